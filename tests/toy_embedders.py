@@ -16,6 +16,7 @@ from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHyb
 from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
+from spacy_hashembeds.layers.params import peek
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -148,6 +149,13 @@ def replace(model, docs):
         node.set_param(name, node.get_param(name) * 2 - 0.1)
 
 
+def hand_back(model, docs):
+    for node, name in get_weights(model):
+        W = peek(node, name)  # as if it was kept from before
+        W *= -1.5
+        node.set_param(name, W)
+
+
 def train(model, docs):
     Y, backprop = model.begin_update(docs)
     backprop([np.ones_like(y) for y in Y])
@@ -167,7 +175,7 @@ def load(model, docs):
     model.from_bytes(other.to_bytes())
 
 
-CHANGES = [change_in_place, change_a_unit, replace, train, load]
+CHANGES = [change_in_place, change_a_unit, replace, hand_back, train, load]
 
 
 def get_gradients(model) -> list:

@@ -35,5 +35,5 @@ thread_limit = make_lock()
 #: Guards the codes of words that are cached.
 codes = make_lock()
 
-#: Guards which parameters are frozen, and what is computed from them meanwhile.
-frozen_params = make_lock()
+#: Guards what is computed from parameters.
+derived = make_lock()

@@ -10,17 +10,17 @@ from thinc.api import Model
 from thinc.backends import ParamServer
 
 from ..kernels.identity import are_same
-from .frozenparams import Proxy
+from .derived import Seal
 
 # What was found in order: the parameters of each store, attributes and dimensions.
 _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
 
 
 def peek(model: Model, name: str) -> NDArray:
-    """Read a parameter as `get_param`, leaving it frozen if it is."""
+    """Read a parameter as `get_param`, not to write to it: no seal is broken."""
     store = model._params
     key = (model.id, name)
-    if isinstance(store.proxy, Proxy) and key in store._params:
+    if isinstance(store.proxy, Seal) and key in store._params:
         return cast(NDArray, store._params[key])
     return cast(NDArray, model.get_param(name))
 
@@ -37,7 +37,7 @@ def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None
     trainers set the rate of dropout. A layer has one check, which may look at `more`.
     """
     store = model._params
-    if not (store.proxy is None or isinstance(store.proxy, Proxy)):
+    if not isinstance(store.proxy, Seal | None):
         check(model)  # what comes from elsewhere can be other arrays each time
         return
     attrs = {**model.attrs, "dropout_rate": None}.values()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
+from ..kernels import compiled
 from ..kernels.distinct import find_equal_rows
 from ..kernels.mixing import Norm, add_finished, begin_finish
 from ..kernels.quantized import (
@@ -28,8 +29,8 @@ from ..kernels.quantized import (
 from ..kernels.sums import gather_add
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
 from .checks import check_integer
+from .derived import Derived
 from .dropout import draw_mask
-from .frozenparams import Derived
 from .maxout import check_maxout, inc_maxout_grads, lay_out
 from .params import check_once
 
@@ -115,21 +116,20 @@ class LaidOut(Derived[Sequence[Weights | Packed]]):
 
     def get(self, convolutions: Sequence[Convolution]) -> Sequence[Weights | Packed]:
         """Get the weights of each convolution, which are checked."""
+        precision = "float32" if IN_FLOAT32.get() else self.precision
+        instructions = find_instructions(precision)
+        key = None if instructions is None else (instructions, compiled.kernels)
 
         def compute() -> Sequence[Weights | Packed]:
             for layers in convolutions:
                 layers.check_weights()
             weights = [Weights(*lay_out(c.maxout, c.layernorm)) for c in convolutions]
-            instructions = find_instructions(self.precision)
-            if instructions is None or IN_FLOAT32.get():
+            if instructions is None:
                 return weights
             return [pack(*of_layer, instructions) for of_layer in weights]
 
-        if self.precision != "float32" and IN_FLOAT32.get():
-            return compute()  # what is kept is for others
-
         models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
-        return self.get_or_compute(models, compute) or compute()
+        return self.get_or_compute(models, compute, key) or compute()
 
 
 class Rows(NamedTuple):

@@ -125,7 +125,7 @@ def test_no_tokens(gpu, model, vocab):
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_predictions_follow_every_change(gpu, model, vocab, change):
-    """Nothing is cached: see `frozenparams.py`."""
+    """Nothing is cached."""
     docs = make_docs(vocab, [60])
     on_gpu = gpu.copy(model)
     before = predict(gpu, on_gpu, docs)

@@ -1,10 +1,10 @@
-"""Parameters are checked when they arrive, and read where they are frozen."""
+"""Parameters are checked when they arrive, and read where they are sealed."""
 
 import numpy as np
 import pytest
 from thinc.api import Adam, Linear, Model
 
-from spacy_hashembeds.layers.frozenparams import FrozenParams
+from spacy_hashembeds.layers.derived import Derived
 from spacy_hashembeds.layers.params import check_once, peek
 
 
@@ -13,11 +13,17 @@ def model() -> Model:
     return Linear(3, 2).initialize()
 
 
-def test_peeking_leaves_parameters_frozen(model):
+def seal(model: Model) -> Derived[str]:
+    derived: Derived[str] = Derived()
+    assert derived.get_or_compute([model], lambda: "computed") == derived.cached
+    return derived
+
+
+def test_peeking_breaks_no_seal(model):
     W = model.get_param("W")
-    params = FrozenParams([model])
+    derived = seal(model)
     assert peek(model, "W") is W
-    assert params.are_current([model])
+    assert derived.cached == "computed"
     with pytest.raises(KeyError, match="E"):
         peek(model, "E")
 
@@ -61,7 +67,7 @@ def test_what_arrives_is_checked_once(model):
     assert [check(), check()] == [3, 3]
     with model.use_params({(model.id, "b"): np.zeros(3, dtype="f")}):
         assert check() == 4
-    FrozenParams([model])
+    seal(model)
     assert [check(), check()] == [5, 5]
 
 

@@ -35,7 +35,6 @@ from thinc.types import Floats2d, Ragged
 from ...checks import MAX_WIDTH, check_dropout, check_integers
 from ...kernels.packing import split
 from ...layers.checks import check_attr, check_gradient
-from ...layers.frozenparams import make_writeable
 from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Column, Mixer, find_column
 from ...layers.mixing.folding import Fold
@@ -127,8 +126,6 @@ def embed_tokens(
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
-    if is_train:
-        make_writeable(model)
     parts = model.attrs["parts"].get(model, find)
     mixer, attrs = (None, []) if parts is None else parts.get_inputs(docs)
     if mixer is None or not mixedembed.can_embed(mixer):

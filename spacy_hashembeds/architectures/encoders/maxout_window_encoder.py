@@ -16,7 +16,6 @@ from ...kernels.packing import split
 from ...kernels.quantized import PRECISIONS
 from ...kernels.threads import one_thread
 from ...layers.checks import check_gradient, check_integer
-from ...layers.frozenparams import make_writeable
 from ...layers.params import check_once
 from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
 from ...layers.windowencoder import (
@@ -85,8 +84,6 @@ def forward(
     if is_list and not any(len(X) for X in Xs):
         # Thinc's layers don't agree on the shape of nothing.
         return Xs, lambda dYs: dYs
-    if is_train:
-        make_writeable(model)
     convolutions = None
     if is_list and isinstance(model.ops, NumpyOps):
         convolutions = model.attrs["convolutions"].get(model, find_convolutions)

@@ -35,10 +35,15 @@ Rows = tuple[NDArray, NDArray | None]
 
 
 class Description(NamedTuple):
-    """What the kernel keeps of columns that it can embed, and their attributes."""
+    """What a kernel keeps of columns that it can embed, and their attributes."""
 
+    kernels: Any
     attrs: Snapshot
     columns: Any
+
+    def is_current(self) -> bool:
+        """Tell whether these kernels are in use, and attributes what they were."""
+        return self.kernels is compiled.kernels and self.attrs.is_current()
 
 
 class Kept(NamedTuple):
@@ -60,7 +65,7 @@ class Kept(NamedTuple):
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     if compiled.kernels is not None and not folded.W:
         described: Description | None = folded.description
-        if described is None or not described.attrs.is_current():
+        if described is None or not described.is_current():
             folded.description = described = _describe(mixer, folded)
         columns = described.columns
         if columns is not None:
@@ -71,6 +76,7 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
 
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
+    kernels: Any = compiled.kernels
     attrs = Snapshot(model.attrs for model in mixer.embedding)
     for column in mixer.columns:
         column.check()
@@ -79,13 +85,13 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
     for i, column in enumerate(mixer.columns):
         finder = column.get_finder() if column.has_rows else None
         if finder is None or not _can_be_read(finder):
-            return Description(attrs, None)
+            return Description(kernels, attrs, None)
         table = Table(folded.F[starts[i] : starts[i + 1]], finder)
         weights = _describe_weights(column)
         if weights is None and column.functions.find_weighted_rows is not None:
-            return Description(attrs, None)
+            return Description(kernels, attrs, None)
         columns.append((len(table.array), describe_finder(table), weights))
-    return Description(attrs, compiled.kernels.FoldedColumns(columns))
+    return Description(kernels, attrs, kernels.FoldedColumns(columns))
 
 
 def _describe_weights(column: Column) -> tuple | None:

@@ -9,7 +9,7 @@ normalise: see `foldedembed.py`. Columns that are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
 and some milliseconds to make. They are made when weights are first used to predict, and
-cached until somebody gets at these: see `Derived`. So are the products of keys of other
+cached until these change: see `derived.py`. So are the products of keys of other
 columns that were met lately: see `ColumnFunctions.hashers`.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.mixing import Norm
-from ..frozenparams import Derived
+from ..derived import Derived
 from ..maxout import lay_out
 from ..params import peek
 from .column import Mixer
@@ -62,11 +62,13 @@ class Fold(Derived[FoldedTables]):
         self._awaiting: NDArray | None = None
 
     def expect_update(self, mixer: Mixer) -> None:
-        """Don't fold for the next prediction, unless an optimizer comes before it.
+        """Let go of folded tables, and make none for the next prediction, unless an
+        optimizer comes before it.
 
         To fold takes longer than to embed the batch of a training step, which is all
         that annotating components predict before the optimizer comes.
         """
+        self.drop()
         self._awaiting = peek(mixer.layernorm, "b")
 
     def get(self, mixer: Mixer) -> FoldedTables | None:

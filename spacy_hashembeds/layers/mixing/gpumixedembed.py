@@ -1,7 +1,7 @@
 """Embed the keys of tokens and mix them, on a GPU: see `cpumixedembed.py` for the CPU.
 
 One kernel embeds all tables, and kernels take the gradients back to them. Nothing is
-folded: CuPy's arrays can't be made read-only, to tell whether folded tables are stale.
+folded.
 """
 
 from collections.abc import Callable, Sequence

@@ -217,7 +217,7 @@ def test_what_has_nothing_to_fold_waits_for_nobody(vocab, docs):
     model = build(vocab, ("md5", "proj"))
     compressor = get_compressors(model)[0]
     compressor._func = partial(compressor._func)  # of which nobody knows what it does
-    with locks.frozen_params, ThreadPoolExecutor(1) as pool:
+    with locks.derived, ThreadPoolExecutor(1) as pool:
         Ys = pool.submit(model.predict, docs).result(timeout=60)
     assert [len(Y) for Y in Ys] == [len(doc) for doc in docs]
 

@@ -1,0 +1,230 @@
+"""What is computed from parameters is used for as long as they are what they were."""
+
+import copy
+import pickle
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+from thinc.api import SGD, Adam, Linear, Model
+
+from spacy_hashembeds.layers.derived import Derived
+from spacy_hashembeds.layers.params import peek
+
+ONES = np.ones((3, 2), dtype="f")
+
+
+class Sums(Derived[float]):
+    """Sums W of all layers. What was computed is in `made`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[float] = []
+
+    def compute(self, models: list[Model]) -> float:
+        self.made.append(sum(float(peek(model, "W").sum()) for model in models))
+        return self.made[-1]
+
+    def get(self, *models: Model, key: object = None) -> float | None:
+        return self.get_or_compute(models, lambda: self.compute(list(models)), key)
+
+
+@pytest.fixture
+def sums() -> Sums:
+    return Sums()
+
+
+def make(value: float = 1.0) -> Model:
+    model = Linear(3, 2).initialize()
+    model.set_param("W", ONES * value)
+    return model
+
+
+@pytest.fixture
+def model() -> Model:
+    return make()
+
+
+def train(model, optimizer):
+    model.set_grad("W", ONES.copy())
+    model.finish_update(optimizer)
+
+
+def write(model):
+    model.get_param("W")[0, 0] = 7
+
+
+def hand_back(model):
+    W = peek(model, "W")  # as if it was kept from before
+    W[0, 0] = 7
+    model.set_param("W", W)
+
+
+CHANGES = {
+    "written": write,
+    "handed back": hand_back,
+    "replaced": lambda model: model.set_param("W", ONES * 2),
+    "loaded": lambda model: model.from_bytes(make(2).to_bytes()),
+    "initialized": lambda model: model.initialize(),
+    "SGD": lambda model: train(model, SGD(0.1)),
+    "Adam": lambda model: train(model, Adam(0.1)),
+    "Adam that writes unasked": lambda model: train(model, Adam(0.1, L2=0.0)),
+    "another dtype": lambda model: model.set_param("W", ONES.astype("f8")),
+    "one more": lambda model: model.set_param("E", ONES),
+}
+
+READS = {
+    "got": lambda model: model.get_param("W"),
+    "saved": lambda model: model.to_bytes(),
+    "copied": lambda model: model.copy(),
+    "loaded again": lambda model: model.from_bytes(model.to_bytes()),
+    "set to the same": lambda model: model.set_param("W", ONES.copy()),
+}
+
+
+@pytest.mark.parametrize("access", [*CHANGES, *READS])
+def test_it_is_computed_again_if_parameters_have_changed(sums, model, access):
+    other = make()
+    assert [sums.get(model, other) for _ in range(2)] == [12, 12]
+    (CHANGES | READS)[access](model)
+    assert sums.cached is None
+    expected = float(peek(model, "W").sum()) + 6
+    assert [sums.get(model, other) for _ in range(2)] == [expected] * 2
+    assert len(sums.made) == (2 if access in CHANGES else 1)
+
+
+def test_averages_come_and_go(sums, model):
+    for _ in range(2):
+        assert sums.get(model) == 6
+        with model.use_params({(model.id, "W"): ONES * 2}):
+            assert sums.get(model) == 12
+
+
+def test_gradients_break_no_seal(sums, model):
+    sums.get(model)
+    model.set_grad("W", ONES.copy())
+    model.inc_grad("W", ONES)
+    model.inc_grad("b", np.ones(3, dtype="f"))
+    assert (model.get_grad("W") == 2).all()
+    assert model.get_grad("b").all()
+    assert sums.cached == 6
+
+
+def test_other_layers_and_another_key(sums, model):
+    other = make(2)
+    assert sums.get(model, other) == 18
+    assert sums.find([model]) is None
+    assert sums.find([other, model]) is None
+    assert sums.find([model, other], "key") is None
+    assert [sums.get(other, model), sums.get(model, key="key")] == [18, 6]
+    sums.drop()
+    assert sums.find([model], "key") is None
+
+
+def test_an_array_of_two_layers_is_handed_back_to_both(sums, model):
+    other, others = make(), Sums()
+    other.set_param("W", model.get_param("W"))
+    assert (sums.get(model), others.get(other)) == (6, 6)
+    W = model.get_param("W")
+    W[...] = 2
+    for layer in (model, other):
+        layer.set_param("W", W)
+    assert (sums.get(model), others.get(other)) == (12, 12)
+
+
+class Remote:
+    """A proxy as of Thinc's integration of Ray, which others serve parameters by."""
+
+    def get_param(self, model_id, name):
+        return ONES * 7
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+def test_parameters_that_others_serve_are_left_to_them(sums, model, is_sealed):
+    if is_sealed:
+        sums.get(model)
+    model._params.proxy = proxy = Remote()
+    assert sums.get(model) is None
+    assert model._params.proxy is proxy
+    assert (model.get_param("W") == 7).all()
+
+
+def test_nothing_is_made_of_arrays_that_are_not_numpys(sums, model):
+    model._params._params[model.id, "W"] = [[1.0]]
+    assert sums.get(model) is None
+
+
+def test_weights_in_mapped_memory(sums, model, tmp_path):
+    ONES.tofile(tmp_path / "W")
+    for mode in ("r", "c", "r+"):
+        W = np.memmap(tmp_path / "W", dtype="f", mode=mode, shape=(3, 2))
+        model.set_param("W", W)
+        assert sums.get(model) == sums.cached == 6
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_copies_have_neither_seal_nor_cache(sums, model, protocol):
+    saved = model.to_bytes()
+    sums.get(model)
+    pickled = pickle.loads(pickle.dumps((model, sums), protocol))
+    for copied in (pickled, copy.deepcopy((model, sums)), (model.copy(), Sums())):
+        assert (copied[0]._params.proxy, copied[1].cached) == (None, None)
+        write(copied[0])
+        assert copied[1].get(copied[0]) == 12
+    assert model.to_bytes() == saved
+    assert sums.get(model) == 6
+
+
+@pytest.mark.parametrize("is_set_meanwhile", [False, True])
+def test_what_is_computed_while_another_thread_writes_is_not_kept(
+    sums, model, monkeypatch, is_set_meanwhile
+):
+    W, compute = model.get_param("W"), sums.compute
+
+    def put_back():
+        W[...] = 1
+        model.set_param("W", W)
+
+    def compute_meanwhile(models):
+        W[...] = 2
+        found = compute(models)
+        if is_set_meanwhile:
+            put_back()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sums, "compute", compute_meanwhile)
+        assert sums.get(model) == 12
+    put_back()
+    assert sums.get(model) == 6
+
+
+def test_what_fails_is_computed_again(sums, model, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(sums, "compute", lambda models: [][0])
+        with pytest.raises(IndexError):
+            sums.get(model)
+    assert sums.cached is None
+    assert sums.get(model) == 6
+
+
+def test_what_another_thread_sets_is_not_lost(sums, model):
+    """Thinc writes back what it gets from a proxy."""
+    done, averages = Event(), {(model.id, "W"): ONES * 2}
+
+    def read() -> None:
+        while not done.is_set():
+            sums.get(model)
+            model.get_param("W")
+
+    thread = Thread(target=read)
+    thread.start()
+    try:
+        for _ in range(2000):
+            with model.use_params(averages):
+                assert (peek(model, "W") == 2).all()
+            assert (peek(model, "W") == 1).all()
+    finally:
+        done.set()
+        thread.join()
+    assert sums.get(model) == 6
