@@ -1,5 +1,7 @@
 """Whole pipelines predict with what is computed from weights once, however trained."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import spacy
@@ -111,6 +113,30 @@ def test_with_averages(nlp):
             np.testing.assert_array_equal(averaged, predict(nlp))
         assert not np.allclose(averaged, own, atol=1e-3)
         np.testing.assert_array_equal(predict(nlp), own)
+
+
+@pytest.mark.parametrize("L2", [0.0, 0.01])
+def test_one_thread_trains_while_another_predicts(nlp, L2):
+    """Between what an optimizer gets, what it writes, and what it sets."""
+    start, trained = nlp.to_bytes(), []
+    with ThreadPoolExecutor(1) as pool:
+        for meanwhile in (lambda: None, lambda: pool.submit(nlp, TEXT).result(60)):
+            nlp.from_bytes(start)
+            optimizer = Adam(0.1, L2=L2)
+
+            def step(key, W, dW, optimizer=optimizer, meanwhile=meanwhile):
+                meanwhile()
+                W, dW = optimizer(key, W, dW)
+                meanwhile()
+                return W, dW
+
+            for _ in range(2):
+                nlp.update(make_examples(nlp), sgd=False)
+                for _, component in nlp.pipeline:
+                    component.finish_update(step)
+            trained.append(nlp.to_bytes())
+    assert trained[0] == trained[1]
+    np.testing.assert_array_equal(predict(nlp), predict_saved(nlp))
 
 
 @pytest.mark.parametrize("L2", [0.0, 0.01])

@@ -116,9 +116,11 @@ def test_other_layers_and_another_key(sums, model):
     assert sums.find([model]) is None
     assert sums.find([other, model]) is None
     assert sums.find([model, other], "key") is None
-    assert [sums.get(other, model), sums.get(model, key="key")] == [18, 6]
+    assert [sums.get(layer) for layer in (model, other)] == [6, 12]
+    assert sums.get(other, key="key") == 12
+    assert len(sums.made) == 4
     sums.drop()
-    assert sums.find([model], "key") is None
+    assert sums.find([other], "key") is None
 
 
 def test_an_array_of_two_layers_is_handed_back_to_both(sums, model):
@@ -197,6 +199,18 @@ def test_what_is_computed_while_another_thread_writes_is_not_kept(
         assert sums.get(model) == 12
     put_back()
     assert sums.get(model) == 6
+
+
+def test_what_is_computed_before_another_thread_sets_is_not_kept(sums, model):
+    class Params(dict):
+        def __setitem__(self, key, value):
+            sums.get(model)
+            super().__setitem__(key, value)
+
+    model._params._params = Params(model._params._params)
+    model.set_param("W", ONES)
+    model.set_param("W", ONES * 2)
+    assert sums.get(model) == 12
 
 
 def test_what_fails_is_computed_again(sums, model, monkeypatch):

@@ -8,8 +8,8 @@ from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
 from spacy_hashembeds.kernels import compiled, rows
-from spacy_hashembeds.kernels.rows import Lookup
-from spacy_hashembeds.layers.mixing import foldedembed, mixedembed
+from spacy_hashembeds.layers import symbolembed, weightedhashembed
+from spacy_hashembeds.layers.mixing import column, foldedembed, mixedembed
 
 from ...kernels.paths import KERNELS, Noted, misalign, needs_kernels
 from ...toy_embedders import (
@@ -52,6 +52,11 @@ def test_predictions_are_those_of_numpy(vocab, name, n_tokens):
         assert_close(predict(model, docs), expected)
         first = len(noted.names)
         assert_close(predict(model, docs), expected)
+    with compiled.using(again := Noted(KERNELS)):
+        predict(model, docs)
+    assert name in OTHERS or again.names[0] == "FoldedColumns", (
+        "the first ones' is kept"
+    )
     if name in OTHERS:
         assert "finish_rows" in noted.names
         assert "embed_folded" not in noted.names
@@ -220,28 +225,40 @@ def test_the_memory_of_symbols_and_weights_is_held():
     assert all(each() is None for each in held)
 
 
-@pytest.mark.parametrize("kind", [list, tuple, np.float32])
-def test_symbols_of_another_kind_are_not_read(vocab, kind, monkeypatch):
-    """That another thread has set after they were checked."""
-    model, docs = build_lookup(vocab), make_docs(vocab)
-    with compiled.using(None):
-        expected = predict(model, docs)
-    for node in get_nodes(model, "symbolembed"):
-        source = node.attrs["symbols"]
-        other = kind(source) if kind is not np.float32 else source.astype(kind)
-        finder = Lookup(symbols=other, unk=node.attrs["unk"])
-        assert not foldedembed._can_be_read(finder)
-    with compiled.using(KERNELS):
-        assert_close(predict(model, docs), expected)
-
-
-@pytest.mark.parametrize("lay", [lambda X: np.repeat(X, 2)[::2], misalign])
-def test_symbols_that_lie_otherwise_in_memory_are_left_to_numpy(vocab, lay):
-    model, docs = build_lookup(vocab), make_docs(vocab)
-    with compiled.using(None):
-        expected = predict(model, docs)
-    for node in get_nodes(model, "symbolembed"):
+def lay_symbols(model, lay):
+    for node in get_nodes(model, "symbolembed", "weightedhashembed"):
         node.attrs["symbols"] = lay(node.attrs["symbols"])
+
+
+@pytest.mark.parametrize(
+    ("build", "lay"),
+    [
+        (build_lookup, lambda X: X.astype("f")),
+        (build_lookup, lambda X: X.reshape(-1, 1)),
+        (build_weighted, lambda X: X.astype("f")),
+        (build_weighted, list),
+    ],
+)
+def test_symbols_of_another_kind_are_not_read(vocab, build, lay, monkeypatch):
+    """That another thread has set after they were checked."""
+    model, docs = build(vocab), make_docs(vocab)
+    expected = predict(model, docs)
+    lay_symbols(model, lay)
+    for module in (column, symbolembed, weightedhashembed):
+        monkeypatch.setattr(module, "check_once", lambda *_: None)
+    monkeypatch.setattr(foldedembed, "predict_by_numpy", lambda *_: expected)
+    with compiled.using(noted := Noted(KERNELS)):
+        assert predict(model, docs) is not None
+    assert noted.names == []
+
+
+@pytest.mark.parametrize("build", [build_lookup, build_weighted])
+@pytest.mark.parametrize("lay", [lambda X: np.repeat(X, 2)[::2], misalign])
+def test_symbols_that_lie_otherwise_in_memory_are_left_to_numpy(vocab, build, lay):
+    model, docs = build(vocab), make_docs(vocab)
+    with compiled.using(None):
+        expected = predict(model, docs)
+    lay_symbols(model, lay)
     with compiled.using(noted := Noted(KERNELS)):
         assert_close(predict(model, docs), expected)
     assert "finish_rows" in noted.names  # which is not called where rows are embedded

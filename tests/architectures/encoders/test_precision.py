@@ -11,8 +11,10 @@ from thinc.api import Config, fix_random_seed
 from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
+from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.quantized import Packed
 
+from ...kernels.paths import Noted
 from .test_maxout_window_encoder import (
     change_in_place,
     load,
@@ -132,6 +134,25 @@ def test_packed_weights_are_never_stale(precision, change):
     expected = exact.predict(Xs)
     assert not np.allclose(expected[0], before, atol=0.2)
     assert_near(model.predict(Xs), expected, precision)
+
+
+@both_precisions
+@pytest.mark.usefixtures("fewer_bits")
+def test_another_precision_and_other_kernels_are_seen(precision):
+    """Though weights were packed before."""
+    model, exact = make(precision), make("float32")
+    Xs = make_input(model, [30])
+    packed, expected = model.predict(Xs)[0], exact.predict(Xs)[0]
+    weights = model.attrs["weights"]
+    weights.precision = "float32"
+    np.testing.assert_array_equal(model.predict(Xs)[0], expected)
+    weights.precision = precision
+    np.testing.assert_array_equal(model.predict(Xs)[0], packed)
+    with compiled.using(noted := Noted(compiled.kernels)):
+        np.testing.assert_array_equal(model.predict(Xs)[0], packed)
+    assert "add_convolved" in noted.names
+    with compiled.using(None):
+        assert abs(model.predict(Xs)[0] - expected).max() < 1e-5
 
 
 @both_precisions
