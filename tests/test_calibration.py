@@ -78,6 +78,7 @@ def test_the_temperature_is_that_of_the_examples(nlp):
 def test_nothing_that_is_given_is_changed(nlp):
     examples = make_examples(nlp, toy_ner.TEST)
     examples[0].predicted.ents = [Span(examples[0].predicted, 0, 1, label="OLD")]
+    examples[1].reference.ents = [Span(examples[1].reference, 0, 1, label="UNKNOWN")]
     before = [(eg.predicted.to_bytes(), eg.reference.to_bytes()) for eg in examples]
     calibrate_ner(nlp, examples)
     after = [(eg.predicted.to_bytes(), eg.reference.to_bytes()) for eg in examples]
@@ -227,3 +228,11 @@ def test_the_callback_warns_by_the_name_of_the_corpus(nlp):
     with pytest.warns(UserWarning, match=match):
         assert create_calibrate_ner()(nlp) is nlp
     assert get_temperature(nlp) == 1
+
+
+def test_frozen_components_stay_as_they_are(nlp):
+    nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
+    nlp.config["training"]["frozen_components"] = ["token_ner"]
+    nlp.get_pipe("token_ner").cfg["temperature"] = 1.5
+    create_calibrate_ner()(nlp)
+    assert get_temperature(nlp) == 1.5

@@ -158,10 +158,12 @@ def test_a_parser_finds_with_numpys_blas_what_it_finds_with_blis(n_docs, monkeyp
 
 
 def make_recognizer() -> Language:
-    """Make an NER component that is trained a little."""
+    """Make an NER component that is trained a little, with more actions (4 for a label)
+    than columns of a block.
+    """
     nlp = spacy.blank("en")
     ner = nlp.add_pipe("ner")
-    for i in range(8):
+    for i in range(20):
         ner.add_label(f"LABEL{i}")
     examples = [
         Example(nlp.make_doc(doc.text), doc)

@@ -7,8 +7,11 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.lang.en import English
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Model
 
 from spacy_hashembeds.components.decoding import DECODERS
 from spacy_hashembeds.components.temperature import (
@@ -118,16 +121,24 @@ def test_entities_stay_and_scores_are_those_of_tempered_tags(nlp):
                 )
 
 
-def test_what_tokens_can_t_have_takes_its_share_of_the_score(nlp):
-    """As at temperature 1: an entity is no likelier where a rule has found another."""
-    docs = [nlp.make_doc("Anna lives in Paris today") for _ in range(2)]
-    docs[1].set_ents([], blocked=[docs[1][3:4]], default="unmodified")
-    pipe = make_pipeline(spans_key="found").from_bytes(nlp.to_bytes())
-    pipe = pipe.get_pipe("token_ner")
+def test_what_tokens_can_t_have_takes_its_share_of_the_score():
+    """As at temperature 1: white space is no likelier to be inside for it."""
+    tags = {"New": 2, "\n": 3, "York": 4}
+
+    def forward(model, docs, is_train):
+        rows = [
+            [0.5 if tag == tags[t.text] else 0.125 for tag in range(5)]
+            for doc in docs
+            for t in doc
+        ]
+        return [np.array(rows, dtype="float32")], None
+
+    pipe = TokenNER(Vocab(), Model("fixed", forward))
+    pipe.add_label("LOC")
     pipe.cfg["temperature"] = 2.0
-    free, bound = (entities.scores.tolist() for entities in pipe.predict(docs))
-    assert free[0] == bound[0]
-    assert len(free) == len(bound) + 1
+    (found,) = pipe.predict([Doc(English().vocab, words=list(tags))])
+    share = 0.5**0.5 / (0.5**0.5 + 4 * 0.125**0.5)
+    np.testing.assert_allclose(found.scores, [share**3], rtol=1e-6)
 
 
 def test_training_knows_nothing_of_it(nlp):
@@ -206,6 +217,13 @@ def test_what_was_saved_without_any_has_1(nlp, tmp_path):
     (tmp_path / "cfg").write_text(json.dumps({"labels": pipe.labels}))
     pipe.from_disk(tmp_path)
     assert pipe.cfg["temperature"] == 1.0
+
+
+def test_another_training_begins_without_it():
+    nlp = train(make_pipeline(), steps=0)
+    nlp.get_pipe("token_ner").cfg["temperature"] = 2.0
+    nlp.initialize(lambda: make_examples(nlp))
+    assert nlp.get_pipe("token_ner").cfg["temperature"] == 1.0
 
 
 def test_it_stays_where_the_cfg_is_left_out(nlp):

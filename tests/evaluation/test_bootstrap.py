@@ -232,6 +232,17 @@ def test_parts_sum_up_to_the_difference_also_from_a_pipeline_that_predicts_nothi
         assert sizes.sum(axis=0) == pytest.approx(1)
 
 
+def test_no_bound_of_a_difference_is_beyond_1():
+    right, half, wrong = [[1, 0, 0]], [[1, 1, 1]], [[0, 1, 1]]
+    ours = np.array([right] * 5 + [half] * 3)
+    theirs = np.array([wrong] * 7 + [right])
+    draws = Draws(samples=99, seed=0)
+    for pair, bound in (((ours, theirs), 1), ((theirs, ours), -1)):
+        [found] = compare_scores(*pair, draws)
+        assert [bound in each.interval for each in found] == [True] * 3
+        assert all(-1 <= x <= 1 for each in found for x in each.interval)
+
+
 @pytest.mark.parametrize("n", [3, 12])
 def test_there_is_no_interval_where_each_document_differs_alike(n):
     right, wrong = (np.tile(row, (n, 1, 1)) for row in ((1, 0, 0), (0, 1, 1)))

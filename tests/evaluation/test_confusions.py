@@ -163,14 +163,18 @@ def test_an_error_across_sentences_shows_both():
     assert confusion["examples"][0]["text"] == "it rains . Anna sings ."
 
 
-def test_an_example_without_sentences_is_cut_to_what_is_near():
+@pytest.mark.parametrize(
+    ("place", "shown"), [(100, (70, 131)), (5, (0, 36)), (199, (169, 200))]
+)
+def test_an_example_without_sentences_is_cut_to_what_is_near(place, shown):
     words = [f"w{i}" for i in range(200)]
-    doc = Doc(Vocab(), words=words, ents=["O"] * 100 + ["B-X"] + ["O"] * 99)
-    [confusion] = count((doc, Matches(missed=(("X", 100, 101),))))
+    ents = ["B-X" if i == place else "O" for i in range(200)]
+    doc = Doc(Vocab(), words=words, ents=ents)
+    [confusion] = count((doc, Matches(missed=(("X", place, place + 1),))))
     [example] = confusion["examples"]
-    assert example["text"].split() == words[70:131]
+    assert example["text"].split() == words[slice(*shown)]
     [mark] = example["gold"]
-    assert example["text"][mark["start"] : mark["end"]] == "w100"
+    assert example["text"][mark["start"] : mark["end"]] == f"w{place}"
 
 
 def test_an_entity_that_is_cut_in_two_is_not_marked():
@@ -184,15 +188,16 @@ def test_an_entity_that_is_cut_in_two_is_not_marked():
     assert example["predicted"] == []
 
 
-def test_a_very_long_sentence_is_cut_to_what_is_near():
-    doc = toy_ner.make_doc(" ".join(f"w{i}|T{i}" for i in range(201)))
+@pytest.mark.parametrize(("n", "shown"), [(201, (70, 131)), (200, (0, 200))])
+def test_a_very_long_sentence_is_cut_to_what_is_near(n, shown):
+    doc = toy_ner.make_doc(" ".join(f"w{i}|T{i}" for i in range(n)))
     for token in doc:
         token.is_sent_start = token.i == 0
     [confusion] = count((doc, Matches(missed=(("T100", 100, 101),))))
     [example] = confusion["examples"]
-    assert example["text"].split() == [f"w{i}" for i in range(70, 131)]
+    assert example["text"].split() == [f"w{i}" for i in range(*shown)]
     assert [mark["label"] for mark in example["gold"]] == [
-        f"T{i}" for i in range(70, 131)
+        f"T{i}" for i in range(*shown)
     ]
     [error] = [mark for mark in example["gold"] if mark["is_error"]]
     assert example["text"][error["start"] : error["end"]] == "w100"

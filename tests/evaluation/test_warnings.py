@@ -102,6 +102,9 @@ def test_a_long_document_of_the_training_corpus(model):
 
 def test_less_than_one_in_a_hundred_is_a_note(model):
     texts = [LONG, *(f"{LONG} and {i}" for i in range(100))]
+    (text,) = warn_of_shared(model, texts[:100], [LONG])
+    assert text.startswith("1 of the 100 documents of 10 tokens or more in '")
+    assert evaluate_in_depth(*find_paths(model), samples=10)["notes"] == []
     assert warn_of_shared(model, texts, [LONG]) == []
     evaluation = evaluate_in_depth(*find_paths(model), samples=10)
     (text,) = evaluation["notes"]

@@ -183,6 +183,8 @@ def test_windows_are_those_of_numpy(window_size):
 
 
 F, U, N = "float32", "uint32", "int64"
+RATES = ("beta1", "beta2", "eps", "learn_rate", "clip", "decay", "average")
+ADAM = dict.fromkeys(RATES, 0.5)
 
 
 def make_argument(described):
@@ -208,6 +210,10 @@ def make_argument(described):
         ("scatter_sums", [(F, 5, 2), (U, 3, 1), (F, 2, 2)]),
         ("find_distinct", [("uint64", 0, 2)]),
         ("draw_mask", [3, 0, 1.0, (U, 624)]),
+        ("step_adam", [(F, 3), (F, 2), (F, 3), (F, 3), None, ADAM]),
+        ("step_adam", [(F, 3), (F, 3), (F, 2), (F, 3), None, ADAM]),
+        ("step_adam", [(F, 3), (F, 3), (F, 3), (F, 2), None, ADAM]),
+        ("step_adam", [(F, 3), (F, 3), (F, 3), (F, 3), (F, 2), ADAM]),
     ],
 )
 def test_arrays_that_do_not_fit_each_other_are_refused(name, arguments):

@@ -78,6 +78,8 @@ def test_all_other_tokens_of_the_text_are_equally_likely():
     is_second = (np.arange(4 * n) % 4 == 1) & (labels == SHUFFLED)
     donors = np.bincount(sources[is_second] % 4, minlength=4) / is_second.sum()
     np.testing.assert_allclose(donors, [1 / 3, 0, 1 / 3, 1 / 3], atol=0.02)
+    # itself is not drawn: that would be an intact one
+    assert np.mean(labels == SHUFFLED) == pytest.approx(0.9, abs=0.01)
 
 
 def test_all_tokens_of_other_texts_are_equally_likely():
