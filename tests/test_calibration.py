@@ -32,6 +32,9 @@ from .conftest import SMALL_TRIAL
 CALLBACK = "spacy-hashembeds.calibrate_ner.v1"
 
 registry.readers.register("test.nothing.v1", func=lambda: lambda nlp: [])
+registry.readers.register(
+    "test.golds.v1", func=lambda: lambda nlp: iter(make_examples(nlp, toy_ner.TEST))
+)
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["alone", "listens"])
@@ -121,6 +124,12 @@ def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
     found = calibrate_ner(nlp, examples)
     assert found["token_ner"] == expected
     assert found["second"] == calibrate_ner(other, examples)["token_ner"] != expected
+    # by the callback too, which reads the corpus once
+    nlp.config["corpora"] = {"dev": {"@readers": "test.golds.v1"}}
+    for name in found:
+        nlp.get_pipe(name).cfg["temperature"] = 1.0
+    create_calibrate_ner()(nlp)
+    assert {name: nlp.get_pipe(name).cfg["temperature"] for name in found} == found
 
 
 @pytest.mark.parametrize("texts", [[], ["nobody lives there today"], toy_ner.TRAIN])

@@ -55,9 +55,8 @@ def _find_unknown(evaluation: Mapping[str, Any]) -> str | None:
     setting, errors = evaluation["setting"], evaluation["confusions"]
     model, test = setting["model"], setting["test"]
     if "schemes" not in evaluation:
-        per_type, known = evaluation["cats_per_type"], setting["labels"]
-        gold = {label for label, score in per_type.items() if score["support"]}
-        if missed := sorted(gold.difference(known)):
+        known = setting["labels"]
+        if missed := sorted(evaluation["cats_per_type"].keys() - set(known)):
             return (
                 f"'{test}' has labels that '{model}' does not know, so that all their "
                 f"documents are missed: {', '.join(missed)}. It knows "

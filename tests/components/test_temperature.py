@@ -250,3 +250,5 @@ def test_what_log_probabilities_can_t_be_divided_by_is_refused(value):
     match = "'temperature' should be a number from 0.05 to 20, but is "
     with pytest.raises(ValueError, match=match):
         check_temperature(value)
+    for bound in (0.05, 1, 20):
+        check_temperature(bound)

@@ -334,12 +334,21 @@ def test_nothing_is_compared_without_gold_entities():
     assert compare_scores(ours[:0], ours[:0], Draws(samples=10, seed=0)) == [None, None]
 
 
+def test_there_is_no_interval_of_a_difference_where_one_document_has_gold_entities():
+    ours = np.array([[[1, 0, 0]], [[0, 1, 0]], [[0, 0, 0]]])
+    theirs = np.array([[[0, 0, 1]], [[0, 0, 0]], [[0, 2, 0]]])
+    [found] = compare_scores(ours, theirs, Draws(samples=50, seed=0))
+    assert [each.interval for each in found] == [None] * 3
+
+
 def test_bad_arguments_are_refused():
     counts = simulate(np.random.default_rng(0), 5)
     with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is 0"):
         bootstrap_scores(counts, Draws(samples=0, seed=0))
     with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is -3"):
         compare_scores(counts, counts, Draws(samples=-3, seed=0))
+    with pytest.raises(ValueError, match="'seed' should be 0 or more, but is -1"):
+        Draws(samples=1, seed=-1)
     with pytest.raises(
         ValueError, match=r"same documents.*\(5, 1, 3\) and \(4, 1, 3\)"
     ):

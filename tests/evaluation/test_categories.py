@@ -534,11 +534,12 @@ def test_markup_in_labels_and_texts_are_shown():
     assert "\x1b" not in evaluation.to_markdown()
 
 
-def test_a_long_document_is_cut():
-    golds = [make_doc("long " * 1000, {"a": 1.0, "b": 0.0})]
-    predicted = [make_doc("long " * 1000, {"b": 1.0})]
+@pytest.mark.parametrize(("n", "end"), [(1000, "…"), (121, "…"), (120, "")])
+def test_a_long_document_is_cut(n, end):
+    golds = [make_doc("long " * n, {"a": 1.0, "b": 0.0})]
+    predicted = [make_doc("long " * n, {"b": 1.0})]
     (confusion,) = evaluate(predicted, golds, samples=9)["confusions"]
-    assert confusion["examples"][0]["text"] == ("long " * 120) + "…"
+    assert confusion["examples"][0]["text"] == ("long " * 120) + end
 
 
 @pytest.mark.parametrize(
@@ -628,3 +629,5 @@ def test_there_is_no_matrix_of_more_labels_than_anybody_reads(monkeypatch):
     evaluation = evaluate(docs, docs, samples=10)
     assert evaluation["matrix"] is None
     assert "Confusion matrix" not in evaluation.to_html()
+    monkeypatch.setattr(categories, "MAX_MATRIX", 2)
+    assert evaluate(docs, docs, samples=10)["matrix"]["labels"] == ["a", "b"]

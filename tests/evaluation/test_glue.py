@@ -170,7 +170,7 @@ def test_a_gold_doc_has_one_class(cats):
         score_glue([example], "rte")
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, 10**400, "a", None])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, "a", None])
 def test_predictions_are_finite(value):
     with pytest.raises(ValueError, match=r"of predicted docs should be finite.*loss"):
         score_glue(make_similarities([0.5], [value]), "stsb")

@@ -33,6 +33,7 @@ def find_paths(model: Path) -> tuple[Path, Path, Path]:
 
 def test_what_can_be_scored_needs_no_warning(model):
     assert warn(model, [toy_ner.make_doc("Anna|PER in Rome|LOC")]) == []
+    assert evaluate_in_depth(*find_paths(model), samples=10)["notes"] == []
     # nothing is right, but the types are known
     assert warn(model, [toy_ner.make_doc("Anna in Rome|PER")]) == []
 
