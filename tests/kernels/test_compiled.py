@@ -69,15 +69,19 @@ def test_gradients_are_those_of_numpy(nO, nP):
         np.testing.assert_allclose(ours, expected, rtol=1e-3, atol=2e-4)
 
 
-def test_more_pieces_than_a_byte_counts_are_left_to_numpy():
+@pytest.mark.parametrize(
+    ("nP", "names"),
+    [(257, ["finish_rows"]), (256, ["begin_rows", "finish_rows", "backprop_rows"])],
+)
+def test_more_pieces_than_a_byte_counts_are_left_to_numpy(nP, names):
     state = np.random.default_rng(0)
-    norm = make_norm(state, 2, 300)
-    mixed = state.normal(size=(3, 600)).astype("f")
+    norm = make_norm(state, 2, nP)
+    mixed = state.normal(size=(3, 2 * nP)).astype("f")
     with compiled.using(noted := Noted(KERNELS)):
         Y, backprop = begin_finish(mixed.copy(), norm)
         finished = finish(mixed.copy(), norm)
         assert backprop(Y, norm.make_zeros()).shape == mixed.shape
-    assert noted.names == ["finish_rows"]
+    assert noted.names == names
     np.testing.assert_allclose(finished, Y, atol=1e-5)
 
 
@@ -182,7 +186,7 @@ def test_windows_are_those_of_numpy(window_size):
         np.testing.assert_allclose(ours, expected, atol=1e-6)
 
 
-F, U, N = "float32", "uint32", "int64"
+F, U, N, B = "float32", "uint32", "int64", "uint8"
 RATES = ("beta1", "beta2", "eps", "learn_rate", "clip", "decay", "average")
 ADAM = dict.fromkeys(RATES, 0.5)
 
@@ -203,13 +207,32 @@ def make_argument(described):
         ("finish_rows", [(F, 2, 3), (F, 2, 6), [6, 3, 2], True]),
         ("finish_rows", [(F, 2, 3), (F, 2, 7), [7, 3, 3], True]),
         ("begin_rows", [(F, 1, 3), (F, 2, 6), [6, 3, 3]]),
+        ("begin_rows", [(F, 2, 2), (F, 2, 6), [6, 3, 3]]),
         ("begin_rows", [(F, 1, 1), (F, 1, 300), [300, 1, 1]]),
+        *(
+            ("backprop_rows", [*arrays, [6, 3, 3], gradients])
+            for *arrays, gradients in (
+                [(F, 2, 2), (B, 2, 3), (F, 2, 3), (F, 2), [6, 3, 3]],
+                [(F, 2, 3), (B, 1, 3), (F, 2, 3), (F, 2), [6, 3, 3]],
+                [(F, 2, 3), (B, 2, 2), (F, 2, 3), (F, 2), [6, 3, 3]],
+                [(F, 2, 3), (B, 2, 3), (F, 1, 3), (F, 2), [6, 3, 3]],
+                [(F, 2, 3), (B, 2, 3), (F, 2, 2), (F, 2), [6, 3, 3]],
+                [(F, 2, 3), (B, 2, 3), (F, 2, 3), (F, 1), [6, 3, 3]],
+                [(F, 2, 3), (B, 2, 3), (F, 2, 3), (F, 2), [6, 2, 3]],
+                [(F, 2, 3), (B, 2, 3), (F, 2, 3), (F, 2), [6, 3, 2]],
+            )
+        ),
         ("copy_windows", [(F, 5, 2), (N, 3), 2**62]),
         ("add_windows", [(F, 5, 2), (N, 3), 0, (F, 2, 2)]),
+        ("add_windows", [(F, 5, 2), (N, 3), 0, (F, 3, 1)]),
         ("gather_sums", [(F, 5, 2), (U, 3, 0)]),
         ("scatter_sums", [(F, 5, 2), (U, 3, 1), (F, 2, 2)]),
+        ("scatter_sums", [(F, 5, 2), (U, 3, 1), (F, 3, 1)]),
         ("find_distinct", [("uint64", 0, 2)]),
+        ("find_equal_rows", [(F, 0, 2), 1]),
+        ("find_equal_rows", [(F, 2, 1), 1]),
         ("draw_mask", [3, 0, 1.0, (U, 624)]),
+        ("draw_mask", [0, 0, 1.0, (U, 625)]),
         ("step_adam", [(F, 3), (F, 2), (F, 3), (F, 3), None, ADAM]),
         ("step_adam", [(F, 3), (F, 3), (F, 2), (F, 3), None, ADAM]),
         ("step_adam", [(F, 3), (F, 3), (F, 3), (F, 2), None, ADAM]),

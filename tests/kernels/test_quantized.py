@@ -199,9 +199,10 @@ def test_arrays_that_do_not_fit():
     ):
         with pytest.raises(ValueError, match="don't fit each other"):
             add_convolved(packed._replace(**of_weights), X, rows, Y)
-    for inputs in ((X[:, :95].copy(), rows), (X, rows[1:])):
+    narrow = X[:, :95].copy()
+    for inputs in ((narrow, rows, Y), (X, rows[1:], Y), (X, rows, Y[:, :95].copy())):
         with pytest.raises(ValueError, match="don't fit each other"):
-            add_convolved(packed, *inputs, Y)
+            add_convolved(packed, *inputs)
 
 
 @pytest.mark.parametrize("number", BFLOAT16, ids=lambda number: SETS[number][0])
