@@ -44,8 +44,9 @@ def test_labels_are_those_of_the_training_data():
 def test_labels_may_be_given():
     nlp = make_pipeline()
     pipe = nlp.get_pipe("token_ner")
-    pipe.initialize(lambda: make_examples(nlp), labels=["PER", "LOC", "ORG"])
-    assert pipe.labels == ("PER", "LOC", "ORG")
+    pipe.initialize(lambda: make_examples(nlp), labels=["PER", "LOC", "TOOL"])
+    assert pipe.labels == ("PER", "LOC", "TOOL")
+    assert "TOOL" in nlp.vocab.strings
     assert get_probs(nlp).shape[1] == 13
 
 

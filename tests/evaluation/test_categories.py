@@ -625,9 +625,13 @@ def test_labels_that_no_document_has_cost_next_to_nothing():
 
 def test_there_is_no_matrix_of_more_labels_than_anybody_reads(monkeypatch):
     monkeypatch.setattr(categories, "MAX_MATRIX", 1)
-    docs = make_scored({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0})
+    docs = make_scored({"a": 1.0, "b": 0.0}, *[{"a": 0.0, "b": 1.0}] * 2)
     evaluation = evaluate(docs, docs, samples=10)
     assert evaluation["matrix"] is None
     assert "Confusion matrix" not in evaluation.to_html()
     monkeypatch.setattr(categories, "MAX_MATRIX", 2)
-    assert evaluate(docs, docs, samples=10)["matrix"]["labels"] == ["a", "b"]
+    evaluation = evaluate(docs, docs, samples=10)
+    assert evaluation["matrix"]["counts"] == [[1, 0], [0, 2]]
+    # cells are the darker the larger, up to a half
+    page = evaluation.to_html()
+    assert [page.count(f"153, {x})") for x in ("0.25", "0.50")] == [1, 1]

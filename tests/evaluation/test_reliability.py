@@ -160,11 +160,12 @@ def test_entities_on_missing_annotation_are_left_out(predicted):
 def test_other_scores_are_left_out(predicted, scores):
     expected = run(predicted, GOLDS)["calibration"]
     docs = [*predicted, predict("Emil|PER", [0.5], other=scores)]
+    docs += [predict("Emil|PER", [bound]) for bound in (0, 1)]  # which are scores
     docs[0].spans["other"] = SpanGroup(docs[0], spans=docs[0].ents)
     docs[0].spans["other"].attrs["scores"] = [0.1] * 3
-    found = run(docs, [*GOLDS, "Emil|PER"])["calibration"]
-    assert found["entities"] == expected["entities"] + 1
-    assert found["precision"] == 4 / 5
+    found = run(docs, [*GOLDS, *["Emil|PER"] * 3])["calibration"]
+    assert found["entities"] == expected["entities"] + 3
+    assert found["precision"] == 6 / 7
 
 
 def test_groups_of_other_spans_are_left_out_in_all_documents(predicted):
