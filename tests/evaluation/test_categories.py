@@ -557,6 +557,13 @@ def test_labels_above_a_matrix_are_cut_where_there_is_no_room(labels, shown):
     assert [row[0] for row in matrix.rows] == list(labels)
 
 
+@pytest.mark.parametrize("n", [10, 11])
+def test_a_matrix_of_ten_labels_fits_a_terminal(n):
+    docs = [make_doc("x", {f"l{i}": 1.0}) for i in range(n)]
+    titles = [table.title for table in evaluate(docs, docs, samples=9).make_tables()]
+    assert ("Confusion matrix" in titles) is (n == 10)
+
+
 def make_scored(*scores: dict[str, float]) -> list[Doc]:
     docs = [Doc(Vocab(), words=[f"w{i}"]) for i in range(len(scores))]
     for doc, cats in zip(docs, scores, strict=True):

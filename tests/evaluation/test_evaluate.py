@@ -1,4 +1,5 @@
 import json
+from copy import deepcopy
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -182,6 +183,16 @@ def test_it_is_a_mapping_that_names_itself(evaluation):
     assert str(evaluation) == evaluation.to_markdown()
     assert evaluation.to_html() == render(evaluation, is_page=True)
     assert evaluation._repr_html_() == render(evaluation, is_page=False)
+
+
+def test_a_summary_has_the_types_that_differ_for_sure(evaluation):
+    evaluation = deepcopy(evaluation)
+    per_type = evaluation["comparison"]["per_type"]
+    found = {label: row["f"] for label, row in per_type.items() if row is not None}
+    for row, p_value in zip(found.values(), (0.05, 0.0501), strict=True):
+        row["p_value"] = p_value
+    (table,) = (t for t in evaluation.get_parts(full=False) if "By type" in str(t))
+    assert [row[0] for row in table.rows] == [next(iter(found))]
 
 
 def test_markdown_has_the_tables(evaluation):
