@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from spacy.util import logger, registry
 from thinc.api import Model, get_current_ops, set_current_ops
 
 from .acceleration.blas import choose_ops, use_fastest_blas, walk_layers
+from .annotation import Annotation, annotate, find_annotation, has_weights
 from .architectures.embedders.symbol_source import SYMBOL_SOURCE
 from .checks import check_integers
 from .inputs import check_items, check_pipeline
@@ -53,7 +54,7 @@ def create_count_symbols(
     def count_for_waiting_layers(nlp: Language) -> None:
         _let_wait(
             nlp,
-            lambda attrs: read_docs(nlp, corpus, limit),
+            lambda attrs: read_corpus(nlp, corpus, limit),
             min_freq,
             name=f"the corpus '{corpus}'",
             remedy="Does its path point to the training data?",
@@ -77,8 +78,8 @@ def count_symbols(
     Until the first layer is initialised, `examples` is held on to.
 
     examples (Iterable[Example | Doc]): The training data. Of Examples, the predicted
-        side is counted. Read once, one after the other: a generator is used up, and
-        `nlp.initialize` needs another.
+        side is counted, with what [training] annotating_components set. Read once, one
+        after the other: a generator is used up, and `nlp.initialize` needs another.
     RAISES (TypeError): If `nlp` is no pipeline, or `examples` holds no Examples or
         Docs; of an iterator, that shows in `nlp.initialize`.
     RAISES (ValueError): If no layer waits for symbols, or for bad numbers; in
@@ -92,9 +93,9 @@ def count_symbols(
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
 
-    def read(attrs: Sequence[str]) -> Iterator[Doc]:
+    def read(attrs: Sequence[str]) -> Iterator[Example]:
         for item in islice(examples, limit or None):
-            yield _get_doc(item, nlp)
+            yield _get_example(item, nlp)
         if "NORM" in attrs:
             _warn_of_old_norms(nlp)
 
@@ -109,38 +110,38 @@ def count_symbols(
 
 def _let_wait(
     nlp: Language,
-    read: Callable[[Sequence[str]], Iterable[Doc]],
+    read: Callable[[Sequence[str]], Iterable[Example]],
     min_freq: int,
     *,
     name: str,
     remedy: str,
     again: bool = False,
-) -> list[Model]:
-    """Have embedders, which are given back, get symbols when the first is initialised.
+) -> bool:
+    """Have embedders, if there are any, get symbols when the first is initialised.
 
     `read` is given the attributes to count; `name` and `remedy` are for errors. With
     `again`, those are found too that wait for another corpus to be counted.
     """
     models = [
-        model
-        for model in find_waiting(nlp, SYMBOL_SOURCE)
+        (model, annotation)
+        for model, annotation in find_waiting(nlp, SYMBOL_SOURCE)
         if (source := model.attrs[SYMBOL_SOURCE]).get is None
         or (again and source.is_for_once)
     ]
-    attrs = sorted({e.attrs["key"] for m in models for e in find_symbol_takers(m)})
+    attrs = sorted({e.attrs["key"] for m, _ in models for e in find_symbol_takers(m)})
 
     @cache
-    def get_tables() -> SymbolTables:
-        counts = count_values(read(attrs), attrs)
+    def get_tables(annotation: Annotation) -> SymbolTables:
+        counts = count_values(annotate(nlp, read(attrs), annotation), attrs)
         _check_counts(counts, name, remedy)
         tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
         sizes = ", ".join(f"{k} {len(t.frequent)}" for k, t in tables.tables.items())
         logger.info("Counted symbols seen %d times or more: %s", min_freq, sizes)
         return tables
 
-    for model in models:
-        model.attrs[SYMBOL_SOURCE] = Source(get_tables)
-    return models
+    for model, annotation in models:
+        model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, annotation))
+    return bool(models)
 
 
 def _check_counts(counts: Counts, name: str, remedy: str) -> None:
@@ -153,22 +154,23 @@ def _check_counts(counts: Counts, name: str, remedy: str) -> None:
         if set(counter) == {0}:
             warnings.warn(
                 f"No token in {name} has a value for {attr}: all will share one row. "
-                "Attributes that components set, such as POS, are not there yet when "
-                "the pipeline is trained.",
+                "What a component sets, such as POS, is there in training only if it "
+                "stands ahead and is among [training] annotating_components.",
                 stacklevel=2,
             )
 
 
-def _get_doc(item: Example | Doc, nlp: Language) -> Doc:
+def _get_example(item: Example | Doc, nlp: Language) -> Example:
     check_example(item)
-    doc = item.predicted if isinstance(item, Example) else item
+    example = item if isinstance(item, Example) else Example(item, item)
+    doc = example.predicted
     if doc.vocab.lang != nlp.vocab.lang:
         raise ValueError(
             f"'examples' should be of the pipeline's language, '{nlp.vocab.lang}', but "
             f"hold one of '{doc.vocab.lang}', whose norms may differ. Make Docs with "
             "`nlp.make_doc` or for `nlp.vocab`."
         )
-    return doc
+    return example
 
 
 def check_example(item: object) -> None:
@@ -195,26 +197,23 @@ def _warn_of_old_norms(nlp: Language) -> None:
         )
 
 
-def find_waiting(nlp: Language, source: str) -> list[Model]:
-    """Find what is to be initialised and has such a `Source`, in all components.
+def find_waiting(nlp: Language, source: str) -> list[tuple[Model, Annotation]]:
+    """Find what is to be initialised and has such a `Source`, in all components, and
+    what annotates the Docs that it will read.
 
     Frozen and sourced components are disabled while others are initialised. Those that
     have no weights yet count too: `spacy pretrain` disables all components before it
     initialises one of them.
     """
     return [
-        node
+        (node, find_annotation(nlp, name))
         for name, node in walk_layers(nlp)
         if isinstance(node.attrs.get(source), Source)
-        and (name in nlp.pipe_names or not _has_weights(node))
+        and (name in nlp.pipe_names or not has_weights(node))
     ]
 
 
-def _has_weights(model: Model) -> bool:
-    return any(n.has_param(name) for n in model.walk() for name in n.param_names)
-
-
-def read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:
+def read_corpus(nlp: Language, corpus: str, limit: int) -> Iterator[Example]:
     """Read a corpus that the config names, all of it if `limit` is 0."""
     config = nlp.config.interpolate()
     if not limit and config["training"].get("max_epochs") == -1:
@@ -224,8 +223,7 @@ def read_docs(nlp: Language, corpus: str, limit: int) -> Iterator[Doc]:
             "[initialize.before_init].",
             corpus,
         )
-    examples = get_reader(config, corpus)(nlp)
-    return (example.predicted for example in islice(examples, limit or None))
+    return islice(get_reader(config, corpus)(nlp), limit or None)
 
 
 def get_reader(config: dict[str, Any], corpus: str) -> Callable:

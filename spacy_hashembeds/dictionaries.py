@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.util import logger, minibatch
 
+from .annotation import Annotation, annotate
 from .architectures.classifiers.dictionary import NGRAM_SOURCE, NgramKind
 from .architectures.embedders.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
 )
-from .callbacks import find_waiting, read_docs
+from .callbacks import find_waiting, read_corpus
 from .checks import check_integers
 from .layers.source import Source
 
@@ -78,22 +79,27 @@ def _let_wait(
     """Have models get n-grams, `max_ngrams` unless the kind says how many."""
 
     @cache
-    def get_ngrams(kind: NgramKind | CharacterNgrams) -> NDArray:
+    def get_ngrams(
+        annotation: Annotation, kind: NgramKind | CharacterNgrams
+    ) -> NDArray:
         most = kind.max_ngrams if isinstance(kind, CharacterNgrams) else max_ngrams
         counter = NgramCounter(most)
-        for docs in minibatch(read_docs(nlp, corpus, limit), _BATCH):
-            counter.add(kind.read(docs))
+        docs = annotate(nlp, read_corpus(nlp, corpus, limit), annotation)
+        for batch in minibatch(docs, _BATCH):
+            counter.add(kind.read(batch))
         ngrams = counter.get_most_frequent()
         if len(ngrams) == 0:
+            attr = f" with a {kind.attr}" if isinstance(kind, CharacterNgrams) else ""
             raise ValueError(
-                f"There is not a word in the corpus '{corpus}', so there are no "
-                "n-grams to count. Does its path point to the training data?"
+                f"There is not a word in the corpus '{corpus}'{attr}, so there are no "
+                "n-grams to count. Does its path point to the training data? What a "
+                "component sets is there if [training] annotating_components has it."
             )
         logger.info("Counted n-grams: %d are known from now on", len(ngrams))
         return ngrams
 
-    for model in find_waiting(nlp, source):
-        model.attrs[source] = Source(get_ngrams)
+    for model, annotation in find_waiting(nlp, source):
+        model.attrs[source] = Source(partial(get_ngrams, annotation))
 
 
 class NgramCounter:

@@ -1,6 +1,6 @@
 """What to set in an embedder, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,8 +50,8 @@ class Advice:
     hash_options: list[HashOption]
     hashing: HashOption | None  #: That with the least memory: a lower limit.
     lookup_options: list[LookupOption]
-    #: That in which the fewest tokens are unknown, of those with a `min_freq` of 2 or
-    #: more, which train the row for unknown values.
+    #: That of the lowest `min_freq` from 2, so that rarer values train the row for
+    #: unknown ones, with no more rows than the tables that there are, or spaCy's.
     lookup: LookupOption | None
     reasons: list[str]  #: The advice in words.
 
@@ -62,17 +62,23 @@ def advise(
     *,
     width: int,
     bound: float = BOUND,
+    rows: Sequence[tuple[str, int]] = (),
     tables: Sequence[Measures] = (),
+    settable: Collection[str] = (),
 ) -> Advice:
     """Advise on rows, hashes, attributes and `min_freq`.
 
     It is about telling the words of the training corpus apart: what a choice is worth
     in F1 only training shows. There is no advice on sizes with fewer than
-    `FEWEST_WORDS` distinct words. `tables`: what was measured of those that there are.
+    `FEWEST_WORDS` distinct words.
+
+    rows: Attributes, and the rows of the tables that there are; by default spaCy's.
+    tables: What was measured of them.
+    settable: Attributes that components may set, which are not there yet: they stay.
     """
     train = vocabularies["train"]
     n_words = len(np.unique(train.words[:, 0]))
-    uses = measure_attributes(vocabularies, attrs) if n_words else []
+    uses = measure_attributes(vocabularies, attrs, settable) if n_words else []
     kept = [use.attr for use in uses if use.says_nothing is None]
     hashes, lookups, reasons = [], [], []
     if 0 < n_words < FEWEST_WORDS:
@@ -90,12 +96,15 @@ def advise(
         reasons += _explain_hashing(hashing, kept, bound, tables)
     poor = [table for table in tables if n_words and table.get("with_sound_seed")]
     reasons += [_explain_seed(table, table["with_sound_seed"]) for table in poor]
-    lookup = min(
-        (option for option in lookups if option.min_freq > 1),
-        # what knows more tokens of training knows more of any other split, too
-        key=lambda o: (sum(s["train"] for s in o.unknown_share), o.parameters),
-        default=None,
-    )
+    unseen = [attr for attr in kept if attr in settable and attr != "NORM"]
+    known = rows or [(attr, get_usual_rows(attr)) for attr in attrs]
+    lookup = _choose_lookup(lookups, sum(n for attr, n in known if attr not in unseen))
+    if unseen:
+        reasons.append(
+            f"{', '.join(unseen)}: components ahead of the embedder may set what is "
+            "not in the corpus, so that its values are not counted here. It stays, "
+            "with the rows there are."
+        )
     if lookup is not None:
         reasons += _explain_lookup(lookup, lookups, kept[0])
         useless = [use for use in uses if use.says_nothing is not None]
@@ -111,6 +120,19 @@ def advise(
         lookup=lookup,
         reasons=reasons,
     )
+
+
+def get_usual_rows(attr: str) -> int:
+    """Get the rows that `spacy init config` gives to an attribute's table. It has no
+    others than these: they get what NORM has.
+    """
+    return {"PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}.get(attr, 5000)
+
+
+def _choose_lookup(options: Sequence[LookupOption], most: int) -> LookupOption | None:
+    """Choose the lowest `min_freq` from 2 with so many rows at most, or the highest."""
+    trained = [option for option in options if option.min_freq > 1]
+    return next((o for o in trained if sum(o.rows) <= most), [None, *trained][-1])
 
 
 def format_bound(share: float) -> str:
@@ -197,17 +219,17 @@ def _explain_lookup(
         if option is not chosen
     )
     training = (
-        f"Of the options that train the row for unknown {attr}, this leaves the fewest "
-        f"tokens to it. Rarer values ({unknown:,}; {shares['train']:.1%} of the "
-        "training tokens) train it."
+        f"Rarer values ({unknown:,}; {shares['train']:.1%} of the training tokens) "
+        f"train the row for unknown {attr}."
         if unknown
         else f"No value of {attr} is seen less often: nothing trains the row for "
         "unknown ones."
     )
     return [
         f"To look up, with {_LOOKUP}: min_freq = {chosen.min_freq}, which gives "
-        f"{chosen.rows} rows, {chosen.parameters:,} parameters. {training} Of the "
-        f"tokens in {split} {shares[split]:.1%} get that row; {others}.",
+        f"{chosen.rows} rows, {chosen.parameters:,} parameters: the lowest from 2 with "
+        f"no more rows than the tables have, or spaCy's. {training} Of the tokens in "
+        f"{split} {shares[split]:.1%} get that row; {others}.",
         "Which min_freq scores best can't be counted. The report used 10, and did not "
         "try 2 or 3. Compared with 10, min_freq = 1 gained 11 points of F1 on AnEM "
         "without vectors, and lost 4 on Dutch CoNLL 2002 with vectors (its tables 15 "

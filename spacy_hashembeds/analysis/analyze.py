@@ -11,13 +11,15 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from ..annotation import find_settable
 from ..architectures.embedders.descriptions import get_descriptions
+from ..architectures.embedders.table_kinds import LookupTable
 from ..checks import check_types
 from ..corpora.docbin import read_docs
 from ..corpora.labelled import Progress
 from ..display import Part, Shown
 from ..inputs import check_items
-from .advice import BOUND, advise
+from .advice import BOUND, advise, get_usual_rows
 from .features import collect_vocabulary, count_features
 from .measures import (
     Measures,
@@ -165,7 +167,9 @@ def analyze(
         {"component": name, **measure_codes(nlp.vocab, column, vocabulary)}
         for name, column in columns
     ]
-    found["advice"] = _advise(found["embedders"], vocabularies, bound)
+    found["advice"] = _advise(
+        found["embedders"], vocabularies, bound, nlp.component_names
+    )
     return found
 
 
@@ -218,13 +222,29 @@ def _predict(
 
 
 def _advise(
-    embedders: Sequence[Measures], vocabularies: Vocabularies, bound: float
+    embedders: Sequence[Measures],
+    vocabularies: Vocabularies,
+    bound: float,
+    pipeline: Sequence[str],
 ) -> list[Measures]:
     found = []
     for embedder in embedders or [{"component": None, "tables": []}]:
         tables = embedder["tables"]
         attrs = list(dict.fromkeys(table["attr"] for table in tables)) or ATTRS
-        width = tables[0]["width"] if tables else WIDTH
-        advice = advise(vocabularies, attrs, width=width, bound=bound, tables=tables)
+        advice = advise(
+            vocabularies,
+            attrs,
+            width=tables[0]["width"] if tables else WIDTH,
+            bound=bound,
+            rows=[(t["attr"], _find_rows(t)) for t in tables],
+            tables=tables,
+            settable=find_settable(pipeline, embedder["component"]),
+        )
         found.append({"component": embedder["component"], **asdict(advice)})
     return found
+
+
+def _find_rows(table: Measures) -> int:
+    """Find the rows of a table, or what its attribute has where symbols decide."""
+    is_lookup = table["kind"] == LookupTable.kind
+    return get_usual_rows(table["attr"]) if is_lookup else table["rows"]

@@ -1,6 +1,6 @@
 """Sizes of embedding tables that a vocabulary could have: what to choose from."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,9 +134,9 @@ def _collect(tables: Sequence[Measures], *keys: str) -> dict[str, Any]:
 
 
 def measure_attributes(
-    vocabularies: Vocabularies, attrs: Sequence[str]
+    vocabularies: Vocabularies, attrs: Sequence[str], settable: Collection[str] = ()
 ) -> list[AttributeUse]:
-    """Measure what each attribute adds to the others."""
+    """Measure what each attribute adds to the others. None of the settable could go."""
     train = vocabularies["train"]
     words = train.get_words(attrs)[:, 1:]
     together = count_sharing(words)
@@ -155,7 +155,11 @@ def measure_attributes(
                     for split, vocabulary in vocabularies.items()
                     if split != "train"
                 },
-                says_nothing=_why_useless(train, attr, attrs[:index]),
+                says_nothing=None
+                if attr in settable
+                else _why_useless(
+                    train, attr, [a for a in attrs[:index] if a not in settable]
+                ),
             )
         )
     return uses

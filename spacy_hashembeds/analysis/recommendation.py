@@ -17,11 +17,8 @@ POINTS = {
     "LOOKUP": (2.9, -0.3, 1.0, 2.0),
     "AVERAGES": (-0.9, 2.9, 1.3, 1.4),
     "TOKEN_NER": (1.4, 2.3, 1.0, 0.5),
-    "ALL": (5.2, 4.1, 3.3, 4.0),
+    "ALL": (3.8, 4.1, 3.3, 4.0),
 }
-
-#: The same on WNUT 2017, of dropout 0.3 in place of 0.1.
-DROPOUT_POINTS = 1.4
 
 #: The same on WNUT 2017, of pretraining on its raw texts, with an encoder of 4 layers.
 PRETRAINED_POINTS = 7.5
@@ -45,13 +42,6 @@ TOKEN_NER = (
     "A tag for each token in place of spaCy's transitions, faster, with scores of "
     f"entities in `doc.spans`. {_say_points('TOKEN_NER')}"
 )
-DROPOUT = (
-    "More than half of the entities in the training data stand there once, so that "
-    "many will be new. On WNUT 2017, where they do too, it gave "
-    f"{DROPOUT_POINTS:+.1f} points of F1 on test data ({SEEDS} seeds), which may be "
-    "chance, and more on development data; where fewer do, it lost one or two there "
-    "(docs/results.md)."
-)
 CALIBRATION = (
     "Has scores of entities say how often they are right, each time the pipeline is "
     "saved: fits a temperature to the development set, by which no entity changes. "
@@ -71,9 +61,8 @@ PRETRAINING = (
 #: Where to begin, as `analyze` says it.
 WHERE_TO_BEGIN = (
     "Begin with what `spacy hashembeds config` puts in without --embedder: "
-    f"{EMBEDDER.architecture}, averaged weights, `token_ner` in the place of `ner`, "
-    "and dropout 0.3 where most entities of the training data stand there once; "
-    "pretrained, if there are texts without annotation (--raw). Together, "
+    f"{EMBEDDER.architecture}, averaged weights, and `token_ner` in the place of "
+    "`ner`; pretrained, if there are texts without annotation (--raw). Together, "
     "against spaCy's tables under `ner` and without such texts: "
     f"{_say_points('ALL')} Comments in the new config say what each is worth. Neither "
     "importance weights nor rows of their own beside hashed ones were shown to be "

@@ -1,6 +1,5 @@
 """Putting an embedder, and what belongs to it, into any config."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice, advise
 from ..analysis.features import collect_vocabulary
 from ..analysis.recommendation import EMBEDDER
+from ..annotation import find_settable
 from ..architectures.embedders.descriptions import (
     EmbedderDescription,
     get_description,
@@ -36,12 +36,7 @@ from .models import (
     write_out_variables,
 )
 from .pretraining import name_symbols, name_weights, put_in_pretraining, put_in_symbols
-from .recommended import (
-    put_in_averages,
-    put_in_dropout,
-    put_in_token_ner,
-    put_in_vectors,
-)
+from .recommended import put_in_averages, put_in_token_ner, put_in_vectors
 from .surroundings import (
     complete_training,
     put_in_adam,
@@ -114,7 +109,7 @@ def configure(
     write_out_models(draft)
     tables = _find_tables(draft, read, chosen, is_anew=raw is not None)
     places = [each.place for each in tables]
-    advice, entities = _read_corpus(draft, tables, train, progress)
+    advice = _read_corpus(draft, tables, train, progress)
     _put_in_embedders(draft, tables, advice)
     if encoder:
         put_in_encoders(draft)
@@ -123,7 +118,6 @@ def configure(
     if embedder is None:
         put_in_averages(draft)
         put_in_token_ner(draft, places)
-        put_in_dropout(draft, entities)
     symbols = None
     if raw is not None:
         put_in_pretraining(draft, str(raw), places, name_weights(output))
@@ -160,8 +154,15 @@ def _find_tables(
     pretrained = [] if is_anew else find_pretrained(draft, found, embedder)
     for place, block in found.items():
         check_block(place, block)
+    pipeline = draft.resolve("nlp.pipeline") or []
     return [
-        read_tables(place, block, embedder, is_pretrained=place in pretrained)
+        read_tables(
+            place,
+            block,
+            embedder,
+            is_pretrained=place in pretrained,
+            settable=find_settable(pipeline, place.split(".")[1]),
+        )
         for place, block in found.items()
     ]
 
@@ -187,9 +188,17 @@ def _put_in_symbols(
     (each,) = tables
     if each.embedder.symbol_width is None:
         return None
+    attrs = check_attributes(draft.resolve(each.place)["attrs"])
+    if set_later := [attr for attr in attrs if attr in each.settable]:
+        raise ValueError(
+            f"[{each.place}] embeds {', '.join(set_later)}, which components ahead of "
+            "it may set, but in the texts of --raw, whose symbols are counted, it is "
+            "not set. Take it out of 'attrs', leave out --raw, or put in an embedder "
+            "without symbols, such as multi_fewer_hash_embed (--embedder)."
+        )
     examples = create_raw_texts_reader(path=Path(raw))(_make_tokenizer(draft))
     docs = progress(example.predicted for example in examples)
-    counts = count_values(docs, check_attributes(draft.resolve(each.place)["attrs"]))
+    counts = count_values(docs, attrs)
     return put_in_symbols(draft, each, counts, name_symbols(output))
 
 
@@ -222,36 +231,36 @@ def _read_corpus(
     tables: Sequence[Tables],
     train: str | Path | None,
     progress: Progress,
-) -> tuple[dict[str, Advice], Counter[str]]:
-    """Advise on embedders without weights, by their places, if there is a corpus, and
-    count the texts of its entities.
-    """
-    entities: Counter[str] = Counter()
+) -> dict[str, Advice]:
+    """Advise on embedders without weights, by their places, if there is a corpus."""
     if train is None:
-        return {}, entities
+        return {}
     nlp = _make_tokenizer(draft)
+    n_entities = 0
 
     def read() -> Iterator[Doc]:
+        nonlocal n_entities
         for example in read_examples(train, nlp):
-            entities.update(entity.text for entity in example.reference.ents)
+            n_entities += len(example.reference.ents)
             yield example.predicted
 
     together = list(dict.fromkeys(attr for each in tables for attr in each.attrs))
     vocabulary = collect_vocabulary(progress(read()), together)
     if not len(vocabulary.words):
         raise ValueError(f"There is not a token in the corpus '{train}'.")
-    if not entities:
+    if not n_entities:
         warn_of_recognizers(draft, train)
-    advice = {
+    return {
         each.place: advise(
             {"train": vocabulary},
             list(dict.fromkeys(each.attrs)),
             width=each.plain["width"],
+            rows=list(zip(each.attrs, each.rows, strict=True)),
+            settable=each.settable,
         )
         for each in tables
         if not each.is_pretrained
     }
-    return advice, entities
 
 
 def _make_tokenizer(draft: Draft) -> Language:

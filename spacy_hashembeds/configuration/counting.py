@@ -1,12 +1,10 @@
 """The callback that counts the training corpus for embedders that need it."""
 
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import Any
 
 from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice
-from ..analysis.options import MIN_FREQS
 from ..analysis.pipelines import COUNT_SYMBOLS
 from ..analysis.recommendation import EMBEDDER
 from ..files import quote
@@ -56,42 +54,31 @@ def put_in_counting(
             "embedder's section, and put the callback back in the place of ours."
         )
     where = f"In {_join(waiting)} each symbol that is seen often enough gets a row."
-    is_lookup = tables[0].embedder == EMBEDDER  # of others, rows are other things
-    most = sum(rows for each in tables for rows in each.rows) if is_lookup else inf
+    is_lookup = tables[0].embedder == EMBEDDER
     default = _MIN_FREQ_OF_LOOKUP if is_lookup else _MIN_FREQ
-    chosen = _choose_min_freq(advice, widths, most)
+    chosen = _choose_min_freq(advice, widths)
     _write_counting(draft, COUNT_SYMBOLS, where, default, *chosen)
 
 
 def _choose_min_freq(
-    advice: Mapping[str, Advice], widths: Mapping[str, int], most: float
+    advice: Mapping[str, Advice], widths: Mapping[str, int]
 ) -> tuple[int | None, str]:
-    """Choose one `min_freq` for all embedders, the lowest that gives no more than so
-    many rows. `widths`: parameters of a symbol.
-    """
+    """Choose one `min_freq` for all embedders. `widths`: parameters of a symbol."""
     if not advice:
         return None, EXPLAIN_DEFAULT
     chosen = [a.lookup.min_freq for a in advice.values() if a.lookup is not None]
     if not chosen:
         return None, EXPLAIN_SMALL
-    rows = {
-        min_freq: {
-            place: sum(option.rows)
-            for place, found in advice.items()
-            for option in found.lookup_options
-            if option.min_freq == min_freq
-        }
-        for min_freq in MIN_FREQS
-        # the largest trains the rows for unknown symbols of all of them
-        if min_freq >= max(chosen)
-    }
-    fitting = (n for n, of_place in rows.items() if sum(of_place.values()) <= most)
-    min_freq = next(fitting, MIN_FREQS[-1])
-    size = sum(n * widths[place] for place, n in rows[min_freq].items())
-    few = ", and no more rows are there than stood here" * (min_freq > max(chosen))
+    min_freq = max(chosen)  # which gives none of them more rows than were advised
+    size = sum(
+        sum(option.rows) * widths[place]
+        for place, found in advice.items()
+        for option in found.lookup_options
+        if option.min_freq == min_freq
+    )
     return min_freq, (
-        "Advised for the training corpus: so most of its tokens have rows of their "
-        f"own, and some are left to train what all others have{few}. The rows of "
+        "By size, not by scores: the lowest from 2, so that rarer symbols train what "
+        "all of them share, with no more rows than stood here, or spaCy's. The rows of "
         f"symbols have some {size:,} parameters: a higher number gives fewer."
     )
 

@@ -2,13 +2,13 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from spacy.util import registry
 
-from ..analysis.advice import BOUND, Advice, format_bound
+from ..analysis.advice import BOUND, Advice, format_bound, get_usual_rows
 from ..analysis.codes import DEGENERATE_SEED, SOUND_SEED
 from ..analysis.recommendation import EMBEDDER, LOOKUP
 from ..architectures.embedders.descriptions import EmbedderDescription, find_description
@@ -19,10 +19,6 @@ from ..inputs import check_attributes
 #: spaCy's own that ours can take the place of.
 REPLACED = ("spacy.MultiHashEmbed", "spacy.HashEmbedCNN", "spacy.CharacterEmbed")
 _REPLACED = re.compile(r"spacy(-legacy)?\.(MultiHashEmbed|CharacterEmbed)\.v[12]")
-
-#: The rows of `spacy init config`. It has no other attributes: for those, as for NORM.
-_ROWS = {"PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}
-_MOST_ROWS = 5000
 
 #: What stands for the characters of a CharacterEmbed.
 _SUBWORDS = ("PREFIX", "SUFFIX", "SHAPE")
@@ -54,6 +50,7 @@ class Tables:
     rows: list[int]  #: Of these, or what spaCy would give them.
     no_text: list[str]  #: Attributes without a table, since they are no text.
     is_pretrained: bool  #: Whether training starts from weights for these tables.
+    settable: Collection[str]  #: Attributes that a component ahead may set.
 
     @property
     def is_ours(self) -> bool:
@@ -80,19 +77,25 @@ def read_tables(
     embedder: EmbedderDescription,
     *,
     is_pretrained: bool = False,
+    settable: Collection[str] = (),
 ) -> Tables:
-    """Read the tables of an embedder."""
+    """Read the tables of an embedder, whose settable attributes must stay."""
     if "nC" in plain:  # a CharacterEmbed
         attrs = list(dict.fromkeys([plain.get("feature", "LOWER"), *_SUBWORDS]))
         given = [plain["rows"]]
     else:
         attrs, given = plain["attrs"], plain.get("rows", [])
     names = check_attributes(attrs)
-    usual = [_ROWS.get(name, _MOST_ROWS) for name in names]
-    rows = [*given, *usual[len(given) :]]
+    rows = [*given, *map(get_usual_rows, names[len(given) :])]
     kept, no_text = list(range(len(names))), []
     if embedder.is_of_text:
         no_text = [name for name in names if name not in TEXT_ATTRIBUTES]
+        if lost := [name for name in no_text if name in settable]:
+            raise ValueError(
+                f"[{place}] embeds {', '.join(lost)}, which components ahead of it may "
+                f"set and {embedder.architecture} can't embed: it is no text. Put in "
+                "another embedder (--embedder), or take it out of 'attrs'."
+            )
         # the first table of each
         kept = [names.index(n) for n in dict.fromkeys(names) if n not in no_text]
         if not kept:
@@ -109,6 +112,7 @@ def read_tables(
         rows=[rows[i] for i in kept],
         no_text=no_text,
         is_pretrained=is_pretrained,
+        settable=settable,
     )
 
 

@@ -1,17 +1,15 @@
 """What is recommended beside the embedder, put into a config."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
 from confection import VARIABLE_RE
-from spacy.language import DEFAULT_CONFIG
 from spacy.util import is_package, walk_dict
 from spacy.vocab import Vocab
 
-from ..analysis.recommendation import AVERAGES, CALIBRATION, DROPOUT, TOKEN_NER, VECTORS
+from ..analysis.recommendation import AVERAGES, CALIBRATION, TOKEN_NER, VECTORS
 from .base import find_config
 from .counting import get_name
 from .draft import Draft
@@ -23,7 +21,6 @@ _AVERAGING = ("Adam.v1", "RAdam.v1", "SGD.v1", "spacy-hashembeds.Adam.v1")
 _BEFORE_SAVING = "training.before_to_disk"
 _CALIBRATE = "spacy-hashembeds.calibrate_ner.v1"
 _CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
-_DROPOUT = 0.3
 _PARSER = "spacy.TransitionBasedParser."
 _LISTENER = "spacy.Tok2VecListener."
 
@@ -58,18 +55,6 @@ def put_in_token_ner(draft: Draft, places: Collection[str]) -> None:
                 _replace_ner(draft, name, tok2vec)
     if "token_ner" in _find_factories(draft):
         _put_in_calibration(draft)
-
-
-def put_in_dropout(draft: Draft, entities: Counter[str]) -> None:
-    """Have more dropped out if most of these texts of entities stand there once, and
-    nothing but entities is learned. What somebody has chosen stays, such as a variable.
-    """
-    n_once = sum(n == 1 for n in entities.values())
-    default = DEFAULT_CONFIG["training"]["dropout"]
-    is_default = draft.get("training.dropout") in (None, default)
-    is_for_entities = _find_factories(draft) <= {"tok2vec", "token_ner"}
-    if 2 * n_once > entities.total() and is_default and is_for_entities:
-        draft.set("training", "dropout", _DROPOUT, DROPOUT)
 
 
 def _find_factories(draft: Draft) -> set[str | None]:

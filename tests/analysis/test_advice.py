@@ -4,13 +4,13 @@ from statistics import fmean
 
 import pytest
 
-from lab.pages.results import PLAN
 from lab.papers.paper import read_paper
 from lab.trials.results import TrialKey, read_results
 from spacy_hashembeds.analysis import recommendation
 from spacy_hashembeds.analysis.advice import advise, format_bound
 from spacy_hashembeds.analysis.features import Vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_table
+from spacy_hashembeds.annotation import SETTABLE
 from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 
 from ..conftest import ROOT
@@ -74,7 +74,7 @@ def test_the_least_min_freq_that_trains_the_row_for_unknown_values(train):
     assert "with spacy-hashembeds.MultiEmbed.v1: min_freq = 2, " in text
     assert "[501] rows, 4,008 parameters" in text
     # 1500 of 2000 words are there once, in 2500 tokens
-    assert "Rarer values (1,500; 60.0% of the training tokens) train it" in text
+    assert "Rarer values (1,500; 60.0% of the training tokens) train the row" in text
     # known of the dev tokens: w1x1, seen twice, and w1000x6, seen once
     assert "Of the tokens in dev 80.0% get that row; 60.0% with 1 (then " in text
     assert "100.0% with 3" in text
@@ -111,29 +111,22 @@ def test_what_choices_are_worth_is_what_was_measured(points, ours, theirs):
         assert printed == pytest.approx(100 * difference, abs=0.051)
 
 
-@pytest.mark.parametrize(
-    ("points", "ours", "theirs"),
-    [
-        ("PRETRAINED", ("pretrain_recommended", "pretrained2400"), "depth4"),
-        ("DROPOUT", (RECOMMENDED, "dropout03"), "steps2400_averaged"),
-    ],
-)
-def test_what_only_wnut_2017_shows_is_what_was_measured(points, ours, theirs):
+def test_what_pretraining_is_worth_is_what_was_measured():
     groups = read_results(ROOT / "lab" / "results")
+    keys = ("pretrain_recommended", "pretrained2400"), (RECOMMENDED, "depth4")
     first, second = (
-        {result.seed: result.scores["test"]["ents_f"] for result in groups[key]}
-        for key in (TrialKey("wnut17", *ours), TrialKey("wnut17", RECOMMENDED, theirs))
+        {r.seed: r.scores["test"]["ents_f"] for r in groups[TrialKey("wnut17", *key)]}
+        for key in keys
     )
     assert first.keys() == second.keys()
     gained = 100 * fmean(first[seed] - second[seed] for seed in first)
-    printed = getattr(recommendation, f"{points}_POINTS")
-    assert printed == pytest.approx(gained, abs=0.051)
+    assert pytest.approx(gained, abs=0.051) == recommendation.PRETRAINED_POINTS
 
 
 def name_variant(variant: str, dataset: str) -> str:
-    """Name trials; what `config` chooses differs between corpora."""
+    """Name trials; `config` chooses 3 as `min_freq` for the corpora of CoNLL 2002."""
     if variant == "_chosen":
-        return PLAN["recommended"][dataset].partition("/")[2]
+        return "min_freq3" if "conll" in dataset else "steps2400_averaged"
     return f"steps2400{variant}"
 
 
@@ -143,6 +136,25 @@ def test_what_was_measured_says_where_to_begin(train):
     assert "spacy-hashembeds.MultiEmbed.v1" in advice.reasons[0]
     small = advise({"train": collect("too few words")}, ["NORM"], width=8)
     assert not re.search("Begin with", " ".join(small.reasons))
+
+
+@pytest.mark.parametrize(
+    ("rows", "min_freq", "n_rows"),
+    [((460, 41), 2, 501), ((460, 40), 3, 1), ((0, 0), 20, 1)],
+)
+def test_the_lowest_min_freq_with_no_more_rows(train, rows, min_freq, n_rows):
+    pairs = list(zip(["NORM", "SHAPE"], rows, strict=True))
+    advice = advise({"train": train}, ["NORM"], width=8, rows=pairs)
+    assert (advice.lookup.min_freq, advice.lookup.rows) == (min_freq, [n_rows])
+
+
+def test_what_components_may_set_stays_and_is_not_counted(train):
+    pairs = [("NORM", 501), ("LOWER", 0), ("POS", 9999)]
+    given = {"width": 8, "rows": pairs, "settable": SETTABLE}
+    advice = advise({"train": train}, ["NORM", "LOWER", "POS"], **given)
+    assert advice.attrs == ["NORM", "LOWER", "POS"]
+    assert advice.lookup.min_freq == 3
+    assert "components ahead" in find_reason(advice.reasons, "POS: ")
 
 
 def test_of_equal_min_freqs_nothing_is_chosen_by_chance():

@@ -14,6 +14,7 @@ from spacy.util import dot_to_object, load_config, set_dot_to_object
 from thinc.api import Config
 
 from spacy_hashembeds.analysis import recommendation
+from spacy_hashembeds.analysis.analyze import analyze
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.configuration.output import list_commands
 from spacy_hashembeds.symbols import save_symbols
@@ -64,36 +65,6 @@ def test_it_is_put_in_with_what_each_choice_is_worth(base, corpus):
     again = base.with_name("again.cfg")
     again.write_text(made.text)
     assert configure(again, train=corpus).config == config
-
-
-@pytest.mark.parametrize(
-    ("names", "pipeline", "dropout", "expected"),
-    [
-        (["A", "B", "B", "C"], ["ner"], "0.1", 0.1),
-        (["A", "B", "B", "C", "D"], ["ner"], "0.1", 0.3),
-        (["A"], ["ner"], "0.0", 0.0),
-        (["A"], ["ner"], "0.2", 0.2),
-        (["A"], ["ner"], "${system.rate}", "${system.rate}"),
-        (["A"], ["tagger", "ner"], "0.1", 0.1),
-        ([], ["ner"], "0.1", 0.1),
-    ],
-)
-def test_more_is_dropped_out_where_most_entities_stand_there_once(
-    tmp_path, names, pipeline, dropout, expected
-):
-    base = toys.write_base(tmp_path / "base.cfg", pipeline)
-    toys.edit_base(base, ("\ndropout = 0.1\n", f"\ndropout = {dropout}\n"))
-    toys.edit_base(base, ("[system]\n", "[system]\nrate = 0.1\n"))
-    tags = [f"B-{'XY'[i % 2]}" for i in range(len(names))]
-    doc = Doc(spacy.blank("en").vocab, [*names, "a"], ents=[*tags, "O"])
-    corpus = tmp_path / "train.spacy"
-    DocBin(docs=[doc]).to_disk(corpus)
-    made = configure(base, train=corpus)
-    assert made.config["training"]["dropout"] == expected
-    is_said = recommendation.DROPOUT in [change.why for change in made.changes]
-    assert is_said == (expected == 0.3)
-    plain = configure(base, train=corpus, embedder="multi_embed")
-    assert str(plain.config["training"]["dropout"]) == dropout
 
 
 def test_with_an_embedder_nothing_else_is_recommended(base):
@@ -310,7 +281,8 @@ def test_rows_are_no_more_than_stood_there(base, corpus):
     assert choose() == 2
     toys.edit_base(base, ("rows = [90, 90, 90, 90]", "rows = [90, 9, 9, 9]"))
     assert choose() == 5
-    assert choose(embedder="multi_hybrid_embed") == 2
+    assert choose(embedder="multi_hybrid_embed") == 5
+    assert analyze(corpus, config=base)["advice"][0]["lookup"]["min_freq"] == 5
 
 
 def write_words(path, words):
