@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from seqeval.metrics.sequence_labeling import get_entities
 from spacy.tokens import Doc
-from spacy.training import biluo_tags_to_spans, iob_to_biluo
 from spacy.vocab import Vocab
 
 from lab.corpora.datasets import WNUT17
@@ -26,6 +26,7 @@ from .material import get_texts, read_sentences
 Pairs = list[tuple[str, str]]
 
 _BLANKS = " \t"
+_BIOES = str.maketrans("LU", "ES")
 _LAYOUTS: Mapping[str, ColumnFormat] = {
     "wnut17.conll": WNUT17,
     "own.iob": ColumnFormat(),
@@ -151,9 +152,9 @@ def _compare(damaged: bytes, sentences: Iterator[Pairs], answer: Any) -> str | N
     for pairs in sentences:
         if pairs:
             doc = Doc(Vocab(), words=[word for word, _ in pairs])
-            spans = biluo_tags_to_spans(doc, iob_to_biluo([tag for _, tag in pairs]))
             words += [word for word, _ in pairs]
-            labels += [(span.text, span.label_) for span in spans]
+            tags = [tag[0].translate(_BIOES) + tag[1:] for _, tag in pairs]
+            labels += [(doc[i : j + 1].text, x) for x, i, j in get_entities(tags)]
     found = [text for doc, _ in answer for text, _ in doc]
     if found != words:
         return "other words than the file has"

@@ -19,7 +19,6 @@ DOCSTART = "-DOCSTART-"
 
 # B, I, O; L and U end and stand alone in BILUO, E and S do so in BIOES.
 _TAG = re.compile(r"O|[BILUES]-.+")
-_BIO = {"U": "B", "S": "B", "L": "I", "E": "I"}
 
 # Not what Python calls white space: a no-break space may be part of a word.
 _BLANKS = " \t"
@@ -82,18 +81,25 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
     """Make the annotated `Doc` of a document, as `spacy convert` does: with unknown
-    spaces, so that training keeps the tokens. B, U and S begin an entity; I, L and E
-    continue one of the same label in the sentence, else begin one, as in IOB1.
+    spaces, so that training keeps the tokens. Tags mean what they do to conlleval.
     """
     words = [word for sentence in document for word in sentence.words]
     starts: list[bool | int | None] = []
     tags: list[str] = []
     for sentence in document:
-        for i, tag in enumerate(sentence.tags):
-            starts.append(i == 0)
-            prefix = "B" if i == 0 else _BIO.get(tag[0], tag[0])
-            tags.append(tag if tag == "O" else prefix + tag[1:])
+        starts += [i == 0 for i in range(len(sentence.tags))]
+        tags += map(_to_bio, ["O", *sentence.tags], sentence.tags)
     return Doc(vocab, words=words, sent_starts=starts, ents=tags)
+
+
+def _to_bio(before: str, tag: str) -> str:
+    """Give the BIO tag of what stands after another. B, U and S begin an entity, L, E,
+    U and S end one; I, L and E go on with an open one, which Doc ends at other labels.
+    """
+    if tag == "O":
+        return tag
+    begins = tag[0] in "BUS" or before[0] not in "BI"
+    return ("B" if begins else "I") + tag[1:]
 
 
 def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:

@@ -1,13 +1,13 @@
 import os
 import threading
 import tracemalloc
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.training.iob_utils import iob_to_biluo, tags_to_entities
+from seqeval.metrics.sequence_labeling import get_entities
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.corpora.columns import (
@@ -47,11 +47,25 @@ def tags_to_spans(tags: list[str]) -> Spans:
     return [(ent.start, ent.end, ent.label_) for ent in doc.ents]
 
 
-@given(st.lists(st.sampled_from(["O"] + [f"{p}-{x}" for p in "BILU" for x in LABELS])))
-def test_spans_are_those_of_spacys_converter(tags: list[str]):
-    expected = tags_to_entities(iob_to_biluo(tags))
-    found = [(label, start, end - 1) for start, end, label in tags_to_spans(tags)]
-    assert found == expected
+@pytest.mark.parametrize("ends", ["ES", "LU"])
+def test_spans_are_those_of_conlleval(ends: str):
+    """All tags of up to four tokens, as sentences of one Doc."""
+    names = ["O", *(f"{prefix}-{x}" for prefix in "BIES" for x in LABELS[1:])]
+    sentences = [tags for n in range(1, 5) for tags in product(names, repeat=n)]
+    biluo = str.maketrans("ES", ends)
+    document = [
+        Sentence(
+            ["word"] * len(tags), [tag[0].translate(biluo) + tag[1:] for tag in tags]
+        )
+        for tags in sentences
+    ]
+    expected: Spans = []
+    start = 0
+    for tags in sentences:
+        expected += [(start + a, start + b + 1, x) for x, a, b in get_entities([*tags])]
+        start += len(tags)
+    ents = make_doc(VOCAB, document).ents
+    assert [(ent.start, ent.end, ent.label_) for ent in ents] == expected
 
 
 @st.composite
@@ -81,14 +95,21 @@ def test_every_scheme_gives_its_spans(
     assert tags_to_spans(tags) == spans
 
 
-def test_in_iob1_an_entity_may_begin_with_i():
-    tags = ["I-PER", "I-PER", "B-PER", "I-LOC", "O", "I-LOC"]
-    assert tags_to_spans(tags) == [
-        (0, 2, "PER"),
-        (2, 3, "PER"),
-        (3, 4, "LOC"),
-        (5, 6, "LOC"),
-    ]
+@pytest.mark.parametrize(
+    ("tags", "lengths"),
+    [
+        ("I I B I", [2, 2]),  # IOB1
+        ("I E E", [2, 1]),  # IOE2
+        ("I E I", [2, 1]),  # IOE1
+        ("B E I E", [2, 2]),
+        ("S I", [1, 1]),
+        ("S E", [1, 1]),
+        ("U L L", [1, 1, 1]),
+    ],
+)
+def test_an_entity_ends_and_begins_without_b(tags: str, lengths: list[int]):
+    spans = tags_to_spans([f"{prefix}-X" for prefix in tags.split()])
+    assert [end - start for start, end, _ in spans] == lengths
 
 
 def test_an_entity_ends_with_its_sentence(file: Path):
