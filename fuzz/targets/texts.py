@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from seqeval.metrics.sequence_labeling import get_entities
+from seqeval.metrics.sequence_labeling import get_entities  # type: ignore[import-untyped]
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 

@@ -7,7 +7,17 @@ from spacy.cli._util import Arg, Opt
 from wasabi import msg
 
 from ._app import code_option, failing, hashembeds_cli
-from ._columns import ENCODING, GROUP, SEPARATOR, TAG_COLUMN, WORD_COLUMN
+from ._columns import (
+    ENCODING,
+    GROUP,
+    QUOTES,
+    SENTENCE_COLUMN,
+    SEPARATOR,
+    TAG_COLUMN,
+    WORD_COLUMN,
+    make_layout,
+    read_column,
+)
 from ._output import JSON, QUIET, is_quiet, name_output, print_json
 
 
@@ -75,12 +85,14 @@ def evaluate_cli(
     ),
     seed: int = Opt(0, "--seed", "-s", help="The seed of these draws.", min=0),
     separator: str | None = SEPARATOR,
-    word_column: int = WORD_COLUMN,
-    tag_column: int = TAG_COLUMN,
-    predicted_column: int | None = Opt(
+    word_column: str = WORD_COLUMN,
+    tag_column: str = TAG_COLUMN,
+    predicted_column: str | None = Opt(
         None, "--predicted-column", help="The column of predicted tags, if another."
     ),
+    sentence_column: str | None = SENTENCE_COLUMN,
     encoding: str = ENCODING,
+    quotes: bool | None = QUOTES,
     group: str = GROUP,
     code: Path | None = code_option("-c"),
     use_gpu: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU."),
@@ -100,15 +112,21 @@ def evaluate_cli(
     token a line and tags of the IOB, BIO, BILUO or BIOES scheme. Predictions may not
     end in .cfg, .json, .gz, .whl or .zip, as files of pipelines do.
     """
-    from ..corpora.columns import ColumnFormat
     from ..display import Sentence, show
     from ..evaluation.evaluate import evaluate_in_depth
     from ..files import check_targets
 
     with failing("Can't evaluate the pipeline"):
         check_targets(output, [model, test, train, against])
-        separator = separator and separator.replace(r"\t", "\t")
-        layout = ColumnFormat(separator, word_column, tag_column, encoding, group)
+        layout = make_layout(
+            separator=separator,
+            word=word_column,
+            tag=tag_column,
+            sentence=sentence_column,
+            encoding=encoding,
+            group=group,
+            quotes=quotes,
+        )
         evaluation = evaluate_in_depth(
             model,
             test,
@@ -116,7 +134,7 @@ def evaluate_cli(
             against=against,
             task=task,
             layout=layout,
-            predicted_column=predicted_column,
+            predicted_column=predicted_column and read_column(predicted_column),
             samples=samples,
             seed=seed,
             use_gpu=use_gpu,

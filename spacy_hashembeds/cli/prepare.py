@@ -7,7 +7,14 @@ from spacy.cli._util import Arg, Opt
 from wasabi import msg
 
 from ._app import failing, hashembeds_cli
-from ._columns import GROUP, TAG_COLUMN, WORD_COLUMN
+from ._columns import (
+    GROUP,
+    QUOTES,
+    SENTENCE_COLUMN,
+    TAG_COLUMN,
+    WORD_COLUMN,
+    make_layout,
+)
 from ._output import QUIET
 
 
@@ -48,8 +55,9 @@ def prepare_cli(
     separator: str | None = Opt(
         None,
         "--separator",
-        help=r"What stands between the columns of your files, e.g. '\t'. Default: any "
-        "white space in IOB files; in CSV a comma, or a tab if they end in .tsv.",
+        help=r"What stands between the columns of your files, e.g. '\t'. Default: in "
+        "IOB files tabs where all of the first lines have some, else any blanks; in "
+        "CSV a comma, or a tab if they end in .tsv.",
     ),
     text_column: list[str] = Opt(
         ["text"],
@@ -61,15 +69,11 @@ def prepare_cli(
     label_column: str = Opt(
         "label", "--label-column", help="The column or key of the label, likewise."
     ),
-    word_column: int = WORD_COLUMN,
-    tag_column: int = TAG_COLUMN,
+    word_column: str = WORD_COLUMN,
+    tag_column: str = TAG_COLUMN,
+    sentence_column: str | None = SENTENCE_COLUMN,
     encoding: str = Opt("utf-8", "--encoding", help="The encoding of your files."),
-    quotes: bool | None = Opt(
-        None,
-        "--quotes/--no-quotes",
-        help="Whether quotation marks may stand around fields, to be taken off, or are "
-        "part of the text. Default: they may, but not where tabs separate.",
-    ),
+    quotes: bool | None = QUOTES,
     group: str = GROUP,
     force: bool = Opt(
         False, "--force", "-F", help="Replace the corpus that is in the folder."
@@ -82,20 +86,32 @@ def prepare_cli(
     ('texts') are CSV, or JSON if they end in .jsonl or .json. What was written is
     counted, and a sentence or text shown as it was read.
     """
-    from ..corpora.columns import ColumnFormat
     from ..corpora.labelled import TextFormat
     from ..corpora.splits import SPLITS, prepare_files
     from ..files import check_targets
     from ._prepared import show_documents, show_prepared
 
-    separator = separator and separator.replace(r"\t", "\t")
     with failing("Can't prepare the corpus"):
         outputs = [output / f"{split}.spacy" for split in SPLITS]
         check_targets(outputs, [train, dev, test])
         layout = (
-            ColumnFormat(separator, word_column, tag_column, encoding, group)
+            make_layout(
+                separator=separator,
+                word=word_column,
+                tag=tag_column,
+                sentence=sentence_column,
+                encoding=encoding,
+                group=group,
+                quotes=quotes,
+            )
             if kind is Kind.iob
-            else TextFormat(text_column, label_column, separator, encoding, quotes)
+            else TextFormat(
+                text_column,
+                label_column,
+                separator and separator.replace(r"\t", "\t"),
+                encoding,
+                quotes,
+            )
         )
         paths = prepare_files(
             train=train,

@@ -1,10 +1,11 @@
 """Files with one token a line: read lazily, one document in memory at a time."""
 
+import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, pairwise
-from operator import attrgetter
+from functools import partial
+from itertools import chain, groupby, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,16 +16,24 @@ from ..checks import check_choice
 from ..files import quote
 from .lines import check_encoding, fail, read_lines
 
-DOCSTART = "-DOCSTART-"
+# -DOCSTART-, and what files have in its place: --DOCSTART--, -DOCSTART, lower case.
+_DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
 
 # B, I, O; L and U end and stand alone in BILUO, E and S do so in BIOES.
 _TAG = re.compile(r"O|[BILUES]-.+")
 
 # Not what Python calls white space: a no-break space may be part of a word.
 _BLANKS = " \t"
+_INVISIBLE = f"{_BLANKS}\ufeff"
 
-# Sentences of numbers alone that show a column of numbers to be taken for the words.
-_ENOUGH_NUMBERED = 3
+# Lines that tell what separates columns, and sentences that tell what these hold.
+_HEAD, _ENOUGH_SENTENCES = 100, 3
+
+#: The most tokens of a sentence: with more, nothing tells sentences apart.
+MAX_SENTENCE = 10_000
+
+#: A column's place, from 0 or, if negative, from the end; or its name in the first row.
+Column = int | str
 
 
 class Sentence(NamedTuple):
@@ -37,12 +46,32 @@ class Sentence(NamedTuple):
 Document = list[Sentence]
 
 
-class _Block(NamedTuple):
-    document: int
-    sentence: Sentence
-    #: The number of its last line, and what was in that.
+class _Row(NamedTuple):
     line: int
+    document: int
     columns: list[str]
+    word: str
+    tag: str
+
+
+#: The rows of a sentence.
+_Block = list[_Row]
+
+
+class _Table(NamedTuple):
+    """How a file is laid out, as the settings and its first lines say."""
+
+    #: What separates columns, in words, and what takes a line apart there.
+    separator: str
+    split: Callable[[str], list[str]]
+    word: int
+    tag: int
+    sentence: int | None
+    #: How many columns each row has, where quotation marks could join some.
+    width: int | None
+    #: The line of the first row, and whether that names the columns.
+    first: int
+    has_names: bool
 
 
 @dataclass(frozen=True)
@@ -50,33 +79,50 @@ class ColumnFormat:
     """The settings of `spacy-hashembeds.IOBCorpus.v1`, checked."""
 
     separator: str | None = None
-    word: int = 0
-    tag: int = -1
+    word: Column = 0
+    tag: Column = -1
     encoding: str = "utf-8"
     group: str = "sentence"
+    sentence: Column | None = None
+    quotes: bool | None = None
 
     def __post_init__(self) -> None:
         if self.separator == "":
             raise ValueError(
                 "'separator' should be at least one character, but is empty. Leave it "
-                "out to split at spaces and tabs."
+                "out to split at tabs, or where there are none, at spaces."
+            )
+        if self.quotes and not re.fullmatch('[^"\r\n]', self.separator or ""):
+            raise ValueError(
+                "'separator' should be one character, and no quotation mark or end of "
+                f"a line, where columns have 'quotes', but is {self.separator!r}. Give "
+                r"it, such as ',' or '\t'."
             )
         if self.word == self.tag:
             raise ValueError(
-                f"'word' and 'tag' should be two columns, but both are {self.word}."
+                f"'word' and 'tag' should be two columns, but both are {self.word!r}."
             )
         check_choice(("sentence", "document"), group=self.group)
         check_encoding(self.encoding)
 
+    @property
+    def has_quotes(self) -> bool:
+        """Whether quotation marks may stand around columns, as in CSV."""
+        return self.separator in (",", ";") if self.quotes is None else self.quotes
+
 
 def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
     """Read the documents that hold at least one token, keeping no more than one."""
-    blocks = _refuse_numbers(path, layout, _read_blocks(path, layout))
+    blocks = _read_blocks(path, layout)
     if layout.group == "sentence":
-        yield from ([block.sentence] for block in blocks)
+        yield from ([_make_sentence(block)] for block in blocks)
     else:
-        for _, members in groupby(blocks, key=attrgetter("document")):
-            yield [block.sentence for block in members]
+        for _, members in groupby(blocks, key=lambda block: block[0].document):
+            yield list(map(_make_sentence, members))
+
+
+def _make_sentence(block: _Block) -> Sentence:
+    return Sentence([row.word for row in block], [row.tag for row in block])
 
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
@@ -103,56 +149,164 @@ def _to_bio(before: str, tag: str) -> str:
 
 
 def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
-    document = 0
-    block = _Block(document, Sentence([], []), 0, [])
-    # the last sentence ends as one before a blank line
-    for number, line in chain(read_lines(path, layout.encoding), [(0, "")]):
-        if layout.separator is None:
-            columns = re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))
-        else:
-            columns = line.split(layout.separator)
-        starts_document = columns[0] == DOCSTART
-        words, tags = block.sentence
-        if starts_document or not line.strip(f"{_BLANKS}\ufeff"):
-            if words:
-                yield block
-            document += starts_document
-            block = _Block(document, Sentence([], []), 0, [])
-        elif words or not _is_comment(line, columns, layout.tag):
-            try:
-                word, tag = _parse_row(columns, layout, document)
-            except ValueError as err:
-                fail(path, number, err)
-            words.append(word)
-            tags.append(tag)
-            block = _Block(document, block.sentence, number, columns)
+    """Read the sentences of a file. Refuses one whose first three, or all, hold no
+    words, or several sentences.
+    """
+    lines = read_lines(path, layout.encoding)
+    head = list(islice(lines, _HEAD))
+    table = _look_at(path, layout, head)
+    rows = _read_rows(path, layout, table, chain(head, lines))
+    first: list[_Block] = []
+    for _, members in groupby(rows, key=bool):
+        block = [row for row in islice(members, MAX_SENTENCE + 1) if row is not None]
+        if len(block) > 1 and len(first) < _ENOUGH_SENTENCES:
+            first.append(block)
+            if len(first) == _ENOUGH_SENTENCES or len(block) > MAX_SENTENCE:
+                _check_columns(path, layout, table, first)
+        if len(block) > MAX_SENTENCE:
+            fail(
+                path,
+                block[0].line,
+                f"a sentence of more than {MAX_SENTENCE:,} tokens begins here. Put a "
+                "blank line after each sentence; or, where a column numbers them, say "
+                "which: --sentence-column, or sentence_column in a config",
+            )
+        if block:
+            yield block
+    if 0 < len(first) < _ENOUGH_SENTENCES:
+        _check_columns(path, layout, table, first)
 
 
-def _refuse_numbers(
-    path: Path, layout: ColumnFormat, blocks: Iterator[_Block]
-) -> Iterator[_Block]:
-    """Refuse a file whose first three sentences, or all, are the numbers of words."""
-    numbered: list[_Block] = []
-    is_open = True
-    for block in blocks:
-        if is_open and len(block.sentence.words) > 1:
-            # Of two columns, neither can be another that holds the words.
-            is_open = len(block.columns) > 2 and _are_numbers(block.sentence.words)
-            numbered.append(block)
-            if is_open and len(numbered) == _ENOUGH_NUMBERED:
-                break
-        yield block
-    if is_open and numbered:
-        _, _, line, texts = numbered[0]
-        columns = [f"{i} ({quote(text, 20)})" for i, text in enumerate(texts[:20])]
-        tags = [str(i) for i, text in enumerate(texts) if _is_tag(text)]
-        fail(
-            path,
-            line,
-            f"column {layout.word} should hold the words, but numbers them. The "
-            f"columns are {', '.join(columns)}; tags may stand in "
-            f"{' or '.join(tags[:4])}. Say which has the words and which the tags: "
-            "--word-column and --tag-column, or word_column and tag_column in a config",
+def _read_rows(
+    path: Path, layout: ColumnFormat, table: _Table, lines: Iterable[tuple[int, str]]
+) -> Iterator[_Row | None]:
+    """Read the tokens of a file, and None between sentences."""
+    document, number, is_within = 0, "", False
+    for line, text in lines:
+        starts_document = _DOCSTART.search(text) is not None
+        try:
+            columns = [] if starts_document else table.split(text)
+            if not any(column.strip(_INVISIBLE) for column in columns):
+                document += starts_document
+                is_within = False
+                yield None
+                continue
+            if line == table.first and table.has_names:
+                continue
+            if _is_comment(text, columns, table.tag, is_within=is_within):
+                continue
+            row = _parse_row(line, columns, layout, table, document)
+        except ValueError as err:
+            fail(path, line, err)
+        mark = "" if table.sentence is None else columns[table.sentence]
+        if mark not in ("", number):
+            number = mark
+            yield None
+        is_within = True
+        yield row
+
+
+def _look_at(
+    path: Path, layout: ColumnFormat, head: Iterable[tuple[int, str]]
+) -> _Table:
+    rows = [
+        (line, text)
+        for line, text in head
+        if text.strip(_INVISIBLE) and not re.match(r"#\s", text)
+        if not _DOCSTART.search(text)
+    ]
+    separator, split = _choose_split(layout, [text for _, text in rows])
+    first, text = rows[0] if rows else (1, "")
+    names = [layout.word, layout.tag]
+    names += [] if layout.sentence is None else [layout.sentence]
+    try:
+        columns = split(text)
+        word, tag, *rest = (_find_place(name, columns) for name in names)
+    except ValueError as err:
+        fail(path, first, err)
+    sentence = rest[0] if rest else None
+    width = len(columns) if layout.has_quotes and rows else None
+    has_names = any(isinstance(name, str) for name in names)
+    return _Table(separator, split, word, tag, sentence, width, first, has_names)
+
+
+def _choose_split(
+    layout: ColumnFormat, head: Iterable[str]
+) -> tuple[str, Callable[[str], list[str]]]:
+    separator = layout.separator
+    if separator is not None:
+        split = _split_quoted if layout.has_quotes else str.split
+        return repr(separator), lambda text: split(text, separator)
+    stripped = [text.strip(_BLANKS) for text in head]
+    if stripped and all("\t" in text for text in stripped):
+        return "tabs, as in the first lines,", _split_at_tabs
+    return "blanks", lambda text: re.split(f"[{_BLANKS}]+", text.strip(_BLANKS))
+
+
+def _split_at_tabs(text: str) -> list[str]:
+    return [column.strip(_BLANKS) for column in text.rstrip(_BLANKS).split("\t")]
+
+
+def _split_quoted(text: str, separator: str) -> list[str]:
+    # Line by line, since no word goes on in the next one.
+    try:
+        return next(csv.reader([text], delimiter=separator, strict=True), [])
+    except csv.Error as err:
+        raise ValueError(
+            "expected quotation marks around whole columns, and doubled within, got "
+            f"{quote(text)} ({err}). {_UNQUOTED}"
+        ) from None
+
+
+def _find_place(name: Column, names: Sequence[str]) -> int:
+    if not isinstance(name, str):
+        return name
+    if names.count(name) != 1:
+        raise ValueError(
+            f"expected the name {quote(name)} of a column, once, got "
+            f"{quote(list(names))}. Where this line has no names, give numbers, from 0"
+        )
+    return names.index(name)
+
+
+_UNQUOTED = "Where they are words, say --no-quotes, or quotes = false in a config"
+_NAMES = ". Where this line names columns, give names to --word-column and --tag-column"
+
+
+def _check_columns(
+    path: Path, layout: ColumnFormat, table: _Table, blocks: Sequence[_Block]
+) -> None:
+    """Refuse what is read without an error, but wrongly."""
+    refuse = partial(fail, path, blocks[0][0].line)
+    columns = blocks[0][0].columns
+    words = [[row.word for row in block] for block in blocks]
+    # Of two columns, neither can be another that holds the words.
+    if len(columns) > 2 and all(map(_are_numbers, words)):
+        shown = [f"{i} ({quote(text, 20)})" for i, text in enumerate(columns[:20])]
+        tags = [str(i) for i, text in enumerate(columns) if _is_tag(text)]
+        refuse(
+            f"column {table.word} should hold the words, but numbers them. The columns "
+            f"are {', '.join(shown)}; tags may stand in {' or '.join(tags[:4])}. Say "
+            "which has the words and which the tags: --word-column and --tag-column, "
+            "or word_column and tag_column in a config"
+        )
+    if layout.separator is None and all(" " in word for word in chain(*words)):
+        refuse(
+            f"each line has tabs, and each word a space, as {quote(words[0][0])}. If "
+            r"both separate, make tabs of all; if tabs alone, say so: --separator "
+            r"'\t', or separator in a config"
+        )
+    prefix = re.match("[a-z-]{2,12}:(?=.)", words[0][0])
+    if prefix and all(word.startswith(prefix[0]) for word in chain(*words)):
+        refuse(
+            f"each word begins with {quote(prefix[0])}, as in files of WikiANN, which "
+            "is no part of it. Take that off"
+        )
+    number = None if table.sentence is not None else _find_numbers(blocks, table)
+    if number is not None:
+        refuse(
+            f"column {number} numbers sentences, but several would be read as one. Say "
+            f"so: --sentence-column {number}, or sentence_column in a config"
         )
 
 
@@ -165,44 +319,76 @@ def _are_numbers(words: list[str]) -> bool:
     return steps <= {1} or steps <= {0}  # the number of the sentence, all the way
 
 
+def _find_numbers(blocks: Sequence[_Block], table: _Table) -> int | None:
+    """Find a column that numbers sentences, several in each block."""
+    width = min(len(row.columns) for block in blocks for row in block)
+    for place in range(width):
+        is_other = place not in (table.word % width, table.tag % width)
+        if is_other and all(
+            _number_sentences([row.columns[place] for row in block]) for block in blocks
+        ):
+            return place
+    return None
+
+
+def _number_sentences(cells: list[str]) -> bool:
+    """Tell the numbers of several sentences, such as "Sentence: 1", in each row, or in
+    the first row of each sentence alone.
+    """
+    marks = [re.fullmatch(r"\D*([0-9]{1,9})(\.0)?", cell) for cell in cells if cell]
+    numbers = [int(mark[1]) for mark in marks if mark]
+    steps = {after - before for before, after in pairwise(numbers)}
+    in_each = len(numbers) == len(cells)
+    return (
+        len(numbers) == len(marks)
+        and bool(cells[0])
+        and steps == ({0, 1} if in_each else {1})
+    )
+
+
 def _parse_row(
-    columns: list[str], layout: ColumnFormat, document: int
-) -> tuple[str, str]:
+    line: int, columns: list[str], layout: ColumnFormat, table: _Table, document: int
+) -> _Row:
     if layout.group == "document" and not document:
         raise ValueError(
-            f"expected a {DOCSTART} line before the first token, as documents are to "
+            "expected a -DOCSTART- line before the first token, as documents are to "
             "be told apart by such lines. Where the file has none, use "
             "group = 'sentence'"
         )
-    places = (layout.word, layout.tag)
+    places = (table.word, table.tag, table.sentence or 0)
     width = max(2, *(place + 1 if place >= 0 else -place for place in places))
     if len(columns) < width:
-        between = "blanks" if layout.separator is None else repr(layout.separator)
         raise ValueError(
-            f"expected at least {width} columns with {between} between them, got "
-            f"{len(columns)}: {quote(columns)}"
+            f"expected at least {width} columns with {table.separator} between them, "
+            f"got {len(columns)}: {quote(columns)}"
         )
-    word, tag = columns[layout.word], columns[layout.tag]
+    if table.width not in (None, len(columns)):
+        raise ValueError(
+            f"expected {table.width} columns, as in the first row, got {len(columns)}: "
+            f"{quote(columns)}. Quotation marks hold columns together. {_UNQUOTED}"
+        )
+    word, tag = columns[table.word], columns[table.tag].strip(_BLANKS)
     if not word:
         raise ValueError(
-            f"expected a word in column {layout.word}, got {quote(columns)}"
+            f"expected a word in column {table.word}, got {quote(columns)}"
         )
-    if not _is_tag(tag):
+    if not _TAG.fullmatch(tag):
         raise ValueError(
             "expected a tag of the BIO, BILUO or BIOES scheme, such as 'O' or 'B-PER', "
-            f"in column {layout.tag}, got {quote(tag.strip(_BLANKS))}"
+            f"in column {table.tag}, got {quote(tag)}{_NAMES * (line == table.first)}"
         )
-    return word, tag.strip(_BLANKS)
+    return _Row(line, document, columns, word, tag)
 
 
 def _is_tag(text: str) -> bool:
     return _TAG.fullmatch(text.strip(_BLANKS)) is not None
 
 
-def _is_comment(line: str, columns: list[str], tag: int) -> bool:
+def _is_comment(text: str, columns: list[str], tag: int, *, is_within: bool) -> bool:
     # "#" may well be a token. What tells a comment is "# key = value", as in CoNLL-U,
-    # or that there is no tag in its column.
-    if not re.match(r"#\s", line):
+    # or that there is no tag in its column; within a sentence, both.
+    if not re.match(r"#\s", text):
         return False
     has_tag = -len(columns) <= tag < len(columns) and _is_tag(columns[tag])
-    return line.split()[2:3] == ["="] or not has_tag
+    has_key = text.split()[2:3] == ["="]
+    return has_key and not has_tag if is_within else has_key or not has_tag

@@ -10,7 +10,7 @@ from spacy.training import Corpus, Example
 from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
-from .columns import ColumnFormat, make_doc, read_documents
+from .columns import Column, ColumnFormat, make_doc, read_documents
 from .docbin import read_docs
 from .labelled import TextFormat, make_text_doc, read_labelled
 from .lines import check_is_regular, check_path
@@ -22,22 +22,32 @@ def create_iob_reader(
     *,
     path: Path | None,
     separator: str | None = None,
-    word_column: int = 0,
-    tag_column: int = -1,
+    word_column: Column = 0,
+    tag_column: Column = -1,
+    sentence_column: Column | None = None,
     encoding: str = "utf-8",
+    quotes: bool | None = None,
     group: str = "sentence",
     limit: int = 0,
 ) -> Reader:
     r"""Read your own file with one token a line, tagged by the IOB, BIO, BILUO or BIOES
-    scheme. Blank lines stand between sentences, `-DOCSTART-` lines between documents;
-    comments ("# …") before a sentence are passed over.
+    scheme, as conlleval reads them. Blank lines stand between sentences, `-DOCSTART-`
+    lines between documents; comments ("# …") before a sentence are passed over.
 
     path (Path): The file.
-    separator (str): What stands between columns, e.g. "\t" where a word may hold a
-        space. None (default): any run of spaces and tabs.
-    word_column (int): Column of the token, from 0; negative counts from the end.
-    tag_column (int): Column of the entity tag.
+    separator (str): What stands between columns, e.g. ",". None (default): tabs, so
+        that a word may hold spaces, where all of the first hundred lines have some;
+        else any run of spaces and tabs.
+    word_column (int | str): Column of the token, from 0; negative counts from the end.
+        Or its name, where the first line has names.
+    tag_column (int | str): Column of the entity tag, likewise.
+    sentence_column (int | str): Column that says which sentence a token is in, or holds
+        something in the first token of each sentence alone. None (default): blank lines
+        tell sentences apart; a file is refused where such a column is seen.
     encoding (str): Encoding of the file, one that extends ASCII.
+    quotes (bool): Whether quotation marks may stand around columns, and are then
+        doubled within; if not, they are characters as others. None (default): they may
+        where the separator is "," or ";".
     group (str): What becomes one document: each "sentence" (default), or each
         "document", for which the file must begin with a `-DOCSTART-` line.
     limit (int): Stop after as many documents. 0: read all.
@@ -45,7 +55,15 @@ def create_iob_reader(
     RAISES (ValueError): No path, or a setting that cannot be; later, with file and
         line, what cannot be parsed.
     """
-    layout = ColumnFormat(separator, word_column, tag_column, encoding, group)
+    layout = ColumnFormat(
+        separator=separator,
+        word=word_column,
+        tag=tag_column,
+        sentence=sentence_column,
+        encoding=encoding,
+        quotes=quotes,
+        group=group,
+    )
     file = _check_file(path)
 
     def read_examples(nlp: Language) -> Iterator[Example]:

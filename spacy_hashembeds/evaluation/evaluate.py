@@ -9,7 +9,7 @@ from thinc.api import require_gpu
 
 from .. import markdown
 from ..checks import check_types
-from ..corpora.columns import ColumnFormat
+from ..corpora.columns import Column, ColumnFormat
 from ..display import Part, Sentence, Table
 from ..files import choose_suffix, replacing, write_json
 from .bootstrap import Draws
@@ -179,7 +179,7 @@ def evaluate_in_depth(
     *,
     against: str | Path | None = None,
     layout: ColumnFormat = LAYOUT,
-    predicted_column: int | None = None,
+    predicted_column: Column | None = None,
     use_gpu: int = -1,
     **options: Any,
 ) -> Evaluation:

@@ -180,7 +180,7 @@ def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
     result = prepare_text(tmp_path, GERMEVAL)
     assert result.exit_code == 1
     output = " ".join(result.output.split())
-    assert "own.conll:3: column 0 should hold the words, but numbers" in output
+    assert "own.conll:2: column 0 should hold the words, but numbers" in output
     assert "tags may stand in 2 or 3" in output
     assert not (tmp_path / "output").exists() or not list(tmp_path.glob("output/*"))
 

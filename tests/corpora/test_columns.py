@@ -3,6 +3,7 @@ import threading
 import tracemalloc
 from itertools import islice, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from seqeval.metrics.sequence_labeling import get_entities
 from spacy.vocab import Vocab
 
+from spacy_hashembeds.corpora import columns
 from spacy_hashembeds.corpora.columns import (
     ColumnFormat,
     Sentence,
@@ -142,7 +144,7 @@ TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
         TEXT.replace("\n\n", "\n\t\n").encode(),
         TEXT.replace("\n\n", "\n \r\n").encode(),
         TEXT.replace(" ", "\t").encode(),
-        TEXT.replace(" ", "  NN X \t").encode(),
+        TEXT.replace(" ", "  NN X ").encode(),
     ],
     ids=[
         "plain",
@@ -179,6 +181,156 @@ def test_an_empty_file_has_no_documents(file: Path):
     assert read(write(file, "\n \n")) == []
 
 
+def read_words(path: Path, **layout: Any) -> list[list[str]]:
+    documents = read(path, ColumnFormat(**layout))
+    return [sentence.words for document in documents for sentence in document]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("New York\tB-LOC\nis\tO\n", [["New York", "is"]]),
+        (" New York \tX\t B-LOC\t\nis\t\tO \n", [["New York", "is"]]),
+        ("# a = b\n-DOCSTART- O\nNew York\tB-LOC\nis\tO\n", [["New York", "is"]]),
+        ("New York\tB-LOC\n\nis O\n", [["New"], ["is"]]),
+        ("is O\t\nNew York\tB-LOC\n", [["is", "New"]]),
+    ],
+    ids=["tabs", "spaces around", "other lines", "one line has none", "at its end"],
+)
+def test_tabs_separate_where_all_lines_have_some(
+    file: Path, text: str, words: list[list[str]]
+):
+    assert read_words(write(file, text)) == words
+
+
+def test_what_separates_does_not_change(file: Path):
+    write(file, "New York\tO\n\n" * 60 + "is O\n")
+    with pytest.raises(ValueError, match=r":121: .* with tabs, as in the first lines"):
+        read(file)
+
+
+def test_tabs_and_spaces_that_may_both_separate_are_refused(file: Path):
+    write(file, "Ann NN\tO\nis V\tO\n")
+    with pytest.raises(ValueError, match=r"a space, as 'Ann NN'. .* --separator '\\t'"):
+        read(file)
+    assert read_words(file, separator="\t") == [["Ann NN", "is V"]]
+
+
+# Quotes, names and numbers of sentences
+
+KAGGLE = """Sentence #,Word,POS,Tag
+Sentence: 1,London,NNP,B-geo
+,",",",",O
+Sentence: 2,\"\"\"\",``,O
+,"say ""no"\"\",VB,O
+,,,
+Sentence: 3,5",CD,O
+"""
+NAMED = {"word": "Word", "tag": "Tag", "sentence": "Sentence #"}
+IN_EACH = "1 Ann O\n1 is O\n2 Bob O\n3 says O\n3 no O\n"
+
+
+def test_csv_has_quotes_names_and_sentences(file: Path):
+    words = [["London", ","], ['"', 'say "no"'], ['5"']]
+    assert read_words(write(file, KAGGLE), separator=",", **NAMED) == words
+    write(file, KAGGLE.replace(",", ";"))
+    words[0][1] = ";"
+    assert read_words(file, separator=";", **NAMED) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "words"),
+    [
+        ('"\tO\n"a\tO\n', {}, ['"', '"a']),
+        ('"\tO\n"a\tO\n', {"separator": "\t"}, ['"', '"a']),
+        ('"""a"\tO\n', {"separator": "\t", "quotes": True}, ['"a']),
+        ('",NN,O\n",",O\n', {"separator": ",", "quotes": False}, ['"', '"']),
+    ],
+)
+def test_quotation_marks_are_characters_where_none_quote(
+    file: Path, text: str, layout: dict[str, Any], words: list[str]
+):
+    assert read_words(write(file, text), **layout) == [words]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('a,O\n"b,O\nc",O\n', r":2: expected quotation marks .* --no-quotes, or"),
+        ('a,O\n"b"c,O\n', r":2: expected quotation marks around whole columns"),
+        ('a,NN,O\n",",O\n', r":2: expected 3 columns, as in .* got 2.* --no-quotes"),
+    ],
+)
+def test_quotes_that_join_columns_or_lines_are_refused(
+    file: Path, text: str, message: str
+):
+    with pytest.raises(ValueError, match=message):
+        read(write(file, text), ColumnFormat(separator=","))
+
+
+@pytest.mark.parametrize(
+    ("text", "layout"),
+    [
+        (IN_EACH, {"word": 1}),
+        (IN_EACH.replace("\n2", "\n\n2"), {"word": -2}),
+        (IN_EACH.replace(" ", "\t").replace("\n3\tno", "\n\tno"), {"word": 1}),
+        (IN_EACH.replace("1 ", "s1.0 ").replace("2 ", "s2.0 "), {"word": 1}),
+    ],
+)
+def test_a_column_may_number_sentences(file: Path, text: str, layout: dict[str, Any]):
+    words = [["Ann", "is"], ["Bob"], ["says", "no"]]
+    assert read_words(write(file, text), sentence=0, **layout) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KAGGLE.partition("\n")[2],
+        IN_EACH.replace(" ", ","),
+        "1,Ann,O\n1,is,O\n2,Bob,O\n\n2,no,O\n3,a,O\n3,b,O\n",
+    ],
+)
+def test_numbers_of_sentences_are_not_passed_over(file: Path, text: str):
+    message = r":1: column 0 numbers sentences.*--sentence-column 0, or sentence_column"
+    with pytest.raises(ValueError, match=message):
+        read(write(file, text), ColumnFormat(separator=",", word=1))
+
+
+@pytest.mark.parametrize(
+    "heads", ["1 1 2", "0 1 1 1", "2 3 4", "x x x", "1 1 2 . 2 0 2"], ids=str
+)
+def test_other_columns_number_no_sentences(file: Path, heads: str):
+    rows = "".join(f"w {n} O\n" if n != "." else "\n" for n in heads.split())
+    write(file, rows + "\nw 0 O\nw 2 O\n")
+    assert read_words(file)[-1] == ["w", "w"]
+
+
+def test_the_first_line_may_have_names(file: Path):
+    write(file, "TOKEN\tLIT\tMISC\n# id = 1\nAnn\tB-x\t_\n\nTOKEN\tO\t_\n")
+    names = {"word": "TOKEN", "tag": "LIT"}
+    assert read_words(file, **names) == [["Ann"], ["TOKEN"]]
+    assert read_words(file, word=0, tag="LIT") == [["Ann"], ["TOKEN"]]
+    with pytest.raises(
+        ValueError, match=r":1: .* got 'MISC'. Where this line names co"
+    ):
+        read(file)
+    with pytest.raises(
+        ValueError, match=r":1: expected the name 'Word' of a column, o"
+    ):
+        read(file, ColumnFormat(word="Word", tag="LIT"))
+
+
+def test_sentences_end_somewhere(file: Path, monkeypatch):
+    monkeypatch.setattr(columns, "MAX_SENTENCE", 4)
+    assert len(read_words(write(file, "a O\n" * 4))[0]) == 4
+    with pytest.raises(
+        ValueError, match=r":3: a sentence of more than 4 tokens begins"
+    ):
+        read(write(file, "a O\n\n" + "b O\n" * 5))
+    with pytest.raises(ValueError, match=r":1: column 0 numbers sentences"):
+        read(write(file, IN_EACH), ColumnFormat(word=1))
+
+
 DOCUMENTS = (
     "-DOCSTART- -DOCSTART- O\nA N O\n\nB N O\n"
     "-DOCSTART- -DOCSTART- O\n\n-DOCSTART- -DOCSTART- O\n\nC N O\n"
@@ -196,6 +348,26 @@ def test_docstart_is_no_token(file: Path):
     assert [[s.words for s in doc] for doc in read(file)] == [[["A"]], [["B"]], [["C"]]]
 
 
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "-DOCSTART-",
+        "--DOCSTART--\tO\t0",
+        "-DOCSTART",
+        "-docstart- -X- O O",
+        "1\t-DOCSTART-\tO",
+        "-DOCSTART- (1 EU)",
+    ],
+)
+@pytest.mark.parametrize("separator", ["\t", " ", None])
+def test_documents_may_begin_otherwise(file: Path, marker: str, separator: str | None):
+    rows = f"{marker}\n\n1 non-DOCSTART O\n\n{marker}\n1 B O\n"
+    write(file, rows if separator != "\t" else rows.replace(" ", "\t"))
+    layout = ColumnFormat(separator, word=1, group="document")
+    documents = [[s.words for s in document] for document in read(file, layout)]
+    assert documents == [[["non-DOCSTART"]], [["B"]]]
+
+
 def test_comments_are_passed_over(file: Path):
     write(
         file,
@@ -206,6 +378,8 @@ def test_comments_are_passed_over(file: Path):
 
 
 def test_within_a_sentence_a_broken_line_is_no_comment(file: Path):
+    words = [["A", "#", "B"]]
+    assert read_words(write(file, "A O\n# segment = 1\n# = = O\nB O\n")) == words
     with pytest.raises(ValueError, match=r":2: expected a tag .* got 'NN'"):
         read(write(file, "A O\n# NN\n"))
 
@@ -304,7 +478,7 @@ def test_a_long_line_is_not_quoted_whole(file: Path, line: str):
     separator = "\t" if "\t" in line else None
     with pytest.raises(ValueError, match=r"corpus\.iob:1: .*, got .*\.\.\.") as error:
         read(write(file, line + "\n"), ColumnFormat(separator=separator))
-    assert len(str(error.value)) < len(str(file)) + 250
+    assert len(str(error.value)) < len(str(file)) + 300
 
 
 def test_undecodable_bytes(file: Path):
@@ -324,14 +498,16 @@ def test_document_mode_needs_docstart(file: Path):
     ("setting", "message"),
     [
         ({"separator": ""}, "'separator' should be at least one character"),
+        ({"quotes": True}, "'separator' should be one .* 'quotes', but is None. Give"),
+        ({"quotes": True, "separator": '"'}, "'separator' should be one character, an"),
         ({"group": "page"}, r"'group' should be 'sentence' or .*, but is 'page'"),
         ({"encoding": "utf-88"}, "'encoding' should be .* but is 'utf-88'"),
         ({"encoding": "utf-16"}, "extends ASCII"),
     ],
 )
-def test_settings_that_cannot_be(setting: dict[str, str], message: str):
+def test_settings_that_cannot_be(setting: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
-        ColumnFormat(**setting)  # type: ignore[arg-type]
+        ColumnFormat(**setting)
 
 
 # Streaming
@@ -405,6 +581,12 @@ def test_word_and_tag_are_two_columns():
         ValueError, match=r"'word' and 'tag' should be two .* both are -1"
     ):
         ColumnFormat(word=-1)
+
+
+def test_prefixes_of_words_are_refused(file: Path):
+    with pytest.raises(ValueError, match=r":1: each word begins with 'en:', as in fil"):
+        read(write(file, "en:Ann\tO\nen::\tO\n\nen:no\tO\n"))
+    assert read_words(write(file, "en:Ann O\nno O\n")) == [["en:Ann", "no"]]
 
 
 def test_numbers_of_sentences_are_refused(file: Path):
