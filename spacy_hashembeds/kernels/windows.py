@@ -62,4 +62,4 @@ def add_windows(
 
 def split_blocks(n: int) -> list[slice]:
     """Cut rows into blocks."""
-    return [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
+    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]

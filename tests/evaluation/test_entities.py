@@ -160,6 +160,11 @@ def test_groups_divide_the_gold_entities_and_what_was_found(evaluation):
     for name, groups in evaluation["groups"].items():
         assert [group["group"] for group in groups] == list(GROUPINGS[name][1])
         assert_recall(groups, evaluation["ents_r"], evaluation["ents_support"])
+        bounded = [group for group in groups if group["interval"]]
+        assert bounded
+        for group in bounded:
+            low, high = group["interval"]
+            assert low <= group["recall"] <= high
         for label, score in evaluation["ents_per_type"].items():
             cells = [group["per_type"][label] for group in groups]
             assert_recall(cells, score["r"], score["support"])

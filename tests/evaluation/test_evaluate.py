@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_hashembeds.corpora.columns import ColumnFormat
 from spacy_hashembeds.evaluation.evaluate import Evaluation, evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.page import render
 
@@ -245,6 +246,21 @@ def test_files_are_written_whole_or_not_at_all(evaluation, tmp_path, name):
         broken.write(path)
     assert path.read_text(encoding="utf8") == forms[path.suffix]
     assert [file.name for file in path.parent.iterdir()] == [name]
+
+
+def test_files_of_predictions_have_a_column_of_their_own(tmp_path, monkeypatch):
+    used = []
+    monkeypatch.setattr("spacy_hashembeds.evaluation.evaluate.require_gpu", used.append)
+    path = tmp_path / "both.iob"
+    path.write_text("B-PER Anna B-PER\nO met O\nO Ben B-PER\n")
+    layout = ColumnFormat(word=1, tag=2)
+    evaluation = evaluate_in_depth(
+        *(path, path), against=path, layout=layout, predicted_column=0, use_gpu=0
+    )
+    assert used == [0]
+    assert evaluation["setting"]["samples"] == 5000
+    assert (evaluation["ents_r"], evaluation["ents_support"]) == (1 / 2, 2)
+    assert evaluation["comparison"]["all"]["r"]["other"] == 1 / 2
 
 
 @pytest.mark.parametrize("name", ["e.txt", "e", "json", "e.HTML"])

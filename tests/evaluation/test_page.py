@@ -10,7 +10,8 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds import evaluate as evaluate_in_memory
 from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
-from spacy_hashembeds.evaluation.page import render
+from spacy_hashembeds.evaluation.page import _lay_out, render
+from spacy_hashembeds.evaluation.tables import Change, Range, Table
 
 from .. import toy_ner
 
@@ -163,11 +164,16 @@ def test_lines_of_a_text_stay_lines(tmp_path):
 def test_overlapping_predictions_keep_the_error(evaluation):
     [example] = evaluation["confusions"][0]["examples"][:1]
     mark = {"start": 0, "end": 4, "label": "PER", "is_error": False}
-    example["predicted"] = [mark, {**mark, "end": 3, "is_error": True}]
+    example["text"] = "Anna"
+    example["predicted"] = [
+        mark,
+        {**mark, "end": 3, "is_error": True},
+        {**mark, "start": 3},  # a neighbour
+    ]
     evaluation["confusions"] = [evaluation["confusions"][0] | {"examples": [example]}]
     page = Page(render(evaluation, is_page=True))
-    assert ("error", example["text"][:3] + " PER") in page.marks
-    assert ("other", example["text"][:4] + " PER") not in page.marks
+    assert {("error", "Ann PER"), ("other", "a PER")} <= set(page.marks)
+    assert ("other", "Anna PER") not in page.marks
 
 
 @pytest.mark.parametrize("docs", [[], [toy_ner.make_doc("nobody is here")]])
@@ -204,6 +210,11 @@ def test_only_the_most_frequent_kinds_show_sentences(evaluation, monkeypatch):
     ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
     assert "error-1" in ids
     assert "error-2" not in ids
+    assert [attrs for _, attrs in page.tags if "#error-" in attrs.get("href", "")] == [
+        {"href": "#error-1"}
+    ]
+    counts = [each["count"] for each in evaluation["confusions"]]
+    assert f"{counts[0] / sum(counts):.1%}" in page.text
 
 
 def test_bars_stand_where_figures_are(tmp_path):
@@ -212,6 +223,29 @@ def test_bars_stand_where_figures_are(tmp_path):
     places = [float(attrs["cx"]) for tag, attrs in page.tags if tag == "circle"]
     # From 4 to 156: F1 is 2/3, for all, then for Anna seen and Dora unseen.
     assert places[:3] == [pytest.approx(4 + 152 * x, abs=0.06) for x in (2 / 3, 1, 0)]
+    lines = [
+        attrs for tag, attrs in page.tags if tag == "line" and "class" not in attrs
+    ]
+    assert {attrs["x1"] for attrs in lines} == {"4"}  # none at 0, where all begins
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "points"),
+    [
+        (0.01, (-0.02, 0.03), 5),
+        (0.1, (0.07, 0.12), 15),
+        (-0.4, (-0.55, 0.02), 55),  # which is no more than 11 steps, but for rounding
+    ],
+)
+def test_differences_are_drawn_around_0(value, bounds, points):
+    row = ("F", Change(value), Range(bounds))
+    table = _lay_out(Table("Against", None, ("", "Difference", "From-to"), [row]))
+    assert table.header[-1] == f"−{points}.0 to +{points}.0"  # noqa: RUF001
+    tags = Page(str(table.rows[0][-1])).tags
+    _, zero, bar, dot = [attrs for tag, attrs in tags if tag in ("line", "circle")]
+    found = [float(x) for x in (zero["x1"], bar["x1"], bar["x2"], dot["cx"])]
+    expected = [80 + 76 * x / points * 100 for x in (0, *bounds, value)]
+    assert found == pytest.approx(expected, abs=0.06)
 
 
 def test_averages_and_schemes_are_on_the_page(evaluation):

@@ -168,12 +168,13 @@ def test_other_settings_are_other_codes(settings):
     assert spy.given == [[1]]
 
 
-def test_memory_is_bounded():
+@pytest.mark.parametrize("width", [1, 2, 9])
+def test_memory_is_bounded(width):
     cache = CodeCache()
     state = np.random.default_rng(0)
     for _ in range(50):
         keys = state.integers(2**64, size=10_000, dtype="uint64")
-        cache.get(keys, SETTINGS, encode)
+        cache.get(keys, SETTINGS, lambda keys: keys[:, None].repeat(width, axis=1))
     table = cache._kept
     assert table.codes.nbytes <= codecache.MAX_BYTES
     assert table.keys.nbytes + table.turns.nbytes < codecache.MAX_BYTES
@@ -182,11 +183,14 @@ def test_memory_is_bounded():
 @pytest.mark.parametrize(
     "duplicate", [copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))]
 )
-def test_copies_are_empty(duplicate):
-    cache, spy = CodeCache(), Spy()
+def test_copies_are_empty_and_no_larger(duplicate):
+    cache, spy = CodeCache(200, n_kinds=2), Spy()
     cache.get(as_keys([1]), SETTINGS, encode)
-    duplicate(cache).get(as_keys([1]), SETTINGS, spy)
+    other = duplicate(cache)
+    other.get(as_keys([1]), SETTINGS, spy)
     assert spy.given == [[1]]
+    assert other._kept.keys.shape == cache._kept.keys.shape
+    assert other.sum(as_keys([[1, 2]]), lambda _, keys: encode(keys).astype("f")).any()
 
 
 def test_threads_get_the_codes_of_their_words():

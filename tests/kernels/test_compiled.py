@@ -85,6 +85,19 @@ def test_more_pieces_than_a_byte_counts_are_left_to_numpy(nP, names):
     np.testing.assert_allclose(finished, Y, atol=1e-5)
 
 
+def test_gradients_with_gaps_are_added_to():
+    norm = make_norm(np.random.default_rng(0), 2, 3)
+    found = []
+    for step in (1, 2):
+        gradients = Norm(*(np.ones(step * len(array), "f")[::step] for array in norm))
+        with compiled.using(KERNELS):
+            Y, backprop = begin_finish(np.eye(4, 6, dtype="f"), norm)
+            backprop(Y, gradients)
+        found.append(gradients)
+    for plain, with_gaps in zip(*found, strict=True):
+        np.testing.assert_array_equal(plain, with_gaps)
+
+
 def test_kernels_take_arrays_of_float32_without_gaps():
     plain = np.ones((4, 2), dtype="f")
     with compiled.using(KERNELS):

@@ -81,6 +81,7 @@ def test_each_sequence_is_reversed_in_its_place(lengths, size, is_padded):
 
 @given(st.lists(st.integers(1, 500), max_size=400))
 @example([9] * 400)
+@example([36, 9])  # padded to just so many times its length
 def test_blocks_have_sequences_of_similar_length(lengths):
     lengths = sorted(lengths, reverse=True)
     cuts = [0, *cut(lengths), len(lengths)]

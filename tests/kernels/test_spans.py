@@ -1,6 +1,7 @@
 """Spans of sequences, beside a search, and groups of them."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,19 @@ def test_the_last_span_is_moved_back_to_be_full():
     assert spans.lengths.tolist() == [6, 6, 6, 3]
     assert spans.kept_from.tolist() == [0, 2, 2, 0]
     assert spans.kept_to.tolist() == [5, 4, 6, 3]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "max_rows", "sizes"),
+    [
+        ([100, 100], 200, [2]),
+        ([100, 100], 199, [1, 1]),
+        ([64, 64, 1], 1000, [2, 1]),  # wasteful, of 128 rows
+        ([63, 63, 1], 1000, [3]),
+    ],
+)
+def test_limits_of_groups_are_inclusive(lengths, max_rows, sizes):
+    assert [len(group) for group in group_spans(lengths, max_rows)] == sizes
 
 
 @given(st.lists(st.integers(1, 60), max_size=300), st.sampled_from([1, 200, 10**6]))
