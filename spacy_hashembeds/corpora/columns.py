@@ -186,7 +186,7 @@ def _read_rows(
         starts_document = _DOCSTART.search(text) is not None
         try:
             columns = [] if starts_document else table.split(text)
-            if not any(column.strip(_INVISIBLE) for column in columns):
+            if not "".join(columns).strip(_INVISIBLE):
                 document += starts_document
                 is_within = False
                 yield None

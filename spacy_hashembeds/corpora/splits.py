@@ -13,7 +13,6 @@ from typing import Any
 
 import spacy
 from spacy.tokens import Doc, DocBin
-from spacy.tokens._serialize import ALL_ATTRS
 from spacy.util import get_lang_class
 from spacy.vocab import create_vocab
 
@@ -35,8 +34,9 @@ Splits = Mapping[str, Iterator[Any]]
 SPLITS = ("train", "dev", "test")
 SEED = 42
 
-#: The most docs of a file: a file is in memory as a whole when it is written or read.
-MAX_DOCS = 120_000
+#: The size of a file: it is in memory as a whole when it is written or read. Measured
+#: in tokens, and a doc takes as much as ten of these.
+MAX_SIZE, _SIZE_OF_DOC = 2_000_000, 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ NER = Task(
     # without a tokenizer, which some languages need further packages for
     load=lambda lang: create_vocab(lang, get_lang_class(lang).Defaults),
     make_doc=make_doc,
-    attrs=tuple(ALL_ATTRS),
+    attrs=("ORTH", "NORM", "ENT_IOB", "ENT_TYPE", "SENT_START"),
 )
 
 #: With all that a tokenizer sets: millions of texts have no room for what is not known.
@@ -183,7 +183,7 @@ def write_splits(
     splits: Splits, task: Task, lang: str, output: Path, progress: Progress
 ) -> dict[str, Path]:
     """Write the splits of a corpus, all or none of them, as they are read. One of more
-    than `MAX_DOCS` documents is a folder of files, which spaCy reads as one file.
+    than `MAX_SIZE` is a folder of files, which spaCy reads as one file.
     """
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as stack:
@@ -201,10 +201,7 @@ def _write_docs(
     documents: Iterator[Any], task: Task, lang: str, path: Path, stack: ExitStack
 ) -> None:
     for number in count():
-        # For each file a vocabulary of its own, which else would have all words.
-        loaded = _load(task, lang)
-        docs = (task.make_doc(loaded, each) for each in islice(documents, MAX_DOCS))
-        doc_bin = DocBin(attrs=task.attrs, docs=docs)
+        doc_bin = _fill(documents, task, lang)
         following = list(islice(documents, 1))
         if number == 0 and not following:
             doc_bin.to_disk(stack.enter_context(replacing(path)))
@@ -214,10 +211,23 @@ def _write_docs(
             folder = stack.enter_context(replacing_folder(path, check))
             folder.mkdir()
         doc_bin.to_disk(folder / f"{number:04}.spacy")
+        del doc_bin  # or it would be in memory beside the next
         if not following:
             return
-        del doc_bin  # or it would be there while the next is made
         documents = chain(following, documents)
+
+
+def _fill(documents: Iterator[Any], task: Task, lang: str) -> DocBin:
+    # For each file a vocabulary of its own, which else would have all words.
+    loaded = _load(task, lang)
+    doc_bin, size = DocBin(attrs=task.attrs), 0
+    for document in documents:
+        doc = task.make_doc(loaded, document)
+        doc_bin.add(doc)
+        size += len(doc) + _SIZE_OF_DOC
+        if size >= MAX_SIZE:
+            break
+    return doc_bin
 
 
 def _load(task: Task, lang: str) -> Any:
@@ -236,7 +246,6 @@ def _check_shards(path: Path) -> None:
         path.is_dir() and all(name.endswith(".spacy") for name in os.listdir(path))
     ):
         raise FileExistsError(
-            f"'{path}' should become a folder of .spacy files, as the split has more "
-            f"than {MAX_DOCS:,} documents, but something else is there. Remove it, or "
-            "choose another output folder."
+            f"'{path}' should become a folder of .spacy files, as the split is large, "
+            "but something else is there. Remove it, or choose another output folder."
         )

@@ -148,6 +148,7 @@ def test_one_in_ten_sentences_or_documents_is_held_out(
     assert (len(train), len(dev)) == (55, 6)
     assert not set(train) & set(dev)
     assert len({text.split()[0] for text in [*train, *dev]}) == 61
+    assert {len(list(doc.sents)) for doc in load(paths["dev"])} == {size}
     types = [ent.label_ for doc in load(paths["dev"]) for ent in doc.ents]
     assert sorted(set(types)) == ["A", "B"]
 
@@ -283,7 +284,7 @@ def test_texts_without_a_label_are_refused(tmp_path: Path):
 
 
 def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(splits, "MAX_DOCS", 60)
+    monkeypatch.setattr(splits, "MAX_SIZE", 60 * 12)
     paths = {"train": tmp_path / "train.csv", "test": tmp_path / "test.csv"}
     for path, n in zip(paths.values(), (160, 60), strict=True):
         rows = [f"Title {i},{i % 4}" for i in range(n)]
@@ -302,7 +303,7 @@ def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
         ]
     with pytest.raises(ValueError, match="the files of one corpus, but holds 3 splits"):
         next(read_docs(output, nlp.vocab))
-    monkeypatch.setattr(splits, "MAX_DOCS", 5)
+    monkeypatch.setattr(splits, "MAX_SIZE", 5 * 12)
     with pytest.raises(FileExistsError, match=r"dev\.spacy' should become a folder"):
         prepare_texts(**paths, lang="en", output=output, force=True)
     assert len(list(read_docs(made["train"], nlp.vocab))) == 144
@@ -320,7 +321,7 @@ def test_files_of_a_split_are_in_memory_one_at_a_time(tmp_path: Path, monkeypatc
     load = Mock(wraps=blank)
     monkeypatch.setattr(splits, "TEXTCAT", replace(splits.TEXTCAT, load=load))
     monkeypatch.setattr(splits, "DocBin", Counted)
-    monkeypatch.setattr(splits, "MAX_DOCS", 20)
+    monkeypatch.setattr(splits, "MAX_SIZE", 20 * 12)
     path = tmp_path / "own.csv"
     path.write_text("text,label\n" + "a,x\n" * 60)
     prepare_texts(train=path, lang="en", output=tmp_path / "out")
