@@ -17,7 +17,7 @@ from ..files import quote
 from .lines import check_encoding, fail, read_lines
 
 # -DOCSTART-, and what files have in its place: --DOCSTART--, -DOCSTART, lower case.
-_DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
+DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
 
 # B, I, O; L and U end and stand alone in BILUO, E and S do so in BIOES.
 _TAG = re.compile(r"O|[BILUES]-.+")
@@ -183,7 +183,7 @@ def _read_rows(
     """Read the tokens of a file, and None between sentences."""
     document, number, is_within = 0, "", False
     for line, text in lines:
-        starts_document = _DOCSTART.search(text) is not None
+        starts_document = DOCSTART.search(text) is not None
         try:
             columns = [] if starts_document else table.split(text)
             if not "".join(columns).strip(_INVISIBLE):
@@ -213,7 +213,7 @@ def _look_at(
         (line, text)
         for line, text in head
         if text.strip(_INVISIBLE) and not re.match(r"#\s", text)
-        if not _DOCSTART.search(text)
+        if not DOCSTART.search(text)
     ]
     separator, split = _choose_split(layout, [text for _, text in rows])
     first, text = rows[0] if rows else (1, "")

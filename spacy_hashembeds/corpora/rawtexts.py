@@ -224,7 +224,7 @@ def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
 
 def _check_is_text(path: Path, lines: Iterable[str]) -> None:
     """Refuse a file with columns in each of its lines, such as tokens with tags."""
-    rows = [line for line in lines if not line.startswith(("#", DOCSTART))]
+    rows = [x for x in lines if not (x.startswith("#") or DOCSTART.match(x))]
     n_tabs = {row.count("\t") for row in rows}
     has_columns = len(n_tabs) == 1 and n_tabs != {0}
     if len(rows) > 2 and (has_columns or all(map(_TAGGED.fullmatch, rows))):
