@@ -4,15 +4,20 @@ import json
 import sys
 from collections.abc import Mapping
 from configparser import Error as ConfigParserError
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from confection import ConfigValidationError
+from confection import VARIABLE_RE, ConfigValidationError
 from spacy import util
 from spacy.language import Language
-from spacy.util import load_model
+from spacy.util import dot_to_object, load_model
 from thinc.api import Config
+
+#: The values that a config holds at most, its variables written out.
+MAX_VALUES = 100_000
 
 #: Those that say what is wrong.
 _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError)
@@ -37,8 +42,14 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 
 def check_variables(config: Config) -> None:
     """Refuse a config, by configparser's errors, with a variable that stands for
-    something that it stands in itself: spaCy would follow it. They don't name the file.
+    something that it stands in itself, or for too much: spaCy would follow it. They
+    don't name the file.
     """
+    if MAX_VALUES < _count_values(config, config, {}) < inf:
+        raise ConfigParserError(
+            f"with its variables written out, it holds more than {MAX_VALUES:,} "
+            "values: they stand for others that stand for others. Write out some."
+        )
     try:
         json.dumps(config.interpolate(), default=str)
     except ConfigValidationError:
@@ -47,6 +58,20 @@ def check_variables(config: Config) -> None:
         raise ConfigParserError(
             "a variable puts a section into itself. Write out what is meant."
         ) from error
+
+
+def _count_values(config: Config, value: Any, known: dict[str, float]) -> float:
+    """Count what a value of a config holds, each variable as what it stands for."""
+    if isinstance(value, Mapping):
+        return 1 + sum(_count_values(config, each, known) for each in value.values())
+    found = VARIABLE_RE.findall(value) if isinstance(value, str) else ()
+    for variable in found:
+        if variable not in known:
+            known[variable] = inf  # for what stands in itself
+            with suppress(KeyError):  # which spaCy says
+                inside = dot_to_object(config, variable[2:-1].replace(":", "."))
+                known[variable] = _count_values(config, inside, known)
+    return 1 + sum(known[variable] for variable in found)
 
 
 def load_trained(model: str | Path) -> Language:

@@ -10,8 +10,21 @@ from tests.configs import CONFIGS
 
 PIPELINE = '[paths]\n[nlp]\nlang = "en"\npipeline = []\n[components]\n[training]\n'
 
+#: Billion laughs: each stands for two of what stands before.
+LAUGHS = [
+    ("x = 1", "a = ${{v{0}}}\nb = ${{v{0}}}"),
+    ('x = "1"', "x = ${{v{0}.x}}${{v{0}.x}}"),
+]
+MANY = [
+    "\n".join(
+        [f"[v0]\n{first}", *(f"[v{i}]\n{more.format(i - 1)}" for i in range(1, 60))]
+    )
+    for first, more in LAUGHS
+]
+
 # A value and a section, and what is said of each.
 ENDLESS = [
+    *((text, "more than 100,000 values: they stand for others") for text in MANY),
     ("[x]\na = ${b}\nb = ${a}\n", "Recursion limit exceeded"),
     ("[x]\na = ${y}\n[y]\nb = ${x}\n", "a variable puts a section into itself"),
 ]

@@ -187,7 +187,7 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         ),
         (
             grid("[{embedder: a, overrides: {b.c: &d [*d]}}]"),
-            "Circular reference detected",
+            "With its aliases (*) written out, it should hold 100,000",
         ),
         (grid("[{variant: b}]"), "'trials.0.embedder': Field required"),
         (grid("[{embedder: a}, {embedder: b, x: 1}]"), "'trials.1.x': Extra inputs"),
@@ -400,6 +400,17 @@ def test_what_has_no_end_is_refused(read):
     for trials in ("&t [*t]", "[{embedder: a, overrides: &o {b: *o}}]"):
         with pytest.raises(ValueError, match=r"grid\.yml' is no grid of trials"):
             read(f"datasets: [x]\ntrials: {trials}")
+
+
+@pytest.mark.parametrize(
+    "more", ["[*{0}, *{0}]", "{{a: *{0}, b: *{0}}}", "{{<<: [*{0}, *{0}]}}"]
+)
+def test_aliases_of_aliases_are_bounded(read, more):
+    """Billion laughs: a few lines would take years."""
+    lines = ["a0: &a0 {z: 1}"]
+    lines += [f"a{i}: &a{i} {more.format(f'a{i - 1}')}" for i in range(1, 60)]
+    with pytest.raises(ValueError, match=r"should hold 100,000 values at most"):
+        read("\n".join(lines))
 
 
 def test_nothing_is_quoted_at_length(read, tmp_path):
