@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
+from confection import VARIABLE_RE
 from spacy.language import DEFAULT_CONFIG, Language
 from spacy.tokens import Doc
 from spacy.util import load_model_from_config
@@ -41,7 +42,7 @@ from .surroundings import (
     complete_training,
     put_in_adam,
     put_in_blas,
-    put_in_path,
+    put_in_paths,
     put_in_scorer,
     warn_of_recognizers,
     warn_of_vectors,
@@ -67,6 +68,16 @@ class Configured:
     is_pretrained: bool
     #: Those of the texts to pretrain on, to be saved beside the config as .npz.
     symbols: SymbolTables | None
+
+
+#: What to write for what this command has no embedder for.
+_TEXTCAT = (
+    "For a classifier of texts of ours, write in the place of all that stands in the "
+    'model\'s section: @architectures = "spacy-hashembeds.HashNgramTextCat.v1", '
+    "exclusive_classes = true (for textcat_multilabel false), ngram_size = 2, "
+    "rows = 10000, width = 20, importance_rows = 100000, each on a line, and "
+    "[training] dropout = 0.0."
+)
 
 
 def configure(
@@ -103,6 +114,7 @@ def configure(
         has no place for what is asked for.
     """
     chosen = EMBEDDER if embedder is None else get_description(embedder)
+    _check_plain(train=train, raw=raw, output=output, vectors=vectors)
     read = read_base(base)
     draft = Draft(read.config)
     write_out_variables(draft)
@@ -128,7 +140,7 @@ def configure(
         put_in_blas(draft)
     put_in_adam(draft, "training.optimizer", DEFAULT_CONFIG["training"]["optimizer"])
     complete_training(draft)
-    put_in_path(draft, train)
+    put_in_paths(draft, train)
     if scorer:
         put_in_scorer(draft, train)
     needs_vectors = warn_of_vectors(draft, places)
@@ -142,6 +154,16 @@ def configure(
         is_pretrained=raw is not None,
         symbols=symbols,
     )
+
+
+def _check_plain(**paths: str | Path | None) -> None:
+    """Refuse paths that a config would take for variables."""
+    for name, path in paths.items():
+        if path is not None and VARIABLE_RE.search(str(path)):
+            raise ValueError(
+                f"'{name}' should be a path that a config can hold, but '{path}' has a "
+                "variable in it, which spaCy would replace. Give it another name."
+            )
 
 
 def _find_tables(
@@ -214,12 +236,7 @@ def _describe_models(base: Base) -> str:
     models = find_architectures(base.config)
     found = "; ".join(f"{p}: {b['@architectures']}" for p, b in models.items())
     known = ", ".join([*REPLACED, *(d.architecture for d in get_descriptions())])
-    remedy = (
-        " For a classifier of texts of ours, spacy-hashembeds.HashNgramTextCat.v1, "
-        "begin with configs/hash_ngram_textcat.cfg (docs/textcat.md)."
-        if "spacy.TextCat" in found
-        else ""
-    )
+    remedy = f" {_TEXTCAT}" if "spacy.TextCat" in found else ""
     return (
         f"'{base.path}' should have an embedder that ours can take the place of "
         f"({known}), but has none ({found or 'no model at all'}).{remedy}"

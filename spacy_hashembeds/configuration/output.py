@@ -12,7 +12,7 @@ from ..systems import find_descriptor
 from .base import is_pipeline
 from .configure import Configured
 from .pretraining import name_weights
-from .surroundings import FACTORIES
+from .surroundings import FACTORIES, find_beside
 
 
 def check_output(
@@ -66,14 +66,15 @@ def list_commands(
     name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
     folder = Path("training", Path(name).stem)
     training = ["spacy", "train", name, "--output", str(folder)]
-    known = {"train": corpus, "dev": paths.get("dev") or _find_beside(corpus, "dev")}
+    dev = paths.get("dev") or find_beside(corpus, "dev") or "dev.spacy"
+    known = {"train": corpus, "dev": dev}
     if made.needs_vectors:
         known["vectors"] = "VECTORS"
     for key, path in known.items():
         if key in paths:
             training += [f"--paths.{key}", str(path)]
     evaluation = ["spacy", "evaluate", str(folder / "model-best")]
-    evaluation.append(_find_beside(corpus, "test"))
+    evaluation.append(str(find_beside(corpus, "test") or "test.spacy"))
     if any(c.get("factory") in FACTORIES for c in config["components"].values()):
         evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
     commands = [training, evaluation]
@@ -83,9 +84,3 @@ def list_commands(
             pretraining += ["--paths.train", corpus]  # which is counted
         commands.insert(0, pretraining)
     return [*map(join, commands)]
-
-
-def _find_beside(corpus: str, split: str) -> str:
-    """Find the file of a split where `spacy hashembeds prepare` has written it."""
-    path = Path(corpus).with_name(f"{split}.spacy")
-    return str(path) if path.is_file() else path.name

@@ -1,7 +1,10 @@
 """Embedders and encoders of every kind, wherever they stand in a config."""
 
+import re
+
 import pytest
-from spacy.util import dot_to_object, load_config
+from spacy.util import dot_to_object, load_config, registry
+from thinc.api import Config
 
 from spacy_hashembeds.configuration.configure import configure
 
@@ -428,9 +431,14 @@ factory = "textcat"
 @architectures = "spacy.TextCatBOW.v3"
 """
     base = write(tmp_path / "b.cfg", textcat)
-    error = r"has none .*spacy.TextCatBOW.v3\). For .*configs/hash_ngram_textcat.cfg"
-    with pytest.raises(ValueError, match=error):
+    error = r"has none .*spacy.TextCatBOW.v3\). For a classifier .* write in the place"
+    with pytest.raises(ValueError, match=error) as raised:
         configure(base)
+    # what is to be written builds the classifier
+    (settings,) = re.findall("section: (.*), each on", str(raised.value))
+    section = "[model]\n" + re.sub(r" \(.*?\)", "", settings).replace(", ", "\n")
+    model = registry.resolve(Config().from_str(section))["model"]
+    assert "weightedhashembed" in model.name
 
 
 def test_a_config_without_models_says_so(tmp_path):
