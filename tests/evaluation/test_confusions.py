@@ -154,11 +154,12 @@ def test_an_example_is_the_sentence_of_the_error():
     assert [(mark["start"], mark["end"]) for mark in example["gold"]] == [(9, 13)]
 
 
-def test_an_error_across_sentences_shows_both():
+@pytest.mark.parametrize("missed", [("PER", 3, 4), ("PER", 2, 3)])
+def test_an_error_across_sentences_shows_both(missed):
     doc = toy_ner.make_doc("it rains . Anna|PER sings .")
     for token in doc:
         token.is_sent_start = token.i in (0, 3)
-    matches = Matches(missed=(("PER", 3, 4),), spurious=(("PER", 2, 4),))
+    matches = Matches(missed=(missed,), spurious=(("PER", 2, 4),))
     [confusion] = count((doc, matches))
     assert confusion["examples"][0]["text"] == "it rains . Anna sings ."
 
