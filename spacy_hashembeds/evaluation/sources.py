@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import tee, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +141,10 @@ def predict_examples(
     without tokens. Of the predicted side of an `Example` it gets the tokens and nothing
     else: entities that stand there would bind its `ner`.
     """
-    inputs = ((example.predicted, example) for example in _make_examples(nlp, golds))
-    for doc, example in nlp.pipe(inputs, as_tuples=True, disable=disable):
+    examples, inputs = tee(_make_examples(nlp, golds))
+    # a component may give another Doc, which has no context of `as_tuples`
+    docs = nlp.pipe((example.predicted for example in inputs), disable=disable)
+    for example, doc in zip(examples, docs, strict=True):
         example.predicted = doc
         yield example
 

@@ -414,6 +414,10 @@ def test_what_is_assumed_of_predictions_is_told(nlp):
     assert "a label counts from a score of 0.5 on, since not all gold" in warning
     assert warning in evaluation.to_markdown()
     assert warning in Page(evaluation.to_html()).text
+    for gold in golds:
+        gold.cats = {}
+    (warning,) = evaluate(docs, golds, task="textcat", samples=9)["warnings"]
+    assert warning.startswith("None of the ")
 
 
 def test_nothing_is_assumed_of_pipelines(evaluation):

@@ -173,8 +173,9 @@ def test_groups_of_other_spans_are_left_out_in_all_documents(predicted):
     expected = run(predicted, GOLDS)["calibration"]
     first, second = predicted
     span = Span(first, 1, 3, label="PER")
+    spans, scores = [first.ents[0], span], [0.5, 0.5]
+    first.spans["sc"] = SpanGroup(first, spans=spans, attrs={"scores": scores})
     attrs = {"scores": [0.5]}
-    first.spans["sc"] = SpanGroup(first, spans=[span], attrs=attrs)
     second.spans["sc"] = SpanGroup(second, spans=second.ents, attrs=attrs)
     assert run(predicted, GOLDS)["calibration"] == expected
 

@@ -1,13 +1,30 @@
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 
-from spacy_hashembeds.evaluation.sources import pair_examples, predict_examples
+from spacy_hashembeds.evaluation.sources import (
+    LAYOUT,
+    load_source,
+    pair_examples,
+    predict_examples,
+)
 
 from .. import toy_ner
 
 # Predictions.
+
+
+@pytest.mark.parametrize("name", ["config.cfg", "model.tar.gz", "en_x.whl"])
+def test_files_of_pipelines_are_no_predictions(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("Anna B-PER\n")
+    match = rf"'{path}' should be a pipeline, .* or a file of predictions, but ends in"
+    with pytest.raises(ValueError, match=match):
+        load_source(path, LAYOUT)
+    path = path.rename(tmp_path / "predicted.iob")
+    assert not load_source(path, LAYOUT).is_pipeline
 
 
 @pytest.fixture
@@ -40,6 +57,13 @@ def test_an_example_gives_its_tokens_and_nothing_else(ruler):
     assert example.reference is gold
     assert given.predicted is before
     assert get_ents(before) == [("Oslo", "PER")]
+
+
+def test_a_component_may_give_another_doc(ruler):
+    Language.component("copy_doc", func=Doc.copy)
+    ruler.add_pipe("copy_doc", first=True)
+    (example,) = predict_examples(ruler, [toy_ner.make_doc("Emil|PER in Oslo|LOC")])
+    assert get_ents(example.predicted) == [("Oslo", "LOC")]
 
 
 def test_docs_without_tokens_are_left_out(ruler):
