@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_hashembeds.corpora.columns import ColumnFormat
+from spacy_hashembeds.display import Table as TextTable
 from spacy_hashembeds.evaluation.evaluate import Evaluation, evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.page import render
 
@@ -186,14 +187,24 @@ def test_it_is_a_mapping_that_names_itself(evaluation):
     assert evaluation._repr_html_() == render(evaluation, is_page=False)
 
 
+def test_a_pipeline_says_what_is_evaluated_whatever_gold_docs_have_besides(nlp):
+    gold = toy_ner.make_doc("Anna|PER")
+    gold.cats = {"a": 1.0}
+    assert "ents_f" in evaluate(nlp, [gold], samples=10)
+
+
 def test_a_summary_has_the_types_that_differ_for_sure(evaluation):
     evaluation = deepcopy(evaluation)
     per_type = evaluation["comparison"]["per_type"]
     found = {label: row["f"] for label, row in per_type.items() if row is not None}
     for row, p_value in zip(found.values(), (0.05, 0.0501), strict=True):
         row["p_value"] = p_value
-    (table,) = (t for t in evaluation.get_parts(full=False) if "By type" in str(t))
-    assert [row[0] for row in table.rows] == [next(iter(found))]
+    evaluation["confusions"] = evaluation["confusions"][:1] * 9
+    parts = evaluation.get_parts(full=False)
+    tables = {part.title: part.rows for part in parts if isinstance(part, TextTable)}
+    of_types = next(rows for title, rows in tables.items() if "By type" in title)
+    assert [row[0] for row in of_types] == [next(iter(found))]
+    assert len(tables["Errors"]) == 5
 
 
 def test_markdown_has_the_tables(evaluation):

@@ -116,6 +116,9 @@ def test_all_tables_of_the_terminal_are_on_the_page(tmp_path):
         assert {row[0] for row in table.rows} <= set(headings)
     # and there the groups are divided by type
     assert sum(heading.endswith(", by type") for heading in headings) == 3
+    for score in evaluation["groups"]["knowledge"][0]["per_type"].values():
+        if score["support"]:
+            assert f"{score['recall'] * 100:.1f} of {score['support']}" in headings
 
 
 def test_seen_entities_are_explained_where_they_are_told_apart():
