@@ -1,7 +1,7 @@
 """What a corpus holds: tables 5 and 6 of the report."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from spacy.tokens import Doc
@@ -12,7 +12,7 @@ class StatisticsCounter:
     """Counts what one split holds, in memory for distinct tokens and entities only."""
 
     def __init__(self, docs: Iterable[Doc] = ()) -> None:
-        self._documents = self._entity_tokens = 0
+        self._documents = self._entity_tokens = self._whitespace_entities = 0
         self._words: Counter[str] = Counter()
         self._entities: Counter[tuple[str, str]] = Counter()  # labels and texts
         for doc in docs:
@@ -30,12 +30,16 @@ class StatisticsCounter:
         for ent in doc.ents:
             self._entities[ent.label_, ent.text] += 1
             self._entity_tokens += len(ent)
+            # not `is_space`, which a vocab without a language does not know
+            ends = (ent[0].orth_, ent[-1].orth_)
+            self._whitespace_entities += any(map(str.isspace, ends))
 
     def get_statistics(self, vectors: Vocab | None = None) -> dict[str, Any]:
         """Give the counts so far: table 5 for one split. Means over nothing are 0.
 
         "classes": distinct entity labels. "vocabulary": distinct tokens, by ORTH: case
-        counts. "document_length", "entity_length": means, in tokens. "unknown":
+        counts. "document_length", "entity_length": means, in tokens.
+        "whitespace_entities": those that begin or end with white space. "unknown":
         distinct tokens without vectors, of which floret's know every word.
         """
         tokens, entities = self._words.total(), self._entities.total()
@@ -48,6 +52,7 @@ class StatisticsCounter:
             "entities_per_document": entities / max(self._documents, 1),
             "document_length": tokens / max(self._documents, 1),
             "entity_length": self._entity_tokens / max(entities, 1),
+            "whitespace_entities": self._whitespace_entities,
             "unknown": None
             if vectors is None
             else sum(not vectors.has_vector(word) for word in self._words),
@@ -68,3 +73,16 @@ class StatisticsCounter:
             "unseen": sum(of_label["unseen"] for of_label in counts.values()),
             "per_type": counts,
         }
+
+
+def warn_of_whitespace(splits: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Warn of entities that no NER of spaCy's or ours finds, as `spacy debug data`."""
+    counts = {split: found["whitespace_entities"] for split, found in splits.items()}
+    if not any(counts.values()):
+        return None
+    numbers = ", ".join(f"{n:,} in {split}" for split, n in counts.items() if n)
+    return (
+        f"Invalid whitespace entity spans: {numbers}. Entity spans consisting of or "
+        "starting/ending with whitespace characters can be neither learned nor found. "
+        "Correct the annotation."
+    )

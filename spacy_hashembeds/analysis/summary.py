@@ -8,6 +8,7 @@ from ..hashing.murmur import MAX_HASHES
 from .advice import format_bound
 from .measures import Measures
 from .options import MAX_ROWS
+from .statistics import warn_of_whitespace
 from .tabulation import Records, compare_size, expect, make_shares, tabulate
 
 #: What is counted in each split, and how it is called.
@@ -43,7 +44,7 @@ def summarize(data: Measures) -> Iterator[Part]:
             yield Sentence("There is not a token in the training corpus.", "warn")
 
 
-def _show_corpus(data: Measures) -> Iterator[Table]:
+def _show_corpus(data: Measures) -> Iterator[Part]:
     splits = data["splits"]
     yield Table(
         "Corpus",
@@ -54,6 +55,8 @@ def _show_corpus(data: Measures) -> Iterator[Table]:
             for key, title in _COUNTS.items()
         ],
     )
+    if warning := warn_of_whitespace(splits):
+        yield Sentence(warning, "warn")
     is_default = data["lang"] == "xx" and not data["embedders"] and not data["codes"]
     yield tabulate(
         "Token attributes",

@@ -9,13 +9,16 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from wasabi import msg
 
-from ..analysis.statistics import StatisticsCounter
+from ..analysis.statistics import StatisticsCounter, warn_of_whitespace
 from ..corpora.docbin import read_docs
 from ..display import Table, format_fields, show
 from ._output import show_progress
 
 #: The most labels that are shown, words of a sentence or text, and characters of each.
 _N_SHOWN = 30
+
+#: The tokens of a split that is hardly a single sentence, or document.
+_MANY_TOKENS = 500
 
 _COLUMNS = {
     "documents": "Documents",
@@ -91,15 +94,25 @@ def _print_text(path: Path, doc: Doc) -> None:
 
 
 def _print_statistics(paths: dict[str, Path]) -> None:
-    rows = []
+    splits = {}
     train_texts: set[str] = set()
     for split, path in paths.items():
         counter = StatisticsCounter(_read_split(path, split))
         if split == "train":
             train_texts = counter.entity_texts
-        counts = counter.get_statistics() | counter.count_seen(train_texts)
-        rows.append((split, *format_fields(counts, *_COLUMNS)))
+        splits[split] = counter.get_statistics() | counter.count_seen(train_texts)
+    rows = [
+        (split, *format_fields(counts, *_COLUMNS)) for split, counts in splits.items()
+    ]
     show([Table(None, None, ("Split", *_COLUMNS.values()), rows)], msg)
+    if warning := warn_of_whitespace(splits):
+        msg.warn(warning)
+    for split, counts in splits.items():
+        if counts["documents"] == 1 and counts["tokens"] > _MANY_TOKENS:
+            msg.warn(
+                f"All {counts['tokens']:,} tokens of {split} became one document. Its "
+                "sentences should be told apart, by blank lines or --sentence-column."
+            )
 
 
 def _print_sentence(path: Path, first: Doc) -> None:

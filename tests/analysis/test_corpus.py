@@ -100,6 +100,7 @@ def test_everything_is_there_and_is_json(corpus):
         "entities_per_document": 2 / 3,
         "document_length": 2.0,
         "entity_length": 1.5,
+        "whitespace_entities": 0,
         "unknown": None,
     }
     assert data["features"]["NORM"] == {"values": 4, "once": 3, "at_least_10": 0}

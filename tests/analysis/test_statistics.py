@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from spacy.vectors import Vectors
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.analysis.statistics import StatisticsCounter
+from spacy_hashembeds.analysis.statistics import StatisticsCounter, warn_of_whitespace
 
 
 @pytest.fixture
@@ -35,6 +35,7 @@ def test_counts(docs: list[Doc]):
         "entities_per_document": 2 / 3,
         "document_length": 2.0,
         "entity_length": 1.5,
+        "whitespace_entities": 0,
         "unknown": None,
     }
 
@@ -117,3 +118,22 @@ def test_floret_vectors_know_every_word():
         hash_count=1,
     )
     assert count_unknown(nlp, ["anything", "goes"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "ents", "count"),
+    [
+        (["\xa0"], ["B-X"], 1),
+        (["a", " "], ["B-X", "I-X"], 1),
+        (["\n", "a", "\t"], ["B-X", "I-X", "I-X"], 1),
+        (["a", " ", "b", " "], ["B-X", "I-X", "I-X", "O"], 0),
+    ],
+)
+def test_entities_with_white_space_at_an_end(
+    words: list[str], ents: list[str], count: int
+):
+    found = StatisticsCounter([Doc(Vocab(), words=words, ents=ents)]).get_statistics()
+    assert found["whitespace_entities"] == count
+    warning = warn_of_whitespace({"train": {"whitespace_entities": 0}, "dev": found})
+    expected = "Invalid whitespace entity spans: 1 in dev. Entity spans consisting of"
+    assert warning.startswith(expected) if count else warning is None

@@ -64,6 +64,13 @@ def test_everything_is_printed_and_saved(tiny_corpus, tmp_path):
     assert result.output.index("Advice") > result.output.index("Options for lookup")
 
 
+def test_entities_of_white_space_are_warned_of(tmp_path):
+    doc = Doc(spacy.blank("en").vocab, words=["a", "\n"], ents=["B-X", "I-X"])
+    DocBin(docs=[doc]).to_disk(tmp_path / "train.spacy")
+    warning = squeeze("Invalid whitespace entity spans: 1 in train. Entity spans")
+    assert warning in squeeze(run(tmp_path / "train.spacy").output)
+
+
 def test_lookup_tables_and_vectors(tiny_corpus, tmp_path):
     nlp = spacy.blank("en")
     nlp.vocab.set_vector("the", np.ones(2, dtype="float32"))

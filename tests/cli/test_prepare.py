@@ -176,6 +176,35 @@ def test_a_sentence_is_shown_as_it_was_understood(
     assert len(result.output) < 2000
 
 
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("Ann B-PER\n\xa0 I-PER\n", "1 in train, 1 in dev. Entity spans consisting"),
+        ("Ann B-PER\n" * 501, "All 501 tokens of dev became one document. Its senten"),
+        ("Ann B-PER\n" * 500, None),
+        ("Ann B-PER\n" * 400 + "\n\xa0 O\nAnn B-PER\n" * 200, None),
+    ],
+)
+def test_what_is_hardly_meant_is_warned_of(
+    text: str, warning: str | None, tmp_path: Path
+):
+    result = prepare_text(tmp_path, text)
+    assert result.exit_code == 0, result.output
+    output = " ".join(result.output.split())
+    assert "⚠" not in output if warning is None else warning in output
+
+
+def test_quotes_names_and_numbers_of_sentences(tmp_path: Path):
+    text = 'No,Word,NE\nS 1,Ann,B-PER\n,says,O\nS 2,",",O\n,"""",O\n'
+    names = ["--word-column", "Word", "--tag-column", "NE", "--sentence-column", "0"]
+    result = prepare_text(tmp_path, text, "--separator", ",", *names)
+    assert result.exit_code == 0, result.output
+    assert find_row(result, "dev")[:3] == ["2", "4", "4"]
+    options = ["--separator", ",", "--no-quotes", "--force"]
+    result = prepare_text(tmp_path, '",NN,O\n', *options)
+    assert find_row(result, "dev")[:3] == ["1", "1", "1"]
+
+
 def test_numbers_of_words_are_not_taken_for_words(tmp_path: Path):
     result = prepare_text(tmp_path, GERMEVAL)
     assert result.exit_code == 1
