@@ -75,7 +75,8 @@ def _read_columns(
             else re.split("[ \t]+", line.strip(_BLANKS))
         )
         tag = columns[-1].strip(_BLANKS)
-        if columns[0] == "-DOCSTART-" or not line.strip(f"{_BLANKS}\ufeff"):
+        starts_document = re.search(r"(?i)(?<![\w-])-+DOCSTART(?!\w)", line)
+        if starts_document or not "".join(columns).strip(f"{_BLANKS}\ufeff"):
             yield pairs
             pairs = []
         elif pairs or not (comments and _is_comment(line, tag)):

@@ -193,7 +193,7 @@ def _read_rows(
                 continue
             if line == table.first and table.has_names:
                 continue
-            if _is_comment(text, columns, table.tag, is_within=is_within):
+            if not is_within and _is_comment(text, columns, table.tag):
                 continue
             row = _parse_row(line, columns, layout, table, document)
         except ValueError as err:
@@ -384,11 +384,10 @@ def _is_tag(text: str) -> bool:
     return _TAG.fullmatch(text.strip(_BLANKS)) is not None
 
 
-def _is_comment(text: str, columns: list[str], tag: int, *, is_within: bool) -> bool:
+def _is_comment(text: str, columns: list[str], tag: int) -> bool:
     # "#" may well be a token. What tells a comment is "# key = value", as in CoNLL-U,
-    # or that there is no tag in its column; within a sentence, both.
+    # or that there is no tag in its column.
     if not re.match(r"#\s", text):
         return False
     has_tag = -len(columns) <= tag < len(columns) and _is_tag(columns[tag])
-    has_key = text.split()[2:3] == ["="]
-    return has_key and not has_tag if is_within else has_key or not has_tag
+    return text.split()[2:3] == ["="] or not has_tag

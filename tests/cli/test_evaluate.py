@@ -287,12 +287,18 @@ def test_files_of_all_kinds_may_be_mixed(columns):
         assert "All 100.00 100.00 100.00 3 -".split() in starts
 
 
-def test_gold_and_predicted_tags_may_stand_in_one_file(columns):
+@pytest.mark.parametrize(
+    ("names", "options"),
+    [
+        ("", r"--tag-column 2 --predicted-column 3 --separator \t"),
+        ("A\tB\tC\tD\n", "--word-column A --tag-column C --predicted-column D"),
+    ],
+)
+def test_gold_and_predicted_tags_may_stand_in_one_file(columns, names, options):
     lines = ["Anna\tPERSON\tB-PER\tB-PER", "New York\tPLACE\tB-LOC\tO"]
-    (columns / "both.tsv").write_text("\n".join(lines) + "\n")
-    (columns / "train.tsv").write_text("Anna\tPERSON\tB-PER\n")
-    arguments = ["both.tsv", "both.tsv", "--train", "train.tsv", "--tag-column", "2"]
-    arguments += ["--predicted-column", "3", "--separator", r"\t"]
+    (columns / "both.tsv").write_text(names + "\n".join(lines) + "\n")
+    (columns / "train.tsv").write_text(names + "Anna\tPERSON\tB-PER\tO\n")
+    arguments = ["both.tsv", "both.tsv", "--train", "train.tsv", *options.split()]
     result = run_files(columns, *arguments)
     assert result.exit_code == 0, result.output
     assert "All 100.00 50.00 66.67 2 -".split() in rows(result.output)
