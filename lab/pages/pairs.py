@@ -2,23 +2,28 @@
 
     python -m lab.pages.pairs
 
-Tested is what trials in results/ have kept of each document of the test set, of all
-seeds that both have, taken together: signs are drawn for documents (see
-`compare_scores`), not for seeds. What comes out is written to pairs.json.
+Tested twice is what trials in results/ have kept of each document of the test set, for
+all seeds that both have. Over documents, signs are drawn for the sums of these seeds
+(see `compare_scores`): would other documents say so, of these very pipelines? Over
+seeds, Welch's test is of the F1 of each: would other seeds, of these documents? What
+comes out is written to pairs.json.
 """
 
 import json
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import ttest_ind
 
 from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
 from lab.trials.results import Groups, Result, TrialKey, read_results
 from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
+from spacy_hashembeds.evaluation.counts import score_counts
 from spacy_hashembeds.evaluation.scorer import KINDS
 
 from ..trials.metrics import read_metrics
@@ -39,14 +44,16 @@ COMPARED = (
     ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400_averaged")),
     ((RECOMMENDED, "steps2400_averaged"), (LOOKUP, "steps2400_averaged")),
     ((RECOMMENDED, "steps2400_averaged"), (HASH, "steps2400")),
+    ((RECOMMENDED, "steps2400_averaged"), (HASH, "steps2400_averaged")),
     ((RECOMMENDED, "min_freq3"), (RECOMMENDED, "steps2400_averaged")),
     ((RECOMMENDED, "min_freq3"), (HASH, "steps2400")),
+    ((RECOMMENDED, "min_freq3"), (HASH, "steps2400_averaged")),
     ((RECOMMENDED, "dropout03"), (RECOMMENDED, "steps2400_averaged")),
-    ((RECOMMENDED, "dropout03"), (HASH, "steps2400")),
+    ((HASH, "dropout03"), (HASH, "steps2400")),
     ((PRETRAINED, "pretrained2400"), (RECOMMENDED, "depth4")),
     ((PRETRAINED, "pretrained2400_dropout03"), (PRETRAINED, "pretrained2400")),
-    ((PRETRAINED, "pretrained2400_dropout03"), (HASH, "steps2400")),
-    ((f"{INIT_CONFIG}_recommended", "default"), (INIT_CONFIG, "default")),
+    ((PRETRAINED, "pretrained2400"), (HASH, "steps2400")),
+    ((f"{INIT_CONFIG}_recommended", "dropout01"), (INIT_CONFIG, "default")),
     *(
         ((first, f"{budget}{suffix}"), (second, budget))
         for budget in ("equal", "tenth")
@@ -62,8 +69,11 @@ COMPARED = (
 DATASETS = ("wnut17", "anem", "conll2002_es", "conll2002_nl", "archaeology")
 SAMPLES = 5000
 
-#: With fewer, a test of documents can't tell what a trial did from what a seed did.
+#: With fewer, seeds have next to nothing to test.
 FEWEST_SEEDS = 3
+
+#: The p-values of a test: over documents, and over seeds.
+P_VALUES = ("p_value", "seeds_p_value")
 
 Variant = tuple[str, str]
 
@@ -94,10 +104,20 @@ def _compare(
     seeds = sorted(ours.keys() & theirs.keys())
     if len(seeds) < FEWEST_SEEDS:
         return None
+    both = [np.stack([of[seed] for seed in seeds]) for of in (ours, theirs)]
+    over_seeds = _test_seeds(*both)
     # each document's counts, of all seeds together
-    sums = [np.sum([of[seed] for seed in seeds], axis=0) for of in (ours, theirs)]
-    scores = compare_scores(sums[0], sums[1], Draws(samples=SAMPLES, seed=0))
-    differences = dict(zip(KINDS, scores, strict=True))
+    draws = Draws(samples=SAMPLES, seed=0)
+    scores = compare_scores(*(of.sum(axis=0) for of in both), draws)
+    differences = {
+        kind: each
+        and {
+            "difference": each.f.difference,
+            "p_value": each.f.p_value,
+            "seeds_p_value": p_value,
+        }
+        for kind, each, p_value in zip(KINDS, scores, over_seeds, strict=True)
+    }
     if differences["seen"] is None:  # the unseen are all, and one test is enough
         differences["unseen"] = None
     return {
@@ -105,11 +125,21 @@ def _compare(
         "first": list(first),
         "second": list(second),
         "seeds": seeds,
-        "differences": {
-            kind: d and {"difference": d.f.difference, "p_value": d.f.p_value}
-            for kind, d in differences.items()
-        },
+        "differences": differences,
     }
+
+
+def _test_seeds(ours: np.ndarray, theirs: np.ndarray) -> list[float]:
+    """Give p of the mean F1 over seeds for each thing, 1 where there is no entity.
+
+    *Shape:* `(n_seeds, n_documents, n_things, 3)`. By Welch's test: deviations differ,
+    and two architectures with the same seed have nothing in common.
+    """
+    f1s = [score_counts(of.sum(axis=1))[..., 2] for of in (ours, theirs)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of seeds that are all equal
+        p_values = ttest_ind(*f1s, equal_var=False).pvalue
+    return np.nan_to_num(p_values, nan=1.0).tolist()
 
 
 def read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
@@ -123,11 +153,12 @@ def read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
 
 
 def _adjust(pairs: Sequence[dict[str, Any]]) -> None:
-    """Put beside each p-value what it is among so many."""
+    """Put beside each p-value what it is among so many of its kind."""
     tests = [test for pair in pairs for test in pair["differences"].values() if test]
-    adjusted = adjust_p_values([test["p_value"] for test in tests])
-    for test, p_value in zip(tests, adjusted, strict=True):
-        test["adjusted_p_value"] = p_value
+    for name in P_VALUES:
+        adjusted = adjust_p_values([test[name] for test in tests])
+        for test, p_value in zip(tests, adjusted, strict=True):
+            test[f"adjusted_{name}"] = p_value
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:

@@ -25,10 +25,10 @@ from lab.trials.results import (
 )
 
 from .markdown import to_markdown
+from .pairs import P_VALUES, PAIRS
 
 FOLDER = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
-PAIRS = Path(__file__).with_name("pairs.json")
 MISSPELLINGS = Path(__file__).with_name("misspellings.json")
 
 PLAN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf8"))
@@ -150,15 +150,13 @@ def name_pair(part: Mapping[str, Any], dataset: str) -> tuple[str, str]:
 
 
 def _format_difference(value: Mapping[str, Any] | None) -> str:
-    """Format a difference in points, with its p-value as it is and adjusted."""
+    """Format a difference in points, with its adjusted p over documents and seeds."""
     if value is None:
         return NONE
     points = f"{100 * value['difference']:+.1f}".replace("-", "\N{MINUS SIGN}")
-    p_values = (
-        "<0.001" if value[key] < 0.001 else f"{value[key]:.3f}"
-        for key in ("p_value", "adjusted_p_value")
-    )
-    return f"{points} ({'; '.join(p_values)})"
+    p_values = (value[f"adjusted_{name}"] for name in P_VALUES)
+    shown = ("<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values)
+    return f"{points} ({'; '.join(shown)})"
 
 
 def make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
+from scipy.stats import t as student
 
 from lab.pages.pairs import adjust_p_values
 from lab.trials.results import read_results
@@ -109,6 +110,27 @@ def test_seeds_that_both_have_are_taken_together(pairs, metrics, tmp_path):
     assert difference == pytest.approx(f1 - other_f1)
     # without seen entities the unseen are all: one test, not two
     assert found["differences"]["seen"] is found["differences"]["unseen"] is None
+
+
+def test_p_over_seeds_is_that_of_welch(pairs, metrics, tmp_path):
+    # F1 of recall alone, 2r / (1 + r), with two documents of ten entities
+    found = {LOOKUP: [(5, 1), (7, 3), (9, 9)], FEWER: [(1, 1), (3, 1), (2, 2)]}
+    for variant, seeds in found.items():
+        for seed, counts in enumerate(seeds):
+            write(tmp_path, variant, seed, metrics, **{COUNTS: make_counts(*counts)})
+    (pair,) = pairs.compare_pairs(read_results(tmp_path))
+    samples = [
+        [2 * sum(counts) / (20 + sum(counts)) for counts in seeds]
+        for seeds in found.values()
+    ]
+    (m, n), (v, w) = np.mean(samples, axis=1), np.var(samples, axis=1, ddof=1) / 3
+    freedom = (v + w) ** 2 / (v**2 / 2 + w**2 / 2)
+    expected = 2 * student.sf(abs(m - n) / (v + w) ** 0.5, freedom)
+    assert pair["differences"]["all"]["seeds_p_value"] == pytest.approx(expected)
+    for variant in found:  # equal seeds have nothing to test
+        write(tmp_path / "equal", variant, 0, metrics, **{COUNTS: make_counts(1, 1)})
+    (pair,) = pairs.compare_pairs(read_results(tmp_path / "equal"))
+    assert pair["differences"]["all"]["seeds_p_value"] == 1
 
 
 def test_trials_without_counts_are_left_out(pairs, metrics, tmp_path):
