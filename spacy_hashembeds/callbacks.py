@@ -122,16 +122,11 @@ def _let_wait(
     `read` is given the attributes to count; `name` and `remedy` are for errors. With
     `again`, those are found too that wait for another corpus to be counted.
     """
-    models = [
-        (model, annotation)
-        for model, annotation in find_waiting(nlp, SYMBOL_SOURCE)
-        if (source := model.attrs[SYMBOL_SOURCE]).get is None
-        or (again and source.is_for_once)
-    ]
-    attrs = sorted({e.attrs["key"] for m, _ in models for e in find_symbol_takers(m)})
+    attrs_of: dict[Annotation, set[str]] = {}
 
     @cache
     def get_tables(annotation: Annotation) -> SymbolTables:
+        attrs = sorted(attrs_of[annotation])
         counts = count_values(annotate(nlp, read(attrs), annotation), attrs)
         _check_counts(counts, name, remedy)
         tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
@@ -139,9 +134,13 @@ def _let_wait(
         logger.info("Counted symbols seen %d times or more: %s", min_freq, sizes)
         return tables
 
-    for model, annotation in models:
-        model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, annotation))
-    return bool(models)
+    for model, annotation in find_waiting(nlp, SYMBOL_SOURCE):
+        source = model.attrs[SYMBOL_SOURCE]
+        if source.get is None or (again and source.is_for_once):
+            keys = {taker.attrs["key"] for taker in find_symbol_takers(model)}
+            attrs_of.setdefault(annotation, set()).update(keys)
+            model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, annotation))
+    return bool(attrs_of)
 
 
 def _check_counts(counts: Counts, name: str, remedy: str) -> None:

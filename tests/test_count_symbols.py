@@ -75,6 +75,19 @@ def test_symbols_are_counted_when_the_pipeline_is_initialised(nlp, make: Callabl
     pickle.dumps(nlp.get_pipe("tok2vec").model)  # without the examples
 
 
+def test_what_components_annotate_counts_and_the_docs_stay():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("attribute_ruler", name="r")
+    patterns = [{"patterns": [[{"TEXT": "a"}]], "attrs": {"TAG": "X"}}]
+    nlp.config["initialize"]["components"]["r"] = {"patterns": patterns}
+    add_tok2vec(nlp, attrs=["TAG"])
+    nlp.config["training"]["annotating_components"] = ["r"]
+    examples = make_examples(nlp)
+    count_symbols(nlp, examples, min_freq=1)
+    assert initialize(nlp) == {"X", ""}
+    assert not any(example.predicted.has_annotation("TAG") for example in examples)
+
+
 def test_the_defaults_are_those_of_the_callback(nlp):
     count_symbols(nlp, make_examples(nlp, ["a"] * 10 + ["b"] * 9))
     assert initialize(nlp) == {"a"}

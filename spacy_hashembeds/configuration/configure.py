@@ -1,11 +1,11 @@
 """Putting an embedder, and what belongs to it, into any config."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
-from confection import VARIABLE_RE
 from spacy.language import DEFAULT_CONFIG, Language
 from spacy.tokens import Doc
 from spacy.util import load_model_from_config
@@ -23,6 +23,7 @@ from ..architectures.embedders.descriptions import (
 )
 from ..corpora.docbin import read_examples
 from ..corpora.rawtexts import create_raw_texts_reader
+from ..files import quote
 from ..inputs import check_attributes
 from ..symbols import SymbolTables, count_values
 from .base import Base, read_base
@@ -70,16 +71,6 @@ class Configured:
     symbols: SymbolTables | None
 
 
-#: What to write for what this command has no embedder for.
-_TEXTCAT = (
-    "For a classifier of texts of ours, write in the place of all that stands in the "
-    'model\'s section: @architectures = "spacy-hashembeds.HashNgramTextCat.v1", '
-    "exclusive_classes = true (for textcat_multilabel false), ngram_size = 2, "
-    "rows = 10000, width = 20, importance_rows = 100000, each on a line, and "
-    "[training] dropout = 0.0."
-)
-
-
 def configure(
     base: str | Path,
     *,
@@ -113,8 +104,8 @@ def configure(
     RAISES (OSError, ValueError): If a config or corpus is not there, can't be used, or
         has no place for what is asked for.
     """
+    _check_no_variables(train=train, raw=raw, output=raw and output, vectors=vectors)
     chosen = EMBEDDER if embedder is None else get_description(embedder)
-    _check_plain(train=train, raw=raw, output=output, vectors=vectors)
     read = read_base(base)
     draft = Draft(read.config)
     write_out_variables(draft)
@@ -156,13 +147,14 @@ def configure(
     )
 
 
-def _check_plain(**paths: str | Path | None) -> None:
-    """Refuse paths that a config would take for variables."""
-    for name, path in paths.items():
-        if path is not None and VARIABLE_RE.search(str(path)):
+def _check_no_variables(**arguments: str | Path | None) -> None:
+    """Check what is written into a config, which has no way to escape a variable."""
+    for name, value in arguments.items():
+        if "${" in str(value):
             raise ValueError(
-                f"'{name}' should be a path that a config can hold, but '{path}' has a "
-                "variable in it, which spaCy would replace. Give it another name."
+                f"'{name}' should be a name that a config can hold, but is "
+                f"{quote(str(value))}: to a config, '${{' begins a variable. Rename "
+                "it, or make a link to it under another name."
             )
 
 
@@ -236,7 +228,15 @@ def _describe_models(base: Base) -> str:
     models = find_architectures(base.config)
     found = "; ".join(f"{p}: {b['@architectures']}" for p, b in models.items())
     known = ", ".join([*REPLACED, *(d.architecture for d in get_descriptions())])
-    remedy = f" {_TEXTCAT}" if "spacy.TextCat" in found else ""
+    remedy = "".join(
+        f" For a classifier of texts of ours, let [{place}] have these values alone: "
+        '@architectures = "spacy-hashembeds.HashNgramTextCat.v1", exclusive_classes = '
+        f"{json.dumps(block.get('exclusive_classes', True))}, ngram_size = 2, rows = "
+        "10000, width = 20, importance_rows = 100000; and [training.optimizer] L2 = "
+        "0.0. Then train with `spacy train` as it is."
+        for place, block in models.items()
+        if "spacy.TextCat" in block["@architectures"]
+    )
     return (
         f"'{base.path}' should have an embedder that ours can take the place of "
         f"({known}), but has none ({found or 'no model at all'}).{remedy}"

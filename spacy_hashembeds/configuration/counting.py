@@ -77,9 +77,9 @@ def _choose_min_freq(
         if option.min_freq == min_freq
     )
     return min_freq, (
-        "By size, not by scores: the lowest from 2, so that rarer symbols train what "
-        "all of them share, with no more rows than stood here, or spaCy's. The rows of "
-        f"symbols have some {size:,} parameters: a higher number gives fewer."
+        "A rule of size, not of scores: the lowest from 2, so that rarer symbols train "
+        "what all of them share, with no more rows than stood here, or spaCy's. The "
+        f"rows of symbols have some {size:,} parameters: a higher number gives fewer."
     )
 
 

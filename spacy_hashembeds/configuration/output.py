@@ -66,15 +66,14 @@ def list_commands(
     name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
     folder = Path("training", Path(name).stem)
     training = ["spacy", "train", name, "--output", str(folder)]
-    dev = paths.get("dev") or find_beside(corpus, "dev") or "dev.spacy"
-    known = {"train": corpus, "dev": dev}
+    known = {"train": corpus, "dev": paths.get("dev") or _name_beside(corpus, "dev")}
     if made.needs_vectors:
         known["vectors"] = "VECTORS"
     for key, path in known.items():
         if key in paths:
             training += [f"--paths.{key}", str(path)]
     evaluation = ["spacy", "evaluate", str(folder / "model-best")]
-    evaluation.append(str(find_beside(corpus, "test") or "test.spacy"))
+    evaluation.append(_name_beside(corpus, "test"))
     if any(c.get("factory") in FACTORIES for c in config["components"].values()):
         evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
     commands = [training, evaluation]
@@ -84,3 +83,9 @@ def list_commands(
             pretraining += ["--paths.train", corpus]  # which is counted
         commands.insert(0, pretraining)
     return [*map(join, commands)]
+
+
+def _name_beside(corpus: str, split: str) -> str:
+    """Name the file of a split beside a corpus, or a made-up one."""
+    path = find_beside(corpus, split)
+    return str(path) if path.exists() else path.name

@@ -71,25 +71,21 @@ def complete_training(draft: Draft) -> None:
 
 
 def put_in_paths(draft: Draft, train: str | Path | None) -> None:
-    """Name the training corpus, if there is one, in [paths] that leave it open, and
-    what stands beside it for development.
+    """Name the training corpus, if there is one, and the development corpus beside it,
+    in [paths] that leave them open.
     """
-    if train is None:
-        return
     paths = draft.resolve("paths") or {}
+    if train is None or paths.get("train", train) is not None:
+        return
+    draft.set("paths", "train", str(train), "The corpus that --train names.")
     dev = find_beside(train, "dev")
-    for key, path, why in (
-        ("train", Path(train), "The corpus that --train names."),
-        ("dev", dev, "It stands beside the corpus that --train names."),
-    ):
-        if path is not None and paths.get(key, path) is None:
-            draft.set("paths", key, str(path), why)
+    if dev.exists() and paths.get("dev", dev) is None:
+        draft.set("paths", "dev", str(dev), "It stands beside the training corpus.")
 
 
-def find_beside(corpus: str | Path, split: str) -> Path | None:
-    """Find a split, if it is where `spacy hashembeds prepare` has written it."""
-    path = Path(corpus).with_name(f"{split}.spacy")
-    return path if path.exists() and path != Path(corpus) else None
+def find_beside(corpus: str | Path, split: str) -> Path:
+    """Find where `spacy hashembeds prepare` writes a split beside a corpus."""
+    return Path(corpus).with_name(f"{split}.spacy")
 
 
 def warn_of_vectors(draft: Draft, places: Iterable[str]) -> bool:

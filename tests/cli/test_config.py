@@ -74,6 +74,24 @@ def test_splits_beside_the_training_corpus_are_found(base, tmp_path):
     commands = find_commands(run(base, "-o", tmp_path / "new.cfg", "-t", train))
     assert commands[0][-2:] == ["--paths.dev", str(dev)]
     assert commands[1][4] == str(test)
+    # and `spacy train` needs neither of them
+    paths = load_config(tmp_path / "new.cfg")["paths"]
+    assert (paths["train"], paths["dev"]) == (str(train), str(dev))
+    toys.edit_base(base, ("dev = null", 'dev = "mine.spacy"'))
+    run(base, "-o", tmp_path / "new.cfg", "-t", train, "--force")
+    assert load_config(tmp_path / "new.cfg")["paths"]["dev"] == "mine.spacy"
+
+
+@pytest.mark.parametrize("option", ["--train", "--raw", "--vectors"])
+def test_a_variable_is_no_name(base, tmp_path, option):
+    result = run(base, "-o", tmp_path / "new.cfg", option, "a${paths.dev}.spacy")
+    assert result.exit_code == 1
+    expected = f"'{option[2:]}' should be a name that a config can hold, but is 'a${{pa"
+    assert expected in squeeze(result.stderr)
+    raw = tmp_path / "raw.txt"
+    raw.write_text("a")
+    result = run(base, "-o", tmp_path / "${nlp.lang}.cfg", "--raw", raw)
+    assert "'output' should be a name that a config can" in squeeze(result.stderr)
 
 
 def test_what_has_no_entities_is_evaluated_by_spacy(tmp_path):

@@ -125,18 +125,6 @@ def test_without_a_corpus_the_defaults_stay_and_say_how_to_choose(base):
 # Advice
 
 
-def test_what_is_beside_the_corpus_is_not_put_in_place_of_a_choice(tiny_corpus, base):
-    toys.edit_base(base, ("dev = null", 'dev = "mine.spacy"'))
-    made = configure(base, train=tiny_corpus / "train.spacy")
-    assert made.config["paths"]["dev"] == "mine.spacy"
-
-
-@pytest.mark.parametrize("name", ["train", "raw", "output", "vectors"])
-def test_paths_that_spacy_would_replace_are_refused(base, name):
-    with pytest.raises(ValueError, match=f"'{name}' should be a path .* variable in"):
-        configure(base, **{name: "a${paths.dev}.spacy"})
-
-
 def test_settings_are_what_analyze_advises(tiny_corpus, base):
     train = tiny_corpus / "train.spacy"
     few = "rows = [5000, 20, 2500, 2500]"
@@ -148,8 +136,7 @@ def test_settings_are_what_analyze_advises(tiny_corpus, base):
     least = advice["hashing"]["rows"]
     assert least[1] > 20
     assert embed["rows"] == [5000, least[1], 2500, 2500]
-    paths = {split: str(tiny_corpus / f"{split}.spacy") for split in ("train", "dev")}
-    assert {**hashed["paths"], **paths} == hashed["paths"]
+    assert hashed["paths"]["train"] == str(train)
     looked_up = configure(base, train=train, embedder="multi_embed").config
     callback = looked_up["initialize"]["before_init"]
     assert callback["min_freq"] == advice["lookup"]["min_freq"]

@@ -431,14 +431,18 @@ factory = "textcat"
 @architectures = "spacy.TextCatBOW.v3"
 """
     base = write(tmp_path / "b.cfg", textcat)
-    error = r"has none .*spacy.TextCatBOW.v3\). For a classifier .* write in the place"
+    error = (
+        r"TextCatBOW.v3\). For a classifier of texts of ours, let \[(.*)\] have (.*)"
+    )
     with pytest.raises(ValueError, match=error) as raised:
         configure(base)
-    # what is to be written builds the classifier
-    (settings,) = re.findall("section: (.*), each on", str(raised.value))
-    section = "[model]\n" + re.sub(r" \(.*?\)", "", settings).replace(", ", "\n")
-    model = registry.resolve(Config().from_str(section))["model"]
-    assert "weightedhashembed" in model.name
+    place, remedy = re.search(error, str(raised.value)).groups()
+    assert place == "components.a.model"
+    # what it says builds a model
+    values = re.findall(r"(\S+) = (\S+?)[,;]", remedy)
+    section = "\n".join(map(" = ".join, values))
+    model = Config().from_str(f"[model]\n{section}")
+    assert registry.resolve(model)["model"].name
 
 
 def test_a_config_without_models_says_so(tmp_path):

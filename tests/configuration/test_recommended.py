@@ -1,6 +1,7 @@
 """What `config` puts in without --embedder, what it is worth, and that it trains."""
 
 import re
+from copy import deepcopy
 from io import StringIO
 
 import pytest
@@ -283,6 +284,13 @@ def test_rows_are_no_more_than_stood_there(base, corpus):
     assert choose() == 5
     assert choose(embedder="multi_hybrid_embed") == 5
     assert analyze(corpus, config=base)["advice"][0]["lookup"]["min_freq"] == 5
+    # one for both: that of the smaller
+    config = load_config(base)
+    larger = deepcopy(config["components"]["tok2vec"])
+    larger["model"]["embed"].update(rows=[5000, 1000, 2500, 2500], width=96)
+    config["components"]["other"] = larger
+    base.write_text(config.to_str(interpolate=False))
+    assert choose() == 5
 
 
 def write_words(path, words):

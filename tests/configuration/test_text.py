@@ -70,13 +70,16 @@ def test_a_value_is_replaced_where_it_stands_with_a_comment_above_it():
     )
 
 
-def test_a_value_of_many_lines_is_replaced_whole():
+@pytest.mark.parametrize("indent", ["    ", "\t"])
+def test_a_value_of_many_lines_is_replaced_whole(indent):
     def change(config):
         config["nlp"]["pipeline"] = ["ner"]
 
-    start, end = TEXT.index("pipeline = ["), TEXT.index("after = null")
-    expected = f'{TEXT[:start]}pipeline = ["ner"]\n{TEXT[end:]}'
-    assert edit(change) == expected
+    text = TEXT.replace("    ", indent)
+
+    start, end = text.index("pipeline = ["), text.index("after = null")
+    expected = f'{text[:start]}pipeline = ["ner"]\n{text[end:]}'
+    assert edit(change, text=text) == expected
 
 
 def test_a_new_value_follows_those_that_precede_it():

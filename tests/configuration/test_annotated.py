@@ -1,0 +1,229 @@
+"""Attributes that components set: read as training sees them, and never dropped."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+from spacy.tokens import Doc, DocBin
+from spacy.training import Corpus
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.util import dot_to_object, load_config
+
+from spacy_hashembeds.analysis.analyze import analyze
+from spacy_hashembeds.configuration.configure import configure
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+
+from . import toy_configs as toys
+
+LETTERS = "bdgk"
+EMBED = "components.ner.model.tok2vec.embed"
+
+BASE = """
+[paths]
+train = null
+dev = null
+
+[nlp]
+lang = "en"
+pipeline = ["ruler", "ner"]
+
+[components]
+
+[components.ruler]
+factory = "attribute_ruler"
+
+[components.ner]
+factory = "ner"
+
+[components.ner.model]
+@architectures = "spacy.TransitionBasedParser.v2"
+state_type = "ner"
+extra_state_tokens = false
+hidden_width = 32
+maxout_pieces = 2
+use_upper = true
+
+[components.ner.model.tok2vec]
+@architectures = "spacy.Tok2Vec.v2"
+
+[components.ner.model.tok2vec.embed]
+@architectures = "spacy.MultiHashEmbed.v2"
+width = 32
+attrs = ["NORM", "TAG"]
+rows = [5000, 100]
+include_static_vectors = false
+
+[components.ner.model.tok2vec.encode]
+@architectures = "spacy.MaxoutWindowEncoder.v2"
+width = 32
+depth = 1
+window_size = 1
+maxout_pieces = 2
+
+[training]
+seed = 0
+gpu_allocator = null
+max_steps = 60
+eval_frequency = 60
+annotating_components = ["ruler"]
+
+[training.batcher]
+@batchers = "spacy.batch_by_words.v1"
+size = 200
+
+[training.optimizer]
+@optimizers = "Adam.v1"
+learn_rate = 0.02
+
+[initialize]
+
+[initialize.components]
+
+[initialize.components.ruler]
+
+[initialize.components.ruler.patterns]
+@readers = "srsly.read_json.v1"
+path = "patterns.json"
+"""
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch) -> Path:
+    """A pipeline whose entities are the words of one tag, and no word comes twice."""
+    monkeypatch.chdir(tmp_path)
+    patterns = [
+        {"patterns": [[{"TEXT": {"REGEX": f"{c}$"}}]], "attrs": {"TAG": c}}
+        for c in LETTERS
+    ]
+    srsly.write_json("patterns.json", patterns)
+    vocab = spacy.blank("en").vocab
+    for split, n_docs in {"train": 60, "dev": 20}.items():
+        docs = []
+        for n in range(n_docs):
+            words = [f"{split}{n}x{i}{LETTERS[(n + i * i) % 4]}" for i in range(8)]
+            tags = ["B-X" if word.endswith("k") else "O" for word in words]
+            docs.append(Doc(vocab, words=words, ents=tags))
+        DocBin(docs=docs).to_disk(f"{split}.spacy")
+    Path("base.cfg").write_text(BASE)
+    return Path("base.cfg")
+
+
+def train_and_score(text: str) -> float:
+    Path("new.cfg").write_text(text)
+    paths = {"paths.train": "train.spacy", "paths.dev": "dev.spacy"}
+    nlp = init_nlp(load_config("new.cfg", paths))
+    train(nlp, stdout=StringIO(), stderr=StringIO())
+    return nlp.evaluate([*Corpus("dev.spacy")(nlp)])["ents_f"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Each TAG of the corpus has a row of its own")
+@pytest.mark.parametrize(
+    ("embedder", "corpus"),
+    [
+        *((embedder, "train.spacy") for embedder in (None, *toys.NAMES)),
+        ("multi_embed", None),
+        ("hash_former_embed", None),
+    ],
+)
+def test_what_a_component_sets_is_learned_from(base, embedder, corpus):
+    made = configure(base, embedder=embedder, train=corpus)
+    assert train_and_score(made.text) == 1
+
+
+@pytest.mark.slow
+def test_it_is_learned_from_without_us(base):
+    assert train_and_score(base.read_text()) == 1
+
+
+def count(text: str) -> dict[str, set[str]]:
+    """Initialise a pipeline, and give the symbols of each attribute."""
+    Path("new.cfg").write_text(text)
+    paths = {"paths.train": "train.spacy", "paths.dev": "dev.spacy"}
+    nlp = init_nlp(load_config("new.cfg", paths))
+    return {
+        taker.attrs["key"]: {nlp.vocab.strings[int(s)] for s in taker.attrs["symbols"]}
+        for taker in find_symbol_takers(nlp.get_pipe("ner").model)
+    }
+
+
+def write_gold() -> None:
+    vocab = spacy.blank("en").vocab
+    annotation = {
+        "words": "a b c d".split(),
+        "tags": "T U T U".split(),
+        "pos": ["X"] * 4,
+        "lemmas": "a b c d".split(),
+        "heads": [1] * 4,
+        "deps": "nsubj ROOT obj obj".split(),
+        "ents": ["B-P", "O", "O", "B-Q"],
+    }
+    # read as "do" and "n't", and as one word of two tags
+    other = Doc(vocab, ["don't", "f", "g"], [True, False, True], tags=["V", "W", "Z"])
+    docs = [Doc(vocab, **annotation), other]
+    for split in ("train", "dev"):
+        DocBin(docs=docs).to_disk(f"{split}.spacy")
+
+
+@pytest.mark.parametrize(
+    ("factory", "attr", "expected"),
+    [
+        ("tagger", "TAG", {"T", "U", "V"}),
+        ("parser", "DEP", {"nsubj", "ROOT", "obj"}),
+        ("morphologizer", "POS", {"X"}),
+        ("trainable_lemmatizer", "LEMMA", {*"abcd"}),
+        ("token_ner", "ENT_TYPE", {"P", "Q"}),
+    ],
+)
+def test_of_what_has_yet_to_learn_gold_annotation_counts(base, factory, attr, expected):
+    write_gold()
+    toys.edit_base(base, ("attribute_ruler", factory), ('"TAG"', f'"{attr}"'))
+    base.write_text(base.read_text().partition("[initialize]")[0])
+    made = configure(base, embedder="multi_embed").text
+    made = made.replace("min_freq = 2", "min_freq = 1")
+    assert count(made)[attr] - {""} == expected
+    alone = made.replace('_components = ["ruler"]', "_components = []")
+    assert alone != made
+    with pytest.warns(UserWarning, match=f"No token .* has a value for {attr}.*ahead"):
+        assert not count(alone)[attr] - {""}
+
+
+@pytest.mark.parametrize("frozen", ['["ruler"]', "[]"])
+def test_what_was_trained_before_annotates(base, frozen):
+    write_gold()
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tagger", name="ruler").add_label("LEARNED")
+    nlp.initialize()
+    nlp.to_disk("trained")
+    toys.edit_base(
+        base,
+        ('factory = "attribute_ruler"', 'source = "trained"'),
+        ("seed = 0", f"seed = 0\nfrozen_components = {frozen}"),
+    )
+    base.write_text(base.read_text().partition("[initialize]")[0])
+    made = configure(base, embedder="multi_embed").text
+    made = made.replace("min_freq = 2", "min_freq = 1")
+    assert count(made)["TAG"] == {"LEARNED"}
+    after = made.replace('["ruler", "ner"]', '["ner", "ruler"]')
+    with pytest.warns(UserWarning, match="No token .* has a value for TAG"):
+        assert count(after)["TAG"] == {""}
+
+
+def test_what_a_component_ahead_may_set_is_not_judged(base):
+    assert analyze("train.spacy", config=base)["advice"][0]["attrs"] == ["NORM", "TAG"]
+    toys.edit_base(base, ('"NORM", "TAG"', '"NORM", "ENT_IOB"'))
+    with pytest.raises(
+        ValueError, match=r"embeds ENT_IOB, which components ahead of i"
+    ):
+        configure(base, embedder="hash_former_embed")
+    Path("raw.txt").write_text("a b c")
+    with pytest.raises(ValueError, match=r"embeds NORM, ENT_IOB, which .* of --raw"):
+        configure(base, embedder="multi_embed", raw="raw.txt")
+    configure(base, embedder="multi_fewer_hash_embed", raw="raw.txt")
+    toys.edit_base(base, ('["ruler", "ner"]', '["ner"]'))
+    assert analyze("train.spacy", config=base)["advice"][0]["attrs"] == ["NORM"]
+    made = configure(base, embedder="hash_former_embed")
+    assert dot_to_object(made.config, EMBED)["attrs"] == ["NORM"]
