@@ -27,8 +27,8 @@ PRETRAINED_POINTS = 7.5
 def _say_points(choice: str) -> str:
     wnut, anem, spanish, dutch = (f"{number:+.1f}" for number in POINTS[choice])
     return (
-        f"F1 on test data, in points: WNUT 2017 {wnut}, AnEM {anem}, CoNLL 2002 in "
-        f"Spanish {spanish} and in Dutch {dutch} ({SEEDS} seeds, 2,400 steps: "
+        f"F1 of entities on test data, in points: WNUT 2017 {wnut}, AnEM {anem}, CoNLL "
+        f"2002 in Spanish {spanish} and in Dutch {dutch} ({SEEDS} seeds, 2,400 steps: "
         "docs/results.md)."
     )
 

@@ -107,6 +107,7 @@ def _say_what_it_needs(folder: Path, code: Path | None) -> str:
 
     needs = srsly.read_json(folder / "meta.json").get("requirements") or []
     named = [split_requirement(need)[0] for need in needs]
+    needs = [n for n, name in zip(needs, named, strict=True) if name != "spacy"]
     config = load_config(folder / "config.cfg").interpolate()
     needs += sorted(get_third_party_dependencies(config, exclude=[PACKAGE, *named]))
     if PACKAGE not in named:

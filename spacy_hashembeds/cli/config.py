@@ -94,7 +94,7 @@ def config_cli(
             if made.symbols is not None:
                 save_symbols(name_symbols(output), made.symbols)
     _say_what_changed(made)
-    _say_what_to_do(made, output, train)
+    _say_what_to_do(made, output, train, code)
 
 
 def _say_what_changed(made: "Configured") -> None:
@@ -113,7 +113,9 @@ def _say_what_changed(made: "Configured") -> None:
         )
 
 
-def _say_what_to_do(made: "Configured", output: Path, train: Path | None) -> None:
+def _say_what_to_do(
+    made: "Configured", output: Path, train: Path | None, code: Path | None
+) -> None:
     import typer
     from wasabi import msg
 
@@ -121,5 +123,5 @@ def _say_what_to_do(made: "Configured", output: Path, train: Path | None) -> Non
 
     msg.good(f"Saved the config to {output}", "Train with it, and see how it does:")
     # on a line each, however long, to be pasted
-    for command in list_commands(made, output, train):
+    for command in list_commands(made, output, train, code):
         typer.echo(command)

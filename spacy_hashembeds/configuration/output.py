@@ -12,7 +12,7 @@ from ..systems import find_descriptor
 from .base import is_pipeline
 from .configure import Configured
 from .pretraining import name_weights
-from .surroundings import FACTORIES, find_beside
+from .surroundings import CLASSIFIERS, FACTORIES, find_beside
 
 
 def check_output(
@@ -55,10 +55,13 @@ def check_is_file(output: Path) -> None:
 
 
 def list_commands(
-    made: Configured, output: str | Path, train: str | Path | None
+    made: Configured,
+    output: str | Path,
+    train: str | Path | None,
+    code: str | Path | None = None,
 ) -> list[str]:
     """List the commands that train and evaluate, on known splits or made-up names, and
-    before them the one that pretrains, if it is to be pretrained.
+    before them the one that pretrains, if it is to be pretrained. Each imports `code`.
     """
     config = made.config.interpolate()
     paths = config.get("paths", {})
@@ -74,15 +77,19 @@ def list_commands(
             training += [f"--paths.{key}", str(path)]
     evaluation = ["spacy", "evaluate", str(folder / "model-best")]
     evaluation.append(_name_beside(corpus, "test"))
-    if any(c.get("factory") in FACTORIES for c in config["components"].values()):
-        evaluation = ["spacy", "hashembeds", *evaluation[1:], "--train", corpus]
+    factories = {c.get("factory") for c in config["components"].values()}
+    if factories & {*FACTORIES, *CLASSIFIERS}:
+        evaluation.insert(1, "hashembeds")
+    if factories & {*FACTORIES}:
+        evaluation += ["--train", corpus]
     commands = [training, evaluation]
     if made.is_pretrained:
         pretraining = ["spacy", "pretrain", name, str(name_weights(name).parent)]
         if "train" in paths and config["initialize"].get("before_init"):
             pretraining += ["--paths.train", corpus]  # which is counted
         commands.insert(0, pretraining)
-    return [*map(join, commands)]
+    imported = [] if code is None else ["--code", str(code)]
+    return [join([*command, *imported]) for command in commands]
 
 
 def _name_beside(corpus: str, split: str) -> str:

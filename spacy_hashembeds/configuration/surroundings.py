@@ -13,6 +13,7 @@ from .draft import Draft
 SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
 #: The factories of components that it scores.
 FACTORIES = ("ner", "beam_ner", "token_ner")
+CLASSIFIERS = ("textcat", "textcat_multilabel")
 _ALL, _SEEN, _UNSEEN = "ents_f", "ents_seen_f", "ents_unseen_f"
 _WEIGHTS = "training.score_weights"
 

@@ -66,6 +66,10 @@ def test_what_to_do_next_can_be_pasted(base, tmp_path):
     assert evaluation[:3] == ["spacy", "hashembeds", "evaluate"]
     assert evaluation[3:5] == [f"{folder}/model-best", "test.spacy"]
     assert evaluation[5:] == ["--train", str(train)]
+    (code := tmp_path / "code.py").touch()
+    again = find_commands(run(base, "-o", output, "-t", train, "-F", "-c", code))
+    more = ["--code", str(code)]
+    assert again == [[*training, *more], [*evaluation, *more]]
 
 
 def test_splits_beside_the_training_corpus_are_found(base, tmp_path):
@@ -101,6 +105,13 @@ def test_what_has_no_entities_is_evaluated_by_spacy(tmp_path):
     paths = ["--paths.train", "train.spacy", "--paths.dev", "mine.spacy"]
     assert train[-4:] == paths
     assert evaluate == ["spacy", "evaluate", "training/new/model-best", "test.spacy"]
+
+
+def test_categories_are_evaluated_by_us(tmp_path):
+    base = toys.write_base(tmp_path / "base.cfg", ["textcat"], optimize="accuracy")
+    _, evaluate = find_commands(run(base, "-o", tmp_path / "new.cfg"))
+    assert evaluate[:3] == ["spacy", "hashembeds", "evaluate"]
+    assert "--train" not in evaluate
 
 
 def test_vectors_that_are_missing_are_asked_for(base, tmp_path):
