@@ -50,10 +50,12 @@ def test_examples_are_those_of_spacy_evaluate(ruler, tmp_path):
 
 def test_an_example_gives_its_tokens_and_nothing_else(ruler):
     gold = toy_ner.make_doc("Emil|PER in Oslo|LOC")
-    before = Doc(ruler.vocab, words=["Emil", "in", "Oslo"], ents=["O", "O", "B-PER"])
+    words, spaces = ["Emil", "in", "Oslo"], [False, True, False]
+    before = Doc(ruler.vocab, words, spaces, ents=["O", "O", "B-PER"])
     given = Example(before, gold)
     (example,) = predict_examples(ruler, iter([given]))
     assert get_ents(example.predicted) == [("Oslo", "LOC")]
+    assert example.predicted.text == before.text
     assert example.reference is gold
     assert given.predicted is before
     assert get_ents(before) == [("Oslo", "PER")]
