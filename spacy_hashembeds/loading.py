@@ -5,7 +5,6 @@ import sys
 from collections.abc import Mapping
 from configparser import Error as ConfigParserError
 from contextlib import suppress
-from math import inf
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
@@ -45,7 +44,7 @@ def check_variables(config: Config) -> None:
     something that it stands in itself, or for too much: spaCy would follow it. They
     don't name the file.
     """
-    if MAX_VALUES < _count_values(config, config, {}) < inf:
+    if _count_values(config, config, {}) > MAX_VALUES:
         raise ConfigParserError(
             f"with its variables written out, it holds more than {MAX_VALUES:,} "
             "values: they stand for others that stand for others. Write out some."
@@ -60,15 +59,15 @@ def check_variables(config: Config) -> None:
         ) from error
 
 
-def _count_values(config: Config, value: Any, known: dict[str, float]) -> float:
+def _count_values(config: Config, value: Any, known: dict[str, int]) -> int:
     """Count what a value of a config holds, each variable as what it stands for."""
     if isinstance(value, Mapping):
         return 1 + sum(_count_values(config, each, known) for each in value.values())
-    found = VARIABLE_RE.findall(value) if isinstance(value, str) else ()
+    found = VARIABLE_RE.findall(str(value))
     for variable in found:
         if variable not in known:
-            known[variable] = inf  # for what stands in itself
-            with suppress(KeyError):  # which spaCy says
+            known[variable] = 0  # while it is counted, and if nothing is there
+            with suppress(KeyError):
                 inside = dot_to_object(config, variable[2:-1].replace(":", "."))
                 known[variable] = _count_values(config, inside, known)
     return 1 + sum(known[variable] for variable in found)

@@ -10,21 +10,17 @@ from tests.configs import CONFIGS
 
 PIPELINE = '[paths]\n[nlp]\nlang = "en"\npipeline = []\n[components]\n[training]\n'
 
-#: Billion laughs: each stands for two of what stands before.
-LAUGHS = [
-    ("x = 1", "a = ${{v{0}}}\nb = ${{v{0}}}"),
-    ('x = "1"', "x = ${{v{0}.x}}${{v{0}.x}}"),
-]
-MANY = [
-    "\n".join(
-        [f"[v0]\n{first}", *(f"[v{i}]\n{more.format(i - 1)}" for i in range(1, 60))]
-    )
-    for first, more in LAUGHS
-]
 
-# A value and a section, and what is said of each.
+def laugh(first: str, more: str) -> str:
+    """Billion laughs: each section stands for the one before, twice."""
+    sections = [first, *(more.format(f"v{i}") for i in range(60))]
+    return "\n".join(f"[v{i}]\n{section}" for i, section in enumerate(sections))
+
+
+# Values and sections, and what is said of each.
 ENDLESS = [
-    *((text, "more than 100,000 values: they stand for others") for text in MANY),
+    (laugh("x = 1", "a = ${{{0}}}\nb = ${{{0}}}"), "holds more than 100,000 values"),
+    (laugh('x = "1"', "x = ${{{0}.x}}${{{0}.x}}"), "holds more than 100,000 values"),
     ("[x]\na = ${b}\nb = ${a}\n", "Recursion limit exceeded"),
     ("[x]\na = ${y}\n[y]\nb = ${x}\n", "a variable puts a section into itself"),
 ]
