@@ -34,8 +34,10 @@ def create_count_symbols(
 
     For `[initialize.before_init]`. The counting itself happens when the first such
     layer is initialised, once for all of them: only then are the lookups and the
-    tokenizer ready that decide about norms. Frozen and sourced components keep the
-    symbols that they were trained with.
+    tokenizer ready that decide about norms. What [training] annotating_components that
+    stand ahead set is counted as training will see it; if they have yet to learn, the
+    gold annotation is. Frozen and sourced components keep the symbols that they were
+    trained with.
 
     corpus (str): The corpus to count, as [training] names its own. Any registered
         reader will do. It is read once, a Doc at a time, and its augmentation, if any,

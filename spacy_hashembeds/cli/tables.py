@@ -57,8 +57,12 @@ def tables_cli(
         examples = read_examples(corpus, blank(lang))
         docs = (example.predicted for example in examples)
         counts = count_values(show_progress(docs, "Counting", unit="docs"), names)
-        if not any(counts.values()):
-            raise ValueError(f"There is not a token in the corpus '{corpus}'.")
+        if empty := [name for name in names if not counts[name].keys() - {0}]:
+            raise ValueError(
+                f"There is not a token in the corpus '{corpus}' that has a value for "
+                f"{', '.join(empty)}. What components set is there in training alone: "
+                "count it with the callback."
+            )
         symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
         save_symbols(output, symbols)
     msg.table(

@@ -127,6 +127,10 @@ def test_the_file_works_as_tables_of_a_config(corpus, tmp_path, config):
         (["{corpus}", "-o", "{out}", "--lang", "qq"], "Can't import language qq"),
         (["{empty}", "-o", "{out}"], "There is not a token in the corpus '{empty}'"),
         (
+            ["{corpus}", "-o", "{out}", "--attrs", "NORM,TAG"],
+            "'{corpus}' that has a value for TAG. What components set is there in",
+        ),
+        (
             ["{folder}", "-o", "{out}"],
             "There is no .spacy file in the folder '{folder}'",
         ),
