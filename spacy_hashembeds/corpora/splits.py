@@ -121,6 +121,8 @@ def _check_output(output: Path, *, has_test: bool, force: bool) -> None:
             "beside the new training data. Give a test file too, remove it, or choose "
             "another output folder."
         )
+    for name in known:
+        _check_shards(output / name)
 
 
 def find_types(document: Document) -> list[str]:
@@ -200,15 +202,16 @@ def write_splits(
 def _write_docs(
     documents: Iterator[Any], task: Task, lang: str, path: Path, stack: ExitStack
 ) -> None:
+    in_folder = partial(replacing_folder, check=partial(_check_shards, path))
     for number in count():
         doc_bin = _fill(documents, task, lang)
         following = list(islice(documents, 1))
         if number == 0 and not following:
-            doc_bin.to_disk(stack.enter_context(replacing(path)))
+            replace = in_folder if path.is_dir() else replacing
+            doc_bin.to_disk(stack.enter_context(replace(path)))
             return
         if number == 0:
-            check = partial(_check_shards, path)
-            folder = stack.enter_context(replacing_folder(path, check))
+            folder = stack.enter_context(in_folder(path))
             folder.mkdir()
         doc_bin.to_disk(folder / f"{number:04}.spacy")
         del doc_bin  # or it would be in memory beside the next
@@ -241,11 +244,9 @@ def _load(task: Task, lang: str) -> Any:
 
 
 def _check_shards(path: Path) -> None:
-    """Refuse to replace what is no folder of `.spacy` files by one."""
-    if path.exists() and not (
-        path.is_dir() and all(name.endswith(".spacy") for name in os.listdir(path))
-    ):
+    """Refuse to replace a folder that holds more than the `.spacy` files of a split."""
+    if path.is_dir() and not all(name.endswith(".spacy") for name in os.listdir(path)):
         raise FileExistsError(
-            f"'{path}' should become a folder of .spacy files, as the split is large, "
-            "but something else is there. Remove it, or choose another output folder."
+            f"'{path}' can't be replaced: it should hold .spacy files alone, but holds "
+            "others too. Remove it, or choose another output folder."
         )

@@ -303,10 +303,22 @@ def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
         ]
     with pytest.raises(ValueError, match="the files of one corpus, but holds 3 splits"):
         next(read_docs(output, nlp.vocab))
-    monkeypatch.setattr(splits, "MAX_SIZE", 5 * 12)
-    with pytest.raises(FileExistsError, match=r"dev\.spacy' should become a folder"):
+    for size, is_large in ((5 * 12, True), (10**6, False)):  # whatever was there before
+        monkeypatch.setattr(splits, "MAX_SIZE", size)
         prepare_texts(**paths, lang="en", output=output, force=True)
-    assert len(list(read_docs(made["train"], nlp.vocab))) == 144
+        assert [path.is_dir() for path in made.values()] == [is_large] * 3
+        assert len(list(read_docs(made["train"], nlp.vocab))) == 144
+
+
+def test_a_folder_of_other_files_is_refused_before_the_work(
+    files: dict[str, Path], output: Path
+):
+    (output / "dev.spacy").mkdir(parents=True)
+    (output / "dev.spacy" / "mine.txt").touch()
+    files["train"].write_text("broken")
+    with pytest.raises(FileExistsError, match=r"dev\.spacy' can't be .*Remove it, or"):
+        prepare_files(**files, lang="en", output=output, force=True)
+    assert (output / "dev.spacy" / "mine.txt").exists()
 
 
 def test_files_of_a_split_are_in_memory_one_at_a_time(tmp_path: Path, monkeypatch):
