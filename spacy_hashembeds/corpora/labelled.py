@@ -1,6 +1,7 @@
 """Your own texts with labels, in CSV or JSON, read lazily, a row at a time."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -26,6 +27,9 @@ JSONL = (".jsonl", ".ndjson")
 
 # A field as CSV has it that stands in quotation marks.
 _QUOTED = re.compile('"(?:[^"]|"")*"')
+
+# The rows below a first one that tell whether labels recur.
+_ENOUGH_ROWS = 9
 
 #: Takes the documents of a split and the split's name, and hands the documents on.
 Progress = Callable[[Iterator[Any], str], Iterable[Any]]
@@ -143,9 +147,12 @@ class _Record(NamedTuple):
 def _read_records(path: Path, layout: TextFormat) -> Iterator[_Record]:
     """Read what rows say, those of Prodigy about one text together, at the end."""
     is_json = path.suffix.lower() in (*JSONL, ".json")
+    rows = (_read_objects if is_json else _read_csv)(path, layout)
+    if ANSWER not in (*layout.text, layout.label):
+        rows = _refuse_answers(path, rows)
     asked: dict[str, _Record] = {}
     is_empty = True
-    for line, row in (_read_objects if is_json else _read_csv)(path, layout):
+    for line, row in rows:
         try:
             record = _parse_row(line, row, layout, is_json=is_json)
             if record.is_answer and record.cats:
@@ -159,6 +166,25 @@ def _read_records(path: Path, layout: TextFormat) -> Iterator[_Record]:
     yield from asked.values()
     if is_empty and not asked:
         raise ValueError(f"{path}: expected texts with labels, but there are none.")
+
+
+def _refuse_answers(path: Path, rows: Iterator[_Row]) -> Iterator[_Row]:
+    """Refuse, at the end, answers that are none of Prodigy's beside some that are."""
+    unknown: tuple[int | str, Any] | None = None
+    is_asked = False
+    for line, row in rows:
+        yield line, row
+        if is_answer(row):
+            is_asked = True
+        elif ANSWER in row and unknown is None:
+            unknown = line, row[ANSWER]
+    if unknown and is_asked:
+        fail(
+            path,
+            unknown[0],
+            f"expected {ANSWER!r} to be 'accept', 'reject' or 'ignore', as in other "
+            f"rows, got {quote(unknown[1])}. Correct the row, or remove it",
+        )
 
 
 def _parse_row(
@@ -194,7 +220,7 @@ def _read_csv(path: Path, layout: TextFormat) -> Iterator[_Row]:
     places = {column: numbers[column] for column in columns if column in numbers}
     if len({*places.values()}) == len(columns):
         _check_is_no_header(path, line, first)
-        rows = chain([(line, first)], rows)
+        rows = _refuse_names(path, chain([(line, first)], rows), places[layout.label])
     elif all(first.count(column) == 1 for column in columns):
         names = [*columns, *[ANSWER] * (first.count(ANSWER) == 1)]
         places = {name: first.index(name) for name in names}
@@ -284,6 +310,30 @@ def _check_is_no_header(path: Path, line: int, first: list[str]) -> None:
             "expected a text and its label, as columns are given by numbers, got the "
             f"numbers of columns, as pandas writes them: {quote(first)}. Remove this "
             "line; or, if it is a text, put another row before it",
+        )
+
+
+def _refuse_names(
+    path: Path, rows: Iterator[tuple[int, list[str]]], label: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Refuse, at the end, a first row whose label is none of a row below, where labels
+    recur: such are the names of columns.
+    """
+    line, first = next(rows)
+    yield line, first
+    counts: Counter[str] = Counter()
+    for below in rows:
+        yield below
+        counts[below[1][label].strip()] += 1
+    is_unique = first[label].strip() not in counts
+    if is_unique and counts.total() >= _ENOUGH_ROWS and min(counts.values()) > 1:
+        fail(
+            path,
+            line,
+            f"the label {quote(first[label])} is in no other row, where each label is "
+            "in several, so that these seem the names of columns, which are given by "
+            f"numbers: {quote(first)}. Give the names; or, if it is a text, put "
+            "another row before it",
         )
 
 

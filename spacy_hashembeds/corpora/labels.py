@@ -30,15 +30,19 @@ ELSEWHERE = {
 
 def is_answer(row: Mapping[str, Any]) -> bool:
     """Find Prodigy's answer in a row: such rows say nothing of labels not asked for."""
+    return _fold_answer(row) in _ANSWERS
+
+
+def _fold_answer(row: Mapping[str, Any]) -> str:
     answer = row.get(ANSWER)
-    return isinstance(answer, str) and answer in _ANSWERS
+    return answer.strip().casefold() if isinstance(answer, str) else ""
 
 
 def parse_answer(row: Mapping[str, Any], column: str) -> dict[str, float]:
     """Parse what a row of Prodigy's says of labels, nothing where it is ignored: of one
     label, which is accepted or rejected, or of the options of a choice.
     """
-    value = _ANSWERS[row[ANSWER]]
+    value = _ANSWERS[_fold_answer(row)]
     if value is None:
         return {}
     if "options" in row:

@@ -294,8 +294,8 @@ X, Y, Z = ({"id": name, "text": f"An {name}"} for name in "xyz")
             [
                 {"text": "a", "label": "x", "answer": "accept"},
                 {"text": "b", "label": "x", "spans": [], "answer": "reject"},
-                {"text": "c", "label": "z", "answer": "ignore"},
-                {"text": "a", "label": "y", "answer": "reject"},
+                {"text": "c", "label": "z", "answer": "IGNORE"},
+                {"text": "a", "label": "y", "answer": " Reject\t"},
                 {"text": "a", "label": "x", "answer": "accept"},
             ],
             [("a", {"x": 1.0, "y": 0.0}), ("b", {"x": 0.0})],
@@ -353,7 +353,7 @@ def test_csv_of_annotation_tools(tmp_path: Path, nlp: Language):
         ("text", "label", "answer"),
         ("a", "x", "reject"),
         ("b", '{"choices": ["x", "[y]"]}', "accept"),
-        ("c", "[2, 14]", ""),
+        ("c", "[2, 14]", "accept "),
     ]
     path = tmp_path / "own.csv"
     with path.open("w") as file:
@@ -365,11 +365,11 @@ def test_csv_of_annotation_tools(tmp_path: Path, nlp: Language):
     assert found == {
         "a": {"x": 0.0},
         "b": {"x": 1.0, "[y]": 1.0},
-        "c": {"2": 1.0, "14": 1.0, "[y]": 0.0, "x": 0.0},
+        "c": {"2": 1.0, "14": 1.0},
     }
     # a column that is named is no answer
     reader = create_labelled_texts_reader(path=path, text_columns=["text", "answer"])
-    assert [eg.text for eg in reader(nlp)] == ["a reject", "b accept", "c"]
+    assert [eg.text for eg in reader(nlp)] == ["a reject", "b accept", "c accept "]
 
 
 MARKS = [('"a', "x"), ("b", "y"), ('c"', "x"), ('"Hey" you', "y"), ('5" "', "x")]
@@ -516,6 +516,17 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
         ),
         (
             "a.jsonl",
+            '{"text": "a", "label": "x", "answer": ""}\n'
+            '{"text": "a", "label": "x", "answer": "accept"}',
+            ":1: expected 'answer' to be 'accept', .* got ''. Correct",
+        ),
+        (
+            "a.csv",
+            "text,label,answer\na,x,accept\nb,x,skip\nc,x,ignore\n",
+            ":3: expected 'answer' to be 'accept', .* got 'skip'",
+        ),
+        (
+            "a.jsonl",
             '{"text": "a", "options": [{"id": "x"}], "answer": "reject"}',
             ":1: expected one label where the 'answer' is 'reject', got .*Accept the",
         ),
@@ -646,6 +657,23 @@ def test_names_that_pandas_gives_are_no_text(names: str, tmp_path: Path, nlp: La
         list(create_labelled_texts_reader(path=path, **settings)(nlp))
     write(tmp_path, "own.csv", f"{row}\n{names}\n")
     assert len(list(create_labelled_texts_reader(path=path, **settings)(nlp))) == 2
+
+
+def test_names_of_columns_are_no_text(tmp_path: Path, nlp: Language):
+    header, *rows = ["sentiment,tweet", *["pos,a", "neg,b", "pos ,c"] * 3]
+    settings = {"text_columns": ["1"], "label_column": "0"}
+    path = write(tmp_path, "own.csv", "\n".join([header, *rows, "neg,d"]))
+    reader = create_labelled_texts_reader(path=path, **settings)
+    with pytest.raises(ValueError, match=r"csv:1: the label 'sentiment' .*Give the na"):
+        list(reader(nlp))
+    for texts in (
+        [header, *rows[:8]],
+        [header, *rows, "rare,d"],
+        [header, *rows, header],
+        [rows[0], header, *rows],
+    ):
+        write(tmp_path, "own.csv", "\n".join(texts))
+        assert len(list(reader(nlp))) == len(texts)
 
 
 def test_labels_have_no_blanks_around_them(tmp_path: Path, nlp: Language):
