@@ -55,12 +55,14 @@ def _print_labels(paths: dict[str, Path]) -> None:
     counts: dict[str, Counter[str]] = {split: Counter() for split in paths}
     totals = {"All texts": Counter[str](), "Their tokens": Counter[str]()}
     values: set[float] = set()
+    bare = Counter[str]()
     for split, path in paths.items():
         for doc in _read_split(path, split):
             # of what is neither 1 nor 0, a half or more
             counts[split].update({key: value >= 0.5 for key, value in doc.cats.items()})
             values.update(doc.cats.values())
             totals["All texts"][split] += 1
+            bare[split] += not any(doc.cats.values())
             totals["Their tokens"][split] += len(doc)
     labels = sorted(set().union(*counts.values()))
     rows = [
@@ -73,6 +75,12 @@ def _print_labels(paths: dict[str, Path]) -> None:
     show([Table(None, None, header, rows)], msg)
     if len(labels) > _N_SHOWN:
         msg.info(f"{len(labels) - _N_SHOWN:,} more labels are not shown.")
+    if bare.total() and not has_parts:
+        places = ", ".join(f"{bare[split]:,} in {split}" for split in paths)
+        msg.info(
+            f"{bare.total():,} texts without a label ({places}), which no label is "
+            "right for: leave out those that nobody annotated."
+        )
     unknown = [x[:_N_SHOWN] for x in labels if not counts["train"][x]]
     if unknown:
         msg.warn(

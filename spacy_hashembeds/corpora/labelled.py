@@ -1,5 +1,6 @@
 """Your own texts with labels, in CSV or JSON, read lazily, a row at a time."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from ..files import load_json, parse_json, quote
 from .labels import (
     ANSWER,
     ELSEWHERE,
+    find_joined,
     is_answer,
     is_text,
     load_cell,
@@ -116,11 +118,20 @@ def gather_labels(
     progress: Progress = lambda rows, split: rows,
 ) -> list[str]:
     """List the labels of files, by their splits, in the order of the alphabet."""
-    labels: set[str] = set()
+    labels: dict[str, tuple[Path, int | str]] = {}
     for split, path in paths.items():
         rows = _read_records(path, layout)
         for record in progress(rows, f"the labels of {split}"):
-            labels.update(record.cats)
+            for label in record.cats:
+                labels.setdefault(label, (path, record.line))
+    for label, place in labels.items():
+        if parts := find_joined(label, labels):
+            fail(
+                *place,
+                f"the label {quote(label)} seems to be several in one, {_list(parts)}, "
+                "which other rows have. Write several as JSON, in CSV too: "
+                f"{json.dumps(parts, ensure_ascii=False)}; or, if it is one, rename it",
+            )
     if not labels:
         raise ValueError(
             f"{', '.join(map(str, paths.values()))}: expected texts with labels, but "

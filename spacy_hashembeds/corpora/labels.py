@@ -1,7 +1,7 @@
 """The labels of a row, in the forms that people and annotation tools write them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from ..files import load_json, quote
@@ -117,6 +117,15 @@ def parse_label(label: Any) -> dict[str, float]:
             + quote(label)
         )
     return chosen
+
+
+def find_joined(label: str, labels: Container[str]) -> list[str]:
+    """Find the labels that one joins, such as Doccano's 'x#y', if each is among all."""
+    for mark in "#|,":
+        parts = [part.strip() for part in label.split(mark)]
+        if len(parts) > 1 and all(part in labels for part in parts):
+            return parts
+    return []
 
 
 def _name(label: Any) -> Any:

@@ -1,3 +1,4 @@
+import json
 import re
 import subprocess
 import sys
@@ -114,6 +115,24 @@ def test_own_texts_are_converted_and_counted(tmp_path: Path):
     assert "Saved 3 splits" in result.output
     docs = DocBin().from_disk(output / "test.spacy").get_docs(Vocab())
     assert [doc.cats for doc in docs] == [{"\x1b[2Jodd": 1.0, "x/y": 0.0, "z.z": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("label", "is_told"), [([], True), ({"x": 0}, True), (["x", "y"], False)]
+)
+def test_texts_without_a_label_are_counted(label, is_told: bool, tmp_path: Path):
+    labelled = '{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n'
+    args: list[str | Path] = []
+    for split, n in (("train", 4), ("dev", 0), ("test", 2)):
+        path = tmp_path / f"{split}.jsonl"
+        path.write_text(
+            labelled + n * (json.dumps({"text": "c", "label": label}) + "\n")
+        )
+        args += [f"--{split}", path]
+    result = run("texts", "-o", tmp_path / "output", *args, "--lang", "en")
+    assert result.exit_code == 0, result.output
+    told = "6 texts without a label (4 in train, 0 in dev, 2 in test), which no label"
+    assert (told in " ".join(result.output.split())) is is_told
 
 
 def test_own_texts_in_three_files(tmp_path: Path):

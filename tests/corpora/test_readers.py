@@ -421,6 +421,14 @@ def test_labels_of_a_file_are_in_the_order_of_the_alphabet(
         assert list(example.reference.cats) == ["x", "y", "z"]
 
 
+def test_marks_within_labels_do_not_part_them(tmp_path: Path, nlp: Language):
+    names = ["C", "C#", "a|b", "a", "#", "x, y"]
+    rows = ["text\tlabel", *(f"a\t{name}" for name in names)]
+    path = write(tmp_path, "a.tsv", "\n".join(rows))
+    (first, *_) = create_labelled_texts_reader(path=path)(nlp)
+    assert list(first.reference.cats) == sorted(names)
+
+
 def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
     path = write(tmp_path, "own.csv", "text,label\na,x\nb,y\n")
     (first, _) = create_labelled_texts_reader(path=path, labels=["z", "y", "x"])(nlp)
@@ -551,6 +559,13 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
             "a.jsonl: expected texts with labels, but there are none",
         ),
         ("a.csv", "text,label\na,\"['x', 'y']\"\n", ":2: .* in brackets JSON"),
+        (
+            "a.csv",
+            "text,label\na,y #x\nb,x\nc,y\n",
+            r":2: the label 'y #x' .* 'y', 'x', .* too: .*; or, .* rename",
+        ),
+        ("a.jsonl", '{"text": "a", "label": ["x", "1,x", 1]}', ":1: the label '1,x'"),
+        ("a.csv", "text,label\na,x\nb,1|x|1\nc,1\n", ":3: .* seems .*'1', 'x', '1'"),
         ("a.csv", 'text;label\n"a";x\n', ":1: .*--separator .* here ','"),
         ("a.csv", 'text,label\n"a,x\nb,y\nc",z\nd,z\n', ":2: between two .*--quotes"),
         # labels that other rows have
