@@ -296,7 +296,7 @@ def _check_columns(
             r"both separate, make tabs of all; if tabs alone, say so: --separator "
             r"'\t', or separator in a config"
         )
-    prefix = re.match("[a-z-]{2,12}:(?=.)", words[0][0])
+    prefix = re.match("[a-z-]{2,12}:", words[0][0])
     if prefix and all(word.startswith(prefix[0]) for word in chain(*words)):
         refuse(
             f"each word begins with {quote(prefix[0])}, as in files of WikiANN, which "
@@ -323,10 +323,8 @@ def _find_numbers(blocks: Sequence[_Block], table: _Table) -> int | None:
     """Find a column that numbers sentences, several in each block."""
     width = min(len(row.columns) for block in blocks for row in block)
     for place in range(width):
-        is_other = place not in (table.word % width, table.tag % width)
-        if is_other and all(
-            _number_sentences([row.columns[place] for row in block]) for block in blocks
-        ):
+        columns = [[row.columns[place] for row in block] for block in blocks]
+        if place != table.word % width and all(map(_number_sentences, columns)):
             return place
     return None
 

@@ -243,7 +243,7 @@ def test_csv_has_quotes_names_and_sentences(file: Path):
     [
         ('"\tO\n"a\tO\n', {}, ['"', '"a']),
         ('"\tO\n"a\tO\n', {"separator": "\t"}, ['"', '"a']),
-        ('"""a"\tO\n', {"separator": "\t", "quotes": True}, ['"a']),
+        ('"""a"\t O \n', {"separator": "\t", "quotes": True}, ['"a']),
         ('",NN,O\n",",O\n', {"separator": ",", "quotes": False}, ['"', '"']),
     ],
 )
@@ -287,6 +287,7 @@ def test_a_column_may_number_sentences(file: Path, text: str, layout: dict[str, 
     [
         KAGGLE.partition("\n")[2],
         IN_EACH.replace(" ", ","),
+        IN_EACH.replace(" ", ".0,"),
         "1,Ann,O\n1,is,O\n2,Bob,O\n\n2,no,O\n3,a,O\n3,b,O\n",
     ],
 )
@@ -294,6 +295,15 @@ def test_numbers_of_sentences_are_not_passed_over(file: Path, text: str):
     message = r":1: column 0 numbers sentences.*--sentence-column 0, or sentence_column"
     with pytest.raises(ValueError, match=message):
         read(write(file, text), ColumnFormat(separator=",", word=1))
+
+
+def test_words_and_other_numbers_number_no_sentences(file: Path):
+    write(file, "x\t1\tO\nx\t1\tO\nx\t2\tO\n")
+    assert read_words(file, word=-2) == [["1", "1", "2"]]
+    write(file, "x\t\tO\nx\t1\tO\nx\t2\tO\n")
+    assert read_words(file) == [["x", "x", "x"]]
+    write(file, "1\tx\t0\tO\n1\tx\t1\tO\n1\tx\t1\tO\n")
+    assert read_words(file, word=1, sentence=0) == [["x", "x", "x"]]
 
 
 @pytest.mark.parametrize(
@@ -314,10 +324,12 @@ def test_the_first_line_may_have_names(file: Path):
         ValueError, match=r":1: .* got 'MISC'. Where this line names co"
     ):
         read(file)
-    with pytest.raises(
-        ValueError, match=r":1: expected the name 'Word' of a column, o"
-    ):
-        read(file, ColumnFormat(word="Word", tag="LIT"))
+    for names in ({"word": "Word", "tag": "LIT"}, {"word": 0, "tag": "TOKEN"}):
+        write(file, "TOKEN\tLIT\tTOKEN\n")
+        with pytest.raises(
+            ValueError, match=r":1: expected the name '.*' of a column, o"
+        ):
+            read(file, ColumnFormat(**names))
 
 
 def test_sentences_end_somewhere(file: Path, monkeypatch):
@@ -458,6 +470,8 @@ def test_too_few_columns(file: Path):
         read(file)
     with pytest.raises(ValueError, match=r":1: expected at least 4 columns"):
         read(file, ColumnFormat(tag=3))
+    with pytest.raises(ValueError, match=r":1: expected at least 6 columns"):
+        read(file, ColumnFormat(sentence=5))
     with pytest.raises(ValueError, match=r"with '\\t' between them, got 1: \['A O'\]"):
         read(file, ColumnFormat(separator="\t"))
 
