@@ -24,6 +24,7 @@ _TAG = re.compile(r"O|[BILUES]-.+")
 
 # Not what Python calls white space: a no-break space may be part of a word.
 _BLANKS = " \t"
+_ANY_BLANKS = "blanks"
 _INVISIBLE = f"{_BLANKS}\ufeff"
 
 # Lines that tell what separates columns, and sentences that tell what these hold.
@@ -67,8 +68,10 @@ class _Table(NamedTuple):
     word: int
     tag: int
     sentence: int | None
-    #: How many columns each row has, where quotation marks could join some.
-    width: int | None
+    #: How many columns the first row has, and why others should not have another
+    #: number of them, if so, with the remedy.
+    width: int
+    uneven: str
     #: The line of the first row, and whether that names the columns.
     first: int
     has_names: bool
@@ -225,26 +228,40 @@ def _look_at(
     except ValueError as err:
         fail(path, first, err)
     sentence = rest[0] if rest else None
-    width = len(columns) if layout.has_quotes and rows else None
+    uneven = ""
+    if layout.has_quotes:
+        uneven = f"Quotation marks hold columns together. {_UNQUOTED}"
+    elif separator == _ANY_BLANKS:
+        # With more columns than two, some rows may well lack one in the middle.
+        uneven = _SPACES if len(columns) == 2 else ""
+    elif min(word, tag, sentence or 0) < 0:
+        uneven = "Where rows differ, count columns from 0, not from the last"
+    width = len(columns)
     has_names = any(isinstance(name, str) for name in names)
-    return _Table(separator, split, word, tag, sentence, width, first, has_names)
+    return _Table(
+        separator, split, word, tag, sentence, width, uneven, first, has_names
+    )
 
 
 def _choose_split(
-    layout: ColumnFormat, head: Iterable[str]
+    layout: ColumnFormat, head: Sequence[str]
 ) -> tuple[str, Callable[[str], list[str]]]:
     separator = layout.separator
     if separator is not None:
         split = _split_quoted if layout.has_quotes else str.split
         return repr(separator), lambda text: split(text, separator)
-    stripped = [text.strip(_BLANKS) for text in head]
-    if stripped and all("\t" in text for text in stripped):
-        return "tabs, as in the first lines,", _split_at_tabs
-    return "blanks", lambda text: re.split(f"[{_BLANKS}]+", text.strip(_BLANKS))
+    if head and all("\t" in text.strip(_BLANKS) for text in head):
+        # What ends all lines separates nothing; an empty last cell does not end all.
+        ends = min(text[len(text.rstrip(_BLANKS)) :].count("\t") for text in head)
+        split = partial(_split_at_tabs, ends=ends)
+        return "tabs, as in the first lines,", split
+    return _ANY_BLANKS, lambda text: re.split(f"[{_BLANKS}]+", text.strip(_BLANKS))
 
 
-def _split_at_tabs(text: str) -> list[str]:
-    return [column.strip(_BLANKS) for column in text.rstrip(_BLANKS).split("\t")]
+def _split_at_tabs(text: str, ends: int) -> list[str]:
+    columns = [column.strip(_BLANKS) for column in text.split("\t")]
+    width = len(columns) - ends
+    return columns if any(columns[width:]) else columns[:width]
 
 
 def _split_quoted(text: str, separator: str) -> list[str]:
@@ -270,6 +287,10 @@ def _find_place(name: Column, names: Sequence[str]) -> int:
 
 
 _UNQUOTED = "Where they are words, say --no-quotes, or quotes = false in a config"
+_SPACES = (
+    "If words hold spaces, put tabs in all lines between the columns; or say what "
+    "separates these: --separator, or separator in a config"
+)
 _NAMES = ". Where this line names columns, give names to --word-column and --tag-column"
 
 
@@ -360,10 +381,10 @@ def _parse_row(
             f"expected at least {width} columns with {table.separator} between them, "
             f"got {len(columns)}: {quote(columns)}"
         )
-    if table.width not in (None, len(columns)):
+    if table.uneven and len(columns) != table.width:
         raise ValueError(
             f"expected {table.width} columns, as in the first row, got {len(columns)}: "
-            f"{quote(columns)}. Quotation marks hold columns together. {_UNQUOTED}"
+            f"{quote(columns)}. {table.uneven}"
         )
     word, tag = columns[table.word], columns[table.tag].strip(_BLANKS)
     if not word:

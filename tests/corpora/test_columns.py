@@ -190,12 +190,13 @@ def read_words(path: Path, **layout: Any) -> list[list[str]]:
     ("text", "words"),
     [
         ("New York\tB-LOC\nis\tO\n", [["New York", "is"]]),
-        (" New York \tX\t B-LOC\t\nis\t\tO \n", [["New York", "is"]]),
+        (" New York \tX\t B-LOC\t\nis\t\tO\t \n", [["New York", "is"]]),
         ("# a = b\n-DOCSTART- O\nNew York\tB-LOC\nis\tO\n", [["New York", "is"]]),
         ("New York\tB-LOC\n\nis O\n", [["New"], ["is"]]),
-        ("is O\t\nNew York\tB-LOC\n", [["is", "New"]]),
+        ("is O\t\nNew\tB-LOC\n", [["is", "New"]]),
+        ("a\tB-X\tO\t\t\nb\tO\tO\t\t\n", [["a", "b"]]),
     ],
-    ids=["tabs", "spaces around", "other lines", "one line has none", "at its end"],
+    ids=["tabs", "spaces around", "others", "one has none", "at its end", "all ends"],
 )
 def test_tabs_separate_where_all_lines_have_some(
     file: Path, text: str, words: list[list[str]]
@@ -207,6 +208,30 @@ def test_what_separates_does_not_change(file: Path):
     write(file, "New York\tO\n\n" * 60 + "is O\n")
     with pytest.raises(ValueError, match=r":121: .* with tabs, as in the first lines"):
         read(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tB-PER\tO\nb\tI-PER\t\nc\tO\tO\n", r":2: expected a tag .* got ''"),
+        ("a\tB-PER\tO\nb\tI-PER\n", r":2: expected 3 .* got 2.* columns from 0"),
+        ("a\tO\t\nb\tO\tB-X\n", r":1: expected a tag .* got ''"),
+        ("a\tO\t\n" * 99 + "\nb\tO\tB-X\n", r":101: expected 2 columns.*got 3"),
+        ("a B-N\n10 000 B-N\n", r":2: expected 2 columns.*put tabs .* --separator"),
+        ("# x\n-DOCSTART- -X- O\n\na O\n\nNew York B-X\n", ":6: expected 2 col"),
+    ],
+)
+def test_no_column_takes_the_place_of_another(file: Path, text: str, message: str):
+    write(file, text)
+    with pytest.raises(ValueError, match=message):
+        read(file)
+    if "\t" in text:
+        assert read(file, ColumnFormat(tag=1))
+
+
+def test_rows_may_lack_a_column_in_the_middle(file: Path):
+    write(file, "a N [a] B-X\nb N O\nc N [c] [c] O\n")
+    assert read_words(file) == [["a", "b", "c"]]
 
 
 def test_tabs_and_spaces_that_may_both_separate_are_refused(file: Path):
