@@ -29,8 +29,9 @@ TAG_COLUMN = Opt(
 SENTENCE_COLUMN = Opt(
     None,
     "--sentence-column",
-    help="The column of IOB files, likewise, that says which sentence a token is in, "
-    "or where one begins. Default: blank lines stand between sentences.",
+    help="The column of IOB files, likewise, that holds a number or name for each "
+    "sentence, in each of its rows or in the first alone. Default: blank lines stand "
+    "between sentences.",
 )
 
 QUOTES = Opt(

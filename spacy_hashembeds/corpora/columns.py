@@ -159,6 +159,8 @@ def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
     head = list(islice(lines, _HEAD))
     table = _look_at(path, layout, head)
     rows = _read_rows(path, layout, table, chain(head, lines))
+    if table.sentence is not None:
+        rows = _cut_sentences(path, table.sentence, rows)
     first: list[_Block] = []
     for _, members in groupby(rows, key=bool):
         block = [row for row in islice(members, MAX_SENTENCE + 1) if row is not None]
@@ -184,7 +186,7 @@ def _read_rows(
     path: Path, layout: ColumnFormat, table: _Table, lines: Iterable[tuple[int, str]]
 ) -> Iterator[_Row | None]:
     """Read the tokens of a file, and None between sentences."""
-    document, number, is_within = 0, "", False
+    document, is_within = 0, False
     for line, text in lines:
         starts_document = DOCSTART.search(text) is not None
         try:
@@ -201,12 +203,58 @@ def _read_rows(
             row = _parse_row(line, columns, layout, table, document)
         except ValueError as err:
             fail(path, line, err)
-        mark = "" if table.sentence is None else columns[table.sentence]
-        if mark not in ("", number):
-            number = mark
-            yield None
         is_within = True
         yield row
+
+
+def _cut_sentences(
+    path: Path, column: int, rows: Iterator[_Row | None]
+) -> Iterator[_Row | None]:
+    """Put None between the sentences that a column numbers or names."""
+    head = list(islice(rows, _HEAD))
+    blocks = [
+        [row.columns[column] for row in members if row is not None]
+        for is_block, members in groupby(head, key=bool)
+        if is_block
+    ]
+    if not _name_sentences(blocks):
+        cells = list(dict.fromkeys(chain(*blocks)))[:4]
+        fail(
+            path,
+            next(row.line for row in head if row),
+            f"column {column} should hold a number or name for each sentence, in each "
+            "of its rows or in the first alone, but has values that come back: "
+            f"{quote(cells)}. Give another, or put blank lines between sentences",
+        )
+    name = ""
+    for row in chain(head, rows):
+        cell = "" if row is None else row.columns[column]
+        if cell not in ("", name):
+            name = cell
+            yield None
+        yield row
+
+
+def _name_sentences(blocks: Sequence[Sequence[str]]) -> bool:
+    """Tell names of sentences from flags: none comes back, or they are numbers that
+    grow from each blank line to the next, as in documents.
+    """
+    runs = [[cell for cell, _ in groupby(cells) if cell] for cells in blocks]
+    names = [cell for cell, _ in groupby(chain(*blocks)) if cell]
+    if len(set(names)) == len(names):
+        return True
+    numbers = [list(map(_parse_number, cells)) for cells in runs]
+    return set(chain(*numbers)) != {0, 1} and all(
+        before is not None and after is not None and before < after
+        for block in numbers
+        for before, after in pairwise(block)
+    )
+
+
+def _parse_number(cell: str) -> int | None:
+    """Take the number of "Sentence: 1" or "1.0"."""
+    match = re.fullmatch(r"\D*([0-9]{1,9})(\.0)?", cell)
+    return int(match[1]) if match else None
 
 
 def _look_at(
@@ -341,28 +389,36 @@ def _are_numbers(words: list[str]) -> bool:
 
 
 def _find_numbers(blocks: Sequence[_Block], table: _Table) -> int | None:
-    """Find a column that numbers sentences, several in each block."""
+    """Find a column that numbers sentences, several in a block."""
     width = min(len(row.columns) for block in blocks for row in block)
     for place in range(width):
         columns = [[row.columns[place] for row in block] for block in blocks]
-        if place != table.word % width and all(map(_number_sentences, columns)):
+        if place != table.word % width and _number_sentences(columns):
             return place
     return None
 
 
-def _number_sentences(cells: list[str]) -> bool:
-    """Tell the numbers of several sentences, such as "Sentence: 1", in each row, or in
-    the first row of each sentence alone.
+def _number_sentences(columns: Sequence[Sequence[str]]) -> bool:
+    """Tell the numbers of sentences, such as "Sentence: 1", in each row, or in the
+    first row of each sentence alone. They may begin anew, and some blocks have one.
     """
-    marks = [re.fullmatch(r"\D*([0-9]{1,9})(\.0)?", cell) for cell in cells if cell]
-    numbers = [int(mark[1]) for mark in marks if mark]
-    steps = {after - before for before, after in pairwise(numbers)}
-    in_each = len(numbers) == len(cells)
-    return (
-        len(numbers) == len(marks)
-        and bool(cells[0])
-        and steps == ({0, 1} if in_each else {1})
-    )
+    numbers: set[int] = set()
+    has_several = False
+    for cells in columns:
+        marks = [_parse_number(cell) for cell in cells if cell]
+        found = [mark for mark in marks if mark is not None]
+        steps = {b - a for a, b in pairwise(found) if not a > b == found[0]}
+        several = {0, 1} if len(found) == len(cells) else {1}
+        if (
+            not cells[0]
+            or None in marks
+            or steps not in (several, several - {1}, set())
+        ):
+            return False
+        numbers.update(found)
+        has_several = has_several or steps == several
+    # Of nothing but these, a flag of tokens.
+    return has_several and numbers != {0, 1}
 
 
 def _parse_row(

@@ -41,9 +41,9 @@ def create_iob_reader(
     word_column (int | str): Column of the token, from 0; negative counts from the end.
         Or its name, where the first line has names.
     tag_column (int | str): Column of the entity tag, likewise.
-    sentence_column (int | str): Column that says which sentence a token is in, or holds
-        something in the first token of each sentence alone. None (default): blank lines
-        tell sentences apart; a file is refused where such a column is seen.
+    sentence_column (int | str): Column that holds a number or name for each sentence,
+        in each of its rows or in the first alone. None (default): blank lines tell
+        sentences apart; a file is refused where such a column is seen.
     encoding (str): Encoding of the file, one that extends ASCII.
     quotes (bool): Whether quotation marks may stand around columns, and are then
         doubled within; if not, they are characters as others. None (default): they may

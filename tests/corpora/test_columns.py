@@ -299,6 +299,7 @@ def test_quotes_that_join_columns_or_lines_are_refused(
         (IN_EACH, {"word": 1}),
         (IN_EACH.replace("\n2", "\n\n2"), {"word": -2}),
         (IN_EACH.replace(" ", "\t").replace("\n3\tno", "\n\tno"), {"word": 1}),
+        (IN_EACH.replace("1 ", "x-y ").replace("2 ", "x-z "), {"word": 1}),
         (IN_EACH.replace("1 ", "s1.0 ").replace("2 ", "s2.0 "), {"word": 1}),
     ],
 )
@@ -308,11 +309,31 @@ def test_a_column_may_number_sentences(file: Path, text: str, layout: dict[str, 
 
 
 @pytest.mark.parametrize(
+    "flags", ["10010", "10.10", "10.10.10", "1_1_", "TFTF", "TF.TF", "001.001", "12312"]
+)
+def test_flags_name_no_sentences(file: Path, flags: str):
+    rows = (f"{flag.strip('_')}\tw\tO\n" if flag != "." else "\n" for flag in flags)
+    write(file, "".join(rows))
+    message = r":1: column 0 should hold a number or name .* come back: \['[1T0]', "
+    with pytest.raises(ValueError, match=message):
+        read(file, ColumnFormat(separator="\t", word=1, sentence=0))
+
+
+def test_numbers_of_sentences_begin_anew_in_documents(file: Path):
+    write(file, "1 a O\n1 b O\n2 c O\n-DOCSTART- O\n1 d O\n2 e O\n2 f O\n")
+    words = [["a", "b"], ["c"], ["d"], ["e", "f"]]
+    assert read_words(file, word=1, sentence=0) == words
+
+
+@pytest.mark.parametrize(
     "text",
     [
         KAGGLE.partition("\n")[2],
         IN_EACH.replace(" ", ","),
         IN_EACH.replace(" ", ".0,"),
+        "1,a,O\n1,b,O\n\n2,c,O\n\n3,d,O\n3,e,O\n4,f,O\n",
+        "1,a,O\n2,b,O\n2,c,O\n1,d,O\n1,e,O\n2,f,O\n",
+        "1,a,O\n,b,O\n2,c,O\n1,d,O\n,e,O\n2,f,O\n",
         "1,Ann,O\n1,is,O\n2,Bob,O\n\n2,no,O\n3,a,O\n3,b,O\n",
     ],
 )
@@ -327,6 +348,8 @@ def test_words_and_other_numbers_number_no_sentences(file: Path):
     assert read_words(file, word=-2) == [["1", "1", "2"]]
     write(file, "x\t\tO\nx\t1\tO\nx\t2\tO\n")
     assert read_words(file) == [["x", "x", "x"]]
+    write(file, "w 0 O\nw 0 O\nw 1 O\nw 0 O\n\nw 0 O\nw 0 O\n")
+    assert len(read_words(file)) == 2
     write(file, "1\tx\t0\tO\n1\tx\t1\tO\n1\tx\t1\tO\n")
     assert read_words(file, word=1, sentence=0) == [["x", "x", "x"]]
 
