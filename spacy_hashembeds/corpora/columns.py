@@ -27,6 +27,12 @@ _BLANKS = " \t"
 _ANY_BLANKS = "blanks"
 _INVISIBLE = f"{_BLANKS}\ufeff"
 
+# In CoNLL-U, "3-4" is what 3 and 4 are written as, and "4.1" is a word left out.
+_NO_WORD = re.compile(r"[0-9]+[-.][0-9]+")
+
+# A quotation mark in a word, as CSV has it.
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+
 # Lines that tell what separates columns, and sentences that tell what these hold.
 _HEAD, _ENOUGH_SENTENCES = 100, 3
 
@@ -75,6 +81,8 @@ class _Table(NamedTuple):
     #: The line of the first row, and whether that names the columns.
     first: int
     has_names: bool
+    #: Whether column 0 numbers words, as in CoNLL-U.
+    numbers_words: bool
 
 
 @dataclass(frozen=True)
@@ -159,6 +167,7 @@ def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
     head = list(islice(lines, _HEAD))
     table = _look_at(path, layout, head)
     rows = _read_rows(path, layout, table, chain(head, lines))
+    rows = _refuse_quoted(path, layout, rows)
     if table.sentence is not None:
         rows = _cut_sentences(path, table.sentence, rows)
     first: list[_Block] = []
@@ -200,11 +209,43 @@ def _read_rows(
                 continue
             if not is_within and _is_comment(text, columns, table.tag):
                 continue
+            if table.numbers_words and _NO_WORD.fullmatch(columns[0]):
+                continue
             row = _parse_row(line, columns, layout, table, document)
         except ValueError as err:
             fail(path, line, err)
         is_within = True
         yield row
+
+
+def _refuse_quoted(
+    path: Path, layout: ColumnFormat, rows: Iterator[_Row | None]
+) -> Iterator[_Row | None]:
+    """Refuse, at the end, a file whose every word with quotation marks has them as CSV
+    does, doubled within in one at least.
+    """
+    doubled = None
+    for row in rows:
+        yield row
+        if row is None or '"' not in row.word:
+            continue
+        if (
+            layout.quotes is not None
+            or layout.has_quotes
+            or not _QUOTED.fullmatch(row.word)
+        ):
+            yield from rows
+            return
+        if doubled is None and '"' in row.word[1:-1]:
+            doubled = row
+    if doubled is not None:
+        fail(
+            path,
+            doubled.line,
+            "quotation marks stand around words, and doubled within, as in CSV: "
+            f"{quote(doubled.word)}. To take them off, say --quotes and --separator, "
+            "or quotes and separator in a config. " + _UNQUOTED,
+        )
 
 
 def _cut_sentences(
@@ -286,8 +327,38 @@ def _look_at(
         uneven = "Where rows differ, count columns from 0, not from the last"
     width = len(columns)
     has_names = any(isinstance(name, str) for name in names)
+    numbers_words = (
+        not layout.has_quotes
+        and word % width != 0
+        and _number_words([(n, split(text)[0]) for n, text in rows[has_names:]])
+    )
     return _Table(
-        separator, split, word, tag, sentence, width, uneven, first, has_names
+        separator,
+        split,
+        word,
+        tag,
+        sentence,
+        width,
+        uneven,
+        first,
+        has_names,
+        numbers_words,
+    )
+
+
+def _number_words(cells: Sequence[tuple[int, str]]) -> bool:
+    """Tell the numbers of words, given with their lines, as CoNLL-U has them."""
+    if not all(re.fullmatch(r"[0-9]{1,9}([-.][0-9]+)?", cell) for _, cell in cells):
+        return False
+    words = [cell.isdecimal() for _, cell in cells]
+    numbers = [(line, int(re.split("[-.]", cell)[0])) for line, cell in cells]
+    return any(words) and all(
+        after == before + 1
+        or (after == before and not (is_word and was_word))
+        or (line > last + 1 and after in (0, 1))
+        for ((last, before), was_word), ((line, after), is_word) in pairwise(
+            zip(numbers, words, strict=True)
+        )
     )
 
 
@@ -380,8 +451,7 @@ def _check_columns(
 
 
 def _are_numbers(words: list[str]) -> bool:
-    # In CoNLL-U, "3-4" is what 3 and 4 are written as, and "4.1" is a word left out.
-    numbers = [word for word in words if not re.fullmatch(r"[0-9]+[-.][0-9]+", word)]
+    numbers = [word for word in words if not _NO_WORD.fullmatch(word)]
     if not all(re.fullmatch("[0-9]{1,9}", number) for number in numbers):
         return False
     steps = {int(after) - int(before) for before, after in pairwise(numbers)}

@@ -241,6 +241,24 @@ def test_tabs_and_spaces_that_may_both_separate_are_refused(file: Path):
     assert read_words(file, separator="\t") == [["Ann NN", "is V"]]
 
 
+CONLLU = "1 a O\n2-3 bc O\n2 b O\n3 c O\n3.1 d O\n\n# x\n1-2 ef _\n1 e O\n2 f O\n"
+
+
+def test_ranges_and_empty_nodes_of_conllu_are_no_words(file: Path):
+    write(file, CONLLU)
+    assert read_words(file, word=1) == [["a", "b", "c"], ["e", "f"]]
+    write(file, "ID W T\n" + CONLLU.replace("-2 ef _", "-2 ef O"))
+    assert read_words(file, word="W", tag="T") == [["a", "b", "c"], ["e", "f"]]
+
+
+@pytest.mark.parametrize(
+    "heads", ["1 1 1.1", "3 5 5-6", "x 1 1.5", "1 1.1 3", "0-3 4-5 6-7", "1.5 0.2 1"]
+)
+def test_other_columns_of_numbers_drop_no_words(file: Path, heads: str):
+    write(file, "".join(f"{head} w O\n" for head in heads.split()))
+    assert read_words(file, word=1) == [["w"] * 3]
+
+
 # Quotes, names and numbers of sentences
 
 KAGGLE = """Sentence #,Word,POS,Tag
@@ -270,12 +288,25 @@ def test_csv_has_quotes_names_and_sentences(file: Path):
         ('"\tO\n"a\tO\n', {"separator": "\t"}, ['"', '"a']),
         ('"""a"\t O \n', {"separator": "\t", "quotes": True}, ['"a']),
         ('",NN,O\n",",O\n', {"separator": ",", "quotes": False}, ['"', '"']),
+        ('""""\tO\n"\tO\n', {}, ['""""', '"']),
+        ('"a"\tO\n""\tO\n', {}, ['"a"', '""']),
+        ('"' * 10 + ",O\n", {"separator": ","}, ['""""']),
+        ('""""\tO\n', {"quotes": False}, ['""""']),
     ],
 )
 def test_quotation_marks_are_characters_where_none_quote(
     file: Path, text: str, layout: dict[str, Any], words: list[str]
 ):
     assert read_words(write(file, text), **layout) == [words]
+
+
+def test_words_quoted_as_in_csv_are_refused(file: Path):
+    write(file, 'a\tO\n"b c"\tO\n\n"say ""x"""\tO\n')
+    message = r""":4: quotation marks stand .*: '"say .*--quotes and.* --no-quotes"""
+    with pytest.raises(ValueError, match=message):
+        read(file)
+    words = [["a", "b c"], ['say "x"']]
+    assert read_words(file, separator="\t", quotes=True) == words
 
 
 @pytest.mark.parametrize(
