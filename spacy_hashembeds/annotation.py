@@ -16,6 +16,8 @@ SETTABLE = (
     *("NORM", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"),
     *("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 )
+#: How factories write some of these.
+_OTHER_NAMES = {"IS_SENT_START": "SENT_START", "ENT_KB_ID_": "ENT_KB_ID"}
 
 
 def find_settable(pipeline: Sequence[str], component: str | None) -> Sequence[str]:
@@ -30,10 +32,24 @@ class Annotation(NamedTuple):
     """What sets attributes of the Docs that training gives to a component."""
 
     #: Those among [training] annotating_components, ahead of it, that can be run before
-    #: training: rules, and models that have their weights.
-    components: tuple[str, ...]
+    #: training, rules, and models that have their weights; and what each declares to
+    #: assign, if it does.
+    components: tuple[tuple[str, frozenset[str]], ...]
     #: The attributes of those that have yet to learn: they will near the gold values.
     gold: tuple[str, ...]
+
+    def restrict(self, attrs: Iterable[str]) -> "Annotation":
+        """Leave out what sets none of these attributes, and what no other needs."""
+        counted = {*attrs} & {*SETTABLE}
+        setting = [
+            i
+            for i, (_, assigned) in enumerate(self.components, start=1)
+            if counted and (not assigned or assigned & counted)
+        ]
+        return Annotation(
+            components=self.components[: max(setting, default=0)],
+            gold=self.gold if counted.intersection(self.gold) else (),
+        )
 
 
 def find_annotation(nlp: Language, component: str) -> Annotation:
@@ -41,17 +57,22 @@ def find_annotation(nlp: Language, component: str) -> Annotation:
     annotating = nlp.config.interpolate()["training"].get("annotating_components", ())
     ahead = nlp.component_names[: nlp.component_names.index(component)]
     names = [name for name in ahead if name in annotating]
-    learning = [name for name in names if _has_yet_to_learn(nlp.get_pipe(name))]
-    assigned = {
-        assigns.rpartition(".")[2].upper()
-        for name in learning
-        for assigns in nlp.get_pipe_meta(name).assigns
-    }
+    learning = [name for name in names if _has_yet_to_learn(nlp, name)]
+    assigned = frozenset().union(*(_find_assigned(nlp, name) for name in learning))
     return Annotation(
-        components=tuple(name for name in names if name not in learning),
+        components=tuple(
+            (name, _find_assigned(nlp, name)) for name in names if name not in learning
+        ),
         # heads alone are no parse
         gold=tuple(attr for attr in SETTABLE if attr in assigned - {"HEAD"}),
     )
+
+
+def _find_assigned(nlp: Language, name: str) -> frozenset[str]:
+    """Find the attributes of tokens that a component's factory declares to assign."""
+    places = (each.split(".") for each in nlp.get_pipe_meta(name).assigns)
+    attrs = (place[1].upper() for place in places if place[0] == "token" and place[1:])
+    return frozenset(_OTHER_NAMES.get(attr, attr) for attr in attrs)
 
 
 def annotate(
@@ -63,7 +84,7 @@ def annotate(
     docs: Iterator[Doc] = (example.predicted for example in examples)
     if any(annotation):
         docs = (_copy(example, annotation.gold) for example in examples)
-    for name in annotation.components:
+    for name, _ in annotation.components:
         settings = {"batch_size": nlp.batch_size}
         pipe = nlp.get_pipe(name)
         docs = _pipe(docs, pipe, name, nlp.default_error_handler, settings)
@@ -79,10 +100,13 @@ def _copy(example: Example, gold: Sequence[str]) -> Doc:
     return doc
 
 
-def _has_yet_to_learn(pipe: object) -> bool:
+def _has_yet_to_learn(nlp: Language, name: str) -> bool:
+    # those that are enabled get new weights in `nlp.initialize`
+    pipe = nlp.get_pipe(name)
     model = getattr(pipe, "model", None)
     is_trained = isinstance(model, Model) and has_weights(model)
-    return getattr(pipe, "is_trainable", False) and not is_trained
+    is_trainable = getattr(pipe, "is_trainable", False)
+    return is_trainable and (name in nlp.pipe_names or not is_trained)
 
 
 def has_weights(model: Model) -> bool:

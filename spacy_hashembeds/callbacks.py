@@ -140,8 +140,9 @@ def _let_wait(
         source = model.attrs[SYMBOL_SOURCE]
         if source.get is None or (again and source.is_for_once):
             keys = {taker.attrs["key"] for taker in find_symbol_takers(model)}
-            attrs_of.setdefault(annotation, set()).update(keys)
-            model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, annotation))
+            needed = annotation.restrict(keys)
+            attrs_of.setdefault(needed, set()).update(keys)
+            model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, needed))
     return bool(attrs_of)
 
 

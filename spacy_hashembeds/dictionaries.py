@@ -84,7 +84,8 @@ def _let_wait(
     ) -> NDArray:
         most = kind.max_ngrams if isinstance(kind, CharacterNgrams) else max_ngrams
         counter = NgramCounter(most)
-        docs = annotate(nlp, read_corpus(nlp, corpus, limit), annotation)
+        needed = annotation.restrict([kind.attr])
+        docs = annotate(nlp, read_corpus(nlp, corpus, limit), needed)
         for batch in minibatch(docs, _BATCH):
             counter.add(kind.read(batch))
         ngrams = counter.get_most_frequent()

@@ -108,7 +108,7 @@ def _compare(
     over_seeds = _test_seeds(*both)
     # each document's counts, of all seeds together
     draws = Draws(samples=SAMPLES, seed=0)
-    scores = compare_scores(*(of.sum(axis=0) for of in both), draws)
+    scores = compare_scores(both[0].sum(axis=0), both[1].sum(axis=0), draws)
     differences = {
         kind: each
         and {

@@ -203,7 +203,8 @@ def _put_in_symbols(
     if each.embedder.symbol_width is None:
         return None
     attrs = check_attributes(draft.resolve(each.place)["attrs"])
-    if set_later := [attr for attr in attrs if attr in each.settable]:
+    # the norms of raw texts are there, whoever may change them
+    if set_later := [a for a in attrs if a in each.settable and a != "NORM"]:
         raise ValueError(
             f"[{each.place}] embeds {', '.join(set_later)}, which components ahead of "
             "it may set, but in the texts of --raw, whose symbols are counted, it is "

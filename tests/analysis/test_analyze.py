@@ -143,6 +143,6 @@ def test_an_empty_corpus_is_shown(docs):
 
 def test_settings_of_a_config_in_memory_are_changed(docs):
     config = {"nlp": {"lang": "en", "pipeline": []}, "components": {}}
-    with pytest.raises(ImportError, match="zz"):
+    with pytest.raises(ValueError, match=r"'config' should be .* language zz"):
         analyze(docs["train"], config=config, overrides={"nlp.lang": "zz"})
     assert config["nlp"]["lang"] == "en"

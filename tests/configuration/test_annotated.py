@@ -220,7 +220,7 @@ def test_what_a_component_ahead_may_set_is_not_judged(base):
     ):
         configure(base, embedder="hash_former_embed")
     Path("raw.txt").write_text("a b c")
-    with pytest.raises(ValueError, match=r"embeds NORM, ENT_IOB, which .* of --raw"):
+    with pytest.raises(ValueError, match=r"embeds ENT_IOB, which .* of --raw"):
         configure(base, embedder="multi_embed", raw="raw.txt")
     configure(base, embedder="multi_fewer_hash_embed", raw="raw.txt")
     toys.edit_base(base, ('["ruler", "ner"]', '["ner"]'))

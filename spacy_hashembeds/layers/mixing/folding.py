@@ -81,7 +81,11 @@ class Fold(Derived[FoldedTables]):
         awaiting, self._awaiting = self._awaiting, None
         if awaiting is peek(mixer.layernorm, "b") or not _is_worth_it(mixer):
             return None
-        return self.get_or_compute(mixer.folded, lambda: fold(mixer), mixer.embedding)
+        found = self.get_or_compute(mixer.folded, lambda: fold(mixer), mixer.embedding)
+        if found is not None:
+            # rounded as in the batches that they were met in, which a saved copy lacks
+            found.kept = None
+        return found
 
 
 def fold(mixer: Mixer) -> FoldedTables:
