@@ -53,6 +53,7 @@ docs: $(VENV)/docs-ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/ready
+	-$(BIN)/python -m benchmarks.published
 	$(BIN)/python -m benchmarks.accelerate
 	$(BIN)/python -m benchmarks.embedding
 	$(BIN)/python -m benchmarks.kernels

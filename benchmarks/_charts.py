@@ -204,6 +204,48 @@ def draw_accelerate(results: Mapping[str, Any], path: Path) -> None:
         figure.suptitle(f"{title}\n{describe_place(results)}", fontsize=11)
 
 
+def draw_published(results: Mapping[str, Any], path: Path) -> None:
+    """Draw how many times as fast as they were published pipelines become."""
+    pipelines = results["pipelines"]
+    kinds = {"pipe": "many texts: nlp.pipe", "call": "one text a call: nlp(text)"}
+    with new_figure(path, (9, 3.4)) as figure:  # to be read as wide as a README is
+        axes = figure.subplots(1, len(kinds), sharey=True)
+        for ax, (kind, title) in zip(axes, kinds.items(), strict=True):
+            for i, name in enumerate(pipelines[0][kind]["contenders"]):
+                timed = [each[kind] for each in pipelines]
+                _draw_ratios(ax, timed, name, _FASTER[2 * i], 0.25 * (i - 1))
+            ax.set_yticks(range(len(pipelines)), [each["name"] for each in pipelines])
+            ax.set_xlabel("times as fast as published (lines: quartiles)")
+            ax.set_title(title, fontsize=10)
+            remove_frame(ax)
+        axes[0].invert_yaxis()
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=3, frameon=False
+        )
+        title = "Published pipelines, on text that they have not met"
+        figure.suptitle(f"{title}\n{describe_place(results)}", fontsize=11)
+
+
+def _draw_ratios(
+    axes: Any, timed: Sequence[Mapping[str, Any]], name: str, color: str, shift: float
+) -> None:
+    """Draw a bar for each pipeline, with quartiles by the median of the baseline."""
+    bases = [each["contenders"]["stock"]["us_per_word"] for each in timed]
+    timings = [each["contenders"][name] for each in timed]
+    ratios = [each["times_as_fast_as_stock"][name] for each in timed]
+    quartiles = [
+        [base / us for us in reversed(timing["us_per_word_quartiles"])]
+        for base, timing in zip(bases, timings, strict=True)
+    ]
+    places = [i + shift for i in range(len(timed))]
+    whiskers = make_whiskers(ratios, quartiles)
+    label = "as published" if name == "stock" else f"accelerated, {name}"
+    bars = axes.barh(places, ratios, 0.23, color=color, label=label, **whiskers)
+    axes.bar_label(bars, fmt="{:.1f}", padding=4, fontsize=8)
+    axes.margins(x=0.12)
+
+
 def describe_sizes(sizes: Mapping[str, Any]) -> str:
     """Say how large a pipeline is."""
     return f"width {sizes['width']}, depth {sizes['depth']}"

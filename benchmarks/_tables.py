@@ -43,6 +43,32 @@ def make_accelerate_table(results: Json) -> str:
     return make_table(header, rows)
 
 
+def make_published_table(results: Json) -> str:
+    """Make a table of published pipelines, a row for each in each precision."""
+    header = ["words a second (quartiles)", "`nlp.pipe`", "`nlp(text)`"]
+    rows = []
+    for each in results["pipelines"]:
+        for name in each["pipe"]["contenders"]:
+            speeds = (
+                format_ratio(each[kind], name, "times_as_fast_as_stock")
+                for kind in ("pipe", "call")
+            )
+            label = f"{each['name']}, {name}"
+            changed = _format_changes(each["changes"].get(name))
+            rows.append([label, *speeds, f"{each['load_seconds'][name]:.1f}", changed])
+    return make_table([*header, "s to load", "changed tokens of 10,000"], rows)
+
+
+def _format_changes(changes: Json | None) -> str:
+    """Format how many tokens of ten thousand changed, and which annotation most."""
+    if changes is None:
+        return ""
+    shares = {name: 1e4 * n / changes["of"] for name, n in changes.items() if n}
+    kinds = sorted(shares.keys() - {"of", "tokens"}, key=shares.__getitem__)[-4:]
+    most = ", ".join(f"{kind} {shares[kind]:.1f}" for kind in reversed(kinds))
+    return f"{shares['tokens']:.1f} ({most})" if kinds else "0"
+
+
 def make_embedding_tables(results: Json) -> str:
     """Make tables of prediction, of training, and of prediction on several threads."""
     names = list(_EMBEDDERS.values())

