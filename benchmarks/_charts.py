@@ -260,7 +260,8 @@ def describe(results: Mapping[str, Any]) -> str:
 
 def describe_place(results: Mapping[str, Any]) -> str:
     """Say what was measured on, as a chart does: the page beside it says the rest."""
-    return describe(results).partition("; ")[0]
+    place = describe(results).partition("; ")[0]
+    return f"{place}: disturbed" if results["disturbances"] else place
 
 
 @contextmanager
