@@ -94,10 +94,15 @@ def annotate(
 def _copy(example: Example, gold: Sequence[str]) -> Doc:
     doc = example.predicted.copy()
     if gold and len(doc):
-        columns = [[v or 0 for v in example.get_aligned(attr)] for attr in gold]
+        columns = [[*map(_to_attr, example.get_aligned(attr))] for attr in gold]
         values: Ints2d = numpy.array(columns, dtype="uint64").T  # type: ignore[assignment]
         doc.from_array(list(gold), values)
     return doc
+
+
+def _to_attr(value: int | None) -> int:
+    # of starts of sentences, which are said by True and False, spaCy writes -1 for no
+    return (-1 if value is False else value or 0) % 2**64
 
 
 def _has_yet_to_learn(nlp: Language, name: str) -> bool:
