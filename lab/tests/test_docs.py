@@ -49,7 +49,7 @@ def find_commands(page: Path) -> Iterator[tuple[Typer, str]]:
     for code in codes + [" ".join(code.split()) for code in inline]:
         for start, app in APPS.items():
             if start in code and re.match(r"(\w+=\S+ )?(spacy|python) ", code):
-                yield app, code.partition(start)[2].partition(" #")[0]
+                yield app, code.partition(start)[2].partition(" # ")[0]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

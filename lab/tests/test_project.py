@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from weasel.util.config import load_project_config
 
+from benchmarks.published import PIPELINES
 from lab.corpora.dataset import FETCH
 from lab.corpora.datasets import DATASETS
 from lab.trials.configs import CONFIGS
@@ -63,7 +64,8 @@ def test_the_assets_are_the_files_of_the_datasets(assets):
         for file in dataset.files
     }
     raw = {f"wnut17-raw/{name}" for name in RAW_FILES}
-    assert set(assets) == files | raw
+    timed = {pipeline.text for pipeline in PIPELINES}
+    assert set(assets) == files | raw | timed
 
 
 def test_all_assets_are_fetched_and_checked(assets):
