@@ -237,7 +237,7 @@ def test_bars_stand_where_figures_are(tmp_path):
     [
         (0.01, (-0.02, 0.03), 5),
         (0.1, (0.07, 0.12), 15),
-        (-0.4, (-0.55, 0.02), 55),  # which is no more than 11 steps, but for rounding
+        (-0.1, (-0.1 - 0.05, 0.02), 15),  # three steps, but for rounding
     ],
 )
 def test_differences_are_drawn_around_0(value, bounds, points):
