@@ -13,6 +13,7 @@ from spacy_hashembeds.corpora.columns import ColumnFormat
 from spacy_hashembeds.display import Table as TextTable
 from spacy_hashembeds.evaluation.evaluate import Evaluation, evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.page import render
+from spacy_hashembeds.evaluation.tables import _quote
 
 from .. import toy_ner
 
@@ -199,12 +200,24 @@ def test_a_summary_has_the_types_that_differ_for_sure(evaluation):
     found = {label: row["f"] for label, row in per_type.items() if row is not None}
     for row, p_value in zip(found.values(), (0.05, 0.0501), strict=True):
         row["p_value"] = p_value
-    evaluation["confusions"] = evaluation["confusions"][:1] * 9
+    evaluation["confusions"] = evaluation["confusions"][:1] * 11
     parts = evaluation.get_parts(full=False)
     tables = {part.title: part.rows for part in parts if isinstance(part, TextTable)}
     of_types = next(rows for title, rows in tables.items() if "By type" in title)
     assert [row[0] for row in of_types] == [next(iter(found))]
     assert len(tables["Errors"]) == 5
+    assert len(evaluation.make_tables()[-1].rows) == 10
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [(20, "w2 [Anna Brown] sin"), (28, "w1 w2 [Anna Brown] sings o")],
+)
+def test_an_error_is_shown_whole_among_what_there_is_room_for(room, shown):
+    gold, predicted = ({"start": 6, "end": end, "is_error": True} for end in (16, 10))
+    text = "w1 w2 Anna Brown sings of love in Oslo"
+    example = {"text": text, "gold": [gold], "predicted": [predicted]}
+    assert _quote(example, room) == shown
 
 
 def test_markdown_has_the_tables(evaluation):
