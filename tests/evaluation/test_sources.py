@@ -27,6 +27,12 @@ def test_files_of_pipelines_are_no_predictions(tmp_path, name):
     assert not load_source(path, LAYOUT).is_pipeline
 
 
+def test_a_pipeline_with_a_corpus_in_its_folder_is_a_pipeline(ruler, tmp_path):
+    ruler.to_disk(tmp_path)
+    toy_ner.write(tmp_path / "dev.spacy", [])
+    assert load_source(tmp_path, LAYOUT).is_pipeline
+
+
 @pytest.fixture
 def ruler():
     return toy_ner.make_ruler({"Oslo": "LOC"}, None)

@@ -1,5 +1,7 @@
 """Products of int8 and bfloat16, by every instruction set, against plain numpy."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -8,7 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.mixing import Norm, finish
-from spacy_hashembeds.kernels.quantized import add_convolved, find_multiply, pack
+from spacy_hashembeds.kernels.quantized import (
+    add_convolved,
+    find_instructions,
+    find_multiply,
+    pack,
+)
 from spacy_hashembeds.kernels.windows import copy_windows
 
 from .paths import KERNELS, needs_kernels
@@ -233,6 +240,13 @@ def test_matrices_that_do_not_fit(shape, is_transposed):
     for arguments in ((B[1:], BFLOAT16[0]), (B, INT8[0]), (B, len(SETS))):
         with pytest.raises(ValueError, match="don't fit each other"):
             multiply(A, is_transposed, *arguments)
+
+
+def test_instructions_that_are_no_faster_are_not_taken():
+    sets = [("plain", "int8", False), ("fast", "bfloat16", True)]
+    with compiled.using(SimpleNamespace(INSTRUCTION_SETS=sets)):
+        assert find_instructions("int8") is None
+        assert find_instructions("bfloat16") == 1
 
 
 @pytest.mark.usefixtures("fewer_bits")
