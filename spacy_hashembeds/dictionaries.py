@@ -79,13 +79,12 @@ def _let_wait(
     """Have models get n-grams, `max_ngrams` unless the kind says how many."""
 
     @cache
-    def get_ngrams(
+    def count_ngrams(
         annotation: Annotation, kind: NgramKind | CharacterNgrams
     ) -> NDArray:
         most = kind.max_ngrams if isinstance(kind, CharacterNgrams) else max_ngrams
         counter = NgramCounter(most)
-        needed = annotation.restrict([kind.attr])
-        docs = annotate(nlp, read_corpus(nlp, corpus, limit), needed)
+        docs = annotate(nlp, read_corpus(nlp, corpus, limit), annotation)
         for batch in minibatch(docs, _BATCH):
             counter.add(kind.read(batch))
         ngrams = counter.get_most_frequent()
@@ -98,6 +97,12 @@ def _let_wait(
             )
         logger.info("Counted n-grams: %d are known from now on", len(ngrams))
         return ngrams
+
+    def get_ngrams(
+        annotation: Annotation, kind: NgramKind | CharacterNgrams
+    ) -> NDArray:
+        # once for all whose n-grams nothing, or the same, sets apart
+        return count_ngrams(annotation.restrict([kind.attr]), kind)
 
     for model, annotation in find_waiting(nlp, source):
         model.attrs[source] = Source(partial(get_ngrams, annotation))

@@ -369,6 +369,24 @@ def test_counted_character_ngrams_are_saved(reads, tmp_path):
         np.testing.assert_array_equal(Y, expected)
 
 
+def test_what_sets_no_text_that_is_read_has_nothing_counted_again(reads):
+    nlp = make_tok2vec()
+    nlp.add_pipe("tagger").add_label("A")
+    nlp.add_pipe(
+        "tok2vec",
+        name="behind",
+        config={"model": nlp.get_pipe_config("tok2vec")["model"]},
+    )
+    nlp.config["training"]["annotating_components"] = ["tagger"]
+    nlp.initialize(lambda: make_examples(nlp))
+    n_reads = len(reads)
+    assert len(get_hashers(nlp)[0].attrs["ngrams"]) > 0
+    alone = make_tok2vec()
+    reads.clear()
+    alone.initialize()
+    assert n_reads == len(reads)
+
+
 def test_a_corpus_is_let_go_once_its_character_ngrams_are_counted(reads):
     nlp = make_tok2vec()
     nlp.initialize()
