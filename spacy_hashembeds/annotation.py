@@ -109,11 +109,11 @@ def _has_yet_to_learn(nlp: Language, name: str) -> bool:
     # those that are enabled get new weights in `nlp.initialize`
     pipe = nlp.get_pipe(name)
     model = getattr(pipe, "model", None)
-    is_trained = isinstance(model, Model) and has_weights(model)
+    is_trained = isinstance(model, Model) and has_params(model)
     is_trainable = getattr(pipe, "is_trainable", False)
     return is_trainable and (name in nlp.pipe_names or not is_trained)
 
 
-def has_weights(model: Model) -> bool:
+def has_params(model: Model) -> bool:
     """Tell whether there are any parameters in a model."""
     return any(n.has_param(name) for n in model.walk() for name in n.param_names)

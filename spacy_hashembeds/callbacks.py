@@ -14,7 +14,7 @@ from spacy.util import logger, registry
 from thinc.api import Model, get_current_ops, set_current_ops
 
 from .acceleration.blas import choose_ops, use_fastest_blas, walk_layers
-from .annotation import Annotation, annotate, find_annotation, has_weights
+from .annotation import Annotation, annotate, find_annotation, has_params
 from .architectures.embedders.symbol_source import SYMBOL_SOURCE
 from .checks import check_integers
 from .inputs import check_items, check_pipeline
@@ -211,7 +211,7 @@ def find_waiting(nlp: Language, source: str) -> list[tuple[Model, Annotation]]:
         (node, find_annotation(nlp, name))
         for name, node in walk_layers(nlp)
         if isinstance(node.attrs.get(source), Source)
-        and (name in nlp.pipe_names or not has_weights(node))
+        and (name in nlp.pipe_names or not has_params(node))
     ]
 
 
