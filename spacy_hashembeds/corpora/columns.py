@@ -14,7 +14,7 @@ from spacy.vocab import Vocab
 
 from ..checks import check_choice
 from ..files import quote
-from .lines import check_encoding, fail, read_lines
+from .lines import QUOTED, check_encoding, fail, read_lines
 
 # -DOCSTART-, and what files have in its place: --DOCSTART--, -DOCSTART, lower case.
 DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
@@ -29,9 +29,6 @@ _INVISIBLE = f"{_BLANKS}\ufeff"
 
 # In CoNLL-U, "3-4" is what 3 and 4 are written as, and "4.1" is a word left out.
 _NO_WORD = re.compile(r"[0-9]+[-.][0-9]+")
-
-# A quotation mark in a word, as CSV has it.
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 # Lines that tell what separates columns, and sentences that tell what these hold.
 _HEAD, _ENOUGH_SENTENCES = 100, 3
@@ -167,9 +164,6 @@ def _read_blocks(path: Path, layout: ColumnFormat) -> Iterator[_Block]:
     head = list(islice(lines, _HEAD))
     table = _look_at(path, layout, head)
     rows = _read_rows(path, layout, table, chain(head, lines))
-    rows = _refuse_quoted(path, layout, rows)
-    if table.sentence is not None:
-        rows = _cut_sentences(path, table.sentence, rows)
     first: list[_Block] = []
     for _, members in groupby(rows, key=bool):
         block = [row for row in islice(members, MAX_SENTENCE + 1) if row is not None]
@@ -195,6 +189,18 @@ def _read_rows(
     path: Path, layout: ColumnFormat, table: _Table, lines: Iterable[tuple[int, str]]
 ) -> Iterator[_Row | None]:
     """Read the tokens of a file, and None between sentences."""
+    rows = _parse_lines(path, layout, table, lines)
+    if layout.quotes is None and not layout.has_quotes:
+        rows = _refuse_quoted(path, rows)
+    if table.sentence is not None:
+        rows = _cut_sentences(path, table.sentence, rows)
+    return rows
+
+
+def _parse_lines(
+    path: Path, layout: ColumnFormat, table: _Table, lines: Iterable[tuple[int, str]]
+) -> Iterator[_Row | None]:
+    """Parse lines into tokens, and what is blank or begins a document into None."""
     document, is_within = 0, False
     for line, text in lines:
         starts_document = DOCSTART.search(text) is not None
@@ -218,9 +224,7 @@ def _read_rows(
         yield row
 
 
-def _refuse_quoted(
-    path: Path, layout: ColumnFormat, rows: Iterator[_Row | None]
-) -> Iterator[_Row | None]:
+def _refuse_quoted(path: Path, rows: Iterator[_Row | None]) -> Iterator[_Row | None]:
     """Refuse, at the end, a file whose every word with quotation marks has them as CSV
     does, doubled within in one at least.
     """
@@ -229,11 +233,7 @@ def _refuse_quoted(
         yield row
         if row is None or '"' not in row.word:
             continue
-        if (
-            layout.quotes is not None
-            or layout.has_quotes
-            or not _QUOTED.fullmatch(row.word)
-        ):
+        if not QUOTED.fullmatch(row.word):
             yield from rows
             return
         if doubled is None and '"' in row.word[1:-1]:

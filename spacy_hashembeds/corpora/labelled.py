@@ -23,12 +23,17 @@ from .labels import (
     parse_answer,
     parse_label,
 )
-from .lines import MAX_LINE, check_encoding, check_length, fail, read_lines, read_rows
+from .lines import (
+    MAX_LINE,
+    QUOTED,
+    check_encoding,
+    check_length,
+    fail,
+    read_lines,
+    read_rows,
+)
 
 JSONL = (".jsonl", ".ndjson")
-
-# A field as CSV has it that stands in quotation marks.
-_QUOTED = re.compile('"(?:[^"]|"")*"')
 
 # The rows below a first one that tell whether labels recur.
 _ENOUGH_ROWS = 9
@@ -298,7 +303,7 @@ def _refuse_quoted(
     for line, row in rows:
         yield line, row
         marked = [cell for cell in row if '"' in cell]
-        if not all(map(_QUOTED.fullmatch, marked)):
+        if not all(map(QUOTED.fullmatch, marked)):
             yield from rows
             return
         quoted = quoted or (line if marked else 0)

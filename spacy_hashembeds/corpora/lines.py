@@ -1,10 +1,14 @@
 """The lines and rows of text files, with errors that name file and line."""
 
 import csv
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Literal, NoReturn
+
+#: A field that stands in quotation marks, as CSV has it.
+QUOTED = re.compile('"(?:[^"]|"")*"')
 
 #: The most bytes of a line. Corpora for word vectors have a hundred million on one;
 #: what has more is damaged, and would fill the memory.
