@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, groupby, islice, pairwise
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,13 @@ from spacy.vocab import Vocab
 from ..checks import check_choice
 from ..files import quote
 from .lines import QUOTED, check_encoding, fail, read_lines
+from .numbering import (
+    NO_WORD,
+    are_numbers,
+    name_sentences,
+    number_sentences,
+    number_words,
+)
 
 # -DOCSTART-, and what files have in its place: --DOCSTART--, -DOCSTART, lower case.
 DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
@@ -26,9 +33,6 @@ _TAG = re.compile(r"O|[BILUES]-.+")
 _BLANKS = " \t"
 _ANY_BLANKS = "blanks"
 _INVISIBLE = f"{_BLANKS}\ufeff"
-
-# In CoNLL-U, "3-4" is what 3 and 4 are written as, and "4.1" is a word left out.
-_NO_WORD = re.compile(r"[0-9]+[-.][0-9]+")
 
 # Lines that tell what separates columns, and sentences that tell what these hold.
 _HEAD, _ENOUGH_SENTENCES = 100, 3
@@ -215,7 +219,7 @@ def _parse_lines(
                 continue
             if not is_within and _is_comment(text, columns, table.tag):
                 continue
-            if table.numbers_words and _NO_WORD.fullmatch(columns[0]):
+            if table.numbers_words and NO_WORD.fullmatch(columns[0]):
                 continue
             row = _parse_row(line, columns, layout, table, document)
         except ValueError as err:
@@ -258,7 +262,7 @@ def _cut_sentences(
         for is_block, members in groupby(head, key=bool)
         if is_block
     ]
-    if not _name_sentences(blocks):
+    if not name_sentences(blocks):
         cells = list(dict.fromkeys(chain(*blocks)))[:4]
         fail(
             path,
@@ -274,28 +278,6 @@ def _cut_sentences(
             name = cell
             yield None
         yield row
-
-
-def _name_sentences(blocks: Sequence[Sequence[str]]) -> bool:
-    """Tell names of sentences from flags: none comes back, or they are numbers that
-    grow from each blank line to the next, as in documents.
-    """
-    runs = [[cell for cell, _ in groupby(cells) if cell] for cells in blocks]
-    names = [cell for cell, _ in groupby(chain(*blocks)) if cell]
-    if len(set(names)) == len(names):
-        return True
-    numbers = [list(map(_parse_number, cells)) for cells in runs]
-    return set(chain(*numbers)) != {0, 1} and all(
-        before is not None and after is not None and before < after
-        for block in numbers
-        for before, after in pairwise(block)
-    )
-
-
-def _parse_number(cell: str) -> int | None:
-    """Take the number of "Sentence: 1" or "1.0"."""
-    match = re.fullmatch(r"\D*([0-9]{1,9})(\.0)?", cell)
-    return int(match[1]) if match else None
 
 
 def _look_at(
@@ -330,7 +312,7 @@ def _look_at(
     numbers_words = (
         not layout.has_quotes
         and word % width != 0
-        and _number_words([(n, split(text)[0]) for n, text in rows[has_names:]])
+        and number_words([(n, split(text)[0]) for n, text in rows[has_names:]])
     )
     return _Table(
         separator,
@@ -343,22 +325,6 @@ def _look_at(
         first,
         has_names,
         numbers_words,
-    )
-
-
-def _number_words(cells: Sequence[tuple[int, str]]) -> bool:
-    """Tell the numbers of words, given with their lines, as CoNLL-U has them."""
-    if not all(re.fullmatch(r"[0-9]{1,9}([-.][0-9]+)?", cell) for _, cell in cells):
-        return False
-    words = [cell.isdecimal() for _, cell in cells]
-    numbers = [(line, int(re.split("[-.]", cell)[0])) for line, cell in cells]
-    return any(words) and all(
-        after == before + 1
-        or (after == before and not (is_word and was_word))
-        or (line > last + 1 and after in (0, 1))
-        for ((last, before), was_word), ((line, after), is_word) in pairwise(
-            zip(numbers, words, strict=True)
-        )
     )
 
 
@@ -421,7 +387,7 @@ def _check_columns(
     columns = blocks[0][0].columns
     words = [[row.word for row in block] for block in blocks]
     # Of two columns, neither can be another that holds the words.
-    if len(columns) > 2 and all(map(_are_numbers, words)):
+    if len(columns) > 2 and all(map(are_numbers, words)):
         shown = [f"{i} ({quote(text, 20)})" for i, text in enumerate(columns[:20])]
         tags = [str(i) for i, text in enumerate(columns) if _is_tag(text)]
         refuse(
@@ -450,45 +416,14 @@ def _check_columns(
         )
 
 
-def _are_numbers(words: list[str]) -> bool:
-    numbers = [word for word in words if not _NO_WORD.fullmatch(word)]
-    if not all(re.fullmatch("[0-9]{1,9}", number) for number in numbers):
-        return False
-    steps = {int(after) - int(before) for before, after in pairwise(numbers)}
-    return steps <= {1} or steps <= {0}  # the number of the sentence, all the way
-
-
 def _find_numbers(blocks: Sequence[_Block], table: _Table) -> int | None:
     """Find a column that numbers sentences, several in a block."""
     width = min(len(row.columns) for block in blocks for row in block)
     for place in range(width):
         columns = [[row.columns[place] for row in block] for block in blocks]
-        if place != table.word % width and _number_sentences(columns):
+        if place != table.word % width and number_sentences(columns):
             return place
     return None
-
-
-def _number_sentences(columns: Sequence[Sequence[str]]) -> bool:
-    """Tell the numbers of sentences, such as "Sentence: 1", in each row, or in the
-    first row of each sentence alone. They may begin anew, and some blocks have one.
-    """
-    numbers: set[int] = set()
-    has_several = False
-    for cells in columns:
-        marks = [_parse_number(cell) for cell in cells if cell]
-        found = [mark for mark in marks if mark is not None]
-        steps = {b - a for a, b in pairwise(found) if not a > b == found[0]}
-        several = {0, 1} if len(found) == len(cells) else {1}
-        if (
-            not cells[0]
-            or None in marks
-            or steps not in (several, several - {1}, set())
-        ):
-            return False
-        numbers.update(found)
-        has_several = has_several or steps == several
-    # Of nothing but these, a flag of tokens.
-    return has_several and numbers != {0, 1}
 
 
 def _parse_row(
