@@ -25,7 +25,7 @@ from spacy_hashembeds.loading import load_config
 
 from .processes import locked, run_command
 from .recorded import read_recorded
-from .scores import evaluate_pipeline
+from .scores import evaluate_pipeline, score_joined
 from .sizes import (
     count_embedding_parameters,
     count_mixing_parameters,
@@ -102,12 +102,14 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
     model = trial.output / "model-best"
     corpus = trial.corpus
     held_out = [split for split in corpus if split != "train"]
-    scores = {
-        split: evaluate_pipeline(
-            model, corpus[split], corpus["train"], use_gpu=trial.gpu_id
-        )
-        for split in held_out
-    }
+    train, use_gpu = corpus["train"], trial.gpu_id
+    scores, joined = (
+        {
+            split: score(model, corpus[split], train, use_gpu=use_gpu)
+            for split in held_out
+        }
+        for score in (evaluate_pipeline, score_joined)
+    )
     nlp = load_model(model)
     docs = list(read_docs(corpus[held_out[-1]], nlp.vocab))
     loaders = {"model": partial(load_model, model)}
@@ -117,6 +119,7 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "model": str(model),
         "scores": scores,
+        "joined": joined,
         "timings": {"train_seconds": train_seconds, "words_per_second": speed},
         "sizes": {
             "embedding_parameters": count_embedding_parameters(nlp),

@@ -3,6 +3,8 @@
 import base64
 import binascii
 import zlib
+from itertools import repeat
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,11 @@ from spacy.vocab import Vocab
 from thinc.api import require_gpu
 
 from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.corpora.joined import regroup
 from spacy_hashembeds.evaluation.categories import CategoryRun, check_numbers
 from spacy_hashembeds.evaluation.entities import TOTALS, EntityRun
 from spacy_hashembeds.evaluation.groups import learn_training_set
+from spacy_hashembeds.evaluation.scorer import KINDS
 from spacy_hashembeds.evaluation.sources import predict_examples
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import quote
@@ -21,6 +25,12 @@ from spacy_hashembeds.loading import load_trained
 
 #: What each document has of right and wrong entities, beside their scores.
 COUNTS = "ents_counts"
+
+#: How many sentences a Doc has in turn.
+SENTENCES = (1, 2, 5, 10, 40)
+
+#: What is kept of each.
+JOINED_SCORES = [f"{prefix}_{score}" for prefix in KINDS.values() for score in "prf"]
 
 #: No counts are unpacked to more: some seven million documents'.
 MAX_BYTES = 2**28
@@ -46,6 +56,28 @@ def evaluate_pipeline(
     # a vocab of its own: the pipeline's would keep every word of the corpus
     run = EntityRun(examples, learn_training_set(read_docs(train, Vocab())))
     return {**run.scores, COUNTS: pack_counts(run.stack(list(TOTALS.values())))}
+
+
+def score_joined(
+    model: str | Path, test: str | Path, train: str | Path, *, use_gpu: int = -1
+) -> dict[str, Any]:
+    """Score a pipeline's entities on Docs of so many sentences each: see `SENTENCES`.
+
+    RETURNS (dict): By the number of sentences precision, recall and F1 of all, seen and
+        unseen entities, 0 to 1; nothing of classifiers.
+    """
+    if use_gpu >= 0:
+        require_gpu(use_gpu)
+    nlp = load_trained(model)
+    if find_task(nlp) == TEXTCAT:
+        return {}
+    known = learn_training_set(read_docs(train, Vocab()))
+    found = {}
+    for n in SENTENCES:
+        docs = regroup(read_docs(test, nlp.vocab), repeat(n), enough=inf)
+        scores = EntityRun(predict_examples(nlp, docs), known).scores
+        found[str(n)] = {key: scores[key] for key in JOINED_SCORES}
+    return found
 
 
 def pack_counts(counts: np.ndarray) -> str:

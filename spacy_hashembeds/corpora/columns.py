@@ -14,6 +14,7 @@ from spacy.vocab import Vocab
 
 from ..checks import check_choice
 from ..files import quote
+from .joined import number_document
 from .lines import QUOTED, check_encoding, fail, read_lines
 from .numbering import (
     NO_WORD,
@@ -49,6 +50,8 @@ class Sentence(NamedTuple):
 
     words: list[str]
     tags: list[str]
+    #: The number of its document, from 1; 0 where no line marks one.
+    document: int = 0
 
 
 Document = list[Sentence]
@@ -134,12 +137,14 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
 
 
 def _make_sentence(block: _Block) -> Sentence:
-    return Sentence([row.word for row in block], [row.tag for row in block])
+    words, tags = [row.word for row in block], [row.tag for row in block]
+    return Sentence(words, tags, block[0].document)
 
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
     """Make the annotated `Doc` of a document, as `spacy convert` does: with unknown
     spaces, so that training keeps the tokens. Tags mean what they do to conlleval.
+    A single sentence keeps the number of its document.
     """
     words = [word for sentence in document for word in sentence.words]
     starts: list[bool | int | None] = []
@@ -147,7 +152,10 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
     for sentence in document:
         starts += [i == 0 for i in range(len(sentence.tags))]
         tags += map(_to_bio, ["O", *sentence.tags], sentence.tags)
-    return Doc(vocab, words=words, sent_starts=starts, ents=tags)
+    doc = Doc(vocab, words=words, sent_starts=starts, ents=tags)
+    if len(document) == 1 and document[0].document:
+        number_document(doc, document[0].document)
+    return doc
 
 
 def _to_bio(before: str, tag: str) -> str:

@@ -223,13 +223,16 @@ def _write_docs(
 def _fill(documents: Iterator[Any], task: Task, lang: str) -> DocBin:
     # For each file a vocabulary of its own, which else would have all words.
     loaded = _load(task, lang)
-    doc_bin, size = DocBin(attrs=task.attrs), 0
+    doc_bin, size = DocBin(attrs=task.attrs, store_user_data=True), 0
+    has_data = False
     for document in documents:
         doc = task.make_doc(loaded, document)
+        has_data = has_data or bool(doc.user_data)
         doc_bin.add(doc)
         size += len(doc) + _SIZE_OF_DOC
         if size >= MAX_SIZE:
             break
+    doc_bin.store_user_data = has_data  # or there is none to write
     return doc_bin
 
 
