@@ -10,6 +10,7 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Corpus, Example
+from thinc.types import Ints2d
 
 from ..checks import check_integers
 from ..files import quote
@@ -181,15 +182,47 @@ def _find_ends(doc: Doc) -> list[int]:
 
 def _cut(
     doc: Doc, ends: Sequence[int], draws: Iterator[int], enough: float
-) -> Iterator[Doc]:
+) -> Iterable[Doc]:
     """Cut a Doc after as many sentences as are drawn, or as make `enough` tokens."""
     start, left = 0, deque(ends)
+    pieces = []
     while left:
         end, wanted = left.popleft(), next(draws)
         while left and wanted > 1 and left[0] - start <= enough:
             end, wanted = left.popleft(), wanted - 1
-        yield cut_doc(doc[start:end])
+        pieces.append((start, end))
         start = end
+    return [doc] if len(pieces) == 1 else _cut_at(doc, pieces)
+
+
+def _cut_at(doc: Doc, pieces: Iterable[tuple[int, int]]) -> Iterator[Doc]:
+    """Cut a Doc between entities, spans and trees: nothing is left to be mended, as
+    `Span.as_doc` does, which looks at all of a Doc for each piece.
+    """
+    attrs = list(Doc._get_array_attrs())
+    array: Ints2d = doc.to_array(attrs)  # type: ignore[assignment]
+    spans = list(doc.spans.items())
+    for start, end in pieces:
+        part = doc[start:end]
+        words = [token.text for token in part]
+        spaces = [bool(token.whitespace_) for token in part]
+        piece = Doc(doc.vocab, words=words, spaces=spaces)
+        piece.from_array(attrs, array[start:end])
+        piece.has_unknown_spaces = doc.has_unknown_spaces
+        for key, group in spans:
+            piece.spans[key] = [
+                Span(
+                    piece,
+                    span.start - start,
+                    span.end - start,
+                    label=span.label,
+                    kb_id=span.kb_id,
+                    span_id=span.id,
+                )
+                for span in group
+                if start <= span.start and span.end <= end
+            ]
+        yield piece
 
 
 def join_docs(docs: Sequence[Doc]) -> Doc:
@@ -199,28 +232,3 @@ def join_docs(docs: Sequence[Doc]) -> Doc:
     joined = Doc.from_docs(list(docs), exclude=["tensor"])  # type: ignore[call-arg]
     joined.has_unknown_spaces = docs[0].has_unknown_spaces
     return joined
-
-
-def cut_doc(part: Span) -> Doc:
-    """Make a Doc of a part of another, with spans that lie in it and unknown spaces,
-    which spaCy leaves out.
-    """
-    doc, start = part.doc, part.start
-    if len(part) == len(doc):
-        return doc
-    piece = part.as_doc()
-    piece.has_unknown_spaces = doc.has_unknown_spaces
-    for key, spans in doc.spans.items():
-        piece.spans[key] = [
-            Span(
-                piece,
-                s.start - start,
-                s.end - start,
-                label=s.label,
-                kb_id=s.kb_id,
-                span_id=s.id,
-            )
-            for s in spans
-            if start <= s.start and s.end <= part.end
-        ]
-    return piece

@@ -16,7 +16,6 @@ from spacy_hashembeds.corpora.joined import (
     LENGTHS,
     JoinedCorpus,
     create_joined_reader,
-    cut_doc,
     number_document,
     regroup,
 )
@@ -198,9 +197,10 @@ def test_sentences_without_boundaries_count_as_one_and_become_no_long_texts(voca
     ]
 
 
-def test_a_part_is_the_doc_where_it_is_all(vocab):
+def test_a_text_that_is_not_cut_stays_the_doc_it_is(vocab):
     doc = make_text(vocab, [2, 2])
-    assert cut_doc(doc[:]) is doc
+    (found,) = regroup([doc], repeat(2))
+    assert found is doc
 
 
 def test_the_reader_is_spacys_with_one_sentence_each(tmp_path, vocab):
