@@ -31,7 +31,7 @@ SENTENCE_COLUMN = Opt(
     "--sentence-column",
     help="The column of IOB files, likewise, that holds a number or name for each "
     "sentence, in each of its rows or in the first alone. Default: blank lines stand "
-    "between sentences.",
+    "between sentences; '' if they do though a column has numbers like that.",
 )
 
 QUOTES = Opt(

@@ -300,7 +300,7 @@ def _look_at(
     separator, split = _choose_split(layout, [text for _, text in rows])
     first, text = rows[0] if rows else (1, "")
     names = [layout.word, layout.tag]
-    names += [] if layout.sentence is None else [layout.sentence]
+    names += [] if layout.sentence in (None, "") else [layout.sentence]
     try:
         columns = split(text)
         word, tag, *rest = (_find_place(name, columns) for name in names)
@@ -416,11 +416,12 @@ def _check_columns(
             f"each word begins with {quote(prefix[0])}, as in files of WikiANN, which "
             "is no part of it. Take that off"
         )
-    number = None if table.sentence is not None else _find_numbers(blocks, table)
+    number = _find_numbers(blocks, table) if layout.sentence is None else None
     if number is not None:
         refuse(
             f"column {number} numbers sentences, but several would be read as one. Say "
-            f"so: --sentence-column {number}, or sentence_column in a config"
+            f"so: --sentence-column {number}, or sentence_column in a config. If it "
+            "numbers lines or pages, say that none does: ''"
         )
 
 

@@ -43,7 +43,8 @@ def create_iob_reader(
     tag_column (int | str): Column of the entity tag, likewise.
     sentence_column (int | str): Column that holds a number or name for each sentence,
         in each of its rows or in the first alone. None (default): blank lines tell
-        sentences apart; a file is refused where such a column is seen.
+        sentences apart, and a file is refused where such a column is seen. "": they do,
+        whatever columns number.
     encoding (str): Encoding of the file, one that extends ASCII.
     quotes (bool): Whether quotation marks may stand around columns, and are then
         doubled within; if not, they are characters as others. None (default): they may

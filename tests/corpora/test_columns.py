@@ -372,6 +372,9 @@ def test_numbers_of_sentences_are_not_passed_over(file: Path, text: str):
     message = r":1: column 0 numbers sentences.*--sentence-column 0, or sentence_column"
     with pytest.raises(ValueError, match=message):
         read(write(file, text), ColumnFormat(separator=",", word=1))
+    said = ColumnFormat(separator=",", word=1, sentence="")
+    n_blank = text.count("\n\n") + text.count("\n,,,\n")
+    assert len(read(file, said)) == n_blank + 1
 
 
 def test_words_and_other_numbers_number_no_sentences(file: Path):
@@ -652,7 +655,7 @@ def test_only_spaces_and_tabs_stand_between_columns(file: Path):
     words = ["10\xa0000", "a\u3000b", "c\u2028d"]
     file.write_text("".join(f"  {word} \t O\n" for word in words), encoding="utf8")
     ((sentence,),) = read_documents(file, ColumnFormat())
-    assert sentence == (words, ["O", "O", "O"])
+    assert (sentence.words, sentence.tags) == (words, ["O"] * 3)
 
 
 def test_bare_carriage_returns_are_refused(file: Path):
