@@ -1,5 +1,6 @@
 """What a corpus holds, and what the tables of an embedder make of it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, islice
@@ -17,10 +18,12 @@ from ..architectures.embedders.table_kinds import LookupTable
 from ..checks import check_types
 from ..corpora.docbin import read_docs
 from ..corpora.labelled import Progress
+from ..corpora.rawtexts import read_text_docs
 from ..display import Part, Shown
 from ..inputs import check_items
 from .advice import BOUND, advise, get_usual_rows
 from .features import collect_vocabulary, count_features
+from .lengths import compare_lengths
 from .measures import (
     Measures,
     Vocabularies,
@@ -69,6 +72,7 @@ def analyze(
     config: ConfigSource | None = None,
     model: ModelSource | None = None,
     vectors: ModelSource | None = None,
+    text: str | Path | None = None,
     overrides: Overrides | None = None,
     bound: float = BOUND,
     progress: Progress | None = None,
@@ -90,6 +94,8 @@ def analyze(
         folder.
     vectors (Language | str | Path, optional): A pipeline with word vectors, to look
         tokens up in. Default: those of `model`, if it has any.
+    text (str | Path, optional): Texts as they are to be served, whose lengths to
+        compare with those of training: a file of one a line, `.jsonl` or `.spacy`.
     overrides (Mapping[str, Any], optional): Settings of the config to change.
         `{"nlp.lang": "de"}` says whose norms to count without a config too. These are
         by default those of the first Doc in `train`, or of "xx" for a file.
@@ -102,7 +108,8 @@ def analyze(
         `StatisticsCounter`; "features" (table 4): see `count_features`; "embedders"
         ("component", "has_vectors", "tables": see `measure_table`, "words": see
         `measure_words`); "codes" ("component", and what `measure_codes` tells of what
-        has codes in the place of rows); "advice" (for each embedder "component" and
+        has codes in the place of rows); "lengths" (with `text`: see `compare_lengths`,
+        else None); "advice" (for each embedder "component" and
         `Advice`).
     """
     corpora = {"train": train}
@@ -112,6 +119,7 @@ def analyze(
     pipeline = "a pipeline (Language), or its name or folder"
     check_types(str | Path | Language | None, pipeline, model=model, vectors=vectors)
     check_types(str | Path | dict | None, "a config, or its file", config=config)
+    check_types(str | Path | None, "the path of a file", text=text)
     check_types(Mapping | None, "a dict of settings", overrides=overrides)
     check_types(int | float, "a number above 0 and below 1", bound=bound)
     if not 0 < bound < 1:
@@ -137,8 +145,9 @@ def analyze(
     of_tables = (table.attr for embedder in embedders for table in embedder.tables)
     of_codes = (column.attr for _, column in columns)
     attrs = list(dict.fromkeys([*ATTRS, *of_tables, *of_codes]))
+    served = None if text is None else _count_lengths(text, nlp, progress)
     found = Analysis(lang=nlp.lang, splits={}, features={}, entities={})
-    vocabularies = {}
+    vocabularies, lengths = {}, {}
     train_texts: set[str] = set()
     for split, corpus in corpora.items():
         docs = _read(corpus, split, nlp.vocab)
@@ -147,6 +156,7 @@ def analyze(
         predicted = _predict(nlp, shown, statistics)
         vocabularies[split] = collect_vocabulary(predicted, attrs)
         found["splits"][split] = statistics.get_statistics(vocab_of_vectors)
+        lengths[split] = statistics.lengths
         if split == "train":
             train_texts = statistics.entity_texts
         else:
@@ -167,10 +177,23 @@ def analyze(
         {"component": name, **measure_codes(nlp.vocab, column, vocabulary)}
         for name, column in columns
     ]
+    found["lengths"] = served and compare_lengths(lengths["train"], served)
     found["advice"] = _advise(
         found["embedders"], vocabularies, bound, nlp.component_names
     )
     return found
+
+
+def _count_lengths(
+    text: str | Path, nlp: Language, progress: Progress | None
+) -> Counter[int]:
+    docs = read_text_docs([Path(text)], nlp)
+    lengths = Counter(map(len, docs if progress is None else progress(docs, "text")))
+    if not lengths:
+        raise ValueError(
+            f"'text' should name a file with texts, but '{text}' is empty."
+        )
+    return lengths
 
 
 def _find_language(

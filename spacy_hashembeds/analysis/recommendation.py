@@ -42,6 +42,10 @@ TOKEN_NER = (
     "A tag for each token in place of spaCy's transitions, faster, with scores of "
     f"entities in `doc.spans`. {_say_points('TOKEN_NER')}"
 )
+JOINED = (
+    "Docs of one sentence and of many, so that whole texts are predicted as well as "
+    "sentences: docs/whole-texts.md."
+)
 CALIBRATION = (
     "Has scores of entities say how often they are right, each time the pipeline is "
     "saved: fits a temperature to the development set, by which no entity changes. "

@@ -12,7 +12,9 @@ class StatisticsCounter:
     """Counts what one split holds, in memory for distinct tokens and entities only."""
 
     def __init__(self, docs: Iterable[Doc] = ()) -> None:
-        self._documents = self._entity_tokens = self._whitespace_entities = 0
+        self._entity_tokens = self._whitespace_entities = 0
+        #: How many docs there are of each number of tokens.
+        self.lengths: Counter[int] = Counter()
         self._words: Counter[str] = Counter()
         self._entities: Counter[tuple[str, str]] = Counter()  # labels and texts
         for doc in docs:
@@ -25,7 +27,7 @@ class StatisticsCounter:
 
     def add(self, doc: Doc) -> None:
         """Count an annotated doc."""
-        self._documents += 1
+        self.lengths[len(doc)] += 1
         self._words.update(token.orth_ for token in doc)
         for ent in doc.ents:
             self._entities[ent.label_, ent.text] += 1
@@ -43,14 +45,15 @@ class StatisticsCounter:
         distinct tokens without vectors, of which floret's know every word.
         """
         tokens, entities = self._words.total(), self._entities.total()
+        documents = self.lengths.total()
         return {
-            "documents": self._documents,
+            "documents": documents,
             "tokens": tokens,
             "entities": entities,
             "classes": len({label for label, _ in self._entities}),
             "vocabulary": len(self._words),
-            "entities_per_document": entities / max(self._documents, 1),
-            "document_length": tokens / max(self._documents, 1),
+            "entities_per_document": entities / max(documents, 1),
+            "document_length": tokens / max(documents, 1),
             "entity_length": self._entity_tokens / max(entities, 1),
             "whitespace_entities": self._whitespace_entities,
             "unknown": None

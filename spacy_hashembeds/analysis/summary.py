@@ -6,6 +6,7 @@ from ..architectures.embedders import table_kinds as kinds
 from ..display import Part, Sentence, Table, format_fields
 from ..hashing.murmur import MAX_HASHES
 from .advice import format_bound
+from .lengths import tell_lengths
 from .measures import Measures
 from .options import MAX_ROWS
 from .statistics import warn_of_whitespace
@@ -35,6 +36,8 @@ def summarize(data: Measures) -> Iterator[Part]:
     for advice in data["advice"]:
         yield from _show_options(advice)
     yield Sentence("Advice", "divider")
+    if data["lengths"] is not None:
+        yield Sentence(tell_lengths(data["lengths"]), "info")
     for advice in data["advice"]:
         if len(data["advice"]) > 1:
             yield Sentence(f"For '{advice['component']}':")

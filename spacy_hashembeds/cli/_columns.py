@@ -47,8 +47,8 @@ ENCODING = Opt("utf-8", "--encoding", help="The encoding of IOB files.")
 GROUP = Opt(
     "sentence",
     "--group",
-    help="What becomes one document of an IOB file: each 'sentence', or each "
-    "'document', told apart by -DOCSTART- lines.",
+    help="What becomes one Doc of an IOB file: each 'sentence', with the number of its "
+    "document, if -DOCSTART- lines tell documents apart; or each 'document', by these.",
 )
 
 

@@ -11,6 +11,7 @@ from wasabi import msg
 
 from ..analysis.statistics import StatisticsCounter, warn_of_whitespace
 from ..corpora.docbin import read_docs
+from ..corpora.joined import get_document, is_sentence
 from ..display import Table, format_fields, show
 from ._output import show_progress
 
@@ -45,6 +46,7 @@ def show_prepared(paths: dict[str, Path]) -> None:
     else:
         _print_statistics(paths)
         _print_sentence(paths["train"], first)
+        _print_documents(first)
 
 
 def _read_split(path: Path, split: str) -> Iterable[Doc]:
@@ -121,6 +123,14 @@ def _print_statistics(paths: dict[str, Path]) -> None:
                 f"All {counts['tokens']:,} tokens of {split} became one document. Its "
                 "sentences should be told apart, by blank lines or --sentence-column."
             )
+
+
+def _print_documents(first: Doc) -> None:
+    if is_sentence(first) and get_document(first) is None:
+        msg.info(
+            "No -DOCSTART- line says which sentences are of one document: those that "
+            "follow each other may be joined in training."
+        )
 
 
 def _print_sentence(path: Path, first: Doc) -> None:

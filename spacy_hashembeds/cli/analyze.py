@@ -26,6 +26,12 @@ def analyze_cli(
     vectors: str | None = Opt(
         None, "--vectors", "-v", help="A pipeline with vectors, to count unknown words."
     ),
+    text: Path | None = Opt(
+        None,
+        "--text",
+        help="Texts as they are to be served, whose lengths to compare with those of "
+        "training: a text a line, .jsonl or .spacy.",
+    ),
     bound: float = Opt(
         0.001,
         "--bound",
@@ -51,7 +57,7 @@ def analyze_cli(
 
     overrides = read_overrides(ctx.args)
     with failing("Can't analyse the corpus"):
-        check_targets([output], [train, dev, test, config, model, vectors])
+        check_targets([output], [train, dev, test, config, model, vectors, text])
         data = analyze(
             train,
             dev=dev,
@@ -59,6 +65,7 @@ def analyze_cli(
             config=config,
             model=model,
             vectors=vectors,
+            text=text,
             overrides=overrides,
             bound=bound,
             progress=lambda docs, split: show_progress(

@@ -60,6 +60,13 @@ def evaluate_cli(
         help="What to score, 'ner' or 'textcat'. Default: what the pipeline's "
         "components set, or without a pipeline, what the gold corpus has.",
     ),
+    join: int | None = Opt(
+        None,
+        "--join",
+        help="Score entities on texts of so many sentences too, as pipelines are "
+        "served. Default: 10 where the gold corpus has single sentences; 0: none.",
+        min=0,
+    ),
     full: bool = Opt(
         False,
         "--full",
@@ -133,6 +140,7 @@ def evaluate_cli(
             train,
             against=against,
             task=task,
+            join=join,
             layout=layout,
             predicted_column=predicted_column and read_column(predicted_column),
             samples=samples,

@@ -38,7 +38,12 @@ from .models import (
     write_out_variables,
 )
 from .pretraining import name_symbols, name_weights, put_in_pretraining, put_in_symbols
-from .recommended import put_in_averages, put_in_token_ner, put_in_vectors
+from .recommended import (
+    put_in_averages,
+    put_in_joined,
+    put_in_token_ner,
+    put_in_vectors,
+)
 from .surroundings import (
     complete_training,
     put_in_adam,
@@ -131,6 +136,8 @@ def configure(
         put_in_blas(draft)
     put_in_adam(draft, "training.optimizer", DEFAULT_CONFIG["training"]["optimizer"])
     complete_training(draft)
+    if embedder is None:
+        put_in_joined(draft)
     put_in_paths(draft, train)
     if scorer:
         put_in_scorer(draft, train)

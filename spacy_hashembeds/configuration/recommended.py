@@ -9,15 +9,19 @@ from confection import VARIABLE_RE
 from spacy.util import is_package, walk_dict
 from spacy.vocab import Vocab
 
-from ..analysis.recommendation import AVERAGES, CALIBRATION, TOKEN_NER, VECTORS
+from ..analysis.recommendation import AVERAGES, CALIBRATION, JOINED, TOKEN_NER, VECTORS
+from ..corpora.joined import LENGTHS
 from .base import find_config
 from .counting import get_name
 from .draft import Draft
 from .embedders import Tables
+from .surroundings import FACTORIES
 
 _OPTIMIZER = "training.optimizer"
 #: Those that can average weights.
 _AVERAGING = ("Adam.v1", "RAdam.v1", "SGD.v1", "spacy-hashembeds.Adam.v1")
+_TRAIN = "corpora.train"
+_CORPUS, _JOINED = "spacy.Corpus.v1", "spacy-hashembeds.JoinedCorpus.v1"
 _BEFORE_SAVING = "training.before_to_disk"
 _CALIBRATE = "spacy-hashembeds.calibrate_ner.v1"
 _CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
@@ -36,6 +40,26 @@ def put_in_averages(draft: Draft) -> None:
         draft.warnings.append(
             f"[{_OPTIMIZER}] stays as it is, {name}: set use_averages = true "
             "there, if it has that."
+        )
+
+
+def put_in_joined(draft: Draft) -> None:
+    """Have sentences joined in training, and texts cut, where entities are learned."""
+    names = draft.resolve("components").keys() - draft.left.keys()
+    factories = {draft.resolve(f"components.{name}.factory") for name in names}
+    raw = draft.get(_TRAIN)
+    if raw is None and "train" in (draft.get("paths") or {}):
+        raw = {"@readers": _CORPUS, "path": "${paths.train}"}
+    if not factories.intersection(FACTORIES) or not isinstance(raw, dict):
+        return
+    if (name := raw.get("@readers")) == _CORPUS:
+        block = {**raw, "@readers": _JOINED, "lengths": [*LENGTHS]}
+        block["seed"] = "${training.seed}"
+        draft.replace(_TRAIN, block, {"@readers": JOINED})
+    elif name != _JOINED:
+        draft.warnings.append(
+            f"[{_TRAIN}] stays as it is, {name}. Write .spacy files (`spacy hashembeds "
+            f"prepare`, `spacy convert`) to have {_JOINED} join their sentences."
         )
 
 

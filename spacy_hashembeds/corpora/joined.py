@@ -131,6 +131,11 @@ def number_document(doc: Doc, number: int) -> None:
     doc.user_data[_DOCUMENT] = number
 
 
+def get_document(doc: Doc) -> int | None:
+    """Get the number of the document that a Doc is a part of, if it is known."""
+    return doc.user_data.get(_DOCUMENT)
+
+
 def regroup(
     docs: Iterable[Doc], draws: Iterator[int], *, enough: float = ENOUGH_TOKENS
 ) -> Iterator[Doc]:
@@ -160,6 +165,11 @@ def regroup(
         yield join_docs(waiting)
 
 
+def is_sentence(doc: Doc) -> bool:
+    """Tell whether a Doc is known to hold one sentence."""
+    return doc.has_annotation("SENT_START") and len(_find_ends(doc)) == 1
+
+
 def _may_follow(waiting: Sequence[Doc], doc: Doc, enough: float) -> bool:
     """Tell whether a sentence may be joined to those that wait."""
     n_tokens = sum(map(len, waiting)) + len(doc)
@@ -167,8 +177,8 @@ def _may_follow(waiting: Sequence[Doc], doc: Doc, enough: float) -> bool:
 
 
 def _describe(doc: Doc) -> list[Any]:
-    number = doc.user_data.get(_DOCUMENT)
-    return [number, doc.has_unknown_spaces, *map(doc.has_annotation, _LAYERS)]
+    annotated = map(doc.has_annotation, _LAYERS)
+    return [id(doc.vocab), get_document(doc), doc.has_unknown_spaces, *annotated]
 
 
 def _find_ends(doc: Doc) -> list[int]:
@@ -177,7 +187,7 @@ def _find_ends(doc: Doc) -> list[int]:
         return [len(doc)]
     spans = chain(doc.ents, *doc.spans.values())
     inside = {i for span in spans for i in range(span.start + 1, span.end)}
-    return [end for sent in doc.sents if (end := sent.end) not in inside]
+    return [sent.end for sent in doc.sents if sent.end not in inside]
 
 
 def _cut(

@@ -25,6 +25,7 @@ from .groups import (
     group_entity,
     learn_training_set,
 )
+from .joined import join_gold
 from .reliability import ScoreCollector
 from .schemes import SchemeCounter, average_types
 from .scorer import ALL, KINDS, LENGTHS, count_matches, match_entities, summarize_counts
@@ -97,6 +98,7 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
             "shared": known and count_shared(references, known.documents),
         },
         **_add_intervals(ours.scores, intervals),
+        "joined": _score_joined(inputs, known) if inputs.join else None,
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
         "schemes": schemes,
         "calibration": ours.reliability.summarize(),
@@ -108,6 +110,14 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
         },
         "confusions": ours.errors.rank(),
     }
+
+
+def _score_joined(inputs: Inputs, known: TrainingKnowledge | None) -> dict[str, Any]:
+    joined = join_gold(inputs)
+    run = EntityRun(joined.predict(joined.predictions), known)
+    keys = [f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf"]
+    scores = {key: run.scores[key] for key in keys}
+    return {"sentences": inputs.join, "documents": run.n_read, **scores}
 
 
 def _add_intervals(

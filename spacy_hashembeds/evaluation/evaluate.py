@@ -15,6 +15,7 @@ from ..files import choose_suffix, replacing, write_json
 from .bootstrap import Draws
 from .categories import evaluate_categories, name_accuracy
 from .entities import evaluate_entities
+from .joined import choose_sentences
 from .page import describe_setting, name_title, render
 from .sources import (
     LAYOUT,
@@ -125,6 +126,7 @@ def evaluate(
     train: Corpus | None = None,
     against: Predictions | None = None,
     task: str | None = None,
+    join: int | None = None,
     samples: int = 5000,
     seed: int = 0,
     show_progress: bool = True,
@@ -149,6 +151,9 @@ def evaluate(
     against (Language | Iterable[Doc], optional): What to compare the first one with.
     task (str, optional): What to score, entities ("ner") or categories ("textcat"); by
         default what the pipeline's components set, or without one, the gold docs have.
+    join (int, optional): Score entities on texts of so many sentences too, which are
+        joined as they follow each other, or cut. By default 10 where a pipeline is
+        given single sentences, and else 0, none. Needs a pipeline and gold Docs.
     samples (int): Draws for intervals and significance, up to 1,000,000.
     seed (int): What they draw by, 0 or more. Equal seeds give equal results where all
         other arguments are equal.
@@ -167,6 +172,8 @@ def evaluate(
     sources = (inputs.predictions, inputs.against)
     pipelines = [each.docs for each in sources if each and each.is_pipeline]
     is_of_categories = choose_task(task, pipelines, inputs.gold.docs) == TEXTCAT
+    sentences = choose_sentences(join, inputs, is_of_entities=not is_of_categories)
+    inputs = replace(inputs, join=sentences)
     data = (evaluate_categories if is_of_categories else evaluate_entities)(inputs)
     said = {"warnings": find_warnings(data), "notes": find_notes(data)}
     return Evaluation({**data, **said})

@@ -50,6 +50,8 @@ class Inputs:
     train: Source | None
     against: Source | None
     draws: Draws
+    #: How many sentences to join beside, or 0.
+    join: int = 0
 
     def predict(self, source: Source) -> Iterable[Example]:
         """Put predictions beside the gold docs, and show their name."""

@@ -200,6 +200,9 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
         (kind.title(), *_score_kind(kind, evaluation, f"{p}_"))
         for kind, p in _list_kinds(evaluation).items()
     ]
+    if (joined := evaluation["joined"]) is not None:
+        scores = _get_scores(joined, f"{ALL}_")
+        rows.append((f"In texts of {joined['sentences']}", *scores, ""))
     return {
         "Scores": [Table("Entities", None, header, rows, ranges="PRF")],
         "Comparison": _compare(evaluation),

@@ -8,6 +8,9 @@ from .groups import LONG
 #: The share of documents of training from which on scores are not to be trusted.
 _SHARED = 0.01
 
+#: The difference of F1 on whole texts that is no noise.
+_OTHERWISE = 0.01
+
 
 def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
     """Say why figures are missing, 0, or too good, the most important first."""
@@ -25,6 +28,7 @@ def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
             f"There is no comparison with '{comparison['model']}', since there are no "
             "gold entities."
         )
+    found.append(_find_otherwise(evaluation))
     if setting["documents"]:
         found += map(_tell_assumed, setting.get("assumed", ()))
     return [text for text in found if text is not None]
@@ -98,6 +102,19 @@ def _find_shared(setting: Mapping[str, Any]) -> tuple[float, str]:
         f"({n_shared / of:.1%}) stand word for word in the training corpus "
         f"'{setting['train']}' too: scores are better than they would be on documents "
         "that the pipeline was not trained on."
+    )
+
+
+def _find_otherwise(evaluation: Mapping[str, Any]) -> str | None:
+    """Look for scores that whole texts would not have."""
+    joined = evaluation.get("joined")
+    if joined is None or abs(joined["ents_f"] - evaluation["ents_f"]) <= _OTHERWISE:
+        return None
+    return (
+        f"Where {joined['sentences']} sentences are one text, F1 is "
+        f"{joined['ents_f']:.1%} and not {evaluation['ents_f']:.1%}: a pipeline is "
+        "best served as it was trained. Train it on both, with "
+        "`spacy-hashembeds.JoinedCorpus.v1`."
     )
 
 

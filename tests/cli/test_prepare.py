@@ -196,6 +196,19 @@ def test_a_sentence_is_shown_as_it_was_understood(
 
 
 @pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("Ann B-PER\n\nBen O\n", True),
+        ("-DOCSTART- O\n\nAnn B-PER\n\nBen O\n", False),
+    ],
+)
+def test_it_is_said_where_nothing_tells_documents_apart(text, is_said, tmp_path):
+    result = prepare_text(tmp_path, text)
+    output = " ".join(result.output.split())
+    assert ("No -DOCSTART- line says which sentences are of one" in output) == is_said
+
+
+@pytest.mark.parametrize(
     ("text", "warning"),
     [
         ("Ann B-PER\n\xa0 I-PER\n", "1 in train, 1 in dev. Entity spans consisting"),

@@ -18,6 +18,7 @@ from spacy_hashembeds.analysis import recommendation
 from spacy_hashembeds.analysis.analyze import analyze
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.configuration.output import list_commands
+from spacy_hashembeds.corpora.joined import LENGTHS
 from spacy_hashembeds.symbols import save_symbols
 
 from ..conftest import ROOT
@@ -61,15 +62,45 @@ def test_it_is_put_in_with_what_each_choice_is_worth(base, corpus):
     assert ner["scorer"] == {"@scorers": "spacy.ner_scorer.v1"}
     assert ner["model"]["tok2vec"]["@architectures"] == "spacy.Tok2VecListener.v1"
     why = " ".join(change.why for change in made.changes)
-    for words in ("LOOKUP", "AVERAGES", "TOKEN_NER"):
+    for words in ("LOOKUP", "AVERAGES", "TOKEN_NER", "JOINED"):
         assert getattr(recommendation, words) in why
     again = base.with_name("again.cfg")
     again.write_text(made.text)
     assert configure(again, train=corpus).config == config
 
 
+def test_sentences_are_joined_and_settings_of_the_reader_stay(base):
+    made = configure(toys.edit_base(base, ("max_length = 0", "max_length = 200")))
+    assert made.config["corpora"]["train"] == {
+        "@readers": "spacy-hashembeds.JoinedCorpus.v1",
+        "path": "${paths.train}",
+        "max_length": 200,
+        "gold_preproc": False,
+        "limit": 0,
+        "augmenter": None,
+        "lengths": list(LENGTHS),
+        "seed": "${training.seed}",
+    }
+    assert made.config["corpora"]["dev"]["@readers"] == "spacy.Corpus.v1"
+
+
+def test_another_reader_stays_and_what_learns_no_entities_has_spacys(tmp_path, base):
+    reader = ('@readers = "spacy.Corpus.v1"', '@readers = "mine.v1"')
+    made = configure(toys.edit_base(base, reader))
+    assert made.config["corpora"]["train"]["@readers"] == "mine.v1"
+    assert "[corpora.train] stays as it is, mine.v1. Write .spacy" in made.warnings[0]
+    tagger = toys.write_base(tmp_path / "tagger.cfg", ["tagger"])
+    train = configure(tagger).config["corpora"]["train"]
+    assert train["@readers"] == "spacy.Corpus.v1"
+    frozen = ("frozen_components = []", 'frozen_components = ["ner"]')
+    both = toys.write_base(tmp_path / "both.cfg", ["tagger", "ner"])
+    train = configure(toys.edit_base(both, frozen)).config["corpora"]["train"]
+    assert train["@readers"] == "spacy.Corpus.v1"
+
+
 def test_with_an_embedder_nothing_else_is_recommended(base):
     config = configure(base, embedder="multi_embed").config
+    assert config["corpora"]["train"]["@readers"] == "spacy.Corpus.v1"
     assert config["training"]["optimizer"]["use_averages"] is False
     assert config["components"]["ner"]["factory"] == "ner"
 

@@ -18,6 +18,7 @@ from spacy_hashembeds.corpora.columns import (
     make_doc,
     read_documents,
 )
+from spacy_hashembeds.corpora.joined import get_document
 
 LABELS = ("PER", "LOC", "E")
 PLAIN = ColumnFormat()
@@ -412,6 +413,14 @@ def test_the_first_line_may_have_names(file: Path):
             ValueError, match=r":1: expected the name '.*' of a column, o"
         ):
             read(file, ColumnFormat(**names))
+
+
+def test_sentences_keep_the_number_of_their_document(file: Path):
+    write(file, "a O\n\n-DOCSTART- O\n\nb O\n\nc O\n-DOCSTART- O\n\nd O\n")
+    found = [sentence.document for (sentence,) in read(file)]
+    assert found == [0, 1, 1, 2]
+    docs = [make_doc(Vocab(), document) for document in read(file)]
+    assert list(map(get_document, docs)) == [None, 1, 1, 2]
 
 
 def test_sentences_end_somewhere(file: Path, monkeypatch):

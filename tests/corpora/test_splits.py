@@ -3,16 +3,18 @@
 import os
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from random import Random
 from unittest.mock import Mock
 from weakref import WeakSet
 
 import pytest
+import srsly
 from spacy import blank
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
@@ -21,6 +23,7 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.corpora import splits
 from spacy_hashembeds.corpora.columns import ColumnFormat
 from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.corpora.joined import regroup
 from spacy_hashembeds.corpora.labelled import LabelledText, TextFormat
 
 prepare_texts = partial(splits.prepare_files, layout=TextFormat())
@@ -151,6 +154,24 @@ def test_one_in_ten_sentences_or_documents_is_held_out(
     assert {len(list(doc.sents)) for doc in load(paths["dev"])} == {size}
     types = [ent.label_ for doc in load(paths["dev"]) for ent in doc.ents]
     assert sorted(set(types)) == ["A", "B"]
+
+
+def test_sentences_of_two_documents_are_not_joined_once_they_are_split(
+    tmp_path: Path, output: Path
+):
+    file = tmp_path / "own.iob"
+    documents = ("".join(f"w{i}.{j} O\n\n" for j in range(4)) for i in range(30))
+    file.write_text("".join(f"-DOCSTART- O\n\n{text}" for text in documents))
+    paths = prepare_files(train=file, lang="en", output=output)
+    found = [*regroup(load(paths["train"]), repeat(3))]
+    assert max(map(len, found)) == 3
+    for doc in found:
+        assert len({token.text.split(".")[0] for token in doc}) == 1
+    # those of files without marks are written without
+    file.write_text("a O\n\nb O\n\n" * 10)
+    paths = prepare_files(train=file, lang="en", output=output, force=True)
+    content = srsly.msgpack_loads(zlib.decompress(paths["train"].read_bytes()))
+    assert "user_data" not in content
 
 
 def test_a_pipe_cannot_be_split(tmp_path: Path, output: Path):

@@ -1,0 +1,99 @@
+"""Texts of many sentences: who knows sentences alone is found out."""
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from spacy_hashembeds.evaluation.evaluate import evaluate
+
+N_SENTENCES = 25
+
+
+@Language.component("capitals")
+def find_capitals(doc: Doc) -> Doc:
+    """A capital is a name, but where a Doc begins."""
+    doc.ents = [Span(doc, t.i, t.i + 1, "PER") for t in doc[1:] if t.is_title]
+    return doc
+
+
+@pytest.fixture
+def nlp():
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("capitals")
+    return nlp
+
+
+@pytest.fixture
+def golds(nlp):
+    words, tags = ["Then", "Anna", "sang"], ["O", "B-PER", "O"]
+    starts = [True, False, False]
+    return [
+        Doc(nlp.vocab, words=words, ents=tags, sent_starts=starts)
+        for _ in range(N_SENTENCES)
+    ]
+
+
+def test_single_sentences_are_joined_by_ten(nlp, golds):
+    evaluation = evaluate(nlp, golds, samples=10, train=golds)
+    joined = evaluation["joined"]
+    assert evaluation["ents_f"] == 1
+    assert (joined["sentences"], joined["documents"]) == (10, 3)
+    # of each text, all first words but the first are wrong
+    assert joined["ents_p"] == N_SENTENCES / (2 * N_SENTENCES - 3)
+    assert joined["ents_r"] == joined["ents_seen_r"] == 1
+    assert joined["ents_unseen_r"] == 0
+
+
+def test_it_is_on_the_first_screen_and_warned_of(nlp, golds):
+    evaluation = evaluate(nlp, golds, samples=10)
+    (row,) = (row for row in evaluation.get_parts(full=False)[0].rows if "10" in row[0])
+    assert row[0] == "In texts of 10"
+    assert row[1:4] == ("53.19", "100.00", "69.44")
+    (warning,) = evaluation["warnings"]
+    assert "Where 10 sentences are one text, F1 is 69.4% and not 100.0%" in warning
+    assert "In texts of 10" in evaluation.to_html()
+    assert "| In texts of 10 | 53.19 |" in evaluation.to_markdown()
+
+
+def test_what_is_no_worse_is_not_warned_of(golds):
+    nlp = spacy.blank("xx", vocab=golds[0].vocab)
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "PER", "pattern": "Anna"}])
+    evaluation = evaluate(nlp, golds, samples=10)
+    assert evaluation["joined"]["ents_f"] == 1
+    assert evaluation["warnings"] == []
+
+
+def test_any_number_and_none(nlp, golds):
+    assert evaluate(nlp, golds, samples=10, join=0)["joined"] is None
+    evaluation = evaluate(nlp, golds, samples=10, join=5)
+    assert evaluation["joined"]["documents"] == 5
+    texts = [Doc.from_docs(golds[:20]), Doc.from_docs(golds[20:])]
+    evaluation = evaluate(nlp, texts, samples=10, join=5)
+    assert evaluation["joined"]["documents"] == 5
+
+
+def test_what_is_not_joined_unless_somebody_asks(nlp, golds):
+    texts = [Doc.from_docs(golds[:2]), *golds]
+    unknown = [Doc(nlp.vocab, words=["a", "b"], ents=["B-PER", "O"])] * 3
+    for corpus in (texts, unknown, golds[:1]):
+        assert evaluate(nlp, corpus, samples=10)["joined"] is None
+    examples = [Example(gold, gold) for gold in golds]
+    assert evaluate(nlp, examples, samples=10)["joined"] is None
+    assert evaluate(golds, golds, samples=10)["joined"] is None
+
+
+def test_what_cannot_be_joined(nlp, golds):
+    examples = [Example(gold, gold) for gold in golds]
+    for predictions, corpus in ((golds, golds), (nlp, examples)):
+        with pytest.raises(ValueError, match="'join' is 3, but needs gold Docs, not"):
+            evaluate(predictions, corpus, join=3)
+    with pytest.raises(ValueError, match="'join' should be 0 or more, but is -1"):
+        evaluate(nlp, golds, join=-1)
+
+
+def test_nothing_that_is_given_is_changed(nlp, golds):
+    before = [gold.to_bytes() for gold in golds]
+    evaluate(nlp, golds, samples=10)
+    assert [gold.to_bytes() for gold in golds] == before
