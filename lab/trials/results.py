@@ -63,6 +63,8 @@ class Result:
     scores: Mapping[str, Mapping[str, float | None]]
     # by split; those by length are not there in earlier trials
     parts: Mapping[str, Parts]
+    # by split and number of sentences in a Doc; not there in earlier trials
+    joined: Mapping[str, Mapping[int, Mapping[str, float]]]
     embedding_parameters: int
     mixing_parameters: int | None
     pipeline_parameters: int | None
@@ -148,6 +150,10 @@ def _read_result(path: Path) -> Result:
         corpus_hashes=metrics["corpus_hashes"],
         scores={split: get_scores(s) for split, s in metrics["scores"].items()},
         parts={split: _get_parts(s) for split, s in metrics["scores"].items()},
+        joined={
+            split: {int(n): scores for n, scores in of.items()}
+            for split, of in metrics.get("joined", {}).items()
+        },
         embedding_parameters=sizes["embedding_parameters"],
         mixing_parameters=sizes.get("mixing_parameters"),
         pipeline_parameters=sizes.get("pipeline_parameters"),

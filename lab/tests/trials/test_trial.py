@@ -31,6 +31,7 @@ from lab.trials.sizes import (
 from lab.trials.trial import Trial, identify
 from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.evaluation.evaluate import evaluate
 from spacy_hashembeds.files import bytes_on_disk
 from tests.conftest import SMALL_TRIAL, make_trial
 
@@ -67,6 +68,7 @@ def training(trained_root, monkeypatch) -> FakeTraining:
         return dict.fromkeys(loaders, Speed(123.0, (123.0, 123.0)))
 
     monkeypatch.setattr(run_module, "evaluate_pipeline", lambda *_, **__: {"f": 0.5})
+    monkeypatch.setattr(run_module, "score_joined", lambda *_, **__: {})
     monkeypatch.setattr(run_module, "measure_speeds", time)
     fake = FakeTraining(make_trial(trained_root).output / "model-best")
     monkeypatch.setattr(run_module, "run_command", fake)
@@ -114,6 +116,15 @@ def test_results_are_those_of_the_best_pipeline(trained_root):
         args = (model, folder / f"{split}.spacy", folder / "train.spacy")
         assert scores == evaluate_pipeline(*args)
     assert 0 < metrics["scores"]["test"]["ents_f"] < 1  # else this would say little
+    joined = evaluate(spacy.load(model), folder / "test.spacy", samples=10, join=10)[
+        "joined"
+    ]
+    found = metrics["joined"]["test"]
+    assert list(found) == ["1", "2", "5", "10", "40"]
+    assert {key: joined[key] for key in ("ents_p", "ents_r", "ents_f")}.items() <= (
+        found["10"].items()
+    )
+    assert found["1"]["ents_f"] == metrics["scores"]["test"]["ents_f"]
     nlp = spacy.load(model)
     assert metrics["sizes"] == {
         "embedding_parameters": count_embedding_parameters(nlp),
