@@ -106,7 +106,7 @@ ALL = CHOSEN | {WNUT}
         (0, "unseen", CHOSEN, {ANEM, DUTCH, ARCHAEOLOGY}, set()),
         (1, "all", {WNUT, SPANISH, DUTCH}, {WNUT, DUTCH}, set()),
         (1, "seen", {SPANISH}, set(), set()),
-        (1, "unseen", {ANEM, SPANISH, DUTCH}, {ANEM, SPANISH, DUTCH}, set()),
+        (1, "unseen", CHOSEN, {ANEM, SPANISH, DUTCH}, set()),
         (2, "all", {WNUT, DUTCH}, {DUTCH}, set()),
         (2, "seen", set(), set(), {ANEM}),
         (3, "all", {ANEM, SPANISH, DUTCH}, set(), set()),
