@@ -44,9 +44,13 @@ def show_prepared(paths: dict[str, Path]) -> None:
         _print_labels(paths)
         _print_text(paths["train"], first)
     else:
-        _print_statistics(paths)
+        documents = _print_statistics(paths)
         _print_sentence(paths["train"], first)
-        _print_documents(first)
+        if is_sentence(first) and not documents:
+            msg.info(
+                "No -DOCSTART- line says which sentences are of one document: those "
+                "that follow each other may be joined in training."
+            )
 
 
 def _read_split(path: Path, split: str) -> Iterable[Doc]:
@@ -103,11 +107,16 @@ def _print_text(path: Path, doc: Doc) -> None:
     msg.info(f"The first text in {path}:", shown)
 
 
-def _print_statistics(paths: dict[str, Path]) -> None:
+def _print_statistics(paths: dict[str, Path]) -> set[str]:
+    """Print what is counted, and give the names of documents that sentences are of."""
     splits = {}
+    documents: set[str | None] = set()
     train_texts: set[str] = set()
     for split, path in paths.items():
-        counter = StatisticsCounter(_read_split(path, split))
+        counter = StatisticsCounter()
+        for doc in _read_split(path, split):
+            counter.add(doc)
+            documents.add(get_document(doc))
         if split == "train":
             train_texts = counter.entity_texts
         splits[split] = counter.get_statistics() | counter.count_seen(train_texts)
@@ -123,14 +132,7 @@ def _print_statistics(paths: dict[str, Path]) -> None:
                 f"All {counts['tokens']:,} tokens of {split} became one document. Its "
                 "sentences should be told apart, by blank lines or --sentence-column."
             )
-
-
-def _print_documents(first: Doc) -> None:
-    if is_sentence(first) and get_document(first) is None:
-        msg.info(
-            "No -DOCSTART- line says which sentences are of one document: those that "
-            "follow each other may be joined in training."
-        )
+    return {name for name in documents if name is not None}
 
 
 def _print_sentence(path: Path, first: Doc) -> None:

@@ -14,7 +14,7 @@ from spacy.vocab import Vocab
 
 from ..checks import check_choice
 from ..files import quote
-from .joined import number_document
+from .joined import name_document
 from .lines import QUOTED, check_encoding, fail, read_lines
 from .numbering import (
     NO_WORD,
@@ -50,8 +50,8 @@ class Sentence(NamedTuple):
 
     words: list[str]
     tags: list[str]
-    #: The number of its document, from 1; 0 where no line marks one.
-    document: int = 0
+    #: The name of its document: file and number, from 1. Empty where no line marks one.
+    document: str = ""
 
 
 Document = list[Sentence]
@@ -130,21 +130,22 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
     """Read the documents that hold at least one token, keeping no more than one."""
     blocks = _read_blocks(path, layout)
     if layout.group == "sentence":
-        yield from ([_make_sentence(block)] for block in blocks)
+        yield from ([_make_sentence(block, path)] for block in blocks)
     else:
         for _, members in groupby(blocks, key=lambda block: block[0].document):
-            yield list(map(_make_sentence, members))
+            yield [_make_sentence(block, path) for block in members]
 
 
-def _make_sentence(block: _Block) -> Sentence:
+def _make_sentence(block: _Block, path: Path) -> Sentence:
     words, tags = [row.word for row in block], [row.tag for row in block]
-    return Sentence(words, tags, block[0].document)
+    number = block[0].document
+    return Sentence(words, tags, f"{path.name}:{number}" if number else "")
 
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
     """Make the annotated `Doc` of a document, as `spacy convert` does: with unknown
     spaces, so that training keeps the tokens. Tags mean what they do to conlleval.
-    A single sentence keeps the number of its document.
+    A single sentence keeps the name of its document.
     """
     words = [word for sentence in document for word in sentence.words]
     starts: list[bool | int | None] = []
@@ -154,7 +155,7 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
         tags += map(_to_bio, ["O", *sentence.tags], sentence.tags)
     doc = Doc(vocab, words=words, sent_starts=starts, ents=tags)
     if len(document) == 1 and document[0].document:
-        number_document(doc, document[0].document)
+        name_document(doc, document[0].document)
     return doc
 
 

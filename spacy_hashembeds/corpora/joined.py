@@ -1,5 +1,6 @@
 """Training as texts are served: sentences joined to Docs, and Docs cut at sentences."""
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count
@@ -7,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import HEAD
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from spacy.tokens._serialize import ALL_ATTRS
 from spacy.training import Corpus, Example
-from thinc.types import Ints2d
 
 from ..checks import check_integers
 from ..files import quote
@@ -22,9 +25,14 @@ LENGTHS = (1, 1, 2, 3, 5, 10)
 #: The tokens from which on no more is joined: some annotate texts, not sentences.
 ENOUGH_TOKENS = 500
 
-# The number of the document that the first token is of, in `Doc.user_data`. It is that
-# of an extension attribute of a token, which spaCy keeps where it joins Docs.
-_DOCUMENT: Any = ("._.", "document", 0, None)
+# Where a Doc keeps the name of its document, in `user_data`: as an extension attribute
+# of its first token, which is kept in files and with `Doc.copy`.
+_DOCUMENT: Any = ("._.", "spacy_hashembeds_document", 0, None)
+
+_ATTRS: list[int | str] = [*ALL_ATTRS]
+
+#: The spans of each group, as `Span` takes them.
+_Spans = dict[str, list[dict[str, Any]]]
 
 #: What all of a joined Doc has, or nothing of it, or spaCy would take what nobody
 #: annotated for annotation.
@@ -85,9 +93,10 @@ def create_joined_reader(
 
     Docs of one sentence are joined to those that follow, with a space between them,
     until there are as many as was drawn; of Docs with more sentences each is cut at its
-    sentences likewise. All annotation of tokens and spans is kept. Each reading draws
-    anew: `spacy train` reads once, or, with `max_epochs = -1`, in each epoch. One Doc
-    is in memory at a time, beside the file.
+    sentences likewise, but not where an entity, span or tree goes on. Annotation of
+    tokens and spans is kept; what is of a whole Doc, `user_data` and `attrs` of groups
+    of spans, is not. Each reading draws anew: `spacy train` reads once, or, with
+    `max_epochs = -1`, in each epoch. One Doc is in memory at a time, beside the file.
 
     Never joined are Docs with `cats`, which are of a whole text and not cut either;
     those of two documents, where `spacy hashembeds prepare` was told by marks; and Docs
@@ -109,7 +118,7 @@ def create_joined_reader(
     RAISES (ValueError): No path, or a setting that cannot be.
     """
     check_integers(0, max_length=max_length, limit=limit, seed=seed)
-    if isinstance(lengths, str) or not lengths:
+    if not isinstance(lengths, list | tuple) or not lengths:
         raise ValueError(
             "'lengths' should be numbers of sentences, such as [1, 2, 5], but is "
             f"{quote(lengths)}."
@@ -126,14 +135,15 @@ def create_joined_reader(
     )
 
 
-def number_document(doc: Doc, number: int) -> None:
+def name_document(doc: Doc, name: str) -> None:
     """Say which document a Doc is a part of: parts of others are never joined to it."""
-    doc.user_data[_DOCUMENT] = number
+    doc.user_data[_DOCUMENT] = name
 
 
-def get_document(doc: Doc) -> int | None:
-    """Get the number of the document that a Doc is a part of, if it is known."""
-    return doc.user_data.get(_DOCUMENT)
+def get_document(doc: Doc) -> str | None:
+    """Get the name of the document that a Doc is a part of, if it is known."""
+    name = doc.user_data.get(_DOCUMENT)
+    return name if isinstance(name, str) else None
 
 
 def regroup(
@@ -146,7 +156,7 @@ def regroup(
     """
     waiting: list[Doc] = []
     wanted = next(draws)
-    for doc in docs:
+    for doc in filter(len, docs):
         ends = _find_ends(doc)
         is_text = len(ends) > 1 or bool(doc.cats)
         if waiting and (is_text or not _may_follow(waiting, doc, enough)):
@@ -182,12 +192,30 @@ def _describe(doc: Doc) -> list[Any]:
 
 
 def _find_ends(doc: Doc) -> list[int]:
-    """Find the ends of sentences where no entity or span is cut through."""
+    """Find where a Doc can be cut, and its end: the ends of sentences at which no
+    entity, span or tree goes on.
+    """
     if not doc.has_annotation("SENT_START"):
         return [len(doc)]
-    spans = chain(doc.ents, *doc.spans.values())
-    inside = {i for span in spans for i in range(span.start + 1, span.end)}
-    return [sent.end for sent in doc.sents if sent.end not in inside]
+    ends = [sent.end for sent in doc.sents]
+    if len(ends) > 1:
+        going_on = _count_going_on(doc)
+        ends = [end for end in ends if not going_on[end]]
+    return ends
+
+
+def _count_going_on(doc: Doc) -> NDArray[Any]:
+    """Count what begins before each token and ends after its start."""
+    steps = np.zeros(len(doc) + 2, dtype="int64")
+    for span in chain(doc.ents, *doc.spans.values()):
+        if len(span):
+            steps[span.start + 1] += 1
+            steps[span.end] -= 1
+    tokens = np.arange(len(doc))
+    heads = tokens + doc.to_array([HEAD]).astype("int64")
+    np.add.at(steps, np.minimum(tokens, heads) + 1, 1)
+    np.add.at(steps, np.maximum(tokens, heads) + 1, -1)
+    return steps.cumsum()[:-1]
 
 
 def _cut(
@@ -200,45 +228,69 @@ def _cut(
         end, wanted = left.popleft(), next(draws)
         while left and wanted > 1 and left[0] - start <= enough:
             end, wanted = left.popleft(), wanted - 1
-        pieces.append((start, end))
+        pieces.append(slice(start, end))
         start = end
     return [doc] if len(pieces) == 1 else _cut_at(doc, pieces)
 
 
-def _cut_at(doc: Doc, pieces: Iterable[tuple[int, int]]) -> Iterator[Doc]:
-    """Cut a Doc between entities, spans and trees: nothing is left to be mended, as
-    `Span.as_doc` does, which looks at all of a Doc for each piece.
+def _cut_at(doc: Doc, pieces: Sequence[slice]) -> Iterator[Doc]:
+    """Cut a Doc where nothing goes on. `Span.as_doc`, which looks at all of a Doc for
+    each piece, leaves out spans and that spaces are unknown.
     """
-    attrs = list(Doc._get_array_attrs())
-    array: Ints2d = doc.to_array(attrs)  # type: ignore[assignment]
-    spans = list(doc.spans.items())
-    for start, end in pieces:
-        part = doc[start:end]
-        words = [token.text for token in part]
-        spaces = [bool(token.whitespace_) for token in part]
-        piece = Doc(doc.vocab, words=words, spaces=spaces)
-        piece.from_array(attrs, array[start:end])
-        piece.has_unknown_spaces = doc.has_unknown_spaces
-        for key, group in spans:
-            piece.spans[key] = [
-                Span(
-                    piece,
-                    span.start - start,
-                    span.end - start,
-                    label=span.label,
-                    kb_id=span.kb_id,
-                    span_id=span.id,
-                )
-                for span in group
-                if start <= span.start and span.end <= end
-            ]
-        yield piece
+    words, spaces, array = _read_tokens(doc)
+    starts = [piece.start for piece in pieces]
+    spans: list[_Spans] = [{key: [] for key in doc.spans} for _ in pieces]
+    for key, group in doc.spans.items():
+        for span in group:
+            number = bisect_right(starts, span.start) - 1
+            spans[number][key].append(_describe_span(span, -starts[number]))
+    for piece, found in zip(pieces, spans, strict=True):
+        yield _make_doc(doc, words[piece], spaces[piece], array[piece], found)
 
 
 def join_docs(docs: Sequence[Doc]) -> Doc:
-    """Join Docs with their annotation, with a space where there is none between."""
+    """Join Docs, with a space where there is none between. `Doc.from_docs` leaves out
+    that spaces are unknown, and warns of each value in `user_data`.
+    """
     if len(docs) == 1:
         return docs[0]
-    joined = Doc.from_docs(list(docs), exclude=["tensor"])  # type: ignore[call-arg]
-    joined.has_unknown_spaces = docs[0].has_unknown_spaces
-    return joined
+    all_words: list[str] = []
+    all_spaces: list[bool] = []
+    arrays = []
+    spans: _Spans = {}
+    for doc in docs:
+        words, spaces, array = _read_tokens(doc)
+        for key, group in doc.spans.items():
+            found = (_describe_span(span, len(all_words)) for span in group)
+            spans.setdefault(key, []).extend(found)
+        all_words += words
+        all_spaces += [*spaces[:-1], spaces[-1] or not doc[-1].is_space]
+        arrays.append(array)
+    all_spaces[-1] = spaces[-1]
+    return _make_doc(docs[0], all_words, all_spaces, np.concatenate(arrays), spans)
+
+
+def _read_tokens(doc: Doc) -> tuple[list[str], list[bool], NDArray[Any]]:
+    words, spaces = zip(*((t.text, bool(t.whitespace_)) for t in doc), strict=True)
+    return list(words), list(spaces), doc.to_array(_ATTRS)
+
+
+def _describe_span(span: Span, offset: int) -> dict[str, Any]:
+    return {
+        "start": span.start + offset,
+        "end": span.end + offset,
+        "label": span.label,
+        "kb_id": span.kb_id,
+        "span_id": span.id,
+    }
+
+
+def _make_doc(
+    like: Doc, words: list[str], spaces: list[bool], array: Any, spans: _Spans
+) -> Doc:
+    doc = Doc(like.vocab, words=words, spaces=spaces)
+    doc.from_array(_ATTRS, array)
+    doc.has_unknown_spaces = like.has_unknown_spaces
+    for key, group in spans.items():
+        doc.spans[key] = [Span(doc, **span) for span in group]
+    return doc

@@ -25,7 +25,7 @@ from .groups import (
     group_entity,
     learn_training_set,
 )
-from .joined import join_gold
+from .joined import join_gold, joins_in_training, stack_together
 from .reliability import ScoreCollector
 from .schemes import SchemeCounter, average_types
 from .scorer import ALL, KINDS, LENGTHS, count_matches, match_entities, summarize_counts
@@ -98,7 +98,7 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
             "shared": known and count_shared(references, known.documents),
         },
         **_add_intervals(ours.scores, intervals),
-        "joined": _score_joined(inputs, known) if inputs.join else None,
+        "joined": _score_joined(inputs, known, ours) if inputs.join else None,
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
         "schemes": schemes,
         "calibration": ours.reliability.summarize(),
@@ -112,12 +112,25 @@ def evaluate_entities(inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _score_joined(inputs: Inputs, known: TrainingKnowledge | None) -> dict[str, Any]:
+def _score_joined(
+    inputs: Inputs, known: TrainingKnowledge | None, ours: EntityRun
+) -> dict[str, Any]:
+    """Score texts of so many sentences, and test the difference of F1."""
     joined = join_gold(inputs)
     run = EntityRun(joined.predict(joined.predictions), known)
     keys = [f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf"]
-    scores = {key: run.scores[key] for key in keys}
-    return {"sentences": inputs.join, "documents": run.n_read, **scores}
+    both = ((run, joined.gold.docs), (ours, inputs.gold.docs))
+    of_texts, as_it_is = stack_together(
+        [(each.stack([TOTALS["all"]]), each.numbers, docs) for each, docs in both]
+    )
+    (tested,) = compare_scores(of_texts, as_it_is, inputs.draws)
+    return {
+        "sentences": inputs.join,
+        "documents": run.n_read,
+        **{key: run.scores[key] for key in keys},
+        "difference": None if tested is None else tested.f._asdict(),
+        "is_trained_so": joins_in_training(inputs.predictions.docs),
+    }
 
 
 def _add_intervals(

@@ -1,9 +1,14 @@
 """Docs of many sentences, to be scored beside the single ones of a corpus."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from math import inf
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..checks import check_integers
@@ -48,3 +53,26 @@ def join_gold(inputs: Inputs) -> Inputs:
         gold=replace(inputs.gold, docs=docs),
         predictions=replace(inputs.predictions, name=name),
     )
+
+
+def stack_together(
+    runs: Sequence[tuple[NDArray[Any], Sequence[int], Sequence[Doc]]],
+) -> Iterator[NDArray[Any]]:
+    """Sum the counts of two runs over the same tokens to those of the smallest texts
+    that both have whole: of Docs joined or cut, the larger ones.
+
+    runs: Counts of documents, their numbers among Docs with tokens, and all Docs.
+    *Shape:* two of (n_documents, n_things, 3) -> two of (n_texts, n_things, 3)
+    """
+    ends = [np.cumsum([len(doc) for doc in docs if len(doc)]) for *_, docs in runs]
+    common = np.array(sorted(set(ends[0]).intersection(ends[1])))
+    for (counts, numbers, _), of_docs in zip(runs, ends, strict=True):
+        totals = np.zeros((len(common), *counts.shape[1:]), counts.dtype)
+        np.add.at(totals, np.searchsorted(common, of_docs[list(numbers)]), counts)
+        yield totals
+
+
+def joins_in_training(nlp: Language) -> bool:
+    """Tell whether a pipeline was trained on sentences joined."""
+    train = nlp.config.get("corpora", {}).get("train") or {}
+    return train.get("@readers") == "spacy-hashembeds.JoinedCorpus.v1"

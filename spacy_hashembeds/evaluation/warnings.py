@@ -8,8 +8,8 @@ from .groups import LONG
 #: The share of documents of training from which on scores are not to be trusted.
 _SHARED = 0.01
 
-#: The difference of F1 on whole texts that is no noise.
-_OTHERWISE = 0.01
+#: The difference of F1 on whole texts that is said, if it is no chance.
+_OTHERWISE, _CHANCE = 0.01, 0.05
 
 
 def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
@@ -107,14 +107,20 @@ def _find_shared(setting: Mapping[str, Any]) -> tuple[float, str]:
 
 def _find_otherwise(evaluation: Mapping[str, Any]) -> str | None:
     """Look for scores that whole texts would not have."""
-    joined = evaluation.get("joined")
-    if joined is None or abs(joined["ents_f"] - evaluation["ents_f"]) <= _OTHERWISE:
+    joined = evaluation.get("joined") or {}
+    tested = joined.get("difference") or {"difference": 0.0, "p_value": 1.0}
+    if abs(tested["difference"]) <= _OTHERWISE or tested["p_value"] >= _CHANCE:
         return None
+    said = (
+        f"In texts of {joined['sentences']} sentences F1 is {joined['ents_f']:.1%}, "
+        f"and {evaluation['ents_f']:.1%} as the corpus has them "
+        f"(p = {tested['p_value']:.3f})."
+    )
+    if tested["difference"] > 0 or joined["is_trained_so"]:
+        return said
     return (
-        f"Where {joined['sentences']} sentences are one text, F1 is "
-        f"{joined['ents_f']:.1%} and not {evaluation['ents_f']:.1%}: a pipeline is "
-        "best served as it was trained. Train it on both, with "
-        "`spacy-hashembeds.JoinedCorpus.v1`."
+        f"{said} A pipeline is best served as it was trained: train it on both, by "
+        "`spacy-hashembeds.JoinedCorpus.v1`, or serve it sentence by sentence."
     )
 
 

@@ -200,6 +200,7 @@ def test_a_sentence_is_shown_as_it_was_understood(
     [
         ("Ann B-PER\n\nBen O\n", True),
         ("-DOCSTART- O\n\nAnn B-PER\n\nBen O\n", False),
+        ("Ann B-PER\n\n-DOCSTART- O\n\nBen O\n", False),
     ],
 )
 def test_it_is_said_where_nothing_tells_documents_apart(text, is_said, tmp_path):

@@ -415,12 +415,12 @@ def test_the_first_line_may_have_names(file: Path):
             read(file, ColumnFormat(**names))
 
 
-def test_sentences_keep_the_number_of_their_document(file: Path):
+def test_sentences_keep_the_name_of_their_document(file: Path):
     write(file, "a O\n\n-DOCSTART- O\n\nb O\n\nc O\n-DOCSTART- O\n\nd O\n")
     found = [sentence.document for (sentence,) in read(file)]
-    assert found == [0, 1, 1, 2]
+    assert found == ["", "corpus.iob:1", "corpus.iob:1", "corpus.iob:2"]
     docs = [make_doc(Vocab(), document) for document in read(file)]
-    assert list(map(get_document, docs)) == [None, 1, 1, 2]
+    assert [get_document(doc) or "" for doc in docs] == found
 
 
 def test_sentences_end_somewhere(file: Path, monkeypatch):

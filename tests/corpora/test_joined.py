@@ -3,9 +3,21 @@
 import random
 from itertools import repeat
 
+import numpy as np
 import pytest
 import spacy
-from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, LEMMA, MORPH, NORM, ORTH, POS, TAG
+from spacy.attrs import (
+    DEP,
+    ENT_IOB,
+    ENT_TYPE,
+    LEMMA,
+    MORPH,
+    NORM,
+    ORTH,
+    POS,
+    SENT_START,
+    TAG,
+)
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Corpus
 from spacy.util import registry
@@ -16,7 +28,8 @@ from spacy_hashembeds.corpora.joined import (
     LENGTHS,
     JoinedCorpus,
     create_joined_reader,
-    number_document,
+    get_document,
+    name_document,
     regroup,
 )
 
@@ -161,6 +174,37 @@ def test_no_span_is_cut_through(vocab):
     assert count_sentences(regroup([text], repeat(1))) == [2, 1, 1]
 
 
+def test_trees_that_cross_sentences_are_not_cut_through(vocab):
+    heads, deps = [0, 0, 0, 3, 3, 5], ["ROOT", "a", "a", "ROOT", "a", "ROOT"]
+    doc = Doc(vocab, words=list("abcdef"), heads=heads, deps=deps)
+    # a boundary that contradicts the tree of the first three
+    doc.from_array([SENT_START], np.array([1, -1, 1, 1, -1, 1]).astype("uint64"))
+    assert list(map(len, regroup([doc], repeat(1)))) == [3, 2, 1]
+
+
+def test_what_is_of_a_whole_doc_is_left_out_without_a_warning(vocab, recwarn):
+    docs = [make_sentence(vocab, 2), make_sentence(vocab, 2)]
+    for i, doc in enumerate(docs):
+        doc.user_data["id"] = i
+        doc.spans["sc"].attrs["scores"] = [0.1, 0.2]
+    (joined,) = regroup(docs, repeat(2))
+    assert joined.user_data == {}
+    assert joined.spans["sc"].attrs == {}
+    assert not recwarn.list
+
+
+def test_names_of_documents_are_text_alone(vocab):
+    doc = make_sentence(vocab, 1)
+    for value in (np.arange(3), float("nan"), 1, True):
+        name_document(doc, value)
+        assert get_document(doc) is None
+
+
+def test_empty_docs_are_passed_over(vocab):
+    docs = [Doc(vocab), make_sentence(vocab, 2), Doc(vocab), make_sentence(vocab, 1)]
+    assert list(map(len, regroup(docs, repeat(2)))) == [3]
+
+
 def test_what_has_cats_is_neither_joined_nor_cut(vocab):
     docs = [make_sentence(vocab, 2) for _ in range(3)] + [make_text(vocab, [2, 2])]
     docs[1].cats = docs[3].cats = {"A": 1.0}
@@ -170,8 +214,8 @@ def test_what_has_cats_is_neither_joined_nor_cut(vocab):
 
 def test_documents_stay_apart(vocab):
     docs = [make_sentence(vocab, 2) for _ in range(5)]
-    for doc, number in zip(docs, [1, 1, 2, 3, 3], strict=True):
-        number_document(doc, number)
+    for doc, name in zip(docs, "AABCC", strict=True):
+        name_document(doc, name)
     assert count_sentences(regroup(docs, repeat(5))) == [2, 1, 2]
     # a text between sentences is one too
     docs.insert(1, make_text(vocab, [1, 1]))
@@ -264,7 +308,7 @@ def test_it_is_made_from_a_config(path):
     assert (reader.lengths, reader.seed) == (LENGTHS, 5)
 
 
-@pytest.mark.parametrize("lengths", [[], "12", [1, 0], [2.5], [True]])
+@pytest.mark.parametrize("lengths", [[], "12", 5, None, [1, 0], [2.5], [True]])
 def test_lengths_that_cannot_be(path, lengths):
     with pytest.raises(ValueError, match="'lengths"):
         create_joined_reader(path=path, lengths=lengths)
