@@ -73,12 +73,12 @@ def draw(groups: Groups) -> bytes:
     figure, panels = make_panels(len(found), 3, 3.4, 2.6, above=0.4)
     for panel, (dataset, scores) in zip(panels, found.items(), strict=True):
         _draw_panel(panel, scores)
+        panel.set_title(CORPORA[dataset], loc="left", fontsize=10)
     # a point is as high in each panel
     limits = [panel.get_ylim() for panel in panels]
     height = max(top - bottom for bottom, top in limits)
     for panel, (bottom, top) in zip(panels, limits, strict=True):
         panel.set_ylim((bottom + top - height) / 2, (bottom + top + height) / 2)
-        panel.set_title(CORPORA[dataset], loc="left", fontsize=10)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
     figure.supxlabel("sentences in a Doc of the test set", fontsize=10)

@@ -38,9 +38,18 @@ def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(
     )
     groups = read_results(FOLDER)
     assert script.draw(groups).startswith(b"\x89PNG")
-    of_corpora = [script.find_scores(groups, dataset) for dataset in script.CORPORA]
-    expected = [set(scores) for scores in of_corpora if scores]
-    assert [{line.get_label() for line in panel.lines} for panel in drawn] == expected
+    found = {
+        script.CORPORA[dataset]: set(scores)
+        for dataset in script.CORPORA
+        if (scores := script.find_scores(groups, dataset))
+    }
+    assert {
+        panel.get_title(loc="left"): {line.get_label() for line in panel.lines}
+        for panel in drawn
+    } == found
+    # a point is as high in each
+    heights = [top - bottom for bottom, top in (panel.get_ylim() for panel in drawn)]
+    assert heights == pytest.approx(heights[:1] * len(heights))
 
 
 def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader(script):
