@@ -47,18 +47,21 @@ def put_in_joined(draft: Draft) -> None:
     """Have sentences joined in training, and texts cut, where entities are learned."""
     names = draft.resolve("components").keys() - draft.left.keys()
     factories = {draft.resolve(f"components.{name}.factory") for name in names}
-    raw = draft.get(_TRAIN)
-    if raw is None and "train" in (draft.get("paths") or {}):
+    place = draft.resolve("training.train_corpus") or _TRAIN
+    raw = draft.get(place)
+    if raw is None and place == _TRAIN and "train" in (draft.get("paths") or {}):
         raw = {"@readers": _CORPUS, "path": "${paths.train}"}
-    if not factories.intersection(FACTORIES) or not isinstance(raw, dict):
+    if not factories.intersection(FACTORIES) or raw is None:
         return
-    if (name := raw.get("@readers")) == _CORPUS:
+    name = raw.get("@readers") if isinstance(raw, dict) else raw
+    if name == _CORPUS:
         block = {**raw, "@readers": _JOINED, "lengths": [*LENGTHS]}
-        block["seed"] = "${training.seed}"
-        draft.replace(_TRAIN, block, {"@readers": JOINED})
+        has_seed = draft.resolve("training.seed") is not None
+        block["seed"] = "${training.seed}" if has_seed else 0
+        draft.replace(place, block, {"@readers": JOINED})
     elif name != _JOINED:
         draft.warnings.append(
-            f"[{_TRAIN}] stays as it is, {name}. Write .spacy files (`spacy hashembeds "
+            f"[{place}] stays as it is, {name}. Write .spacy files (`spacy hashembeds "
             f"prepare`, `spacy convert`) to have {_JOINED} join their sentences."
         )
 

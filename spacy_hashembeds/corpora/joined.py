@@ -182,8 +182,17 @@ def is_sentence(doc: Doc) -> bool:
 
 def _may_follow(waiting: Sequence[Doc], doc: Doc, enough: float) -> bool:
     """Tell whether a sentence may be joined to those that wait."""
-    n_tokens = sum(map(len, waiting)) + len(doc)
-    return n_tokens <= enough and _describe(waiting[-1]) == _describe(doc)
+    together = [*waiting, doc]
+    return (
+        sum(map(len, together)) <= enough
+        and _describe(waiting[-1]) == _describe(doc)
+        and len(_find_boundaries(together)) < 2
+    )
+
+
+def _find_boundaries(docs: Sequence[Doc]) -> set[bool]:
+    """Find whether Docs have sentence boundaries: of one token spaCy says so always."""
+    return {doc.has_annotation("SENT_START") for doc in docs if len(doc) > 1}
 
 
 def _describe(doc: Doc) -> list[Any]:
@@ -267,7 +276,11 @@ def join_docs(docs: Sequence[Doc]) -> Doc:
         all_spaces += [*spaces[:-1], spaces[-1] or not doc[-1].is_space]
         arrays.append(array)
     all_spaces[-1] = spaces[-1]
-    return _make_doc(docs[0], all_words, all_spaces, np.concatenate(arrays), spans)
+    joined = np.concatenate(arrays)
+    if _find_boundaries(docs) == {False}:
+        # or each Doc would begin a sentence, and nothing else
+        joined[:, ALL_ATTRS.index("SENT_START")] = 0
+    return _make_doc(docs[0], all_words, all_spaces, joined, spans)
 
 
 def _read_tokens(doc: Doc) -> tuple[list[str], list[bool], NDArray[Any]]:

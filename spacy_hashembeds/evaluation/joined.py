@@ -33,8 +33,10 @@ def choose_sentences(join: int | None, inputs: Inputs, *, is_of_entities: bool) 
         and all(isinstance(gold, Doc) for gold in golds)
     )
     if join is None:
-        are_sentences = is_possible and len(golds) > 1 and all(map(is_sentence, golds))
-        return SENTENCES if are_sentences else 0
+        golds = [gold for gold in golds if len(gold)] if is_possible else []
+        # of one token, nothing says whether more were told apart
+        is_known = max(map(len, golds), default=0) > 1
+        return SENTENCES if is_known and all(map(is_sentence, golds)) else 0
     check_integers(0, join=join)
     if join and not is_possible:
         raise ValueError(

@@ -84,6 +84,18 @@ def test_sentences_are_joined_and_settings_of_the_reader_stay(base):
     assert made.config["corpora"]["dev"]["@readers"] == "spacy.Corpus.v1"
 
 
+def test_the_corpus_is_that_which_is_trained_on_and_a_seed_may_be_missing(base):
+    text = base.read_text().replace("[corpora.train]", "[corpora.mine]")
+    text = text.replace(
+        'train_corpus = "corpora.train"', 'train_corpus = "corpora.mine"'
+    )
+    base.write_text(text.replace("seed = ${system.seed}", "seed = null"))
+    corpora = configure(base).config["corpora"]
+    assert set(corpora) == {"mine", "dev"}
+    assert corpora["mine"]["@readers"] == "spacy-hashembeds.JoinedCorpus.v1"
+    assert corpora["mine"]["seed"] == 0
+
+
 def test_another_reader_stays_and_what_learns_no_entities_has_spacys(tmp_path, base):
     reader = ('@readers = "spacy.Corpus.v1"', '@readers = "mine.v1"')
     made = configure(toys.edit_base(base, reader))

@@ -230,6 +230,22 @@ def test_annotation_is_not_joined_to_none(vocab):
     assert not found[1].has_annotation("DEP")
 
 
+def test_sentence_boundaries_that_are_missing_stay_so(vocab):
+    nlp = spacy.blank("xx", vocab=vocab)
+    bare = [Doc(vocab, words=list("abc")) for _ in range(2)]
+    single = Doc(vocab, words=["a"])
+    known = Doc(vocab, words=list("abc"), sent_starts=[1, -1, -1])
+    found = list(regroup([*bare, single, known, single, known, bare[0]], repeat(9)))
+    assert list(map(len, found)) == [7, 7, 3]
+    starts = [
+        example.get_aligned_sent_starts()
+        for example in Corpus("").make_examples(nlp, found)
+    ]
+    assert starts[0] == [None] * 7
+    assert starts[1] == [True, False, False, True, True, False, False]
+    assert starts[2] == [None] * 3
+
+
 def test_sentences_without_boundaries_count_as_one_and_become_no_long_texts(vocab):
     docs = [Doc(vocab, words=["a"] * 40) for _ in range(40)]
     found = list(map(len, regroup(docs, repeat(40))))

@@ -6,6 +6,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
+from spacy.vocab import Vocab
 
 from spacy_hashembeds.evaluation.evaluate import evaluate
 from spacy_hashembeds.evaluation.joined import stack_together
@@ -118,11 +119,31 @@ def test_any_number_and_none(nlp, golds):
 def test_what_is_not_joined_unless_somebody_asks(nlp, golds):
     texts = [Doc.from_docs(golds[:2]), *golds]
     unknown = [Doc(nlp.vocab, words=["a", "b"], ents=["B-PER", "O"])] * 3
-    for corpus in (texts, unknown, golds[:1]):
+    queries = [Doc(nlp.vocab, words=["a"], ents=["B-PER"])] * 20
+    apart = [Doc(Vocab(), words=["a", "b"], sent_starts=[1, -1]) for _ in range(3)]
+    for corpus in (texts, unknown, queries, apart, golds[:1]):
         assert evaluate(nlp, corpus, samples=10)["joined"] is None
     examples = [Example(gold, gold) for gold in golds]
     assert evaluate(nlp, examples, samples=10)["joined"] is None
     assert evaluate(golds, golds, samples=10)["joined"] is None
+
+
+def test_empty_docs_do_not_count(nlp, golds):
+    evaluation = evaluate(nlp, [*golds, Doc(nlp.vocab)], samples=10)
+    assert evaluation["joined"]["documents"] == N_TEXTS
+
+
+@pytest.mark.parametrize("ents", [["O", "O"], None])
+def test_where_there_is_nothing_to_find(nlp, ents):
+    words, starts = ["a", "b"], [True, False]
+    golds = [
+        Doc(nlp.vocab, words=words, ents=ents, sent_starts=starts) for _ in range(4)
+    ]
+    evaluation = evaluate(nlp, golds, samples=10)
+    assert evaluation["joined"]["ents_f"] is None
+    assert evaluation["joined"]["difference"] is None
+    assert len(evaluation["warnings"]) == 1
+    assert evaluation.to_html()
 
 
 def test_what_cannot_be_joined(nlp, golds):
