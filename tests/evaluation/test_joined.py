@@ -129,8 +129,9 @@ def test_what_is_not_joined_unless_somebody_asks(nlp, golds):
 
 
 def test_empty_docs_do_not_count(nlp, golds):
-    evaluation = evaluate(nlp, [*golds, Doc(nlp.vocab)], samples=10)
-    assert evaluation["joined"]["documents"] == N_TEXTS
+    golds = [*golds, Doc(nlp.vocab)]
+    assert evaluate(nlp, golds, samples=10)["joined"]["documents"] == N_TEXTS
+    assert evaluate(nlp, golds, samples=10, join=0)["joined"] is None
 
 
 @pytest.mark.parametrize("ents", [["O", "O"], None])
