@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from spacy.attrs import HEAD
+from spacy.errors import Errors
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.tokens._serialize import ALL_ATTRS
@@ -17,7 +18,6 @@ from spacy.training import Corpus, Example
 
 from ..checks import check_integers
 from ..files import quote
-from .lines import check_path
 
 #: How many sentences a Doc of training may have, each as often as the others.
 LENGTHS = (1, 1, 2, 3, 5, 10)
@@ -117,6 +117,8 @@ def create_joined_reader(
     RETURNS (JoinedCorpus): Makes `Example` objects, given `nlp`.
     RAISES (ValueError): No path, or a setting that cannot be.
     """
+    if path is None:
+        raise ValueError(Errors.E913)  # as spaCy's own
     check_integers(0, max_length=max_length, limit=limit, seed=seed)
     if not isinstance(lengths, list | tuple) or not lengths:
         raise ValueError(
@@ -125,7 +127,7 @@ def create_joined_reader(
         )
     check_integers(1, **{f"lengths[{i}]": n for i, n in enumerate(lengths)})
     return JoinedCorpus(
-        check_path(path),
+        path,
         lengths=lengths,
         seed=seed,
         gold_preproc=gold_preproc,

@@ -337,7 +337,9 @@ def test_other_settings_that_cannot_be(path, setting):
 
 
 def test_a_path_that_is_not_there(tmp_path):
-    with pytest.raises(ValueError, match="but is None"):
+    with pytest.raises(ValueError, match=r"\[E913\] Corpus path can't be None"):
         create_joined_reader(path=None)
+    # which is made before there are files, as by `spacy debug config`
+    reader = create_joined_reader(path=tmp_path / "gone.spacy")
     with pytest.raises(FileNotFoundError, match="gone"):
-        create_joined_reader(path=tmp_path / "gone.spacy")
+        list(reader(spacy.blank("xx")))

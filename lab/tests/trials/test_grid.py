@@ -277,7 +277,7 @@ def test_a_missing_file(tmp_path):
 def test_there_is_a_grid_for_each_experiment():
     assert [path.stem for path in GRIDS] == [
         *("budgets", "demo", "encoders", "features", "floret", "hashformers"),
-        *("ladder", "main"),
+        *("joined", "ladder", "main"),
         *("min_freq", "ngrams", "noise", "num_hashes", "pretraining", "rows"),
         "vectors",
     ]
