@@ -76,5 +76,6 @@ def stack_together(
 
 def joins_in_training(nlp: Language) -> bool:
     """Tell whether a pipeline was trained on sentences joined."""
-    train = nlp.config.get("corpora", {}).get("train") or {}
-    return train.get("@readers") == "spacy-hashembeds.JoinedCorpus.v1"
+    train = nlp.config.get("corpora", {}).get("train")
+    name = train.get("@readers") if isinstance(train, dict) else None
+    return name == "spacy-hashembeds.JoinedCorpus.v1"

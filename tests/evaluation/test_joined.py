@@ -96,6 +96,12 @@ def test_who_was_trained_on_texts_is_not_told_to_be(nlp, golds):
     assert "JoinedCorpus" not in warning
 
 
+def test_a_corpus_that_is_a_variable_says_nothing_of_training(nlp, golds):
+    nlp.config["corpora"] = {"train": "${corpora.mine}", "mine": {}}
+    (warning,) = evaluate(nlp, golds, samples=100)["warnings"]
+    assert "JoinedCorpus" in warning
+
+
 def test_the_difference_is_tested_over_texts_that_both_have_whole(nlp, golds):
     counts = np.arange(12).reshape(4, 1, 3)
     golds = [*golds[:2], Doc(nlp.vocab), *golds[2:4]]
