@@ -10,7 +10,7 @@ from spacy.util import is_package, walk_dict
 from spacy.vocab import Vocab
 
 from ..analysis.recommendation import AVERAGES, CALIBRATION, JOINED, TOKEN_NER, VECTORS
-from ..corpora.joined import LENGTHS
+from ..corpora.joined import LENGTHS, READER
 from .base import find_config
 from .counting import get_name
 from .draft import Draft
@@ -21,7 +21,7 @@ _OPTIMIZER = "training.optimizer"
 #: Those that can average weights.
 _AVERAGING = ("Adam.v1", "RAdam.v1", "SGD.v1", "spacy-hashembeds.Adam.v1")
 _TRAIN = "corpora.train"
-_CORPUS, _JOINED = "spacy.Corpus.v1", "spacy-hashembeds.JoinedCorpus.v1"
+_CORPUS = "spacy.Corpus.v1"
 _BEFORE_SAVING = "training.before_to_disk"
 _CALIBRATE = "spacy-hashembeds.calibrate_ner.v1"
 _CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
@@ -55,14 +55,14 @@ def put_in_joined(draft: Draft) -> None:
         return
     name = raw.get("@readers") if isinstance(raw, dict) else raw
     if name == _CORPUS:
-        block = {**raw, "@readers": _JOINED, "lengths": [*LENGTHS]}
+        block = {**raw, "@readers": READER, "lengths": [*LENGTHS]}
         has_seed = draft.resolve("training.seed") is not None
         block["seed"] = "${training.seed}" if has_seed else 0
         draft.replace(place, block, {"@readers": JOINED})
-    elif name != _JOINED:
+    elif name != READER:
         draft.warnings.append(
             f"[{place}] stays as it is, {name}. Write .spacy files (`spacy hashembeds "
-            f"prepare`, `spacy convert`) to have {_JOINED} join their sentences."
+            f"prepare`, `spacy convert`) to have {READER} join their sentences."
         )
 
 

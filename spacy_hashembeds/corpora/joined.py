@@ -19,6 +19,9 @@ from spacy.training import Corpus, Example
 from ..checks import check_integers
 from ..files import quote
 
+#: The name that it is registered by.
+READER = "spacy-hashembeds.JoinedCorpus.v1"
+
 #: How many sentences a Doc of training may have, each as often as the others.
 LENGTHS = (1, 1, 2, 3, 5, 10)
 

@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..checks import check_integers
-from ..corpora.joined import is_sentence, regroup
+from ..corpora.joined import READER, is_sentence, regroup
 from .sources import Inputs
 
 #: How many sentences are joined unless somebody says otherwise.
@@ -78,4 +78,4 @@ def joins_in_training(nlp: Language) -> bool:
     """Tell whether a pipeline was trained on sentences joined."""
     train = nlp.config.get("corpora", {}).get("train")
     name = train.get("@readers") if isinstance(train, dict) else None
-    return name == "spacy-hashembeds.JoinedCorpus.v1"
+    return name == READER
