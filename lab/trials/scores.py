@@ -15,9 +15,8 @@ from thinc.api import require_gpu
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.corpora.joined import regroup
 from spacy_hashembeds.evaluation.categories import CategoryRun, check_numbers
-from spacy_hashembeds.evaluation.entities import TOTALS, EntityRun
+from spacy_hashembeds.evaluation.entities import SCORES, TOTALS, EntityRun
 from spacy_hashembeds.evaluation.groups import learn_training_set
-from spacy_hashembeds.evaluation.scorer import KINDS
 from spacy_hashembeds.evaluation.sources import predict_examples
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import quote
@@ -28,9 +27,6 @@ COUNTS = "ents_counts"
 
 #: How many sentences a Doc has in turn.
 SENTENCES = (1, 2, 5, 10, 40)
-
-#: What is kept of each.
-JOINED_SCORES = [f"{prefix}_{score}" for prefix in KINDS.values() for score in "prf"]
 
 #: No counts are unpacked to more: some seven million documents'.
 MAX_BYTES = 2**28
@@ -76,7 +72,7 @@ def score_joined(
     for n in SENTENCES:
         docs = regroup(read_docs(test, nlp.vocab), repeat(n), enough=inf)
         scores = EntityRun(predict_examples(nlp, docs), known).scores
-        found[str(n)] = {key: scores[key] for key in JOINED_SCORES}
+        found[str(n)] = {key: scores[key] for key in SCORES}
     return found
 
 

@@ -109,8 +109,7 @@ def analyze(
         ("component", "has_vectors", "tables": see `measure_table`, "words": see
         `measure_words`); "codes" ("component", and what `measure_codes` tells of what
         has codes in the place of rows); "lengths" (with `text`: see `compare_lengths`,
-        else None); "advice" (for each embedder "component" and
-        `Advice`).
+        else None); "advice" (for each embedder "component" and `Advice`).
     """
     corpora = {"train": train}
     corpora |= {k: v for k, v in {"dev": dev, "test": test}.items() if v is not None}
@@ -147,7 +146,8 @@ def analyze(
     attrs = list(dict.fromkeys([*ATTRS, *of_tables, *of_codes]))
     served = None if text is None else _count_lengths(text, nlp, progress)
     found = Analysis(lang=nlp.lang, splits={}, features={}, entities={})
-    vocabularies, lengths = {}, {}
+    vocabularies = {}
+    train_lengths: Counter[int] = Counter()
     train_texts: set[str] = set()
     for split, corpus in corpora.items():
         docs = _read(corpus, split, nlp.vocab)
@@ -156,8 +156,8 @@ def analyze(
         predicted = _predict(nlp, shown, statistics)
         vocabularies[split] = collect_vocabulary(predicted, attrs)
         found["splits"][split] = statistics.get_statistics(vocab_of_vectors)
-        lengths[split] = statistics.lengths
         if split == "train":
+            train_lengths = statistics.lengths
             train_texts = statistics.entity_texts
         else:
             found["entities"][split] = statistics.count_seen(train_texts)
@@ -177,7 +177,7 @@ def analyze(
         {"component": name, **measure_codes(nlp.vocab, column, vocabulary)}
         for name, column in columns
     ]
-    found["lengths"] = served and compare_lengths(lengths["train"], served)
+    found["lengths"] = served and compare_lengths(train_lengths, served)
     found["advice"] = _advise(
         found["embedders"], vocabularies, bound, nlp.component_names
     )

@@ -34,6 +34,9 @@ from .sources import Inputs, get_reference
 #: The keys of all entities, the seen and the unseen ones.
 TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
 
+#: The precision, recall and F1 of these.
+SCORES = tuple(f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf")
+
 
 class EntityRun(Run):
     """Counts entities, and notes what else there is. The texts of `golds`, docs with
@@ -120,7 +123,6 @@ def _score_joined(
     if len(joined.gold.docs) == ours.n_read:
         return None
     run = EntityRun(joined.predict(joined.predictions), known)
-    keys = [f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf"]
     both = ((run, joined.gold.docs), (ours, inputs.gold.docs))
     of_texts, as_it_is = stack_together(
         [(each.stack([TOTALS["all"]]), each.numbers, docs) for each, docs in both]
@@ -129,7 +131,7 @@ def _score_joined(
     return {
         "sentences": inputs.join,
         "documents": run.n_read,
-        **{key: run.scores[key] for key in keys},
+        **{key: run.scores[key] for key in SCORES},
         "difference": None if tested is None else tested.f._asdict(),
         "is_trained_so": joins_in_training(inputs.predictions.docs),
     }
