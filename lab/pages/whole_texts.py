@@ -5,11 +5,15 @@ sentences, and on sentences joined at random, and scored on Docs of more and mor
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+from scipy.stats import t as student
+
 from lab.figures import make_panels, render_png
+from lab.papers.multi_hash_embeddings import HASH, LOOKUP
 from lab.trials.results import (
     Estimate,
     Groups,
@@ -21,18 +25,54 @@ from lab.trials.results import (
 from lab.trials.scores import SENTENCES
 
 from .markdown import to_markdown
-from .results import CORPORA, FOLDER, fill, format_score
+from .pairs import RECOMMENDED, adjust_p_values
+from .results import CORPORA, FOLDER, NONE, fill, format_score, pool_deviations
 
 PAGE = Path(__file__).parents[2] / "docs" / "whole-texts.md"
 PICTURE = PAGE.with_suffix(".png")
 
 #: What is trained, by what, and how it is drawn.
 PIPELINES = {
-    ("multi_hash_embed", "sentences"): "spaCy's default, on sentences",
-    ("multi_hash_embed", "joined"): "spaCy's default, joined",
-    ("multi_embed_token_ner", "sentences"): "recommended, on sentences",
-    ("multi_embed_token_ner", "joined"): "recommended, joined",
+    (HASH, "sentences"): "spaCy's default, on sentences",
+    (HASH, "joined"): "spaCy's default, joined",
+    (RECOMMENDED, "sentences"): "recommended, on sentences",
+    (RECOMMENDED, "joined"): "recommended, joined",
 }
+#: What is tested: of two trials, in Docs of so many sentences, which entities.
+TESTED = (
+    (
+        "spaCy's default, joined against on sentences",
+        ((HASH, "joined"), (HASH, "sentences")),
+        {1: ("all",), 10: ("all",)},
+    ),
+    (
+        "recommended, joined against on sentences",
+        ((RECOMMENDED, "joined"), (RECOMMENDED, "sentences")),
+        {1: ("all",), 10: ("all",)},
+    ),
+    (
+        "recommended against spaCy's default, joined",
+        ((RECOMMENDED, "joined"), (HASH, "joined")),
+        {10: ("all", "seen", "unseen")},
+    ),
+    (
+        "the same, averages with both",
+        ((RECOMMENDED, "joined"), (HASH, "joined_averaged")),
+        {10: ("all", "seen", "unseen")},
+    ),
+    (
+        "lookup against spaCy's tables, `ner`, averages, joined",
+        ((LOOKUP, "joined_averaged"), (HASH, "joined_averaged")),
+        {10: ("all", "seen", "unseen")},
+    ),
+)
+#: Lengths that Docs are drawn of, of the recommended pipeline, on four corpora.
+DRAWN = {
+    "1": "sentences",
+    "1, 1, 1, 1, 2, 3, 5, 10": "joined_halves",
+    "1, 1, 2, 3, 5, 10": "joined",
+}
+
 STYLES = ("#8a8f98", ":o"), ("#8a8f98", "-o"), ("#1b3a57", ":D"), ("#1b3a57", "-D")
 
 
@@ -55,6 +95,15 @@ def _estimate(results: Sequence[Result], split: str) -> list[Estimate | None]:
     ]
 
 
+def make_tables(groups: Groups) -> dict[str, str]:
+    """Make the tables of the page by their names in it."""
+    return {
+        "whole texts": make_table(groups),
+        "differences on whole texts": make_difference_table(groups),
+        "lengths": make_length_table(groups),
+    }
+
+
 def make_table(groups: Groups) -> str:
     """Make the table that has a row for each corpus and pipeline."""
     rows = [["corpus", "trained", *map(str, SENTENCES), "seeds"]]
@@ -63,6 +112,78 @@ def make_table(groups: Groups) -> str:
             seeds = str(scores[0].n) if scores[0] else ""
             rows.append([corpus, name, *map(format_score, scores), seeds])
             corpus = ""  # said once
+    return to_markdown(rows)
+
+
+def make_difference_table(groups: Groups) -> str:
+    """Make a table of differences between trials, with p over their seeds.
+
+    By t, with the deviation that all trials of a corpus have in common, corrected for
+    all tests of the table.
+    """
+    found = {
+        (name, n, kind): [_test(groups, d, trials, n, kind) for d in CORPORA]
+        for name, trials, numbers in TESTED
+        for n, kinds in numbers.items()
+        for kind in kinds
+    }
+    tests = [test for row in found.values() for test in row if test]
+    adjusted = iter(adjust_p_values([p for _, p in tests]))
+    rows = [["compared", "sentences", "entities", *CORPORA.values()]]
+    for (name, n, kind), row in found.items():
+        cells = [test and _format_test(test[0], next(adjusted)) for test in row]
+        rows.append([name, str(n), kind, *(cell or NONE for cell in cells)])
+    return to_markdown(rows)
+
+
+def _test(
+    groups: Groups, dataset: str, trials: Sequence[tuple[str, str]], n: int, kind: str
+) -> tuple[float, float] | None:
+    """Give the difference of two trials, if both have seeds, and p."""
+    key = "ents_f" if kind == "all" else f"ents_{kind}_f"
+    samples = {
+        (group.embedder, group.variant): scores
+        for group, results in groups.items()
+        if group.dataset == dataset and (scores := list(_list_scores(results, n, key)))
+    }
+    first, second = (samples.get(trial, []) for trial in trials)
+    several = [sample for sample in samples.values() if len(sample) > 1]
+    if not (first and second and several):
+        return None
+    difference = fmean(first) - fmean(second)
+    error = pool_deviations(several) * (1 / len(first) + 1 / len(second)) ** 0.5
+    if not error:  # no entity is seen
+        return None
+    freedom = sum(len(sample) - 1 for sample in several)
+    return difference, float(2 * student.sf(abs(difference) / error, freedom))
+
+
+def _list_scores(results: Sequence[Result], n: int, key: str) -> Iterator[float]:
+    """List the scores of trials that were scored in Docs of so many sentences."""
+    for result in results:
+        score = result.joined.get("test", {}).get(n, {}).get(key)
+        if score is not None:
+            yield score
+
+
+def _format_test(difference: float, p_value: float) -> str:
+    points = f"{100 * difference:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"{points} ({'<0.001' if p_value < 0.001 else f'{p_value:.3f}'})"
+
+
+def make_length_table(groups: Groups) -> str:
+    """Make a table of what drawn lengths give on development data."""
+    corpora = [dataset for dataset in CORPORA if dataset != "archaeology"]
+    header = [f"{CORPORA[d]}, {n}" for d in corpora for n in (1, 10)]
+    rows = [["lengths drawn", *header]]
+    for lengths, variant in DRAWN.items():
+        groups_of = [groups.get(TrialKey(d, RECOMMENDED, variant), []) for d in corpora]
+        scores = [
+            estimate(result.joined["dev"][n]["ents_f"] for result in results)
+            for results in groups_of
+            for n in (1, 10)
+        ]
+        rows.append([lengths, *map(format_score, scores)])
     return to_markdown(rows)
 
 
@@ -99,7 +220,7 @@ def _draw_panel(panel: Any, scores: Mapping[str, Sequence[Estimate | None]]) -> 
 
 if __name__ == "__main__":
     groups = read_results(FOLDER)
-    page = fill(PAGE.read_text(encoding="utf8"), {"whole texts": make_table(groups)})
+    page = fill(PAGE.read_text(encoding="utf8"), make_tables(groups))
     PAGE.write_text(page, encoding="utf8")
     PICTURE.write_bytes(draw(groups))
     sys.stdout.write(f"Filled {PAGE} and drew {PICTURE}\n")

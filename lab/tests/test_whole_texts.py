@@ -1,9 +1,10 @@
 """docs/whole-texts.md, with the trials of the grid `joined` behind it."""
 
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
+from scipy.stats import ttest_ind
 
 from lab.trials.configs import locate_grid
 from lab.trials.grid import read_grid
@@ -22,8 +23,7 @@ def script() -> ModuleType:
 
 def test_the_table_of_the_page_is_that_of_the_trials(script):
     page = script.PAGE.read_text(encoding="utf8")
-    table = script.make_table(read_results(FOLDER))
-    assert script.fill(page, {"whole texts": table}) == page
+    assert script.fill(page, script.make_tables(read_results(FOLDER))) == page
 
 
 def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(
@@ -54,9 +54,40 @@ def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(
 
 def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader(script):
     trials = read_grid(locate_grid("joined")).expand()
-    assert {(t.embedder, t.variant) for t in trials} == {*script.PIPELINES}
-    lengths = {(t.variant, *t.overrides["corpora.train.lengths"]) for t in trials}
-    assert lengths == {("sentences", 1), ("joined", *LENGTHS)}
+    tested = {trial for _, pair, _ in script.TESTED for trial in pair}
+    drawn = {(script.RECOMMENDED, variant) for variant in script.DRAWN.values()}
+    assert {(t.embedder, t.variant) for t in trials} == (
+        script.PIPELINES.keys() | tested | drawn
+    )
+    named = {variant: lengths for lengths, variant in script.DRAWN.items()}
+    for trial in trials:
+        lengths = trial.overrides["corpora.train.lengths"]
+        is_drawn = trial.variant != "joined_averaged"
+        assert not is_drawn or named[trial.variant] == ", ".join(map(str, lengths))
+        if trial.variant in ("joined", "joined_averaged"):
+            assert lengths == [*LENGTHS]
+
+
+def test_differences_are_tested_by_the_deviation_that_trials_have_in_common(script):
+    def make_trial(variant, *scores):
+        results = [
+            SimpleNamespace(joined={"test": {10: {"ents_f": score}}})
+            for score in scores
+        ]
+        return TrialKey("anem", script.HASH, variant), results
+
+    first, second = (0.5, 0.52, 0.54), (0.4, 0.43, 0.43)
+    groups = dict([make_trial("joined", *first), make_trial("sentences", *second)])
+    trials = ((script.HASH, "joined"), (script.HASH, "sentences"))
+    # of two trials with as many seeds each it is Student's test
+    p_value = ttest_ind(first, second).pvalue
+    found = script._test(groups, "anem", trials, 10, "all")
+    assert found == pytest.approx((0.1, p_value))
+    assert script._test(groups, "anem", trials, 10, "seen") is None
+    assert script._test(groups, "wnut17", trials, 10, "all") is None
+    # a third one tells of the deviation, of seeds that differ by nothing less
+    groups |= dict([make_trial("joined_averaged", 0.5, 0.5, 0.5)])
+    assert script._test(groups, "anem", trials, 10, "all")[1] < p_value
 
 
 def test_trials_of_the_page_were_trained_as_the_grid_says(script):
