@@ -16,6 +16,7 @@ NO_ZIG = "needs Zig's compiler, which compiles for other systems"
 NO_EMULATOR = "needs QEMU's emulator of aarch64"
 NO_CORPORA = "needs the real corpora"
 NO_MKDOCS = "needs MkDocs"
+NO_LOOKUPS = "needs spacy-lookups-data and pymorphy3"
 
 #: What runs those that are left out, by the reason that they give.
 REMEDIES = {
@@ -26,6 +27,7 @@ REMEDIES = {
     NO_EMULATOR: "Debian's package qemu-user-static brings it",
     NO_CORPORA: "they run where SPACY_HASHEMBEDS_DATA names their folder",
     NO_MKDOCS: "`make docs` runs them",
+    NO_LOOKUPS: "`pip install -e .[test]` brings them",
 }
 
 #: Marks of tests that need something, and why they are left out where it is missing.

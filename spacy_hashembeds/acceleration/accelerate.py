@@ -1,5 +1,5 @@
-"""Giving a saved pipeline our embedding layers: its weights load into them, so that its
-`config.cfg` alone is changed. Every other file is copied as it is.
+"""Giving a saved pipeline our layers and components: they load what spaCy's have saved,
+so that its `config.cfg` alone is changed. Every other file is copied as it is.
 """
 
 import os
@@ -24,6 +24,7 @@ from ..kernels.quantized import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
 from .changes import ChangeCounter, Changes
+from .components import find_irreplaceable, find_replacements
 from .conversion import (
     check_convertible,
     convert_config,
@@ -59,7 +60,7 @@ Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 class Acceleration(Shown):
     """What was done to a pipeline, and what came of it."""
 
-    #: Where the layers stand in the config that were converted.
+    #: Where the layers and components stand in the config that were converted.
     converted: list[str]
     #: Where something stands that had to be left as it was, and why.
     left: dict[str, str]
@@ -152,11 +153,14 @@ def accelerate_folder(
         before = LoadedPipeline(load(model), get_current_ops())
         source = _find_source(before.nlp, model, output)
         config = load_config(source / "config.cfg")
-        check_convertible(config, model, precision)
+        factories = find_replacements(before.nlp)
+        check_convertible(config, model, precision, factories)
         check = partial(check_replaceable, output, source, force=force)
         with replacing_folder(output, check) as folder:
             _copy_folder(source, folder)
-            new_config = convert_config(config, blas=blas, precision=precision)
+            new_config = convert_config(
+                config, blas=blas, precision=precision, factories=factories
+            )
             new_config.to_disk(folder / "config.cfg", interpolate=False)
             return compare(
                 before,
@@ -216,8 +220,11 @@ def compare(
             progress=lambda rounds: progress(rounds, "rounds"),
         )
     return Acceleration(
-        converted=find_convertible(config, precision),
-        left=find_unconvertible(config, blas=blas),
+        converted=[
+            *find_convertible(config, precision),
+            *(f"components.{name}" for name in find_replacements(before.nlp)),
+        ],
+        left=find_unconvertible(config, blas=blas) | find_irreplaceable(before.nlp),
         texts=parity.texts,
         tokens=parity.tokens,
         unchecked=parity.unchecked,

@@ -1,9 +1,10 @@
-"""Naming our layers in a pipeline's config, in place of spaCy's, whose weights they
-load: they have its tree of nodes, seeds and parameter names.
+"""Naming our layers and components in a pipeline's config, in place of spaCy's. Layers
+load the weights of these: they have their tree of nodes, seeds and parameter names.
 """
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from spacy.util import dot_to_object, registry, set_dot_to_object, walk_dict
@@ -14,6 +15,7 @@ from ..architectures.embedders.multi_fewer_hash_embed import DESCRIPTION, SPACY_
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.quantized import PRECISIONS, find_instructions
+from .components import REPLACEMENTS
 
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
@@ -76,9 +78,14 @@ def find_unconvertible(config: Config, *, blas: bool = False) -> dict[str, str]:
     return left
 
 
-def check_convertible(config: Config, model: object, precision: str | None) -> None:
-    """Check that there is something to convert in the config of the `model`, and that
-    what that makes of it can be checked here.
+def check_convertible(
+    config: Config,
+    model: object,
+    precision: str | None,
+    replacements: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Check that there is something to convert in the config of the `model`, its layers
+    or components of these names, and that what that makes of it can be checked here.
     """
     blocks = find_architectures(convert_config(config, precision=precision))
     if precision not in (None, "float32"):
@@ -92,16 +99,18 @@ def check_convertible(config: Config, model: object, precision: str | None) -> N
                 f"'precision' should be 'float32' for '{model}': it has no window "
                 f"encoder, whose products could be of {precision}."
             )
-    if find_convertible(config, precision):
+    if replacements or find_convertible(config, precision):
         return
     found = {place: block["@architectures"] for place, block in blocks.items()}
     found |= find_unconvertible(config)
     places = "; ".join(f"{place}: {name}" for place, name in found.items())
     ours = remedy = ""
-    if {OUR_EMBED, OUR_ENCODER} & set(found.values()):
+    factories = {block.get("factory") for block in config["components"].values()}
+    our_factories = {replacement.factory for replacement in REPLACEMENTS.values()}
+    if {OUR_EMBED, OUR_ENCODER} & set(found.values()) or our_factories & factories:
         kept = {block.get("precision", "float32") for block in blocks.values()}
         fewer = " and ".join(sorted(kept - {"float32"}))
-        ours = f"has our layers already{fewer and f', with products of {fewer}'}. It "
+        ours = f"has ours already{fewer and f', with products of {fewer}'}. It "
         others = [p for p in PRECISIONS if find_instructions(p) is not None]
         if OUR_ENCODER in found.values() and others and not fewer:
             remedy = (
@@ -110,18 +119,23 @@ def check_convertible(config: Config, model: object, precision: str | None) -> N
             )
     raise ValueError(
         f"'{model}' {ours}should have a "
-        "spacy.MultiHashEmbed, spacy.HashEmbedCNN or spacy.MaxoutWindowEncoder that "
-        "can be converted, but has none "
+        "spacy.MultiHashEmbed, spacy.HashEmbedCNN or spacy.MaxoutWindowEncoder, an "
+        "attribute ruler or a lemmatizer that can be converted, but has none "
         f"({places or 'no trained component'}).{remedy}"
     )
 
 
 def convert_config(
-    config: Config, *, blas: bool = False, precision: str | None = None
+    config: Config,
+    *,
+    blas: bool = False,
+    precision: str | None = None,
+    factories: Mapping[str, str] = MappingProxyType({}),
 ) -> Config:
-    """Name our layers in a copy of a config, and with `blas` our callback if its place
-    is empty. Variables stay, except those for arguments of a HashEmbedCNN: it becomes a
-    Tok2Vec of two layers, and these become values.
+    """Name our layers in a copy of a config, these factories of components, and with
+    `blas` our callback if its place is empty. Variables stay, except those for
+    arguments of a HashEmbedCNN: it becomes a Tok2Vec of two layers, and these become
+    values.
     """
     plain = _interpolate(config)
     converted = config.copy()
@@ -144,6 +158,8 @@ def convert_config(
             continue
         if isinstance(raw, dict):
             set_dot_to_object(converted, place, _convert(raw, block, precision))
+    for name, factory in factories.items():
+        converted["components"][name]["factory"] = factory
     if blas and not converted["nlp"].get("after_pipeline_creation"):
         converted["nlp"]["after_pipeline_creation"] = {"@callbacks": BLAS}
     return converted

@@ -1,4 +1,4 @@
-"""Giving a pipeline in memory our embedding layers, with its weights.
+"""Giving a pipeline in memory our layers and components, with its weights.
 
 A new pipeline is made from the converted config, and loads what the components of the
 old one save. They save it to a temporary folder: spaCy's rulers load all of their
@@ -22,6 +22,7 @@ from ..files import temporary_folder
 from ..inputs import check_pipeline
 from .accelerate import MAX_CHANGED, Acceleration, check_arguments, compare
 from .blas import keeping_ops, use_fastest_blas, walk_layers
+from .components import find_replacements
 from .conversion import BLAS, check_convertible, convert_config
 from .parity import LoadedPipeline, has_weights, make_texts_for
 
@@ -89,7 +90,8 @@ def accelerate(
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
     config = nlp.config.copy()
     with keeping_ops(), temporary_folder() as folder:
-        check_convertible(config, "nlp", precision)
+        factories = find_replacements(nlp)
+        check_convertible(config, "nlp", precision, factories)
         with _saying_what_fails():
             nlp.to_disk(folder, exclude=_NOT_COPIED)
 
@@ -98,7 +100,9 @@ def accelerate(
             return _copy(nlp, config, folder)
 
         before = LoadedPipeline(nlp, ops)
-        new_config = convert_config(config, blas=blas, precision=precision)
+        new_config = convert_config(
+            config, blas=blas, precision=precision, factories=factories
+        )
         after = LoadedPipeline(load(new_config), get_current_ops())
         done = compare(
             before,

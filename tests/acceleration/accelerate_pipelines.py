@@ -73,9 +73,15 @@ def without_our_encoder(layer: dict[str, Any]) -> dict[str, Any]:
     return {**layer, "encode": encode}
 
 
+#: Components that one of ours replaces, by pipeline.
+REPLACED = {"shared": ("attribute_ruler", "lemmatizer")}
+
+
 def find_places(name: str) -> list[str]:
-    """Say what should be converted in a pipeline of MAKERS: its encoders too."""
-    places = []
+    """Say what should be converted in a pipeline of MAKERS: its encoders too, and what
+    it has of `components.REPLACEMENTS`.
+    """
+    places = [f"components.{component}" for component in REPLACED.get(name, ())]
     for place in MAKERS[name][1]:
         places.append(f"components.{place}")
         if place.endswith(".embed"):

@@ -470,9 +470,7 @@ def test_an_encoder_is_converted_beside_an_embedding_that_stays(tmp_path, embed)
     assert result.converted == ["components.ner.model.tok2vec.encode"]
     assert result.left == {}
     assert 0 < result.max_relative_diff < 1e-5
-    with pytest.raises(
-        ValueError, match=r"has our layers already.*MaxoutWindowEncoder"
-    ):
+    with pytest.raises(ValueError, match=r"has ours already.*MaxoutWindowEncoder"):
         convert(tmp_path / "out", tmp_path / "again", TEXTS)
 
 
@@ -519,7 +517,7 @@ def test_only_layers_that_must_stay_are_refused_with_the_reason(tmp_path):
 @pytest.mark.slow
 def test_what_is_ours_already_is_refused(folders, tmp_path):
     convert(folders / "bare", tmp_path / "out", TEXTS)
-    with pytest.raises(ValueError, match=r"out' has our layers already\. It should"):
+    with pytest.raises(ValueError, match=r"out' has ours already\. It should"):
         convert(tmp_path / "out", tmp_path / "again", TEXTS)
 
 

@@ -181,7 +181,7 @@ def test_a_folder_that_can_not_be_written_is_named(tmp_path, monkeypatch):
 
 def test_what_has_our_layers_already_is_refused():
     new = convert(make()).nlp
-    match = "'nlp' has our layers already. It should have a spacy.MultiHashEmbed"
+    match = "'nlp' has ours already. It should have a spacy.MultiHashEmbed"
     with pytest.raises(ValueError, match=match):
         convert(new)
 

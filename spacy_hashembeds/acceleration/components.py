@@ -1,0 +1,63 @@
+"""Naming our components in a pipeline's config, in place of spaCy's, whose classes they
+extend and whose files they load.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from spacy.language import Language
+from spacy.pipeline import AttributeRuler
+
+from ..components import cached_attribute_ruler, cached_lemmatizer
+
+
+class Replacement(NamedTuple):
+    """A factory of ours for one of spaCy's, and when it may stand there."""
+
+    factory: str
+    is_possible: Callable[[Any], bool]
+    #: Why it may not, otherwise.
+    reason: str
+
+
+REPLACEMENTS: Mapping[str, Replacement] = {
+    "attribute_ruler": Replacement(
+        "cached_attribute_ruler",
+        lambda pipe: (
+            type(pipe) is AttributeRuler and cached_attribute_ruler.can_cache(pipe)
+        ),
+        "it has no patterns, or some that attributes of tokens do not decide",
+    ),
+    "lemmatizer": Replacement(
+        "cached_lemmatizer",
+        cached_lemmatizer.can_cache,
+        "what this lemmatizer reads of a token is not known",
+    ),
+}
+
+
+def find_replacements(nlp: Language) -> dict[str, str]:
+    """Find the components that ours can replace, and by which factory."""
+    return {
+        name: replacement.factory
+        for name, replacement, possible in _find_candidates(nlp)
+        if possible
+    }
+
+
+def find_irreplaceable(nlp: Language) -> dict[str, str]:
+    """Say why components stay where one of ours would stand, by place in the config."""
+    return {
+        f"components.{name}": replacement.reason
+        for name, replacement, possible in _find_candidates(nlp)
+        if not possible
+    }
+
+
+def _find_candidates(nlp: Language) -> list[tuple[str, Replacement, bool]]:
+    found = []
+    for name, pipe in nlp.components:
+        replacement = REPLACEMENTS.get(nlp.get_pipe_meta(name).factory)
+        if replacement is not None:
+            found.append((name, replacement, replacement.is_possible(pipe)))
+    return found

@@ -1,0 +1,241 @@
+"""`cached_lemmatizer`, spaCy's lemmatizer with a table of the lemmas it has given.
+
+A lemma depends on the word, its part of speech and its morphology alone, so that most
+of a text is looked up. The component is an instance of the language's own class, which
+computes what the table has not.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from spacy.attrs import LEMMA, MORPH, ORTH, POS, SENT_START
+from spacy.errors import Errors
+from spacy.language import Language
+from spacy.lookups import Table
+from spacy.pipeline import Lemmatizer
+from spacy.tokens import Doc, Token
+from spacy.util import registry
+from thinc.api import Model
+
+#: The lemmatizers of spaCy's that read nothing else of a token, and what they do read.
+LEMMATIZERS = {
+    "spacy.pipeline.lemmatizer.Lemmatizer": [ORTH, POS, MORPH],
+    **{
+        f"spacy.lang.{code}.lemmatizer.{language}Lemmatizer": [ORTH, POS, MORPH]
+        for code, language in {
+            "ca": "Catalan",
+            "el": "Greek",
+            "en": "English",
+            "fr": "French",
+            "ga": "Irish",
+            "ht": "HaitianCreole",
+            "it": "Italian",
+            "mk": "Macedonian",
+            "nl": "Dutch",
+            "pl": "Polish",
+            "ru": "Russian",
+            "uk": "Ukrainian",
+        }.items()
+    },
+    "spacy.lang.es.lemmatizer.SpanishLemmatizer": [ORTH, POS, MORPH, SENT_START],
+}
+
+#: Lemmas are forgotten beyond these, some 10 MB.
+MAX_LEMMAS = 2**16
+
+
+@Language.factory(
+    "cached_lemmatizer",
+    assigns=["token.lemma"],
+    default_config={
+        "model": None,
+        "mode": None,
+        "overwrite": False,
+        "scorer": {"@scorers": "spacy.lemmatizer_scorer.v1"},
+    },
+    default_score_weights={"lemma_acc": 1.0},
+)
+def make_cached_lemmatizer(
+    nlp: Language,
+    model: Model | None,
+    name: str,
+    mode: str | None,
+    overwrite: bool,
+    scorer: Callable | None,
+) -> Lemmatizer:
+    """Build spaCy's lemmatizer of a language, with a table of lemmas.
+
+    mode (str, optional): As spaCy's `lemmatizer` has it, by default the language's own.
+    RAISES (ValueError): If the language's lemmatizer is none of spaCy's own.
+    """
+    defaults = nlp.get_factory_meta("lemmatizer").default_config or {}
+    factory = nlp.get_factory_name("lemmatizer")
+    if factory not in registry.factories:  # of the language itself
+        factory = "lemmatizer"
+    config = {"model": model, "mode": mode, "overwrite": overwrite, "scorer": scorer}
+    if mode is None:
+        config["mode"] = defaults["mode"]
+    # the Irish one has no scorer
+    taken = {key: config[key] for key in defaults}
+    lemmatizer = registry.factories.get(factory)(nlp=nlp, name=name, **taken)
+    if not can_cache(lemmatizer):
+        raise ValueError(
+            f"The factory of '{name}' should be 'lemmatizer', but is "
+            f"'cached_lemmatizer': what {_get_path(type(lemmatizer))} reads of a token "
+            "is not known."
+        )
+    # what was made stays: the Russian and Ukrainian ones have loaded dictionaries
+    lemmatizer.scorer = scorer
+    base: Any = type(lemmatizer)
+    lemmatizer.__class__ = make_class(base)
+    return lemmatizer
+
+
+def can_cache(lemmatizer: Any) -> bool:
+    """Whether it is known what a lemmatizer reads of a token."""
+    return _get_path(type(lemmatizer)) in LEMMATIZERS
+
+
+def _get_path(component: type) -> str:
+    return f"{component.__module__}.{component.__qualname__}"
+
+
+class CachedLemmatizer(Lemmatizer):
+    """A lemmatizer that looks up the lemmas that it has given before.
+
+    They are forgotten when `lookups`, or a table or an entry in it, is replaced. What
+    is changed within an entry is not seen, as spaCy's own cache does not see it.
+    """
+
+    #: What a lemma depends on.
+    _attributes: list[int] = LEMMATIZERS[_get_path(Lemmatizer)]
+    _lemmas: dict[bytes, str]
+    #: The tables that lemmas are of, and in what state.
+    _tables: list[Table]
+    _states: list[tuple[int, int, int]] | None = None
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Lemmatize one Doc, in place."""
+        if not self._validated:
+            self._validate_tables(Errors.E1004)
+        if self.lemmatize != getattr(self, f"{self.mode}_lemmatize", None):
+            return super().__call__(doc)  # somebody has put another in its place
+        try:
+            self._set_lemmas(doc)
+        except Exception:  # of a token, which spaCy's error handler is told
+            return super().__call__(doc)
+        return doc
+
+    def _set_lemmas(self, doc: Doc) -> None:
+        lemmas: Any = doc.to_array(LEMMA)
+        places = np.arange(len(doc)) if self.overwrite else np.flatnonzero(lemmas == 0)
+        known = self._find_known()
+        rows = np.ascontiguousarray(doc.to_array([*self._attributes])[places])
+        # the bytes of a row are a smaller key than a tuple, and a faster one
+        keys = rows.view(f"S{rows.itemsize * rows.shape[1]}").ravel().tolist()
+        found: list[Any] = list(map(known.get, keys))
+        if None in found:
+            for i, (place, key) in enumerate(zip(places.tolist(), keys, strict=True)):
+                if found[i] is None:
+                    found[i] = self._lemmatize(doc[place], key, known)
+        # no hashes are kept: strings of a memory zone are gone after it
+        lemmas[places] = [*map(doc.vocab.strings.add, found)]
+        if len(places):
+            doc.from_array([LEMMA], lemmas)
+
+    def _lemmatize(self, token: Token, key: bytes, known: dict[bytes, str]) -> str:
+        lemma = known.get(key)  # from the same Doc
+        if lemma is None:
+            lemma = self.lemmatize(token)[0]
+            if token.pos:  # without one spaCy warns, each time
+                if len(known) >= MAX_LEMMAS:
+                    known.clear()
+                known[key] = lemma
+        return lemma
+
+    def _find_known(self) -> dict[bytes, str]:
+        """Find the lemmas of the tables as they are."""
+        tables = [self.lookups.get_table(name) for name in self.lookups.tables]
+        if self._states != _describe(tables):
+            _prepare(tables)
+            self._lemmas, self._tables, self._states = {}, tables, _describe(tables)
+        return self._lemmas
+
+
+def _describe(tables: Sequence[Table]) -> list[tuple[int, int, int]]:
+    return [(id(t), len(t), getattr(t, "changes", 0)) for t in tables]
+
+
+def _prepare(tables: Sequence[Table]) -> None:
+    """Have tables count their changes, and lists of forms find one at once."""
+    for table in tables:
+        if type(table) is Table:
+            table.__class__ = WatchedTable
+        if table.name == "lemma_index":
+            for key, forms in table.items():
+                if type(forms) is list:
+                    table[key] = FormList(forms)
+
+
+class WatchedTable(Table):
+    """A table of spaCy's that counts how often an entry was set."""
+
+    changes = 0
+
+    def __setitem__(self, key: str | int, value: Any) -> None:
+        self.changes += 1
+        super().__setitem__(key, value)
+
+
+class FormList(list):
+    """A list of forms that is looked into as a set: spaCy's rules look for each form in
+    tens of thousands.
+    """
+
+    def __contains__(self, form: object) -> bool:
+        forms = self.__dict__.get("forms")
+        if forms is None:
+            forms = self.forms = frozenset(self)
+        return form in forms
+
+    def __reduce__(self) -> tuple[type, tuple[list[str]]]:
+        return FormList, ([*self],)
+
+
+def _forgetting(name: str) -> Callable[..., Any]:
+    change = getattr(list, name)
+
+    @wraps(change)
+    def changed(self: FormList, *args: Any, **kwargs: Any) -> Any:
+        self.__dict__.pop("forms", None)
+        return change(self, *args, **kwargs)
+
+    return changed
+
+
+for _name in (
+    *("__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear"),
+    *("extend", "insert", "pop", "remove"),
+):
+    setattr(FormList, _name, _forgetting(_name))
+
+
+@cache
+def make_class(base: Any) -> type[Lemmatizer]:
+    """Make the class of a language's lemmatizer with a table of lemmas."""
+    if base is Lemmatizer:
+        return CachedLemmatizer
+    members = {"__module__": __name__, "_attributes": LEMMATIZERS[_get_path(base)]}
+    return type(f"Cached{base.__name__}", (CachedLemmatizer, base), members)
+
+
+def __getattr__(name: str) -> type[Lemmatizer]:
+    """Find a class that was made: pickle looks for it here."""
+    for path in LEMMATIZERS:
+        module, _, base = path.rpartition(".")
+        if name == f"Cached{base}":
+            return make_class(getattr(import_module(module), base))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,94 @@
+"""Components of spaCy's that ours replace, and which stay."""
+
+import pytest
+import spacy
+from spacy.lang.en.lemmatizer import EnglishLemmatizer
+from spacy.language import Language
+from spacy.lookups import Lookups
+from spacy.pipeline import AttributeRuler
+
+from spacy_hashembeds.acceleration.components import (
+    find_irreplaceable,
+    find_replacements,
+)
+from spacy_hashembeds.acceleration.in_memory import accelerate
+
+
+class OtherLemmatizer(EnglishLemmatizer):
+    """A stranger's, which may read anything of a token."""
+
+
+class OtherRuler(AttributeRuler):
+    """A stranger's too."""
+
+
+def make_pipeline() -> Language:
+    """Make a pipeline whose components have something to do."""
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("attribute_ruler", name="ruler")
+    ruler.add([[{"LOWER": "mice"}]], {"POS": "NOUN"})
+    lookups = Lookups()
+    for name in ("lemma_rules", "lemma_index"):
+        lookups.add_table(name, {})
+    lookups.add_table("lemma_exc", {"noun": {"mice": ["mouse"]}})
+    nlp.add_pipe("lemmatizer").initialize(lookups=lookups)
+    return nlp
+
+
+def test_spacys_own_are_replaced_by_their_names():
+    nlp = make_pipeline()
+    assert find_replacements(nlp) == {
+        "ruler": "cached_attribute_ruler",
+        "lemmatizer": "cached_lemmatizer",
+    }
+    assert find_irreplaceable(nlp) == {}
+
+
+def test_strangers_stay_with_the_reason():
+    nlp = make_pipeline()
+    nlp.get_pipe("lemmatizer").__class__ = OtherLemmatizer
+    nlp.get_pipe("ruler").__class__ = OtherRuler
+    assert find_replacements(nlp) == {}
+    assert find_irreplaceable(nlp) == {
+        "components.lemmatizer": "what this lemmatizer reads of a token is not known",
+        "components.ruler": "it has no patterns, or some that attributes of tokens do "
+        "not decide",
+    }
+
+
+@pytest.mark.parametrize("pattern", [None, {"LOWER": "a", "OP": "*"}])
+def test_a_ruler_that_can_not_be_looked_up_stays(pattern):
+    nlp = make_pipeline()
+    nlp.get_pipe("ruler").clear()
+    if pattern is not None:
+        nlp.get_pipe("ruler").add([[pattern]], {"POS": "NOUN"})
+    assert find_replacements(nlp) == {"lemmatizer": "cached_lemmatizer"}
+    assert [*find_irreplaceable(nlp)] == ["components.ruler"]
+
+
+def test_a_pipeline_without_layers_is_accelerated_by_its_components():
+    nlp = make_pipeline()
+    texts = ["mice mice", "mice", ""]
+    done = accelerate(nlp, texts, rounds=1)
+    assert done.converted == ["components.ruler", "components.lemmatizer"]
+    new = done.nlp
+    assert new.config["components"]["ruler"]["factory"] == "cached_attribute_ruler"
+    for name, pipe in nlp.components:
+        assert isinstance(new.get_pipe(name), type(pipe))
+        assert new.get_pipe(name).to_bytes() == pipe.to_bytes()
+    for doc, new_doc in zip(nlp.pipe(texts), new.pipe(texts), strict=True):
+        assert new_doc.to_json() == doc.to_json()
+    with pytest.raises(ValueError, match="has ours already"):
+        accelerate(new, texts, rounds=1)
+
+
+def test_one_edit_takes_them_out():
+    new = accelerate(make_pipeline(), ["mice"], rounds=1).nlp
+    config = new.config.copy()
+    for name, factory in (("ruler", "attribute_ruler"), ("lemmatizer", "lemmatizer")):
+        config["components"][name]["factory"] = factory
+    stock = type(new).from_config(config, vocab=new.vocab)
+    for name, pipe in new.components:
+        stock.get_pipe(name).from_bytes(pipe.to_bytes())
+    assert type(stock.get_pipe("lemmatizer")) is EnglishLemmatizer
+    assert [token.lemma_ for token in stock("mice")] == ["mouse"]

@@ -1,0 +1,452 @@
+"""`cached_lemmatizer`: the lemmas of spaCy's lemmatizers, from a table."""
+
+import copy
+import multiprocessing
+import pickle
+import random
+import threading
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.lookups import Lookups
+from spacy.parts_of_speech import IDS
+from spacy.pipeline import Lemmatizer
+from spacy.strings import get_string_id
+from spacy.tokens import Doc
+from spacy.util import load_language_data, registry
+
+from spacy_hashembeds.components import cached_lemmatizer
+from spacy_hashembeds.components.cached_lemmatizer import (
+    LEMMATIZERS,
+    CachedLemmatizer,
+    FormList,
+    can_cache,
+)
+
+from ..left_out import NO_LOOKUPS
+
+#: A language of each class, and of spaCy's own two modes.
+LANGUAGES = "ca el en es fr ga it mk nl pl ru uk nb sv de ht".split()
+#: What lemmatizers look at, and something that they don't.
+MORPHS = (
+    *("", "Number=Sing", "Number=Plur", "VerbForm=Inf", "Degree=Pos", "Foreign=Yes"),
+    *("Tense=Pres|VerbForm=Fin", "VerbForm=Part", "VerbForm=Vnoun", "Form=HPref"),
+    *("Mood=Sub|Number=Plur|Person=1", "Case=Gen|Gender=Fem|Number=Sing"),
+    *("Gender=Masc|Number=Plur|Person=3", "Mood=Imp|Number=Sing|Person=2"),
+)
+SPACY_FAILS_ON = {("es", "CONJ"), ("es", "EOL")}
+#: More entries of a table say no more of the code that reads it.
+MOST = 3000
+
+ENGLISH = {
+    "lemma_rules": {"noun": [["s", ""], ["ies", "y"]], "verb": [["ing", "e"]]},
+    "lemma_exc": {"noun": {"mice": ["mouse"]}, "verb": {"was": ["be"]}},
+    "lemma_index": {"noun": ["house", "mouse", "pony"], "verb": ["bake", "be"]},
+}
+
+
+def make_lookups(tables: dict[str, Any]) -> Lookups:
+    lookups = Lookups()
+    for name, table in copy.deepcopy(tables).items():
+        lookups.add_table(name, table)
+    return lookups
+
+
+def make_lemmatizer(
+    factory: str = "cached_lemmatizer",
+    *,
+    lang: str = "en",
+    tables: Any = ENGLISH,
+    **cfg,
+) -> Lemmatizer:
+    lemmatizer = spacy.blank(lang).add_pipe(factory, name="lemmatizer", config=cfg)
+    lemmatizer.initialize(lookups=make_lookups(tables))
+    return lemmatizer
+
+
+def make_doc(lemmatizer: Lemmatizer, *tokens: tuple[str, ...]) -> Doc:
+    """Make a Doc of words, parts of speech, and morphs and lemmas if there are any."""
+    words, pos, *others = zip(*tokens, strict=True)
+    doc = Doc(lemmatizer.vocab, words=words, pos=pos)
+    for name, values in zip(("morph", "lemmas"), others, strict=False):
+        for token, value in zip(doc, values, strict=True):
+            token.set_morph(value) if name == "morph" else setattr(
+                token, "lemma_", value
+            )
+    return doc
+
+
+def lemmatize(lemmatizer: Lemmatizer, *tokens: tuple[str, ...]) -> list[str]:
+    return [token.lemma_ for token in lemmatizer(make_doc(lemmatizer, *tokens))]
+
+
+@cache
+def read_tables(lang: str) -> dict[str, Any]:
+    """Read a language's tables, no more than `MOST` entries of each."""
+    tables = registry.lookups.get(lang) if lang in registry.lookups else {}
+    random_state = random.Random(0)
+
+    def cut(value: Any) -> Any:
+        if len(value) <= MOST or isinstance(value, str):
+            return value
+        keys = random_state.sample(sorted(value), MOST)
+        return {key: value[key] for key in keys} if isinstance(value, dict) else keys
+
+    found = {}
+    for name, path in tables.items():
+        if name.startswith("lemma_"):
+            table = cut(load_language_data(path))
+            found[name] = {key: cut(value) for key, value in table.items()}
+    return found
+
+
+def list_words(tables: dict[str, Any]) -> Iterator[str]:
+    """List words of each table and entry, and one for each ending with a rule."""
+    random_state = random.Random(0)
+    for name, table in tables.items():
+        entries = [v for v in table.values() if isinstance(v, dict | list)]
+        for entry in (table, *entries):
+            strings = [s for s in entry if isinstance(s, str)]
+            yield from random_state.sample(strings, min(len(strings), 8))
+        if name == "lemma_rules":
+            for rules in entries:
+                yield from (f"blo{rule[0]}" for rule in rules if len(rule[0]) < 12)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_lemmas_are_those_of_each_language_for_all_parts_of_speech(lang):
+    if lang in ("ru", "uk"):
+        pytest.importorskip("pymorphy3", reason=NO_LOOKUPS)
+        tables: dict[str, Any] = {}
+        words = ["дома", "столы", "красивая", "був", "мыла", "книги", "гарна", "XV"]
+    else:
+        if lang != "ht" and lang not in registry.lookups:
+            pytest.skip(NO_LOOKUPS)
+        tables = read_tables(lang)
+        words = list(dict.fromkeys(list_words(tables))) or ["chat", "Chats"]
+    if lang == "ht":
+        names = ("lemma_lookup", "lemma_rules", "lemma_exc", "lemma_index")
+        tables = {name: {} for name in names}
+    random_state = random.Random(1)
+    tokens = [
+        (random_state.choice((word, word, word.title(), word.upper())), pos, morph)
+        for word in words
+        for pos in IDS
+        if (lang, pos) not in SPACY_FAILS_ON
+        for morph in random_state.sample(MORPHS, 1)
+    ]
+    random_state.shuffle(tokens)
+    theirs, ours = (
+        make_lemmatizer(factory, lang=lang, tables=tables)
+        for factory in ("lemmatizer", "cached_lemmatizer")
+    )
+    assert isinstance(ours, type(theirs))
+    assert can_cache(theirs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of words without a part of speech
+        for half in (tokens, tokens[::-1]):  # the second of what the first has met
+            for start in range(0, len(half), 500):
+                part = half[start : start + 500]
+                assert lemmatize(ours, *part) == lemmatize(theirs, *part)
+    assert ours._lemmas
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["mice", "Mice", "ponies", "was", "baking", "é", "the"])
+            | st.text(min_size=1, max_size=6),
+            st.sampled_from(sorted(IDS)),
+            st.sampled_from(MORPHS),
+            st.sampled_from(["", "", "given"]),
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    st.booleans(),
+)
+def test_lemmas_of_any_tokens_are_spacys(tokens, overwrite):
+    theirs, ours = _make_two(overwrite)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert lemmatize(ours, *tokens) == lemmatize(theirs, *tokens)
+
+
+@cache
+def _make_two(overwrite: bool) -> tuple[Lemmatizer, Lemmatizer]:
+    theirs, ours = (
+        make_lemmatizer(factory, overwrite=overwrite)
+        for factory in ("lemmatizer", "cached_lemmatizer")
+    )
+    return theirs, ours
+
+
+def test_spanish_lemmas_depend_on_where_a_sentence_starts():
+    names = ("lemma_rules", "lemma_rules_groups", "lemma_index", "lemma_exc")
+    lemmatizer = make_lemmatizer(lang="es", tables={name: {} for name in names})
+    doc = Doc(
+        lemmatizer.vocab,
+        words=["En", "Oslo", "En"],
+        pos=["ADP", "PROPN", "ADP"],
+        sent_starts=[True, False, False],
+    )
+    assert [token.lemma_ for token in lemmatizer(doc)] == ["en", "Oslo", "En"]
+
+
+def test_a_lemma_that_was_given_once_is_not_computed_again(monkeypatch):
+    lemmatizer = make_lemmatizer()
+    tokens = [
+        ("mice", "NOUN", ""),
+        ("mice", "NOUN", "Foreign=Yes"),
+        ("mice", "VERB", ""),
+    ]
+    expected = ["mouse", "mouse", "mice"]
+    assert lemmatize(lemmatizer, *tokens, *tokens) == expected * 2
+    assert len(lemmatizer._lemmas) == 3
+    monkeypatch.setattr(
+        type(lemmatizer).__mro__[2], "is_base_form", lambda *_: pytest.fail("computed")
+    )
+    lemmatizer.cache.clear()
+    assert lemmatize(lemmatizer, *tokens) == expected
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_overwrite_may_be_changed_at_any_time(overwrite):
+    lemmatizer = make_lemmatizer(overwrite=not overwrite)
+    token = ("mice", "NOUN", "", "given")
+    lemmatize(lemmatizer, token)
+    lemmatizer.overwrite = overwrite
+    assert lemmatize(lemmatizer, token) == ["mouse" if overwrite else "given"]
+
+
+def replace_lookups(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups = make_lookups(CHANGED)
+    lemmatizer.cache.clear()
+
+
+def replace_table(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups.remove_table("lemma_exc")
+    lemmatizer.lookups.add_table("lemma_exc", CHANGED["lemma_exc"])
+    lemmatizer.cache.clear()
+
+
+def set_entry(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups.get_table("lemma_exc").set("noun", {"mice": ["rat"]})
+    lemmatizer.cache.clear()
+
+
+def delete_entry(lemmatizer: Lemmatizer) -> None:
+    del lemmatizer.lookups.get_table("lemma_exc")[get_string_id("noun")]
+    lemmatizer.lookups.get_table("lemma_exc")["noun"] = {"mice": ["rat"]}
+    lemmatizer.cache.clear()
+
+
+def initialize(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.initialize(lookups=make_lookups(CHANGED))
+    lemmatizer.cache.clear()
+
+
+def load(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.from_bytes(make_lemmatizer("lemmatizer", tables=CHANGED).to_bytes())
+    lemmatizer.cache.clear()
+
+
+def replace_method(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lemmatize = lambda _: ["rat"]
+
+
+CHANGED = {**ENGLISH, "lemma_exc": {"noun": {"mice": ["rat"]}}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(replace_lookups, replace_table, set_entry, delete_entry, initialize, load),
+        replace_method,
+    ],
+)
+def test_no_change_is_missed(change):
+    for factory in ("lemmatizer", "cached_lemmatizer"):
+        lemmatizer = make_lemmatizer(factory)
+        assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["mouse"]
+        change(lemmatizer)
+        assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["rat"]
+
+
+def test_forms_are_found_as_in_a_list_whatever_is_done_to_it():
+    lemmatizer = make_lemmatizer()
+    assert lemmatize(lemmatizer, ("houses", "NOUN")) == ["house"]
+    index = lemmatizer.lookups.get_table("lemma_index")["noun"]
+    assert type(index) is FormList
+    expected = list(index)
+    for act in (
+        lambda forms: forms.append("a"),
+        lambda forms: forms.extend(["b", "c"]),
+        lambda forms: forms.insert(0, "d"),
+        lambda forms: forms.remove("house"),
+        lambda forms: forms.pop(),
+        lambda forms: forms.__setitem__(0, "e"),
+        lambda forms: forms.__delitem__(1),
+        lambda forms: forms.__iadd__(["f"]),
+        lambda forms: forms.__imul__(2),
+        lambda forms: forms.sort(),
+        lambda forms: forms.reverse(),
+        lambda forms: forms.clear(),
+    ):
+        before = set(expected)
+        act(index)
+        act(expected)
+        for form in before | set(expected) | {"none"}:
+            assert (form in index) == (form in expected)
+        assert index == expected
+        assert pickle.loads(pickle.dumps(index)) == expected
+
+
+def test_no_more_lemmas_are_kept_than_may_be(monkeypatch):
+    monkeypatch.setattr(cached_lemmatizer, "MAX_LEMMAS", 10)
+    lemmatizer = make_lemmatizer()
+    words = [f"w{i}s" for i in range(95)]
+    assert lemmatize(lemmatizer, *((w, "NOUN") for w in words)) == [
+        w[:-1] for w in words
+    ]
+    assert len(lemmatizer._lemmas) == 5
+
+
+def test_words_of_a_memory_zone_leave_nothing_behind():
+    nlp = spacy.blank("en")
+    lemmatizer = nlp.add_pipe("cached_lemmatizer")
+    lemmatizer.initialize(lookups=make_lookups(ENGLISH))
+    for _ in range(2):  # the second zone has the strings of the first no more
+        with nlp.memory_zone():
+            assert lemmatize(lemmatizer, ("glorps", "NOUN")) == ["glorp"]
+        assert "glorp" not in nlp.vocab.strings
+    assert lemmatize(lemmatizer, ("glorps", "NOUN")) == ["glorp"]
+    assert "glorp" in nlp.vocab.strings
+
+
+@pytest.mark.parametrize("lang", ["en", "nl", "de"])
+@pytest.mark.parametrize("remake", ["pickle", "deepcopy", "bytes", "disk"])
+def test_copies_and_saved_ones_are_alike(lang, remake, tmp_path):
+    tables = {**ENGLISH, "lemma_lookup": {"mice": "mouse"}}
+    config = {"mode": "rule"} if lang != "de" else {}
+    theirs = make_lemmatizer("lemmatizer", lang=lang, tables=tables, **config)
+    ours = make_lemmatizer(lang=lang, tables=tables, **config)
+    tokens = [("mice", "NOUN"), ("houses", "NOUN")]
+    expected = lemmatize(theirs, *tokens)
+    assert lemmatize(ours, *tokens) == expected
+    assert ours.to_bytes(exclude=["vocab"]) == theirs.to_bytes(exclude=["vocab"])
+    if remake == "pickle":
+        new = pickle.loads(pickle.dumps(ours))
+    elif remake == "deepcopy":
+        new = copy.deepcopy(ours)
+    else:
+        new = make_lemmatizer(lang=lang, tables={t: {} for t in tables}, **config)
+        if remake == "bytes":
+            new.from_bytes(theirs.to_bytes())
+        else:
+            theirs.to_disk(tmp_path)
+            new.from_disk(tmp_path)
+    assert type(new) is type(ours)
+    assert lemmatize(new, *tokens) == expected
+
+
+def test_tables_that_are_missing_are_spacys_error():
+    lemmatizer = spacy.blank("en").add_pipe("cached_lemmatizer")
+    with pytest.raises(ValueError, match="E1004"):
+        lemmatizer(make_doc(lemmatizer, ("mice", "NOUN")))
+
+
+@pytest.mark.parametrize("factory", ["lemmatizer", "cached_lemmatizer"])
+def test_what_fails_goes_to_the_error_handler_with_the_lemmas_before_it(factory):
+    lemmatizer = make_lemmatizer(factory)
+    lemmatizer.lookups.get_table("lemma_exc")["verb"] = {"fails": [3]}
+    failed = []
+    lemmatizer.set_error_handler(lambda *args: failed.append(args))
+    doc = make_doc(lemmatizer, ("mice", "NOUN"), ("fails", "VERB"), ("mice", "NOUN"))
+    assert lemmatizer(doc) is None
+    [(name, component, docs, error)] = failed
+    assert (name, component, docs) == ("lemmatizer", lemmatizer, [doc])
+    assert isinstance(error, TypeError | KeyError)
+    assert [token.lemma_ for token in doc] == ["mouse", "", ""]
+
+
+def test_spacy_warns_of_words_without_a_part_of_speech_each_time():
+    lemmatizer = make_lemmatizer()
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="W108"):
+            lemmatize(lemmatizer, ("mice", ""))
+
+
+def test_an_empty_doc_stays_empty():
+    assert len(make_lemmatizer()(Doc(spacy.blank("en").vocab))) == 0
+
+
+def test_the_mode_is_the_languages_own_unless_it_is_named():
+    modes = {
+        lang: spacy.blank(lang).add_pipe("cached_lemmatizer").mode
+        for lang in ("en", "fr", "it", "de")
+    }
+    assert modes == {"en": "rule", "fr": "rule", "it": "pos_lookup", "de": "lookup"}
+    nlp = spacy.blank("en")
+    assert nlp.add_pipe("cached_lemmatizer", config={"mode": "lookup"}).mode == "lookup"
+    with pytest.raises(ValueError, match="E1003"):
+        make_lemmatizer(mode="none", tables={})
+
+
+def test_a_lemmatizer_that_is_not_known_is_refused_with_the_remedy():
+    class OtherLemmatizer(Lemmatizer):
+        pass
+
+    class Other(Language):
+        lang = "other"
+
+    defaults = {"model": None, "mode": "rule", "overwrite": False, "scorer": None}
+
+    @Other.factory("lemmatizer", default_config=defaults)
+    def make(nlp, name, model, mode, overwrite, scorer):
+        return OtherLemmatizer(nlp.vocab, model, name, mode=mode)
+
+    assert not can_cache(Other().add_pipe("lemmatizer"))
+    with pytest.raises(ValueError, match=r"should be 'lemmatizer'.*OtherLemmatizer"):
+        Other().add_pipe("cached_lemmatizer")
+
+
+def test_threads_and_forks_find_the_same_lemmas():
+    nlp = spacy.blank("en")
+    lemmatizer = nlp.add_pipe("cached_lemmatizer")
+    lemmatizer.initialize(lookups=make_lookups(ENGLISH))
+    tokens = [(f"w{i}s", "NOUN") for i in range(200)]
+    expected = [word[:-1] for word, _ in tokens]
+    found = []
+
+    def work() -> None:
+        for _ in range(5):
+            found.append(lemmatize(lemmatizer, *tokens))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 20
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply(lemmatize, (lemmatizer, *tokens)) == expected
+
+
+def test_each_class_is_spacys_own():
+    for path in LEMMATIZERS:
+        module, _, name = path.rpartition(".")
+        made = getattr(cached_lemmatizer, f"Cached{name}")
+        assert issubclass(
+            made, (CachedLemmatizer, getattr(import_module(module), name))
+        )
+    with pytest.raises(AttributeError, match="CachedNone"):
+        _ = cached_lemmatizer.CachedNone
