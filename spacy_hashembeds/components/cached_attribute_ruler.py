@@ -47,8 +47,8 @@ Match = tuple[int, int, int, int]
 )
 def make_cached_attribute_ruler(
     nlp: Language, name: str, validate: bool, scorer: Callable | None
-) -> AttributeRuler:
-    """Build spaCy's attribute ruler, with a table of what its patterns match."""
+) -> "CachedAttributeRuler":
+    """Build the component `cached_attribute_ruler`: see `CachedAttributeRuler`."""
     return CachedAttributeRuler(nlp.vocab, name, validate=validate, scorer=scorer)
 
 
@@ -58,6 +58,9 @@ class CachedAttributeRuler(AttributeRuler):
     Patterns may name attributes of tokens, with values, IN, NOT_IN, REGEX and the like.
     If one has operators, extension attributes or anything else, spaCy's Matcher is
     asked on each text, as ever.
+
+    validate (bool): Whether patterns are validated when they are added.
+    scorer (Callable, optional): What scores the component in evaluation.
     """
 
     _table: "MatchTable | None" = None

@@ -65,12 +65,8 @@ def make_cached_lemmatizer(
     mode: str | None,
     overwrite: bool,
     scorer: Callable | None,
-) -> Lemmatizer:
-    """Build spaCy's lemmatizer of a language, with a table of lemmas.
-
-    mode (str, optional): As spaCy's `lemmatizer` has it, by default the language's own.
-    RAISES (ValueError): If the language's lemmatizer is none of spaCy's own.
-    """
+) -> "CachedLemmatizer":
+    """Build the component `cached_lemmatizer`: see `CachedLemmatizer`."""
     defaults = nlp.get_factory_meta("lemmatizer").default_config or {}
     factory = nlp.get_factory_name("lemmatizer")
     if factory not in registry.factories:  # of the language itself
@@ -108,6 +104,13 @@ class CachedLemmatizer(Lemmatizer):
 
     They are forgotten when `lookups`, or a table or an entry in it, is replaced. What
     is changed within an entry is not seen, as spaCy's own cache does not see it.
+
+    model (Model, optional): As spaCy's `lemmatizer` takes it, and all that follows.
+    mode (str, optional): How lemmas are found, by default as the language has it.
+    overwrite (bool): Whether lemmas that are there are replaced.
+    scorer (Callable, optional): What scores the component in evaluation.
+    RAISES (ValueError): If the language's lemmatizer is none of spaCy's own: what it
+        reads of a token is not known.
     """
 
     #: What a lemma depends on.
@@ -224,7 +227,7 @@ for _name in (
 
 
 @cache
-def make_class(base: Any) -> type[Lemmatizer]:
+def make_class(base: Any) -> type["CachedLemmatizer"]:
     """Make the class of a language's lemmatizer with a table of lemmas."""
     if base is Lemmatizer:
         return CachedLemmatizer
@@ -232,7 +235,7 @@ def make_class(base: Any) -> type[Lemmatizer]:
     return type(f"Cached{base.__name__}", (CachedLemmatizer, base), members)
 
 
-def __getattr__(name: str) -> type[Lemmatizer]:
+def __getattr__(name: str) -> type["CachedLemmatizer"]:
     """Find a class that was made: pickle looks for it here."""
     for path in LEMMATIZERS:
         module, _, base = path.rpartition(".")
