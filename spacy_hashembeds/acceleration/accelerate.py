@@ -39,7 +39,7 @@ from .parity import (
     find_precisions,
     make_texts_for,
 )
-from .timing import measure_speeds
+from .timing import measure_components, measure_speeds
 
 #: What spaCy saves beside the components, in files or folders of these names.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
@@ -77,6 +77,8 @@ class Acceleration(Shown):
     words_per_second: dict[str, float]
     #: ... and their quartiles.
     words_per_second_quartiles: dict[str, tuple[float, float]]
+    #: Microseconds a word of each component, "before" and "after", timed once.
+    component_times: dict[str, dict[str, float]]
     #: What speaks against these timings.
     disturbances: list[str]
     #: What products are computed of, but for float32, and were before.
@@ -121,8 +123,18 @@ class Acceleration(Shown):
         ]
         rows.append(("Ratio", f"{after / before:.2f}", ""))
         yield Table(None, None, ("", "Words/s", "Quartiles"), rows)
+        yield self._make_component_table()
         for disturbance in self.disturbances:
             yield Sentence(f"The timings were disturbed. {disturbance}", "warn")
+
+    def _make_component_table(self) -> Table:
+        before, after = self.component_times.values()
+        rows = [
+            (name, f"{before[name]:.1f}", f"{after[name]:.1f}")
+            for name in sorted(after, key=after.__getitem__, reverse=True)
+        ]
+        legend = "Microseconds a word, by component, timed once:"
+        return Table(None, legend, ("Component", "Before", "After"), rows)
 
 
 def accelerate_folder(
@@ -219,6 +231,10 @@ def compare(
             rounds=rounds,
             progress=lambda rounds: progress(rounds, "rounds"),
         )
+        component_times = {
+            name: measure_components(load(), parity.sample)
+            for name, load in loaders.items()
+        }
     return Acceleration(
         converted=[
             *find_convertible(config, precision),
@@ -231,6 +247,7 @@ def compare(
         max_relative_diff=parity.max_relative_diff,
         words_per_second={name: speed[0] for name, speed in speeds.items()},
         words_per_second_quartiles={name: speed[1] for name, speed in speeds.items()},
+        component_times=component_times,
         disturbances=find_disturbances(machine, speeds),
         kept_precisions=sorted(old & new),
         changes=changes,

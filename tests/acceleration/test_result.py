@@ -21,6 +21,10 @@ def done() -> Acceleration:
             "before": (9_500.0, 10_200.0),
             "after": (23_000.0, 25_000.0),
         },
+        component_times={
+            "before": {"tagger": 1.25, "ner": 90.06},
+            "after": {"tagger": 1.25, "ner": 30.0},
+        },
         disturbances=["Others were busy."],
         kept_precisions=["int8"],
     )
@@ -36,6 +40,7 @@ def test_it_prints_what_was_done_and_how_fast_it_is(done):
     assert ["Before", "10,000", "9,500..10,200"] in rows
     assert ["After", "24,000", "23,000..25,000"] in rows
     assert ["Ratio", "2.40"] in rows
+    assert rows.index(["ner", "90.1", "30.0"]) < rows.index(["tagger", "1.2", "1.2"])
     assert "The timings were disturbed. Others were busy." in str(done)
     assert "Products of int8 stay so (--precision" in str(done)
 

@@ -5,7 +5,11 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_hashembeds.acceleration import timing as timing_module
-from spacy_hashembeds.acceleration.timing import Speed, measure_speeds
+from spacy_hashembeds.acceleration.timing import (
+    Speed,
+    measure_components,
+    measure_speeds,
+)
 
 from .. import toy_ner
 
@@ -80,3 +84,16 @@ def test_there_must_be_something_to_time(docs):
         measure_speeds({"en": lambda: nlp}, [Doc(nlp.vocab)])
     with pytest.raises(ValueError, match="'rounds' should be 1 or more, but is 0"):
         measure_speeds({"en": lambda: nlp}, docs, rounds=0)
+
+
+def test_components_are_timed_one_after_the_other(docs, monkeypatch):
+    nlp = spacy.blank("en")
+    for name in ("first", "second"):
+        ruler = nlp.add_pipe("entity_ruler", name=name)
+        ruler.add_patterns([{"label": "LOC", "pattern": "Oslo"}])
+    nlp.add_pipe("sentencizer", name="third")
+    nlp.disable_pipe("second")
+    clock = iter([0, 0, 0, 4, 4, 6])  # of the warm-up, and of two components
+    monkeypatch.setattr(timing_module, "perf_counter", lambda: next(clock))
+    assert measure_components(nlp, docs) == {"first": 1e6, "third": 5e5}
+    assert not any(doc.ents for doc in docs)
