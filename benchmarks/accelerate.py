@@ -19,6 +19,7 @@ from wasabi import msg
 
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import use_fastest_blas
+from spacy_hashembeds.acceleration.changes import ENTITIES
 from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.kernels.quantized import PRECISIONS, find_instructions
 from spacy_hashembeds.loading import load_trained
@@ -189,7 +190,7 @@ def measure_group(
         "changes": {
             name: {
                 "tokens": list(one.changes.tokens),
-                "entities": list(one.changes.entities),
+                "entities": list(one.changes.kinds[ENTITIES][:2]),
             }
             for name, one in done.items()
             if one.changes

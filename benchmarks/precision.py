@@ -14,7 +14,7 @@ import typer
 from thinc.api import get_current_ops
 from wasabi import msg
 
-from spacy_hashembeds.acceleration.changes import ChangeCounter
+from spacy_hashembeds.acceleration.changes import ENTITIES, ChangeCounter
 from spacy_hashembeds.acceleration.parity import LoadedPipeline, compare_pipelines
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.files import write_json
@@ -84,7 +84,7 @@ def compare(
     changes = counter.summarize()
     return {
         "tokens": list(changes.tokens),
-        "entities": list(changes.entities),
+        "entities": list(changes.kinds[ENTITIES][:2]),
         "f1": list(changes.f1 or ()),
     }
 

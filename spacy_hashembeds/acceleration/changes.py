@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..display import Part, Sentence
+from ..display import Part, Sentence, Table
 from ..evaluation.bootstrap import Difference, Draws, compare_scores
 from ..evaluation.categories import choose_labels
 from ..evaluation.counts import score_counts
@@ -20,19 +22,77 @@ ATTRIBUTES = [
     *("SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 ]
 
+#: Kinds of annotation that are told apart, and the attributes of tokens that have them.
+KINDS = {
+    "norms": "NORM",
+    "lemmas": "LEMMA",
+    "tags": "TAG",
+    "parts of speech": "POS",
+    "morphology": "MORPH",
+    "heads": "HEAD",
+    "dependencies": "DEP",
+    "sentences": "SENT_START",
+}
+ENTITIES, CATEGORIES = "entities", "categories"
+#: How many times as much of a kind may change: entities are few, and a moved one counts
+#: twice.
+ALLOWANCES = {ENTITIES: 10}
+
+_COLUMNS = [ATTRIBUTES.index(attribute) for attribute in KINDS.values()]
 _DRAWS = Draws(samples=5000, seed=0)
+#: Of a normal distribution 95 percent are within so many deviations.
+_Z = NormalDist().inv_cdf(0.975)
+
+
+class Share(NamedTuple):
+    """How many are changed, of how many, and the share's interval of 95 percent, of 0
+    to 1, over texts of this kind.
+    """
+
+    changed: int
+    of: int
+    interval: tuple[float, float]
+
+    def __str__(self) -> str:
+        """Say the share, and its interval, in percent."""
+        low, high = (f"{100 * bound:.2g}" for bound in self.interval)
+        return f"{_percent(self.changed, self.of):.3g} percent ({low} to {high})"
+
+
+def estimate_share(counts: np.ndarray) -> Share:
+    """Estimate the share that is changed, by what is changed, and all, in each text.
+
+    By Wilson (1927), with as many trials as tell as much: those of one text are alike,
+    and count for fewer (Kish 1965, chapter 8, the design effect). *Shape:* `(n, 2)`.
+    """
+    changed, of = map(int, counts.sum(axis=0))
+    if not of:
+        return Share(changed, of, (0.0, 0.0))
+    n_texts, share = int((counts[:, 1] > 0).sum()), min(1.0, changed / of)
+    if n_texts > 1 and 0 < share < 1:
+        residuals = counts[:, 0] - share * counts[:, 1]
+        variance = n_texts / (n_texts - 1) * (residuals**2).sum() / of**2
+        effect = max(1.0, float(variance) / (share * (1 - share) / of))
+    else:
+        effect = 1.0
+    trials = of / effect
+    middle = share + _Z**2 / (2 * trials)
+    spread = _Z * (share * (1 - share) / trials + _Z**2 / (4 * trials**2)) ** 0.5
+    scale = 1 + _Z**2 / trials
+    low, high = (middle - spread) / scale, (middle + spread) / scale
+    return Share(changed, of, (max(0.0, low), min(1.0, high)))
 
 
 @dataclass(frozen=True)
 class Changes:
-    """How many of the tokens, entities (and other spans) and categorised texts are
-    annotated otherwise: (how many, of how many). An entity that is moved counts twice,
-    as one that is gone and one that is new.
+    """How much is annotated otherwise, by kind of annotation, tokens, entities (and
+    other spans) and texts with categories. An entity that is moved counts twice, as one
+    that is gone and one that is new.
     """
 
+    #: How many tokens have any of it, of how many.
     tokens: tuple[int, int]
-    entities: tuple[int, int]
-    texts: tuple[int, int]
+    kinds: dict[str, Share]
     #: The largest difference between scores of a category.
     max_score_diff: float
     #: F1 of the entities of Docs that have some, 0 to 1, before and after ...
@@ -41,36 +101,51 @@ class Changes:
     f1_difference: Difference | None
 
     def check(self, most: float) -> None:
-        """Check that no larger percentage is changed: of tokens, and of texts with
-        categories; ten times as large of entities, which are few; and that F1 falls by
-        no more points.
+        """Check that of no kind more than this percentage is changed, up to the end of
+        its interval (ten times that of entities), and that F1 falls by no more points.
         """
-        fall = 0.0 if self.f1 is None else 100 * (self.f1[0] - self.f1[1])
-        found = {
-            f"{_percent(*self.tokens):.3g} percent of tokens": _percent(*self.tokens),
-            f"{_percent(*self.texts):.3g} percent of texts": _percent(*self.texts),
-            f"{_percent(*self.entities):.3g} percent of entities": (
-                _percent(*self.entities) / 10
-            ),
-            f"F1 by {-fall:.3g} points": fall,
+        over = {
+            kind: share
+            for kind, share in self.kinds.items()
+            if share.changed and 100 * share.interval[1] > most * _allow(kind)
         }
-        if too_much := [what for what, n in found.items() if n > most]:
-            raise ValueError(
-                f"The new pipeline changes {', '.join(too_much)}, where up to {most:g} "
-                "percent of tokens and texts, ten times that of entities, and as many "
-                "points of F1 may be. Choose another precision, or let more be changed "
-                "(--max-changed, or 'max_changed' in Python)."
-            )
+        found = [f"{share} of {kind}" for kind, share in over.items()]
+        fall = 0.0 if self.f1 is None else 100 * (self.f1[0] - self.f1[1])
+        if fall > most:
+            found.append(f"F1 by {-fall:.3g} points")
+        if not found:
+            return
+        is_open = fall <= most and all(
+            _percent(share.changed, share.of) <= most * _allow(kind)
+            for kind, share in over.items()
+        )
+        remedy = "Give more texts, or choose" if is_open else "Choose"
+        raise ValueError(
+            f"The new pipeline changes {', '.join(found)}, where up to {most:g} "
+            "percent of each kind of annotation may be, and ten times that of "
+            "entities, to the end of an interval of 95 percent (in brackets), and as "
+            f"many points of F1. {remedy} another precision, or let more be changed "
+            "(--max-changed, or 'max_changed' in Python)."
+        )
 
     def get_parts(self) -> Iterator[Part]:
-        """Say how many there are of each."""
-        names = {"tokens": self.tokens, "entities and other spans": self.entities}
-        if self.texts[1]:
-            names["texts' categories"] = self.texts
-        for name, (n, of) in names.items():
-            share = f" ({_percent(n, of):.3g} percent)" if of else ""
-            yield Sentence(f"Changed: {n:,} of {of:,} {name}{share}", "info")
-        if self.texts[1]:
+        """Say how much of each kind."""
+        n, of = self.tokens
+        share = f" ({_percent(n, of):.3g} percent)" if of else ""
+        yield Sentence(f"Changed: {n:,} of {of:,} tokens{share}", "info")
+        rows = [
+            (
+                kind.capitalize(),
+                f"{share.changed:,}",
+                f"{share.of:,}",
+                f"{_percent(share.changed, share.of):.3g}",
+                "..".join(f"{100 * bound:.2g}" for bound in share.interval),
+            )
+            for kind, share in self.kinds.items()
+            if share.changed
+        ]
+        yield Table(None, None, ("", "Changed", "Of", "Percent", "95 percent"), rows)
+        if self.kinds[CATEGORIES].of:
             yield Sentence(f"Largest difference of scores: {self.max_score_diff:.3g}")
         if self.f1 is not None and self.f1_difference is not None:
             old, new = (100 * score for score in self.f1)
@@ -84,6 +159,10 @@ class Changes:
             )
 
 
+def _allow(kind: str) -> int:
+    return ALLOWANCES.get(kind, 1)
+
+
 def _percent(n: int, of: int) -> float:
     return 100 * n / max(1, of)
 
@@ -95,7 +174,8 @@ class ChangeCounter:
 
     def __init__(self, classes: Sequence[Classes]) -> None:
         self._classes = classes
-        self._counts = {"tokens": (0, 0), "entities": (0, 0), "texts": (0, 0)}
+        #: Of each text each kind, changed and all, and last the tokens.
+        self._counts: list[list[tuple[int, int]]] = []
         self._outcomes: list[tuple[list[int], list[int]]] = []
         self._max_score_diff = 0.0
 
@@ -106,30 +186,37 @@ class ChangeCounter:
         for gold, before, after in zip(golds, befores, afters, strict=True):
             old, new = _find_spans(before), _find_spans(after)
             values, others = (doc.to_array(list(ATTRIBUTES)) for doc in (before, after))
-            is_changed = (values != others).any(axis=1)
+            differ = values != others
+            is_changed = differ.any(axis=1)
             for start, end, *_ in old ^ new:
                 is_changed[start:end] = True
-            self._add("tokens", int(is_changed.sum()), len(before))
-            self._add("entities", len(old ^ new), len(old))
-            if before.cats:
-                is_other = self._choose(before.cats) != self._choose(after.cats)
-                self._add("texts", int(is_other), 1)
-                diffs = (
-                    abs(before.cats[name] - after.cats[name]) for name in before.cats
-                )
-                self._max_score_diff = max(self._max_score_diff, *diffs)
+            n = len(before)
+            self._counts.append(
+                [
+                    *((int(x), n) for x in differ[:, _COLUMNS].sum(axis=0)),
+                    (len(old ^ new), len(old)),
+                    self._count_categories(before, after),
+                    (int(is_changed.sum()), n),
+                ]
+            )
             if isinstance(gold, Doc) and gold.has_annotation("ENT_IOB"):
                 self._outcomes.append((_score(before, gold), _score(after, gold)))
+
+    def _count_categories(self, before: Doc, after: Doc) -> tuple[int, int]:
+        if not before.cats:
+            return 0, 0
+        diffs = (abs(before.cats[name] - after.cats[name]) for name in before.cats)
+        self._max_score_diff = max(self._max_score_diff, *diffs)
+        return int(self._choose(before.cats) != self._choose(after.cats)), 1
 
     def _choose(self, cats: Mapping[str, float]) -> list[frozenset[str]]:
         return [choose_labels(cats, classes) for classes in self._classes]
 
-    def _add(self, name: str, n: int, of: int) -> None:
-        counted = self._counts[name]
-        self._counts[name] = counted[0] + n, counted[1] + of
-
     def summarize(self) -> Changes:
         """Sum up what was counted."""
+        names = (*KINDS, ENTITIES, CATEGORIES)
+        counts = np.array(self._counts, dtype="int64").reshape(-1, len(names) + 1, 2)
+        changed, of = map(int, counts[:, -1].sum(axis=0))
         outcomes = np.array(self._outcomes, dtype="int64").reshape(-1, 2, 1, 3)
         before, after = outcomes[:, 0], outcomes[:, 1]
         compared = compare_scores(after, before, _DRAWS)[0] if len(outcomes) else None
@@ -138,7 +225,8 @@ class ChangeCounter:
             old, new = np.nan_to_num(score_counts(outcomes.sum(axis=0)))[:, 0, 2]
             f1, difference = (float(old), float(new)), compared.f
         return Changes(
-            **self._counts,
+            tokens=(changed, of),
+            kinds={name: estimate_share(counts[:, i]) for i, name in enumerate(names)},
             max_score_diff=self._max_score_diff,
             f1=f1,
             f1_difference=difference,

@@ -67,10 +67,11 @@ def accelerate(
         "float32", or, faster where the processor has instructions for it, "bfloat16" or
         "int8". These change predictions. Weights stay float32, for training too. By
         default it stays as it is.
-    max_changed (float): How many percent of tokens, or of texts with categories, they
-        may change, ten times that of entities, and by how many points F1 may fall,
-        where texts are Docs with entities. What components of yours make of vectors
-        beside that (`doc._`), and what disabled ones predict, is not counted.
+    max_changed (float): How many percent of each kind of annotation they may change, to
+        the end of an interval of 95 percent over texts, ten times that of entities, and
+        by how many points F1 may fall, where texts are Docs with entities. What
+        components of yours make of vectors beside that (`doc._`), and what disabled
+        ones predict, is not counted.
     blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
         whenever it is loaded.
     rounds (int): How often to time both pipelines, in turns.

@@ -36,8 +36,8 @@ def accelerate_cli(
     max_changed: float = Opt(
         0.5,
         "--max-changed",
-        help="The most percent of tokens, or of texts, that they may change, ten times "
-        "that of entities, and the most points by which F1 may fall.",
+        help="The most percent of each kind of annotation that they may change, ten "
+        "times that of entities, and the most points by which F1 may fall.",
     ),
     blas: bool = Opt(
         True, "--blas/--no-blas", help="Choose the fastest BLAS when it is loaded."

@@ -7,12 +7,13 @@ from functools import partial
 import numpy as np
 import pytest
 import spacy
+from scipy.stats import binomtest
 from spacy.tokens import Doc, Span
 
 from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import walk_layers
-from spacy_hashembeds.acceleration.changes import ChangeCounter
+from spacy_hashembeds.acceleration.changes import KINDS, ChangeCounter, estimate_share
 from spacy_hashembeds.acceleration.conversion import check_convertible, convert_config
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.acceleration.parity import in_float32
@@ -50,8 +51,12 @@ def count(before, after, gold="Anna met Carl in Rome", classes=BOTH):
 def test_nothing_changes():
     doc = make_doc([(0, 1, "PER")], [(2, 4, "X")], {"A": 1.0}, list("abcde"))
     changes = count(doc, doc)
-    assert (changes.tokens, changes.entities) == ((0, 5), (0, 2))
-    assert changes.texts == (0, 1)
+    assert changes.tokens == (0, 5)
+    assert {kind: share[:2] for kind, share in changes.kinds.items()} == {
+        **dict.fromkeys(KINDS, (0, 5)),
+        "entities": (0, 2),
+        "categories": (0, 1),
+    }
     changes.check(0)
 
 
@@ -68,16 +73,63 @@ def test_nothing_changes():
 def test_entities_and_spans_change(before, after, tokens, entities, where):
     changes = count(make_doc(**{where: before}), make_doc(**{where: after}))
     assert changes.tokens == (tokens, 5)
-    assert changes.entities == entities
-    changes.check(max(20 * tokens, 20 if before else 10))
-    with pytest.raises(ValueError, match=f"{20 * tokens} percent of tokens"):
-        changes.check(20 * tokens - 1)
+    assert changes.kinds["entities"][:2] == entities
+    changes.check(10)  # a tenth of all
+    if before:
+        with pytest.raises(
+            ValueError, match=r"percent \(.* of entities, where up to 1 "
+        ):
+            changes.check(1)
 
 
 def test_tags_change():
     changes = count(make_doc(tags=list("abcde")), make_doc(tags=list("abxye")))
     assert changes.tokens == (2, 5)
-    assert changes.entities == (0, 0)
+    changed = {kind for kind, share in changes.kinds.items() if share.changed}
+    assert changed == {"tags"}
+    assert changes.kinds["tags"][:2] == (2, 5)
+
+
+def test_each_kind_is_limited_by_itself():
+    before = [make_doc(tags=list("abcde")) for _ in range(1000)]
+    afters = [make_doc(tags=list("abcde")) for _ in range(1000)]
+    for i in range(10):
+        afters[i][i % 5].tag_ = "x"
+        afters[-1 - i][i % 5].lemma_ = "x"
+    counter = ChangeCounter([])
+    counter.count([doc.text for doc in before], before, afters)
+    changes = counter.summarize()
+    assert changes.tokens == (20, 5000)
+    assert {k: s.changed for k, s in changes.kinds.items() if s.changed} == {
+        "tags": 10,
+        "lemmas": 10,
+    }
+    changes.check(0.4)  # 0.2 percent of each, surely below 0.37
+    with pytest.raises(
+        ValueError,
+        match=r"0\.2 percent \(0\.11 to 0\.37\) of lemmas, .*Give more texts",
+    ):
+        changes.check(0.3)
+    with pytest.raises(ValueError, match=r"of tags, where up to 0\.1 .* F1\. Choose"):
+        changes.check(0.1)
+
+
+def test_an_interval_is_wilsons_and_wider_where_changes_come_together():
+    apart = np.array([[1, 100]] * 10 + [[0, 100]] * 90)
+    together = np.array([[10, 100]] + [[0, 100]] * 99)
+    wilson = binomtest(10, 10_000).proportion_ci(method="wilson")
+    assert estimate_share(apart).interval == pytest.approx(tuple(wilson))
+    assert estimate_share(together)[:2] == estimate_share(apart)[:2]
+    low, high = estimate_share(together).interval
+    assert low < 2e-4
+    assert high > 50e-4
+    # nothing of 100 is up to 3.7 percent, of a single text as of many
+    assert estimate_share(np.array([[0, 100]])).interval == pytest.approx(
+        (0, 0.037), abs=1e-4
+    )
+    assert estimate_share(np.zeros((0, 2), dtype=int)) == (0, 0, (0, 0))
+    # what is new may be more than there was
+    assert estimate_share(np.array([[3, 1]])).interval[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -95,7 +147,7 @@ def test_categories_change(cats, exclusive, threshold, is_changed):
     classes = replace(BOTH, exclusive=exclusive, threshold=threshold)
     before, after = make_doc(cats={"A": 0.7, "B": 0.3}), make_doc(cats=cats)
     changes = count(before, after, classes=classes)
-    assert changes.texts == (int(is_changed), 1)
+    assert changes.kinds["categories"][:2] == (int(is_changed), 1)
     differences = (abs(cats["A"] - 0.7), abs(cats["B"] - 0.3))
     assert changes.max_score_diff == pytest.approx(max(differences))
     changes.check(100 * is_changed)
@@ -132,7 +184,7 @@ def test_f1_is_compared_where_docs_have_entities():
 
 def test_f1_may_rise():
     after = make_doc([(0, 1, "PER")])
-    changes = replace(count(make_doc(), after, after), tokens=(0, 5))
+    changes = count(make_doc(), after, after)
     assert changes.f1 == (0, 1)
     changes.check(10)  # a tenth of 100 percent of entities
 
@@ -140,10 +192,8 @@ def test_f1_may_rise():
 def test_without_gold_entities_there_is_no_f1():
     changes = count(make_doc(), make_doc())
     assert changes.f1 is None
-    assert [part.text for part in changes.get_parts()] == [
-        "Changed: 0 of 5 tokens (0 percent)",
-        "Changed: 0 of 0 entities and other spans",
-    ]
+    sentences = [p.text for p in changes.get_parts() if isinstance(p, Sentence)]
+    assert sentences == ["Changed: 0 of 5 tokens (0 percent)"]
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +309,8 @@ def test_in_memory_with_gold_entities(folder):
 @pytest.mark.usefixtures("noise")
 def test_more_than_may_be_changed_is_refused(folder, tmp_path):
     with pytest.raises(
-        ValueError, match=r"changes .* percent of tokens.* 0\.5 .* Choose another"
+        ValueError,
+        match=r"changes .* of (tags|heads|entities).* 0\.5 .* Choose another",
     ):
         in_int8(folder, tmp_path / "out", TEXTS)
     assert not (tmp_path / "out").exists()

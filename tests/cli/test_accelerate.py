@@ -164,8 +164,10 @@ def test_a_precision_and_what_it_may_change(tmp_path, texts, capfd):
     result = run(tmp_path / "in", tmp_path / "json", *options, "100", "--json")
     data = json.loads(capfd.readouterr().out)
     assert data["changes"].keys() == {
-        *("tokens", "entities", "texts", "max_score_diff", "f1", "f1_difference")
+        *("tokens", "kinds", "max_score_diff", "f1", "f1_difference")
     }
+    changed, of, interval = data["changes"]["kinds"]["entities"]
+    assert (type(changed), type(of), len(interval)) == (int, int, 2)
     result = run(tmp_path / "in", tmp_path / "no", *options, "-1")
     assert result.exit_code == 1
     assert "'max_changed' should be a percentage" in result.output
