@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from spacy.language import Language
-from spacy.pipeline import AttributeRuler
+from spacy.pipeline import AttributeRuler, EntityRuler, SpanRuler
 
-from ..components import cached_attribute_ruler, cached_lemmatizer
+from ..components import cached_lemmatizer
+from ..components.cached_matcher import CachedMatcher
 
 
 class Replacement(NamedTuple):
@@ -20,19 +21,27 @@ class Replacement(NamedTuple):
     reason: str
 
 
+def _has_table(ruler: Any) -> bool:
+    return (
+        type(ruler) in (AttributeRuler, EntityRuler, SpanRuler)
+        and CachedMatcher.from_matcher(ruler.matcher).has_table
+    )
+
+
 REPLACEMENTS: Mapping[str, Replacement] = {
-    "attribute_ruler": Replacement(
-        "cached_attribute_ruler",
-        lambda pipe: (
-            type(pipe) is AttributeRuler and cached_attribute_ruler.can_cache(pipe)
-        ),
-        "it has no patterns, or some that attributes of tokens do not decide",
-    ),
     "lemmatizer": Replacement(
         "cached_lemmatizer",
         cached_lemmatizer.can_cache,
         "what this lemmatizer reads of a token is not known",
     ),
+    **{
+        name: Replacement(
+            f"cached_{name}",
+            _has_table,
+            "it has no token patterns, or some that attributes do not decide",
+        )
+        for name in ("attribute_ruler", "entity_ruler", "span_ruler")
+    },
 }
 
 

@@ -51,8 +51,8 @@ def test_strangers_stay_with_the_reason():
     assert find_replacements(nlp) == {}
     assert find_irreplaceable(nlp) == {
         "components.lemmatizer": "what this lemmatizer reads of a token is not known",
-        "components.ruler": "it has no patterns, or some that attributes of tokens do "
-        "not decide",
+        "components.ruler": "it has no token patterns, or some that attributes do not "
+        "decide",
     }
 
 

@@ -1,4 +1,4 @@
-"""`cached_attribute_ruler`: what spaCy's attribute ruler sets, from a table."""
+"""`cached_attribute_ruler` and its like: what spaCy's rulers set, from a table."""
 
 import copy
 import multiprocessing
@@ -12,13 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.lang.en import English
 from spacy.pipeline import AttributeRuler
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
-from spacy_hashembeds.components import cached_attribute_ruler
-from spacy_hashembeds.components.cached_attribute_ruler import (
-    CachedAttributeRuler,
-    can_cache,
-)
+from spacy_hashembeds.components.cached_matcher import CachedMatcher
+from spacy_hashembeds.components.cached_rulers import CachedAttributeRuler
 
 ATTRIBUTES = ["TAG", "POS", "MORPH", "LEMMA", "DEP", "NORM"]
 
@@ -49,7 +46,7 @@ PATTERNS: list[dict[str, Any]] = [
 ]
 #: With which each must be asked about each text.
 OTHERS: list[dict[str, Any]] = [
-    {"patterns": [[{"LOWER": "a", "OP": "+"}]], "attrs": {"LEMMA": "b"}},
+    {"patterns": [[{"LOWER": "a", "OP": "*"}]], "attrs": {"LEMMA": "b"}},
     {"patterns": [[{"_": {"mark": 1}}]], "attrs": {"LEMMA": "b"}},
     {"patterns": [[{}]], "attrs": {"LEMMA": "b"}},
     {"patterns": [[{"SENT_START": 1}]], "attrs": {"LEMMA": "b"}},
@@ -90,45 +87,7 @@ def test_what_is_set_and_matched_is_spacys(both, tokens):
     matches = ours.match(make_doc(ours, *tokens))
     assert matches == theirs.match(make_doc(theirs, *tokens))
     assert annotate(ours, *tokens) == annotate(theirs, *tokens)
-    assert ours._table is not None
-
-
-VALUES: dict[str, list[Any]] = {
-    "LOWER": ["gon", {"IN": ["a", "b"]}, {"REGEX": "^[an]"}, {"FUZZY": "lung"}],
-    "TAG": ["NN", "", {"NOT_IN": ["NN", "VB"]}, {"REGEX": "^V", "NOT_IN": ["VBZ"]}],
-    "LENGTH": [1, {">=": 2}, {"==": 4, "!=": 3}],
-    "IS_ALPHA": [True, False],
-    "TEXT": ["GON", {"REGEX": {"IN": ["^g", "^n"]}}],
-    "MORPH": ["", {"IS_SUPERSET": ["Number=Sing"]}, {"INTERSECTS": ["Case=Nom"]}],
-    "ENT_TYPE": ["", "ORG", {"IN": ["ORG"]}],
-    "NORM": ["na", {"NOT_IN": ["na"]}],
-}
-specs = st.dictionaries(st.sampled_from(sorted(VALUES)), st.none(), min_size=1).flatmap(
-    lambda names: st.fixed_dictionaries(
-        {name: st.sampled_from(VALUES[name]) for name in names}
-    )
-)
-rules = st.fixed_dictionaries(
-    {
-        "patterns": st.lists(st.lists(specs, min_size=1, max_size=3), min_size=1),
-        "attrs": st.sampled_from(
-            [{"LEMMA": "l"}, {"POS": "X", "MORPH": "Case=Nom"}, {"TAG": "T"}]
-        ),
-        "index": st.sampled_from([0, -1]),
-    }
-)
-
-
-@given(
-    patterns=st.lists(rules, min_size=1, max_size=4),
-    tokens=st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(TAGS))),
-)
-def test_any_patterns_match_as_spacys(patterns, tokens):
-    theirs = make_ruler("attribute_ruler", patterns)
-    ours = make_ruler(patterns=patterns)
-    for _ in range(2):  # then from the table
-        assert annotate(ours, *tokens) == annotate(theirs, *tokens)
-    assert ours._table is not None
+    assert ours.matcher.has_table
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=lambda rule: str(rule["patterns"]))
@@ -140,31 +99,16 @@ def test_with_patterns_of_other_kinds_spacys_matcher_is_asked(other):
         make_ruler("attribute_ruler", patterns),
         make_ruler(patterns=patterns),
     )
-    assert not can_cache(theirs)
     tokens = [(word, "NN") for word in WORDS]
     assert annotate(ours, *tokens) == annotate(theirs, *tokens)
-    assert ours._table is None
+    assert not ours.matcher.has_table
 
 
 def test_a_ruler_without_patterns_warns_as_spacys():
     ruler = make_ruler(patterns=[])
-    assert not can_cache(ruler)
+    assert not ruler.matcher.has_table
     with pytest.warns(UserWarning, match="W036"):
         annotate(ruler, ("a", "NN"))
-
-
-def test_spacys_matcher_is_asked_once_for_tokens_that_patterns_take_for_one(
-    monkeypatch,
-):
-    ruler = make_ruler()
-    tokens = [("house", "NN"), ("mouse", "NN"), ("house", "VB"), ("to", "TO")]
-    expected = annotate(ruler, *tokens)
-    assert len(ruler._table._known) == 3
-    monkeypatch.setattr(AttributeRuler, "match", lambda *_: pytest.fail("asked"))
-    assert annotate(ruler, *tokens, ("louse", "NN")) == [
-        *expected,
-        ["NN", "NOUN", "Number=Sing", "", "", "louse"],
-    ]
 
 
 def add(ruler: AttributeRuler) -> None:
@@ -222,17 +166,6 @@ def test_an_index_beyond_the_pattern_is_spacys_error(factory, index):
     doc = make_doc(ruler, ("a", "NN"), ("b", "NN"))
     assert ruler(doc) is None
     assert [args[:3] for args in failed] == [("attribute_ruler", ruler, [doc])]
-
-
-def test_no_more_combinations_are_kept_than_may_be(monkeypatch):
-    monkeypatch.setattr(cached_attribute_ruler, "MAX_KNOWN", 3)
-    patterns = [{"patterns": [[{"LENGTH": {">=": 4}}]], "attrs": {"LEMMA": "long"}}]
-    ruler = make_ruler(patterns=patterns)
-    tokens = [("x" * n, "NN") for n in range(1, 12)]
-    lemmas = [row[3] for row in annotate(ruler, *tokens)]
-    assert lemmas == ["long" if n >= 4 else "" for n in range(1, 12)]
-    assert len(ruler._table._known) <= 3
-    assert all(len(values) <= 3 for values in ruler._table._values)
 
 
 @pytest.mark.parametrize("remake", ["pickle", "deepcopy", "bytes", "disk"])
@@ -299,3 +232,85 @@ def test_it_is_made_by_a_config_and_scored_as_spacys():
     stock = spacy.blank("en").add_pipe("attribute_ruler")
     assert ruler.scorer is stock.scorer
     assert nlp.config["components"]["attribute_ruler"]["validate"] is False
+
+
+ENTITY_PATTERNS = [
+    {"label": "ORG", "pattern": "Acme Inc"},
+    {"label": "ORG", "pattern": [{"LOWER": "acme"}], "id": "acme"},
+    {"label": "PER", "pattern": [{"IS_TITLE": True}, {"LOWER": {"IN": ["b", "long"]}}]},
+    {"label": "LOC", "pattern": [{"LOWER": "gon"}, {"LOWER": "na", "OP": "*"}]},
+]
+ENTITY_WORDS = [*"Acme Inc acme b Long long gon na Na".split()]
+
+
+def make_entity_ruler(factory: str) -> Any:
+    config = {"annotate_ents": True} if "span" in factory else {}
+    ruler = spacy.blank("en").add_pipe(factory, config=config)
+    ruler.add_patterns(ENTITY_PATTERNS)
+    return ruler
+
+
+def find_entities(ruler: Any, words: list[str]) -> list[Any]:
+    doc = Doc(ruler.nlp.vocab, words=words)
+    doc.ents = [Span(doc, 0, 1, "GIVEN")] if words else []
+    ruler(doc)
+    spans = [*doc.ents, *doc.spans.get("ruler", ())]
+    return [(span.start, span.end, span.label_, span.id_) for span in spans]
+
+
+#: Ours, by spaCy's.
+FACTORIES = {"entity_ruler": "cached_entity_ruler", "span_ruler": "cached_span_ruler"}
+
+
+@pytest.fixture(scope="module", params=FACTORIES)
+def finders(request) -> tuple[Any, Any]:
+    name = request.param
+    return make_entity_ruler(name), make_entity_ruler(FACTORIES[name])
+
+
+@given(words=st.lists(st.sampled_from(ENTITY_WORDS)))
+def test_entities_and_spans_are_those_of_spacys_rulers(finders, words):
+    theirs, ours = finders
+    assert find_entities(ours, words) == find_entities(theirs, words)
+    assert isinstance(ours, type(theirs))
+    assert ours.matcher.has_table
+
+
+@pytest.mark.parametrize("change", ["clear", "remove", "from_bytes", "initialize"])
+@pytest.mark.parametrize("name", FACTORIES)
+def test_no_change_of_entities_is_missed(name, change):
+    found = []
+    words = ["Acme", "acme", "Na", "b"]
+    for factory in (name, FACTORIES[name]):
+        ruler = make_entity_ruler(factory)
+        find_entities(ruler, words)
+        if change == "clear":
+            ruler.clear()
+            ruler.add_patterns(ENTITY_PATTERNS[2:])
+        elif change == "remove":
+            ruler.remove("acme" if name == "entity_ruler" else "ORG")
+        elif change == "initialize":
+            ruler.initialize(lambda: [], nlp=ruler.nlp, patterns=ENTITY_PATTERNS[2:])
+        else:
+            other = make_entity_ruler(name)
+            other.clear()
+            other.add_patterns(ENTITY_PATTERNS[2:])
+            ruler.from_bytes(other.to_bytes())
+        found.append(find_entities(ruler, words))
+        assert not any("ORG" in entity for entity in found[-1])
+    assert found[0] == found[1]
+    assert isinstance(ruler.matcher, CachedMatcher)
+
+
+def test_rulers_of_entities_are_saved_as_spacys(finders, tmp_path):
+    theirs, ours = finders
+    assert ours.to_bytes() == theirs.to_bytes()
+    for ruler, name in ((theirs, "theirs"), (ours, "ours")):
+        ruler.to_disk(tmp_path / name)
+    new = make_entity_ruler(FACTORIES[theirs.name])
+    new.from_disk(tmp_path / "theirs")
+    for remade in (new, pickle.loads(pickle.dumps(ours))):
+        assert find_entities(remade, ENTITY_WORDS) == find_entities(
+            theirs, ENTITY_WORDS
+        )
+        assert isinstance(remade.matcher, CachedMatcher)

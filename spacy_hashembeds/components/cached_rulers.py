@@ -1,0 +1,124 @@
+"""spaCy's rulers with a `CachedMatcher`: `cached_attribute_ruler`,
+`cached_entity_ruler` and `cached_span_ruler`.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import signature
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import AttributeRuler, EntityRuler, SpanRuler, factories
+from spacy.pipeline.pipe import Pipe
+from spacy.tokens import Doc
+from spacy.tokens._retokenize import set_token_attrs
+
+from .cached_matcher import CachedMatcher
+
+
+class WithCachedMatcher:
+    """A ruler whose Matcher, whenever it is made anew, is a `CachedMatcher`."""
+
+    _matcher: CachedMatcher
+
+    @property
+    def matcher(self) -> Any:
+        """The Matcher of token patterns."""
+        return self._matcher
+
+    @matcher.setter
+    def matcher(self, matcher: Any) -> None:
+        is_cached = isinstance(matcher, CachedMatcher)
+        self._matcher = matcher if is_cached else CachedMatcher.from_matcher(matcher)
+
+
+class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
+    """spaCy's attribute ruler, which looks up what its patterns match: see
+    `CachedMatcher`.
+
+    validate (bool): Whether patterns are validated when they are added.
+    scorer (Callable, optional): What scores the component in evaluation.
+    """
+
+    def set_annotations(
+        self, doc: Doc, matches: Iterable[tuple[int, int, int, int]]
+    ) -> None:
+        """Set the attributes of tokens that patterns matched, as `match` gives them."""
+        for match in matches:
+            attr_id, _, start, end = match
+            index = self.indices[attr_id]
+            place = (start if index >= 0 else end) + index
+            if not start <= place < end:  # which is spaCy's error to tell
+                super().set_annotations(doc, [match])
+            set_token_attrs(doc[place], self.attrs[attr_id])
+
+
+class CachedEntityRuler(WithCachedMatcher, EntityRuler):
+    """spaCy's entity ruler, which looks up what its token patterns match: see
+    `CachedMatcher`.
+
+    phrase_matcher_attr (str, optional): As spaCy's `entity_ruler` takes it, and all
+        that follows: the attribute that phrases are compared by.
+    matcher_fuzzy_compare (Callable): What compares strings for FUZZY.
+    validate (bool): Whether patterns are validated when they are added.
+    overwrite_ents (bool): Whether entities that are there are replaced.
+    ent_id_sep (str): What stands between labels and ids.
+    scorer (Callable, optional): What scores the component in evaluation.
+    """
+
+
+class CachedSpanRuler(WithCachedMatcher, SpanRuler):
+    """spaCy's span ruler, which looks up what its token patterns match: see
+    `CachedMatcher`.
+
+    spans_key (str, optional): As spaCy's `span_ruler` takes it, and all that follows:
+        where in `doc.spans` matches are put.
+    spans_filter (Callable, optional): What chooses among spans.
+    annotate_ents (bool): Whether matches become entities too.
+    ents_filter (Callable): What chooses among entities.
+    phrase_matcher_attr (str, optional): The attribute that phrases are compared by.
+    matcher_fuzzy_compare (Callable): What compares strings for FUZZY.
+    validate (bool): Whether patterns are validated when they are added.
+    overwrite (bool): Whether spans that are there are replaced.
+    scorer (Callable, optional): What scores the component in evaluation.
+    """
+
+
+def _register(factory: str, make: Callable[..., Pipe], cls: Any) -> Callable[..., Any]:
+    """Register a factory of the class, with all else as one of spaCy's has it."""
+
+    @wraps(make)
+    def make_cached(*args: Any, **kwargs: Any) -> Any:
+        ruler: Any = make(*args, **kwargs)
+        matcher = vars(ruler).pop("matcher")
+        ruler.__class__ = cls
+        ruler.matcher = matcher
+        return ruler
+
+    make_cached.__doc__ = (
+        f"Build the component `cached_{factory}`: see `{cls.__name__}`."
+    )
+    # spaCy reads the arguments of what is wrapped from here alone
+    shown = signature(make).replace(return_annotation=cls.__name__)
+    make_cached.__signature__ = shown  # type: ignore[attr-defined]
+    meta: Any = Language.get_factory_meta(factory)
+    return Language.factory(
+        f"cached_{factory}",
+        default_config=meta.default_config,
+        assigns=meta.assigns,
+        requires=meta.requires,
+        retokenizes=meta.retokenizes,
+        default_score_weights=meta.default_score_weights,
+    )(make_cached)
+
+
+factories.register_factories()  # which otherwise the first pipeline does
+make_cached_attribute_ruler = _register(
+    "attribute_ruler", factories.make_attribute_ruler, CachedAttributeRuler
+)
+make_cached_entity_ruler = _register(
+    "entity_ruler", factories.make_entity_ruler, CachedEntityRuler
+)
+make_cached_span_ruler = _register(
+    "span_ruler", factories.make_span_ruler, CachedSpanRuler
+)

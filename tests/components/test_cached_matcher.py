@@ -1,0 +1,225 @@
+"""`CachedMatcher`: the matches of spaCy's Matcher, in its order, from a table."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.attrs import ORTH
+from spacy.matcher import Matcher
+from spacy.tokens import Doc, Token
+
+from spacy_hashembeds.components import cached_matcher
+from spacy_hashembeds.components.cached_matcher import CachedMatcher
+
+VOCAB = spacy.blank("en").vocab
+WORDS = [*"gon na GON to nt n't NT a b aa".split(), "long", "\n", " ", "é"]
+TAGS = ["NN", "VB", "VBZ", "TO", ""]
+MORPHS = ["", "Number=Sing", "Case=Nom|Number=Plur"]
+
+#: What patterns compare attributes with.
+VALUES: dict[str, list[Any]] = {
+    "LOWER": ["gon", {"IN": ["a", "b"]}, {"REGEX": "^[an]"}, {"FUZZY": "lung"}],
+    "TAG": ["NN", "", {"NOT_IN": ["NN", "VB"]}, {"REGEX": "^V", "NOT_IN": ["VBZ"]}],
+    "LENGTH": [1, {">=": 2}, {"==": 4, "!=": 3}],
+    "is_alpha": [True, False],
+    "TEXT": ["GON", {"REGEX": {"IN": ["^g", "^n"]}}],
+    "MORPH": ["", {"IS_SUPERSET": ["Number=Sing"]}, {"INTERSECTS": ["Case=Nom"]}],
+    "ENT_TYPE": ["", "ORG", {"IN": ["ORG"]}],
+    "NORM": ["na", {"NOT_IN": ["na"]}],
+    "POS": ["NOUN", {"IN": ["VERB", "ADP"]}],
+}
+OPERATORS = ["?", "*", "+", "!", "{2}"]
+
+
+def make_specs(operators: list[str]) -> st.SearchStrategy[dict[str, Any]]:
+    values = {name: st.sampled_from(of) for name, of in VALUES.items()}
+    names = st.sets(st.sampled_from(sorted(VALUES)), min_size=1, max_size=2)
+    spec = names.flatmap(
+        lambda names: st.fixed_dictionaries({name: values[name] for name in names})
+    )
+    if not operators:
+        return spec
+    operator = st.sampled_from([{}, {}, *({"OP": op} for op in operators)])
+    return st.builds(lambda spec, op: {**spec, **op}, spec, operator)
+
+
+def make_rules(operators: list[str]) -> st.SearchStrategy[Any]:
+    pattern = st.lists(make_specs(operators), min_size=1, max_size=3)
+    patterns = st.lists(pattern, min_size=1, max_size=2)
+    keys = st.sampled_from(["K", "L", "M"])
+    return st.lists(st.tuples(keys, patterns), min_size=1, max_size=5)
+
+
+tokens = st.lists(
+    st.tuples(
+        st.sampled_from(WORDS),
+        st.sampled_from(TAGS),
+        st.sampled_from(["NOUN", "VERB", ""]),
+        st.sampled_from(MORPHS),
+    ),
+    max_size=12,
+)
+
+
+def make_doc(tokens: list[tuple[str, str, str, str]]) -> Doc:
+    words, tags, pos, morphs = zip(*tokens, strict=True) if tokens else [()] * 4
+    return Doc(VOCAB, words=words, tags=tags, pos=pos, morphs=morphs)
+
+
+def make_matchers(rules: Any) -> tuple[Matcher, CachedMatcher]:
+    theirs, ours = (cls(VOCAB, validate=False) for cls in (Matcher, CachedMatcher))
+    for matcher in (theirs, ours):
+        for key, patterns in rules:
+            matcher.add(key, copy.deepcopy(patterns))
+    return theirs, ours
+
+
+def make_simple(**options: Any) -> CachedMatcher:
+    matcher = CachedMatcher(VOCAB)
+    matcher.add("K", [[{"LOWER": "a"}], [{"LOWER": "b"}, {"TAG": "NN"}]], **options)
+    return matcher
+
+
+def find(matcher: Matcher, *words: str, tags: Any = None) -> list[tuple[int, int, int]]:
+    doc = Doc(VOCAB, words=words, tags=tags or ["NN"] * len(words))
+    return matcher(doc)
+
+
+@given(make_rules([]), tokens)
+def test_matches_and_their_order_are_the_matchers(rules, tokens):
+    theirs, ours = make_matchers(rules)
+    doc = make_doc(tokens)
+    expected = theirs(doc, allow_missing=True)
+    assert ours.has_table
+    for _ in range(2):  # then from the table
+        assert ours(doc, allow_missing=True) == expected
+    if tokens:
+        assert ours._table.find_matches(doc) == expected
+
+
+@given(make_rules(OPERATORS), tokens)
+def test_patterns_with_operators_match_as_the_matchers(rules, tokens):
+    theirs, ours = make_matchers(rules)
+    doc = make_doc(tokens)
+    assert ours(doc, allow_missing=True) == theirs(doc, allow_missing=True)
+    if ours.has_table and tokens:  # None where the Matcher has read the text
+        found = ours._table.find_matches(doc)
+        assert found is None or found == theirs(doc, allow_missing=True)
+
+
+def test_a_text_is_read_by_spacys_where_a_pattern_with_operators_may_match():
+    matcher = make_simple()
+    matcher.add("L", [[{"LOWER": "to"}, {"TAG": "VB", "OP": "+"}, {"OP": "?"}]])
+    assert matcher.has_table
+    for words, tags, is_read in [
+        (["a", "to"], ["NN", "TO"], False),
+        (["a", "to", "to"], ["NN", "TO", "VB"], True),
+    ]:
+        doc = Doc(VOCAB, words=words, tags=tags)
+        assert (matcher._table.find_matches(doc) is None) == is_read
+    assert len(matcher(doc)) == 2
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        [{"_": {"mark": 1}}],
+        [{}],
+        [{"SENT_START": 1}],
+        [{"IS_SENT_START": True}],
+        [{"LOWER": "a", "OP": "*"}],
+        [{"LOWER": "a", "OP": "!"}, {"OP": "?"}],
+        [{ORTH: "a"}],
+    ],
+    ids=str,
+)
+def test_no_table_is_made_of_patterns_that_it_can_not_tell(pattern):
+    if not Token.has_extension("mark"):
+        Token.set_extension("mark", default=0)
+    theirs, ours = make_matchers([("K", [[{"LOWER": "a"}], pattern])])
+    assert not ours.has_table
+    assert find(ours, "a", "b") == find(theirs, "a", "b")
+
+
+def test_the_matcher_is_asked_once_for_tokens_that_patterns_take_for_one():
+    matcher = make_simple()
+    find(matcher, "house", "mouse", "a")
+    assert len(matcher._table._known) == 2
+    table = matcher._table
+    table._parts = lambda *_, **__: pytest.fail("asked")
+    assert find(matcher, "louse", "a") == [(VOCAB.strings["K"], 1, 2)]
+
+
+def test_callbacks_filters_spans_and_alignments_are_the_matchers():
+    called = []
+    matcher = make_simple(on_match=lambda *args: called.append(args))
+    assert not matcher.has_table
+    find(matcher, "a")
+    assert len(called) == 1
+    assert not make_simple(greedy="LONGEST").has_table
+    matcher = make_simple()
+    doc = Doc(VOCAB, words=["c", "a"], tags=["NN", "NN"])
+    [span] = matcher(doc, as_spans=True)
+    assert (span.start, span.end, span.label_) == (1, 2, "K")
+    assert matcher(doc, with_alignments=True) == [(VOCAB.strings["K"], 1, 2, [0])]
+    assert matcher(doc[1:]) == [(VOCAB.strings["K"], 0, 1)]
+
+
+def test_annotation_that_is_missing_is_the_matchers_error():
+    matcher = make_simple()
+    doc = Doc(VOCAB, words=["a"])
+    with pytest.raises(ValueError, match="E155"):
+        matcher(doc)
+    assert len(matcher(doc, allow_missing=True)) == 1
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        matcher(doc, greedy=True)
+
+
+def test_patterns_may_be_added_and_removed_at_any_time():
+    matcher = make_simple()
+    assert len(find(matcher, "a", "c")) == 1
+    matcher.add("L", [[{"LOWER": "c"}]])
+    assert len(find(matcher, "a", "c")) == 2
+    matcher.remove("K")
+    assert find(matcher, "a", "c") == [(VOCAB.strings["L"], 1, 2)]
+    matcher.remove("L")
+    with pytest.warns(UserWarning, match="W036"):
+        assert find(matcher, "a", "c") == []
+    with pytest.raises(ValueError, match="E175"):
+        matcher.remove("L")
+
+
+def test_after_patterns_that_could_not_be_added_spacys_reads_all():
+    theirs, ours = Matcher(VOCAB, validate=False), CachedMatcher(VOCAB, validate=False)
+    for matcher in (theirs, ours):
+        matcher.add("K", [[{"LOWER": "a"}]])
+        with pytest.raises(ValueError, match="E152"):
+            matcher.add("L", [[{"LOWER": "b"}], [{"NONE": "b"}]])
+    assert find(ours, "a", "b") == find(theirs, "a", "b")
+    assert not ours.has_table
+
+
+def test_no_more_combinations_are_kept_than_may_be(monkeypatch):
+    monkeypatch.setattr(cached_matcher, "MAX_KNOWN", 3)
+    theirs, ours = make_matchers([("K", [[{"LENGTH": {">=": 4}}]])])
+    words = ["x" * n for n in range(1, 12)]
+    assert find(ours, *words) == find(theirs, *words)
+    assert len(ours._table._known) <= 3
+    assert all(len(values) <= 3 for values in ours._table._values)
+
+
+@pytest.mark.parametrize(
+    "remake", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_copies_match_alike(remake):
+    matcher = make_simple()
+    expected = find(matcher, "a", "b", "c")
+    new = remake(matcher)
+    assert type(new) is CachedMatcher
+    words = ["a", "b", "c"]
+    assert new(Doc(new.vocab, words=words, tags=["NN"] * 3)) == expected
+    assert new.has_table
