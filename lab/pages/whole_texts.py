@@ -13,7 +13,7 @@ from typing import Any
 from scipy.stats import t as student
 
 from lab.figures import make_panels, render_png
-from lab.papers.multi_hash_embeddings import HASH, LOOKUP
+from lab.papers.multi_hash_embeddings import HASH
 from lab.trials.results import (
     Estimate,
     Groups,
@@ -53,16 +53,6 @@ TESTED = (
     (
         "recommended against spaCy's default, joined",
         ((RECOMMENDED, "joined"), (HASH, "joined")),
-        {10: ("all", "seen", "unseen")},
-    ),
-    (
-        "the same, averages with both",
-        ((RECOMMENDED, "joined"), (HASH, "joined_averaged")),
-        {10: ("all", "seen", "unseen")},
-    ),
-    (
-        "lookup against spaCy's tables, `ner`, averages, joined",
-        ((LOOKUP, "joined_averaged"), (HASH, "joined_averaged")),
         {10: ("all", "seen", "unseen")},
     ),
 )

@@ -62,9 +62,8 @@ def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader(script
     named = {variant: lengths for lengths, variant in script.DRAWN.items()}
     for trial in trials:
         lengths = trial.overrides["corpora.train.lengths"]
-        is_drawn = trial.variant != "joined_averaged"
-        assert not is_drawn or named[trial.variant] == ", ".join(map(str, lengths))
-        if trial.variant in ("joined", "joined_averaged"):
+        assert named[trial.variant] == ", ".join(map(str, lengths))
+        if trial.variant == "joined":
             assert lengths == [*LENGTHS]
 
 
@@ -86,7 +85,7 @@ def test_differences_are_tested_by_the_deviation_that_trials_have_in_common(scri
     assert script._test(groups, "anem", trials, 10, "seen") is None
     assert script._test(groups, "wnut17", trials, 10, "all") is None
     # a third one tells of the deviation, of seeds that differ by nothing less
-    groups |= dict([make_trial("joined_averaged", 0.5, 0.5, 0.5)])
+    groups |= dict([make_trial("joined_halves", 0.5, 0.5, 0.5)])
     assert script._test(groups, "anem", trials, 10, "all")[1] < p_value
 
 
