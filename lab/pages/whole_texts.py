@@ -1,4 +1,6 @@
-"""Fill docs/whole-texts.md, and draw its picture: `python -m lab.pages.whole_texts`.
+"""Fill docs/whole-texts.md and README's table, and draw their picture.
+
+    python -m lab.pages.whole_texts
 
 Both are of the trials in lab/results that the grid `joined` has run: trained on single
 sentences, and on sentences joined at random, and scored on Docs of more and more.
@@ -29,6 +31,7 @@ from .pairs import RECOMMENDED, adjust_p_values
 from .results import CORPORA, FOLDER, NONE, fill, format_score, pool_deviations
 
 PAGE = Path(__file__).parents[2] / "docs" / "whole-texts.md"
+README = PAGE.parents[1] / "README.md"
 PICTURE = PAGE.with_suffix(".png")
 
 #: What is trained, by what, and how it is drawn.
@@ -85,12 +88,15 @@ def _estimate(results: Sequence[Result], split: str) -> list[Estimate | None]:
     ]
 
 
-def make_tables(groups: Groups) -> dict[str, str]:
-    """Make the tables of the page by their names in it."""
+def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
+    """Make the tables of each page by their names in it."""
     return {
-        "whole texts": make_table(groups),
-        "differences on whole texts": make_difference_table(groups),
-        "lengths": make_length_table(groups),
+        PAGE: {
+            "whole texts": make_table(groups),
+            "differences on whole texts": make_difference_table(groups),
+            "lengths": make_length_table(groups),
+        },
+        README: {"summary": make_summary(groups)},
     }
 
 
@@ -103,6 +109,24 @@ def make_table(groups: Groups) -> str:
             rows.append([corpus, name, *map(format_score, scores), seeds])
             corpus = ""  # said once
     return to_markdown(rows)
+
+
+def make_summary(groups: Groups) -> str:
+    """Make README's table: F1 in Docs of one sentence, and of ten."""
+    rows = [["F1 on test data", *PIPELINES.values()]]
+    for dataset, corpus in CORPORA.items():
+        found = find_scores(groups, dataset)
+        scores = [
+            found.get(name, [None] * len(SENTENCES)) for name in PIPELINES.values()
+        ]
+        one, ten = SENTENCES.index(1), SENTENCES.index(10)
+        cells = (" → ".join(_format_mean(of[i]) for i in (one, ten)) for of in scores)
+        rows.append([corpus, *cells])
+    return to_markdown(rows)
+
+
+def _format_mean(score: Estimate | None) -> str:
+    return NONE if score is None else f"{100 * score.mean:.1f}"
 
 
 def make_difference_table(groups: Groups) -> str:
@@ -210,7 +234,8 @@ def _draw_panel(panel: Any, scores: Mapping[str, Sequence[Estimate | None]]) -> 
 
 if __name__ == "__main__":
     groups = read_results(FOLDER)
-    page = fill(PAGE.read_text(encoding="utf8"), make_tables(groups))
-    PAGE.write_text(page, encoding="utf8")
+    for page, tables in make_tables(groups).items():
+        filled = fill(page.read_text(encoding="utf8"), tables)
+        page.write_text(filled, encoding="utf8")
     PICTURE.write_bytes(draw(groups))
-    sys.stdout.write(f"Filled {PAGE} and drew {PICTURE}\n")
+    sys.stdout.write(f"Filled {PAGE} and {README}, and drew {PICTURE}\n")

@@ -21,9 +21,10 @@ def script() -> ModuleType:
     return import_module("lab.pages.whole_texts")
 
 
-def test_the_table_of_the_page_is_that_of_the_trials(script):
-    page = script.PAGE.read_text(encoding="utf8")
-    assert script.fill(page, script.make_tables(read_results(FOLDER))) == page
+def test_the_tables_of_the_pages_are_those_of_the_trials(script):
+    for path, tables in script.make_tables(read_results(FOLDER)).items():
+        page = path.read_text(encoding="utf8")
+        assert script.fill(page, tables) == page
 
 
 def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(
