@@ -6,6 +6,7 @@ Matcher is asked once for each combination of these, not on each text.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from itertools import chain
 from operator import contains
 from typing import Any, Self
@@ -56,7 +57,7 @@ class CachedMatcher(Matcher):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         #: All patterns in the order in which they were added, None if one failed.
-        self._added: list[tuple[int, list[Spec]]] | None = []
+        self._added: list[Pattern] | None = []
         self._table: MatchTable | None = None
         self._is_new = True
 
@@ -83,7 +84,7 @@ class CachedMatcher(Matcher):
         super().add(key, patterns, **options)
         if added is not None:
             normalized = self._normalize_key(key)
-            added.extend((normalized, pattern) for pattern in patterns)
+            added.extend(Pattern(normalized, pattern) for pattern in patterns)
             self._added = added
 
     def remove(self, key: Any) -> None:
@@ -92,7 +93,7 @@ class CachedMatcher(Matcher):
         self._is_new = True
         if self._added is not None:
             normalized = self._normalize_key(key)
-            self._added = [one for one in self._added if one[0] != normalized]
+            self._added = [one for one in self._added if one.key != normalized]
 
     def __call__(self, doclike: Any, **options: Any) -> Any:
         """Find matches: see `Matcher.__call__`."""
@@ -119,7 +120,7 @@ class CachedMatcher(Matcher):
     def _find_table(self) -> "MatchTable | None":
         if self._is_new:
             is_plain = not any((*self._callbacks.values(), *self._filter.values()))
-            patterns = [Pattern(*one) for one in self._added or ()] if is_plain else []
+            patterns = [*(self._added or ())] if is_plain else []
             is_known = patterns and all(pattern.required for pattern in patterns)
             self._table = MatchTable(patterns, self) if is_known else None
             self._is_new = False
@@ -135,18 +136,22 @@ class Pattern:
 
     def __init__(self, key: int, specs: Sequence[Spec]) -> None:
         self.key = key
-        upper = [{str(name).upper(): spec[name] for name in spec} for spec in specs]
-        #: Those that a table can tell.
+        operators = [spec.get("OP", "1") for spec in specs]
+        #: Those that a table can tell, copied: who added them may change theirs.
         self.required = [
-            {name: value for name, value in spec.items() if name != "OP"}
-            for spec in upper
-            if spec.get("OP", "1") in ("1", "+") and spec.keys() <= {*READ, "OP"}
+            deepcopy({name: value for name, value in spec.items() if name != "OP"})
+            for spec, operator in zip(specs, operators, strict=True)
+            if operator in ("1", "+") and _can_tell(spec)
         ]
-        self.required = [spec for spec in self.required if spec]
         #: Whether these, one after the other, are all of it.
-        self.is_fixed = len(self.required) == len(upper) and all(
-            spec.get("OP", "1") == "1" for spec in upper
-        )
+        self.is_fixed = len(self.required) == len(specs) == operators.count("1")
+
+
+def _can_tell(spec: Spec) -> bool:
+    names = [name for name in spec if name != "OP"]
+    return bool(names) and all(
+        isinstance(name, str) and name.upper() in READ for name in names
+    )
 
 
 class MatchTable:
@@ -155,7 +160,7 @@ class MatchTable:
     def __init__(self, patterns: Sequence[Pattern], matcher: Any) -> None:
         specs = [spec for pattern in patterns for spec in pattern.required]
         strings = matcher.vocab.strings
-        self._names = sorted({READ[name] for spec in specs for name in spec})
+        self._names = sorted({READ[name.upper()] for spec in specs for name in spec})
         self._values = [Values(name, specs, strings) for name in self._names]
         self._keys = [pattern.key for pattern in patterns]
         #: Each token that a pattern needs, as a pattern of its own.
@@ -250,7 +255,7 @@ class Values(dict[int, int]):
             test
             for spec in specs
             for other, value in spec.items()
-            if READ[other] == name
+            if READ[other.upper()] == name
             for test in (value if isinstance(value, dict) else {"IN": [value]}).items()
         ]
         #: Whether each value may be told from each other.

@@ -193,6 +193,24 @@ def test_patterns_may_be_added_and_removed_at_any_time():
         matcher.remove("L")
 
 
+def test_patterns_are_those_that_were_added_whatever_becomes_of_them_later():
+    for cls in (Matcher, CachedMatcher):
+        matcher = cls(VOCAB)
+        pattern = [{"LOWER": {"IN": ["a"]}}]
+        matcher.add("K", [pattern])
+        pattern[0]["LOWER"]["IN"].append("b")
+        pattern.append({"LOWER": "c"})
+        assert find(matcher, "a", "b", "c") == [(VOCAB.strings["K"], 0, 1)]
+
+
+def test_an_attribute_may_be_named_twice():
+    rules = [("K", [[{"LOWER": {"IN": ["a", "b"]}, "lower": {"IN": ["b", "na"]}}]])]
+    theirs, ours = make_matchers(rules)
+    words = ["a", "b", "na"]
+    assert find(ours, *words) == find(theirs, *words) != []
+    assert ours.has_table
+
+
 def test_after_patterns_that_could_not_be_added_spacys_reads_all():
     theirs, ours = Matcher(VOCAB, validate=False), CachedMatcher(VOCAB, validate=False)
     for matcher in (theirs, ours):
