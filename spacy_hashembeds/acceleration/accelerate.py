@@ -165,7 +165,7 @@ def accelerate_folder(
         before = LoadedPipeline(load(model), get_current_ops())
         source = _find_source(before.nlp, model, output)
         config = load_config(source / "config.cfg")
-        factories = find_replacements(before.nlp)
+        factories = find_replacements(before.nlp, config)
         check_convertible(config, model, precision, factories)
         check = partial(check_replaceable, output, source, force=force)
         with replacing_folder(output, check) as folder:
@@ -238,7 +238,7 @@ def compare(
     return Acceleration(
         converted=[
             *find_convertible(config, precision),
-            *(f"components.{name}" for name in find_replacements(before.nlp)),
+            *(f"components.{name}" for name in find_replacements(before.nlp, config)),
         ],
         left=find_unconvertible(config, blas=blas) | find_irreplaceable(before.nlp),
         texts=parity.texts,

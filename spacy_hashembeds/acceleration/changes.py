@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -16,29 +17,28 @@ from ..evaluation.counts import score_counts
 from ..evaluation.scorer import ALL, Matches, match_entities
 from ..evaluation.tasks import Classes
 
-#: What is annotated of a token.
-ATTRIBUTES = [
-    *("ORTH", "SPACY", "NORM", "LEMMA", "TAG", "POS", "MORPH", "HEAD", "DEP"),
-    *("SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
-]
-
 #: Kinds of annotation that are told apart, and the attributes of tokens that have them.
 KINDS = {
-    "norms": "NORM",
-    "lemmas": "LEMMA",
-    "tags": "TAG",
-    "parts of speech": "POS",
-    "morphology": "MORPH",
-    "heads": "HEAD",
-    "dependencies": "DEP",
-    "sentences": "SENT_START",
+    "words": ("ORTH", "SPACY"),
+    "norms": ("NORM",),
+    "lemmas": ("LEMMA",),
+    "tags": ("TAG",),
+    "parts of speech": ("POS",),
+    "morphology": ("MORPH",),
+    "heads": ("HEAD",),
+    "dependencies": ("DEP",),
+    "sentences": ("SENT_START",),
+    "tokens of entities": ("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 }
+#: All of them.
+ATTRIBUTES = [*chain(*KINDS.values())]
 ENTITIES, CATEGORIES = "entities", "categories"
 #: How many times as much of a kind may change: entities are few, and a moved one counts
 #: twice.
 ALLOWANCES = {ENTITIES: 10}
 
-_COLUMNS = [ATTRIBUTES.index(attribute) for attribute in KINDS.values()]
+#: Where in these each kind begins.
+_STARTS = [ATTRIBUTES.index(names[0]) for names in KINDS.values()]
 _DRAWS = Draws(samples=5000, seed=0)
 #: Of a normal distribution 95 percent are within so many deviations.
 _Z = NormalDist().inv_cdf(0.975)
@@ -66,8 +66,8 @@ def estimate_share(counts: np.ndarray) -> Share:
     and count for fewer (Kish 1965, chapter 8, the design effect). *Shape:* `(n, 2)`.
     """
     changed, of = map(int, counts.sum(axis=0))
-    if not of:
-        return Share(changed, of, (0.0, 0.0))
+    if not of:  # what is new where there was nothing
+        return Share(changed, of, (0.0, float(changed > 0)))
     n_texts, share = int((counts[:, 1] > 0).sum()), min(1.0, changed / of)
     if n_texts > 1 and 0 < share < 1:
         residuals = counts[:, 0] - share * counts[:, 1]
@@ -190,10 +190,11 @@ class ChangeCounter:
             is_changed = differ.any(axis=1)
             for start, end, *_ in old ^ new:
                 is_changed[start:end] = True
+            by_kind = np.logical_or.reduceat(differ, _STARTS, axis=1)
             n = len(before)
             self._counts.append(
                 [
-                    *((int(x), n) for x in differ[:, _COLUMNS].sum(axis=0)),
+                    *((int(x), n) for x in by_kind.sum(axis=0)),
                     (len(old ^ new), len(old)),
                     self._count_categories(before, after),
                     (int(is_changed.sum()), n),

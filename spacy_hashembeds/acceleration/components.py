@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from spacy.language import Language
 from spacy.pipeline import AttributeRuler, EntityRuler, SpanRuler
+from thinc.api import Config
 
 from ..components import cached_lemmatizer
 from ..components.cached_matcher import CachedMatcher
@@ -38,19 +39,21 @@ REPLACEMENTS: Mapping[str, Replacement] = {
         name: Replacement(
             f"cached_{name}",
             _has_table,
-            "it has no token patterns, or some that attributes do not decide",
+            "it has token patterns that attributes do not decide",
         )
         for name in ("attribute_ruler", "entity_ruler", "span_ruler")
     },
 }
 
 
-def find_replacements(nlp: Language) -> dict[str, str]:
-    """Find the components that ours can replace, and by which factory."""
+def find_replacements(nlp: Language, config: Config) -> dict[str, str]:
+    """Find the components that ours can replace, and by which factory. Blocks of the
+    config that name another pipeline (`source`) stay.
+    """
     return {
         name: replacement.factory
         for name, replacement, possible in _find_candidates(nlp)
-        if possible
+        if possible and "factory" in config["components"][name]
     }
 
 
@@ -67,6 +70,7 @@ def _find_candidates(nlp: Language) -> list[tuple[str, Replacement, bool]]:
     found = []
     for name, pipe in nlp.components:
         replacement = REPLACEMENTS.get(nlp.get_pipe_meta(name).factory)
-        if replacement is not None:
+        # a ruler may have phrases alone
+        if replacement is not None and len(getattr(pipe, "matcher", "one")):
             found.append((name, replacement, replacement.is_possible(pipe)))
     return found

@@ -91,7 +91,7 @@ def accelerate(
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
     config = nlp.config.copy()
     with keeping_ops(), temporary_folder() as folder:
-        factories = find_replacements(nlp)
+        factories = find_replacements(nlp, config)
         check_convertible(config, "nlp", precision, factories)
         with _saying_what_fails():
             nlp.to_disk(folder, exclude=_NOT_COPIED)

@@ -71,11 +71,11 @@ def make_cached_lemmatizer(
     factory = nlp.get_factory_name("lemmatizer")
     if factory not in registry.factories:  # of the language itself
         factory = "lemmatizer"
-    config = {"model": model, "mode": mode, "overwrite": overwrite, "scorer": scorer}
-    if mode is None:
-        config["mode"] = defaults["mode"]
-    # the Irish one has no scorer
-    taken = {key: config[key] for key in defaults}
+    config: dict[str, Any] = {"model": model, "overwrite": overwrite, "scorer": scorer}
+    if mode is not None:
+        config["mode"] = mode
+    # the Irish one has no scorer, and others may have more
+    taken = {key: config.get(key, default) for key, default in defaults.items()}
     lemmatizer = registry.factories.get(factory)(nlp=nlp, name=name, **taken)
     if not can_cache(lemmatizer):
         raise ValueError(
@@ -103,7 +103,8 @@ class CachedLemmatizer(Lemmatizer):
     """A lemmatizer that looks up the lemmas that it has given before.
 
     They are forgotten when `lookups`, or a table or an entry in it, is replaced. What
-    is changed within an entry is not seen, as spaCy's own cache does not see it.
+    is changed within an entry counts once spaCy's own `cache` is emptied, as with
+    spaCy's lemmatizer.
 
     model (Model, optional): As spaCy's `lemmatizer` takes it, and all that follows.
     mode (str, optional): How lemmas are found, by default as the language has it.
@@ -116,21 +117,34 @@ class CachedLemmatizer(Lemmatizer):
     #: What a lemma depends on.
     _attributes: list[int] = LEMMATIZERS[_get_path(Lemmatizer)]
     _lemmas: dict[bytes, str]
-    #: The tables that lemmas are of, and in what state.
+    #: The tables that lemmas are of, and in what state they and the component were.
     _tables: list[Table]
-    _states: list[tuple[int, int, int]] | None = None
+    _state: list[Any] | None = None
+    #: How many entries spaCy's cache had: with fewer, somebody has emptied it.
+    _n_cached = 0
 
     def __call__(self, doc: Doc) -> Doc:
         """Lemmatize one Doc, in place."""
         if not self._validated:
             self._validate_tables(Errors.E1004)
-        if self.lemmatize != getattr(self, f"{self.mode}_lemmatize", None):
-            return super().__call__(doc)  # somebody has put another in its place
+        if not self._is_spacys():
+            return super().__call__(doc)
         try:
             self._set_lemmas(doc)
         except Exception:  # of a token, which spaCy's error handler is told
             return super().__call__(doc)
         return doc
+
+    def _is_spacys(self) -> bool:
+        """Whether nobody has put methods or tables of another kind into this one."""
+        return (
+            self.lemmatize == getattr(self, f"{self.mode}_lemmatize", None)
+            and "is_base_form" not in vars(self)
+            and {type(table) for table in self._list_tables()} <= {Table, WatchedTable}
+        )
+
+    def _list_tables(self) -> list[Table]:
+        return [self.lookups.get_table(name) for name in self.lookups.tables]
 
     def _set_lemmas(self, doc: Doc) -> None:
         lemmas: Any = doc.to_array(LEMMA)
@@ -148,6 +162,7 @@ class CachedLemmatizer(Lemmatizer):
         lemmas[places] = [*map(doc.vocab.strings.add, found)]
         if len(places):
             doc.from_array([LEMMA], lemmas)
+        self._n_cached = len(self.cache)
 
     def _lemmatize(self, token: Token, key: bytes, known: dict[bytes, str]) -> str:
         lemma = known.get(key)  # from the same Doc
@@ -161,15 +176,17 @@ class CachedLemmatizer(Lemmatizer):
 
     def _find_known(self) -> dict[bytes, str]:
         """Find the lemmas of the tables as they are."""
-        tables = [self.lookups.get_table(name) for name in self.lookups.tables]
-        if self._states != _describe(tables):
+        tables = self._list_tables()
+        is_emptied = len(self.cache) < self._n_cached
+        if is_emptied or self._state != self._describe(tables):
             _prepare(tables)
-            self._lemmas, self._tables, self._states = {}, tables, _describe(tables)
+            self._lemmas, self._tables = {}, tables
+            self._state = self._describe(tables)
         return self._lemmas
 
-
-def _describe(tables: Sequence[Table]) -> list[tuple[int, int, int]]:
-    return [(id(t), len(t), getattr(t, "changes", 0)) for t in tables]
+    def _describe(self, tables: Sequence[Table]) -> list[Any]:
+        states = [(id(t), len(t), getattr(t, "changes", 0)) for t in tables]
+        return [self.mode, id(self.cache), *states]
 
 
 def _prepare(tables: Sequence[Table]) -> None:
@@ -179,7 +196,7 @@ def _prepare(tables: Sequence[Table]) -> None:
             table.__class__ = WatchedTable
         if table.name == "lemma_index":
             for key, forms in table.items():
-                if type(forms) is list:
+                if type(forms) is list and all(isinstance(f, str) for f in forms):
                     table[key] = FormList(forms)
 
 

@@ -15,6 +15,7 @@ from spacy.attrs import DEP, IDS, LEMMA, MORPH, POS, TAG
 from spacy.matcher import Matcher
 from spacy.strings import StringStore, get_string_id
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 #: Attributes that are hashes of strings.
 STRINGS = {
@@ -46,10 +47,12 @@ class CachedMatcher(Matcher):
     Patterns may name attributes of tokens, with values, IN, NOT_IN, REGEX and the like.
     If one has extension attributes, nothing but operators, or what else a table can't
     tell, if a callback or a filter is to be used, or if a text has the tokens that a
-    pattern with operators needs, the text is read by spaCy's Matcher, as ever.
+    pattern with operators needs, or another vocab, it is read by spaCy's Matcher, as
+    ever.
     """
 
     # of spaCy's Matcher, which has no types
+    vocab: Vocab
     _callbacks: dict[int, Any]
     _filter: dict[int, str | None]
     _seen_attrs: set[int]
@@ -98,7 +101,8 @@ class CachedMatcher(Matcher):
     def __call__(self, doclike: Any, **options: Any) -> Any:
         """Find matches: see `Matcher.__call__`."""
         table = self._find_table()
-        if table is None or not isinstance(doclike, Doc) or not len(doclike):
+        is_own = isinstance(doclike, Doc) and doclike.vocab is self.vocab
+        if table is None or not is_own or not len(doclike):
             return super().__call__(doclike, **options)
         allow_missing = options.pop("allow_missing", False)
         is_missing = not allow_missing and any(

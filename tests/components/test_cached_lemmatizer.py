@@ -16,7 +16,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
-from spacy.lookups import Lookups
+from spacy.lookups import Lookups, Table
 from spacy.parts_of_speech import IDS
 from spacy.pipeline import Lemmatizer
 from spacy.strings import get_string_id
@@ -212,9 +212,8 @@ def test_a_lemma_that_was_given_once_is_not_computed_again(monkeypatch):
     assert lemmatize(lemmatizer, *tokens, *tokens) == expected * 2
     assert len(lemmatizer._lemmas) == 3
     monkeypatch.setattr(
-        type(lemmatizer).__mro__[2], "is_base_form", lambda *_: pytest.fail("computed")
+        CachedLemmatizer, "_lemmatize", lambda *_: pytest.fail("computed")
     )
-    lemmatizer.cache.clear()
     assert lemmatize(lemmatizer, *tokens) == expected
 
 
@@ -259,8 +258,36 @@ def load(lemmatizer: Lemmatizer) -> None:
     lemmatizer.cache.clear()
 
 
+def empty_cache(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups.get_table("lemma_exc")["noun"]["mice"] = ["rat"]
+    lemmatizer.cache.clear()
+
+
+def replace_cache(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups.get_table("lemma_exc")["noun"]["mice"] = ["rat"]
+    lemmatizer.cache = {}
+
+
 def replace_method(lemmatizer: Lemmatizer) -> None:
     lemmatizer.lemmatize = lambda _: ["rat"]
+
+
+def change_mode(lemmatizer: Lemmatizer) -> None:
+    lemmatizer._mode, lemmatizer.lemmatize = "lookup", lemmatizer.lookup_lemmatize
+    lemmatizer.lookups.add_table("lemma_lookup", {"mice": "rat"})
+
+
+class OtherTable(Table):
+    """A table of somebody else's."""
+
+
+def put_other_table(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.cache.clear()
+    table = OtherTable("lemma_exc", {"noun": {"mice": ["mouse"]}})
+    lemmatizer.lookups._tables["lemma_exc"] = table
+    lemmatize(lemmatizer, ("mice", "NOUN"))
+    table["noun"] = {"mice": ["rat"]}
+    lemmatizer.cache.clear()
 
 
 CHANGED = {**ENGLISH, "lemma_exc": {"noun": {"mice": ["rat"]}}}
@@ -270,7 +297,7 @@ CHANGED = {**ENGLISH, "lemma_exc": {"noun": {"mice": ["rat"]}}}
     "change",
     [
         *(replace_lookups, replace_table, set_entry, delete_entry, initialize, load),
-        replace_method,
+        *(empty_cache, replace_cache, replace_method, change_mode, put_other_table),
     ],
 )
 def test_no_change_is_missed(change):
@@ -279,6 +306,15 @@ def test_no_change_is_missed(change):
         assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["mouse"]
         change(lemmatizer)
         assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["rat"]
+
+
+def test_base_forms_may_be_those_of_somebody_else():
+    found = []
+    for factory in ("lemmatizer", "cached_lemmatizer"):
+        lemmatizer = make_lemmatizer(factory)
+        lemmatizer.is_base_form = lambda token: token.i == 0
+        found.append(lemmatize(lemmatizer, ("cats", "NOUN"), ("cats", "NOUN")))
+    assert found == [["cats", "cat"]] * 2
 
 
 def test_forms_are_found_as_in_a_list_whatever_is_done_to_it():
@@ -408,10 +444,10 @@ def test_a_lemmatizer_that_is_not_known_is_refused_with_the_remedy():
     class Other(Language):
         lang = "other"
 
-    defaults = {"model": None, "mode": "rule", "overwrite": False, "scorer": None}
+    defaults = {"model": None, "mode": "rule", "more": 1}
 
     @Other.factory("lemmatizer", default_config=defaults)
-    def make(nlp, name, model, mode, overwrite, scorer):
+    def make(nlp, name, model, mode, more):
         return OtherLemmatizer(nlp.vocab, model, name, mode=mode)
 
     assert not can_cache(Other().add_pipe("lemmatizer"))

@@ -179,6 +179,13 @@ def test_annotation_that_is_missing_is_the_matchers_error():
         matcher(doc, greedy=True)
 
 
+def test_a_doc_of_another_vocab_is_read_by_spacys():
+    rules = [("K", [[{"LOWER": {"REGEX": "^zor"}}]])]
+    theirs, ours = make_matchers(rules)
+    doc = Doc(spacy.blank("en").vocab, words=["zorblatted", "quuxes"])
+    assert ours(doc) == theirs(doc) == [(VOCAB.strings["K"], 0, 1)]
+
+
 def test_patterns_may_be_added_and_removed_at_any_time():
     matcher = make_simple()
     assert len(find(matcher, "a", "c")) == 1
