@@ -64,7 +64,7 @@ def examine() -> Health:
     blas = [describe_blis(), describe_numpy_blas()]
     with watch_machine() as machine:
         speeds = measure_choices(blas[1].threads)
-        kernels = examine_kernels()
+    kernels = examine_kernels()
     gpu = installation.examine_gpu()
     profiled = installation.is_parser_profiled()
     return Health(
@@ -76,7 +76,7 @@ def examine() -> Health:
         shapes=SHAPES,
         speeds=speeds,
         kernels=kernels,
-        disturbances=find_disturbances(machine, _find_widest(speeds, kernels)),
+        disturbances=find_disturbances(machine, _find_widest(speeds)),
         threads={key: os.environ[key] for key in THREAD_VARIABLES if key in os.environ},
         python=platform.python_version(),
         parser_profiled=profiled,
@@ -92,16 +92,9 @@ def examine() -> Health:
     )
 
 
-def _find_widest(
-    speeds: dict[str, list[Spread]], kernels: Kernels
-) -> dict[str, Spread]:
+def _find_widest(speeds: dict[str, list[Spread]]) -> dict[str, Spread]:
     """Find the measurement that varied most."""
     found = [(f"products ({name})", one) for name, row in speeds.items() for one in row]
-    found += [
-        (f"Tok2Vec ({name}, {what})", one)
-        for name, row in kernels.microseconds_a_word.items()
-        for what, one in row.items()
-    ]
     return dict([max(found, key=lambda each: find_width(each[1]))])
 
 

@@ -49,18 +49,6 @@ def _print_health(health: "Health") -> None:
         ("GFLOP/s", *("x".join(map(str, shape)) for shape in health.shapes)),
         health.speeds,
     )
-    kernels = health.kernels
-    names = {"compiled": "compiled kernels", "numpy": "numpy alone"}
-    _print_speeds(
-        "Tok2Vec of width 96 on the CPU, microseconds a word, median (quartiles)",
-        ("", "one text", "a batch", "training"),
-        {
-            f"{name}, in use" if key == kernels.in_use else name: [
-                *kernels.microseconds_a_word.get(key, {}).values()
-            ]
-            for key, name in names.items()
-        },
-    )
     for text in health.disturbances:
         msg.warn("The measurements were disturbed", text)
     said = {"warn": health.untested, "info": health.advice, "fail": health.problems}
@@ -92,6 +80,7 @@ def _describe_machine(health: "Health") -> dict[str, Any]:
         "spaCy's parser": "compiled "
         f"{'with' if health.parser_profiled else 'without'} profiling",
         "Thinc's operations": health.ops,
+        "Kernels of our layers": health.kernels.in_use,
         **{
             f"Products of {precision}": name or f"in float32: {missing}"
             for precision, name in health.kernels.instructions.items()
@@ -103,12 +92,10 @@ def _describe_machine(health: "Health") -> dict[str, Any]:
 def _print_speeds(
     title: str, header: tuple[str, ...], speeds: "dict[str, list[Spread]]"
 ) -> None:
-    missing = ["-"] * (len(header) - 1)
     rows = [
-        (name, *([_format(*spread) for spread in row] or missing))
-        for name, row in speeds.items()
+        (name, *(_format(*spread) for spread in row)) for name, row in speeds.items()
     ]
-    aligns = ("l", *"r" * len(missing))
+    aligns = ("l", *"r" * (len(header) - 1))
     msg.table(rows, title=title, header=header, divider=True, aligns=aligns)
 
 
