@@ -168,6 +168,8 @@ class CachedLemmatizer(Lemmatizer):
         lemma = known.get(key)  # from the same Doc
         if lemma is None:
             lemma = self.lemmatize(token)[0]
+            if type(lemma) is not str:
+                raise TypeError  # which spaCy's words are better for
             if token.pos:  # without one spaCy warns, each time
                 if len(known) >= MAX_LEMMAS:
                     known.clear()

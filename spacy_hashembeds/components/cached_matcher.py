@@ -39,6 +39,8 @@ OTHER = -1
 Spec = dict[str, Any]
 #: A key, start and end, as the Matcher gives them.
 Match = tuple[int, int, int]
+#: Numbers of patterns of one token, and of parts of others.
+Found = tuple[tuple[int, ...], frozenset[int]]
 
 
 class CachedMatcher(Matcher):
@@ -188,8 +190,10 @@ class MatchTable:
         long = (parts for same in self._long.values() for _, parts in same)
         #: The parts of which a text has to be asked whether it has others too.
         self._needed = frozenset().union(*long, *self._gates)
-        #: Of a combination the patterns of one token, and the parts of others.
-        self._known: dict[tuple[int, ...], tuple[list[int], frozenset[int]]] = {}
+        #: Of a combination the patterns of one token, and the parts of others: few
+        #: are different, and each is kept once.
+        self._known: dict[tuple[int, ...], Found] = {}
+        self._found: dict[Found, Found] = {}
 
     def _add_part(self, spec: Spec, numbers: dict[str, int]) -> int:
         name = repr(sorted(spec.items()))
@@ -214,7 +218,7 @@ class MatchTable:
         keys = self._keys
         return list(dict.fromkeys([(keys[n], start, end) for end, start, n in found]))
 
-    def _look_up(self, doc: Doc) -> list[tuple[list[int], frozenset[int]]]:
+    def _look_up(self, doc: Doc) -> list[Found]:
         shape = (len(doc), len(self._names))
         array: Any = doc.to_array([*self._names]).reshape(shape)
         columns = (
@@ -226,15 +230,15 @@ class MatchTable:
             for i, key in enumerate(zip(*columns, strict=True))
         ]
 
-    def _ask(
-        self, doc: Doc, i: int, key: tuple[int, ...]
-    ) -> tuple[list[int], frozenset[int]]:
+    def _ask(self, doc: Doc, i: int, key: tuple[int, ...]) -> Found:
         """Ask spaCy's Matcher about one token."""
         found = {part for part, _, _ in self._parts(doc[i : i + 1], allow_missing=True)}
         single = sorted(n for part in found for n in self._single.get(part, ()))
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
-        self._known[key] = result = single, self._needed & found
+            self._found.clear()
+        result = tuple(single), self._needed & found
+        self._known[key] = result = self._found.setdefault(result, result)
         return result
 
     def _find_long(

@@ -400,6 +400,15 @@ def test_tables_that_are_missing_are_spacys_error():
         lemmatizer(make_doc(lemmatizer, ("mice", "NOUN")))
 
 
+@pytest.mark.parametrize("lemma", [b"rat", type("OtherStr", (str,), {})("rat"), 3])
+def test_lemmas_of_a_wrong_type_are_spacys_error(lemma):
+    for factory in ("lemmatizer", "cached_lemmatizer"):
+        lemmatizer = make_lemmatizer(factory)
+        lemmatizer.lookups.get_table("lemma_exc")["noun"] = {"mice": [lemma]}
+        with pytest.raises(TypeError, match="'lemma_' has incorrect type"):
+            lemmatize(lemmatizer, ("mice", "NOUN"))
+
+
 @pytest.mark.parametrize("factory", ["lemmatizer", "cached_lemmatizer"])
 def test_what_fails_goes_to_the_error_handler_with_the_lemmas_before_it(factory):
     lemmatizer = make_lemmatizer(factory)

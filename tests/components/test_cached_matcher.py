@@ -228,6 +228,15 @@ def test_after_patterns_that_could_not_be_added_spacys_reads_all():
     assert not ours.has_table
 
 
+def test_what_many_words_have_in_common_is_kept_once():
+    rules = [("K", [[{"LENGTH": {">=": n}}] for n in range(1, 9)])]
+    _, ours = make_matchers(rules)
+    find(ours, *("x" * n for n in range(8, 100)))
+    results = ours._table._known.values()
+    assert len(results) == 92
+    assert len({id(result) for result in results}) == 1
+
+
 def test_no_more_combinations_are_kept_than_may_be(monkeypatch):
     monkeypatch.setattr(cached_matcher, "MAX_KNOWN", 3)
     theirs, ours = make_matchers([("K", [[{"LENGTH": {">=": 4}}]])])
