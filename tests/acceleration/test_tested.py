@@ -92,7 +92,8 @@ def test_another_system_is_named(system, machine):
 
 
 def test_the_doctor_finds_them(machine, monkeypatch):
-    monkeypatch.setattr(doctor, "measure_choices", lambda threads: {})
+    speeds = {"blis": [(1.0, (1.0, 1.0))]}
+    monkeypatch.setattr(doctor, "measure_choices", lambda threads: speeds)
     monkeypatch.setattr(doctor, "advise_on_blas", lambda blas, speeds: [])
     machine(python="3.10.1", system="Darwin")
     assert [text.split()[0] for text in doctor.examine().untested] == ["Python", "The"]
