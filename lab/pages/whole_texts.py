@@ -189,7 +189,7 @@ def make_length_table(groups: Groups) -> str:
     """Make a table of what drawn lengths give on development data."""
     corpora = [dataset for dataset in CORPORA if dataset != "archaeology"]
     header = [f"{CORPORA[d]}, {n}" for d in corpora for n in (1, 10)]
-    rows = [["lengths drawn", *header]]
+    rows = [["lengths drawn", *header, "seeds"]]
     for lengths, variant in DRAWN.items():
         groups_of = [groups.get(TrialKey(d, RECOMMENDED, variant), []) for d in corpora]
         scores = [
@@ -197,7 +197,8 @@ def make_length_table(groups: Groups) -> str:
             for results in groups_of
             for n in (1, 10)
         ]
-        rows.append([lengths, *map(format_score, scores)])
+        seeds = str(min(map(len, groups_of)))
+        rows.append([lengths, *map(format_score, scores), seeds])
     return to_markdown(rows)
 
 
