@@ -1,10 +1,12 @@
 """What tests of whole pipelines do in processes of their own."""
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,17 @@ def annotate_spawned(model: Path, texts: Sequence[str], folder: Path) -> None:
     script = folder / "annotate.py"
     script.write_text(ANNOTATE)
     _run("-W", "ignore", str(script), str(model), *texts)
+
+
+def call_in_threads_and_a_fork(
+    function: Callable[..., Any], *arguments: Any
+) -> list[Any]:
+    """Call a function sixteen times by four threads at once, and in a fork."""
+    with ThreadPoolExecutor(4) as threads:
+        calls = [threads.submit(function, *arguments) for _ in range(16)]
+        found = [call.result() for call in calls]
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return [*found, pool.apply(function, arguments)]
 
 
 def load_package(root: Path, code: str) -> str:

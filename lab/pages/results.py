@@ -153,8 +153,13 @@ def _format_difference(value: Mapping[str, Any] | None) -> str:
     """Format a difference in points, with its adjusted p over documents and seeds."""
     if value is None:
         return NONE
-    points = f"{100 * value['difference']:+.1f}".replace("-", "\N{MINUS SIGN}")
     p_values = (value[f"adjusted_{name}"] for name in P_VALUES)
+    return format_test(value["difference"], *p_values)
+
+
+def format_test(difference: float, *p_values: float) -> str:
+    """Format a difference in points, with its p-values."""
+    points = f"{100 * difference:+.1f}".replace("-", "\N{MINUS SIGN}")
     shown = ("<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values)
     return f"{points} ({'; '.join(shown)})"
 

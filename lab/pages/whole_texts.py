@@ -28,7 +28,15 @@ from lab.trials.scores import SENTENCES
 
 from .markdown import to_markdown
 from .pairs import RECOMMENDED, adjust_p_values
-from .results import CORPORA, FOLDER, NONE, fill, format_score, pool_deviations
+from .results import (
+    CORPORA,
+    FOLDER,
+    NONE,
+    fill,
+    format_score,
+    format_test,
+    pool_deviations,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "whole-texts.md"
 README = PAGE.parents[1] / "README.md"
@@ -145,7 +153,7 @@ def make_difference_table(groups: Groups) -> str:
     adjusted = iter(adjust_p_values([p for _, p in tests]))
     rows = [["compared", "sentences", "entities", *CORPORA.values()]]
     for (name, n, kind), row in found.items():
-        cells = [test and _format_test(test[0], next(adjusted)) for test in row]
+        cells = [test and format_test(test[0], next(adjusted)) for test in row]
         rows.append([name, str(n), kind, *(cell or NONE for cell in cells)])
     return to_markdown(rows)
 
@@ -178,11 +186,6 @@ def _list_scores(results: Sequence[Result], n: int, key: str) -> Iterator[float]
         score = result.joined.get("test", {}).get(n, {}).get(key)
         if score is not None:
             yield score
-
-
-def _format_test(difference: float, p_value: float) -> str:
-    points = f"{100 * difference:+.1f}".replace("-", "\N{MINUS SIGN}")
-    return f"{points} ({'<0.001' if p_value < 0.001 else f'{p_value:.3f}'})"
 
 
 def make_length_table(groups: Groups) -> str:

@@ -180,6 +180,7 @@ def accelerate_folder(
                 make_texts_for(before) if texts is None else texts,
                 {"before": partial(load, model), "after": partial(load, folder)},
                 config=config,
+                factories=factories,
                 precision=precision,
                 max_changed=max_changed,
                 blas=blas,
@@ -210,13 +211,16 @@ def compare(
     loaders: Mapping[str, Callable[[], Language]],
     *,
     config: Config,
+    factories: Mapping[str, str],
     precision: str | None,
     max_changed: float,
     blas: bool,
     rounds: int,
     progress: Progress = lambda items, title: items,
 ) -> Acceleration:
-    """Check that two pipelines agree, `before` with this config, and time both."""
+    """Check that two pipelines agree, `before` with this config, of which `factories`
+    were replaced, and time both.
+    """
     old, new = find_precisions(before.nlp), find_precisions(after.nlp)
     counter = ChangeCounter(list_classes(before.nlp)) if old | new else None
     parity = compare_pipelines(before, after, progress(texts, "texts"), counter)
@@ -238,7 +242,7 @@ def compare(
     return Acceleration(
         converted=[
             *find_convertible(config, precision),
-            *(f"components.{name}" for name in find_replacements(before.nlp, config)),
+            *(f"components.{name}" for name in factories),
         ],
         left=find_unconvertible(config, blas=blas) | find_irreplaceable(before.nlp),
         texts=parity.texts,

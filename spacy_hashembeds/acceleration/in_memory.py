@@ -111,6 +111,7 @@ def accelerate(
             make_texts_for(before, only_known=True) if texts is None else texts,
             {"before": partial(load, config), "after": partial(load, new_config)},
             config=config,
+            factories=factories,
             precision=precision,
             max_changed=max_changed,
             blas=blas,

@@ -127,29 +127,26 @@ class CachedLemmatizer(Lemmatizer):
         """Lemmatize one Doc, in place."""
         if not self._validated:
             self._validate_tables(Errors.E1004)
-        if not self._is_spacys():
+        tables = [self.lookups.get_table(name) for name in self.lookups.tables]
+        if not self._is_spacys(tables):
             return super().__call__(doc)
         try:
-            self._set_lemmas(doc)
+            self._set_lemmas(doc, self._find_known(tables))
         except Exception:  # of a token, which spaCy's error handler is told
             return super().__call__(doc)
         return doc
 
-    def _is_spacys(self) -> bool:
+    def _is_spacys(self, tables: Sequence[Table]) -> bool:
         """Whether nobody has put methods or tables of another kind into this one."""
         return (
             self.lemmatize == getattr(self, f"{self.mode}_lemmatize", None)
             and "is_base_form" not in vars(self)
-            and {type(table) for table in self._list_tables()} <= {Table, WatchedTable}
+            and all(type(table) in (Table, WatchedTable) for table in tables)
         )
 
-    def _list_tables(self) -> list[Table]:
-        return [self.lookups.get_table(name) for name in self.lookups.tables]
-
-    def _set_lemmas(self, doc: Doc) -> None:
+    def _set_lemmas(self, doc: Doc, known: dict[bytes, str]) -> None:
         lemmas: Any = doc.to_array(LEMMA)
         places = np.arange(len(doc)) if self.overwrite else np.flatnonzero(lemmas == 0)
-        known = self._find_known()
         rows = np.ascontiguousarray(doc.to_array([*self._attributes])[places])
         # the bytes of a row are a smaller key than a tuple, and a faster one
         keys = rows.view(f"S{rows.itemsize * rows.shape[1]}").ravel().tolist()
@@ -176,9 +173,8 @@ class CachedLemmatizer(Lemmatizer):
                 known[key] = lemma
         return lemma
 
-    def _find_known(self) -> dict[bytes, str]:
+    def _find_known(self, tables: list[Table]) -> dict[bytes, str]:
         """Find the lemmas of the tables as they are."""
-        tables = self._list_tables()
         is_emptied = len(self.cache) < self._n_cached
         if is_emptied or self._state != self._describe(tables):
             _prepare(tables)

@@ -1,10 +1,8 @@
 """`cached_lemmatizer`: the lemmas of spaCy's lemmatizers, from a table."""
 
 import copy
-import multiprocessing
 import pickle
 import random
-import threading
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -32,6 +30,7 @@ from spacy_hashembeds.components.cached_lemmatizer import (
 )
 
 from ..left_out import NO_LOOKUPS
+from ..processes import call_in_threads_and_a_fork
 
 #: A language of each class, and of spaCy's own two modes.
 LANGUAGES = "ca el en es fr ga it mk nl pl ru uk nb sv de ht".split()
@@ -470,20 +469,8 @@ def test_threads_and_forks_find_the_same_lemmas():
     lemmatizer.initialize(lookups=make_lookups(ENGLISH))
     tokens = [(f"w{i}s", "NOUN") for i in range(200)]
     expected = [word[:-1] for word, _ in tokens]
-    found = []
-
-    def work() -> None:
-        for _ in range(5):
-            found.append(lemmatize(lemmatizer, *tokens))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 20
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply(lemmatize, (lemmatizer, *tokens)) == expected
+    found = call_in_threads_and_a_fork(lemmatize, lemmatizer, *tokens)
+    assert found == [expected] * 17
 
 
 def test_each_class_is_spacys_own():

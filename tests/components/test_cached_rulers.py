@@ -1,9 +1,7 @@
 """`cached_attribute_ruler` and its like: what spaCy's rulers set, from a table."""
 
 import copy
-import multiprocessing
 import pickle
-import threading
 from typing import Any
 
 import pytest
@@ -16,6 +14,8 @@ from spacy.tokens import Doc, Span
 
 from spacy_hashembeds.components.cached_matcher import CachedMatcher
 from spacy_hashembeds.components.cached_rulers import CachedAttributeRuler
+
+from ..processes import call_in_threads_and_a_fork
 
 ATTRIBUTES = ["TAG", "POS", "MORPH", "LEMMA", "DEP", "NORM"]
 
@@ -206,18 +206,8 @@ def test_threads_and_forks_set_the_same(both):
     theirs, _ = both
     ours = make_ruler()
     tokens = [(word, tag) for word in WORDS for tag in TAGS]
-    expected, found = annotate(theirs, *tokens), []
-    threads = [
-        threading.Thread(target=lambda: found.append(annotate(ours, *tokens)))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 4
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply(annotate, (ours, *tokens)) == expected
+    found = call_in_threads_and_a_fork(annotate, ours, *tokens)
+    assert found == [annotate(theirs, *tokens)] * 17
 
 
 def test_it_is_made_by_a_config_and_scored_as_spacys():
