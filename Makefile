@@ -86,7 +86,7 @@ gpu-wheels: $(VENV)/ready
 	$(BIN)/pip download --quiet --constraint constraints.txt --dest build/gpu-wheels \
 		--only-binary :all: --python-version $(GPU_PYTHON) \
 		--platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 \
-		build/gpu-wheels/spacy_hashembeds-*.whl hypothesis pytest
+		build/gpu-wheels/spacy_hashembeds-*.whl hypothesis pytest-xdist
 	rm build/gpu-wheels/numpy-*.whl
 	$(BIN)/python -m benchmarks._shrink_wheels build/gpu-wheels
 	du -sh build/gpu-wheels

@@ -19,18 +19,8 @@ from ._timing import Schedule
 
 _FUNCTIONS = 12
 
-#: No stage of its own: the part of all others in which Python was done, a GPU not yet.
-WAITING = "of these, waiting for the GPU"
-
-#: Waits until a GPU has done all that it was given. There is nothing to wait for else.
-Wait = Callable[[], object]
-
 #: Finds the layers of a pipeline that are stages, by the name of the stage.
 FindLayers = Callable[[Language], Mapping[str, Model]]
-
-
-def _wait_for_nothing() -> None:
-    pass
 
 
 def find_tok2vec_layers(nlp: Language) -> dict[str, Model]:
@@ -40,26 +30,17 @@ def find_tok2vec_layers(nlp: Language) -> dict[str, Model]:
 
 
 class _Clock:
-    """Adds up the seconds of each stage, to the GPU's end of it.
+    """Adds up the seconds of each stage: those of one within another are its own."""
 
-    Those of a stage within another are its own alone.
-    """
-
-    def __init__(self, wait: Wait = _wait_for_nothing) -> None:
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
-        self.waited = 0.0
         self.within = 0.0
-        self.wait = wait
 
     def time(self, stage: str, run: Callable[..., Any], *args: Any) -> Any:
         outside, self.within = self.within, 0.0
-        self.wait()
         start = perf_counter()
         result = run(*args)
-        returned = perf_counter()
-        self.wait()
         end = perf_counter()
-        self.waited += end - returned
         own = end - start - self.within
         self.seconds[stage] = self.seconds.get(stage, 0.0) + own
         self.within = outside + end - start
@@ -70,23 +51,16 @@ class _Clock:
         seconds, self.seconds = self.seconds, {}
         return seconds
 
-    def take_waited(self) -> dict[str, float]:
-        """Take the part of it that was spent waiting for the GPU, as a stage."""
-        waited, self.waited = self.waited, 0.0
-        return {} if self.wait is _wait_for_nothing else {WAITING: waited}
-
 
 def profile_pipe(
     make: Callable[[], Language],
     docs: Sequence[Doc],
     schedule: Schedule,
-    wait: Wait = _wait_for_nothing,
     find_layers: FindLayers = find_tok2vec_layers,
 ) -> dict[str, Any]:
     """Measure where `nlp.pipe` spends its time; the tokenizer is left out.
 
     make (Callable[[], Language]): Makes the pipeline anew for each block.
-    wait (Wait): Waits for the GPU, where there is one.
     find_layers (FindLayers): Finds the layers that are stages.
     RETURNS (dict[str, Any]): Microseconds a word of each stage, medians of all rounds,
         and the functions that take most of the time. An NER is a stage too.
@@ -95,19 +69,16 @@ def profile_pipe(
     def measure(nlp: Language, clock: _Clock) -> dict[str, float]:
         whole, parts = ([strip(doc) for doc in docs] for _ in range(2))
         clock.time("rest", annotate, nlp, whole)
-        seconds, waited = clock.take(), clock.take_waited()
+        seconds = clock.take()
         rest = seconds.pop("rest")
         if nlp.has_pipe("ner"):
             _annotate_by_component(nlp, parts, clock)
             seconds["ner"] = clock.take()["ner"]
-            clock.take_waited()
             rest -= seconds["ner"]
-        return {**seconds, "rest": rest, **waited}
+        return {**seconds, "rest": rest}
 
     bare = [strip(doc) for doc in docs]
-    medians = _get_medians(
-        make, find_layers, measure, count_words(docs), schedule, wait
-    )
+    medians = _get_medians(make, find_layers, measure, count_words(docs), schedule)
     return {
         "us_per_word": medians,
         "functions": _profile(make(), lambda nlp: annotate(nlp, bare)),
@@ -118,14 +89,12 @@ def profile_update(
     make: Callable[[], Language],
     batches: Sequence[Sequence[Doc]],
     schedule: Schedule,
-    wait: Wait = _wait_for_nothing,
     find_layers: FindLayers = find_tok2vec_layers,
     rest: str = "ner and rest",
 ) -> dict[str, Any]:
     """Measure where `nlp.update` spends its time.
 
     make (Callable[[], Language]): Makes the pipeline anew for each block.
-    wait (Wait): Waits for the GPU, where there is one.
     find_layers (FindLayers): Finds the layers that are stages.
     rest (str): What to call all that is in no stage.
     RETURNS (dict[str, Any]): As for `profile_pipe`, each stage forward and backward.
@@ -146,13 +115,11 @@ def profile_update(
 
     def measure(nlp: Language, clock: _Clock) -> dict[str, float]:
         update(nlp, clock)
-        return {**clock.take(), **clock.take_waited()}
+        return clock.take()
 
     n_words = sum(map(count_words, batches))
     return {
-        "us_per_word": _get_medians(
-            make, find_layers, measure, n_words, schedule, wait
-        ),
+        "us_per_word": _get_medians(make, find_layers, measure, n_words, schedule),
         "functions": _profile(make(), lambda nlp: update(nlp, _Clock())),
     }
 
@@ -182,11 +149,10 @@ def _get_medians(
     measure: Callable[[Language, _Clock], dict[str, float]],
     n_words: int,
     schedule: Schedule,
-    wait: Wait,
 ) -> dict[str, float]:
     measured = []
     for _ in range(schedule.blocks):
-        nlp, clock = make(), _Clock(wait)
+        nlp, clock = make(), _Clock()
         for stage, layer in find_layers(nlp).items():
             _time_layer(layer, stage, clock)
         measure(nlp, clock)  # to warm up

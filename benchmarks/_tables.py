@@ -210,6 +210,33 @@ def make_growth_tables(results: Json) -> str:
     )
 
 
+def make_gpu_table(results: Json) -> str:
+    """Make a table of embedders and pipelines on a GPU, a row for each."""
+    pipelines = results["pipelines"]
+    timed = {
+        f"embedder, {what}, {row['tokens']:,} words": row[kind]
+        for kind, what in (("predict", "prediction"), ("train", "forward and backward"))
+        for row in results["embedders"]
+    }
+    timed |= {"`nlp.pipe`": pipelines["pipe"], "`nlp.update`": pipelines["update"]}
+    rows = []
+    for what, found in timed.items():
+        first, fastest = (list(found["contenders"])[i] for i in (0, 1))
+        speeds = (format_words_per_second(found["contenders"][first]),)
+        rows.append([what, *speeds, format_ratio(found, fastest, "times_as_fast")])
+    order = pipelines["update"]["contenders"]
+    fixed, atomic = (order[f"ours, {name}"] for name in ("fixed order", "atomic"))
+    percent = 100 * (fixed["us_per_word"] / atomic["us_per_word"] - 1)
+    device, corpus = results["device"], results["corpus"]
+    differ = pipelines["agreement"]["docs_that_differ"]["ours"]
+    return (
+        make_table(["words a second (quartiles)", "spaCy", "ours"], rows)
+        + f"\n\n{corpus['name']}, {device['name']}, CuPy {device['cupy']}, host "
+        f"{results['machine']['cpu']}. A fixed order of additions costs {percent:.1f} "
+        f"percent of `nlp.update`; {differ} Docs differ."
+    )
+
+
 def make_caption(results: Json) -> str:
     """Say what was measured on, and what spoke against it."""
     sizes = ""

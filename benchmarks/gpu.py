@@ -1,184 +1,392 @@
-"""The kernels, the embedders and whole pipelines on a GPU.
+"""Embedders and pipelines on a GPU, ours beside spaCy's.
 
-Run as `python -m benchmarks.gpu` from the checkout. What needs no spaCy is measured
-without it too: this module and most behind it import none.
+Run as `python -m benchmarks.gpu` from the checkout, where CuPy is installed. All are
+timed by the host's clock, to the end of the GPU's work.
 """
 
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
+import numpy
+import typer
+from spacy.tokens import Doc
+from spacy.util import registry
+from thinc.api import (
+    Adam,
+    CupyOps,
+    Model,
+    Ops,
+    fix_random_seed,
+    get_current_ops,
+    set_current_ops,
+    set_dropout_rate,
+)
 from wasabi import msg
 
+from spacy_hashembeds.acceleration.installation import examine_gpu
 from spacy_hashembeds.files import write_json
+from spacy_hashembeds.kernels.cuda import DETERMINISTIC_NAME
 
-from ._gpu_device import Device, NoGpuError, find_device
-from ._gpu_distinct import measure_distinct
-from ._gpu_kernels import GATHER, measure_copy, measure_kernels
-from ._gpu_measure import Json, Sizes
-from ._gpu_tables import OURS, THINC, measure_equality, measure_tables
+from ._data import (
+    CORPUS,
+    RESULTS,
+    Corpus,
+    batch_by_docs,
+    batch_by_words,
+    count_words,
+    count_words_of_batches,
+    load_corpus,
+)
+from ._embedders import ATTRS, ROWS, WIDTH
 from ._machine import describe_machine
-from ._timing import Schedule
+from ._pipelines import (
+    BATCH_WORDS,
+    OURS,
+    SPACY,
+    compare_annotations,
+    make_maker,
+    prepare_pipe,
+    prepare_update,
+    train_stock,
+)
+from ._timing import (
+    Contender,
+    Maker,
+    Schedule,
+    Work,
+    get_ratios,
+    time_in_turns,
+    time_on_host,
+)
 
-RESULTS = Path(__file__).parent / "results"
+FIXED, ATOMIC = "ours, fixed order", "ours, atomic"
 
-#: Rounds of kernels and tables for one of embedders and pipelines, which take longer.
-SHORT_ROUNDS = 10
+#: The architectures that are compared.
+EMBEDDERS = {
+    SPACY: "spacy.MultiHashEmbed.v2",
+    OURS: "spacy-hashembeds.MultiFewerHashEmbed.v1",
+}
 
-#: Measures one part, given what was measured before.
-Part = Callable[[Mapping[str, Any]], Any]
+#: How far outputs may be apart, relative to the largest number.
+TOLERANCE = 1e-5
+
+ModelT = TypeVar("ModelT", bound=Model)
+Json = dict[str, Any]
+
+
+class Sizes(NamedTuple):
+    """What is measured: tokens of a batch, batches that take turns, Docs of `nlp.pipe`,
+    steps of `nlp.update` in a round, and of training before.
+    """
+
+    tokens: Sequence[int] = (1000, 10_000, 100_000)
+    batches: int = 8
+    docs: int = 1000
+    updates: int = 5
+    training_steps: int = 60
+
+
+class Device(NamedTuple):
+    """A GPU: CuPy, or what acts for it, and Thinc's ops for its arrays."""
+
+    cupy: Any
+    ops: Ops
+
+    def move(self, model: ModelT) -> ModelT:
+        """Copy a layer to the GPU, weights and all."""
+        moved = model.copy()
+        moved._to_ops(self.ops)
+        return moved
+
+    def time(self, run: Callable[[], object]) -> float:
+        """Measure the seconds until work is done, on the host and on the GPU."""
+        synchronize = self.cupy.cuda.Device().synchronize
+        synchronize()
+        return time_on_host(lambda: (run(), synchronize()))
+
+    def describe(self) -> Json:
+        """Say what it is."""
+        runtime = self.cupy.cuda.runtime
+        properties = runtime.getDeviceProperties(runtime.getDevice())
+        return {
+            "name": properties["name"].decode(),
+            "memory_gib": round(properties["totalGlobalMem"] / 2**30, 1),
+            "cuda_driver": runtime.driverGetVersion(),
+            "cuda_runtime": runtime.runtimeGetVersion(),
+            "cupy": self.cupy.__version__,
+        }
+
+
+def find_device() -> Device:
+    """Find the GPU, and check that it works.
+
+    RAISES (RuntimeError): If there is none, or CuPy can't use it.
+    """
+    gpu = examine_gpu()
+    if gpu.device is None:
+        what = gpu.error or "CuPy is not installed."
+        raise RuntimeError(
+            f"This needs a GPU by NVIDIA, and CuPy. {what} Install CuPy for the CUDA "
+            "that the driver has: pip install 'spacy-hashembeds[cuda12x]' or "
+            "'spacy-hashembeds[cuda13x]'."
+        )
+    return Device(import_module("cupy"), CupyOps())
 
 
 def measure_gpu(
-    device: Device,
-    schedule: Schedule,
-    sizes: Sizes,
-    corpus: Path | None = None,
-    **pipeline_sizes: int,
+    device: Device, corpus: Corpus, schedule: Schedule, sizes: Sizes
 ) -> Iterator[Json]:
     """Measure all parts, one after the other.
 
-    sizes (Sizes): What kernels, tables and embedders are measured on.
-    corpus (Path, optional): A `.spacy` file, or else that of the other benchmarks.
-    pipeline_sizes (int): Settings of `measure_pipelines`.
-    YIELDS (Json): The results so far, after each part: those of some minutes are not
-        lost if a later part fails.
+    YIELDS (Json): The results so far: those of minutes are not lost if a later part
+        fails.
     """
     results: Json = {
         "machine": describe_machine(),
         "device": device.describe(),
+        "corpus": corpus.to_json(),
         "blocks": schedule.blocks,
         "rounds": schedule.rounds,
     }
-    parts: dict[str, Part] = {
-        "copy": lambda _: measure_copy(device, sizes, schedule),
-        "kernels": lambda done: measure_kernels(
-            device, sizes, schedule, done["copy"]["gb_per_s"]
-        ),
-        "tables": lambda _: measure_tables(device, sizes, schedule),
-        "equal_runs": lambda _: measure_equality(device, sizes),
-        "distinct_rows": lambda _: measure_distinct(device, sizes, schedule),
-        **_plan_with_spacy(device, schedule, sizes, corpus, pipeline_sizes),
+    measures: dict[str, Callable[[], Any]] = {
+        "embedders": lambda: measure_embedders(device, corpus, schedule, sizes),
+        "equal_runs": lambda: measure_equality(device, corpus),
+        "pipelines": lambda: measure_pipelines(device, corpus, schedule, sizes),
     }
-    for name, measure in parts.items():
+    for name, measure in measures.items():
         msg.text(f"measuring: {name}")
-        results[name] = measure(results)
-        results["goals"] = check_goals(results)
+        results[name] = measure()
         yield results
 
 
-def check_goals(results: Mapping[str, Any]) -> list[Json]:
-    """Hold what was measured so far against what we set out for."""
-    goals = []
-    for row in results.get("kernels", ()):
-        if row["kernel"] == GATHER:
-            where = f"{row['tokens']} tokens, {row['tables']} tables"
-            what = f"{GATHER}, {where}: percent of the bandwidth of a copy"
-            goals.append(_check(what, row["percent_of_copy"], 50))
-    for row in results.get("tables", ()):
-        wanted = {1000: 3, 100_000: 10}.get(row["tokens"])
-        if wanted:
-            what = f"tables forward and backward, {row['tokens']} tokens: times Thinc"
-            ratio = row["train"]["times_as_fast_as_thinc"]["called"]
-            goals.append(_check(what, ratio, wanted))
-    cost = results.get("pipelines", {}).get("cost_of_fixed_order")
-    if cost:
-        what = "nlp.update: percent that a fixed order costs"
-        goals.append(_check(what, cost["percent"], 5, at_least=False))
-    return goals
+def measure_embedders(
+    device: Device, corpus: Corpus, schedule: Schedule, sizes: Sizes
+) -> list[Json]:
+    """Measure embedders from Docs, whose attributes are read on the CPU.
+
+    RETURNS (list[Json]): For each number of tokens the times in prediction and in
+        training, forward and backward, after a comparison of outputs.
+    """
+    models = make_embedders(corpus.docs)
+    results = []
+    for n_tokens in sizes.tokens:
+        samples = batch_by_words(corpus.docs, n_tokens, sizes.batches)
+        moved = {name: device.move(model) for name, model in models.items()}
+        check_equal(device, moved, samples[0])
+        row: Json = {"tokens": n_tokens}
+        for kind, prepare in (("predict", prepare_predict), ("train", prepare_train)):
+            makers = _make(moved, prepare)
+            row[kind] = _time(device, makers, samples, count_words, schedule)
+        results.append(row)
+    return results
 
 
-def print_results(results: Mapping[str, Any]) -> None:
-    """Print the rooflines, how ours compares with Thinc's layers, and the goals."""
-    copy = results["copy"]["gb_per_s"]
-    msg.text(f"{results['device']['name']}: a copy moves {copy:,.0f} GB/s")
-    table: list[tuple[str, ...]] = []
-    for row in results["kernels"]:
-        ms, percent = row[row["clock"]]["ms"], row["percent_of_copy"]
-        about = row["kernel"], row["tables"], str(row["tokens"])
-        table.append((*about, f"{1e3 * ms:.1f}", f"{percent:.0f}"))
-    _print_table("kernel, tables, tokens, us, % of copy", table)
-    table = []
-    for row in results["tables"]:
-        for kind in ("train", "predict"):
-            times = row[kind]["contenders"]
-            ratio = row[kind]["times_as_fast_as_thinc"]["called"]
-            ms = [f"{times[name]['called']['ms']:.3f}" for name in (THINC, OURS)]
-            table.append((kind, str(row["tokens"]), *ms, f"{ratio:.1f}"))
-    _print_table("tables, tokens, Thinc ms, ours ms, times as fast", table)
-    table = []
-    for goal in results["goals"]:
-        reached = "yes" if goal["reached"] else "no"
-        measured = f"{goal['measured']:.1f}"
-        table.append((goal["goal"], goal["wanted"], measured, reached))
-    _print_table("goal, wanted, measured, reached", table)
+def make_embedders(docs: Sequence[Doc]) -> dict[str, Model]:
+    """Make spaCy's embedder and ours, with the same weights, on the CPU."""
+    fix_random_seed(0)
+    stock, ours = (
+        registry.architectures.get(name)(
+            width=WIDTH, attrs=ATTRS, rows=ROWS, include_static_vectors=False
+        )
+        for name in EMBEDDERS.values()
+    )
+    stock.initialize(X=list(docs[:10]))
+    for model in (stock, ours):
+        set_dropout_rate(model, 0.0)
+    return {SPACY: stock, OURS: ours.from_bytes(stock.to_bytes())}
 
 
-def _print_table(header: str, rows: list[tuple[str, ...]]) -> None:
-    msg.table(rows, header=header.split(", "), divider=True)
+def check_equal(
+    device: Device, models: Mapping[str, Model], docs: Sequence[Doc]
+) -> None:
+    """Compare the outputs of contenders before they are timed.
+
+    RAISES (RuntimeError): If they differ: times of wrong numbers mean nothing.
+    """
+    expected, actual = (
+        numpy.concatenate([device.ops.to_numpy(Y) for Y in model.predict(docs)])
+        for model in models.values()
+    )
+    difference = abs(actual - expected).max()
+    if not difference <= TOLERANCE * abs(expected).max():  # NaN too
+        raise RuntimeError(
+            f"Outputs of {' and '.join(models)} should be equal to {TOLERANCE:g} of "
+            f"the largest, but differ by {difference:g}. Mend this before timing."
+        )
+
+
+def prepare_predict(model: Model, docs: list[Doc]) -> Callable[[], object]:
+    """Get ready to go forward."""
+    return lambda: model.predict(docs)
+
+
+def prepare_train(model: Model, docs: list[Doc]) -> Callable[[], object]:
+    """Get ready to go forward and backward, with the output for its gradient."""
+
+    def run() -> None:
+        Y, backprop = model.begin_update(docs)
+        backprop(Y)
+
+    return run
+
+
+def measure_equality(device: Device, corpus: Corpus, *, steps: int = 20) -> Json:
+    """Train embedders twice from one seed, and tell whether weights end bit-equal.
+
+    The gradient of the output is the output: only what the layers do can differ.
+    """
+    models = make_embedders(corpus.docs)
+    batches = batch_by_words(corpus.docs, 10 * BATCH_WORDS, steps)
+
+    def train(name: str, is_fixed: bool) -> bytes:
+        model, optimizer = device.move(models[name]), Adam(0.001)
+        with order_fixed(is_fixed):
+            for batch in batches:
+                prepare_train(model, batch)()
+                model.finish_update(optimizer)
+        return model.to_bytes()
+
+    ways = {FIXED: (OURS, True), ATOMIC: (OURS, False), SPACY: (SPACY, True)}
+    return {way: train(*how) == train(*how) for way, how in ways.items()}
+
+
+def measure_pipelines(
+    device: Device, corpus: Corpus, schedule: Schedule, sizes: Sizes
+) -> Json:
+    """Measure `nlp.pipe` and `nlp.update`, and what adding up gradients in a fixed
+    order takes of it.
+    """
+    names = (SPACY, OURS)
+    with using(device.ops):
+        source = train_stock(corpus.docs, sizes.training_steps)
+        piped = batch_by_docs(corpus.docs, sizes.docs, schedule.rounds)
+        n_batches = sizes.updates * schedule.rounds
+        batches = batch_by_words(corpus.docs, BATCH_WORDS, n_batches)
+        updated = [
+            batches[i : i + sizes.updates] for i in range(0, n_batches, sizes.updates)
+        ]
+        compared = compare_annotations(names, source, piped[0])
+        makers = {name: make_maker(name, source, prepare_pipe) for name in names}
+        pipe = _time(device, makers, piped, count_words, schedule)
+        makers = {
+            SPACY: make_maker(SPACY, source, prepare_update),
+            FIXED: make_maker(OURS, source, prepare_update),
+            ATOMIC: with_atomic(make_maker(OURS, source, prepare_update)),
+        }
+        update = _time(device, makers, updated, count_words_of_batches, schedule)
+    return {"agreement": compared, "pipe": pipe, "update": update}
+
+
+@contextmanager
+def using(ops: Ops) -> Iterator[None]:
+    """Have layers that are made here stand on the GPU, as `spacy.require_gpu`."""
+    before = get_current_ops()
+    set_current_ops(ops)
+    try:
+        yield
+    finally:
+        set_current_ops(before)
+
+
+@contextmanager
+def order_fixed(is_fixed: bool) -> Iterator[None]:
+    """Have gradients be added up in a fixed order, or not, by the user's setting."""
+    before = os.environ.get(DETERMINISTIC_NAME)
+    os.environ[DETERMINISTIC_NAME] = str(int(is_fixed))
+    try:
+        yield
+    finally:
+        del os.environ[DETERMINISTIC_NAME]
+        if before is not None:
+            os.environ[DETERMINISTIC_NAME] = before
+
+
+def with_atomic(make: Maker[Any]) -> Maker[Any]:
+    """Make a contender that adds up gradients in any order."""
+
+    def run_so(run: Callable[[], object]) -> None:
+        with order_fixed(False):
+            run()
+
+    def make_so() -> Contender[Any]:
+        contender = make()
+        return lambda sample: partial(run_so, contender(sample))
+
+    return make_so
+
+
+def print_results(results: Json) -> None:
+    """Print times and ratios."""
+    msg.text(f"{results['device']['name']}; equal runs: {results['equal_runs']}")
+    timed = {
+        f"embedder, {kind}, {row['tokens']} tokens": row[kind]
+        for row in results["embedders"]
+        for kind in ("predict", "train")
+    }
+    timed |= {f"nlp.{name}": results["pipelines"][name] for name in ("pipe", "update")}
+    rows = [
+        (
+            what,
+            name,
+            f"{each['us_per_word']:.3f}",
+            f"{found['times_as_fast'][name]:.2f}",
+        )
+        for what, found in timed.items()
+        for name, each in found["contenders"].items()
+    ]
+    header = ("what", "whose", "us a word", "times as fast")
+    msg.table(rows, header=header, divider=True)
 
 
 def main(
-    corpus: Path | None = None,
+    corpus: Path = CORPUS,
     output: Path | None = None,
     blocks: int = 3,
-    rounds: int = 30,
+    rounds: int = 5,
 ) -> None:
-    """Time our kernels and layers beside Thinc's and spaCy's, on a GPU."""
+    """Time our embedders and pipelines beside spaCy's, on a GPU."""
     try:
         device = find_device()
-    except NoGpuError as e:
+    except RuntimeError as e:
         msg.fail("There is no GPU to measure", str(e), exits=1)
-    path = output or RESULTS / f"gpu-{make_slug(device.describe()['name'])}.json"
+    name = re.sub(r"[^a-z0-9]+", "-", device.describe()["name"].lower()).strip("-")
+    path = output or RESULTS / f"gpu-{name}.json"
     results: Json = {}
-    for results in measure_gpu(device, Schedule(blocks, rounds), Sizes(), corpus):
+    schedule = Schedule(blocks, rounds)
+    for results in measure_gpu(device, load_corpus(corpus), schedule, Sizes()):
         write_json(path, results)
     print_results(results)
     msg.good(f"Results: {path}")
 
 
-def make_slug(name: str) -> str:
-    """Make the name of a device a part of a file name."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-def _check(goal: str, measured: float, wanted: float, *, at_least: bool = True) -> Json:
+def _make(
+    models: Mapping[str, Model], prepare: Callable[[Model, Any], Callable[[], object]]
+) -> dict[str, Maker[Any]]:
     return {
-        "goal": goal,
-        "wanted": f"at {'least' if at_least else 'most'} {wanted:g}",
-        "measured": measured,
-        "reached": measured >= wanted if at_least else measured <= wanted,
+        name: lambda model=model: partial(prepare, model)  # type: ignore[misc]
+        for name, model in models.items()
     }
 
 
-def _plan_with_spacy(
+def _time(
     device: Device,
+    makers: Mapping[str, Maker[Any]],
+    samples: Sequence[Any],
+    count: Callable[[Any], int],
     schedule: Schedule,
-    sizes: Sizes,
-    corpus: Path | None,
-    pipeline_sizes: dict[str, int],
-) -> dict[str, Part]:
-    """Plan the parts that need spaCy, or to say why they are not measured."""
-    names = ("corpus", "embedders", "pipelines")
-    if find_spec("spacy") is None:
-        skipped = {"skipped": "spaCy is not installed, which this part needs."}
-        return {name: lambda _: skipped for name in names}
-    data = import_module("benchmarks._data")
-    pipelines = import_module("benchmarks._gpu_pipelines")
-    loaded = data.load_corpus(corpus or data.CORPUS)
-    short = Schedule(schedule.blocks, max(1, schedule.rounds // SHORT_ROUNDS))
-    measures: list[Part] = [
-        lambda _: loaded.to_json(),
-        lambda _: pipelines.measure_embedders(device, loaded, sizes, short),
-        lambda _: pipelines.measure_pipelines(device, loaded, short, **pipeline_sizes),
-    ]
-    return dict(zip(names, measures, strict=True))
+) -> Json:
+    timings = time_in_turns(makers, Work(samples, count), schedule, device.time)
+    return {
+        "contenders": {name: timing.to_json() for name, timing in timings.items()},
+        "times_as_fast": get_ratios(timings, SPACY),
+    }
 
 
 if __name__ == "__main__":
-    import typer
-
     typer.run(main)

@@ -32,6 +32,7 @@ from ._tables import (
     make_caption,
     make_embedding_tables,
     make_encoders_table,
+    make_gpu_table,
     make_growth_tables,
     make_kernels_table,
     make_pipeline_table,
@@ -99,6 +100,7 @@ PARTS: Parts = {
     "encoders": ("encoders", _with_chart(make_encoders_table, "encoders")),
     "textcat": ("textcat", _with_chart(make_textcat_table, "textcat")),
     "textcat-profile": ("textcat", make_textcat_profile_tables),
+    "gpu": ("gpu-nvidia-h200", make_gpu_table),
     "growth": ("growth", make_growth_tables),
 }
 
@@ -152,7 +154,7 @@ def _make_part(
     if source not in results:
         return f"Not measured yet: `python -m benchmarks.{source}` does it."
     found = results[source]
-    caption = f"\n\n{make_caption(found)}" if "machine" in found else ""
+    caption = f"\n\n{make_caption(found)}" if "disturbances" in found else ""
     return make(found) + caption
 
 

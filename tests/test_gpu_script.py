@@ -52,7 +52,8 @@ def test_wheels_are_installed_then_tests_run_then_the_benchmark(run, tmp_path):
     assert "-m pip install --quiet --no-index --no-deps --target" in install
     assert install.endswith("wheels/one.whl")
     packages = install.split("--target ")[1].split()[0]
-    assert tests == f"{packages}: -m pytest tests/gpu -m gpu -q"
+    assert tests.startswith(f"{packages}: -m pytest ")
+    assert tests.endswith(" tests/gpu -m gpu -q")
     output = tmp_path / "out" / "gpu.json"
     assert benchmark == f"{packages}: -m benchmarks.gpu --output {output}"
     assert not Path(packages).exists(), "nothing is left behind"
