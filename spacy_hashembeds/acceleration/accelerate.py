@@ -5,7 +5,7 @@ so that its `config.cfg` alone is changed. Every other file is copied as it is.
 import os
 import shutil
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from filecmp import cmp
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_choice
+from ..checks import check_choice, check_integers, check_types
 from ..display import Part, Sentence, Shown, Table
 from ..evaluation.tasks import list_classes
 from ..files import read_json, replacing_folder
@@ -26,6 +26,8 @@ from .blas import keeping_ops
 from .changes import ChangeCounter, Changes
 from .components import find_irreplaceable, find_replacements
 from .conversion import (
+    AUTO,
+    Precision,
     check_convertible,
     convert_config,
     find_convertible,
@@ -39,6 +41,7 @@ from .parity import (
     find_precisions,
     make_texts_for,
 )
+from .precision import ChosenPrecision, choose_precisions
 from .timing import measure_components, measure_speeds
 
 #: What spaCy saves beside the components, in files or folders of these names.
@@ -85,6 +88,8 @@ class Acceleration(Shown):
     kept_precisions: list[str]
     #: What is annotated otherwise, where products are, or were, not of float32.
     changes: Changes | None = None
+    #: The precision of each component, where it was to be chosen.
+    chosen: list[ChosenPrecision] = field(default_factory=list)
 
     def get_parts(self) -> Iterator[Part]:
         """Say what was converted, what was not, that it is the same, and how fast."""
@@ -114,6 +119,8 @@ class Acceleration(Shown):
                 "Python, changes that)",
                 "info",
             )
+        for each in self.chosen:
+            yield Sentence(str(each), "info")
         if self.changes is not None:
             yield from self.changes.get_parts()
         before, after = self.words_per_second.values()
@@ -137,24 +144,50 @@ class Acceleration(Shown):
         return Table(None, legend, ("Component", "Before", "After"), rows)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What is to be made of a pipeline, and how it is compared and timed: as
+    `in_memory.accelerate` says.
+    """
+
+    texts: Iterable[str | Doc] | None = None
+    precision: str | None = None
+    max_changed: float = MAX_CHANGED
+    blas: bool = True
+    rounds: int = 7
+    progress: Progress = lambda items, title: items
+
+    def __post_init__(self) -> None:
+        if self.texts is not None:
+            check_items("strings or Docs", texts=self.texts)
+        if self.precision is not None:
+            check_choice((*PRECISIONS, AUTO), precision=self.precision)
+        is_number = type(self.max_changed) in (int, float)
+        if not is_number or not 0 <= self.max_changed <= 100:
+            raise (ValueError if is_number else TypeError)(
+                "'max_changed' should be a percentage, 0 to 100, but is "
+                f"{self.max_changed!r}."
+            )
+        check_types(bool, "True or False", blas=self.blas)
+        check_types(int, "an integer", rounds=self.rounds)
+        check_integers(1, rounds=self.rounds)
+
+
 def accelerate_folder(
     model: str | Path,
     output: str | Path,
     texts: Iterable[str | Doc] | None = None,
     *,
-    precision: str | None = None,
-    max_changed: float = MAX_CHANGED,
-    blas: bool = True,
     force: bool = False,
-    rounds: int = 7,
-    progress: Progress = lambda items, title: items,
+    **settings: Any,
 ) -> Acceleration:
     """Convert a saved pipeline, as `in_memory.accelerate` does one in memory, and save
     it to a folder once it was checked. Texts that are made up have unknown words too.
     If a package brings code, that is to be imported before the folder is loaded.
+
+    settings (Any): Others of `Settings`.
     """
-    check_arguments(texts, precision, max_changed)
-    output = Path(output)
+    checked, output = Settings(texts=texts, **settings), Path(output)
     with keeping_ops() as ops:
 
         def load(path: str | Path) -> Language:
@@ -164,98 +197,134 @@ def accelerate_folder(
 
         before = LoadedPipeline(load(model), get_current_ops())
         source = _find_source(before.nlp, model, output)
-        config = load_config(source / "config.cfg")
-        factories = find_replacements(before.nlp, config)
-        check_convertible(config, model, precision, factories)
         check = partial(check_replaceable, output, source, force=force)
+        config = load_config(source / "config.cfg")
+        conversion = Conversion(before, config, model, checked)
         with replacing_folder(output, check) as folder:
             _copy_folder(source, folder)
-            new_config = convert_config(
-                config, blas=blas, precision=precision, factories=factories
-            )
-            new_config.to_disk(folder / "config.cfg", interpolate=False)
-            return compare(
-                before,
-                LoadedPipeline(load(folder), get_current_ops()),
-                make_texts_for(before) if texts is None else texts,
-                {"before": partial(load, model), "after": partial(load, folder)},
-                config=config,
-                factories=factories,
-                precision=precision,
-                max_changed=max_changed,
-                blas=blas,
-                rounds=rounds,
-                progress=progress,
-            )
+
+            def load_with(config: Config) -> Language:
+                config.to_disk(folder / "config.cfg", interpolate=False)
+                return load(folder)
+
+            return conversion.run(load_with, partial(load, model))[0]
 
 
-def check_arguments(
-    texts: Iterable[str | Doc] | None, precision: str | None, max_changed: float
-) -> None:
-    """Check what a pipeline is to be compared on, and what may change."""
-    if texts is not None:
-        check_items("strings or Docs", texts=texts)
-    if precision is not None:
-        check_choice(PRECISIONS, precision=precision)
-    is_number = type(max_changed) in (int, float)
-    if not is_number or not 0 <= max_changed <= 100:
-        raise (ValueError if is_number else TypeError)(
-            f"'max_changed' should be a percentage, 0 to 100, but is {max_changed!r}."
-        )
+class Conversion:
+    """A pipeline, `before`, whose layers and components are to be replaced by ours.
 
-
-def compare(
-    before: LoadedPipeline,
-    after: LoadedPipeline,
-    texts: Iterable[str | Doc],
-    loaders: Mapping[str, Callable[[], Language]],
-    *,
-    config: Config,
-    factories: Mapping[str, str],
-    precision: str | None,
-    max_changed: float,
-    blas: bool,
-    rounds: int,
-    progress: Progress = lambda items, title: items,
-) -> Acceleration:
-    """Check that two pipelines agree, `before` with this config, of which `factories`
-    were replaced, and time both.
+    config (Config): That of the pipeline.
+    name (object): What errors call it.
+    RAISES (ValueError): If there is nothing to convert.
     """
-    old, new = find_precisions(before.nlp), find_precisions(after.nlp)
-    counter = ChangeCounter(list_classes(before.nlp)) if old | new else None
-    parity = compare_pipelines(before, after, progress(texts, "texts"), counter)
-    changes = None
-    if counter is not None:
-        changes = counter.summarize()
-        changes.check(max_changed)
-    with watch_machine() as machine:
-        speeds = measure_speeds(
-            loaders,
-            parity.sample,
-            rounds=rounds,
-            progress=lambda rounds: progress(rounds, "rounds"),
-        )
-        component_times = {
-            name: measure_components(load(), parity.sample)
-            for name, load in loaders.items()
+
+    def __init__(
+        self, before: LoadedPipeline, config: Config, name: object, settings: Settings
+    ) -> None:
+        self.before, self.config, self.settings = before, config, settings
+        self.factories = find_replacements(before.nlp, config)
+        check_convertible(config, name, settings.precision, self.factories)
+
+    def run(
+        self,
+        load: Callable[[Config], Language],
+        load_before: Callable[[], Language],
+        *,
+        only_known: bool = False,
+    ) -> tuple[Acceleration, LoadedPipeline]:
+        """Convert it, check that both pipelines agree, and time them.
+
+        load (Callable): Makes a pipeline of its weights and another config.
+        load_before (Callable): Loads it anew as it is.
+        only_known (bool): Whether texts that are made up have words it knows alone.
+        RAISES (ValueError): If something differs, or more than may.
+        RETURNS (Tuple[Acceleration, LoadedPipeline]): What was done, and the new one.
+        """
+        texts: Any = self.settings.texts
+        if texts is None:
+            texts = make_texts_for(self.before, only_known=only_known)
+        precision: Precision = self.settings.precision
+        chosen: list[ChosenPrecision] = []
+        if precision == AUTO:
+            texts = list(texts)
+            after = self._load(load, "float32")
+            chosen = choose_precisions(
+                self.before,
+                after,
+                texts,
+                self.settings.max_changed,
+                lambda texts: self.settings.progress(texts, "texts"),
+            )
+            precision = {each.component: each.precision for each in chosen}
+        after = self._load(load, precision)
+        loaders: dict[str, Callable[[], Language]] = {
+            "before": load_before,
+            "after": partial(load, self._convert(precision)),
         }
-    return Acceleration(
-        converted=[
-            *find_convertible(config, precision),
-            *(f"components.{name}" for name in factories),
-        ],
-        left=find_unconvertible(config, blas=blas) | find_irreplaceable(before.nlp),
-        texts=parity.texts,
-        tokens=parity.tokens,
-        unchecked=parity.unchecked,
-        max_relative_diff=parity.max_relative_diff,
-        words_per_second={name: speed[0] for name, speed in speeds.items()},
-        words_per_second_quartiles={name: speed[1] for name, speed in speeds.items()},
-        component_times=component_times,
-        disturbances=find_disturbances(machine, speeds),
-        kept_precisions=sorted(old & new),
-        changes=changes,
-    )
+        return self._compare(after, texts, loaders, precision, chosen), after
+
+    def _convert(self, precision: Precision) -> Config:
+        return convert_config(
+            self.config,
+            blas=self.settings.blas,
+            precision=precision,
+            factories=self.factories,
+        )
+
+    def _load(
+        self, load: Callable[[Config], Language], precision: Precision
+    ) -> LoadedPipeline:
+        return LoadedPipeline(load(self._convert(precision)), get_current_ops())
+
+    def _compare(
+        self,
+        after: LoadedPipeline,
+        texts: Iterable[str | Doc],
+        loaders: Mapping[str, Callable[[], Language]],
+        precision: Precision,
+        chosen: list[ChosenPrecision],
+    ) -> Acceleration:
+        before, settings = self.before, self.settings
+        old, new = find_precisions(before.nlp), find_precisions(after.nlp)
+        counter = ChangeCounter(list_classes(before.nlp)) if old | new else None
+        counted = settings.progress(texts, "texts")
+        parity = compare_pipelines(before, after, counted, counter)
+        changes = None
+        if counter is not None:
+            changes = counter.summarize()
+            changes.check(settings.max_changed)
+        with watch_machine() as machine:
+            speeds = measure_speeds(
+                loaders,
+                parity.sample,
+                rounds=settings.rounds,
+                progress=lambda rounds: settings.progress(rounds, "rounds"),
+            )
+            component_times = {
+                name: measure_components(load(), parity.sample)
+                for name, load in loaders.items()
+            }
+        return Acceleration(
+            converted=[
+                *find_convertible(self.config, precision),
+                *(f"components.{name}" for name in self.factories),
+            ],
+            left=find_unconvertible(self.config, blas=settings.blas)
+            | find_irreplaceable(before.nlp),
+            texts=parity.texts,
+            tokens=parity.tokens,
+            unchecked=parity.unchecked,
+            max_relative_diff=parity.max_relative_diff,
+            words_per_second={name: speed[0] for name, speed in speeds.items()},
+            words_per_second_quartiles={
+                name: speed[1] for name, speed in speeds.items()
+            },
+            component_times=component_times,
+            disturbances=find_disturbances(machine, speeds),
+            kept_precisions=sorted(old & new) if precision is None else [],
+            changes=changes,
+            chosen=chosen,
+        )
 
 
 def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:

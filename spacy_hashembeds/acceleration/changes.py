@@ -101,32 +101,43 @@ class Changes:
     f1_difference: Difference | None
 
     def check(self, most: float) -> None:
-        """Check that of no kind more than this percentage is changed, up to the end of
-        its interval (ten times that of entities), and that F1 falls by no more points.
-        """
-        over = {
-            kind: share
-            for kind, share in self.kinds.items()
-            if share.changed and 100 * share.interval[1] > most * _allow(kind)
-        }
-        found = [f"{share} of {kind}" for kind, share in over.items()]
-        fall = 0.0 if self.f1 is None else 100 * (self.f1[0] - self.f1[1])
-        if fall > most:
-            found.append(f"F1 by {-fall:.3g} points")
+        """Check that no more than this is changed: see `describe_excess`."""
+        found = self.describe_excess(most)
         if not found:
             return
-        is_open = fall <= most and all(
+        is_open = 100 * self._fall <= most and all(
             _percent(share.changed, share.of) <= most * _allow(kind)
-            for kind, share in over.items()
+            for kind, share in self._find_excess(most).items()
         )
         remedy = "Give more texts, or choose" if is_open else "Choose"
         raise ValueError(
-            f"The new pipeline changes {', '.join(found)}, where up to {most:g} "
+            f"The new pipeline changes {found}, where up to {most:g} "
             "percent of each kind of annotation may be, and ten times that of "
             "entities, to the end of an interval of 95 percent (in brackets), and as "
             f"many points of F1. {remedy} another precision, or let more be changed "
             "(--max-changed, or 'max_changed' in Python)."
         )
+
+    def describe_excess(self, most: float) -> str:
+        """Say of which kinds more than this percentage is changed, to the end of its
+        interval (ten times that of entities), or if F1 falls by more points.
+        """
+        over = self._find_excess(most)
+        found = [f"{share} of {kind}" for kind, share in over.items()]
+        if 100 * self._fall > most:
+            found.append(f"F1 by {-100 * self._fall:.3g} points")
+        return ", ".join(found)
+
+    @property
+    def _fall(self) -> float:
+        return 0.0 if self.f1 is None else self.f1[0] - self.f1[1]
+
+    def _find_excess(self, most: float) -> dict[str, Share]:
+        return {
+            kind: share
+            for kind, share in self.kinds.items()
+            if share.changed and 100 * share.interval[1] > most * _allow(kind)
+        }
 
     def get_parts(self) -> Iterator[Part]:
         """Say how much of each kind."""

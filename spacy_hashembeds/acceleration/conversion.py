@@ -20,6 +20,11 @@ from .components import REPLACEMENTS
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
 BLAS = "spacy-hashembeds.use_fastest_blas.v1"
+#: Asks for the fastest precision of each component that changes little.
+AUTO = "auto"
+
+#: What products are to be computed of: of all encoders, or by component; None: as is.
+Precision = str | Mapping[str, str] | None
 #: The forward functions of these two layers, by which they are known in a pipeline.
 FORWARDS = (embed_attributes, encode_windows)
 
@@ -39,6 +44,11 @@ _VECTORS = {
 }
 
 
+def find_fewer_bits() -> list[str]:
+    """Find the precisions but float32 that this processor has instructions for."""
+    return [name for name in PRECISIONS if find_instructions(name) is not None]
+
+
 def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
     """Find blocks with an architecture, resolved, by place ("components.ner.model")."""
     plain = _interpolate(config)
@@ -47,17 +57,24 @@ def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
     return {place: dict(dot_to_object(plain, place)) for place in places}
 
 
-def find_convertible(config: Config, precision: str | None = None) -> list[str]:
+def find_convertible(config: Config, precision: Precision = None) -> list[str]:
     """Find the places of layers that ours can replace, and, given a precision, of our
     encoders with products of another.
     """
     places = [place for place, why in _find_theirs(config).items() if why is None]
-    if precision is not None:
-        for place, block in find_architectures(config).items():
-            is_ours = block[_NAME] == OUR_ENCODER
-            if is_ours and block.get("precision", "float32") != precision:
+    for place, block in find_architectures(config).items():
+        if block[_NAME] == OUR_ENCODER:
+            kept = block.get("precision", "float32")
+            if _choose(precision, place) not in (None, kept):
                 places.append(place)
     return places
+
+
+def _choose(precision: Precision, place: str) -> str | None:
+    """Choose what the products of an encoder at a place are to be computed of."""
+    if isinstance(precision, Mapping):
+        return precision.get(place.split(".")[1], "float32")
+    return precision
 
 
 def is_converted(old: Model, new: Model) -> bool:
@@ -87,7 +104,10 @@ def check_convertible(
     """Check that there is something to convert in the config of the `model`, its layers
     or components of these names, and that what that makes of it can be checked here.
     """
-    blocks = find_architectures(convert_config(config, precision=precision))
+    blocks = find_architectures(convert_config(config))
+    if precision == AUTO:  # there is something to convert if any would change
+        has_encoder = any(block[_NAME] == OUR_ENCODER for block in blocks.values())
+        precision = next(iter(find_fewer_bits()), None) if has_encoder else None
     if precision not in (None, "float32"):
         if find_instructions(precision) is None:
             raise ValueError(
@@ -111,11 +131,10 @@ def check_convertible(
         kept = {block.get("precision", "float32") for block in blocks.values()}
         fewer = " and ".join(sorted(kept - {"float32"}))
         ours = f"has ours already{fewer and f', with products of {fewer}'}. It "
-        others = [p for p in PRECISIONS if find_instructions(p) is not None]
-        if OUR_ENCODER in found.values() and others and not fewer:
+        if OUR_ENCODER in found.values() and find_fewer_bits() and not fewer:
             remedy = (
-                f" With --precision {' or '.join(others)} ('precision' in Python) its "
-                "window encoders are faster still."
+                " With --precision auto ('precision' in Python) its window encoders "
+                "may be faster still."
             )
     raise ValueError(
         f"'{model}' {ours}should have a "
@@ -129,7 +148,7 @@ def convert_config(
     config: Config,
     *,
     blas: bool = False,
-    precision: str | None = None,
+    precision: Precision = None,
     factories: Mapping[str, str] = MappingProxyType({}),
 ) -> Config:
     """Name our layers in a copy of a config, these factories of components, and with
@@ -157,7 +176,8 @@ def convert_config(
         except KeyError:  # it is in a block that a variable stands for
             continue
         if isinstance(raw, dict):
-            set_dot_to_object(converted, place, _convert(raw, block, precision))
+            chosen = _choose(precision, place)
+            set_dot_to_object(converted, place, _convert(raw, block, chosen))
     for name, factory in factories.items():
         converted["components"][name]["factory"] = factory
     if blas and not converted["nlp"].get("after_pipeline_creation"):

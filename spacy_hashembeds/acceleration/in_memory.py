@@ -17,14 +17,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_integers, check_types
 from ..files import temporary_folder
 from ..inputs import check_pipeline
-from .accelerate import MAX_CHANGED, Acceleration, check_arguments, compare
+from .accelerate import MAX_CHANGED, Acceleration, Conversion, Settings
 from .blas import keeping_ops, use_fastest_blas, walk_layers
-from .components import find_replacements
-from .conversion import BLAS, check_convertible, convert_config
-from .parity import LoadedPipeline, has_weights, make_texts_for
+from .conversion import BLAS
+from .parity import LoadedPipeline, has_weights
 
 #: What a copy shares with the original, or has of another config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
@@ -65,8 +63,9 @@ def accelerate(
         words that the pipeline knows, and an empty one if it takes that.
     precision (str, optional): What products of window encoders are computed of:
         "float32", or, faster where the processor has instructions for it, "bfloat16" or
-        "int8". These change predictions. Weights stay float32, for training too. By
-        default it stays as it is.
+        "int8". These change predictions. "auto" chooses for each component the fastest
+        that changes no more than may be changed. Weights stay float32, for training
+        too. By default it stays as it is.
     max_changed (float): How many percent of each kind of annotation they may change, to
         the end of an interval of 95 percent over texts, ten times that of entities, and
         by how many points F1 may fall, where texts are Docs with entities. What
@@ -80,10 +79,13 @@ def accelerate(
         more is changed than may be.
     """
     check_pipeline(nlp)
-    check_arguments(texts, precision, max_changed)
-    check_types(bool, "True or False", blas=blas)
-    check_types(int, "an integer", rounds=rounds)
-    check_integers(1, rounds=rounds)
+    settings = Settings(
+        texts=texts,
+        precision=precision,
+        max_changed=max_changed,
+        blas=blas,
+        rounds=rounds,
+    )
     _check_state(nlp)
     # Those of the thread may be of another device: some notebooks forget them.
     ops = get_current_ops()
@@ -91,8 +93,7 @@ def accelerate(
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
     config = nlp.config.copy()
     with keeping_ops(), temporary_folder() as folder:
-        factories = find_replacements(nlp, config)
-        check_convertible(config, "nlp", precision, factories)
+        conversion = Conversion(LoadedPipeline(nlp, ops), config, "nlp", settings)
         with _saying_what_fails():
             nlp.to_disk(folder, exclude=_NOT_COPIED)
 
@@ -100,23 +101,7 @@ def accelerate(
             set_current_ops(ops)
             return _copy(nlp, config, folder)
 
-        before = LoadedPipeline(nlp, ops)
-        new_config = convert_config(
-            config, blas=blas, precision=precision, factories=factories
-        )
-        after = LoadedPipeline(load(new_config), get_current_ops())
-        done = compare(
-            before,
-            after,
-            make_texts_for(before, only_known=True) if texts is None else texts,
-            {"before": partial(load, config), "after": partial(load, new_config)},
-            config=config,
-            factories=factories,
-            precision=precision,
-            max_changed=max_changed,
-            blas=blas,
-            rounds=rounds,
-        )
+        done, after = conversion.run(load, partial(load, config), only_known=True)
     return Accelerated(**vars(done), nlp=after.nlp)
 
 

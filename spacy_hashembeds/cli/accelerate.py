@@ -29,9 +29,10 @@ def accelerate_cli(
     precision: str | None = Opt(
         None,
         "--precision",
-        help="What products are computed of: float32, bfloat16 or int8. The last two "
-        "are faster where the processor has them, and change predictions. By default "
-        "it stays as it is.",
+        help="What products are computed of: float32, bfloat16 or int8, of which the "
+        "last two are faster where the processor has them, and change predictions; or "
+        "auto, for each component the fastest that changes no more than may be "
+        "changed. By default it stays as it is.",
     ),
     max_changed: float = Opt(
         0.5,

@@ -242,7 +242,7 @@ def test_what_has_the_precision_already(folder, tmp_path, precision):
 @pytest.mark.parametrize("precision", ["float32", None])
 def test_what_has_our_layers_already_can_have_fewer_bits(folder, precision):
     config = convert_config(load_config(folder / "config.cfg"))
-    match = "already. It should .* With --precision bfloat16 or int8 .'precision' in"
+    match = "already. It should .* With --precision auto .'precision' in Python"
     with pytest.raises(ValueError, match=match):
         check_convertible(config, folder, precision)
 

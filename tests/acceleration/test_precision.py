@@ -1,0 +1,163 @@
+"""`--precision auto`: for each component the fastest that changes little."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import spacy
+
+from spacy_hashembeds.acceleration import precision
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.acceleration.blas import walk_layers
+from spacy_hashembeds.acceleration.in_memory import accelerate
+from spacy_hashembeds.kernels import quantized
+from spacy_hashembeds.layers import windowencoder
+
+from . import accelerate_pipelines as pipelines
+from .accelerate_pipelines import TEXTS
+
+chosen = partial(accelerate_folder, precision="auto", blas=False, rounds=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An ner and a tagger, each with an encoder of its own."""
+    folder = tmp_path_factory.mktemp("pipelines") / "inside"
+    pipelines.MAKERS["inside"][0]().to_disk(folder)
+    return folder
+
+
+@pytest.fixture
+def times(fewer_bits, monkeypatch) -> dict[str, dict[str, float]]:
+    """What each component is taken to take in each precision."""
+    times = {
+        "ner": {"float32": 9.0, "bfloat16": 6.0, "int8": 3.0},
+        "tagger": {"float32": 4.0, "bfloat16": 5.0, "int8": 2.0},
+    }
+    monkeypatch.setattr(
+        precision,
+        "measure_components",
+        lambda nlp, docs: {
+            name: of[find_precision(nlp, name)] for name, of in times.items()
+        },
+    )
+    return times
+
+
+def find_precision(nlp, component):
+    (found,) = {
+        node.attrs["weights"].precision
+        for name, node in walk_layers(nlp)
+        if name == component and "convolutions" in node.attrs
+    }
+    return found
+
+
+def spoil(monkeypatch, *precisions):
+    """Have products of these change whatever comes of them."""
+    pack, add = windowencoder.pack, windowencoder.add_convolved
+    spoilt = [quantized.find_instructions(name) for name in precisions]
+    packed_by = {}
+
+    def pack_and_note(W, norm, instructions):
+        packed = pack(W, norm, instructions)
+        packed_by[id(packed)] = packed, instructions
+        return packed
+
+    def add_noise(packed, X, rows, Y):
+        add(packed, X, rows, Y)
+        if packed_by[id(packed)][1] in spoilt:
+            Y += np.random.default_rng(0).normal(size=Y.shape) * 50
+
+    monkeypatch.setattr(windowencoder, "pack", pack_and_note)
+    monkeypatch.setattr(windowencoder, "add_convolved", add_noise)
+
+
+def test_the_fastest_is_chosen_for_each_component(folder, tmp_path, times):
+    done = chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
+    assert [(c.component, c.precision) for c in done.chosen] == [
+        ("ner", "int8"),
+        ("tagger", "int8"),
+    ]
+    assert done.chosen[0].times == times["ner"]
+    said = "ner: products of int8 (microseconds a word: float32 9.0, bfloat16 6.0"
+    assert said in " ".join(str(done).split())
+    nlp = spacy.load(tmp_path / "out")
+    assert find_precision(nlp, "ner") == find_precision(nlp, "tagger") == "int8"
+    assert done.changes.tokens[1] == done.tokens
+
+
+def test_what_changes_too_much_gives_way_to_the_next(
+    folder, tmp_path, times, monkeypatch
+):
+    spoil(monkeypatch, "int8")
+    done = chosen(folder, tmp_path / "out", TEXTS, max_changed=0.5)
+    nlp = spacy.load(tmp_path / "out")
+    assert find_precision(nlp, "ner") == "bfloat16"
+    # bfloat16 is slower there than float32
+    assert find_precision(nlp, "tagger") == "float32"
+    assert [list(c.refused) for c in done.chosen] == [["int8"], ["int8"]]
+    assert "; int8 would change" in str(done.chosen[0])
+    assert "percent" in str(done.chosen[0])
+
+
+@pytest.mark.usefixtures("times")
+def test_the_limit_is_that_of_all_components_together(folder, tmp_path, monkeypatch):
+    """What was chosen first counts when the next is chosen."""
+    annotated = []
+    annotate = precision._annotate
+
+    def note_precisions(pipeline, texts):
+        encoders = precision._find_encoders(pipeline.nlp)
+        annotated.append(
+            {name: of[0].precision for name, of in encoders.items()} or None
+        )
+        return annotate(pipeline, texts)
+
+    monkeypatch.setattr(precision, "_annotate", note_precisions)
+    chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
+    assert annotated == [
+        None,
+        {"ner": "int8", "tagger": "float32"},
+        {"ner": "int8", "tagger": "int8"},
+    ]
+
+
+@pytest.mark.usefixtures("times")
+def test_a_disabled_component_stays_in_float32(folder):
+    nlp = spacy.load(folder, disable=["tagger"])
+    done = accelerate(
+        nlp, TEXTS, precision="auto", max_changed=100, blas=False, rounds=1
+    )
+    assert [c.component for c in done.chosen] == ["ner"]
+    assert find_precision(done.nlp, "ner") == "int8"
+    assert find_precision(done.nlp, "tagger") == "float32"
+
+
+@pytest.mark.usefixtures("times")
+def test_it_is_found_anew_for_what_has_our_layers(folder, tmp_path):
+    chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
+    again = tmp_path / "again"
+    accelerate_folder(
+        tmp_path / "out", again, TEXTS, precision="float32", max_changed=100, rounds=1
+    )
+    done = chosen(again, tmp_path / "last", TEXTS, max_changed=100)
+    assert {c.precision for c in done.chosen} == {"int8"}
+    assert done.kept_precisions == []
+
+
+@pytest.mark.usefixtures("no_fewer_bits")
+def test_without_instructions_it_is_float32(folder, tmp_path):
+    done = chosen(folder, tmp_path / "out", TEXTS)
+    assert {c.precision for c in done.chosen} == {"float32"}
+    assert done.changes is None
+    with pytest.raises(ValueError, match=r"has ours already\. It should"):
+        chosen(tmp_path / "out", tmp_path / "again", TEXTS)
+
+
+@pytest.mark.usefixtures("fewer_bits")
+def test_times_are_the_fastest_of_some_rounds(folder, tmp_path):
+    done = chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
+    for each in done.chosen:
+        assert set(each.times) == {"float32", "bfloat16", "int8"}
+        assert min(each.times.values()) > 0
