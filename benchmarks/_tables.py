@@ -44,29 +44,42 @@ def make_accelerate_table(results: Json) -> str:
 
 
 def make_published_table(results: Json) -> str:
-    """Make a table of published pipelines, a row for each in each precision."""
-    header = ["words a second (quartiles)", "`nlp.pipe`", "`nlp(text)`"]
-    rows = []
+    """Make tables of published pipelines: speed, what is changed, and components."""
+    rows, changed, components = [], [], []
     for each in results["pipelines"]:
         for name in each["pipe"]["contenders"]:
             speeds = (
                 format_ratio(each[kind], name, "times_as_fast_as_stock")
                 for kind in ("pipe", "call")
             )
+            load, memory = each["load_seconds"][name], each["memory_mib"][name]
             label = f"{each['name']}, {name}"
-            changed = _format_changes(each["changes"].get(name))
-            rows.append([label, *speeds, f"{each['load_seconds'][name]:.1f}", changed])
-    return make_table([*header, "s to load", "changed tokens of 10,000"], rows)
+            rows.append([label, *speeds, f"{load:.1f}", f"{memory:.0f}"])
+        for name, of in each["accelerated"].items():
+            kinds = of["kinds"].items()
+            shares = [f"{kind} {100 * n / all_:.2g}" for kind, (n, all_, _) in kinds]
+            tokens = f"{of['changed']} of {of['tokens']:,}"
+            changed.append([f"{each['name']}, {name}", tokens, ", ".join(shares)])
+        components.append([each["name"], *_format_components(each["accelerated"])])
+    speed = ["words a second (quartiles)", "`nlp.pipe`", "`nlp(text)`"]
+    tables = (
+        make_table([*speed, "s to load", "MiB"], rows),
+        make_table(["", "changed tokens", "percent by kind"], changed),
+        make_table(["µs a word by component: stock, float32, auto", ""], components),
+    )
+    return "\n\n".join(tables)
 
 
-def _format_changes(changes: Json | None) -> str:
-    """Format how many tokens of ten thousand changed, and which annotation most."""
-    if changes is None:
-        return ""
-    shares = {name: 1e4 * n / changes["of"] for name, n in changes.items() if n}
-    kinds = sorted(shares.keys() - {"of", "tokens"}, key=shares.__getitem__)[-4:]
-    most = ", ".join(f"{kind} {shares[kind]:.1f}" for kind in reversed(kinds))
-    return f"{shares['tokens']:.1f} ({most})" if kinds else "0"
+def _format_components(accelerated: Json) -> list[str]:
+    """Format what each component takes: before, in float32, and as chosen."""
+    exact, auto = (of["components"] for of in accelerated.values())
+    precisions = [*accelerated.values()][-1]["precisions"]
+    found = []
+    for name, before in exact["before"].items():
+        times = (before, exact["after"][name], auto["after"][name])
+        chosen = f" ({precisions[name]})" if name in precisions else ""
+        found.append(f"{name} {' '.join(f'{us:.1f}' for us in times)}{chosen}")
+    return ["; ".join(found)]
 
 
 def make_embedding_tables(results: Json) -> str:

