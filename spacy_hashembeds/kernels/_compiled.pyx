@@ -86,6 +86,21 @@ cdef extern from "folded.h" nogil:
     )
 
 
+cdef extern from "ngrams.h" nogil:
+    ctypedef struct Ngrams:
+        uint32_t seed
+        size_t minn
+        size_t maxn
+        cbool affixes
+        size_t num_hashes
+        uint32_t n_rows
+
+    size_t add_ngram_rows(
+        vector[uint32_t]& rows, vector[size_t]& starts, const unsigned char* word,
+        size_t n, Ngrams ngrams
+    ) except +
+
+
 cdef extern from "windows.h" nogil:
     cbool c_copy_windows "copy_windows"(
         float* windows, const float* X, size_t n_rows, const int64_t* rows, size_t n,
@@ -402,6 +417,25 @@ def embed_folded(
     )
     lock(unlocked)
     return Y.base
+
+
+def find_ngram_rows(
+    list words, uint32_t seed, size_t minn, size_t maxn, cbool affixes,
+    size_t num_hashes, uint32_t n_rows
+):
+    cdef Ngrams ngrams = Ngrams(seed, minn, maxn, affixes, num_hashes, n_rows)
+    cdef vector[uint32_t] rows
+    cdef vector[size_t] starts
+    cdef int64_t[::1] lengths = np.empty(len(words), dtype="int64")
+    cdef bytes word
+    require(0 < minn and 0 < num_hashes <= MAX_HASHES and n_rows > 0)
+    for i, word in enumerate(words):
+        lengths[i] = add_ngram_rows(rows, starts, word, len(word), ngrams)
+    found = np.empty(rows.size(), dtype="uint32")
+    cdef uint32_t[::1] view = found
+    for j in range(rows.size()):
+        view[j] = rows[j]
+    return found, lengths.base
 
 
 cdef int require_rows(cbool are_there, size_t n_rows) except -1:

@@ -7,7 +7,8 @@ both to equal values.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from spacy.attrs import IDS, intify_attr
 from spacy.ml.featureextractor import FeatureExtractor
@@ -15,6 +16,7 @@ from spacy.ml.featureextractor import forward as extract_forward
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import (
     Maxout,
     Model,
@@ -33,6 +35,7 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
 from ...checks import MAX_WIDTH, check_dropout, check_integers
+from ...kernels.identity import are_same
 from ...kernels.packing import split
 from ...layers.checks import check_attr, check_gradient
 from ...layers.mixing import mixedembed
@@ -45,24 +48,46 @@ from ...layers.tree import (
     expect_column,
     expect_maxout,
 )
-from .distinct_words import read_keys
+from .distinct_words import find_vocabs, get_attribute, read_keys
+from .distinct_words import forward as distinct_forward
 from .static_vectors import add_vectors, get_vectors_width
+from .subword_embed import forward as subword_forward
+from .subword_embed import make_column
 
 InT = list[Doc]
 OutT = list[Floats2d]
 
 
-class Parts(NamedTuple):
-    """The layers of the tree. `vectors` is spaCy's StaticVectors."""
+@dataclass
+class Parts:
+    """The layers of the tree. `vectors` is spaCy's StaticVectors, and `subwords` runs a
+    `SubwordEmbed` once for each word.
+
+    latest: What mixed the latest Docs, and their vocabs. One object, so that threads
+        never see a part of it.
+    """
 
     extractor: Model
     mixer: Mixer
     vectors: Model | None
+    subwords: Model | None
+    latest: tuple[list[Vocab], Mixer] | None = None
 
     def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
         """Give what mixes columns of keys, and the attributes that these are."""
-        columns = self.extractor.attrs["columns"]
-        return add_vectors(self.mixer, columns, self.vectors, docs)
+        mixer, columns = self.mixer, self.extractor.attrs["columns"]
+        if self.subwords is not None:
+            columns = [*columns, get_attribute(self.subwords)]
+            mixer = self._get_mixer(self.subwords.layers[0], docs)
+        return add_vectors(mixer, columns, self.vectors, docs)
+
+    def _get_mixer(self, subwords: Model, docs: InT) -> Mixer:
+        vocabs, latest = find_vocabs(docs), self.latest
+        if latest is None or not are_same(latest[0], vocabs):
+            column = make_column(subwords, vocabs)
+            mixer = replace(self.mixer, columns=[*self.mixer.columns, column])
+            self.latest = latest = vocabs, mixer
+        return latest[1]
 
 
 def mix_attributes(
@@ -74,8 +99,13 @@ def mix_attributes(
     maxout_pieces: int,
     dropout: float | None,
     include_static_vectors: bool,
+    subwords: Model | None,
 ) -> Model[InT, OutT]:
-    """Embed attributes of each token, in a table each, and mix them to one vector."""
+    """Embed attributes of each token, in a table each, and mix them to one vector.
+
+    `subwords` are those of its words: see `SubwordEmbed`.
+    """
+    check_subwords(subwords)
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_dropout(dropout)
     features: Model[InT, Ragged] = chain(
@@ -85,10 +115,15 @@ def mix_attributes(
     )
     layers = features.layers
     n_inputs = sum(table.get_dim("nO") for table in tables)
+    beside: list[Model] = []
+    if subwords is not None:
+        beside.append(chain(subwords, cast(Model, list2ragged())))
+        n_inputs += subwords.get_dim("nO")
     if include_static_vectors:
-        vectors = StaticVectors(width, dropout=dropout)
-        layers = [concatenate(features, vectors)]
+        beside.append(StaticVectors(width, dropout=dropout))
         n_inputs += width
+    if beside:
+        layers = [concatenate(features, *beside)]
     mixer = Maxout(width, n_inputs, nP=maxout_pieces, dropout=dropout, normalize=True)
     return Model(
         name,
@@ -158,10 +193,17 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
         raise UnexpectedNodeError(model.name)
     *inputs, mixer, to_list = model.layers
     expect(to_list, ragged2list_forward, 0)
-    vectors = None
+    vectors = subwords = None
     if len(inputs) == 1:
-        features, vectors = expect(inputs[0], concatenate_forward, 2)
-        expect(vectors, vectors_forward, 0)
+        features, *beside = expect(inputs[0], concatenate_forward)
+        if beside[0]._func is chain_forward:
+            subwords, to_ragged = expect(beside.pop(0), chain_forward, 2)
+            expect(to_ragged, list2ragged_forward, 0)
+            (layer,) = expect(subwords, distinct_forward, 1)
+            expect(layer, subword_forward, 0)
+        if beside:
+            (vectors,) = beside
+            expect(vectors, vectors_forward, 0)
         inputs = expect(features, chain_forward, 3)
     extractor, to_ragged, embed = inputs
     expect(extractor, extract_forward, 0)
@@ -169,7 +211,7 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     (mixing,) = expect(mixer, with_array_forward, 1)
     layers, columns = expect_maxout(mixing), _expect_columns(embed)
     check_columns(extractor, len(columns))
-    return Parts(extractor, Mixer(columns, *layers), vectors)
+    return Parts(extractor, Mixer(columns, *layers), vectors, subwords)
 
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
@@ -199,6 +241,20 @@ def _is_attribute(attr: Any) -> bool:
     is_known = isinstance(attr, str) and bool(intify_attr(attr))
     # True is an integer too, and the number 0 stands for no attribute
     return is_known or (type(attr) is int and attr > 0 and attr in IDS.values())
+
+
+def check_subwords(subwords: Model | None) -> None:
+    """Check that it is a `SubwordEmbed`, if there is one."""
+    is_right = subwords is None or (
+        isinstance(subwords, Model)
+        and subwords._func is distinct_forward
+        and subwords.layers[0]._func is subword_forward
+    )
+    if not is_right:
+        raise ValueError(
+            "'subwords' should be a layer spacy-hashembeds.SubwordEmbed.v1, or null, "
+            f"but is {getattr(subwords, 'name', subwords)!r:.80}."
+        )
 
 
 def check_seed(seed: int, n_tables: int) -> None:

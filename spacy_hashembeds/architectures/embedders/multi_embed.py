@@ -26,6 +26,7 @@ def MultiEmbed(
     include_static_vectors: bool,
     dropout: float | None = 0.0,
     maxout_pieces: int = 3,
+    subwords: Model | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token by looking them up.
 
@@ -52,6 +53,8 @@ def MultiEmbed(
         Maxout layer, until a trainer sets its own, as `spacy train` does. With None
         there is no dropout here, whatever the trainer says.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+    subwords (Model, optional): Character n-grams of words, in a table of their own
+        beside the others: see `SubwordEmbed`.
 
     RAISES (ValueError): Of bad arguments; when initialised, if no symbols are there or
         the file can't be used.
@@ -81,6 +84,7 @@ def MultiEmbed(
         maxout_pieces=maxout_pieces,
         dropout=dropout,
         include_static_vectors=include_static_vectors,
+        subwords=subwords,
     )
     return wait_for_symbols(model, tables)
 

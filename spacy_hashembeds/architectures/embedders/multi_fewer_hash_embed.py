@@ -25,6 +25,7 @@ def MultiFewerHashEmbed(
     include_static_vectors: bool,
     seed: int = SPACY_SEED,
     maxout_pieces: int = 3,
+    subwords: Model | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token with one to four hashes each.
 
@@ -49,6 +50,8 @@ def MultiFewerHashEmbed(
     seed (int): The hash seed of the first table, saved with the weights; the others
         count up from it. Set `seed = 9` in new pipelines: "Seed 8" in docs/analyze.md.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+    subwords (Model, optional): Character n-grams of words, in a table of their own
+        beside the others: see `SubwordEmbed`.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
     """
@@ -75,6 +78,7 @@ def MultiFewerHashEmbed(
         maxout_pieces=maxout_pieces,
         dropout=0.0,
         include_static_vectors=include_static_vectors,
+        subwords=subwords,
     )
 
 

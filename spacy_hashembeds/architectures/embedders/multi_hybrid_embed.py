@@ -28,6 +28,7 @@ def MultiHybridEmbed(
     seed: int = 9,
     dropout: float | None = 0.0,
     maxout_pieces: int = 3,
+    subwords: Model | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token, frequent values apart from all others.
 
@@ -75,6 +76,7 @@ def MultiHybridEmbed(
         maxout_pieces=maxout_pieces,
         dropout=dropout,
         include_static_vectors=include_static_vectors,
+        subwords=subwords,
     )
     return wait_for_symbols(model, tables)
 

@@ -39,6 +39,7 @@ def MultiWeightedHashEmbed(
     dropout: float | None = 0.0,
     seed: int = 9,
     maxout_pieces: int = 3,
+    subwords: Model | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token by hashing, with weights of its own.
 
@@ -126,6 +127,7 @@ def MultiWeightedHashEmbed(
         maxout_pieces=maxout_pieces,
         dropout=dropout,
         include_static_vectors=include_static_vectors,
+        subwords=subwords,
     )
     return wait_for_symbols(model, tables) if importance_rows is None else model
 

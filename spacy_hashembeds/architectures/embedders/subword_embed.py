@@ -1,0 +1,179 @@
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.vocab import Vocab
+from thinc.api import Model
+from thinc.initializers import uniform_init
+from thinc.types import Floats2d
+
+from ...checks import MAX_ROWS, MAX_WIDTH, check_choice, check_integers, check_types
+from ...hashing.murmur import MAX_HASHES
+from ...hashing.ngrams import MAX_CHARACTERS, Ngrams
+from ...layers.checks import check_choice as check_choice_of
+from ...layers.checks import check_integer, check_param
+from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
+from ...layers.params import check_once, peek
+from ...layers.table import apply_dropout, inc_table_grad
+from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
+
+InT = Words
+OutT = Floats2d
+
+NAME = "subwordembed"
+
+#: Rows of so many words are kept: some 10 MB.
+MAX_KEPT = 2**16
+
+
+def SubwordEmbed(
+    *,
+    attr: str = "LOWER",
+    rows: int = 5000,
+    width: int = 24,
+    minn: int = 3,
+    maxn: int = 5,
+    affixes: bool = False,
+    num_hashes: int = 1,
+    dropout: float | None = 0.0,
+) -> Model[list, list[Floats2d]]:
+    """Embed words by their character n-grams, which share the rows of one table.
+
+    For the argument `subwords` of other embedders: what a word is made of says much of
+    words that training never met. A word `<word>`, with a mark before and after it, has
+    rows for all of it and for each n-gram, chosen by hashing; their sum is divided by
+    the square root of their number. Marks and hashes are those of floret. Of words of
+    more than 128 characters the first and the last 64 count, and combining characters
+    are composed (NFC) before.
+
+    attr (str): What a word is: `ORTH` as it is written, `LOWER` or `NORM`, or another
+        attribute that is text.
+    rows (int): The number of rows.
+    width (int): The width of a row, and of the vectors that are mixed with those of the
+        other tables.
+    minn, maxn (int): The lengths of n-grams in characters, marks among them.
+    affixes (bool): Whether only n-grams count that begin or end the word.
+    num_hashes (int): How many rows each n-gram has, 1 to 4.
+    dropout (float, optional): The rate at which dimensions are dropped, until a trainer
+        sets its own, as `spacy train` does. With None there is none.
+
+    *Output:* for each Doc an array `(tokens, width)`, float32.
+
+    Source: Bojanowski et al., "Enriching Word Vectors with Subword Information" (2017),
+    §3.2; Miranda et al., "Multi hash embeddings in spaCy", §2, of floret.
+    """
+    check_choice(TEXT_ATTRIBUTES, attr=attr)
+    check_integers(1, MAX_ROWS, rows=rows)
+    check_integers(1, MAX_WIDTH, width=width)
+    check_integers(1, MAX_CHARACTERS, minn=minn)
+    check_integers(minn, MAX_CHARACTERS, maxn=maxn)
+    check_types(bool, "True or False", affixes=affixes)
+    check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+    model: Model[InT, OutT] = Model(
+        NAME,
+        forward,
+        init=init,
+        params={"E": None},
+        dims={"nO": width, "nV": rows},
+        attrs={
+            "minn": minn,
+            "maxn": maxn,
+            "affixes": affixes,
+            "num_hashes": num_hashes,
+            "kept_rows": KeptRows(),
+        },
+    )
+    if dropout is not None:
+        model.attrs["dropout_rate"] = dropout
+    return with_distinct_words(model, attr=attr)
+
+
+class KeptRows:
+    """Rows of words that were met, by their hashes. Not copied, pickled or saved."""
+
+    def __init__(self) -> None:
+        # one object, so that threads never see that of other settings
+        self._kept: tuple[Ngrams | None, dict[int, NDArray]] = (None, {})
+
+    def __reduce__(self) -> tuple:
+        return KeptRows, ()
+
+    def get(self, ngrams: Ngrams, words: Words) -> tuple[NDArray, NDArray]:
+        """Get the rows of words, finding those that are not kept: see `find_rows`."""
+        settings, kept = self._kept
+        keys = words.keys[:, 0].tolist()
+        if settings != ngrams or len(kept) > MAX_KEPT:
+            kept = {}
+            self._kept = ngrams, kept
+        found = [kept.get(key) for key in keys]
+        missing = [i for i, rows in enumerate(found) if rows is None]
+        if missing:
+            texts = Words(words.vocabs, words.keys[missing]).read_texts()
+            rows, lengths = ngrams.find_rows(texts)
+            parts = np.split(rows, lengths.cumsum()[:-1])
+            for i, part in zip(missing, parts, strict=True):
+                found[i] = kept[keys[i]] = part.copy()
+        all_rows = cast(list[NDArray], found)
+        return np.concatenate(all_rows), np.array([*map(len, all_rows)], dtype="int32")
+
+
+def forward(
+    model: Model[InT, OutT], words: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], Any]]:
+    check_once(model, check_weights)
+    ops: Any = model.ops
+    if len(words.keys) == 0:
+        return ops.alloc2f(0, model.get_dim("nO")), lambda dY: []
+    found, counts = model.attrs["kept_rows"].get(_get_ngrams(model), words)
+    rows, lengths = ops.asarray(found), ops.asarray1i(counts)
+    scale = ops.asarray((1 / np.sqrt(counts)).astype("f"))[:, None]
+    summed = ops.reduce_sum(peek(model, "E")[rows], lengths) * scale
+    output, backprop_dropout = apply_dropout(model, summed, is_train)
+
+    def backprop(d_output: OutT) -> list:
+        d_summed = ops.as_contig(backprop_dropout(d_output) * scale)
+        d_rows = ops.backprop_reduce_sum(d_summed, lengths)
+        inc_table_grad(model, "E", rows.reshape(-1, 1), d_rows)
+        return []
+
+    return output, backprop
+
+
+def init(model: Model[InT, OutT], X: Any = None, Y: Any = None) -> None:
+    shape = (model.get_dim("nV"), model.get_dim("nO"))
+    model.set_param("E", uniform_init(model.ops, shape))
+
+
+def check_weights(model: Model) -> None:
+    check_integer(model, "minn", 1, MAX_CHARACTERS)
+    check_integer(model, "maxn", model.attrs["minn"], MAX_CHARACTERS)
+    check_choice_of(model, "affixes", (False, True))
+    check_integer(model, "num_hashes", 1, MAX_HASHES)
+    check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
+
+
+def _get_ngrams(model: Model) -> Ngrams:
+    attrs = model.attrs
+    return Ngrams(
+        attrs["minn"],
+        attrs["maxn"],
+        attrs["affixes"],
+        attrs["num_hashes"],
+        model.get_dim("nV"),
+    )
+
+
+def make_column(model: Model, vocabs: Sequence[Vocab]) -> Column:
+    """Make the column that embeds the words of these vocabs by their keys."""
+    embed = partial(_embed, vocabs)
+    return Column(
+        model, ColumnFunctions(embed=embed, check=check_weights, hashers=[model])
+    )
+
+
+def _embed(
+    vocabs: Sequence[Vocab], model: Model, keys: Array, is_train: bool
+) -> tuple[Array, Backprop]:
+    return model(Words(vocabs, keys.reshape(-1, 1)), is_train)

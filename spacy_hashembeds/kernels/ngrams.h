@@ -1,0 +1,82 @@
+// Rows of a table for the character n-grams of words: see hashing/ngrams.py.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "rows.h"
+
+struct Ngrams {
+    uint32_t seed;
+    size_t minn, maxn;
+    bool affixes;
+    size_t num_hashes;
+    uint32_t n_rows;
+};
+
+// 1 to 8 bytes, the first one lowest, whatever order the processor has.
+inline uint64 read_word(const unsigned char* bytes, size_t n) {
+    uint64 word = 0;
+    for (size_t i = 0; i < n; ++i) word |= (uint64)bytes[i] << (8 * i);
+    return word;
+}
+
+inline uint64 scramble(uint64 k, uint64 first, int bits, uint64 second) {
+    return rotate_left(k * first, bits) * second;
+}
+
+// MurmurHash3_x64_128 (Austin Appleby, public domain) of any bytes.
+inline void hash_bytes(const unsigned char* bytes, size_t n, uint32_t seed,
+                       uint32_t hashes[MAX_HASHES]) {
+    const uint64 c1 = 0x87c37b91114253d5ULL, c2 = 0x4cf5ad432745937fULL;
+    uint64 h1 = seed, h2 = seed;
+    size_t done = 0;
+    for (; done + 16 <= n; done += 16) {
+        h1 ^= scramble(read_word(bytes + done, 8), c1, 31, c2);
+        h1 = (rotate_left(h1, 27) + h2) * 5 + 0x52dce729;
+        h2 ^= scramble(read_word(bytes + done + 8, 8), c2, 33, c1);
+        h2 = (rotate_left(h2, 31) + h1) * 5 + 0x38495ab5;
+    }
+    const size_t rest = n - done, low = rest < 8 ? rest : 8;
+    h2 ^= scramble(read_word(bytes + done + low, rest - low), c2, 33, c1);
+    h1 ^= scramble(read_word(bytes + done, low), c1, 31, c2);
+    h1 ^= n;
+    h2 ^= n;
+    h1 += h2;
+    h2 += h1;
+    h1 = mix_bits(h1);
+    h2 = mix_bits(h2);
+    h1 += h2;
+    h2 += h1;
+    hashes[0] = (uint32_t)h1;
+    hashes[1] = (uint32_t)(h1 >> 32);
+    hashes[2] = (uint32_t)h2;
+    hashes[3] = (uint32_t)(h2 >> 32);
+}
+
+// Add the rows of a word, UTF-8 with its marks, and give how many they are.
+inline size_t add_ngram_rows(std::vector<uint32_t>& rows, std::vector<size_t>& starts,
+                             const unsigned char* word, size_t n, Ngrams ngrams) {
+    starts.clear();  // of characters
+    for (size_t i = 0; i < n; ++i)
+        if ((word[i] & 0xc0) != 0x80) starts.push_back(i);
+    const size_t length = starts.size(), before = rows.size();
+    starts.push_back(n);
+    const auto add = [&](size_t first, size_t size) {
+        uint32_t hashes[MAX_HASHES];
+        hash_bytes(word + starts[first], starts[first + size] - starts[first],
+                   ngrams.seed, hashes);
+        for (size_t k = 0; k < ngrams.num_hashes; ++k)
+            rows.push_back(hashes[k] % ngrams.n_rows);
+    };
+    add(0, length);
+    const size_t longest = ngrams.maxn < length ? ngrams.maxn : length;
+    for (size_t size = ngrams.minn; size <= longest; ++size) {
+        const size_t last = length - size;
+        const size_t step = ngrams.affixes && last > 1 ? last : 1;
+        for (size_t first = 0; first <= last; first += step) add(first, size);
+    }
+    return rows.size() - before;
+}
