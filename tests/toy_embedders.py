@@ -16,6 +16,7 @@ from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHyb
 from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
+from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
 from spacy_hashembeds.layers.params import peek
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
@@ -85,6 +86,10 @@ def initialize(model, vocab) -> Model:
     return model.initialize(X=make_docs(vocab))
 
 
+def build_subwords(**options) -> Model:
+    return SubwordEmbed(**{"rows": 13, "width": 5, "minn": 2, "maxn": 3, **options})
+
+
 BUILDERS = {
     "one hash": lambda vocab: build_hash(vocab, num_hashes=1),
     "three hashes": lambda vocab: build_hash(vocab, num_hashes=3),
@@ -116,6 +121,16 @@ BUILDERS = {
         vocab, num_hashes=3, same_hash=True, include_static_vectors=True
     ),
     "hybrid": build_hybrid,
+    "subwords": lambda vocab: build_lookup(vocab, subwords=build_subwords()),
+    "subwords, three hashes, vectors": lambda vocab: build_hash(
+        vocab,
+        num_hashes=3,
+        include_static_vectors=True,
+        subwords=build_subwords(num_hashes=2, affixes=True, attr="ORTH"),
+    ),
+    "subwords, weighted": lambda vocab: build_weighted(
+        vocab, width=8, subwords=build_subwords(rows=1, attr="SHAPE")
+    ),
     "hybrid, one hash": lambda vocab: build_hybrid(vocab, num_hashes=1, seed=1),
     "hybrid, four hashes, vectors": lambda vocab: build_hybrid(
         vocab, num_hashes=4, width=8, include_static_vectors=True

@@ -81,8 +81,8 @@ cdef extern from "folded.h" nogil:
 
     void c_embed_folded "embed_folded"(
         float* Y, const float* F, const FoldedColumn* columns, size_t n_columns,
-        const unsigned long long* keys, size_t n, Mixing m, Map& map, int32_t* copies,
-        float* mixed
+        const unsigned long long* keys, size_t n_keys, size_t n, const float* beside,
+        Mixing m, Map& map, int32_t* copies, float* mixed
     )
 
 
@@ -391,10 +391,19 @@ def embed_folded(
     FoldedColumns columns not None,
     const uint64_t[:, ::1] keys,
     norm,
+    const float[:, ::1] beside = None,
 ):
     cdef Mixing mixing = describe_mixing(norm, F.shape[1])
-    cdef size_t n = keys.shape[0], n_columns = keys.shape[1]
-    require(0 < n < 2**31 and n_columns == columns.columns.size())
+    cdef size_t n = keys.shape[0], n_keys = keys.shape[1]
+    cdef size_t n_columns = columns.columns.size()
+    cdef const float* others = NULL
+    require(0 < n < 2**31)
+    if beside is None:
+        require(n_keys == n_columns)
+    else:
+        require(n_keys > n_columns)
+        require(<size_t>beside.shape[0] == n and beside.shape[1] == F.shape[1])
+        others = &beside[0, 0]
     require(columns.n_rows == <size_t>F.shape[0])
     if <size_t>&keys[0, 0] % sizeof(uint64_t):
         return None
@@ -408,12 +417,12 @@ def embed_folded(
     firsts.resize(n)
     mixed.resize(F.shape[1])
     tokens.keys, tokens.firsts = <const char*>&keys[0, 0], firsts.data()
-    tokens.secret, tokens.n_words, tokens.n_bytes = SECRET, n_columns, 8 * n_columns
+    tokens.secret, tokens.n_words, tokens.n_bytes = SECRET, n_keys, 8 * n_keys
     cdef PyThreadState* unlocked = unlock(n * columns.n_found * F.shape[1])
     c_embed_folded(
         &Y[0, 0], &F[0, 0], columns.columns.data(), n_columns,
-        <const unsigned long long*>&keys[0, 0], n, mixing, tokens, copies.data(),
-        mixed.data()
+        <const unsigned long long*>&keys[0, 0], n_keys, n, others, mixing, tokens,
+        copies.data(), mixed.data()
     )
     lock(unlocked)
     return Y.base

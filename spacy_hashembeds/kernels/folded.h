@@ -59,12 +59,14 @@ struct FoldedRows {
 //
 // Y       (n, nO): written
 // F       (rows of all tables, nP * nO)
-// keys    (n, n_columns), those that the map holds
+// keys    (n, n_keys), those that the map holds: of columns with tables, and others
+// beside  (n, nP * nO), or null: what is added to the sums of a token, of its others
 // copies  room for n numbers
 // mixed   room for nP * nO numbers
 CLONED void embed_folded(float* Y, const float* F, const FoldedColumn* columns,
-                         size_t n_columns, const uint64* keys, size_t n, Mixing m,
-                         Map& map, int32_t* copies, float* mixed) {
+                         size_t n_columns, const uint64* keys, size_t n_keys, size_t n,
+                         const float* beside, Mixing m, Map& map, int32_t* copies,
+                         float* mixed) {
     const size_t width = m.nP * m.nO;
     find_distinct(map, n, n, SIZE_MAX, copies);
     FoldedRows found[2];  // of one token, and of the next one
@@ -72,8 +74,11 @@ CLONED void embed_folded(float* Y, const float* F, const FoldedColumn* columns,
     for (size_t i = 0; i < map.n_distinct; ++i) {
         if (i + 1 < map.n_distinct)
             found[(i + 1) % 2].find(F, width, columns, n_columns,
-                                    keys + map.firsts[i + 1] * n_columns);
-        memset(mixed, 0, width * sizeof(float));
+                                    keys + map.firsts[i + 1] * n_keys);
+        if (beside)
+            memcpy(mixed, beside + map.firsts[i] * width, width * sizeof(float));
+        else
+            memset(mixed, 0, width * sizeof(float));
         for (size_t j = 0; j < found[i % 2].n; ++j)
             add_weighted_row(mixed, found[i % 2].rows[j], found[i % 2].weights[j], width);
         float* y = Y + map.firsts[i] * m.nO;

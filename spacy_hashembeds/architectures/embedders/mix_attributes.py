@@ -99,7 +99,7 @@ def mix_attributes(
     maxout_pieces: int,
     dropout: float | None,
     include_static_vectors: bool,
-    subwords: Model | None,
+    subwords: Model | None = None,
 ) -> Model[InT, OutT]:
     """Embed attributes of each token, in a table each, and mix them to one vector.
 

@@ -63,13 +63,15 @@ class Kept(NamedTuple):
 
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
-    if compiled.kernels is not None and not folded.W:
+    if compiled.kernels is not None:
         described: Description | None = folded.description
         if described is None or not described.is_current():
             folded.description = described = _describe(mixer, folded)
-        columns = described.columns
-        if columns is not None:
-            Y = compiled.kernels.embed_folded(folded.F, columns, keys, folded.norm)
+        if described.columns is not None:
+            beside = _sum_kept(mixer, folded, keys) if folded.W else None
+            Y = compiled.kernels.embed_folded(
+                folded.F, described.columns, keys, folded.norm, beside
+            )
             if Y is not None:
                 return Y
     return predict_by_numpy(mixer, folded, keys)
@@ -82,8 +84,14 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
         column.check()
     starts = [*map(int, folded.starts.values()), len(folded.F)]
     columns = []
-    for i, column in enumerate(mixer.columns):
-        finder = column.get_finder() if column.has_rows else None
+    # those with tables come first, and the kernel is given products of all others
+    n_tables = len(folded.starts)
+    others = mixer.columns[n_tables:]
+    is_in_order = [*folded.starts] == [*range(n_tables)] and n_tables > 0
+    if not is_in_order or not all(column.is_kept for column in others):
+        return Description(kernels, attrs, None)
+    for i, column in enumerate(mixer.columns[:n_tables]):
+        finder = None if column.is_kept else column.get_finder()
         if finder is None or not _can_be_read(finder):
             return Description(kernels, attrs, None)
         table = Table(folded.F[starts[i] : starts[i + 1]], finder)
@@ -133,17 +141,28 @@ def predict_by_numpy(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArr
 
 def _predict_few(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     """Embed tokens of which most have been met before, if their products are kept."""
-    kept: Kept | None = folded.kept
-    if kept is None or not kept.settings.is_current():
-        folded.kept = kept = _make_kept(mixer, folded)
+    kept = _get_kept(mixer, folded)
     sums = []
     if len(kept.columns) > 0:
-        multiply = partial(_multiply, mixer, folded, kept.columns)
-        sums.append(kept.products.sum(keys.take(kept.columns, axis=1), multiply))
+        sums.append(_sum_kept(mixer, folded, keys))
     if kept.with_rows:
         sums.append(_sum_rows(mixer, folded, keys, kept.with_rows))
     mixed = sums[0] if len(sums) == 1 else sums[0] + sums[1]
     return _finish(mixer, folded, mixed, keys, kept.others)
+
+
+def _get_kept(mixer: Mixer, folded: FoldedTables) -> Kept:
+    kept: Kept | None = folded.kept
+    if kept is None or not kept.settings.is_current():
+        folded.kept = kept = _make_kept(mixer, folded)
+    return kept
+
+
+def _sum_kept(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Sum the products of each token that are kept. *Shape:* `(n, nP * nO)`."""
+    kept = _get_kept(mixer, folded)
+    multiply = partial(_multiply, mixer, folded, kept.columns)
+    return kept.products.sum(keys.take(kept.columns, axis=1), multiply)
 
 
 def _make_kept(mixer: Mixer, folded: FoldedTables) -> Kept:

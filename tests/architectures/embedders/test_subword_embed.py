@@ -1,0 +1,236 @@
+"""`SubwordEmbed.v1`: character n-grams of words beside the tables of an embedder.
+
+That it is the same by the fast path, in numpy, on a GPU, trained, copied and changed,
+is tested for it as for all embedders: see `BUILDERS`.
+"""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.util import registry
+from thinc.api import Model, fix_random_seed, set_dropout_rate
+
+from spacy_hashembeds.architectures.embedders import subword_embed
+from spacy_hashembeds.architectures.embedders.distinct_words import Words
+from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
+from spacy_hashembeds.hashing.ngrams import Ngrams
+
+from ...toy_embedders import build_hash, build_subwords, get_nodes
+
+NAME = "spacy-hashembeds.SubwordEmbed.v1"
+
+
+@pytest.fixture
+def nlp():
+    return spacy.blank("en")
+
+
+def make(docs, **options) -> tuple[Model, Model]:
+    """The layer that runs once for each word, and what it runs."""
+    fix_random_seed(0)
+    model = SubwordEmbed(**{"rows": 50, "width": 7, **options})
+    model.initialize(X=docs)
+    return model, model.layers[0]
+
+
+def test_a_word_is_the_scaled_sum_of_its_rows(nlp):
+    docs = [nlp("Anna sang"), nlp("")]
+    model, layer = make(docs, num_hashes=2)
+    vectors = model.predict(docs)
+    assert [v.shape for v in vectors] == [(2, 7), (0, 7)]
+    E = layer.get_param("E")
+    ngrams = Ngrams(3, 5, False, 2, 50)
+    for word, vector in zip(["anna", "sang"], vectors[0], strict=True):
+        rows, _ = ngrams.find_rows([word])
+        expected = E[rows].sum(axis=0) / np.sqrt(len(rows))
+        np.testing.assert_allclose(vector, expected, rtol=1e-5)
+
+
+def test_gradients_are_those_of_finite_differences(nlp):
+    docs = [nlp("Anna sang ana Anna"), nlp("s")]
+    model, layer = make(docs, rows=11, width=3, minn=1, maxn=2)
+    d_outputs = [np.cos(v) for v in model.predict(docs)]
+    _, backprop = model.begin_update(docs)
+    backprop([d.copy() for d in d_outputs])
+    E, gradient = layer.get_param("E"), layer.get_grad("E")
+    for row, column in [(0, 0), (3, 1), (10, 2), (7, 0)]:
+        found = []
+        for step in (1e-2, -1e-2):
+            changed = E.copy()
+            changed[row, column] += step
+            layer.set_param("E", changed)
+            outputs = model.predict(docs)
+            found.append(
+                sum((d * Y).sum() for d, Y in zip(d_outputs, outputs, strict=True))
+            )
+        layer.set_param("E", E)
+        numeric = (found[0] - found[1]) / 2e-2
+        assert gradient[row, column] == pytest.approx(numeric, rel=1e-2, abs=1e-3)
+
+
+def test_unknown_words_share_rows_with_similar_ones(nlp):
+    words = "sonata sonatas sonatina xylophone".split()
+    docs = [Doc(nlp.vocab, words=words)]
+    model, _ = make(docs, rows=5000, width=64)
+    (vectors,) = model.predict(docs)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    similar = unit @ unit[0]
+    assert similar[1] > 0.5 > similar[2] > similar[3] + 0.1
+
+
+@pytest.mark.parametrize(
+    ("attr", "is_same"), [("LOWER", True), ("NORM", True), ("ORTH", False)]
+)
+def test_what_a_word_is_says_the_attribute(nlp, attr, is_same):
+    docs = [Doc(nlp.vocab, words=["Anna", "anna"])]
+    model, _ = make(docs, attr=attr)
+    first, second = model.predict(docs)[0]
+    assert (first == second).all() == is_same
+
+
+def test_whole_dimensions_are_dropped(nlp):
+    docs = [nlp("Anna sang a song")]
+    model, _ = make(docs, width=64)
+    set_dropout_rate(model, 0.5)
+    (dropped,), _ = model.begin_update(docs)
+    is_zero = (dropped == 0).all(axis=0)
+    assert 10 < is_zero.sum() < 54
+    assert (dropped[:, ~is_zero] != 0).all()
+    assert (model.predict(docs)[0] != 0).all()
+
+
+def test_embedders_take_it_from_a_config(nlp):
+    block = {"@architectures": NAME, "rows": 9, "width": 3}
+    for name, more in {
+        "MultiEmbed": {},
+        "MultiFewerHashEmbed": {"rows": [5]},
+        "MultiHybridEmbed": {"rows": [5]},
+        "MultiWeightedHashEmbed": {"rows": [5]},
+    }.items():
+        config = {
+            "@architectures": f"spacy-hashembeds.{name}.v1",
+            **{"attrs": ["NORM"], "width": 4, "include_static_vectors": False},
+            **{"subwords": block, **more},
+        }
+        model = registry.resolve({"model": config})["model"]
+        (layer,) = get_nodes(model, "subwordembed")
+        assert (layer.get_dim("nV"), layer.get_dim("nO")) == (9, 3)
+        (maxout,) = get_nodes(model, "maxout")
+        assert maxout.get_dim("nI") == 4 + 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "match"),
+    [
+        ({"attr": "IS_ALPHA"}, ValueError, "'attr' should be"),
+        ({"rows": 0}, ValueError, "'rows' should be"),
+        ({"width": 0}, ValueError, "'width' should be"),
+        ({"minn": 0}, ValueError, "'minn' should be"),
+        ({"minn": 4, "maxn": 3}, ValueError, "'maxn' should be"),
+        ({"maxn": 2**40}, ValueError, "'maxn' should be"),
+        ({"affixes": 1}, TypeError, "'affixes' should be"),
+        ({"num_hashes": 5}, ValueError, "'num_hashes' should be"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, error, match):
+    with pytest.raises(error, match=match):
+        SubwordEmbed(**arguments)
+
+
+@pytest.mark.parametrize("wrong", [Model("other", lambda *_: None), "LOWER", {}])
+def test_nothing_else_is_taken_for_subwords(nlp, wrong):
+    with pytest.raises(
+        ValueError, match=r"'subwords' should be .*SubwordEmbed\.v1, or"
+    ):
+        build_hash(nlp.vocab, subwords=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "match"),
+    [
+        ("minn", 0, "'minn'"),
+        ("maxn", 1, "'maxn'"),
+        ("affixes", "no", "'affixes'"),
+        ("num_hashes", 0, "'num_hashes'"),
+    ],
+)
+def test_damaged_attributes_are_refused(nlp, name, value, match):
+    docs = [nlp("Anna sang")]
+    model, layer = make(docs)
+    layer.attrs[name] = value
+    with pytest.raises(ValueError, match=match):
+        model.predict(docs)
+
+
+def test_damaged_weights_are_refused(nlp):
+    docs = [nlp("Anna sang")]
+    model, layer = make(docs)
+    layer.set_param("E", layer.get_param("E")[1:])
+    with pytest.raises(ValueError, match=r"parameter 'E' of layer 'subwordembed'"):
+        model.predict(docs)
+
+
+def test_settings_that_change_are_seen(nlp):
+    """Rows that are kept are those of the settings of now."""
+    docs = [nlp("Anna sang")]
+    model, layer = make(docs)
+    before = model.predict(docs)[0]
+    layer.attrs["maxn"] = 3
+    after = model.predict(docs)[0]
+    assert (before != after).any()
+    other, _ = make(docs, maxn=3)
+    np.testing.assert_array_equal(after, other.predict(docs)[0])
+
+
+def test_rows_that_are_kept_are_bounded(nlp, monkeypatch):
+    monkeypatch.setattr(subword_embed, "MAX_KEPT", 10)
+    docs = [Doc(nlp.vocab, words=[f"word{i}", f"w{i}"]) for i in range(40)]
+    model, layer = make(docs)
+    expected = np.concatenate(model.predict(docs))
+    one_by_one = np.concatenate([model.predict([doc])[0] for doc in docs])
+    np.testing.assert_array_equal(one_by_one, expected)
+    _, kept = layer.attrs["kept_rows"]._kept
+    assert len(kept) <= 12
+
+
+def test_it_is_copied_pickled_and_saved_without_what_is_kept(nlp):
+    docs = [nlp("Anna sang")]
+    model, _ = make(docs)
+    expected = model.predict(docs)[0]
+    size = len(pickle.dumps(model))
+    model.predict([Doc(nlp.vocab, words=[f"word{i}" for i in range(500)])])
+    assert len(pickle.dumps(model)) == size
+    loaded = make(docs)[0].from_bytes(model.to_bytes())
+    for other in (model.copy(), pickle.loads(pickle.dumps(model)), loaded):
+        np.testing.assert_array_equal(other.predict(docs)[0], expected)
+        assert (
+            other.layers[0].attrs["kept_rows"]
+            is not (model.layers[0].attrs["kept_rows"])
+        )
+
+
+def test_threads_of_several_vocabs_predict_the_same():
+    fix_random_seed(0)
+    vocabs = [spacy.blank("en").vocab for _ in range(4)]
+    words = [f"{a}{b}" for a in "abcdefgh" for b in ("lion", "tiger", "bear")]
+    model = build_hash(vocabs[0], subwords=build_subwords(rows=100))
+    expected = model.predict([Doc(vocabs[0], words=words)])[0]
+
+    def predict(i: int) -> np.ndarray:
+        return model.predict([Doc(vocabs[i % 4], words=words)])[0]
+
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(predict, range(40)):
+            np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_text_that_the_vocab_does_not_know_is_named(nlp):
+    _, layer = make([nlp("a")])
+    words = Words([nlp.vocab], np.array([[12345]], dtype="uint64"))
+    with pytest.raises(ValueError, match="of which the vocab does not know the text"):
+        layer.predict(words)
+    assert len(layer.predict(words._replace(keys=words.keys[:0]))) == 0

@@ -1,0 +1,110 @@
+"""Rows of character n-grams, as floret finds them."""
+
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.vectors import Vectors
+
+from spacy_hashembeds.hashing.ngrams import (
+    MAX_CHARACTERS,
+    SEED,
+    Ngrams,
+    hash_text,
+    shorten,
+)
+from spacy_hashembeds.kernels import compiled
+
+WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+ODD = ["", "a", "東京", "👍🏽", "cafe\u0301", "x" * 1000, "\0", "n't"]
+
+
+def make_floret(ngrams: Ngrams) -> Vectors:
+    """spaCy's own table of n-grams."""
+    return Vectors(
+        mode="floret",
+        data=np.zeros((ngrams.rows, 1), dtype="f"),
+        minn=ngrams.minn,
+        maxn=ngrams.maxn,
+        hash_count=ngrams.num_hashes,
+        hash_seed=SEED,
+        bow="<",
+        eow=">",
+    )
+
+
+@given(
+    words=WORDS,
+    minn=st.integers(1, 4),
+    more=st.integers(0, 3),
+    affixes=st.booleans(),
+    num_hashes=st.integers(1, 4),
+    rows=st.sampled_from([1, 7, 5000, 2**31]),
+)
+def test_kernels_find_the_rows_of_the_reference(
+    words, minn, more, affixes, num_hashes, rows
+):
+    if compiled.kernels is None:
+        pytest.skip("there are no compiled kernels here")
+    ngrams = Ngrams(minn, minn + more, affixes, num_hashes, rows)
+    found, lengths = ngrams.find_rows([*words, *ODD])
+    with compiled.using(None):
+        expected, expected_lengths = ngrams.find_rows([*words, *ODD])
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(lengths, expected_lengths)
+    assert (found.dtype, lengths.dtype) == ("uint32", "int64")
+    assert (lengths > 0).all()
+
+
+@pytest.mark.parametrize("kernels", [compiled.kernels, None])
+@pytest.mark.parametrize("num_hashes", [1, 2, 4])
+def test_rows_are_those_of_spacys_floret_vectors(kernels, num_hashes):
+    ngrams = Ngrams(3, 5, False, num_hashes, 997)
+    floret = make_floret(ngrams)
+    words = ["Schifffahrt", "a", "ab", "東京都庁", "naïve", "don't", "x" * 100]
+    with compiled.using(kernels):
+        for word in words:
+            expected = [
+                row % ngrams.rows
+                for ngram in floret._get_ngrams(word)
+                for row in floret._get_ngram_hashes(ngram)[:num_hashes]
+            ]
+            rows, lengths = ngrams.find_rows([word])
+            assert rows.tolist() == expected
+            assert lengths.tolist() == [len(expected)]
+
+
+def test_affixes_begin_or_end_the_word():
+    ngrams = Ngrams(2, 4, True, 1, 10)
+    found = list(ngrams.cut("dogs"))
+    assert found == ["<dogs>", "<d", "s>", "<do", "gs>", "<dog", "ogs>"]
+    assert list(ngrams.cut("")) == ["<>", "<>"]
+    assert list(ngrams.cut("a")) == ["<a>", "<a", "a>", "<a>"]
+
+
+def test_composed_and_decomposed_characters_are_the_same():
+    word = "Übermäßig"
+    decomposed = unicodedata.normalize("NFD", word)
+    assert decomposed != word
+    ngrams = Ngrams(3, 5, False, 1, 5000)
+    rows = [ngrams.find_rows([each])[0].tolist() for each in (word, decomposed)]
+    assert rows[0] == rows[1]
+
+
+def test_of_long_words_the_ends_count():
+    word = "".join(map(chr, range(0x4E00, 0x4E00 + 1000)))
+    assert shorten(word[:MAX_CHARACTERS]) == word[:MAX_CHARACTERS]
+    half = MAX_CHARACTERS // 2
+    assert shorten(word) == word[:half] + word[-half:]
+    rows, lengths = Ngrams(3, 5, False, 1, 5000).find_rows(["x" * 2**20])
+    assert len(rows) == lengths[0] < 4 * MAX_CHARACTERS
+
+
+def test_hashes_are_those_of_the_algorithms_author():
+    """MurmurHash3_x64_128 of lengths around its blocks of 16 bytes, by spaCy."""
+    floret = make_floret(Ngrams(1, 1, False, 4, 1))
+    for n in range(40):
+        text = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEF"[:n]
+        assert list(hash_text(text)) == list(floret._get_ngram_hashes(text))
