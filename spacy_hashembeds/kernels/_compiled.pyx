@@ -86,7 +86,7 @@ cdef extern from "folded.h" nogil:
     )
 
 
-cdef extern from "ngrams.h" nogil:
+cdef extern from "subwords.h" nogil:
     ctypedef struct Ngrams:
         uint32_t seed
         size_t minn

@@ -11,11 +11,11 @@ from thinc.types import Floats2d
 
 from ...checks import MAX_ROWS, MAX_WIDTH, check_choice, check_integers, check_types
 from ...hashing.murmur import MAX_HASHES
-from ...hashing.ngrams import MAX_CHARACTERS, Ngrams
 from ...layers.checks import check_choice as check_choice_of
 from ...layers.checks import check_integer, check_param
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
 from ...layers.params import check_once, peek
+from ...layers.subwords import MAX_CHARACTERS, Ngrams
 from ...layers.table import apply_dropout, inc_table_grad
 from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
 

@@ -17,7 +17,7 @@ from thinc.api import Model, fix_random_seed, set_dropout_rate
 from spacy_hashembeds.architectures.embedders import subword_embed
 from spacy_hashembeds.architectures.embedders.distinct_words import Words
 from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
-from spacy_hashembeds.hashing.ngrams import Ngrams
+from spacy_hashembeds.layers.subwords import Ngrams
 
 from ...toy_embedders import build_hash, build_subwords, get_nodes
 

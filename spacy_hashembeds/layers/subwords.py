@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..hashing.murmur import MAX_HASHES
 from ..kernels import compiled
-from .murmur import MAX_HASHES
 
 #: What stands before and after a word: an n-gram with one of them begins or ends it.
 BEGIN, END = "<", ">"

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.vectors import Vectors
 
-from spacy_hashembeds.hashing.ngrams import (
+from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.layers.subwords import (
     MAX_CHARACTERS,
     SEED,
     Ngrams,
     hash_text,
     shorten,
 )
-from spacy_hashembeds.kernels import compiled
 
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 ODD = ["", "a", "東京", "👍🏽", "cafe\u0301", "x" * 1000, "\0", "n't"]
