@@ -106,10 +106,11 @@ def analyze(
         or can't be used.
     RETURNS (Analysis): "lang"; "splits" (table 5) and "entities" (table 6): see
         `StatisticsCounter`; "features" (table 4): see `count_features`; "embedders"
-        ("component", "has_vectors", "tables": see `measure_table`, "words": see
-        `measure_words`); "codes" ("component", and what `measure_codes` tells of what
-        has codes in the place of rows); "lengths" (with `text`: see `compare_lengths`,
-        else None); "advice" (for each embedder "component" and `Advice`).
+        ("component", "has_vectors", "subword_parameters", "tables": see
+        `measure_table`, "words": see `measure_words`); "codes" ("component", and what
+        `measure_codes` tells of what has codes in the place of rows); "lengths" (with
+        `text`: see `compare_lengths`, else None); "advice" (for each embedder
+        "component" and `Advice`).
     """
     corpora = {"train": train}
     corpora |= {k: v for k, v in {"dev": dev, "test": test}.items() if v is not None}
@@ -168,6 +169,7 @@ def analyze(
         {
             "component": embedder.component,
             "has_vectors": embedder.has_vectors,
+            "subword_parameters": embedder.subword_parameters,
             "tables": [measure_table(table, vocabularies) for table in embedder.tables],
             "words": measure_words(embedder.tables, vocabulary),
         }

@@ -14,6 +14,7 @@ from thinc.api import Config, Model
 
 from ..architectures.embedders.descriptions import find_table_kinds, get_descriptions
 from ..architectures.embedders.hash_former_embed import WordColumn
+from ..architectures.embedders.subword_embed import NAME as SUBWORDS
 from ..architectures.embedders.table_kinds import Table
 from ..inputs import check_attributes
 from ..layers import symboltaker
@@ -101,8 +102,10 @@ class Embedder:
     component: str
     #: What each of those that have a table embeds, and the layer, in order.
     layers: Sequence[tuple[str, Model]]
-    #: Whether word vectors are mixed in, which may tell apart what the tables don't.
+    #: What is mixed in that may tell apart what the tables don't: word vectors, and the
+    #: parameters of a `SubwordEmbed`, if there is one.
     has_vectors: bool
+    subword_parameters: int = 0
 
     @property
     def tables(self) -> list[Table]:
@@ -135,9 +138,15 @@ def find_embedders(nlp: Language) -> list[Embedder]:
         for embedding in find_embeddings_in(model):
             layers = _find_layers(embedding)
             if layers and embedding.id not in found:
-                has_vectors = any(n.name == "static_vectors" for n in embedding.walk())
+                nodes = {node.name: node for node in embedding.walk()}
+                subwords = nodes.get(SUBWORDS)
                 found[embedding.id] = Embedder(
-                    component=name, layers=layers, has_vectors=has_vectors
+                    component=name,
+                    layers=layers,
+                    has_vectors="static_vectors" in nodes,
+                    subword_parameters=subwords.get_dim("nV") * subwords.get_dim("nO")
+                    if subwords
+                    else 0,
                 )
     return list(found.values())
 

@@ -29,6 +29,16 @@ POINTS_JOINED = {
     "SENTENCES": (-1.3, 0.1, -0.7, -0.2),
 }
 
+#: What is put in beside the tables.
+SUBWORD_BLOCK = {
+    "@architectures": "spacy-hashembeds.SubwordEmbed.v1",
+    "attr": "LOWER",
+    "rows": 5000,
+    "width": 24,
+    "minn": 3,
+    "maxn": 5,
+}
+
 #: The same on WNUT 2017, of pretraining on its raw texts, with an encoder of 4 layers.
 PRETRAINED_POINTS = 7.5
 
@@ -70,6 +80,7 @@ CALIBRATION = (
     "Expected calibration error on test data, in points: WNUT 2017 20.9 before and 6.6 "
     "after, CoNLL 2002 in Spanish 8.6 and 4.5 (one seed each: docs/ner.md)."
 )
+SUBWORDS = "n-grams"
 VECTORS = (
     "Mixes in the vectors that --vectors names. On WNUT 2017 floret vectors of its raw "
     "texts gave 3 to 7 points of F1, and make the pipeline larger (docs/vectors.md)."

@@ -107,6 +107,11 @@ def _show_embedder(embedder: Measures) -> Iterator[Part]:
         if of_kind:
             yield from _SHOW.get(kind, _show_any_tables)(component, of_kind)
     more = " Word vectors may tell some of them apart." * embedder["has_vectors"]
+    if embedder["subword_parameters"]:
+        more += (
+            f" So may their character n-grams, {embedder['subword_parameters']:,} "
+            "parameters more."
+        )
     yield Sentence(
         f"Of {words['words']:,} distinct words, {words['sharing_codes']:,} share all "
         f"rows of all tables with another, {words['same_attributes']:,} of them since "

@@ -41,6 +41,7 @@ from .pretraining import name_symbols, name_weights, put_in_pretraining, put_in_
 from .recommended import (
     put_in_averages,
     put_in_joined,
+    put_in_subwords,
     put_in_token_ner,
     put_in_vectors,
 )
@@ -124,6 +125,7 @@ def configure(
     if vectors is not None:
         put_in_vectors(draft, str(vectors), tables)
     if embedder is None:
+        put_in_subwords(draft, tables)
         put_in_averages(draft)
         put_in_token_ner(draft, places)
     symbols = None

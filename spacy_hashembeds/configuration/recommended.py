@@ -9,7 +9,15 @@ from confection import VARIABLE_RE
 from spacy.util import is_package, walk_dict
 from spacy.vocab import Vocab
 
-from ..analysis.recommendation import AVERAGES, CALIBRATION, JOINED, TOKEN_NER, VECTORS
+from ..analysis.recommendation import (
+    AVERAGES,
+    CALIBRATION,
+    JOINED,
+    SUBWORD_BLOCK,
+    SUBWORDS,
+    TOKEN_NER,
+    VECTORS,
+)
 from ..corpora.joined import LENGTHS, READER
 from .base import find_config
 from .counting import get_name
@@ -148,6 +156,13 @@ def _put_in_calibration(draft: Draft) -> None:
         corpus = "${training.dev_corpus}" if has_corpus else "corpora.dev"
         block = {"@callbacks": _CALIBRATE, "corpus": corpus}
         draft.replace(_BEFORE_SAVING, block, {None: CALIBRATION})
+
+
+def put_in_subwords(draft: Draft, tables: Iterable[Tables]) -> None:
+    """Have embedders embed character n-grams too, unless they begin with weights."""
+    for each in tables:
+        if not each.is_pretrained and not draft.resolve(f"{each.place}.subwords"):
+            draft.set(each.place, "subwords", SUBWORD_BLOCK, SUBWORDS)
 
 
 def put_in_vectors(draft: Draft, vectors: str, tables: Iterable[Tables]) -> None:
