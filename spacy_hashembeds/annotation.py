@@ -1,4 +1,4 @@
-"""What components set of tokens before another component reads them."""
+"""Annotation that components set before another component reads it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -29,7 +29,7 @@ def find_settable(pipeline: Sequence[str], component: str | None) -> Sequence[st
 
 
 class Annotation(NamedTuple):
-    """What sets attributes of the Docs that training gives to a component."""
+    """Setters of attributes of the Docs that training gives to a component."""
 
     #: Those among [training] annotating_components, ahead of it, that can be run before
     #: training, rules, and models that have their weights; and what each declares to

@@ -1,4 +1,4 @@
-"""What a config runs before or after a pipeline is created or initialised."""
+"""Callbacks of a config, before or after a pipeline is created or initialised."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence

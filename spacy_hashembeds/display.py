@@ -1,4 +1,4 @@
-"""What commands print and notebooks show: tables and sentences, in plain form."""
+"""Tables and sentences that commands print and notebooks show, in plain form."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +60,7 @@ _BOLD = re.compile(r"\x1b\[\d*m")
 
 
 class Shown:
-    """What shows in a notebook, and as text, what a command prints of it."""
+    """Result that shows in a notebook, and as text, as a command prints it."""
 
     def get_parts(self) -> Iterable[Part]:
         """Give what is to be shown."""

@@ -144,7 +144,7 @@ def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path names an open file, or what is no file to replace."""
+    """Tell whether a path names an open file, or what is no file to replace."""
     is_there = path.exists() and not path.is_file()
     return is_there or find_descriptor(path) is not None
 

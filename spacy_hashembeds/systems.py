@@ -1,4 +1,4 @@
-"""What not every system has, and what is done without it.
+"""Differences between systems, and what is done without a feature.
 
 Windows has none of it, and macOS no `/proc`.
 """

@@ -61,7 +61,7 @@ Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 
 @dataclass(frozen=True)
 class Acceleration(Shown):
-    """What was done to a pipeline, and what came of it."""
+    """Conversion of a pipeline: places, parity, speed and changes."""
 
     #: Where the layers and components stand in the config that were converted.
     converted: list[str]
@@ -146,7 +146,7 @@ class Acceleration(Shown):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What is to be made of a pipeline, and how it is compared and timed: as
+    """Options of a conversion, of its comparison and its timing: as
     `in_memory.accelerate` says.
     """
 

@@ -1,4 +1,4 @@
-"""Which library multiplies a pipeline's matrices (BLAS), and which one is fastest.
+"""BLAS libraries: the one that multiplies a pipeline's matrices, and the fastest.
 
 Thinc multiplies with blis, on one thread. Where blis does not know the processor, it
 falls back to its `generic` kernels, and numpy's own BLAS is several times as fast.
@@ -113,7 +113,7 @@ def measure_speeds(
 
 
 def is_faster(speeds: Sequence[float], others: Sequence[float]) -> bool:
-    """Whether speeds are higher than others at every shape, by a clear margin."""
+    """Tell whether speeds are higher than others at every shape, by a clear margin."""
     return all(a >= MARGIN * b for a, b in zip(speeds, others, strict=True))
 
 

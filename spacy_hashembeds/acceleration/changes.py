@@ -1,4 +1,4 @@
-"""What products of fewer bits change in the annotation of texts."""
+"""Changes of annotation by products of fewer bits, counted by kind."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,8 +45,8 @@ _Z = NormalDist().inv_cdf(0.975)
 
 
 class Share(NamedTuple):
-    """How many are changed, of how many, and the share's interval of 95 percent, of 0
-    to 1, over texts of this kind.
+    """Count of what is changed, of how many, and the share's interval of 95 percent,
+    of 0 to 1, over texts of this kind.
     """
 
     changed: int
@@ -85,9 +85,9 @@ def estimate_share(counts: np.ndarray) -> Share:
 
 @dataclass(frozen=True)
 class Changes:
-    """How much is annotated otherwise, by kind of annotation, tokens, entities (and
-    other spans) and texts with categories. An entity that is moved counts twice, as one
-    that is gone and one that is new.
+    """Counts of what is annotated otherwise, by kind of annotation, of tokens, entities
+    (and other spans) and texts with categories. An entity that is moved counts twice,
+    as one that is gone and one that is new.
     """
 
     #: How many tokens have any of it, of how many.

@@ -78,8 +78,8 @@ def _choose(precision: Precision, place: str) -> str | None:
 
 
 def is_converted(old: Model, new: Model) -> bool:
-    """Whether a layer of ours stands in the place of another. What else differs, such
-    as a forward function that is made anew for each layer, is none of ours.
+    """Tell whether a layer of ours stands in the place of another. What else differs,
+    such as a forward function that is made anew for each layer, is none of ours.
     """
     return new._func in FORWARDS and old._func is not new._func
 

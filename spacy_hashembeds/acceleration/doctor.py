@@ -1,4 +1,4 @@
-"""What the package finds on this machine, what is broken, and what could be faster."""
+"""Diagnosis of this machine: its parts, what is broken, and what could be faster."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What is installed on this machine, whether it works, and whether it was tested."""
+"""Installed versions and devices: whether they work, and were tested."""
 
 import platform
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Gpu:
-    """Whether CuPy is installed and usable: the GPU's name, or the error."""
+    """GPU and CuPy: the name of the device, or the error."""
 
     cupy: str | None = None
     device: str | None = None

@@ -1,4 +1,4 @@
-"""Whether two pipelines of one structure annotate texts alike."""
+"""Parity of two pipelines of one structure, over texts."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -237,7 +237,7 @@ def _find_layers(
 
 
 def has_weights(model: Model) -> bool:
-    """Whether a model, with all layers in it, was initialised or loaded."""
+    """Tell whether a model, with all layers in it, was initialised or loaded."""
     return all(
         node.has_param(name) for node in model.walk() for name in node.param_names
     )

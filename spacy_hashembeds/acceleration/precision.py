@@ -28,7 +28,7 @@ _ROUNDS = 3
 
 @dataclass(frozen=True)
 class ChosenPrecision:
-    """What the products of a component's encoders are computed of, and why."""
+    """Precision of the products of a component's encoders, with its reasons."""
 
     component: str
     precision: str

@@ -1,4 +1,4 @@
-"""How fast pipelines annotate, side by side."""
+"""Speeds of pipelines, measured side by side."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter

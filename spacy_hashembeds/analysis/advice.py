@@ -1,4 +1,4 @@
-"""What to set in an embedder, and why."""
+"""Advice on the settings of an embedder, with reasons."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _WEIGHTED = multi_weighted_hash_embed.DESCRIPTION.architecture
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """What to set in an embedder, and what was chosen from."""
+    """Settings of an embedder, and what they were chosen from."""
 
     attrs: list[str]  #: The attributes to embed.
     width: int  #: Of the tables.

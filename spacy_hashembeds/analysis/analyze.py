@@ -1,4 +1,4 @@
-"""What a corpus holds, and what the tables of an embedder make of it."""
+"""Analysis of a corpus, and of the tables of an embedder on it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ CorpusSource = str | Path | Iterable[Doc | Example]
 
 
 class Analysis(Shown, dict[str, Any]):
-    """What `analyze` found: a dict that is ready for JSON, as `--json` writes it."""
+    """Findings of `analyze`: a dict that is ready for JSON, as `--json` writes it."""
 
     def get_parts(self) -> Iterable[Part]:
         """Give what is to be shown."""

@@ -1,4 +1,4 @@
-"""How large the tables of an embedder are, and how they would serve a vocabulary."""
+"""Sizes of an embedder's tables, and their collisions on a vocabulary."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -50,7 +50,7 @@ class LookupOption:
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeUse:
-    """What an attribute adds to the others."""
+    """Use of an attribute beside the others."""
 
     attr: str
     values: int  #: Distinct values in training.

@@ -1,4 +1,4 @@
-"""What a corpus holds: tables 5 and 6 of the report."""
+"""Statistics of a corpus: tables 5 and 6 of the report."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping

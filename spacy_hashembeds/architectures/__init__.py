@@ -1,1 +1,1 @@
-"""What a config names: functions that read Docs and compose layers."""
+"""Architectures that a config names: functions that compose layers over Docs."""

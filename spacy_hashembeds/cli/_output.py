@@ -1,4 +1,4 @@
-"""Where commands write: the screen, and files that may be standard output.
+"""Output of commands: the screen, and files that may be standard output.
 
 Words go to standard output, but warnings and errors to stderr. With `--quiet` only
 these are left; with `--json` or `-o -` standard output has data alone, and all words
@@ -60,7 +60,7 @@ class Screen:
 
 
 class Nowhere(TextIOBase):
-    """What standard output is where nothing shall be printed."""
+    """Stream in the place of standard output where nothing shall be printed."""
 
     def write(self, text: str) -> int:
         """Drop what is written."""
@@ -131,7 +131,7 @@ def _be_quiet(ctx: typer.Context, quiet: bool) -> bool:
 
 
 def is_quiet() -> bool:
-    """Whether the command that runs was told to print nothing that can be spared."""
+    """Tell whether the command was told to print nothing that can be spared."""
     return isinstance(sys.stdout, Nowhere)
 
 
@@ -145,7 +145,7 @@ def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[I
 
 
 def hide_progress() -> bool | None:
-    """Whether to hide bars, as `tqdm` takes it: None for where stderr is no screen."""
+    """Tell whether to hide bars, as `tqdm` takes it: None where stderr is no screen."""
     return True if is_quiet() else None
 
 

@@ -1,4 +1,4 @@
-"""What `spacy hashembeds prepare` shows of what it has written."""
+"""Summary that `spacy hashembeds prepare` shows of what it has written."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

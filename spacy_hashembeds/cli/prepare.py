@@ -19,7 +19,7 @@ from ._output import QUIET
 
 
 class Kind(StrEnum):
-    """What your own files have."""
+    """Kind of files of your own."""
 
     iob = "iob"
     texts = "texts"

@@ -1,4 +1,4 @@
-"""What Docs and Examples say of entities, and what is said there of those found."""
+"""Entities of Docs and Examples, read and written."""
 
 from collections.abc import Sequence
 from itertools import compress

@@ -91,7 +91,7 @@ def make_cached_lemmatizer(
 
 
 def can_cache(lemmatizer: Any) -> bool:
-    """Whether it is known what a lemmatizer reads of a token."""
+    """Tell whether it is known what a lemmatizer reads of a token."""
     return _get_path(type(lemmatizer)) in LEMMATIZERS
 
 
@@ -137,7 +137,7 @@ class CachedLemmatizer(Lemmatizer):
         return doc
 
     def _is_spacys(self, tables: Sequence[Table]) -> bool:
-        """Whether nobody has put methods or tables of another kind into this one."""
+        """Tell whether nobody has put methods or other tables into this one."""
         return (
             self.lemmatize == getattr(self, f"{self.mode}_lemmatize", None)
             and "is_base_form" not in vars(self)

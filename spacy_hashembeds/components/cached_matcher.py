@@ -120,7 +120,7 @@ class CachedMatcher(Matcher):
 
     @property
     def has_table(self) -> bool:
-        """Whether texts can be looked up, with the patterns that there are."""
+        """Tell whether texts can be looked up, with the patterns that there are."""
         return self._find_table() is not None
 
     def _find_table(self) -> "MatchTable | None":

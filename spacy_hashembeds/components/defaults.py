@@ -1,4 +1,4 @@
-"""What the components have inside where a config says nothing else."""
+"""Default models of the components."""
 
 #: As large as spaCy's default for `ner`, in our layers.
 DEFAULT_TOK2VEC = {

@@ -130,7 +130,7 @@ class TokenNER(TrainablePipe):
 
     @property
     def label_data(self) -> tuple[str, ...]:
-        """What `spacy init labels` saves: the entity types."""
+        """Label data that `spacy init labels` saves: the entity types."""
         return self.labels
 
     def predict(self, docs: Iterable[Doc]) -> list[Entities]:

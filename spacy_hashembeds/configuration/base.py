@@ -33,7 +33,7 @@ class Base:
 
     @property
     def is_pipeline(self) -> bool:
-        """Whether it is the config of a saved pipeline."""
+        """Tell whether it is the config of a saved pipeline."""
         return self.path.name == _CONFIG and is_pipeline(self.path.parent)
 
 

@@ -14,7 +14,7 @@ from ..files import quote
 
 @dataclass(frozen=True)
 class Change:
-    """What was changed in a config."""
+    """Change of a config, with its reason."""
 
     section: str
     key: str | None  #: None if the whole section is new.
@@ -22,7 +22,7 @@ class Change:
 
     @property
     def place(self) -> str:
-        """Where it stands, as in `[nlp] lang`."""
+        """Place in the config, as in `[nlp] lang`."""
         return f"[{self.section}]" + (f" {self.key}" if self.key else "")
 
 

@@ -54,12 +54,12 @@ class Tables:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is the embedder that is to be put in, already."""
+        """Tell whether it is the embedder that is to be put in, already."""
         return self.embedder.is_named(self.plain["@architectures"])
 
 
 class _Setting(NamedTuple):
-    """What to set an argument to, and why, if it may be new."""
+    """Setting of an argument, with its reason, if it may be new."""
 
     value: Any
     why: str = ""

@@ -1,4 +1,4 @@
-"""Where embedders and encoders stand in a config, and ours in their place."""
+"""Embedders and encoders in a config, and ours in their place."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Where a new config may be written, and what to do with it then."""
+"""Place of a new config, and the commands that come next."""
 
 import os
 from collections.abc import Iterable

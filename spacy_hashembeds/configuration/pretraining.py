@@ -1,4 +1,4 @@
-"""What `spacy pretrain` needs, put into a config."""
+"""Pretraining sections for `spacy pretrain`, put into a config."""
 
 from collections.abc import Iterable
 from pathlib import Path

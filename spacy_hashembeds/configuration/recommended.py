@@ -1,4 +1,4 @@
-"""What is recommended beside the embedder, put into a config."""
+"""Recommended settings beside the embedder, put into a config."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path

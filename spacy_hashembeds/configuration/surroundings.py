@@ -1,4 +1,4 @@
-"""What stands around the models: BLAS, optimizers, the scorer, vectors, the corpus."""
+"""Sections around the models: BLAS, optimizers, scorer, vectors, corpus."""
 
 from collections.abc import Iterable, Mapping
 from inspect import signature

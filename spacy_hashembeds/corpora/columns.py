@@ -70,7 +70,7 @@ _Block = list[_Row]
 
 
 class _Table(NamedTuple):
-    """How a file is laid out, as the settings and its first lines say."""
+    """Layout of a file, as the settings and its first lines say."""
 
     #: What separates columns, in words, and what takes a line apart there.
     separator: str
@@ -122,7 +122,7 @@ class ColumnFormat:
 
     @property
     def has_quotes(self) -> bool:
-        """Whether quotation marks may stand around columns, as in CSV."""
+        """Tell whether quotation marks may stand around columns, as in CSV."""
         return self.separator in (",", ";") if self.quotes is None else self.quotes
 
 

@@ -41,7 +41,7 @@ MAX_SIZE, _SIZE_OF_DOC = 2_000_000, 10
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What a corpus is annotated for."""
+    """Task that a corpus is annotated for."""
 
     #: What a document is called in messages.
     unit: str

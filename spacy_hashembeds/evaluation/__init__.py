@@ -1,1 +1,1 @@
-"""What a pipeline scores: scorer, matching, intervals, confusions, and the page."""
+"""Evaluation of a pipeline: scorer, matching, intervals, confusions, and the page."""

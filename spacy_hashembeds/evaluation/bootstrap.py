@@ -1,4 +1,4 @@
-"""How far scores would move on other documents of the same kind.
+"""Bootstrap intervals of scores over documents.
 
 Whole documents are drawn: entities of one share its topic, author and casing. The
 pipelines are held fixed: nothing here says what another training seed would give.
@@ -25,7 +25,7 @@ _DIVISORS = np.array([[1, 1, 1], [1, 0, 0.5], [0, 1, 0.5]])
 
 
 class Scores(NamedTuple):
-    """What is said of one precision, recall and F1. Intervals are None if not two
+    """Precision, recall and F1 with their intervals. Intervals are None if not two
     documents have gold ones, and where each draw scores the same, as with 0 and 1.
     """
 
@@ -63,7 +63,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Draws:
-    """How to draw: the arguments of `evaluate`."""
+    """Settings of the draws: the arguments of `evaluate`."""
 
     samples: int
     seed: int

@@ -1,4 +1,4 @@
-"""How many tokens get their chunk tag: outside, single, begin, inside, end.
+"""Accuracy of chunk tags: outside, single, begin, inside, end.
 
 The tags are those of Li, Fu and Ma, "Why Attention?" (2020), §4.6 and table 5.
 """

@@ -1,4 +1,4 @@
-"""What is taken for what, and where: entities, or the labels of documents."""
+"""Confusions of entities, or of the labels of documents, and where they are."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What entities score, how sure that is, and what is wrong with them."""
+"""Scores of entities, with intervals, and their errors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a pipeline scores, how sure that is, and what is wrong with it."""
+"""Evaluation of a pipeline: scores, with intervals, and errors."""
 
 from collections import UserDict
 from dataclasses import replace
@@ -36,7 +36,7 @@ SUFFIXES = (".json", ".html", ".md")
 
 
 class Evaluation(UserDict[str, Any]):
-    """What was found, as a `.json` file holds it. Its keys are in docs/evaluate.md."""
+    """Findings, as a `.json` file holds them. Its keys are in docs/evaluate.md."""
 
     def __repr__(self) -> str:
         if "schemes" in self:

@@ -37,7 +37,7 @@ GROUPINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 
 class TrainingKnowledge(NamedTuple):
-    """What a training set has shown: how often each text stands as an entity of each
+    """Texts of a training set: how often each text stands as an entity of each
     type, and each token anywhere, as they are written; and what `identify` gives.
     """
 

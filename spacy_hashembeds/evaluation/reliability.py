@@ -1,4 +1,4 @@
-"""How often entities are right, beside how sure a pipeline is of them."""
+"""Reliability of entities' scores: how often those of a score are right."""
 
 from collections import defaultdict
 from collections.abc import Sequence

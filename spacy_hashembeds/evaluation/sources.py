@@ -1,4 +1,4 @@
-"""What is evaluated: gold docs, and predictions beside them, made here or elsewhere."""
+"""Sources of an evaluation: gold docs, and predictions made here or elsewhere."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -37,13 +37,13 @@ class Source:
 
     @property
     def is_pipeline(self) -> bool:
-        """Whether `docs` is a pipeline."""
+        """Tell whether `docs` is a pipeline."""
         return isinstance(self.docs, Language)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What is to be evaluated, and how: the arguments of `evaluate`, named."""
+    """Inputs of an evaluation: the arguments of `evaluate`, named."""
 
     predictions: Source
     gold: Source

@@ -1,4 +1,4 @@
-"""What there is to evaluate in a pipeline: entities, or the categories of documents."""
+"""Tasks of a pipeline: entities, or the categories of documents."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a reader of an evaluation should know before its figures, and beside them."""
+"""Warnings for the reader of an evaluation, before its figures and beside them."""
 
 from collections.abc import Mapping
 from typing import Any

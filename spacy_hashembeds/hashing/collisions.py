@@ -1,4 +1,4 @@
-"""How many collisions to expect: closed forms.
+"""Expected collisions: closed forms.
 
 All assume hash functions that are uniform and independent. A value that is hashed k
 times into a table of n rows gets k rows, some of which may be the same. Their sum does

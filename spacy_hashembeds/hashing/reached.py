@@ -1,4 +1,4 @@
-"""How many rows a table may have for hashing to reach them all."""
+"""Largest tables of which hashing reaches every row."""
 
 from bisect import bisect_right
 from math import exp, log1p

@@ -20,7 +20,7 @@ _MULTIPLIERS = (
 
 @dataclass(frozen=True)
 class Distinct:
-    """Which of `n` keys are copies of which of `m` distinct ones.
+    """Distinct keys, `m` of `n`, and which of them each key is a copy of.
 
     *Shapes:* values `(m,)` or `(m, columns)`; for each key that of its value, `(n,)`,
     int32.

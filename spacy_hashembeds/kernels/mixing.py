@@ -28,7 +28,7 @@ def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
 
 
 class Norm(NamedTuple):
-    """What comes after the product of a Maxout layer that normalises, or its gradients.
+    """Parameters after the product of a Maxout layer that normalises, or gradients.
 
     *Shapes:* Maxout's bias, with the pieces outside, `(nP * nO,)`; `(nO,)`.
     """
@@ -39,7 +39,7 @@ class Norm(NamedTuple):
 
     @property
     def n_pieces(self) -> int:
-        """How many pieces a unit has."""
+        """Number of pieces of a unit."""
         return len(self.bias) // len(self.scale)
 
     def make_zeros(self) -> "Norm":

@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 
 class Packing(NamedTuple):
-    """Where the tokens of several sequences lie in blocks, the longest sequences first.
+    """Places of tokens of several sequences in blocks, the longest sequences first.
 
     For each row of all blocks the token of all sequences that it holds, and for each
     token its row.

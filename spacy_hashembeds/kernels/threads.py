@@ -1,4 +1,4 @@
-"""How many threads numpy's matrix products take."""
+"""Threads of numpy's matrix products."""
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence

@@ -113,7 +113,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 class Reading:
-    """What cells need to know of a block, with masks as from `draw_masks`."""
+    """Inputs of the cells of a block, with masks as from `draw_masks`."""
 
     def __init__(self, model: Model, block: Block, masks: Mapping[str, Any]) -> None:
         import torch

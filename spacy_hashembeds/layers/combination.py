@@ -15,7 +15,7 @@ COMBINE = ("sum", "concat")
 
 
 class Combination(NamedTuple):
-    """How a vector is made of components and weights: see `WeightedHashEmbed`."""
+    """Combination of components and weights to a vector: see `WeightedHashEmbed`."""
 
     num_hashes: int
     combine: str
@@ -23,7 +23,7 @@ class Combination(NamedTuple):
 
     @property
     def is_sum(self) -> bool:
-        """Whether the weighted components are added up, and no more."""
+        """Tell whether the weighted components are added up, and no more."""
         return self.combine == "sum" and not self.append_weights
 
     def measure_width(self, nE: int) -> int:

@@ -1,4 +1,4 @@
-"""What a `HashFormerEmbed` makes vectors of codes by: see `hashers.py`."""
+"""Compressors of a `HashFormerEmbed`, which make vectors of codes: see `hashers.py`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

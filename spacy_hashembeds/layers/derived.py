@@ -1,4 +1,4 @@
-"""What is computed from parameters once, and again when they have changed.
+"""Cache of what is computed from parameters, until they change.
 
 Thinc asks the proxy of a store of parameters, if there is one, whenever somebody gets
 or sets a parameter through its layer: an optimizer, `use_params`, whoever loads, saves
@@ -105,7 +105,7 @@ class Derived(Generic[_T]):
 
     @property
     def cached(self) -> _T | None:
-        """What is cached, if nobody got at the parameters since."""
+        """Cached value, if nobody got at the parameters since."""
         kept = self._kept
         return kept.value if kept is not None and kept.is_sealed() else None
 

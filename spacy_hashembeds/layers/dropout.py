@@ -1,4 +1,4 @@
-"""What Thinc's Dropout drops, drawn faster."""
+"""Dropout masks, as Thinc's Dropout draws them, drawn faster."""
 
 import math
 from typing import cast

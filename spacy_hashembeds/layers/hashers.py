@@ -1,4 +1,4 @@
-"""What a `HashFormerEmbed` hashes words by: layers without parameters.
+"""Hashers of a `HashFormerEmbed`: layers without parameters.
 
 Each word has a code of its own, which depends on nothing but attributes and dimensions:
 

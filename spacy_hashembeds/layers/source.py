@@ -10,7 +10,7 @@ from thinc.util import partial
 
 @dataclass
 class Source:
-    """Where a model gets, for instance, its symbols from when it is initialised.
+    """Source of, for instance, a model's symbols when it is initialised.
 
     Not before: what a token's norm is depends on lookups and on the tokenizer, which
     spaCy initialises after `before_init` and before any component.

@@ -24,7 +24,7 @@ _C1, _C2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
 
 
 class Ngrams(NamedTuple):
-    """Which n-grams of a word count, and the rows that each of them has.
+    """Choice of a word's n-grams, and of the rows that each of them has.
 
     minn, maxn (int): Their lengths in characters, of the word with its marks. The whole
         of it counts too.

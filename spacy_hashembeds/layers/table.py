@@ -1,4 +1,4 @@
-"""What every layer with an embedding table `E` does in the same way."""
+"""Embedding table `E`: functions that all its layers share."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

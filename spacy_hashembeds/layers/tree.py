@@ -37,7 +37,7 @@ class MaxoutLayers(NamedTuple):
 
 
 class _Tree(NamedTuple, Generic[_T]):
-    """What was found below a root, and what the nodes were then."""
+    """Findings below a root, and what the nodes were then."""
 
     parents: list[Model]
     layers: list[list[Model]]

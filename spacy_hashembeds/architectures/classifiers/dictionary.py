@@ -25,7 +25,7 @@ NGRAM_SOURCE = "ngram_source"
 
 
 class NgramKind(NamedTuple):
-    """What n-grams a classifier reads, of words: each kind is counted once."""
+    """Kind of n-grams of words that a classifier reads: each is counted once."""
 
     attr: str
     include_punctuation: bool

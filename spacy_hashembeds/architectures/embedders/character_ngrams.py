@@ -17,7 +17,7 @@ CHARACTER_NGRAM_SOURCE = "character_ngram_source"
 
 
 class CharacterNgrams(NamedTuple):
-    """What n-grams `LSHHasher` reads of an attribute: each kind is counted once."""
+    """Kind of n-grams that `LSHHasher` reads of an attribute: each is counted once."""
 
     attr: str
     ngram_size: int

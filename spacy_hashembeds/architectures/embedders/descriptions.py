@@ -1,4 +1,4 @@
-"""What there is to know of an embedder beside how it embeds.
+"""Descriptions of embedders: names, tables and settings, beside how they embed.
 
 Every list of embedders is made of these descriptions: what commands take and errors
 name, what `config` puts in, what `analyze` measures. One stands beside its

@@ -1,4 +1,4 @@
-"""What the heads of BiLSTM encoders attend to."""
+"""Attention of the heads of BiLSTM encoders."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -41,7 +41,7 @@ def MaxoutWindowEncoder(
 ) -> Model[InT, OutT]:
     """Encode context with convolutions, a block of tokens at a time.
 
-    `spacy.MaxoutWindowEncoder.v2`, faster on the CPU: the same arguments and one more,
+    `spacy.MaxoutWindowEncoder.v2`, faster on the CPU: the same arguments and two more,
     the same numbers (in float rounding), dropout and tree of nodes, so that weights
     saved by one load into the other.
 

@@ -1,4 +1,4 @@
-"""What a layer can do for those who mix columns of keys, beside its forward function.
+"""Columns of keys: functions of a layer for those who mix them, beside its forward.
 
 A token has a key for each of its attributes. A layer that embeds one such column says
 how by an attribute, which is not saved with it, and which a wrapped layer, with another
@@ -40,7 +40,7 @@ class Weighed(NamedTuple):
 
 
 class ColumnFunctions(NamedTuple):
-    """What a layer does with a column of keys. Each function is given the layer first.
+    """Functions of a layer for a column of keys. Each is given the layer first.
 
     Keys are of shape `(m,)`, uint64; vectors and tables float32.
 
@@ -95,14 +95,14 @@ class Column(NamedTuple):
 
     @property
     def has_rows(self) -> bool:
-        """Whether the vectors are sums of rows of a table."""
+        """Tell whether the vectors are sums of rows of a table."""
         functions = self.functions
         rows = functions.find_rows or functions.find_weighted_rows
         return (rows or functions.get_finder) is not None
 
     @property
     def is_kept(self) -> bool:
-        """Whether prediction keeps what it made of keys."""
+        """Tell whether prediction keeps what it made of keys."""
         return self.functions.hashers is not None
 
     def check(self) -> None:

@@ -35,7 +35,7 @@ Rows = tuple[NDArray, NDArray | None]
 
 
 class Description(NamedTuple):
-    """What a kernel keeps of columns that it can embed, and their attributes."""
+    """Description of columns for a kernel, and the attributes it was made by."""
 
     kernels: Any
     attrs: Snapshot
