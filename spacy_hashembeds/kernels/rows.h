@@ -52,12 +52,7 @@ DEVICE uint64 mix_bits(uint64 x) {
     return x;
 }
 
-// MurmurHash3_x64_128 of the 8 bytes of a key, as Thinc's Ops.hash cuts it up.
-DEVICE void hash_key(uint64 key, uint32 seed, uint32 hashes[MAX_HASHES]) {
-    const uint64 length = 8;
-    uint64 h1 = seed ^ (rotate_left(key * 0x87c37b91114253d5ULL, 31) *
-                        0x4cf5ad432745937fULL);
-    uint64 h2 = seed;
+DEVICE void finish_hash(uint64 h1, uint64 h2, uint64 length, uint32 hashes[MAX_HASHES]) {
     h1 ^= length;
     h2 ^= length;
     h1 += h2;
@@ -70,6 +65,13 @@ DEVICE void hash_key(uint64 key, uint32 seed, uint32 hashes[MAX_HASHES]) {
     hashes[1] = (uint32)(h1 >> 32);
     hashes[2] = (uint32)h2;
     hashes[3] = (uint32)(h2 >> 32);
+}
+
+// MurmurHash3_x64_128 of the 8 bytes of a key, as Thinc's Ops.hash cuts it up.
+DEVICE void hash_key(uint64 key, uint32 seed, uint32 hashes[MAX_HASHES]) {
+    const uint64 h1 = seed ^ (rotate_left(key * 0x87c37b91114253d5ULL, 31) *
+                              0x4cf5ad432745937fULL);
+    finish_hash(h1, seed, 8, hashes);
 }
 
 DEVICE uint32 find_symbol_row(const Column& column, uint64 key) {

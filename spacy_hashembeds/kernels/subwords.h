@@ -42,18 +42,7 @@ inline void hash_bytes(const unsigned char* bytes, size_t n, uint32_t seed,
     const size_t rest = n - done, low = rest < 8 ? rest : 8;
     h2 ^= scramble(read_word(bytes + done + low, rest - low), c2, 33, c1);
     h1 ^= scramble(read_word(bytes + done, low), c1, 31, c2);
-    h1 ^= n;
-    h2 ^= n;
-    h1 += h2;
-    h2 += h1;
-    h1 = mix_bits(h1);
-    h2 = mix_bits(h2);
-    h1 += h2;
-    h2 += h1;
-    hashes[0] = (uint32_t)h1;
-    hashes[1] = (uint32_t)(h1 >> 32);
-    hashes[2] = (uint32_t)h2;
-    hashes[3] = (uint32_t)(h2 >> 32);
+    finish_hash(h1, h2, n, hashes);
 }
 
 // Add the rows of a word, UTF-8 with its marks, and give how many they are.
