@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy
+import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, set_dropout_rate
 
@@ -67,25 +67,23 @@ def compare_gradients(
     }
 
 
-def _get_gradients(
-    model: Model, batches: Sequence[list[Doc]]
-) -> dict[str, numpy.ndarray]:
+def _get_gradients(model: Model, batches: Sequence[list[Doc]]) -> dict[str, np.ndarray]:
     model = model.copy()
     set_dropout_rate(model, 0.0)
     for docs, dY in zip(batches, make_gradients(list(batches)), strict=True):
         _, backprop = model.begin_update(docs)
         backprop(dY)
     return {
-        f"{number} {node.name} {param}": numpy.asarray(node.get_grad(param))
+        f"{number} {node.name} {param}": np.asarray(node.get_grad(param))
         for number, node in enumerate(model.walk())
         for param in node.param_names
         if node.has_grad(param)
     }
 
 
-def _concatenate(outputs: Any) -> numpy.ndarray:
-    return numpy.concatenate([numpy.asarray(Y) for batch in outputs for Y in batch])
+def _concatenate(outputs: Any) -> np.ndarray:
+    return np.concatenate([np.asarray(Y) for batch in outputs for Y in batch])
 
 
-def _norm(X: numpy.ndarray) -> float:
-    return float(numpy.linalg.norm(X.ravel().astype("float64")))
+def _norm(X: np.ndarray) -> float:
+    return float(np.linalg.norm(X.ravel().astype("float64")))

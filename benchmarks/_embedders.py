@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy
+import numpy as np
 from spacy.tokens import Doc
 from spacy.util import registry
 from thinc.api import Model, fix_random_seed, set_dropout_rate
@@ -36,7 +36,7 @@ OURS_NUMPY = "ours_4_numpy"
 
 #: Batches of docs, to embed one after the other.
 Sample = list[list[Doc]]
-Gradients = list[list[numpy.ndarray]]
+Gradients = list[list[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def make_gradients(sample: Sample) -> Gradients:
 
     RETURNS (Gradients): For each doc of each batch an array of shape `(tokens, width)`.
     """
-    rng = numpy.random.default_rng(0)
+    rng = np.random.default_rng(0)
     return [
         [rng.standard_normal((len(doc), WIDTH), dtype="float32") for doc in batch]
         for batch in sample

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy
+import numpy as np
 from spacy.util import registry
 from thinc.api import Model, fix_random_seed
 
@@ -28,7 +28,7 @@ _WIDTHS = {ATTENDING: 2 * WIDTH}
 _TOLERANCE = 1e-5
 
 #: For each batch an array of each Doc, shape `(tokens, width)`.
-Vectors = list[list[numpy.ndarray]]
+Vectors = list[list[np.ndarray]]
 
 
 def make_encoders() -> dict[str, Model]:
@@ -59,7 +59,7 @@ def compare_outputs(encoders: Mapping[str, Model], sample: Sample) -> dict[str, 
     RETURNS (dict[str, float]): The largest absolute output, and the largest difference.
     """
     stock, ours = (
-        numpy.concatenate(
+        np.concatenate(
             [
                 encoders[name].predict([X])[0]
                 for batch in make_vectors(sample, WIDTH)
@@ -80,7 +80,7 @@ def compare_outputs(encoders: Mapping[str, Model], sample: Sample) -> dict[str, 
 
 def make_vectors(sample: Sample, width: int, seed: int = 0) -> Vectors:
     """Make vectors for the tokens of Docs, of equal values for equal samples."""
-    rng = numpy.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     return [
         [rng.standard_normal((len(doc), width), dtype="float32") for doc in batch]
         for batch in sample
@@ -131,7 +131,7 @@ def _build(name: str) -> Model:
     package = "spacy" if name == SPACY else "spacy-hashembeds"
     build: Any = registry.get("architectures", f"{package}.{name}.v1")
     model = build(width=_WIDTHS.get(name, WIDTH), depth=DEPTH, dropout=DROPOUT)
-    X = numpy.zeros((1, WIDTH), dtype="float32")
+    X = np.zeros((1, WIDTH), dtype="float32")
     model.initialize(X=[X])
     return model
 

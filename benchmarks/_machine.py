@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from time import perf_counter, process_time
 from typing import Any
 
-import numpy
+import numpy as np
 from thinc.api import get_ops
 
 from spacy_hashembeds.acceleration.installation import is_parser_profiled
@@ -59,7 +59,7 @@ def measure_threads() -> dict[str, float | int | None]:
         1 for one thread, or None where it is absent; and "torch_threads", the number
         that torch says.
     """
-    X = numpy.ones((1000, 1000), dtype="float32")
+    X = np.ones((1000, 1000), dtype="float32")
     ops: Any = get_ops("numpy")
     torch = import_torch()
     busy: dict[str, float | int | None] = {
@@ -91,7 +91,7 @@ def check_one_thread(busy: dict[str, float | int | None]) -> None:
 
 def describe_machine() -> dict[str, Any]:
     """Describe the processor, its load, the libraries, and the time, for a result."""
-    blas = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": find_processor(),

@@ -9,7 +9,7 @@ from multiprocessing.pool import Pool
 from pathlib import Path
 from typing import Any
 
-import numpy
+import numpy as np
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -48,13 +48,13 @@ class ArrayDoc:
     values (numpy.ndarray): *Shape:* `(tokens, attributes)`, uint64.
     """
 
-    def __init__(self, values: numpy.ndarray) -> None:
+    def __init__(self, values: np.ndarray) -> None:
         self.values = values
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def to_array(self, attrs: Sequence[Any]) -> numpy.ndarray:
+    def to_array(self, attrs: Sequence[Any]) -> np.ndarray:
         """Get the values, whatever the attributes are."""
         return self.values
 
@@ -66,19 +66,19 @@ def make_id_docs(n_words: int, *, distinct: bool) -> Iterator[ArrayDoc]:
     distinct (bool): Whether no word comes twice. Else words are frequent and rare as
         in text, drawn from Zipf's law (exponent 1.2) over 2^40 words.
     """
-    rng = numpy.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for start in range(0, n_words, BATCH_WORDS):
         size = min(BATCH_WORDS, n_words - start)
         if distinct:
-            numbers = numpy.arange(start, start + size, dtype="uint64")
+            numbers = np.arange(start, start + size, dtype="uint64")
         else:
-            numbers = rng.zipf(1.2, size).astype("uint64") % numpy.uint64(2**40)
-        norms = (numbers + numpy.uint64(1)) * numpy.uint64(0x9E3779B97F4A7C15)
+            numbers = rng.zipf(1.2, size).astype("uint64") % np.uint64(2**40)
+        norms = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         # about as many prefixes, suffixes and shapes as English has
-        parts = [norms >> numpy.uint64(40 - i) for i in range(3)]
+        parts = [norms >> np.uint64(40 - i) for i in range(3)]
         sizes = (100, 5000, 200)
-        columns = [part % numpy.uint64(n) for part, n in zip(parts, sizes, strict=True)]
-        yield ArrayDoc(numpy.stack([norms, *columns], axis=1))
+        columns = [part % np.uint64(n) for part, n in zip(parts, sizes, strict=True)]
+        yield ArrayDoc(np.stack([norms, *columns], axis=1))
 
 
 def make_distinct_words(n_words: int) -> Iterator[list[str]]:
@@ -212,7 +212,7 @@ def _measure_tables(name: str, rows: Sequence[int]) -> dict[str, float]:
 
 def _train(model: Model, docs: list[Any]) -> None:
     Y, backprop = model.begin_update(docs)
-    backprop([numpy.ones_like(y) for y in Y])
+    backprop([np.ones_like(y) for y in Y])
     model.finish_update(SGD(0.001))
 
 

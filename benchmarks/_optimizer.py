@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-import numpy
+import numpy as np
 from spacy.language import Language
 from thinc.api import Optimizer
 
@@ -29,7 +29,7 @@ def time_optimizer(
     """
     model = nlp.get_pipe(component).model  # type: ignore[attr-defined]
     weights = [
-        numpy.array(node.get_param(name))
+        np.array(node.get_param(name))
         for node in model.walk()
         for name in node.param_names
     ]
@@ -46,7 +46,7 @@ def _time_step(
     steps: int,
     schedule: Schedule,
 ) -> float:
-    gradients: list[Any] = [numpy.full_like(W, gradient) for W in weights]
+    gradients: list[Any] = [np.full_like(W, gradient) for W in weights]
 
     def step() -> None:
         for number, (W, dW) in enumerate(zip(weights, gradients, strict=True)):

@@ -7,7 +7,7 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy
+import numpy as np
 from thinc.api import Model
 
 from ._embedders import OURS, SPACY
@@ -59,7 +59,7 @@ def _save_tables(folder: Path, rows: Sequence[int]) -> list[Path]:
     paths = []
     for number, table in enumerate(find_tables(model)):
         paths.append(folder / f"{number}.npy")
-        numpy.save(paths[-1], numpy.asarray(table.get_param("E")))
+        np.save(paths[-1], np.asarray(table.get_param("E")))
     return paths
 
 
@@ -114,7 +114,7 @@ def _predict_and_measure(
 ) -> dict[str, Any]:
     model = build_plain(name, rows)
     for table, path in zip(find_tables(model), paths or (), strict=False):
-        table.set_param("E", numpy.load(path, mmap_mode="r"))
+        table.set_param("E", np.load(path, mmap_mode="r"))
     for doc in make_id_docs(n_words, distinct=True):
         model.predict([doc])
     # all have their tables now, and none lets go of them before all are measured

@@ -5,7 +5,7 @@ from copy import copy, deepcopy
 from importlib import import_module
 from typing import Any
 
-import numpy
+import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
@@ -59,12 +59,12 @@ class TorchEmbed:
 
     def begin_update(
         self, docs: Sequence[Doc], dropout: float
-    ) -> tuple[list[Tensor], Callable[[Sequence[numpy.ndarray]], None]]:
+    ) -> tuple[list[Tensor], Callable[[Sequence[np.ndarray]], None]]:
         """Embed docs in training, and give the function that backpropagates."""
         Y = self.embed(self.find_rows(docs), dropout)
 
-        def backprop(dY: Sequence[numpy.ndarray]) -> None:
-            Y.backward(self.torch.from_numpy(numpy.concatenate(dY)))
+        def backprop(dY: Sequence[np.ndarray]) -> None:
+            Y.backward(self.torch.from_numpy(np.concatenate(dY)))
 
         return self._split(Y, docs), backprop
 
@@ -73,12 +73,12 @@ class TorchEmbed:
 
         RETURNS (list[Tensor]): *Shape:* `(tokens, num_hashes)` each, int32.
         """
-        ids = numpy.concatenate([doc.to_array(self.columns) for doc in docs])
+        ids = np.concatenate([doc.to_array(self.columns) for doc in docs])
         ops = NumpyOps()
         rows = []
         bags = self.parts["bags"]
         for column, (seed, bag) in enumerate(zip(self.seeds, bags, strict=True)):
-            keys = ops.hash(numpy.ascontiguousarray(ids[:, column]), seed)
+            keys = ops.hash(np.ascontiguousarray(ids[:, column]), seed)
             keys = keys[:, : self.num_hashes] % bag.num_embeddings
             rows.append(self.torch.from_numpy(keys.astype("int32")))
         return rows
@@ -100,15 +100,15 @@ class TorchEmbed:
     def _split(self, Y: Tensor, docs: Sequence[Doc]) -> list[Tensor]:
         return list(Y.split([len(doc) for doc in docs]))
 
-    def _make_bag(self, E: numpy.ndarray) -> Any:
+    def _make_bag(self, E: np.ndarray) -> Any:
         bag = self.torch.nn.EmbeddingBag(*E.shape, mode="sum")
         self._fill(bag.weight, E)
         return bag
 
-    def _fill(self, parameter: Tensor, values: numpy.ndarray) -> None:
-        values = numpy.ascontiguousarray(values)
+    def _fill(self, parameter: Tensor, values: np.ndarray) -> None:
+        values = np.ascontiguousarray(values)
         parameter.data.copy_(self.torch.from_numpy(values))
 
 
-def _get_array(model: Model, name: str) -> numpy.ndarray:
-    return numpy.asarray(model.get_param(name))
+def _get_array(model: Model, name: str) -> np.ndarray:
+    return np.asarray(model.get_param(name))

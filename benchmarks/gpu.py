@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import numpy
+import numpy as np
 import typer
 from spacy.tokens import Doc
 from spacy.util import registry
@@ -210,7 +210,7 @@ def check_equal(
     RAISES (RuntimeError): If they differ: times of wrong numbers mean nothing.
     """
     expected, actual = (
-        numpy.concatenate([device.ops.to_numpy(Y) for Y in model.predict(docs)])
+        np.concatenate([device.ops.to_numpy(Y) for Y in model.predict(docs)])
         for model in models.values()
     )
     difference = abs(actual - expected).max()

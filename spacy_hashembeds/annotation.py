@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import numpy
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -95,7 +95,7 @@ def _copy(example: Example, gold: Sequence[str]) -> Doc:
     doc = example.predicted.copy()
     if gold and len(doc):
         columns = [[*map(_to_attr, example.get_aligned(attr))] for attr in gold]
-        values: Ints2d = numpy.array(columns, dtype="uint64").T  # type: ignore[assignment]
+        values: Ints2d = np.array(columns, dtype="uint64").T  # type: ignore[assignment]
         doc.from_array(list(gold), values)
     return doc
 

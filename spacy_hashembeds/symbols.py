@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy
+import numpy as np
 from spacy.attrs import IDS
 from spacy.tokens import Doc
 
@@ -51,8 +51,8 @@ def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
 def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
     """Tell the symbols that were seen `min_freq` times or more from the rare ones."""
 
-    def to_array(values: Iterable[int]) -> numpy.ndarray:
-        return numpy.array([*values], dtype="uint64")
+    def to_array(values: Iterable[int]) -> np.ndarray:
+        return np.array([*values], dtype="uint64")
 
     tables = {}
     for attr, counter in counts.items():
@@ -67,8 +67,8 @@ def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
 
 def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
     """Save symbol tables to a `.npz` file, whole or not at all."""
-    arrays: dict[str, Any] = {"lang": numpy.array(symbols.lang)}
-    arrays["min_freq"] = numpy.array(symbols.min_freq)
+    arrays: dict[str, Any] = {"lang": np.array(symbols.lang)}
+    arrays["min_freq"] = np.array(symbols.min_freq)
     for attr, table in symbols.tables.items():
         _check_table(attr, table)  # numpy 2.0 would pickle what is no number
         arrays[f"symbols/{attr}"] = table.frequent
@@ -76,7 +76,7 @@ def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
         if table.rare is not None:
             arrays[f"rare/{attr}"] = table.rare
     with replacing(path) as temporary, temporary.open("wb") as file_:
-        numpy.savez_compressed(file_, **arrays)
+        np.savez_compressed(file_, **arrays)
 
 
 def load_symbols(path: str | Path) -> SymbolTables:
@@ -91,7 +91,7 @@ def load_symbols(path: str | Path) -> SymbolTables:
         )
     with path.open("rb") as file_:
         try:
-            with numpy.load(file_, allow_pickle=False) as arrays:
+            with np.load(file_, allow_pickle=False) as arrays:
                 return _read_arrays(arrays)
         except Exception as e:  # damaged bytes fail anywhere between zip and array
             raise ValueError(
@@ -100,7 +100,7 @@ def load_symbols(path: str | Path) -> SymbolTables:
             ) from e
 
 
-def _read_arrays(arrays: Mapping[str, numpy.ndarray]) -> SymbolTables:
+def _read_arrays(arrays: Mapping[str, np.ndarray]) -> SymbolTables:
     attrs = [name[len("symbols/") :] for name in arrays if name.startswith("symbols/")]
     known = {
         f"{kind}/{attr}" for kind in ("symbols", "counts", "rare") for attr in attrs
@@ -140,12 +140,12 @@ def _check_table(attr: str, table: Symbols) -> None:
             raise ValueError(f"{attr}: {name} {array.dtype} of shape {array.shape}")
     if counts is None or len(symbols) != len(counts):
         raise ValueError(f"{attr}: not one count for each of {len(symbols)} symbols")
-    if len(numpy.unique(symbols)) != len(symbols):
+    if len(np.unique(symbols)) != len(symbols):
         raise ValueError(f"{attr}: a symbol is there twice")
     if rare is None:
         return
     if not (rare[1:] > rare[:-1]).all():
         raise ValueError(f"{attr}: rare symbols are not in ascending order")
     # with a table, which it may choose by itself, numpy 2.0 fails from 2**63 on
-    if numpy.isin(rare, symbols, kind="sort").any():
+    if np.isin(rare, symbols, kind="sort").any():
         raise ValueError(f"{attr}: a symbol is rare and frequent")

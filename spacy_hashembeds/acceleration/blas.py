@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
 
-import numpy
+import numpy as np
 from spacy.language import Language
 from thinc.api import Model, NumpyOps, Ops, get_current_ops, set_current_ops
 from thinc.types import Floats2d
@@ -74,7 +74,7 @@ def describe_blis() -> Blas:
 
 def describe_numpy_blas() -> Blas:
     """Describe the library that numpy was built with; OpenBLAS tells everything."""
-    config: Any = numpy.show_config(mode="dicts")
+    config: Any = np.show_config(mode="dicts")
     built = config.get("Build Dependencies", {}).get("blas", {})
     get_name = find_openblas("get_corename", ctypes.c_char_p)
     get_threads = find_openblas("get_num_threads", ctypes.c_int)
@@ -92,7 +92,7 @@ def measure_speeds(
     """Measure float32 products, forward and of the weights' gradient, in GFLOP/s: of
     each choice and shape those of the rounds, in turns after one that warms up.
     """
-    rng = numpy.random.default_rng(0)
+    rng = np.random.default_rng(0)
     speeds: dict[str, list[list[float]]] = {name: [] for name in choices}
     for nB, nI, nO in shapes:
         X, W, dY = (

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
@@ -214,11 +214,11 @@ def _is_same(old: Any, new: Any) -> bool:
         )
     if isinstance(old, list | tuple):
         return len(old) == len(new) and all(map(_is_same, old, new))
-    if isinstance(old, float | numpy.floating | numpy.ndarray):
-        a, b = numpy.asarray(old), numpy.asarray(new)
+    if isinstance(old, float | np.floating | np.ndarray):
+        a, b = np.asarray(old), np.asarray(new)
         if a.shape != b.shape or a.dtype.kind != "f":
-            return numpy.array_equal(a, b)
-        return numpy.allclose(a, b, atol=SCORE_TOLERANCE, equal_nan=True)
+            return np.array_equal(a, b)
+        return np.allclose(a, b, atol=SCORE_TOLERANCE, equal_nan=True)
     if isinstance(old, str | int | set | frozenset | None):
         return bool(old == new)
     return type(old) is type(new)  # a stranger's object may equal nothing but itself
@@ -272,6 +272,6 @@ def _make_inputs(model: Model, docs: list[Doc]) -> list[Any]:
     """
     if model._func is not encode_windows:
         return docs
-    rng, width = numpy.random.default_rng(0), model.get_dim("nO")
+    rng, width = np.random.default_rng(0), model.get_dim("nO")
     arrays = (rng.standard_normal((len(doc), width), dtype="f") for doc in docs)
     return [model.ops.xp.asarray(array) for array in arrays]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy
+import numpy as np
 import srsly
 from spacy.attrs import DEP, ENT_TYPE, LEMMA, TAG
 from spacy.language import Language
@@ -70,7 +70,7 @@ def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
 
 def _check_content(content: Mapping[str, Any], vocab: Vocab) -> None:
     """Refuse a `DocBin` that contradicts itself: spaCy drops what has no place."""
-    attrs, lengths = content["attrs"], numpy.frombuffer(content["lengths"], "int32")
+    attrs, lengths = content["attrs"], np.frombuffer(content["lengths"], "int32")
     n_tokens = int(lengths.sum())
     # By spaCy's format, what is not there has its default for each doc.
     of_docs = ("cats", "flags", "span_groups", "user_data")
@@ -84,9 +84,9 @@ def _check_content(content: Mapping[str, Any], vocab: Vocab) -> None:
     if not all(isinstance(cats, dict) for cats in content["cats"]):
         raise ValueError("cats: no mapping")
     named = [attrs.index(attr) for attr in _NAMED if attr in attrs]
-    tokens = numpy.frombuffer(content["tokens"], "uint64").reshape(-1, len(attrs))
+    tokens = np.frombuffer(content["tokens"], "uint64").reshape(-1, len(attrs))
     strings = StringStore(content["strings"])
-    for value in numpy.unique(tokens[:, named]).tolist():
+    for value in np.unique(tokens[:, named]).tolist():
         if value and value not in strings and value not in vocab.strings:
             raise ValueError(f"{value} is not among the strings")
 

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-import numpy
+import numpy as np
 from thinc.api import Model
 from thinc.initializers import glorot_uniform_init, uniform_init
 from thinc.types import Floats2d
@@ -127,7 +127,7 @@ def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     # the sum of two such rows is about as long as the one-hot vector of a type
-    bound = float(numpy.sqrt(1.5 / model.get_dim("nM")))
+    bound = float(np.sqrt(1.5 / model.get_dim("nM")))
     shapes = _find_shapes(model)
     model.set_param("E", uniform_init(model.ops, shapes["E"], lo=-bound, hi=bound))
     for name in _list_kernels(_get_ngram_size(model)):

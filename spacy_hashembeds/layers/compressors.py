@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy
+import numpy as np
 from thinc.api import Model, Ops
 from thinc.initializers import uniform_init, zero_init
 from thinc.types import Floats2d, Ints2d
@@ -127,10 +127,10 @@ def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
     Bits are float32, each 0 or 1; the first is the highest.
     """
     nI = bits.shape[1]
-    worth = numpy.zeros((nI, -(-nI // num_bits)), dtype="float32")
+    worth = np.zeros((nI, -(-nI // num_bits)), dtype="float32")
     for j in range(worth.shape[1]):
         word = worth[j * num_bits : (j + 1) * num_bits, j]
-        word[:] = 2.0 ** numpy.arange(len(word))[::-1]
+        word[:] = 2.0 ** np.arange(len(word))[::-1]
     # sums of powers of 2 up to 2²⁰ are exact
     return ops.as_contig((bits @ ops.asarray(worth)).T, dtype="int32")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-import numpy
+import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
@@ -188,16 +188,16 @@ def takes_ngrams(model: Model) -> bool:
 
 def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
     """Give a hasher the n-grams that count: sorted keys from `lsh.find_ngrams`."""
-    ngrams = numpy.array(ngrams)
+    ngrams = np.array(ngrams)
     ngrams.flags.writeable = False  # they are checked only once
     model.attrs["ngrams"] = ngrams
 
 
 def _are_among(keys: NDArray, counted: NDArray) -> NDArray:
     if len(counted) == 0:
-        return numpy.zeros(len(keys), dtype=bool)
+        return np.zeros(len(keys), dtype=bool)
     places = lsh.find_in_order(counted, keys)
-    return counted[numpy.minimum(places, len(counted) - 1)] == keys
+    return counted[np.minimum(places, len(counted) - 1)] == keys
 
 
 def _check_lsh(model: Model[InT, OutT]) -> None:

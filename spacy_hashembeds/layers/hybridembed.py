@@ -2,7 +2,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy
+import numpy as np
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Ints1d, Ints2d
@@ -90,7 +90,7 @@ def forward(
     rows: Any = find_rows(model.ops, finder, ids, nV)
     first, more = rows[:, :1], rows[:, 1:]
     # those that have more rows than the first
-    hashed = numpy.flatnonzero((more < nV).any(axis=1))
+    hashed = np.flatnonzero((more < nV).any(axis=1))
     more = more[hashed]
     E: Any = get_table(model)
     output = E[first[:, 0]]

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numpy
+import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.initializers import uniform_init
@@ -28,7 +28,7 @@ InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
 
 #: A key that is no symbol: the hash of no text that anybody has met.
-_UNKNOWN = numpy.uint64(2**64 - 1)
+_UNKNOWN = np.uint64(2**64 - 1)
 
 
 def SymbolEmbed(
@@ -129,8 +129,8 @@ def replace_by_unknown(model: Model, keys: NDArray) -> NDArray:
     if not rate or not len(symbols):
         return keys
     found, is_known = find_symbols(keys, symbols)
-    is_drawn = numpy.random.random_sample(len(keys)) < rate / (rate + counts[found])
-    return numpy.where(is_drawn & is_known, _UNKNOWN, keys)
+    is_drawn = np.random.random_sample(len(keys)) < rate / (rate + counts[found])
+    return np.where(is_drawn & is_known, _UNKNOWN, keys)
 
 
 def check_weights(model: Model) -> None:
@@ -140,7 +140,7 @@ def check_weights(model: Model) -> None:
     check_number(model, "unknown_rate", 0, 1)
     counts: Any = model.attrs["counts"]
     is_right = counts is None or (
-        isinstance(counts, numpy.ndarray)
+        isinstance(counts, np.ndarray)
         and counts.shape == model.attrs["symbols"].shape
         and counts.dtype == "uint64"
         and bool(counts.all())

@@ -10,7 +10,7 @@ It sets the attribute "symbols", which is saved with the layer, or raises a Valu
 
 from typing import Any, NamedTuple
 
-import numpy
+import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model, Ops
 
@@ -56,7 +56,7 @@ def get_symbols(model: Model) -> Any:
 
 def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
     """Set distinct symbols, for which the dimension `dim` has to be `n_rows`."""
-    symbols = numpy.sort(symbols, axis=-1)
+    symbols = np.sort(symbols, axis=-1)
     if not are_sorted_symbols(symbols):
         raise ValueError(
             f"The symbols for {model.attrs['key']} should be distinct numbers in a "
@@ -76,7 +76,7 @@ def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
 
 def are_sorted_symbols(symbols: Any) -> bool:
     return (
-        isinstance(symbols, numpy.ndarray)
+        isinstance(symbols, np.ndarray)
         and symbols.ndim == 1
         and symbols.dtype == "uint64"
         and bool((symbols[1:] > symbols[:-1]).all())
@@ -98,7 +98,7 @@ def find_symbols(keys: Any, symbols: Any) -> tuple[Any, Any]:
     """Find the place of each key among ascending symbols, of which there are some, and
     whether it is the one there. *Shapes:* `(n,)`.
     """
-    found = numpy.minimum(numpy.searchsorted(symbols, keys), len(symbols) - 1)
+    found = np.minimum(np.searchsorted(symbols, keys), len(symbols) - 1)
     return found, symbols[found] == keys
 
 
@@ -111,5 +111,5 @@ def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
         return ops.alloc2i(len(ids), 1, dtype="uint32")  # where `unk` is 0
     keys: Any = ops.as_contig(ids, dtype="uint64")
     found, is_known = find_symbols(keys, symbols)
-    rows = numpy.where(is_known, found + (found >= unk), unk)
+    rows = np.where(is_known, found + (found >= unk), unk)
     return rows.astype("uint32").reshape(-1, 1)

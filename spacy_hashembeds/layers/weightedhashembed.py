@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numpy
+import numpy as np
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d, Ints1d, Ints2d
@@ -129,7 +129,7 @@ def init(initial_weight: float, model: Model, X: Any = None, Y: Any = None) -> N
     if _has_symbols(model):
         model.set_dim("nK", len(get_symbols(model)) + 1)
     model.set_param("E", uniform_init(model.ops, _get_shape(model, "E")))
-    P: Any = numpy.random.normal(initial_weight, _SPREAD, _get_shape(model, "P"))
+    P: Any = np.random.normal(initial_weight, _SPREAD, _get_shape(model, "P"))
     model.set_param("P", model.ops.asarray2f(P.astype("float32")))
 
 
