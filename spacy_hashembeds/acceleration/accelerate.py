@@ -247,7 +247,7 @@ class Conversion:
         chosen: list[ChosenPrecision] = []
         if precision == AUTO:
             texts = list(texts)
-            after = self._load(load, "float32")
+            after = self._load(load, None)
             chosen = choose_precisions(
                 self.before,
                 after,

@@ -4,6 +4,7 @@ load the weights of these: they have their tree of nodes, seeds and parameter na
 
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from types import MappingProxyType
 from typing import Any
 
@@ -73,7 +74,7 @@ def find_convertible(config: Config, precision: Precision = None) -> list[str]:
 def _choose(precision: Precision, place: str) -> str | None:
     """Choose what the products of an encoder at a place are to be computed of."""
     if isinstance(precision, Mapping):
-        return precision.get(place.split(".")[1], "float32")
+        return precision.get(place.split(".")[1])
     return precision
 
 
@@ -105,20 +106,12 @@ def check_convertible(
     or components of these names, and that what that makes of it can be checked here.
     """
     blocks = find_architectures(convert_config(config))
-    if precision == AUTO:  # there is something to convert if any would change
+    _check_precision(precision, blocks, model)
+    if precision == AUTO:
         has_encoder = any(block[_NAME] == OUR_ENCODER for block in blocks.values())
-        precision = next(iter(find_fewer_bits()), None) if has_encoder else None
-    if precision not in (None, "float32"):
-        if find_instructions(precision) is None:
-            raise ValueError(
-                f"'precision' should be 'float32' here: for {precision} there are no "
-                "instructions, or no compiled kernels (`spacy hashembeds doctor`)."
-            )
-        if all(block[_NAME] != OUR_ENCODER for block in blocks.values()):
-            raise ValueError(
-                f"'precision' should be 'float32' for '{model}': it has no window "
-                f"encoder, whose products could be of {precision}."
-            )
+        if has_encoder and find_fewer_bits():
+            return  # of which one may be faster
+        precision = None
     if replacements or find_convertible(config, precision):
         return
     found = {place: block["@architectures"] for place, block in blocks.items()}
@@ -142,6 +135,23 @@ def check_convertible(
         "attribute ruler or a lemmatizer that can be converted, but has none "
         f"({places or 'no trained component'}).{remedy}"
     )
+
+
+def _check_precision(
+    precision: str | None, blocks: Mapping[str, dict[str, Any]], model: object
+) -> None:
+    if precision in (None, AUTO, "float32"):
+        return
+    if find_instructions(precision) is None:
+        raise ValueError(
+            f"'precision' should be 'float32' here: for {precision} there are no "
+            "instructions, or no compiled kernels (`spacy hashembeds doctor`)."
+        )
+    if all(block[_NAME] != OUR_ENCODER for block in blocks.values()):
+        raise ValueError(
+            f"'precision' should be 'float32' for '{model}': it has no window "
+            f"encoder, whose products could be of {precision}."
+        )
 
 
 def convert_config(
@@ -171,18 +181,35 @@ def convert_config(
             place = ".".join(parts)
             set_dot_to_object(converted, place, dot_to_object(plain, place))
     for place, block in blocks.items():
-        try:
-            raw = dot_to_object(converted, place)
-        except KeyError:  # it is in a block that a variable stands for
-            continue
-        if isinstance(raw, dict):
-            chosen = _choose(precision, place)
-            set_dot_to_object(converted, place, _convert(raw, block, chosen))
+        if isinstance(precision, Mapping):
+            _write_out(converted, plain, place)
+        _convert_block(converted, place, block, _choose(precision, place))
     for name, factory in factories.items():
         converted["components"][name]["factory"] = factory
     if blas and not converted["nlp"].get("after_pipeline_creation"):
         converted["nlp"]["after_pipeline_creation"] = {"@callbacks": BLAS}
     return converted
+
+
+def _convert_block(
+    config: Config, place: str, block: Mapping[str, Any], precision: str | None
+) -> None:
+    try:
+        raw = dot_to_object(config, place)
+    except KeyError:  # it is in a block that a variable stands for
+        return
+    if isinstance(raw, dict):
+        set_dot_to_object(config, place, _convert(raw, block, precision))
+
+
+def _write_out(config: Config, plain: Config, place: str) -> None:
+    """Write out a block that a variable stands for, which another component shares."""
+    parts = place.split(".")
+    for n in range(1, len(parts) + 1):
+        above = ".".join(parts[:n])
+        if not isinstance(dot_to_object(config, above), dict):
+            set_dot_to_object(config, above, deepcopy(dot_to_object(plain, above)))
+            return
 
 
 def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:

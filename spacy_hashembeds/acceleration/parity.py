@@ -113,12 +113,17 @@ def compare_pipelines(
             if not is_exact:
                 docs = _annotate("as it is", before, batch)
             counter.count(batch, docs, _annotate("as converted", after, batch))
-    if parity.tokens == 0:
-        raise ValueError(
-            f"There should be tokens to compare the pipelines on, but there is none in "
-            f"the {parity.texts} texts."
-        )
+    check_tokens(parity.tokens, parity.texts)
     return parity
+
+
+def check_tokens(n_tokens: int, n_texts: int) -> None:
+    """Check that there is something to compare pipelines on."""
+    if n_tokens == 0:
+        raise ValueError(
+            "There should be tokens to compare the pipelines on, but there is none in "
+            f"the {n_texts} texts."
+        )
 
 
 def make_texts(strings: Iterable[str], *, only_known: bool = False) -> list[str]:

@@ -18,7 +18,7 @@ from ..layers.windowencoder import LaidOut
 from .blas import walk_layers
 from .changes import ChangeCounter
 from .conversion import find_fewer_bits
-from .parity import BATCH_SIZE, SAMPLE_SIZE, LoadedPipeline
+from .parity import BATCH_SIZE, SAMPLE_SIZE, LoadedPipeline, check_tokens
 from .timing import measure_components
 
 FLOAT32 = PRECISIONS[0]
@@ -34,7 +34,7 @@ class ChosenPrecision:
     precision: str
     #: Microseconds a word of the component, by precision.
     times: Mapping[str, float]
-    #: What others that are faster would change, by precision.
+    #: What others that are faster would change too much, by precision.
     refused: Mapping[str, str]
 
     def __str__(self) -> str:
@@ -56,48 +56,57 @@ def choose_precisions(
     max_changed: float,
     progress: Callable[[Sequence[str | Doc]], Iterable[Any]] = lambda texts: texts,
 ) -> list[ChosenPrecision]:
-    """Choose one for each enabled component of `after` that has encoders of ours, what
-    takes longest first: of those faster than float32 the fastest with which, beside
-    what was chosen before it, what `before` annotates is changed no more than may be.
+    """Choose one for each enabled component of `after` that has encoders of ours of its
+    own, what takes longest first: of those faster than what it has the fastest with
+    which, beside what was chosen before it, what `before` annotates is changed no more
+    than may be. Both have the same precisions at first.
 
-    Encoders of `after` are left with what is chosen.
+    RAISES (ValueError): If there is no token in the texts.
     """
-    encoders = _find_encoders(after.nlp)
-    _set(encoders, FLOAT32)
+    encoders = _find_encoders(after.nlp, before.nlp)
     docs = list(_annotate(before, progress(texts)))
+    check_tokens(sum(map(len, docs)), len(docs))
     times = _time(after, encoders, docs)
     classes = list_classes(before.nlp)
     chosen = []
-    for name in sorted(encoders, key=lambda name: -times[name][FLOAT32]):
+    for name in sorted(encoders, key=lambda name: -max(times[name].values())):
+        kept = encoders[name][0].precision
         ranked = sorted(times[name], key=times[name].__getitem__)
         refused: dict[str, str] = {}
-        for precision in ranked[: ranked.index(FLOAT32)]:
-            _set({name: encoders[name]}, precision)
+        for precision in ranked:
+            _set(encoders[name], precision)
+            if precision == kept:
+                break
             counter = ChangeCounter(classes)
             counter.count(texts, docs, list(_annotate(after, progress(texts))))
-            refused[precision] = counter.summarize().describe_excess(max_changed)
-            if not refused[precision]:
-                del refused[precision]
+            excess = counter.summarize().describe_excess(max_changed)
+            if not excess:
                 break
-        else:
-            precision = FLOAT32
-            _set({name: encoders[name]}, precision)
+            refused[precision] = excess
         chosen.append(ChosenPrecision(name, precision, times[name], refused))
     return chosen
 
 
-def _find_encoders(nlp: Language) -> dict[str, list[LaidOut]]:
+def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:
+    """Find encoders by component, but for what another pipeline shares, and for
+    components whose encoders have several precisions.
+    """
+    shared = {id(node.attrs.get("weights")) for _, node in walk_layers(other)}
     encoders = defaultdict(list)
     for name, node in walk_layers(nlp):
         if node._func is encode_windows and name in nlp.pipe_names:
             encoders[name].append(node.attrs["weights"])
-    return dict(encoders)
+    return {
+        name: of
+        for name, of in encoders.items()
+        if len({weights.precision for weights in of}) == 1
+        and shared.isdisjoint(map(id, of))
+    }
 
 
-def _set(encoders: Mapping[str, Sequence[LaidOut]], precision: str) -> None:
-    for of_component in encoders.values():
-        for weights in of_component:
-            weights.precision = precision
+def _set(encoders: Sequence[LaidOut], precision: str) -> None:
+    for weights in encoders:
+        weights.precision = precision
 
 
 def _annotate(pipeline: LoadedPipeline, texts: Iterable[str | Doc]) -> Iterator[Doc]:
@@ -117,12 +126,17 @@ def _time(
     set_current_ops(pipeline.ops)
     n_tokens = np.cumsum([len(doc) for doc in docs])
     sample = docs[: int(np.searchsorted(n_tokens, SAMPLE_SIZE)) + 1]
+    kept = {name: of[0].precision for name, of in encoders.items()}
     times: dict[str, dict[str, float]] = {name: {} for name in encoders}
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if encoders else 0):
         for precision in (FLOAT32, *find_fewer_bits()):
-            _set(encoders, precision)
+            for of_component in encoders.values():
+                _set(of_component, precision)
             found = measure_components(pipeline.nlp, sample)
             for name, of in times.items():
                 of[precision] = min(found[name], of.get(precision, float("inf")))
-    _set(encoders, FLOAT32)
+    for name, of_component in encoders.items():
+        _set(of_component, kept[name])
+        # where there are no instructions for it, it is float32
+        times[name].setdefault(kept[name], times[name][FLOAT32])
     return times

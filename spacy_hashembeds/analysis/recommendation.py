@@ -4,8 +4,10 @@
 """
 
 from collections.abc import Sequence
+from inspect import signature
 
 from ..architectures.embedders import multi_embed
+from ..architectures.embedders.subword_embed import SubwordEmbed
 
 #: What to put in, by its description.
 EMBEDDER = multi_embed.DESCRIPTION
@@ -32,11 +34,11 @@ POINTS_JOINED = {
 #: What is put in beside the tables.
 SUBWORD_BLOCK = {
     "@architectures": "spacy-hashembeds.SubwordEmbed.v1",
-    "attr": "LOWER",
-    "rows": 5000,
-    "width": 24,
-    "minn": 3,
-    "maxn": 5,
+    **{
+        name: parameter.default
+        for name, parameter in signature(SubwordEmbed).parameters.items()
+        if name != "dropout"
+    },
 }
 
 #: The same on WNUT 2017, of pretraining on its raw texts, with an encoder of 4 layers.

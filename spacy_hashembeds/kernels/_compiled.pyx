@@ -7,6 +7,7 @@ Shapes are checked here, once a call; what is in the arrays is the callers' to c
 from cpython.pystate cimport PyThreadState
 
 from libc.stdint cimport SIZE_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
 from thinc.backends.cblas cimport CBlas, set_saxpy, set_sgemm
@@ -98,7 +99,7 @@ cdef extern from "subwords.h" nogil:
     size_t add_ngram_rows(
         vector[uint32_t]& rows, vector[size_t]& starts, const unsigned char* word,
         size_t n, Ngrams ngrams
-    ) except +
+    )
 
 
 cdef extern from "windows.h" nogil:
@@ -213,7 +214,7 @@ cdef void lock(PyThreadState* unlocked) noexcept:
 
 
 # see compiled.py
-INTERFACE = 8
+INTERFACE = 9
 
 cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
@@ -433,18 +434,25 @@ def find_ngram_rows(
     size_t num_hashes, uint32_t n_rows
 ):
     cdef Ngrams ngrams = Ngrams(seed, minn, maxn, affixes, num_hashes, n_rows)
+    cdef size_t i, n_words = len(words), n_bytes = 0
+    cdef vector[const unsigned char*] texts
+    cdef vector[size_t] sizes, starts
     cdef vector[uint32_t] rows
-    cdef vector[size_t] starts
-    cdef int64_t[::1] lengths = np.empty(len(words), dtype="int64")
+    cdef int64_t[::1] lengths = np.empty(n_words, dtype="int64")
     cdef bytes word
     require(0 < minn and 0 < num_hashes <= MAX_HASHES and n_rows > 0)
-    for i, word in enumerate(words):
-        lengths[i] = add_ngram_rows(rows, starts, word, len(word), ngrams)
-    found = np.empty(rows.size(), dtype="uint32")
-    cdef uint32_t[::1] view = found
-    for j in range(rows.size()):
-        view[j] = rows[j]
-    return found, lengths.base
+    for word in words:
+        texts.push_back(word)
+        sizes.push_back(len(word))
+        n_bytes += len(word)
+    cdef PyThreadState* unlocked = unlock(n_bytes * (maxn - minn + 1) * num_hashes)
+    for i in range(n_words):
+        lengths[i] = add_ngram_rows(rows, starts, texts[i], sizes[i], ngrams)
+    lock(unlocked)
+    cdef uint32_t[::1] found = np.empty(rows.size(), dtype="uint32")
+    if rows.size() > 0:
+        memcpy(&found[0], rows.data(), rows.size() * sizeof(uint32_t))
+    return found.base, lengths.base
 
 
 cdef int require_rows(cbool are_there, size_t n_rows) except -1:

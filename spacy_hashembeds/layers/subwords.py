@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hashing.murmur import MAX_HASHES
 from ..kernels import compiled
 
 #: What stands before and after a word: an n-gram with one of them begins or ends it.
@@ -55,7 +54,7 @@ class Ngrams(NamedTuple):
             for ngram in self.cut(word)
             for row in hash_text(ngram)[: self.num_hashes]
         ]
-        lengths = [self.num_hashes * sum(1 for _ in self.cut(word)) for word in words]
+        lengths = [self.num_hashes * len([*self.cut(word)]) for word in words]
         rows = np.array(found, dtype="uint32") % np.uint32(self.rows)
         return rows, np.array(lengths, dtype="int64")
 
@@ -76,10 +75,10 @@ def shorten(word: str) -> str:
     return word if len(word) <= MAX_CHARACTERS else word[:half] + word[-half:]
 
 
-def hash_text(text: str, seed: int = SEED) -> tuple[int, ...]:
-    """Hash a text to four numbers of 32 bits, by MurmurHash3_x64_128 of its UTF-8."""
+def hash_text(text: str) -> tuple[int, ...]:
+    """Hash the UTF-8 of a text to four numbers of 32 bits, by MurmurHash3_x64_128."""
     data = text.encode("utf8")
-    h1 = h2 = seed
+    h1 = h2 = SEED
     n_blocks = len(data) // 16
     for i in range(n_blocks):
         block = data[16 * i : 16 * (i + 1)]
@@ -96,8 +95,7 @@ def hash_text(text: str, seed: int = SEED) -> tuple[int, ...]:
     h1, h2 = _mix(h1), _mix(h2)
     h1 = (h1 + h2) & _MASK
     h2 = (h2 + h1) & _MASK
-    hashes = h1 & 0xFFFFFFFF, h1 >> 32, h2 & 0xFFFFFFFF, h2 >> 32
-    return hashes[:MAX_HASHES]
+    return h1 & 0xFFFFFFFF, h1 >> 32, h2 & 0xFFFFFFFF, h2 >> 32
 
 
 def _scramble(block: bytes, first: int, bits: int, second: int) -> int:

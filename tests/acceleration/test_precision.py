@@ -5,13 +5,23 @@ from functools import partial
 import numpy as np
 import pytest
 import spacy
+from spacy.language import Language
 
 from spacy_hashembeds.acceleration import precision
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import walk_layers
+from spacy_hashembeds.acceleration.conversion import (
+    OUR_ENCODER,
+    convert_config,
+    find_architectures,
+)
 from spacy_hashembeds.acceleration.in_memory import accelerate
+from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
+    MaxoutWindowEncoder,
+)
 from spacy_hashembeds.kernels import quantized
 from spacy_hashembeds.layers import windowencoder
+from spacy_hashembeds.loading import load_config
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS
@@ -108,7 +118,7 @@ def test_the_limit_is_that_of_all_components_together(folder, tmp_path, monkeypa
     annotate = precision._annotate
 
     def note_precisions(pipeline, texts):
-        encoders = precision._find_encoders(pipeline.nlp)
+        encoders = precision._find_encoders(pipeline.nlp, spacy.blank("en"))
         annotated.append(
             {name: of[0].precision for name, of in encoders.items()} or None
         )
@@ -144,6 +154,80 @@ def test_it_is_found_anew_for_what_has_our_layers(folder, tmp_path):
     done = chosen(again, tmp_path / "last", TEXTS, max_changed=100)
     assert {c.precision for c in done.chosen} == {"int8"}
     assert done.kept_precisions == []
+
+
+@pytest.mark.parametrize("kept", ["int8", "bfloat16"])
+def test_what_is_fast_already_stays(folder, tmp_path, times, kept):
+    """Even if float32 would change more than may be changed."""
+    for of in times.values():
+        of.update({"float32": 9.0, "bfloat16": 8.0, "int8": 7.0, kept: 1.0})
+    out = tmp_path / "out"
+    accelerate_folder(folder, out, TEXTS, precision=kept, max_changed=100, rounds=1)
+    done = chosen(out, tmp_path / "again", TEXTS, max_changed=0)
+    assert {c.precision for c in done.chosen} == {kept}
+    assert not any(c.refused for c in done.chosen)
+    assert done.changes.tokens == (0, done.tokens)
+
+
+@pytest.mark.usefixtures("times")
+def test_disabled_components_keep_what_they_have(folder):
+    nlp = accelerate(
+        spacy.load(folder), TEXTS, precision="int8", max_changed=100, rounds=1
+    ).nlp
+    nlp.disable_pipe("tagger")
+    done = accelerate(nlp, TEXTS, precision="auto", max_changed=100, rounds=1)
+    assert [c.component for c in done.chosen] == ["ner"]
+    assert find_precision(done.nlp, "tagger") == "int8"
+
+
+@pytest.mark.parametrize("sharing", ["tok2vec", "model"])
+def test_a_block_that_another_shares_by_a_variable_is_written_out(folder, sharing):
+    config = load_config(folder / "config.cfg")
+    ner, tagger = (config["components"][name] for name in ("ner", "tagger"))
+    if sharing == "model":
+        tagger["model"] = "${components.ner.model}"
+    else:
+        tagger["model"]["tok2vec"] = "${components.ner.model.tok2vec}"
+    for of_tagger in ("float32", "int8"):
+        precisions = {"ner": "int8", "tagger": of_tagger}
+        blocks = find_architectures(convert_config(config, precision=precisions))
+        found = {
+            place.split(".")[1]: block.get("precision", "float32")
+            for place, block in blocks.items()
+            if block["@architectures"] == OUR_ENCODER
+        }
+        assert found == precisions
+    assert isinstance(ner["model"]["tok2vec"], dict), "the old config stays"
+
+
+class Shared:
+    """A component that can't be saved, so that both pipelines have it."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def __call__(self, doc):
+        self.model.predict([np.zeros((3, 16), dtype="f")])
+        return doc
+
+
+@pytest.mark.usefixtures("fewer_bits")
+def test_the_old_pipeline_stays_as_it_is(folder, monkeypatch):
+    encoder = MaxoutWindowEncoder(width=16, depth=1, window_size=1, maxout_pieces=2)
+    encoder.initialize()
+    Language.factory("shared_encoder", func=lambda nlp, name: Shared(encoder))
+    nlp = spacy.load(folder)
+    nlp.add_pipe("shared_encoder")
+    done = accelerate(nlp, TEXTS, precision="auto", max_changed=100, rounds=1)
+    assert {c.component for c in done.chosen} <= {"ner", "tagger"}
+    assert encoder.attrs["weights"].precision == "float32"
+
+
+@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.parametrize("texts", [[], [""]])
+def test_texts_without_a_token_are_refused(folder, tmp_path, texts):
+    with pytest.raises(ValueError, match="There should be tokens to compare"):
+        chosen(folder, tmp_path / "out", texts)
 
 
 @pytest.mark.usefixtures("no_fewer_bits")

@@ -201,9 +201,10 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
             expect(to_ragged, list2ragged_forward, 0)
             (layer,) = expect(subwords, distinct_forward, 1)
             expect(layer, subword_forward, 0)
-        if beside:
-            (vectors,) = beside
+        for vectors in beside:
             expect(vectors, vectors_forward, 0)
+        if len(beside) > 1:
+            raise UnexpectedNodeError(inputs[0].name)
         inputs = expect(features, chain_forward, 3)
     extractor, to_ragged, embed = inputs
     expect(extractor, extract_forward, 0)

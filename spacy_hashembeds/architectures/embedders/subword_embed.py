@@ -9,14 +9,23 @@ from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d
 
-from ...checks import MAX_ROWS, MAX_WIDTH, check_choice, check_integers, check_types
+from ...checks import (
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_choice,
+    check_dropout,
+    check_integers,
+    check_types,
+)
 from ...hashing.murmur import MAX_HASHES
+from ...kernels.cuda import is_used_by
+from ...kernels.distinct import find_distinct
 from ...layers.checks import check_choice as check_choice_of
 from ...layers.checks import check_integer, check_param
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
 from ...layers.params import check_once, peek
 from ...layers.subwords import MAX_CHARACTERS, Ngrams
-from ...layers.table import apply_dropout, inc_table_grad
+from ...layers.table import apply_dropout, inc_table_grad, scatter_rows
 from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
 
 InT = Words
@@ -24,8 +33,11 @@ OutT = Floats2d
 
 NAME = "subwordembed"
 
-#: Rows of so many words are kept: some 10 MB.
-MAX_KEPT = 2**16
+#: So many rows of words are kept, and the room of some for each word: 20 MB or less.
+MAX_KEPT = 2**22
+_ROOM = 64
+#: Words at a time in prediction, for what is gathered to stay small.
+_BLOCK = 2**12
 
 
 def SubwordEmbed(
@@ -71,6 +83,7 @@ def SubwordEmbed(
     check_integers(minn, MAX_CHARACTERS, maxn=maxn)
     check_types(bool, "True or False", affixes=affixes)
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+    check_dropout(dropout)
     model: Model[InT, OutT] = Model(
         NAME,
         forward,
@@ -96,6 +109,7 @@ class KeptRows:
     def __init__(self) -> None:
         # one object, so that threads never see that of other settings
         self._kept: tuple[Ngrams | None, dict[int, NDArray]] = (None, {})
+        self._size = 0
 
     def __reduce__(self) -> tuple:
         return KeptRows, ()
@@ -104,9 +118,8 @@ class KeptRows:
         """Get the rows of words, finding those that are not kept: see `find_rows`."""
         settings, kept = self._kept
         keys = words.keys[:, 0].tolist()
-        if settings != ngrams or len(kept) > MAX_KEPT:
-            kept = {}
-            self._kept = ngrams, kept
+        if settings != ngrams:
+            kept = self._begin(ngrams)
         found = [kept.get(key) for key in keys]
         missing = [i for i, rows in enumerate(found) if rows is None]
         if missing:
@@ -114,9 +127,17 @@ class KeptRows:
             rows, lengths = ngrams.find_rows(texts)
             parts = np.split(rows, lengths.cumsum()[:-1])
             for i, part in zip(missing, parts, strict=True):
+                if self._size > MAX_KEPT:
+                    kept = self._begin(ngrams)
                 found[i] = kept[keys[i]] = part.copy()
+                self._size += len(part) + _ROOM
         all_rows = cast(list[NDArray], found)
         return np.concatenate(all_rows), np.array([*map(len, all_rows)], dtype="int32")
+
+    def _begin(self, ngrams: Ngrams) -> dict[int, NDArray]:
+        kept: dict[int, NDArray] = {}
+        self._kept, self._size = (ngrams, kept), 0
+        return kept
 
 
 def forward(
@@ -126,6 +147,11 @@ def forward(
     ops: Any = model.ops
     if len(words.keys) == 0:
         return ops.alloc2f(0, model.get_dim("nO")), lambda dY: []
+    if not is_train and len(words.keys) > _BLOCK:
+        starts = range(0, len(words.keys), _BLOCK)
+        blocks = [words.keys[start : start + _BLOCK] for start in starts]
+        outputs = [model.predict(words._replace(keys=block)) for block in blocks]
+        return ops.xp.concatenate(outputs), lambda dY: []
     found, counts = model.attrs["kept_rows"].get(_get_ngrams(model), words)
     rows, lengths = ops.asarray(found), ops.asarray1i(counts)
     scale = ops.asarray((1 / np.sqrt(counts)).astype("f"))[:, None]
@@ -168,12 +194,24 @@ def _get_ngrams(model: Model) -> Ngrams:
 def make_column(model: Model, vocabs: Sequence[Vocab]) -> Column:
     """Make the column that embeds the words of these vocabs by their keys."""
     embed = partial(_embed, vocabs)
-    return Column(
-        model, ColumnFunctions(embed=embed, check=check_weights, hashers=[model])
-    )
+    return Column(model, ColumnFunctions(embed=embed, check=check_weights, hashers=()))
 
 
 def _embed(
     vocabs: Sequence[Vocab], model: Model, keys: Array, is_train: bool
 ) -> tuple[Array, Backprop]:
-    return model(Words(vocabs, keys.reshape(-1, 1)), is_train)
+    """Embed words by their keys, which on a GPU are not distinct."""
+    ops: Any = model.ops
+    if not is_used_by(ops):
+        return model(Words(vocabs, keys.reshape(-1, 1)), is_train)
+    distinct = find_distinct(ops.to_numpy(keys))
+    words = Words(vocabs, distinct.values.reshape(-1, 1))
+    Y, backprop_words = model(words, is_train)
+    copies = ops.asarray1i(distinct.copies)
+
+    def backprop(dY: Array) -> None:
+        d_distinct = ops.alloc2f(*Y.shape)
+        scatter_rows(ops, copies.reshape(-1, 1), ops.as_contig(dY), d_distinct)
+        backprop_words(d_distinct)
+
+    return Y[copies], backprop

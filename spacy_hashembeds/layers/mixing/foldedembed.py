@@ -68,13 +68,25 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
         if described is None or not described.is_current():
             folded.description = described = _describe(mixer, folded)
         if described.columns is not None:
-            beside = _sum_kept(mixer, folded, keys) if folded.W else None
-            Y = compiled.kernels.embed_folded(
-                folded.F, described.columns, keys, folded.norm, beside
-            )
+            Y = _predict_compiled(mixer, folded, described.columns, keys)
             if Y is not None:
                 return Y
     return predict_by_numpy(mixer, folded, keys)
+
+
+def _predict_compiled(
+    mixer: Mixer, folded: FoldedTables, columns: Any, keys: NDArray
+) -> NDArray | None:
+    embed = partial(compiled.kernels.embed_folded, folded.F, columns)
+    if not folded.W:
+        return embed(keys, folded.norm)
+    kept = _get_kept(mixer, folded)
+    if len(keys) <= FEW_TOKENS:
+        return embed(keys, folded.norm, _sum_kept(mixer, folded, kept, keys))
+    tokens = find_distinct(keys)
+    beside = _sum_kept(mixer, folded, kept, tokens.values)
+    Y = embed(tokens.values, folded.norm, beside)
+    return None if Y is None else tokens.gather(Y)
 
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
@@ -144,7 +156,7 @@ def _predict_few(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     kept = _get_kept(mixer, folded)
     sums = []
     if len(kept.columns) > 0:
-        sums.append(_sum_kept(mixer, folded, keys))
+        sums.append(_sum_kept(mixer, folded, kept, keys))
     if kept.with_rows:
         sums.append(_sum_rows(mixer, folded, keys, kept.with_rows))
     mixed = sums[0] if len(sums) == 1 else sums[0] + sums[1]
@@ -158,9 +170,8 @@ def _get_kept(mixer: Mixer, folded: FoldedTables) -> Kept:
     return kept
 
 
-def _sum_kept(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+def _sum_kept(mixer: Mixer, folded: FoldedTables, kept: Kept, keys: NDArray) -> NDArray:
     """Sum the products of each token that are kept. *Shape:* `(n, nP * nO)`."""
-    kept = _get_kept(mixer, folded)
     multiply = partial(_multiply, mixer, folded, kept.columns)
     return kept.products.sum(keys.take(kept.columns, axis=1), multiply)
 

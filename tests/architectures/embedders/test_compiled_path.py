@@ -62,7 +62,8 @@ def test_predictions_are_those_of_numpy(vocab, name, n_tokens):
         assert "embed_folded" not in noted.names
     elif "subwords" in name:
         # their products are kept, and summed for the kernel
-        assert noted.names[first:] == ["gather_sums", "embed_folded"]
+        assert {"gather_sums", "embed_folded"} <= set(noted.names[first:])
+        assert "finish_rows" not in noted.names[first:]
     else:
         assert noted.names[first:] == ["embed_folded"]
 

@@ -12,7 +12,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 from spacy.util import registry
-from thinc.api import Model, fix_random_seed, set_dropout_rate
+from thinc.api import Model, fix_random_seed, set_dropout_rate, with_nvtx_range
 
 from spacy_hashembeds.architectures.embedders import subword_embed
 from spacy_hashembeds.architectures.embedders.distinct_words import Words
@@ -134,6 +134,7 @@ def test_embedders_take_it_from_a_config(nlp):
         ({"maxn": 2**40}, ValueError, "'maxn' should be"),
         ({"affixes": 1}, TypeError, "'affixes' should be"),
         ({"num_hashes": 5}, ValueError, "'num_hashes' should be"),
+        ({"dropout": 1.5}, ValueError, "'dropout' should be"),
     ],
 )
 def test_bad_arguments_are_named(arguments, error, match):
@@ -186,15 +187,50 @@ def test_settings_that_change_are_seen(nlp):
     np.testing.assert_array_equal(after, other.predict(docs)[0])
 
 
-def test_rows_that_are_kept_are_bounded(nlp, monkeypatch):
-    monkeypatch.setattr(subword_embed, "MAX_KEPT", 10)
-    docs = [Doc(nlp.vocab, words=[f"word{i}", f"w{i}"]) for i in range(40)]
+@pytest.mark.parametrize("n_docs", [1, 40])
+def test_rows_that_are_kept_are_bounded(nlp, monkeypatch, n_docs):
+    monkeypatch.setattr(subword_embed, "MAX_KEPT", 1000)
+    words = [f"word{i}" for i in range(80)]
+    docs = [Doc(nlp.vocab, words=words[i::n_docs]) for i in range(n_docs)]
     model, layer = make(docs)
-    expected = np.concatenate(model.predict(docs))
+    expected = np.concatenate(make(docs)[0].predict(docs))
     one_by_one = np.concatenate([model.predict([doc])[0] for doc in docs])
     np.testing.assert_array_equal(one_by_one, expected)
     _, kept = layer.attrs["kept_rows"]._kept
-    assert len(kept) <= 12
+    assert 0 < len(kept) < 20
+
+
+def test_many_words_are_embedded_in_blocks(nlp, monkeypatch):
+    docs = [Doc(nlp.vocab, words=[f"word{i}" for i in range(50)])]
+    model, _ = make(docs)
+    expected = model.predict(docs)[0]
+    sizes = []
+    get = subword_embed.KeptRows.get
+
+    def note(kept, ngrams, words):
+        sizes.append(len(words.keys))
+        return get(kept, ngrams, words)
+
+    monkeypatch.setattr(subword_embed.KeptRows, "get", note)
+    monkeypatch.setattr(subword_embed, "_BLOCK", 20)
+    np.testing.assert_array_equal(model.predict(docs)[0], expected)
+    assert sizes == [20, 20, 10]
+    sizes.clear()
+    model.begin_update(docs)
+    assert sizes == [50]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_wrapped_layers_run_one_after_the_other(nlp, place):
+    nlp.vocab.set_vector("Anna", np.ones(3, dtype="f"))
+    fix_random_seed(0)
+    model = build_hash(
+        nlp.vocab, include_static_vectors=True, subwords=build_subwords()
+    )
+    docs = [nlp("Anna sang")]
+    expected = model.predict(docs)[0]
+    with_nvtx_range(model.layers[0].layers[place], "watched")
+    np.testing.assert_allclose(model.predict(docs)[0], expected, atol=1e-5)
 
 
 def test_it_is_copied_pickled_and_saved_without_what_is_kept(nlp):
