@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
@@ -44,27 +44,59 @@ def run_trial(
     force: bool = False,
     on_output: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], bool]:
-    """Train, evaluate and record a trial, unless that is done; say whether it was not.
+    """Train, evaluate and record a trial, unless that is done; say whether it was not:
+    see `record_trial`.
+    """
+
+    def check() -> None:
+        check_gpu(trial.gpu_id)
+        check_config(trial)
+
+    def train(lock: int) -> dict[str, Any]:
+        return measure_model(trial, {"train_seconds": _train(trial, on_output, lock)})
+
+    return record_trial(
+        trial,
+        identify=partial(identify, trial),
+        check=check,
+        train=train,
+        force=force,
+        on_output=on_output,
+    )
+
+
+def record_trial(
+    trial: Trial,
+    *,
+    identify: Callable[[], dict[str, Any]],
+    check: Callable[[], None],
+    train: Callable[[int], dict[str, Any]],
+    force: bool,
+    on_output: Callable[[str], None],
+) -> tuple[dict[str, Any], bool]:
+    """Train and record a trial, unless that is done; say whether it was not.
 
     Results are written last, and whole, and earlier ones are removed before training: a
     trial that was interrupted leaves none, and starts again. A second process that is
     told to run the same trial waits for the first to end.
+
+    identify: Says what results depend on.
+    check: Finds what is wrong before anything is replaced.
+    train: Trains, given the lock to be held, and measures what it has trained.
     """
     wait = partial(on_output, "Another process runs this trial: waiting for its end.")
-    identify(trial)  # or there would be a folder for a trial that can't be run
+    identify()  # or there would be a folder for a trial that can't be run
     with locked(trial.output / "trial.lock", on_wait=wait) as lock:
-        identity = identify(trial)
+        identity = identify()
         results, differences = read_recorded(trial, identity, force=force)
         if results is not None:
             return results, False
-        check_gpu(trial.gpu_id)
-        check_config(trial)
+        check()
         if differences:
             on_output(f"Replaces earlier results: {'; '.join(differences)}.")
         trial.metrics.unlink(missing_ok=True)  # their pipeline is about to go
-        train_seconds = _train(trial, on_output, lock)
-        metrics = {**identity, **_measure(trial, train_seconds)}
-        if identify(trial)["corpus_hashes"] != identity["corpus_hashes"]:
+        metrics = {**identity, **train(lock)}
+        if identify()["corpus_hashes"] != identity["corpus_hashes"]:
             raise RuntimeError(
                 f"The corpus {trial.dataset} changed while the trial ran. Run it again."
             )
@@ -97,8 +129,11 @@ def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
     return perf_counter() - start
 
 
-def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
-    """Score the best pipeline, time it and weigh it."""
+def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
+    """Score the best pipeline, time it and weigh it.
+
+    timings: What training has taken.
+    """
     model = trial.output / "model-best"
     corpus = trial.corpus
     held_out = [split for split in corpus if split != "train"]
@@ -120,7 +155,7 @@ def _measure(trial: Trial, train_seconds: float) -> dict[str, Any]:
         "model": str(model),
         "scores": scores,
         "joined": joined,
-        "timings": {"train_seconds": train_seconds, "words_per_second": speed},
+        "timings": {**timings, "words_per_second": speed},
         "sizes": {
             "embedding_parameters": count_embedding_parameters(nlp),
             "mixing_parameters": count_mixing_parameters(nlp),

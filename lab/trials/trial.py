@@ -129,11 +129,23 @@ def identify(
 
     hash_files: Something that remembers, where many trials have the same files.
     """
-    corpus = {split: _list_split(trial, split) for split in trial.corpus}
+    inputs = identify_inputs(trial, hash_files)
     config = load_trial_config(trial)
     plain = config.interpolate()
     named = {"vectors_hash": _list_vectors(plain), "weights_hash": _list_weights(plain)}
     text = config.to_str(interpolate=False)
+    return {
+        **inputs,
+        "config_hash": hashlib.sha256(text.encode("utf8")).hexdigest(),
+        **{key: hash_files(files) for key, files in named.items() if files},
+    }
+
+
+def identify_inputs(
+    trial: Trial, hash_files: Callable[[Sequence[Path]], str] = hash_files
+) -> dict[str, Any]:
+    """Say what the results of a trial depend on, but for its config."""
+    corpus = {split: _list_split(trial, split) for split in trial.corpus}
     return {
         "dataset": trial.dataset,
         "embedder": trial.embedder,
@@ -141,9 +153,7 @@ def identify(
         "seed": trial.seed,
         "gpu_id": trial.gpu_id,
         "overrides": dict(trial.overrides),
-        "config_hash": hashlib.sha256(text.encode("utf8")).hexdigest(),
         "corpus_hashes": {split: hash_files(files) for split, files in corpus.items()},
-        **{key: hash_files(files) for key, files in named.items() if files},
         "versions": {
             "python": platform.python_version(),
             **{package: version(package) for package in PACKAGES},
