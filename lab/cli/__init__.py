@@ -3,6 +3,7 @@
 from . import (  # noqa: F401
     ablation,
     attention,
+    baseline,
     compare,
     floret,
     importance,

@@ -52,14 +52,15 @@ def trial_cli(
     if as_json:
         print_json(metrics)
     else:
-        _print_metrics(metrics, trial.name)
+        print_metrics(metrics, trial.name)
     if is_new:
         msg.good(f"Saved results to {trial.metrics}")
     else:
         msg.info(f"Done before, nothing has changed: {trial.metrics}")
 
 
-def _print_metrics(metrics: dict[str, Any], title: str) -> None:
+def print_metrics(metrics: dict[str, Any], title: str) -> None:
+    """Print what a trial has scored, how fast and how large its pipeline is."""
     from wasabi import msg
 
     from spacy_hashembeds.display import Table, show
@@ -73,7 +74,7 @@ def _print_metrics(metrics: dict[str, Any], title: str) -> None:
     legend = (
         f"Scores in percent. {timings['words_per_second']:,.0f} words/s, trained in "
         f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
-        f"disk, {sizes['embedding_parameters']:,} parameters in the embedder."
+        f"disk, {_describe_size(sizes)}."
     )
     if get_task(metrics) == TEXTCAT:
         accuracy = name_accuracy(next(iter(splits.values()))).capitalize()
@@ -94,3 +95,9 @@ def _print_metrics(metrics: dict[str, Any], title: str) -> None:
     ]
     header = ("Split", "Scored", "Number", *keys.values())
     show([Table(title, legend, header, rows, "ll")], msg)
+
+
+def _describe_size(sizes: dict[str, int]) -> str:
+    if sizes["embedding_parameters"]:
+        return f"{sizes['embedding_parameters']:,} parameters in the embedder"
+    return f"{sizes['pipeline_parameters']:,} parameters"  # of a CRF

@@ -34,7 +34,14 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 class TestHelp(HelpRules):
     root = commands = lab_cli
-    with_json = ("ablation", "attention", "compare", "importance", "trial")
+    with_json = (
+        "ablation",
+        "attention",
+        "baseline",
+        "compare",
+        "importance",
+        "trial",
+    )
     arguments = (
         "dataset",
         "embedder",

@@ -1,0 +1,1 @@
+"""The baseline that anybody can run: a conditional random field."""

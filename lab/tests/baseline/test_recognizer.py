@@ -1,0 +1,81 @@
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from lab.baseline.recognizer import NAME, list_tags, make_pipeline, make_trainer, train
+from tests import toy_ner
+
+GOLD = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
+
+
+def list_entities(doc: Doc) -> list[tuple[str, str]]:
+    return [(ent.text, ent.label_) for ent in doc.ents]
+
+
+def train_pipeline(docs: list[Doc], folder) -> Language:
+    trainer = make_trainer(docs)
+    weights = train(trainer, folder / "crf", c1=0.0, c2=0.01, iterations=50)
+    return make_pipeline("en", weights)
+
+
+@pytest.fixture(scope="module")
+def nlp(tmp_path_factory) -> Language:
+    return train_pipeline(GOLD, tmp_path_factory.mktemp("crf"))
+
+
+def predict(nlp: Language, doc: Doc) -> Doc:
+    return nlp(Doc(nlp.vocab, words=[token.text for token in doc]))
+
+
+def test_it_finds_the_entities_that_it_was_shown(nlp):
+    for gold in GOLD:
+        assert list_entities(predict(nlp, gold)) == list_entities(gold)
+
+
+def test_it_finds_others_by_what_stands_beside_them(nlp):
+    found = nlp("Dora works in Lisbon today")
+    assert list_entities(found) == [("Dora", "PER"), ("Lisbon", "LOC")]
+
+
+def test_a_text_without_tokens_has_no_entities(nlp):
+    assert list_entities(nlp("")) == []
+
+
+def test_a_saved_pipeline_finds_the_same(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    loaded = spacy.load(tmp_path / "model")
+    for gold in GOLD:
+        assert list_entities(predict(loaded, gold)) == list_entities(gold)
+    counts = [each.get_pipe(NAME).count_weights() for each in (nlp, loaded)]
+    assert counts[0] == counts[1] > 100
+
+
+def test_the_trainer_gives_the_same_weights_whatever_it_has_trained_before(tmp_path):
+    first, second = make_trainer(GOLD), make_trainer(GOLD)
+    train(second, tmp_path / "a", c1=0.5, c2=0.1, iterations=5)
+    penalties = {"c1": 0.1, "c2": 0.01, "iterations": 20}
+    weights = train(first, tmp_path / "b", **penalties)
+    assert train(second, tmp_path / "c", **penalties) == weights
+
+
+def test_a_component_that_is_not_trained_says_so():
+    nlp = spacy.blank("en")
+    nlp.add_pipe(NAME)
+    with pytest.raises(ValueError, match="'crf' should be trained, but is not"):
+        nlp("Rome")
+
+
+def test_a_doc_that_misses_annotation_is_left_out(tmp_path):
+    partly = toy_ner.make_doc("Anna lives in Oslo|LOC")
+    partly.set_ents([], missing=[partly[0:1]], default="unmodified")
+    assert list_tags(partly) == [None, "O", "O", "B-LOC"]
+    penalties = {"c1": 0.0, "c2": 0.01, "iterations": 20}
+    weights, others = (
+        train(make_trainer(docs), tmp_path / "crf", **penalties)
+        for docs in (GOLD, [partly, *GOLD])
+    )
+    assert weights == others
+    with pytest.raises(ValueError, match="Doc or more whose entities are annotated"):
+        make_trainer([partly, Doc(Vocab(), words=["Rome"]), Doc(Vocab(), words=[])])

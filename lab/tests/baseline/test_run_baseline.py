@@ -1,0 +1,124 @@
+"""The baseline, run once on a tiny corpus."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+
+from lab.baseline import run_baseline as run_module
+from lab.baseline.run_baseline import run_baseline
+from lab.trials.results import read_results
+from lab.trials.scores import COUNTS
+from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.evaluation.entities import SCORES
+from spacy_hashembeds.evaluation.evaluate import evaluate
+from tests import toy_ner
+
+pytestmark = pytest.mark.slow
+
+PENALTIES = {"c1": (0.0, 9.0), "c2": (0.01,)}
+
+
+@pytest.fixture(scope="module")
+def root(tiny_corpus, tmp_path_factory) -> Path:
+    """A project in which the baseline was run, to read only."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(tiny_corpus, root / "corpus" / "demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_module, "PENALTIES", PENALTIES)
+        run_baseline("demo", root=root)
+    return root
+
+
+@pytest.fixture
+def metrics(root) -> dict[str, Any]:
+    path = root / "metrics/demo/crf/default/seed0.json"
+    return json.loads(path.read_text(encoding="utf8"))
+
+
+def test_what_is_recorded_is_read_as_a_trial(root, metrics):
+    ((key, (result,)),) = read_results(root / "metrics").items()
+    assert key == ("demo", "crf", "default")
+    assert result.scores["test"]["ents_f"] == metrics["scores"]["test"]["ents_f"]
+    assert result.joined["test"].keys() == {1, 2, 5, 10, 40}
+    assert (result.embedding_parameters, result.mixing_parameters) == (0, 0)
+    assert result.pipeline_parameters > 100
+    assert result.words_per_second == metrics["timings"]["words_per_second"] > 0
+    assert all(
+        metrics["timings"][f"{what}_seconds"] > 0 for what in ("train", "choice")
+    )
+    assert metrics["versions"]["python-crfsuite"]
+
+
+def test_the_scores_are_those_of_the_pipeline_that_is_left(root, metrics):
+    nlp = spacy.load(root / "training/demo/crf/default/seed0/model-best")
+    train, test = (
+        list(read_docs(root / "corpus/demo" / f"{split}.spacy", nlp.vocab))
+        for split in ("train", "test")
+    )
+    expected = evaluate(nlp, test, train=train, samples=9, show_progress=False)
+    scores = metrics["scores"]["test"]
+    assert {key: scores[key] for key in SCORES} == {
+        key: expected[key] for key in SCORES
+    }
+    assert scores["ents_f"] > 0.5
+    assert scores[COUNTS]
+
+
+def test_penalties_are_those_that_are_best_on_development_data(metrics):
+    weak, strong = metrics["tried"]
+    assert (weak["c1"], strong["c1"]) == (0.0, 9.0)
+    assert weak["ents_f"] > strong["ents_f"]
+    assert metrics["penalties"] == {"c1": 0.0, "c2": 0.01}
+
+
+def test_penalties_are_chosen_on_a_share_of_many_docs(monkeypatch):
+    docs = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
+    assert run_module.select_docs(docs) == docs
+    monkeypatch.setattr(run_module, "CHOICE_TOKENS", sum(map(len, docs)) - 1)
+    assert run_module.select_docs(docs) == docs[::2]
+    assert run_module.select_docs([]) == []
+
+
+def test_what_is_done_is_not_run_again(root, metrics, monkeypatch):
+    monkeypatch.setattr(run_module, "PENALTIES", PENALTIES)
+    monkeypatch.setattr(run_module, "make_trainer", None)
+    found, is_new, trial = run_baseline("demo", root=root)
+    assert (found, is_new, trial.name) == (metrics, False, "demo/crf/default/seed0")
+
+
+def test_results_of_another_grid_are_kept(root):
+    with pytest.raises(FileExistsError, match=r"settings\.c1 was \[0\.0, 9\.0\]"):
+        run_baseline("demo", root=root)
+
+
+def test_a_corpus_that_is_not_there(tmp_path):
+    message = r"no '.*train\.spacy'.*python -m lab prepare wnut17 -o .*corpus/wnut17`"
+    with pytest.raises(FileNotFoundError, match=message):
+        run_baseline("wnut17", root=tmp_path)
+    with pytest.raises(FileNotFoundError, match="`spacy hashembeds prepare`"):
+        run_baseline("nowhere", root=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_language_of_an_own_corpus_must_be_said(tiny_corpus, tmp_path, monkeypatch):
+    shutil.copytree(tiny_corpus, tmp_path / "corpus" / "own")
+    with pytest.raises(
+        ValueError, match=r"language of corpus 'own' is .*--nlp\.lang de"
+    ):
+        run_baseline("own", root=tmp_path)
+    monkeypatch.setattr(run_module, "PENALTIES", {"c1": (0.0,), "c2": (0.01,)})
+    metrics, is_new, _ = run_baseline("own", lang="de", root=tmp_path)
+    assert is_new
+    assert metrics["overrides"] == {"nlp.lang": "de"}
+    assert spacy.load(tmp_path / metrics["model"]).lang == "de"
+
+
+def test_without_crfsuite_it_says_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
+    with pytest.raises(ImportError, match=r"pip install -r lab/requirements\.txt"):
+        run_baseline("demo", root=tmp_path)

@@ -1,0 +1,63 @@
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from lab.baseline import run_baseline as run_module
+from lab.cli import lab_cli
+
+pytestmark = pytest.mark.slow
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(lab_cli, ["baseline", *args])
+
+
+@pytest.fixture
+def project(tiny_corpus, tmp_path, monkeypatch) -> Path:
+    """A project with a corpus, as the working directory, and one pair of penalties."""
+    shutil.copytree(tiny_corpus, tmp_path / "corpus" / "demo")
+    monkeypatch.setattr(run_module, "PENALTIES", {"c1": (0.1,), "c2": (0.01,)})
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_it_is_run_once_and_summarized(project, capfd):
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    path = Path("metrics/demo/crf/default/seed0.json")
+    metrics = json.loads(path.read_text(encoding="utf8"))
+    rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
+    scores = metrics["scores"]["test"]
+    percents = [f"{100 * scores[f'ents_unseen_{key}']:.1f}" for key in "prf"]
+    support = str(scores["ents_unseen_support"])
+    assert ["test", "unseen entities", support, *percents] in rows
+    shown = " ".join(result.output.split())
+    tried = f"c1 0.1, c2 0.01: F1 {100 * metrics['tried'][0]['ents_f']:.1f} on dev"
+    assert tried in shown
+    assert f"{metrics['sizes']['pipeline_parameters']:,} parameters." in shown
+    assert "Chosen on development data: c1 0.1, c2 0.01" in shown
+    assert f"Saved results to {path}" in shown
+    again = run("demo", "--json")
+    assert again.exit_code == 0, again.output
+    assert "Done before, nothing has changed" in again.stderr
+    assert json.loads(capfd.readouterr().out) == metrics
+
+
+def test_a_corpus_that_is_not_there(project):
+    result = run("conll2002_es")
+    assert result.exit_code == 1
+    shown = " ".join(result.output.split())
+    assert "The baseline failed" in shown
+    assert "python -m lab prepare conll2002_es" in shown
+
+
+def test_without_crfsuite_it_says_how_to_install_it(project, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
+    result = run("demo")
+    assert result.exit_code == 1
+    assert "pip install -r lab/requirements.txt" in " ".join(result.output.split())
