@@ -13,6 +13,7 @@ from typing import Any
 from spacy.language import DEFAULT_CONFIG
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
 from spacy.util import load_model, load_model_from_config, registry
+from spacy.vocab import Vocab
 from thinc.api import ConfigValidationError
 from thinc.util import gpu_is_available
 
@@ -53,7 +54,9 @@ def run_trial(
         check_config(trial)
 
     def train(lock: int) -> dict[str, Any]:
-        return measure_model(trial, {"train_seconds": _train(trial, on_output, lock)})
+        seconds = _train(trial, on_output, lock)
+        timings = {"train_seconds": seconds, "words_per_second": time_model(trial)}
+        return measure_model(trial, timings)
 
     return record_trial(
         trial,
@@ -69,7 +72,7 @@ def record_trial(
     trial: Trial,
     *,
     identify: Callable[[], dict[str, Any]],
-    check: Callable[[], None],
+    check: Callable[[], object],
     train: Callable[[int], dict[str, Any]],
     force: bool,
     on_output: Callable[[str], None],
@@ -129,10 +132,18 @@ def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
     return perf_counter() - start
 
 
-def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
-    """Score the best pipeline, time it and weigh it.
+def time_model(trial: Trial) -> float:
+    """Time the best pipeline on the last split: words a second."""
+    model, split = trial.output / "model-best", list(trial.corpus)[-1]
+    docs = list(read_docs(trial.corpus[split], Vocab()))
+    loaders = {"model": partial(load_model, model)}
+    return measure_speeds(loaders, docs, rounds=3)["model"].median
 
-    timings: What training has taken.
+
+def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
+    """Score the best pipeline and weigh it.
+
+    timings: What training has taken, and words a second.
     """
     model = trial.output / "model-best"
     corpus = trial.corpus
@@ -146,16 +157,13 @@ def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
         for score in (evaluate_pipeline, score_joined)
     )
     nlp = load_model(model)
-    docs = list(read_docs(corpus[held_out[-1]], nlp.vocab))
-    loaders = {"model": partial(load_model, model)}
-    speed = measure_speeds(loaders, docs, rounds=3)["model"].median
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "model": str(model),
         "scores": scores,
         "joined": joined,
-        "timings": {**timings, "words_per_second": speed},
+        "timings": dict(timings),
         "sizes": {
             "embedding_parameters": count_embedding_parameters(nlp),
             "mixing_parameters": count_mixing_parameters(nlp),
