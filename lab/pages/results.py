@@ -24,6 +24,7 @@ from lab.trials.results import (
     read_results,
 )
 
+from ..trials.metrics import read_metrics
 from .markdown import to_markdown
 from .pairs import P_VALUES, PAIRS
 
@@ -35,6 +36,12 @@ PLAN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf8")
 CORPORA: Mapping[str, str] = PLAN["corpora"]
 LADDER: Mapping[str, Any] = PLAN["ladder"]
 TABLES: Mapping[str, Mapping[str, Any]] = PLAN["tables"]
+
+#: What `python -m lab baseline` trains.
+BASELINE = "crf/default"
+
+#: In Docs of how many sentences it is shown.
+TEXTS = (10, 40)
 
 #: The scores of the ladder: of all entities, and of seen and unseen ones.
 SCORES = ("ents_f", "ents_seen_f", "ents_unseen_f")
@@ -56,6 +63,7 @@ def make_tables(
     """
     return {
         "ladder": make_ladder(groups),
+        "baseline": make_baseline_table(groups),
         **{name: make_table(name, groups) for name in TABLES},
         "differences that count": make_limit_table(groups),
         "differences": make_difference_table(pairs),
@@ -75,6 +83,29 @@ def make_ladder(groups: Groups) -> str:
                 last = (str(len(results)), f"{size:.1f}")
                 rows.append([corpus, name, *map(format_score, scores), *last])
                 corpus = ""  # said once
+    return to_markdown(rows)
+
+
+def make_baseline_table(groups: Groups) -> str:
+    """Make the table of the CRF: what was chosen, its size and speed, and F1 on texts.
+
+    A result has neither penalties nor seconds, so its file is read once more.
+    """
+    header = ["corpus", "c1", "c2", "weights", "MB on disk", "words/s", "training, s"]
+    rows = [[*header, *(f"F1, {n} sentences" for n in TEXTS)]]
+    for dataset, corpus in CORPORA.items():
+        for result in find_trials(groups, dataset, BASELINE):
+            metrics = read_metrics(result.path)
+            sizes, timings = metrics["sizes"], metrics["timings"]
+            figures = [
+                *(f"{value:g}" for value in metrics["penalties"].values()),
+                f"{sizes['pipeline_parameters']:,}",
+                f"{sizes['bytes_on_disk'] / 1e6:.1f}",
+                f"{timings['words_per_second']:,.0f}",
+                f"{timings['train_seconds']:.0f}",
+                *(f"{100 * result.joined['test'][n]['ents_f']:.1f}" for n in TEXTS),
+            ]
+            rows.append([corpus, *figures])
     return to_markdown(rows)
 
 

@@ -12,11 +12,13 @@ from scipy.stats import t as student
 
 from lab.papers.multi_hash_embeddings import HASH, LOOKUP
 from lab.papers.page import make_page, write_page
+from lab.trials.metrics import read_metrics
 from lab.trials.results import (
     ABLATION,
     ATTENTION,
     Groups,
     TrialKey,
+    estimate_score,
     find_misnamed,
     read_results,
     select_task,
@@ -168,6 +170,54 @@ def test_a_table_follows_the_trials(script):
     assert "`token_ner` | 12.3 |  |" in script.make_table("encoders", {key: [first]})
     both = {key: [first, first]}
     assert "`token_ner` | 12.3 ± 0.0 (2) |  |" in script.make_table("encoders", both)
+
+
+def test_the_baseline_is_shown_as_it_was_recorded(script):
+    groups = read_results(FOLDER)
+    _, _, *rows = script.make_baseline_table(groups).splitlines()
+    assert len(rows) == len(ALL)
+    metrics = read_metrics(FOLDER / ANEM / "crf/default/seed0.json")
+    (row,) = (row.strip("| ").split(" | ") for row in rows if row.startswith("| AnEM"))
+    assert list(map(float, row[1:3])) == [metrics["penalties"][c] for c in ("c1", "c2")]
+    assert row[-3] == f"{metrics['timings']['train_seconds']:.0f}"
+    for cell, n in zip(row[-2:], ("10", "40"), strict=True):
+        assert cell == f"{100 * metrics['joined']['test'][n]['ents_f']:.1f}"
+    # one seed of each corpus is a rung of the ladder
+    ladder = script.make_ladder(groups)
+    assert ladder.count("| linear-chain CRF |") == len(ALL)
+    score = 100 * metrics["scores"]["test"]["ents_f"]
+    assert f"| AnEM | linear-chain CRF | {score:.1f} |" in ladder
+
+
+def test_what_is_said_of_the_baseline_is_so(script):
+    groups = read_results(FOLDER)
+    section = PAGE.read_text(encoding="utf8").split("### A baseline")[1]
+    said = section.split("### ")[0].split("<!-- end of table -->")[1]
+
+    def compare(dataset: str, score: str = "ents_f") -> tuple[float, float]:
+        trials = (script.BASELINE, script.PLAN["recommended"][dataset])
+        found = (script.find_trials(groups, dataset, each) for each in trials)
+        ours, theirs = (estimate_score(each, "test", score) for each in found)
+        return 100 * ours.mean, 100 * theirs.mean
+
+    for dataset in (SPANISH, DUTCH, ARCHAEOLOGY):
+        ours, theirs = compare(dataset)
+        assert abs(ours - theirs) < 0.5
+        assert f"{ours:.1f}" in said
+    for dataset, score in ((ANEM, "ents_f"), (WNUT, "ents_f"), (ANEM, "ents_unseen_f")):
+        ours, theirs = compare(dataset, score)
+        assert f"{theirs - ours:.1f}" in said
+    ours, theirs = compare(DUTCH, "ents_unseen_f")
+    assert f"{ours:.1f} for {theirs:.1f}" in said
+    lost = {}
+    for dataset in ALL:
+        (result,) = script.find_trials(groups, dataset, script.BASELINE)
+        one, ten = (100 * result.joined["test"][n]["ents_f"] for n in (1, 10))
+        lost[dataset] = one - ten
+    assert f"{lost[SPANISH]:.1f} points on Spanish, {lost[WNUT]:.1f}" in " ".join(
+        said.split()
+    )
+    assert sorted(lost, key=lost.__getitem__)[-2:] == [WNUT, SPANISH]
 
 
 def test_what_the_page_names_was_trained(script):
