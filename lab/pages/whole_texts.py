@@ -14,6 +14,7 @@ from typing import Any
 
 from scipy.stats import t as student
 
+from lab.baseline.recognizer import NAME as CRF
 from lab.figures import make_panels, render_png
 from lab.papers.multi_hash_embeddings import HASH
 from lab.trials.results import (
@@ -48,12 +49,18 @@ SUBWORDS = "subword_token_ner"
 PIPELINES = {
     (HASH, "sentences"): "spaCy's default, on sentences",
     (HASH, "joined"): "spaCy's default, joined",
+    (CRF, "default"): "a CRF, on sentences",
     (RECOMMENDED, "sentences"): "without n-grams, on sentences",
     (RECOMMENDED, "joined"): "without n-grams, joined",
     (SUBWORDS, "joined"): "recommended, joined",
 }
 #: Those of README's table.
-SUMMARY = ((HASH, "sentences"), (HASH, "joined"), (SUBWORDS, "joined"))
+SUMMARY = (
+    (HASH, "sentences"),
+    (HASH, "joined"),
+    (CRF, "default"),
+    (SUBWORDS, "joined"),
+)
 #: What is tested: of two trials, in Docs of so many sentences, which entities.
 TESTED = (
     (
@@ -85,8 +92,8 @@ DRAWN = {
 }
 
 STYLES = (
-    *(("#8a8f98", ":o"), ("#8a8f98", "-o"), ("#7aa6c2", ":D"), ("#7aa6c2", "-D")),
-    ("#1b3a57", "-s"),
+    *(("#8a8f98", ":o"), ("#8a8f98", "-o"), ("#b5762a", ":^")),
+    *(("#7aa6c2", ":D"), ("#7aa6c2", "-D"), ("#1b3a57", "-s")),
 )
 
 
