@@ -40,7 +40,9 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
         try:
             data = location.read_bytes()
             _check_content(srsly.msgpack_loads(zlib.decompress(data)), vocab)
-            yield from DocBin().from_bytes(data).get_docs(vocab)
+            for doc in DocBin().from_bytes(data).get_docs(vocab):
+                _check_spans(doc)
+                yield doc
         except OSError:
             raise
         except Exception as error:
@@ -89,6 +91,12 @@ def _check_content(content: Mapping[str, Any], vocab: Vocab) -> None:
     for value in np.unique(tokens[:, named]).tolist():
         if value and value not in strings and value not in vocab.strings:
             raise ValueError(f"{value} is not among the strings")
+
+
+def _check_spans(doc: Doc) -> None:
+    """Refuse spans outside the doc, at which spaCy fails when they are looked at."""
+    for group in doc.spans.values():
+        list(group)
 
 
 def _find_files(path: Path) -> list[Path]:
