@@ -126,6 +126,8 @@ def _check_contents(config: Config) -> None:
                 "Make one with `spacy init config`."
             )
     _check_language(config["nlp"].get("lang"))
+    for key in ("pipeline", "disabled"):
+        _check_names("nlp", key, config["nlp"].get(key, []))
     for name, component in config["components"].items():
         _check("components", name, component, dict, "a section")
         factory = component.get("factory", "")
@@ -134,7 +136,9 @@ def _check_contents(config: Config) -> None:
         _check(place, "@architectures", block["@architectures"], str, "a name")
     training = config.get("training", {})
     frozen = training.get("frozen_components", [])
-    _check("training", "frozen_components", frozen, list, "a list of names")
+    _check_names("training", "frozen_components", frozen)
+    for key in ("train_corpus", "dev_corpus"):
+        _check("training", key, training.get(key, ""), str, "the name of a section")
     weights = training.get("score_weights") or {}
     _check("training", "score_weights", weights, dict, "a section")
     for name, weight in weights.items():
@@ -157,6 +161,12 @@ def _check_language(lang: Any) -> None:
             f"such as 'en', or 'xx' where there is none, but has {quote(lang)}. If "
             "code of yours brings the language, install it as a package."
         ) from error
+
+
+def _check_names(section: str, key: str, value: Any) -> None:
+    _check(section, key, value, list, "a list of names")
+    for name in value:
+        _check(section, key, name, str, "a list of names")
 
 
 def _check(

@@ -239,8 +239,9 @@ def _describe_models(base: Base) -> str:
     found = "; ".join(f"{p}: {b['@architectures']}" for p, b in models.items())
     known = ", ".join([*REPLACED, *(d.architecture for d in get_descriptions())])
     remedy = "".join(
-        f" For a classifier of texts of ours, let [{place}] have these values alone: "
-        '@architectures = "spacy-hashembeds.HashNgramTextCat.v1", exclusive_classes = '
+        f" For a classifier of texts of ours, let [{place:.80}] have these values "
+        'alone: @architectures = "spacy-hashembeds.HashNgramTextCat.v1", '
+        "exclusive_classes = "
         f"{json.dumps(block.get('exclusive_classes', True))}, ngram_size = 2, rows = "
         "10000, width = 20, importance_rows = 100000; and [training.optimizer] L2 = "
         "0.0. Then train with `spacy train` as it is."
@@ -249,7 +250,7 @@ def _describe_models(base: Base) -> str:
     )
     return (
         f"'{base.path}' should have an embedder that ours can take the place of "
-        f"({known}), but has none ({found or 'no model at all'}).{remedy}"
+        f"({known}), but has none ({found[:500] or 'no model at all'}).{remedy}"
     )
 
 

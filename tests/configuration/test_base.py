@@ -94,6 +94,22 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
             r"a list of names as 'frozen_components' in \[training\], but has None",
         ),
         (
+            f"{PARTS}[components.a]\n[training]\nfrozen_components = [3]\n",
+            r"a list of names as 'frozen_components' in \[training\], but has 3",
+        ),
+        (
+            f"{NLP}disabled = null\n[components]\n[components.a]\n",
+            r"a list of names as 'disabled' in \[nlp\], but has None",
+        ),
+        (
+            '[nlp]\nlang = "en"\npipeline = [[]]\n[components]\n[components.a]\n',
+            r"a list of names as 'pipeline' in \[nlp\], but has \[\]",
+        ),
+        (
+            f"{PARTS}[components.a]\n[training]\ntrain_corpus = 3\n",
+            r"the name of a section as 'train_corpus' in \[training\], but has 3",
+        ),
+        (
             f"{PARTS}[components.a]\n[training]\nscore_weights = 3\n",
             r"a section as 'score_weights' in \[training\], but has 3",
         ),

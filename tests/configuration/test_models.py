@@ -445,6 +445,16 @@ factory = "textcat"
     assert registry.resolve(model)["model"].name
 
 
+def test_a_long_name_of_a_model_is_not_shown_in_full(tmp_path):
+    model = f'[components.a.model]\n@architectures = "{"x" * 5000}"\n'
+    base = write(tmp_path / "b.cfg", f"\n[components.a]\n{model}")
+    with pytest.raises(
+        ValueError, match=r"has none .components.a.model: xx+\)"
+    ) as error:
+        configure(base)
+    assert len(str(error.value)) < 1000
+
+
 def test_a_config_without_models_says_so(tmp_path):
     base = write(tmp_path / "b.cfg", '\n[components.a]\nfactory = "sentencizer"\n')
     with pytest.raises(ValueError, match=r"has none .no model at all\)\.$"):
