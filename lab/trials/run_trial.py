@@ -194,7 +194,7 @@ def check_config(trial: Trial) -> None:
             # its own text holds the whole config
             faults = (f"{'.'.join(map(str, x['loc']))}: {x['msg']}." for x in e.errors)
             cause = " ".join(faults)
-        overrides = ", ".join(trial.overrides) or "nothing"
+        overrides = ", ".join(trial.overrides)[:_MAX_CAUSE] or "nothing"
         raise ValueError(
             f"The config {trial.embedder}, which overrides {overrides}, can't be used. "
             f"{cause[:_MAX_CAUSE]}"

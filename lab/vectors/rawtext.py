@@ -153,6 +153,6 @@ def _read_text(path: Path) -> Iterator[str]:
                     path, number, "NUL characters, as in a damaged file; expected text"
                 )
             try:
-                yield raw.decode("utf8")
+                yield raw.decode("utf-8-sig" if number == 1 else "utf8")
             except UnicodeError as err:
                 fail(path, number, f"not UTF-8 text ({err})")

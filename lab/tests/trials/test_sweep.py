@@ -159,6 +159,15 @@ def test_all_missing_corpora_are_named_at_once(root):
     ]
 
 
+def test_a_long_setting_is_not_told_in_full(root):
+    overrides = {f"{EMBED}.{'x' * 5000}": 1}
+    with pytest.raises(
+        ValueError, match=r"which overrides .*xx, can't be used"
+    ) as error:
+        plan_sweep([make(root, overrides=overrides)])
+    assert len(str(error.value)) < 2000
+
+
 def test_an_own_corpus_is_named_by_a_grid(root):
     shutil.copytree(root / "corpus/demo", root / "corpus/mine")
     path = root / "grid.yml"
