@@ -36,6 +36,8 @@ from .left_out import NO_CORPORA
 
 # The same examples in every run: a failure can be repeated, and floats don't surprise.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
+# More of them, and others each time: what `make fuzz` takes.
+settings.register_profile("weekly", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parent.parent
