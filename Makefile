@@ -1,7 +1,6 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-SEED ?= 0
 GPU_PYTHON ?= 3.12
 
 # A process for each core, so one thread for each: more would wait for each other.
@@ -91,9 +90,10 @@ gpu-wheels: $(VENV)/ready
 	$(BIN)/python -m benchmarks._shrink_wheels build/gpu-wheels
 	du -sh build/gpu-wheels
 
+# Damages files, in other ways each time: SEED=1 draws the same each time.
 fuzz: $(VENV)/ready
-	$(BIN)/python -m fuzz --seed $(SEED) --output benchmarks/results/fuzz.json \
-		--page fuzz/README.md
+	$(PYTEST) tests/fuzz --hypothesis-profile weekly \
+		$(if $(SEED),--hypothesis-seed $(SEED)) $(FLAGS)
 
 # What builds it comes first: in an environment of its own, pip would install Thinc twice.
 $(VENV)/installed: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)

@@ -69,7 +69,7 @@ def test_commands_and_their_options_are_there(page: Path):
 
 
 def test_paths_of_the_project_are_there():
-    folders = "lab|docs|tests|fuzz|spacy_hashembeds"
+    folders = "lab|docs|tests|spacy_hashembeds"
     for page in PAGES:
         for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", read(page)):
             assert (ROOT / path).exists(), (page.name, path)

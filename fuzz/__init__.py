@@ -1,1 +1,0 @@
-"""Damaged files, thousands of them: which are refused, when, and how clearly."""
