@@ -42,7 +42,7 @@ from .parity import (
     make_texts_for,
 )
 from .precision import ChosenPrecision, choose_precisions
-from .timing import measure_components, measure_speeds
+from .timing import Progress, measure_components, measure_speeds
 
 #: What spaCy saves beside the components, in files or folders of these names.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
@@ -54,9 +54,6 @@ _SAVED_BELOW = {
 
 #: How much fewer bits may change, in percent: see `Changes.check`.
 MAX_CHANGED = 0.5
-
-#: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
-Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -253,7 +250,7 @@ class Conversion:
                 after,
                 texts,
                 self.settings.max_changed,
-                lambda texts: self.settings.progress(texts, "texts"),
+                self.settings.progress,
             )
             precision = {each.component: each.precision for each in chosen}
         after = self._load(load, precision)

@@ -1,9 +1,8 @@
 """The precision of the products of each component: the fastest that changes little."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from spacy.language import Language
@@ -16,12 +15,14 @@ from ..evaluation.tasks import list_classes
 from ..kernels.quantized import PRECISIONS
 from ..layers.windowencoder import LaidOut
 from .blas import walk_layers
-from .changes import ChangeCounter
+from .changes import ChangeCounter, estimate_share
 from .conversion import find_fewer_bits
 from .parity import BATCH_SIZE, SAMPLE_SIZE, LoadedPipeline, check_tokens
-from .timing import measure_components
+from .timing import Progress, measure_components
 
 FLOAT32 = PRECISIONS[0]
+#: What share of a time is clearly less, whatever else runs.
+_CLEARLY = 0.95
 #: How often components are timed in each precision: the fastest counts.
 _ROUNDS = 3
 
@@ -34,15 +35,13 @@ class ChosenPrecision:
     precision: str
     #: Microseconds a word of the component, by precision.
     times: Mapping[str, float]
-    #: What others that are faster would change too much, by precision.
+    #: What speaks against others that are faster, by precision.
     refused: Mapping[str, str]
 
     def __str__(self) -> str:
         """Say what was chosen, how fast each is, and what speaks against others."""
         times = ", ".join(f"{name} {us:.1f}" for name, us in self.times.items())
-        against = "".join(
-            f"; {name} would change {what}" for name, what in self.refused.items()
-        )
+        against = "".join(f"; not {name}: {why}" for name, why in self.refused.items())
         return (
             f"{self.component}: products of {self.precision} "
             f"(microseconds a word: {times}){against}"
@@ -54,37 +53,50 @@ def choose_precisions(
     after: LoadedPipeline,
     texts: Sequence[str | Doc],
     max_changed: float,
-    progress: Callable[[Sequence[str | Doc]], Iterable[Any]] = lambda texts: texts,
+    progress: Progress = lambda items, title: items,
 ) -> list[ChosenPrecision]:
     """Choose one for each enabled component of `after` that has encoders of ours of its
-    own, what takes longest first: of those faster than what it has the fastest with
-    which, beside what was chosen before it, what `before` annotates is changed no more
-    than may be. Both have the same precisions at first.
+    own, what takes longest first: of those clearly faster than what it has the fastest
+    with which, beside what was chosen before it, what `before` annotates is changed no
+    more than may be. Both have the same precisions at first.
 
     RAISES (ValueError): If there is no token in the texts.
     """
     encoders = _find_encoders(after.nlp, before.nlp)
-    docs = list(_annotate(before, progress(texts)))
-    check_tokens(sum(map(len, docs)), len(docs))
-    times = _time(after, encoders, docs)
+    docs = list(_annotate(before, progress(texts, "texts")))
+    n_tokens = sum(map(len, docs))
+    check_tokens(n_tokens, len(docs))
+    # even if none of them were changed
+    unchanged = estimate_share(np.array([[0, n_tokens]]))
+    is_enough = 100 * unchanged.interval[1] <= max_changed
+    times = _time(after, encoders, docs, progress)
     classes = list_classes(before.nlp)
     chosen = []
     for name in sorted(encoders, key=lambda name: -max(times[name].values())):
         kept = encoders[name][0].precision
-        ranked = sorted(times[name], key=times[name].__getitem__)
         refused: dict[str, str] = {}
-        for precision in ranked:
+        for precision in _rank(times[name], kept):
             _set(encoders[name], precision)
             if precision == kept:
                 break
+            if not is_enough:
+                refused[precision] = f"{n_tokens} tokens are too few to tell"
+                continue
             counter = ChangeCounter(classes)
-            counter.count(texts, docs, list(_annotate(after, progress(texts))))
+            found = list(_annotate(after, progress(texts, "texts")))
+            counter.count(texts, docs, found)
             excess = counter.summarize().describe_excess(max_changed)
             if not excess:
                 break
-            refused[precision] = excess
+            refused[precision] = f"it would change {excess}"
         chosen.append(ChosenPrecision(name, precision, times[name], refused))
     return chosen
+
+
+def _rank(times: Mapping[str, float], kept: str) -> list[str]:
+    """Rank precisions that are clearly faster than what is kept, and last this one."""
+    faster = [name for name, us in times.items() if us < _CLEARLY * times[kept]]
+    return [*sorted(faster, key=times.__getitem__), kept]
 
 
 def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:
@@ -121,6 +133,7 @@ def _time(
     pipeline: LoadedPipeline,
     encoders: Mapping[str, Sequence[LaidOut]],
     docs: Sequence[Doc],
+    progress: Progress,
 ) -> dict[str, dict[str, float]]:
     """Time the components that have encoders, in each precision, in turns."""
     set_current_ops(pipeline.ops)
@@ -128,7 +141,7 @@ def _time(
     sample = docs[: int(np.searchsorted(n_tokens, SAMPLE_SIZE)) + 1]
     kept = {name: of[0].precision for name, of in encoders.items()}
     times: dict[str, dict[str, float]] = {name: {} for name in encoders}
-    for _ in range(_ROUNDS if encoders else 0):
+    for _ in progress(range(_ROUNDS if encoders else 0), "rounds"):
         for precision in (FLOAT32, *find_fewer_bits()):
             for of_component in encoders.values():
                 _set(of_component, precision)

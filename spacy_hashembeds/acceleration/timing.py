@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -11,6 +11,9 @@ from spacy.vocab import Vocab
 
 from ..checks import check_integers
 from .machine import find_spread
+
+#: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
+Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 
 
 class Speed(NamedTuple):

@@ -101,13 +101,13 @@ def test_what_changes_too_much_gives_way_to_the_next(
     folder, tmp_path, times, monkeypatch
 ):
     spoil(monkeypatch, "int8")
-    done = chosen(folder, tmp_path / "out", TEXTS, max_changed=0.5)
+    done = chosen(folder, tmp_path / "out", [*TEXTS] * 40, max_changed=0.5)
     nlp = spacy.load(tmp_path / "out")
     assert find_precision(nlp, "ner") == "bfloat16"
     # bfloat16 is slower there than float32
     assert find_precision(nlp, "tagger") == "float32"
     assert [list(c.refused) for c in done.chosen] == [["int8"], ["int8"]]
-    assert "; int8 would change" in str(done.chosen[0])
+    assert "; not int8: it would change" in str(done.chosen[0])
     assert "percent" in str(done.chosen[0])
 
 
@@ -228,6 +228,26 @@ def test_the_old_pipeline_stays_as_it_is(folder, monkeypatch):
 def test_texts_without_a_token_are_refused(folder, tmp_path, texts):
     with pytest.raises(ValueError, match="There should be tokens to compare"):
         chosen(folder, tmp_path / "out", texts)
+
+
+@pytest.mark.usefixtures("times")
+def test_of_few_tokens_nothing_can_be_told(folder, tmp_path):
+    """Not a kind of annotation is within its limit, whatever they are."""
+    done = chosen(folder, tmp_path / "out", ["Anna lives"], max_changed=0.5)
+    assert {c.precision for c in done.chosen} == {"float32"}
+    assert done.chosen[0].refused["int8"] == "2 tokens are too few to tell"
+    many = ["Anna lives in Paris today ."] * 130
+    done = chosen(folder, tmp_path / "many", many, max_changed=0.5)
+    assert {c.precision for c in done.chosen} == {"int8"}
+
+
+def test_what_is_hardly_faster_is_not_chosen(folder, tmp_path, times):
+    times["ner"] = {"float32": 1.0, "bfloat16": 0.99, "int8": 0.96}
+    done = chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
+    assert {c.component: c.precision for c in done.chosen} == {
+        "ner": "float32",
+        "tagger": "int8",
+    }
 
 
 @pytest.mark.usefixtures("no_fewer_bits")

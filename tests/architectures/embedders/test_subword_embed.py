@@ -157,6 +157,7 @@ def test_nothing_else_is_taken_for_subwords(nlp, wrong):
         ("maxn", 1, "'maxn'"),
         ("affixes", "no", "'affixes'"),
         ("num_hashes", 0, "'num_hashes'"),
+        ("kept_rows", {}, "'kept_rows'"),
     ],
 )
 def test_damaged_attributes_are_refused(nlp, name, value, match):
