@@ -31,6 +31,12 @@ POINTS_JOINED = {
     "SENTENCES": (-1.3, 0.1, -0.7, -0.2),
 }
 
+#: The same of n-grams, both trained on sentences joined.
+POINTS_SUBWORDS = {
+    "TEXTS": (2.8, 1.6, 0.3, 0.8),
+    "SENTENCES": (2.7, 1.5, 0.2, 0.8),
+}
+
 #: What is put in beside the tables.
 SUBWORD_BLOCK = {
     "@architectures": "spacy-hashembeds.SubwordEmbed.v1",
@@ -82,7 +88,13 @@ CALIBRATION = (
     "Expected calibration error on test data, in points: WNUT 2017 20.9 before and 6.6 "
     "after, CoNLL 2002 in Spanish 8.6 and 4.5 (one seed each: docs/ner.md)."
 )
-SUBWORDS = "n-grams"
+SUBWORDS = (
+    "Character n-grams of words beside the tables, half a megabyte. F1 of entities on "
+    "test data, in points, with sentences joined: in texts of ten "
+    f"{_list_points(POINTS_SUBWORDS['TEXTS'])}; on single ones "
+    f"{_list_points(POINTS_SUBWORDS['SENTENCES'])}. Each may be chance (three seeds, "
+    "2,400 steps: docs/whole-texts.md)."
+)
 VECTORS = (
     "Mixes in the vectors that --vectors names. On WNUT 2017 floret vectors of its raw "
     "texts gave 3 to 7 points of F1, and make the pipeline larger (docs/vectors.md)."

@@ -127,6 +127,24 @@ def test_what_joining_is_worth_is_what_was_measured(name, sentences):
         assert printed == pytest.approx(100 * difference, abs=0.051)
 
 
+@pytest.mark.parametrize(("name", "sentences"), [("TEXTS", 10), ("SENTENCES", 1)])
+def test_what_ngrams_are_worth_is_what_was_measured(name, sentences):
+    groups = read_results(ROOT / "lab" / "results")
+    for dataset, printed in zip(
+        DATASETS, recommendation.POINTS_SUBWORDS[name], strict=True
+    ):
+        first, second = (
+            {r.seed: r.joined["test"][sentences]["ents_f"] for r in groups[key]}
+            for key in [
+                TrialKey(dataset, "subword_token_ner", "joined"),
+                TrialKey(dataset, RECOMMENDED, "joined"),
+            ]
+        )
+        seeds = first.keys() & second.keys()
+        difference = fmean(first[seed] - second[seed] for seed in seeds)
+        assert printed == pytest.approx(100 * difference, abs=0.051)
+
+
 def test_what_pretraining_is_worth_is_what_was_measured():
     groups = read_results(ROOT / "lab" / "results")
     keys = ("pretrain_recommended", "pretrained2400"), (RECOMMENDED, "depth4")

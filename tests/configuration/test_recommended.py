@@ -62,7 +62,8 @@ def test_it_is_put_in_with_what_each_choice_is_worth(base, corpus):
     assert ner["scorer"] == {"@scorers": "spacy.ner_scorer.v1"}
     assert ner["model"]["tok2vec"]["@architectures"] == "spacy.Tok2VecListener.v1"
     why = " ".join(change.why for change in made.changes)
-    for words in ("LOOKUP", "AVERAGES", "TOKEN_NER", "JOINED"):
+    assert embed["subwords"] == recommendation.SUBWORD_BLOCK
+    for words in ("LOOKUP", "SUBWORDS", "AVERAGES", "TOKEN_NER", "JOINED"):
         assert getattr(recommendation, words) in why
     again = base.with_name("again.cfg")
     again.write_text(made.text)
