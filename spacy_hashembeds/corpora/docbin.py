@@ -94,9 +94,13 @@ def _check_content(content: Mapping[str, Any], vocab: Vocab) -> None:
 
 
 def _check_spans(doc: Doc) -> None:
-    """Refuse spans outside the doc, at which spaCy fails when they are looked at."""
+    """Refuse spans outside the doc, at which spaCy fails when they are looked at, and
+    labels that nobody can read.
+    """
     for group in doc.spans.values():
-        list(group)
+        for span in group:
+            if span.label and span.label not in doc.vocab.strings:
+                raise ValueError(f"{span.label} is not among the strings")
 
 
 def _find_files(path: Path) -> list[Path]:

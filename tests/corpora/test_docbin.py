@@ -123,22 +123,23 @@ def test_what_contradicts_itself_is_refused(tmp_path, damage, cause):
     assert cause in str(error.value.__cause__)
 
 
-def test_a_span_that_is_not_in_its_doc_is_refused(tmp_path):
+@pytest.mark.parametrize("start", [20, 28])
+def test_a_span_with_another_label_or_end_is_refused(start, tmp_path):
     path = tmp_path / "spans.spacy"
     doc = Doc(Vocab(), words=["in", "Paris"])
     doc.spans["places"] = [doc[1:2]]
     DocBin(docs=[doc]).to_disk(path)
 
-    def end_later(content: dict[str, Any]) -> Any:
+    def damage(content: dict[str, Any]) -> Any:
         (packed,) = srsly.msgpack_loads(content["span_groups"][0])
         group = srsly.msgpack_loads(packed)
         # three ids of 8 bytes, then start and end, and offsets in the text, of 4
         (span,) = group["spans"]
-        group["spans"] = [span[:28] + b"\0\0\0\x09" + span[32:]]
+        group["spans"] = [span[:start] + b"\0\0\xff\0" + span[start + 4 :]]
         groups = srsly.msgpack_dumps({srsly.msgpack_dumps(group): ["places"]})
         return {**content, "span_groups": [groups]}
 
-    change(path, end_later)
+    change(path, damage)
     with pytest.raises(ValueError, match=r"spans\.spacy' should be a \.spacy file"):
         list(read_docs(path, Vocab()))
 
