@@ -104,7 +104,7 @@ def check_count(metrics: Mapping[str, Any], key: str) -> None:
     """Check that there is a count."""
     if not 0 <= get_part(metrics, key, int) <= MAX_COUNT:
         raise ValueError(
-            f"'{key}' should be from 0 to 2**53, but is {quote(metrics[key])}"
+            f"{quote(key)} should be from 0 to 2**53, but is {quote(metrics[key])}"
         )
 
 
@@ -130,12 +130,14 @@ def check_score(scores: Mapping[str, Any], key: str) -> None:
     """Check that there is a score from 0 to 1."""
     score: Any = scores.get(key)
     if type(score) not in (int, float) or not 0 <= score <= 1:
-        raise ValueError(f"'{key}' should be from 0 to 1, but is {quote(score)}")
+        raise ValueError(f"{quote(key)} should be from 0 to 1, but is {quote(score)}")
 
 
 def get_part(metrics: Mapping[str, Any], key: str, kind: type) -> Any:
     """Get what is of this type exactly, or else raise a ValueError."""
     value = metrics.get(key)
     if type(value) is not kind:  # True is no number here
-        raise ValueError(f"'{key}' should be {_NAMES[kind]}, but is {quote(value)}")
+        raise ValueError(
+            f"{quote(key)} should be {_NAMES[kind]}, but is {quote(value)}"
+        )
     return value

@@ -409,6 +409,7 @@ def test_scores_by_type_and_length_need_not_be_there(tmp_path):
         ("ents_per_type", {"PER": None}, "'PER' should be an object"),
         ("ents_per_length", {"1": {"f": 0.5}}, "'support' should be a whole number"),
         ("ents_per_length", {"1": {"f": 1.5, "support": 2}}, "'f' should be from 0 to"),
+        ("ents_per_type", {"x" * 5000: 1}, r"'xx+\.\.\.x+' should be an object"),
     ],
 )
 def test_scores_of_parts_that_can_not_be_are_refused(name, value, message, tmp_path):
