@@ -36,14 +36,8 @@ _FREE = {"column", "dropout_rate", "form", "md5_key"}
 #: The largest that numbers may be which are used as they were saved.
 _LARGEST = {
     **{"seed": 2**32 - 1, "hash_seed": 2**32 - 1, "lsh_seed": 2**64 - 1, "unk": 2**32},
-    **{
-        "num_hashes": 4,
-        "ngram_size": 100,
-        "max_chars": 10_000,
-        "shortest": 2**31,
-        "rows": 2**32,
-    },
-    "softmax_temperature": 1000.0,
+    **{"num_hashes": 4, "ngram_size": 100, "shortest": 2**31, "rows": 2**32},
+    **{"softmax_temperature": 1000.0, "max_chars": 10_000},
 }
 #: Attributes that a layer has of its config, if it has not saved them.
 _COUNTED = {"symbols", "ngrams"}
@@ -64,10 +58,12 @@ def _unpack(attrs: dict[str, bytes]) -> dict[str, Any]:
 def _damage_model(draw: DrawFn, data: bytes) -> bytes:
     """Change a parameter, an attribute or a dimension."""
     model = srsly.msgpack_loads(data)
-    section = draw(st.sampled_from(("attrs", "params", "params", "nodes")))
+    section = draw(st.sampled_from(("attrs", "params", "params", "all")))
+    if section == "all":
+        return write(srsly.msgpack_dumps, damage_value(draw, model))
     nodes = model[section]
     number = draw(st.sampled_from([i for i, values in enumerate(nodes) if values]))
-    if section != "attrs":
+    if section == "params":
         nodes[number] = damage_value(draw, nodes[number])
         return write(srsly.msgpack_dumps, model)
 
@@ -127,7 +123,9 @@ def _use(nlp: Language) -> Answer:
 
 def _get_numbers(doc: Any) -> NDArray:
     scores = [spans.attrs["scores"] for spans in doc.spans.values()]
-    return np.concatenate([doc.tensor.ravel(), [*doc.cats.values()], *scores])
+    shares = np.concatenate([[*doc.cats.values()], *scores])
+    shares[(shares < 0) | (shares > 1)] = np.nan  # as good as none
+    return np.concatenate([doc.tensor.ravel(), shares])
 
 
 def _are_close(X: Sequence[NDArray], Y: Sequence[NDArray]) -> bool:

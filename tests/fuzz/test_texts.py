@@ -211,9 +211,12 @@ def _read_objects(text: str) -> list[dict[str, Any]]:
 
 def _read_jsonl(text: str) -> Iterator[Found]:
     rows = [(row["text"], row["label"]) for row in _read_objects(text)]
-    listed = [(x, y if isinstance(y, list | dict) else [str(y)]) for x, y in rows]
+    listed = [(x, y if isinstance(y, list | dict) else [y]) for x, y in rows]
     return _fill(
-        [(x, y if isinstance(y, dict) else dict.fromkeys(y, 1.0)) for x, y in listed]
+        [
+            (x, y if isinstance(y, dict) else dict.fromkeys(map(str, y), 1.0))
+            for x, y in listed
+        ]
     )
 
 
