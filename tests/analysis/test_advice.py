@@ -112,33 +112,30 @@ def test_what_choices_are_worth_is_what_was_measured(points, ours, theirs):
 
 
 @pytest.mark.parametrize(("name", "sentences"), [("TEXTS", 10), ("SENTENCES", 1)])
-def test_what_joining_is_worth_is_what_was_measured(name, sentences):
+@pytest.mark.parametrize(
+    ("points", "ours", "theirs"),
+    [
+        (
+            recommendation.POINTS_JOINED,
+            (RECOMMENDED, "joined"),
+            (RECOMMENDED, "sentences"),
+        ),
+        (
+            recommendation.POINTS_SUBWORDS,
+            ("subword_token_ner", "joined"),
+            (RECOMMENDED, "joined"),
+        ),
+    ],
+    ids=["joining", "n-grams"],
+)
+def test_what_is_gained_on_whole_texts_is_what_was_measured(
+    points, ours, theirs, name, sentences
+):
     groups = read_results(ROOT / "lab" / "results")
-    for dataset, printed in zip(
-        DATASETS, recommendation.POINTS_JOINED[name], strict=True
-    ):
+    for dataset, printed in zip(DATASETS, points[name], strict=True):
         first, second = (
             {r.seed: r.joined["test"][sentences]["ents_f"] for r in groups[key]}
-            for variant in ("joined", "sentences")
-            for key in [TrialKey(dataset, RECOMMENDED, variant)]
-        )
-        seeds = first.keys() & second.keys()
-        difference = fmean(first[seed] - second[seed] for seed in seeds)
-        assert printed == pytest.approx(100 * difference, abs=0.051)
-
-
-@pytest.mark.parametrize(("name", "sentences"), [("TEXTS", 10), ("SENTENCES", 1)])
-def test_what_ngrams_are_worth_is_what_was_measured(name, sentences):
-    groups = read_results(ROOT / "lab" / "results")
-    for dataset, printed in zip(
-        DATASETS, recommendation.POINTS_SUBWORDS[name], strict=True
-    ):
-        first, second = (
-            {r.seed: r.joined["test"][sentences]["ents_f"] for r in groups[key]}
-            for key in [
-                TrialKey(dataset, "subword_token_ner", "joined"),
-                TrialKey(dataset, RECOMMENDED, "joined"),
-            ]
+            for key in (TrialKey(dataset, *ours), TrialKey(dataset, *theirs))
         )
         seeds = first.keys() & second.keys()
         difference = fmean(first[seed] - second[seed] for seed in seeds)
