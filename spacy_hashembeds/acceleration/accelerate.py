@@ -244,19 +244,19 @@ class Conversion:
         chosen: list[ChosenPrecision] = []
         if precision == AUTO:
             texts = list(texts)
-            after = self._load(load, None)
             chosen = choose_precisions(
                 self.before,
-                after,
+                LoadedPipeline(load(self._convert(None)), get_current_ops()),
                 texts,
                 self.settings.max_changed,
                 self.settings.progress,
             )
             precision = {each.component: each.precision for each in chosen}
-        after = self._load(load, precision)
+        load_after = partial(load, self._convert(precision))
+        after = LoadedPipeline(load_after(), get_current_ops())
         loaders: dict[str, Callable[[], Language]] = {
             "before": load_before,
-            "after": partial(load, self._convert(precision)),
+            "after": load_after,
         }
         return self._compare(after, texts, loaders, precision, chosen), after
 
@@ -267,11 +267,6 @@ class Conversion:
             precision=precision,
             factories=self.factories,
         )
-
-    def _load(
-        self, load: Callable[[Config], Language], precision: Precision
-    ) -> LoadedPipeline:
-        return LoadedPipeline(load(self._convert(precision)), get_current_ops())
 
     def _compare(
         self,

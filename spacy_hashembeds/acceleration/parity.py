@@ -13,7 +13,7 @@ from spacy.util import minibatch
 from thinc.api import Model, Ops, set_current_ops
 
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
-from ..layers.windowencoder import IN_FLOAT32
+from ..layers.windowencoder import IN_FLOAT32, LaidOut
 from .blas import walk_layers
 from .changes import ATTRIBUTES, ChangeCounter
 from .conversion import is_converted
@@ -71,10 +71,16 @@ def in_float32() -> Iterator[None]:
         IN_FLOAT32.reset(token)
 
 
+def walk_encoders(nlp: Language) -> Iterator[tuple[str, LaidOut]]:
+    """Walk over what has the precision of each encoder of ours, with its component."""
+    for name, node in walk_layers(nlp):
+        if node._func is encode_windows:
+            yield name, node.attrs["weights"]
+
+
 def find_precisions(nlp: Language) -> set[str]:
     """Find the precisions of a pipeline's encoders, but for float32."""
-    nodes = [node for _, node in walk_layers(nlp) if node._func is encode_windows]
-    return {node.attrs["weights"].precision for node in nodes} - {"float32"}
+    return {weights.precision for _, weights in walk_encoders(nlp)} - {"float32"}
 
 
 def compare_pipelines(

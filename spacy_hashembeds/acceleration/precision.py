@@ -10,14 +10,12 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 from thinc.api import set_current_ops
 
-from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
 from ..evaluation.tasks import list_classes
 from ..kernels.quantized import PRECISIONS
 from ..layers.windowencoder import LaidOut
-from .blas import walk_layers
 from .changes import ChangeCounter, estimate_share
 from .conversion import find_fewer_bits
-from .parity import BATCH_SIZE, SAMPLE_SIZE, LoadedPipeline, check_tokens
+from .parity import BATCH_SIZE, SAMPLE_SIZE, LoadedPipeline, check_tokens, walk_encoders
 from .timing import Progress, measure_components
 
 FLOAT32 = PRECISIONS[0]
@@ -103,11 +101,11 @@ def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:
     """Find encoders by component, but for what another pipeline shares, and for
     components whose encoders have several precisions.
     """
-    shared = {id(node.attrs.get("weights")) for _, node in walk_layers(other)}
+    shared = {id(weights) for _, weights in walk_encoders(other)}
     encoders = defaultdict(list)
-    for name, node in walk_layers(nlp):
-        if node._func is encode_windows and name in nlp.pipe_names:
-            encoders[name].append(node.attrs["weights"])
+    for name, weights in walk_encoders(nlp):
+        if name in nlp.pipe_names:
+            encoders[name].append(weights)
     return {
         name: of
         for name, of in encoders.items()
