@@ -13,7 +13,9 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...kernels.distinct import Distinct, find_distinct
+from ...kernels.identity import are_same
 from ...layers.checks import check_choice
+from ...layers.mixing.column import Mixer
 from ...layers.params import check_once
 from ...layers.table import scatter_rows
 from .static_vectors import get_key_attr, get_vectors, get_vectors_width
@@ -88,18 +90,37 @@ def forward(
     if not any(len(doc) for doc in docs):
         return [ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda dYs: []
     distinct = _find_distinct(model, docs)
-    Y, backprop_layer = layer(Words(find_vocabs(docs), distinct.values), is_train)
-    copies = ops.asarray1i(distinct.copies)
+    Y, backprop_words = run_distinct(layer, find_vocabs(docs), distinct, is_train)
 
     def backprop(dYs: OutT) -> InT:
-        dY = ops.as_contig(ops.xp.concatenate(dYs), dtype="float32")
-        d_distinct = ops.alloc2f(*Y.shape)
-        scatter_rows(ops, copies.reshape(-1, 1), dY, d_distinct)
-        backprop_layer(d_distinct)
+        backprop_words(ops.xp.concatenate(dYs))
         return []
 
     ends = np.cumsum([len(doc) for doc in docs]).tolist()
-    return ops.xp.split(Y[copies], ends[:-1]), backprop
+    return ops.xp.split(Y, ends[:-1]), backprop
+
+
+def run_distinct(
+    layer: Model[Words, Floats2d],
+    vocabs: Sequence[Vocab],
+    distinct: Distinct,
+    is_train: bool,
+) -> tuple[Floats2d, Callable[[Floats2d], None]]:
+    """Run a layer once for each distinct word, and share out what it gives.
+
+    *Shape:* of the output and its gradient `(n, nO)`, for `n` copies.
+    """
+    ops: Any = layer.ops
+    Y, backprop_layer = layer(Words(vocabs, distinct.values), is_train)
+    copies = ops.asarray1i(distinct.copies)
+
+    def backprop(dY: Floats2d) -> None:
+        d_distinct = ops.alloc2f(*Y.shape)
+        dY = ops.as_contig(dY, dtype="float32")
+        scatter_rows(ops, copies.reshape(-1, 1), dY, d_distinct)
+        backprop_layer(d_distinct)
+
+    return cast(Any, Y)[copies], backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -113,6 +134,23 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 def find_vocabs(docs: Sequence[Doc]) -> list[Vocab]:
     return list({id(doc.vocab): doc.vocab for doc in docs}.values())
+
+
+class KeptMixer:
+    """Mixer for the vocabs of the latest Docs. Not copied with what keeps it."""
+
+    def __init__(self) -> None:
+        # one object, so that threads never see a part of it
+        self._latest: tuple[list[Vocab], Mixer] | None = None
+
+    def get(
+        self, docs: Sequence[Doc], make: Callable[[Sequence[Vocab]], Mixer]
+    ) -> Mixer:
+        """Get what mixes columns of these Docs, making it for other vocabs."""
+        vocabs, latest = find_vocabs(docs), self._latest
+        if latest is None or not are_same(latest[0], vocabs):
+            self._latest = latest = vocabs, make(vocabs)
+        return latest[1]
 
 
 def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:

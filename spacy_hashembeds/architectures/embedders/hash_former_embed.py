@@ -1,5 +1,4 @@
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -17,7 +16,6 @@ from thinc.types import Floats2d
 from ...checks import MAX_WIDTH, check_integers, check_types
 from ...inputs import check_attributes
 from ...kernels.distinct import find_distinct
-from ...kernels.identity import are_same
 from ...layers.compressors import add_forward, emb_forward, pool_forward, proj_forward
 from ...layers.hashers import (
     MAX_ROWS,
@@ -41,8 +39,8 @@ from .character_ngrams import CHARACTER_NGRAM_SOURCE, CharacterNgrams
 from .descriptions import EmbedderDescription
 from .distinct_words import (
     TEXT_ATTRIBUTES,
+    KeptMixer,
     Words,
-    find_vocabs,
     get_attribute,
     with_distinct_words,
 )
@@ -244,29 +242,23 @@ class WordColumn(NamedTuple):
         return distinct.gather(self.hashing.predict(words))
 
 
-@dataclass
-class Parts:
-    """The layers of the tree. `vectors` is spaCy's StaticVectors.
-
-    latest: What mixed the latest Docs, and their vocabs. One object, so that threads
-        never see a part of it.
-    """
+class Parts(NamedTuple):
+    """The layers of the tree. `vectors` is spaCy's StaticVectors."""
 
     columns: list[WordColumn]
     attrs: list[int | str]
     vectors: Model | None
     maxout: MaxoutLayers
-    latest: tuple[list[Vocab], Mixer] | None = None
+    kept: KeptMixer
 
     def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
         """Give what mixes columns of keys, and the attributes that these are."""
-        vocabs, latest = find_vocabs(docs), self.latest
-        if latest is None or not are_same(latest[0], vocabs):
-            columns = [
-                Column(c.compressor, c.get_functions(vocabs)) for c in self.columns
-            ]
-            self.latest = latest = vocabs, Mixer(columns, *self.maxout)
-        return add_vectors(latest[1], self.attrs, self.vectors, docs)
+        mixer = self.kept.get(docs, self._make_mixer)
+        return add_vectors(mixer, self.attrs, self.vectors, docs)
+
+    def _make_mixer(self, vocabs: Sequence[Vocab]) -> Mixer:
+        columns = [Column(c.compressor, c.get_functions(vocabs)) for c in self.columns]
+        return Mixer(columns, *self.maxout)
 
 
 def forward(
@@ -321,7 +313,7 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     columns = [_expect_column(words) for words in inputs]
     attrs: list[int | str] = [get_attribute(column.words) for column in columns]
     (maxout,) = expect(mixing, with_array_forward, 1)
-    return Parts(columns, attrs, vectors, expect_maxout(maxout))
+    return Parts(columns, attrs, vectors, expect_maxout(maxout), KeptMixer())
 
 
 def _expect_column(words: Model) -> WordColumn:

@@ -7,8 +7,8 @@ both to equal values.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
 
 from spacy.attrs import IDS, intify_attr
 from spacy.ml.featureextractor import FeatureExtractor
@@ -35,7 +35,6 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
 from ...checks import MAX_WIDTH, check_dropout, check_integers
-from ...kernels.identity import are_same
 from ...kernels.packing import split
 from ...layers.checks import check_attr, check_gradient
 from ...layers.mixing import mixedembed
@@ -48,7 +47,7 @@ from ...layers.tree import (
     expect_column,
     expect_maxout,
 )
-from .distinct_words import find_vocabs, get_attribute, read_keys
+from .distinct_words import KeptMixer, get_attribute, read_keys
 from .distinct_words import forward as distinct_forward
 from .static_vectors import add_vectors, get_vectors_width
 from .subword_embed import forward as subword_forward
@@ -58,36 +57,28 @@ InT = list[Doc]
 OutT = list[Floats2d]
 
 
-@dataclass
-class Parts:
+class Parts(NamedTuple):
     """The layers of the tree. `vectors` is spaCy's StaticVectors, and `subwords` runs a
     `SubwordEmbed` once for each word.
-
-    latest: What mixed the latest Docs, and their vocabs. One object, so that threads
-        never see a part of it.
     """
 
     extractor: Model
     mixer: Mixer
     vectors: Model | None
     subwords: Model | None
-    latest: tuple[list[Vocab], Mixer] | None = None
+    kept: KeptMixer
 
     def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
         """Give what mixes columns of keys, and the attributes that these are."""
         mixer, columns = self.mixer, self.extractor.attrs["columns"]
         if self.subwords is not None:
             columns = [*columns, get_attribute(self.subwords)]
-            mixer = self._get_mixer(self.subwords.layers[0], docs)
+            mixer = self.kept.get(docs, self._make_mixer)
         return add_vectors(mixer, columns, self.vectors, docs)
 
-    def _get_mixer(self, subwords: Model, docs: InT) -> Mixer:
-        vocabs, latest = find_vocabs(docs), self.latest
-        if latest is None or not are_same(latest[0], vocabs):
-            column = make_column(subwords, vocabs)
-            mixer = replace(self.mixer, columns=[*self.mixer.columns, column])
-            self.latest = latest = vocabs, mixer
-        return latest[1]
+    def _make_mixer(self, vocabs: Sequence[Vocab]) -> Mixer:
+        column = make_column(cast(Model, self.subwords).layers[0], vocabs)
+        return replace(self.mixer, columns=[*self.mixer.columns, column])
 
 
 def mix_attributes(
@@ -212,7 +203,7 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     (mixing,) = expect(mixer, with_array_forward, 1)
     layers, columns = expect_maxout(mixing), _expect_columns(embed)
     check_columns(extractor, len(columns))
-    return Parts(extractor, Mixer(columns, *layers), vectors, subwords)
+    return Parts(extractor, Mixer(columns, *layers), vectors, subwords, KeptMixer())
 
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:

@@ -25,8 +25,8 @@ from ...layers.checks import check_choice as check_choice_of
 from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
 from ...layers.params import check_once, peek
 from ...layers.subwords import MAX_CHARACTERS, Ngrams
-from ...layers.table import apply_dropout, inc_table_grad, scatter_rows
-from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
+from ...layers.table import apply_dropout, inc_table_grad
+from .distinct_words import TEXT_ATTRIBUTES, Words, run_distinct, with_distinct_words
 
 InT = Words
 OutT = Floats2d
@@ -203,17 +203,7 @@ def _embed(
     vocabs: Sequence[Vocab], model: Model, keys: Array, is_train: bool
 ) -> tuple[Array, Backprop]:
     """Embed words by their keys, which on a GPU are not distinct."""
-    ops: Any = model.ops
-    if not is_used_by(ops):
+    if not is_used_by(model.ops):
         return model(Words(vocabs, keys.reshape(-1, 1)), is_train)
-    distinct = find_distinct(ops.to_numpy(keys))
-    words = Words(vocabs, distinct.values.reshape(-1, 1))
-    Y, backprop_words = model(words, is_train)
-    copies = ops.asarray1i(distinct.copies)
-
-    def backprop(dY: Array) -> None:
-        d_distinct = ops.alloc2f(*Y.shape)
-        scatter_rows(ops, copies.reshape(-1, 1), ops.as_contig(dY), d_distinct)
-        backprop_words(d_distinct)
-
-    return Y[copies], backprop
+    distinct = find_distinct(model.ops.to_numpy(keys).reshape(-1, 1))
+    return run_distinct(model, vocabs, distinct, is_train)
