@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from spacy_hashembeds.kernels import codecache, compiled
 from spacy_hashembeds.kernels.codecache import CodeCache
 
+from .paths import both_paths
+
 SETTINGS = ("a", 1)
 KEYS = st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 20), min_size=1, max_size=30)
 
@@ -114,7 +116,7 @@ class VectorSpy:
     )
 )
 @pytest.mark.parametrize("n_bytes", [1, 2000, 2**20])
-@pytest.mark.parametrize("kernels", [compiled.kernels, None])
+@both_paths
 def test_sums_are_those_of_what_is_computed(kernels, n_bytes, batches):
     """Also of equal keys of several kinds, and of numbers as small as those of sets."""
     cache = CodeCache(n_bytes, n_kinds=4)

@@ -17,6 +17,8 @@ from spacy_hashembeds.layers.subwords import (
     shorten,
 )
 
+from ..kernels.paths import KERNELS, both_paths, needs_kernels
+
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 ODD = ["", "a", "東京", "👍🏽", "cafe\u0301", "x" * 1000, "\0", "n't"]
 
@@ -35,6 +37,7 @@ def make_floret(ngrams: Ngrams) -> Vectors:
     )
 
 
+@needs_kernels
 @given(
     words=WORDS,
     minn=st.integers(1, 4),
@@ -46,10 +49,9 @@ def make_floret(ngrams: Ngrams) -> Vectors:
 def test_kernels_find_the_rows_of_the_reference(
     words, minn, more, affixes, num_hashes, rows
 ):
-    if compiled.kernels is None:
-        pytest.skip("there are no compiled kernels here")
     ngrams = Ngrams(minn, minn + more, affixes, num_hashes, rows)
-    found, lengths = ngrams.find_rows([*words, *ODD])
+    with compiled.using(KERNELS):
+        found, lengths = ngrams.find_rows([*words, *ODD])
     with compiled.using(None):
         expected, expected_lengths = ngrams.find_rows([*words, *ODD])
     np.testing.assert_array_equal(found, expected)
@@ -58,7 +60,7 @@ def test_kernels_find_the_rows_of_the_reference(
     assert (lengths > 0).all()
 
 
-@pytest.mark.parametrize("kernels", [compiled.kernels, None])
+@both_paths
 @pytest.mark.parametrize("num_hashes", [1, 2, 4])
 def test_rows_are_those_of_spacys_floret_vectors(kernels, num_hashes):
     ngrams = Ngrams(3, 5, False, num_hashes, 997)

@@ -33,6 +33,7 @@ from spacy_hashembeds.layers.compressors import (
 from spacy_hashembeds.layers.hashers import LSHHasher, MD5Hasher, set_ngrams
 from spacy_hashembeds.layers.mixing import foldedembed, folding, mixedembed
 
+from ...kernels.paths import both_paths
 from ...toy_embedders import (
     WORDS,
     assert_close,
@@ -396,7 +397,7 @@ def spy_on_products(monkeypatch) -> list[tuple[int, int]]:
     return computed
 
 
-@pytest.mark.parametrize("kernels", [compiled.kernels, None])
+@both_paths
 @pytest.mark.parametrize("kind", MIXED)
 def test_only_new_words_are_embedded(vocab, kind, kernels, monkeypatch):
     model, computed = build_kind(kind, vocab), spy_on_products(monkeypatch)
