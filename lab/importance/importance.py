@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_hashembeds.checks import check_integers
-from spacy_hashembeds.layers.weightedhashembed import find_rows
+from spacy_hashembeds.layers.weightedhashembed import WeightedColumn
 
 from .tables import ImportanceTable, KeyCounter, KeyReader, choose_tables, name_value
 
@@ -121,7 +121,8 @@ def _weigh(
     rows = np.zeros((0, 1), dtype="uint32")
     if len(keys):
         ids: Any = layer.ops.asarray(keys)
-        rows = layer.ops.to_numpy(find_rows(layer, ids)[1])
+        _, found = WeightedColumn(layer).find_pairs(layer.ops, ids)
+        rows = layer.ops.to_numpy(found)
     strings = nlp.vocab.strings
     return Weighed(
         keys=keys,

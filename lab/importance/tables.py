@@ -21,7 +21,7 @@ from spacy_hashembeds.architectures.embedders.mix_attributes import check_column
 from spacy_hashembeds.inputs import check_attributes
 from spacy_hashembeds.kernels.ngrams import hash_ngrams
 from spacy_hashembeds.layers.sumngrams import check_sizes
-from spacy_hashembeds.layers.weightedhashembed import check_weights
+from spacy_hashembeds.layers.weightedhashembed import WeightedColumn
 
 #: Attributes whose values are hashes of text; those of others are numbers.
 _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
@@ -154,7 +154,7 @@ def choose_tables(nlp: Language, attr: str | None) -> list[ImportanceTable]:
                 f"The component '{table.component}' has no weights yet. Train the "
                 "pipeline first."
             )
-        check_weights(table.layer)
+        WeightedColumn(table.layer).check_weights()
     chosen = [t for t in tables if attr is None or t.reader.attr == attr.upper()]
     if not chosen:
         known = ", ".join(sorted({table.reader.attr for table in tables}))

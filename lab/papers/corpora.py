@@ -15,9 +15,9 @@ from spacy_hashembeds.analysis.features import (
 )
 from spacy_hashembeds.analysis.measures import measure_table
 from spacy_hashembeds.analysis.statistics import StatisticsCounter
-from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.tasks import NER
+from spacy_hashembeds.layers.hashembed import HashColumn, HashEmbed
 
 from ..corpora.datasets import DATASETS
 from .paper import Paper
@@ -90,7 +90,7 @@ def _count_words(vocabulary: Vocabulary) -> dict[str, float]:
         name: feature["values"] for name, feature in count_features(vocabulary).items()
     }
     for seed in (8, 9):
-        table = HashTable(attr="NORM", rows=5000, num_hashes=1, seed=seed, width=96)
+        table = HashColumn(HashEmbed(96, 5000, num_hashes=1, seed=seed), "NORM")
         measures = measure_table(table, {"train": vocabulary})
         figures[f"reached_{seed}"] = measures["rows_reached_by_hash"][0]
         figures[f"sharing_{seed}"] = measures["sharing_row_by_hash"][0]

@@ -36,7 +36,7 @@ def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
     """
     kinds = find_table_kinds()
     of_ngrams = [
-        {"component": name, **measure_size(kinds[layer.name].read(layer, NGRAMS), 0)}
+        {"component": name, **measure_size(kinds[layer.name](layer, NGRAMS), 0)}
         for name, layer in _find_ngram_layers(nlp)
     ]
     for table in of_ngrams:

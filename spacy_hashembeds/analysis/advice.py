@@ -10,7 +10,8 @@ from ..architectures.embedders import (
     multi_fewer_hash_embed,
     multi_weighted_hash_embed,
 )
-from ..architectures.embedders.table_kinds import HashTable, WeightedTable
+from ..layers.hashembed import HashColumn
+from ..layers.weightedhashembed import WeightedColumn
 from .codes import SOUND_SEED
 from .measures import Measures, Vocabularies
 from .options import (
@@ -150,7 +151,7 @@ def _explain_hashing(
         for attr, n, total in zip(attrs, limit.sharing_code, limit.values, strict=True)
     )
     load, attr = max(zip(limit.load, attrs, strict=True))
-    hashed = [table for table in tables if table["kind"] == HashTable.kind]
+    hashed = [table for table in tables if table["kind"] == HashColumn.kind]
     now = sum(table["parameters"] for table in hashed)
     times = (
         f" (the present tables have {now:,}, {now / limit.parameters:.1f} times that)"
@@ -191,7 +192,7 @@ def _explain_seed(poor: Measures, sound: Measures) -> str:
     """Say that a table has a poor seed, and what it costs."""
     rows, shared, architecture = (
         ("component vectors", "their component vectors and weights", _WEIGHTED)
-        if poor["kind"] == WeightedTable.kind
+        if poor["kind"] == WeightedColumn.kind
         else ("rows", "all their rows", _HASHING)
     )
     return (

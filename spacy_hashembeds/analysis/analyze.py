@@ -14,13 +14,13 @@ from spacy.vocab import Vocab
 
 from ..annotation import find_settable
 from ..architectures.embedders.descriptions import get_descriptions
-from ..architectures.embedders.table_kinds import LookupTable
 from ..checks import check_types
 from ..corpora.docbin import read_docs
 from ..corpora.labelled import Progress
 from ..corpora.rawtexts import read_text_docs
 from ..display import Part, Shown
 from ..inputs import check_items
+from ..layers.symbolembed import LookupColumn
 from .advice import BOUND, advise, get_usual_rows
 from .features import collect_vocabulary, count_features
 from .lengths import compare_lengths
@@ -271,5 +271,5 @@ def _advise(
 
 def _find_rows(table: Measures) -> int:
     """Find the rows of a table, or what its attribute has where symbols decide."""
-    is_lookup = table["kind"] == LookupTable.kind
+    is_lookup = table["kind"] == LookupColumn.kind
     return get_usual_rows(table["attr"]) if is_lookup else table["rows"]

@@ -1,7 +1,6 @@
 """Sizes of an embedder's tables, and their collisions on a vocabulary."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,19 +11,17 @@ from thinc.api import Model
 
 from ..architectures.embedders.distinct_words import Words
 from ..architectures.embedders.hash_former_embed import WordColumn
-from ..architectures.embedders.table_kinds import (
-    HashTable,
-    HybridTable,
-    LookupTable,
-    Table,
-    WeightedTable,
-)
 from ..hashing.collisions import (
     expected_colliding,
     expected_rows_reached,
     expected_sharing_codes,
 )
+from ..layers.hashembed import HashColumn
 from ..layers.hashers import takes_ngrams
+from ..layers.hybridembed import HybridColumn
+from ..layers.symbolembed import LookupColumn
+from ..layers.tableembed import TableColumn
+from ..layers.weightedhashembed import WeightedColumn
 from .codes import (
     DEGENERATE_SEED,
     SOUND_SEED,
@@ -43,23 +40,25 @@ Vocabularies = Mapping[str, Vocabulary]
 _Share = Callable[[Callable[[NDArray], NDArray]], dict[str, float]]
 
 
-def measure_size(table: Table, n_values: int) -> Measures:
+def measure_size(table: TableColumn, n_values: int) -> Measures:
     """Count the parameters of a table, and of "standard" embeddings of its width: with
     a row for each value of the "vocabulary"; beside a weighted table also one with as
     many as the "importance_rows" (K·d of Svenstrup et al. 2017, §3).
     """
-    standard = {"vocabulary": n_values * table.width}
-    if isinstance(table, WeightedTable):
-        standard["importance_rows"] = table.importance_rows * table.width
+    standard = {"vocabulary": n_values * table.row_width}
+    if isinstance(table, WeightedColumn):
+        standard["importance_rows"] = table.weight_rows * table.row_width
     return {
-        **_get(table, "attr", "kind", "rows", "width"),
+        **_get(table, "attr", "kind"),
+        "rows": table.n_rows,
+        "width": table.row_width,
         "parameters": sum(table.parts.values()),
         "parts": table.parts,
         "standard": standard,
     }
 
 
-def measure_table(table: Table, vocabularies: Vocabularies) -> Measures:
+def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
     """Measure a table, which has its symbols, on the splits of a corpus.
 
     RETURNS (Measures): What `measure_size` tells. "values": those of the training
@@ -82,7 +81,7 @@ def measure_table(table: Table, vocabularies: Vocabularies) -> Measures:
     }
 
 
-def _measure_kind(table: Table, values: NDArray, share: _Share) -> Measures:
+def _measure_kind(table: TableColumn, values: NDArray, share: _Share) -> Measures:
     found: Measures = {"values": len(values)}
     if table.kind not in _MEASURES:
         return found | {"sharing_code": count_sharing(table.identify(values))}
@@ -90,26 +89,26 @@ def _measure_kind(table: Table, values: NDArray, share: _Share) -> Measures:
 
 
 def _measure_hashing(
-    table: HashTable | WeightedTable, values: NDArray, share: _Share
+    table: HashColumn | WeightedColumn, values: NDArray, share: _Share
 ) -> Measures:
     code = table.find_code(values)[:, : table.num_hashes]
-    sound = replace(table, seed=SOUND_SEED)
-    is_poor = table.seed == DEGENERATE_SEED
+    sound = table.reseed(SOUND_SEED) if table.seed == DEGENERATE_SEED else None
     return {
-        **_get(table, "attr", "rows", "num_hashes", "seed"),
-        "load": len(values) / table.rows,
-        "rows_never_reached": table.rows - len(np.unique(code)),
+        **_get(table, "attr", "num_hashes", "seed"),
+        "rows": table.n_rows,
+        "load": len(values) / table.n_rows,
+        "rows_never_reached": table.n_rows - len(np.unique(code)),
         "rows_reached_by_hash": [len(np.unique(column)) for column in code.T],
-        "with_sound_seed": _measure_kind(sound, values, share) if is_poor else None,
+        "with_sound_seed": _measure_kind(sound, values, share) if sound else None,
     }
 
 
-def _measure_hash(table: HashTable, values: NDArray, share: _Share) -> Measures:
-    n, rows, num_hashes = len(values), table.rows, table.num_hashes
+def _measure_hash(table: HashColumn, values: NDArray, share: _Share) -> Measures:
+    n, rows, num_hashes = len(values), table.n_rows, table.num_hashes
     code = table.find_code(values)
     return {
         **_measure_hashing(table, values, share),
-        "parameters": rows * table.width,
+        "parameters": rows * table.row_width,
         "expected_rows_never_reached": rows
         - expected_rows_reached(n, rows, num_hashes),
         "sharing_row_by_hash": [count_sharing(c.reshape(-1, 1)) for c in code.T],
@@ -119,13 +118,16 @@ def _measure_hash(table: HashTable, values: NDArray, share: _Share) -> Measures:
     }
 
 
-def _measure_weighted(table: WeightedTable, values: NDArray, share: _Share) -> Measures:
+def _measure_weighted(
+    table: WeightedColumn, values: NDArray, share: _Share
+) -> Measures:
     code = table.find_code(values)
     weights = code[:, -1:]
-    unknown = {} if table.hashed_weights else share(partial(_are_unknown, table))
+    unknown = share(table.are_unknown) if table.has_symbols else {}
     return {
         **_measure_hashing(table, values, share),
-        **_get(table, "same_hash", "importance_rows"),
+        "same_hash": table.model.attrs["same_hash"],
+        "importance_rows": table.weight_rows,
         "sharing_components": count_sharing_sums(code[:, :-1]),
         "sharing_weights": count_sharing(weights),
         "sharing_code": count_sharing(code),
@@ -134,47 +136,42 @@ def _measure_weighted(table: WeightedTable, values: NDArray, share: _Share) -> M
     }
 
 
-def _measure_lookup(table: LookupTable, values: NDArray, share: _Share) -> Measures:
-    are_unknown = partial(_are_unknown, table)
+def _measure_lookup(table: LookupColumn, values: NDArray, share: _Share) -> Measures:
     return {
-        "unknown_values": int(are_unknown(values).sum()),
-        "unknown_share": share(are_unknown),
+        "unknown_values": int(table.are_unknown(values).sum()),
+        "unknown_share": share(table.are_unknown),
     }
 
 
-def _measure_hybrid(table: HybridTable, values: NDArray, share: _Share) -> Measures:
+def _measure_hybrid(table: HybridColumn, values: NDArray, share: _Share) -> Measures:
     code, n_hashed = table.find_code(values), int(table.are_hashed(values).sum())
     return {
         **_get(table, "own_rows", "num_hashes", "seed"),
         "hashed_values": n_hashed,
-        "rows_never_reached": table.rows - len(np.unique(code[code < table.rows])),
+        "rows_never_reached": table.n_rows - len(np.unique(code[code < table.n_rows])),
         "sharing_code": count_sharing_sums(code),
         "expected_sharing_code": expected_colliding(
-            n_hashed, table.rows - table.own_rows, table.num_hashes
+            n_hashed, table.n_rows - table.own_rows, table.num_hashes
         ),
         "hashed_share": share(table.are_hashed),
     }
 
 
 _MEASURES: dict[str, Callable[[Any, NDArray, _Share], Measures]] = {
-    HashTable.kind: _measure_hash,
-    HybridTable.kind: _measure_hybrid,
-    LookupTable.kind: _measure_lookup,
-    WeightedTable.kind: _measure_weighted,
+    HashColumn.kind: _measure_hash,
+    HybridColumn.kind: _measure_hybrid,
+    LookupColumn.kind: _measure_lookup,
+    WeightedColumn.kind: _measure_weighted,
 }
 
 
-def _expect_sharing(table: WeightedTable, weights: NDArray) -> float:
+def _expect_sharing(table: WeightedColumn, weights: NDArray) -> float:
     """Expect values to share weights and components, as many as share none for sure."""
-    components = 1 if table.same_hash else table.rows**table.num_hashes
-    if table.hashed_weights is None:  # a symbol shares its row with no other value
+    is_same = table.model.attrs["same_hash"]
+    components = 1 if is_same else table.n_rows**table.num_hashes
+    if table.has_symbols:  # a symbol shares its row with no other value
         return expected_sharing_codes(int((weights == 0).sum()), components)
-    return expected_sharing_codes(len(weights), components * table.hashed_weights)
-
-
-def _are_unknown(table: LookupTable | WeightedTable, values: NDArray) -> NDArray:
-    is_unknown: NDArray = table.find_code(values)[:, -1] == 0
-    return is_unknown
+    return expected_sharing_codes(len(weights), components * table.weight_rows)
 
 
 def _share_tokens(
@@ -187,7 +184,7 @@ def _share_tokens(
     return shares
 
 
-def measure_words(tables: Sequence[Table], vocabulary: Vocabulary) -> Measures:
+def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Measures:
     """Count the distinct words, by ORTH and attributes, and those "sharing_codes": all
     tables give them another's vectors. Some of these have the "same_attributes".
     """
@@ -239,5 +236,5 @@ def _count_parameters(compressor: Model) -> int:
     return count(compressor) or count(compressor.copy().initialize())
 
 
-def _get(table: Table, *names: str) -> Measures:
+def _get(table: TableColumn, *names: str) -> Measures:
     return {name: getattr(table, name) for name in names}

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
+from thinc.api import Model
 
-from ..architectures.embedders.table_kinds import HashTable, LookupTable
 from ..hashing.collisions import fewest_rows
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import find_distinct
+from ..layers.hashembed import HashColumn, HashEmbed
+from ..layers.symbolembed import LookupColumn, SymbolEmbed
+from ..layers.symboltaker import Symbols, give_symbols
 from .codes import SOUND_SEED, count_sharing, count_sharing_sums, find_known
 from .features import Vocabulary
 from .measures import Measures, Vocabularies, measure_table, measure_words
@@ -75,7 +78,7 @@ def find_hash_options(
             _find_smallest(attr, values[i], width, num_hashes, SOUND_SEED + i, bound)
             for i, attr in enumerate(attrs)
         ]
-        if any(table.rows > MAX_ROWS for table in tables):
+        if any(table.n_rows > MAX_ROWS for table in tables):
             continue
         measured = [measure_table(table, {"train": vocabulary}) for table in tables]
         keys = ("rows", "values", "load", "sharing_code", "expected_sharing_code")
@@ -91,15 +94,14 @@ def find_hash_options(
 
 def _find_smallest(
     attr: str, values: NDArray, width: int, num_hashes: int, seed: int, bound: float
-) -> HashTable:
+) -> HashColumn:
     limit = bound * len(values)
     rows = fewest_rows(len(values), num_hashes, limit) if len(values) else 1
     while True:
         unit = 10 ** max(len(str(rows)) - 2, 0)
         rows = -(-rows // unit) * unit
-        table = HashTable(
-            attr=attr, rows=rows, width=width, num_hashes=num_hashes, seed=seed
-        )
+        layer: Model = HashEmbed(width, rows, num_hashes=num_hashes, seed=seed)
+        table = HashColumn(layer, attr)
         is_hopeless = rows > MAX_ROWS
         if is_hopeless or count_sharing_sums(table.find_code(values)) <= limit:
             return table
@@ -114,7 +116,7 @@ def find_lookup_options(
     options = []
     for min_freq in MIN_FREQS:
         tables = [
-            LookupTable.make(attr, width, values[counts >= min_freq])
+            _make_lookup(attr, width, values[counts >= min_freq])
             for attr, (values, counts) in counted.items()
         ]
         measured = [measure_table(table, vocabularies) for table in tables]
@@ -125,6 +127,12 @@ def find_lookup_options(
             )
         )
     return options
+
+
+def _make_lookup(attr: str, width: int, symbols: NDArray) -> LookupColumn:
+    layer: Model = SymbolEmbed(width, key=attr)
+    give_symbols(layer, Symbols(symbols))
+    return LookupColumn(layer, attr)
 
 
 def _collect(tables: Sequence[Measures], *keys: str) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from thinc.api import Config, Model
 from ..architectures.embedders.descriptions import find_table_kinds, get_descriptions
 from ..architectures.embedders.hash_former_embed import WordColumn
 from ..architectures.embedders.subword_embed import NAME as SUBWORDS
-from ..architectures.embedders.table_kinds import Table
 from ..inputs import check_attributes
 from ..layers import symboltaker
 from ..layers.symboltaker import Symbols
+from ..layers.tableembed import TableColumn
 from ..loading import check_variables, explain_missing_code, load_trained
 from ..symbols import load_symbols
 from .features import Vocabulary
@@ -108,10 +108,10 @@ class Embedder:
     subword_parameters: int = 0
 
     @property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[TableColumn]:
         """The tables of its layers."""
         kinds = find_table_kinds()
-        return [kinds[layer.name].read(layer, attr) for attr, layer in self.layers]
+        return [kinds[layer.name](layer, attr) for attr, layer in self.layers]
 
 
 def find_models(nlp: Language) -> list[tuple[str, Model]]:

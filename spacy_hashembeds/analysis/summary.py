@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterator
 
-from ..architectures.embedders import table_kinds as kinds
 from ..display import Part, Sentence, Table, format_fields
 from ..hashing.murmur import MAX_HASHES
+from ..layers.hashembed import HashColumn
+from ..layers.hybridembed import HybridColumn
+from ..layers.symbolembed import LookupColumn
+from ..layers.weightedhashembed import WeightedColumn
 from .advice import format_bound
 from .lengths import tell_lengths
 from .measures import Measures
@@ -216,10 +219,10 @@ def _show_hybrid_tables(component: str, tables: Records) -> Iterator[Table]:
 
 
 _SHOW: dict[str, Callable[[str, Records], Iterator[Table]]] = {
-    kinds.HashTable.kind: _show_hash_tables,
-    kinds.LookupTable.kind: _show_lookup_tables,
-    kinds.WeightedTable.kind: _show_weighted_tables,
-    kinds.HybridTable.kind: _show_hybrid_tables,
+    HashColumn.kind: _show_hash_tables,
+    LookupColumn.kind: _show_lookup_tables,
+    WeightedColumn.kind: _show_weighted_tables,
+    HybridColumn.kind: _show_hybrid_tables,
 }
 
 

@@ -17,7 +17,6 @@ from .table import (
     check_table,
     finish_forward,
     get_table,
-    init_table,
     scatter_rows,
     table_gradient,
 )
@@ -49,11 +48,15 @@ def EmbCompressor(*, rows: int) -> Model[Ints2d, OutT]:
     return Model(
         "embcompressor",
         emb_forward,
-        init=partial(init_table, uniform_init),
+        init=partial(_init, _find_emb_shapes, {}),
         params={"E": None},
         dims={"nO": None, "nV": rows},
         attrs={"dropout_rate": 0.0},
     )
+
+
+def _find_emb_shapes(model: Model) -> Shapes:
+    return {"E": (model.get_dim("nV"), model.get_dim("nO"))}
 
 
 def emb_forward(

@@ -1,30 +1,33 @@
 from collections.abc import Callable
-from typing import Any, TypeVar
 
-from thinc.api import Model
+from thinc.api import Model, Ops
 from thinc.initializers import uniform_init
-from thinc.types import Floats2d, Ints1d, Ints2d
-from thinc.util import partial
 
 from ..hashing.murmur import MAX_HASHES
-from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
-from ..kernels.sums import gather_add
 from .checks import check_foreign, check_integer
-from .mixing.column import Column, ColumnFunctions
-from .mixing.gputables import embed_ids
-from .params import check_once
-from .table import (
-    check_table,
-    find_rows,
-    finish_forward,
-    finish_layer,
-    get_table,
-    init_table,
-)
+from .table import check_table
+from .tableembed import InT, OutT, TableColumn, TableEmbed
 
-InT = TypeVar("InT", bound=Ints1d | Ints2d)
-OutT = Floats2d
+
+class HashColumn(TableColumn):
+    """Column of keys that have `num_hashes` rows each by hashing.
+
+    Of Thinc's `HashEmbed` too, to measure it.
+    """
+
+    kind = "hash"
+
+    def check_weights(self) -> None:
+        """Check weights and attributes, which may come from a file."""
+        check_foreign(self.model, "hashes", "symbols")
+        check_integer(self.model, "seed", 0, 2**32 - 1)
+        check_integer(self.model, "num_hashes", 1, MAX_HASHES)
+        check_table(self.model)
+
+    def make_finder(self, ops: Ops) -> Hashing:
+        """Say how rows are found."""
+        return Hashing(seed=self.seed, num_hashes=self.num_hashes)
 
 
 def HashEmbed(
@@ -46,7 +49,9 @@ def HashEmbed(
     num_hashes (int): How many rows to sum, 1 to 4. Row k of key x is
         `murmur(x, seed)[k] % nV`, so fewer hashes use a prefix of the same rows.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    column, initializer, dropout: See `finish_layer`.
+    initializer (Callable): What fills the table, by default with uniform numbers
+        in ±0.1.
+    column, dropout: See `TableEmbed`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32.
@@ -54,43 +59,12 @@ def HashEmbed(
     Source: Tito Svenstrup et al. (2017), and Miranda et al., "Multi hash embeddings in
     spaCy", §3.1, equation 2.
     """
-    model: Model = Model(
+    return TableEmbed(
         "hashembed",
-        forward,
-        init=partial(init_table, initializer),
-        params={"E": None},
-        dims={"nO": nO, "nV": nV, "nI": None},
-        attrs={
-            "column": column,
-            "seed": seed,
-            "num_hashes": num_hashes,
-            "column_functions": _COLUMN,
-        },
+        HashColumn,
+        dims={"nO": nO, "nV": nV},
+        attrs={"seed": seed, "num_hashes": num_hashes},
+        initializer=initializer,
+        column=column,
+        dropout=dropout,
     )
-    return finish_layer(model, column, dropout)
-
-
-def forward(
-    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
-) -> tuple[OutT, Callable[[OutT], Ints1d]]:
-    if is_used_by(model.ops):
-        return embed_ids(Column(model, _COLUMN), ids, is_train)
-    rows: Any = find_rows(model.ops, get_finder(model), ids, model.get_dim("nV"))
-    table: Any = get_table(model)
-    output: Any = gather_add(table, rows)
-    return finish_forward(model, rows, output, is_train)
-
-
-def check_weights(model: Model) -> None:
-    check_foreign(model, "hashes", "symbols")
-    check_integer(model, "seed", 0, 2**32 - 1)
-    check_integer(model, "num_hashes", 1, MAX_HASHES)
-    check_table(model)
-
-
-def get_finder(model: Model) -> Hashing:
-    check_once(model, check_weights)
-    return Hashing(seed=model.attrs["seed"], num_hashes=model.attrs["num_hashes"])
-
-
-_COLUMN = ColumnFunctions(forward, check=check_weights, get_finder=get_finder)

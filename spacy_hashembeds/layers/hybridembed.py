@@ -1,11 +1,12 @@
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from thinc.api import Model
+from numpy.typing import NDArray
+from thinc.api import Model, Ops
 from thinc.initializers import uniform_init
-from thinc.types import Floats2d, Ints1d, Ints2d
+from thinc.types import Ints1d
 
 from ..hashing import murmur
 from ..hashing.murmur import MAX_HASHES
@@ -14,22 +15,140 @@ from ..kernels.cuda import is_used_by
 from ..kernels.rows import Hashing
 from ..kernels.sums import NUMPY_OPS
 from .checks import REMEDY, check_foreign, check_integer
-from .mixing.column import Column, ColumnFunctions
-from .mixing.gputables import GpuCopy, embed_ids
-from .params import check_once
+from .mixing.column import Array, Backprop
+from .mixing.gputables import GpuCopy
 from .symboltaker import Symbols, are_sorted_symbols, get_symbols, set_symbols
-from .table import (
-    apply_dropout,
-    check_table,
-    find_rows,
-    finish_layer,
-    get_table,
-    inc_table_grad,
-    init_table,
-)
+from .table import apply_dropout, check_table, get_table, inc_table_grad
+from .tableembed import InT, OutT, TableColumn, TableEmbed
 
-InT = TypeVar("InT", bound=Ints1d | Ints2d)
-OutT = Floats2d
+
+class HybridColumn(TableColumn):
+    """Column of keys with a row for each frequent symbol, hashed ones for others."""
+
+    kind = "hybrid"
+
+    def check_weights(self) -> None:
+        """Check weights and attributes, which may come from a file."""
+        model = self.model
+        check_foreign(model, "hashes what it does not look up", "unk")
+        if not model.has_param("E"):
+            get_symbols(model)
+        nV = model.maybe_get_dim("nV")
+        if not are_sorted_symbols(self.symbols) or nV is None or self.own_rows >= nV:
+            raise ValueError(
+                f"The symbols for {model.attrs['key']} should be distinct numbers in "
+                f"ascending order, fewer than the {nV} rows, but are not. {REMEDY}"
+            )
+        # read where training begins anew: the most that there may be
+        check_integer(model, "rows", nV, 2**32)
+        check_integer(model, "seed", 0, 2**32 - 1)
+        check_integer(model, "num_hashes", 1, MAX_HASHES)
+        check_table(model)
+
+    def make_finder(self, ops: Ops) -> Hashing:
+        """Say how rows are found: all of them by hashing, if there are no symbols."""
+        symbols = self.symbols
+        if symbols is not None:
+            symbols = self.model.attrs["gpu_symbols"].get(ops, symbols)
+        n_hashed = self.n_rows - self.own_rows
+        return Hashing(self.seed, self.num_hashes, symbols, n_hashed)
+
+    def initialize(self, initializer: Callable) -> None:
+        """Set the table, for which symbols have to be there."""
+        get_symbols(self.model)  # without them, nothing says how many rows there are
+        super().initialize(initializer)
+
+    def take_symbols(self, symbols: Symbols) -> None:
+        """Take the symbols with rows of their own, and count rows for the rare ones."""
+        model, n = self.model, len(symbols.frequent)
+        key, rows = model.attrs["key"], model.attrs["rows"]
+        if n >= rows:
+            raise ValueError(
+                f"'rows' gives the table for {key} {rows:,} rows, but {n:,} symbols "
+                "are frequent enough for one of their own, and one more is needed for "
+                f"all others. Set 'min_freq' higher, or the rows for {key} to "
+                f"{n + 1:,} or more."
+            )
+        nV = n + self._count_hashed_rows(symbols, rows - n)
+        set_symbols(model, symbols.frequent, "nV", nV)
+        model.set_dim("nV", nV, force=True)
+
+    def _count_hashed_rows(self, symbols: Symbols, most: int) -> int:
+        key, rare = self.model.attrs["key"], symbols.rare
+        if rare is None:
+            raise ValueError(
+                f"The table for {key} needs the rare symbols of the corpus too, but "
+                "the file in 'tables' holds only frequent ones. Make it anew with "
+                "`spacy hashembeds tables`."
+            )
+        if len(rare) == 0:
+            if len(symbols.frequent) > 0:
+                warnings.warn(
+                    f"Each {key} of the corpus has a row of its own, so that the row "
+                    "for all others is never trained, and unknown words get what it "
+                    "was initialised with. Set 'min_freq' higher.",
+                    stacklevel=2,
+                )
+            return 1
+        hashes = murmur.hash_keys(
+            NUMPY_OPS, rare, seed=self.seed, num_hashes=self.num_hashes
+        )
+        return count_reached_rows(hashes, most)
+
+    def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
+        """Embed keys, of which some have no row but the first."""
+        if is_used_by(self.model.ops):
+            return super().embed(keys, is_train)
+        model = self.model
+        rows, _ = self.find_rows(keys)
+        first, more = rows[:, :1], rows[:, 1:]
+        hashed = np.flatnonzero((more < self.n_rows).any(axis=1))
+        more = more[hashed]
+        E: Any = get_table(model)
+        summed = E[first[:, 0]]
+        for rows_of_hash in more.T:
+            summed[hashed] += E[rows_of_hash]
+        output, backprop_dropout = apply_dropout(model, summed, is_train)
+
+        def backprop(d_output: OutT) -> Ints1d:
+            d_sums: Any = backprop_dropout(d_output)
+            inc_table_grad(model, "E", first, d_sums)
+            inc_table_grad(model, "E", more, d_sums[hashed])
+            return model.ops.alloc1i(len(rows))
+
+        return output, backprop
+
+    def get_table(self) -> Array:
+        """Get the table, and after it a row of zeros for none: `(nV + 1, nO)`.
+
+        It is a lot faster to compute with all rows at once if each symbol has as many.
+        """
+        return self.model.ops.xp.pad(get_table(self.model), ((0, 1), (0, 0)))
+
+    def count_rows(self) -> int:
+        """Count the rows of this table."""
+        return self.n_rows + 1
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table: the most that it may have where there are no symbols."""
+        return self.model.maybe_get_dim("nV") or self.model.attrs["rows"]
+
+    @property
+    def own_rows(self) -> int:
+        """Rows that belong to a symbol each."""
+        return 0 if self.symbols is None else len(self.symbols)
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parameters of its two parts."""
+        own = self.own_rows * self.width
+        return {"own": own, "hashed": self.n_rows * self.width - own}
+
+    def are_hashed(self, keys: NDArray) -> NDArray:
+        """Tell which keys have no row of their own. *Shape:* `(n,)`, bool."""
+        are_hashed: NDArray = self.find_code(keys)[:, 0] >= self.own_rows
+        return are_hashed
 
 
 def HybridEmbed(
@@ -59,141 +178,19 @@ def HybridEmbed(
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equations 1 and 2, one
     for each kind of symbol.
     """
-    model: Model = Model(
+    return TableEmbed(
         "hybridembed",
-        forward,
-        init=init,
-        params={"E": None},
-        dims={"nO": nO, "nV": None, "nI": None},
+        HybridColumn,
+        dims={"nO": nO, "nV": None},
         attrs={
-            "column": column,
             "key": key,
             "symbols": None,
             "rows": rows,
             "seed": seed,
             "num_hashes": num_hashes,
             "gpu_symbols": GpuCopy(),
-            "column_functions": _COLUMN,
-            "symbol_taker": take_symbols,
         },
+        initializer=uniform_init,
+        column=column,
+        dropout=dropout,
     )
-    return finish_layer(model, column, dropout)
-
-
-def forward(
-    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
-) -> tuple[OutT, Callable[[OutT], Ints1d]]:
-    if is_used_by(model.ops):
-        return embed_ids(Column(model, _COLUMN), ids, is_train)
-    finder = get_finder(model)  # which checks weights
-    nV = model.get_dim("nV")
-    rows: Any = find_rows(model.ops, finder, ids, nV)
-    first, more = rows[:, :1], rows[:, 1:]
-    # those that have more rows than the first
-    hashed = np.flatnonzero((more < nV).any(axis=1))
-    more = more[hashed]
-    E: Any = get_table(model)
-    output = E[first[:, 0]]
-    for rows_of_hash in more.T:
-        output[hashed] += E[rows_of_hash]
-    output, backprop_dropout = apply_dropout(model, output, is_train)
-
-    def backprop(d_output: OutT) -> Ints1d:
-        d_sums: Any = backprop_dropout(d_output)
-        inc_table_grad(model, "E", first, d_sums)
-        inc_table_grad(model, "E", more, d_sums[hashed])
-        return model.ops.alloc1i(len(rows))
-
-    return output, backprop
-
-
-def init(model: Model, X: Any = None, Y: Any = None) -> None:
-    get_symbols(model)  # without them, nothing says how many rows there are
-    init_table(uniform_init, model)
-
-
-def take_symbols(model: Model, symbols: Symbols) -> None:
-    key, rows = model.attrs["key"], model.attrs["rows"]
-    n = len(symbols.frequent)
-    if n >= rows:
-        raise ValueError(
-            f"'rows' gives the table for {key} {rows:,} rows, but {n:,} "
-            "symbols are frequent enough for one of their own, and one more is needed "
-            f"for all others. Set 'min_freq' higher, or the rows for {key} to "
-            f"{n + 1:,} or more."
-        )
-    nV = n + _count_hashed_rows(model, symbols, rows - n)
-    set_symbols(model, symbols.frequent, "nV", nV)
-    model.set_dim("nV", nV, force=True)
-
-
-def _count_hashed_rows(model: Model, symbols: Symbols, most: int) -> int:
-    key, rare = model.attrs["key"], symbols.rare
-    if rare is None:
-        raise ValueError(
-            f"The table for {key} needs the rare symbols of the corpus too, but the "
-            "file in 'tables' holds only frequent ones. Make it anew with `spacy "
-            "hashembeds tables`."
-        )
-    if len(rare) == 0:
-        if len(symbols.frequent) > 0:
-            warnings.warn(
-                f"Each {key} of the corpus has a row of its own, so that the row for "
-                "all others is never trained, and unknown words get what it was "
-                "initialised with. Set 'min_freq' higher.",
-                stacklevel=2,
-            )
-        return 1
-    seed, num_hashes = model.attrs["seed"], model.attrs["num_hashes"]
-    hashes = murmur.hash_keys(NUMPY_OPS, rare, seed=seed, num_hashes=num_hashes)
-    return count_reached_rows(hashes, most)
-
-
-def check_weights(model: Model) -> None:
-    check_foreign(model, "hashes what it does not look up", "unk")
-    if not model.has_param("E"):
-        get_symbols(model)
-    symbols, nV = model.attrs["symbols"], model.maybe_get_dim("nV")
-    if not are_sorted_symbols(symbols) or nV is None or len(symbols) >= nV:
-        raise ValueError(
-            f"The symbols for {model.attrs['key']} should be distinct numbers in "
-            f"ascending order, fewer than the {nV} rows, but are not. {REMEDY}"
-        )
-    # read where training begins anew: the most that there may be
-    check_integer(model, "rows", nV, 2**32)
-    check_integer(model, "seed", 0, 2**32 - 1)
-    check_integer(model, "num_hashes", 1, MAX_HASHES)
-    check_table(model)
-
-
-def get_finder(model: Model) -> Hashing:
-    check_once(model, check_weights)
-    attrs, symbols = model.attrs, model.attrs["symbols"]
-    return Hashing(
-        seed=attrs["seed"],
-        num_hashes=attrs["num_hashes"],
-        symbols=attrs["gpu_symbols"].get(model.ops, symbols),
-        n_hashed=model.get_dim("nV") - len(symbols),
-    )
-
-
-def get_padded_table(model: Model) -> Floats2d:
-    """Get the table, and after it a row of zeros for none. *Shape:* `(nV + 1, nO)`.
-
-    It is a lot faster to compute with all rows at once if each symbol has as many.
-    """
-    xp: Any = model.ops.xp
-    return xp.pad(get_table(model), ((0, 1), (0, 0)))
-
-
-def count_padded_rows(model: Model) -> int:
-    return model.get_dim("nV") + 1
-
-
-_COLUMN = ColumnFunctions(
-    forward,
-    check=check_weights,
-    get_table=get_padded_table,
-    count_rows=count_padded_rows,
-    get_finder=get_finder,
-)

@@ -1,34 +1,96 @@
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import Model
+from thinc.api import Model, Ops
 from thinc.initializers import uniform_init
-from thinc.types import Floats2d, Ints1d, Ints2d
-from thinc.util import partial
 
-from ..kernels.cuda import is_used_by
 from ..kernels.rows import Lookup
 from .checks import check_attr, check_foreign, check_integer, check_number
-from .mixing.column import Column, ColumnFunctions
-from .mixing.gputables import GpuCopy, embed_ids
-from .params import check_once
+from .mixing.gputables import GpuCopy
 from .symboltaker import Symbols, check_symbols, find_symbols, get_symbols, set_symbols
-from .table import (
-    check_table,
-    find_rows,
-    finish_forward,
-    finish_layer,
-    get_table,
-    init_table,
-)
-
-InT = TypeVar("InT", bound=Ints1d | Ints2d)
-OutT = Floats2d
+from .table import check_table
+from .tableembed import InT, OutT, TableColumn, TableEmbed
 
 #: A key that is no symbol: the hash of no text that anybody has met.
 _UNKNOWN = np.uint64(2**64 - 1)
+
+
+class LookupColumn(TableColumn):
+    """Column of keys with a row for each known symbol, and one for all others."""
+
+    kind = "lookup"
+
+    def check_weights(self) -> None:
+        """Check weights and attributes, which may come from a file."""
+        model, attrs = self.model, self.model.attrs
+        check_foreign(model, "looks symbols up", "seed")
+        check_symbols(model, n_rows=model.maybe_get_dim("nV"))
+        check_integer(model, "unk", 0, len(attrs["symbols"]))
+        check_number(model, "unknown_rate", 0, 1)
+        counts: Any = attrs["counts"]
+        is_right = counts is None or (
+            isinstance(counts, np.ndarray)
+            and counts.shape == attrs["symbols"].shape
+            and counts.dtype == "uint64"
+            and bool(counts.all())
+        )
+        check_attr(
+            model, "counts", is_right, "a count for each symbol, uint64, or null"
+        )
+        check_table(model)
+
+    def make_finder(self, ops: Ops) -> Lookup:
+        """Say how rows are found."""
+        attrs = self.model.attrs
+        symbols = attrs["gpu_symbols"].get(ops, get_symbols(self.model))
+        return Lookup(symbols=symbols, unk=attrs["unk"])
+
+    def initialize(self, initializer: Callable) -> None:
+        """Set the table, for which symbols have to be there."""
+        self.model.set_dim("nV", len(get_symbols(self.model)) + 1)
+        super().initialize(initializer)
+
+    def take_symbols(self, symbols: Symbols) -> None:
+        """Take the symbols that have rows, and their counts if training needs them."""
+        attrs, n = self.model.attrs, len(symbols.frequent)
+        if attrs["unk"] > n:
+            raise ValueError(
+                f"'unk' is row {attrs['unk']}, but the table for {attrs['key']} has "
+                f"only rows 0 to {n}: one for each of {n} symbols and one for all "
+                "others. Set unk = 0."
+            )
+        set_symbols(self.model, symbols.frequent, "nV", n + 1)
+        attrs["counts"] = None  # those of earlier symbols are stale
+        if attrs["unknown_rate"] and symbols.counts is not None:
+            attrs["counts"] = symbols.counts[symbols.frequent.argsort()]
+
+    @property
+    def replaces_keys(self) -> bool:
+        """Tell whether training looks some symbols up as unknown."""
+        return self.model.attrs["counts"] is not None
+
+    def replace_keys(self, keys: NDArray) -> NDArray:
+        """Replace the symbols of some tokens, each on its own, by no symbol."""
+        self.check()
+        attrs = self.model.attrs
+        rate, counts, symbols = attrs["unknown_rate"], attrs["counts"], attrs["symbols"]
+        if not rate or not len(symbols):
+            return keys
+        found, is_known = find_symbols(keys, symbols)
+        is_drawn = np.random.random_sample(len(keys)) < rate / (rate + counts[found])
+        return np.where(is_drawn & is_known, _UNKNOWN, keys)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table: one where there are no symbols yet."""
+        return 1 if self.symbols is None else len(self.symbols) + 1
+
+    def are_unknown(self, keys: NDArray) -> NDArray:
+        """Tell which keys have the row of all others. *Shape:* `(n,)`, bool."""
+        are_unknown: NDArray = self.find_code(keys)[:, 0] == self.model.attrs["unk"]
+        return are_unknown
 
 
 def SymbolEmbed(
@@ -59,106 +121,19 @@ def SymbolEmbed(
     ones in training: Kiperwasser and Goldberg, "Simple and Accurate Dependency Parsing
     Using Bidirectional LSTM Feature Representations" (2016).
     """
-    model: Model = Model(
+    return TableEmbed(
         "symbolembed",
-        forward,
-        init=partial(init, initializer),
-        params={"E": None},
-        dims={"nO": nO, "nV": None, "nI": None},
+        LookupColumn,
+        dims={"nO": nO, "nV": None},
         attrs={
-            "column": column,
             "key": key,
             "unk": unk,
             "unknown_rate": unknown_rate,
             "symbols": None,
             "counts": None,
             "gpu_symbols": GpuCopy(),
-            "column_functions": _COLUMN,
-            "symbol_taker": take_symbols,
         },
+        initializer=initializer,
+        column=column,
+        dropout=dropout,
     )
-    return finish_layer(model, column, dropout)
-
-
-def forward(
-    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
-) -> tuple[OutT, Callable[[OutT], Ints1d]]:
-    if is_train and model.attrs["counts"] is not None:
-        keys: Any = model.ops.to_numpy(ids).astype("uint64")
-        keys = replace_by_unknown(model, keys)
-        ids = cast(Any, model.ops).asarray(keys)
-    return embed(model, ids, is_train)
-
-
-def embed(
-    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
-) -> tuple[OutT, Callable[[OutT], Ints1d]]:
-    if is_used_by(model.ops):
-        return embed_ids(Column(model, _COLUMN), ids, is_train)
-    rows = find_rows(model.ops, get_finder(model), ids, model.get_dim("nV"))
-    output = get_table(model)[rows[:, 0]]
-    return finish_forward(model, rows, output, is_train)
-
-
-def init(initializer: Callable, model: Model, X: Any = None, Y: Any = None) -> None:
-    model.set_dim("nV", len(get_symbols(model)) + 1)
-    init_table(initializer, model)
-
-
-def take_symbols(model: Model, symbols: Symbols) -> None:
-    key, unk = model.attrs["key"], model.attrs["unk"]
-    n = len(symbols.frequent)
-    if unk > n:
-        raise ValueError(
-            f"'unk' is row {unk}, but the table for {key} has only rows 0 to "
-            f"{n}: one for each of {n} symbols and one for all others. Set unk = 0."
-        )
-    set_symbols(model, symbols.frequent, "nV", n + 1)
-    model.attrs["counts"] = None  # those of earlier symbols are stale
-    if model.attrs["unknown_rate"] and symbols.counts is not None:
-        model.attrs["counts"] = symbols.counts[symbols.frequent.argsort()]
-
-
-def replace_by_unknown(model: Model, keys: NDArray) -> NDArray:
-    """Replace the symbols of some tokens, each on its own, by a key that is none."""
-    if model.attrs["counts"] is None:
-        return keys
-    check_once(model, check_weights)
-    rate, counts = model.attrs["unknown_rate"], model.attrs["counts"]
-    symbols = model.attrs["symbols"]
-    if not rate or not len(symbols):
-        return keys
-    found, is_known = find_symbols(keys, symbols)
-    is_drawn = np.random.random_sample(len(keys)) < rate / (rate + counts[found])
-    return np.where(is_drawn & is_known, _UNKNOWN, keys)
-
-
-def check_weights(model: Model) -> None:
-    check_foreign(model, "looks symbols up", "seed")
-    check_symbols(model, n_rows=model.maybe_get_dim("nV"))
-    check_integer(model, "unk", 0, len(model.attrs["symbols"]))
-    check_number(model, "unknown_rate", 0, 1)
-    counts: Any = model.attrs["counts"]
-    is_right = counts is None or (
-        isinstance(counts, np.ndarray)
-        and counts.shape == model.attrs["symbols"].shape
-        and counts.dtype == "uint64"
-        and bool(counts.all())
-    )
-    check_attr(model, "counts", is_right, "a count for each symbol, uint64, or null")
-    check_table(model)
-
-
-def get_finder(model: Model) -> Lookup:
-    check_once(model, check_weights)
-    gpu_symbols = model.attrs["gpu_symbols"].get(model.ops, model.attrs["symbols"])
-    return Lookup(symbols=gpu_symbols, unk=model.attrs["unk"])
-
-
-_COLUMN = ColumnFunctions(
-    forward,
-    embed=embed,
-    check=check_weights,
-    replace_keys=replace_by_unknown,
-    get_finder=get_finder,
-)

@@ -5,40 +5,14 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
-from thinc.api import Model, Ops, chain
-from thinc.layers.array_getitem import ints_getitem
+from thinc.api import Model
 from thinc.types import Floats2d, Ints1d, Ints2d
 
-from ..hashing import murmur
 from ..kernels import cuda
-from ..kernels.rows import Finder, Hashing, Lookup, Table
+from ..kernels.rows import Hashing, Table
 from ..kernels.sums import scatter_add
 from .checks import check_param
 from .params import peek
-from .symboltaker import look_up
-
-
-def finish_layer(model: Model, column: int | None, dropout: float | None) -> Model:
-    """Give a layer that embeds integers what all of them have as options.
-
-    With `column` it embeds this column of a two-dimensional input. With `dropout` whole
-    output dimensions are dropped for all keys of a batch together; spaCy's trainer sets
-    the rate itself. (Their `initializer` fills the table; by default uniform in ±0.1.)
-    """
-    if dropout is not None:
-        model.attrs["dropout_rate"] = dropout
-    if column is None:
-        return model
-    columns: Model = chain(ints_getitem((slice(0, None), column)), model)
-    columns.attrs["column"] = column
-    return columns
-
-
-def init_table(
-    initializer: Callable, model: Model, X: Any = None, Y: Any = None
-) -> None:
-    shape = (model.get_dim("nV"), model.get_dim("nO"))
-    model.set_param("E", initializer(model.ops, shape))
 
 
 def get_table(model: Model) -> Floats2d:
@@ -52,26 +26,18 @@ def check_table(model: Model) -> None:
     check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
 
 
-def find_rows(ops: Ops, finder: Finder, ids: Ints1d, n_rows: int) -> Ints2d:
-    """Find the rows to sum for each key in a table, `(n, num_hashes)`, uint32.
+def apply_dropout(
+    model: Model, output: Floats2d, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Floats2d]]:
+    """Drop whole dimensions of the output, for all rows together, as Thinc does.
 
-    A key that has a row of its own beside hashed ones has no more: the row after the
-    last stands for none.
+    Backpropagation leaves the gradient that it is given as it was.
     """
-    if isinstance(finder, Lookup):
-        return cast(Ints2d, look_up(ops, ids, finder.symbols, unk=finder.unk))
-    symbols, n = finder.symbols, 0 if finder.symbols is None else len(finder.symbols)
-    # where there is no id, Thinc cuts no column out of the matrix
-    keys: Any = ops.as_contig(cast(Any, ids), dtype="uint64").reshape((-1,))
-    hashing = {"seed": finder.seed, "num_hashes": finder.num_hashes}
-    rows = murmur.find_rows(ops, keys, **hashing, rows=n_rows - n)
-    if n > 0:
-        rows += n
-        places = symbols.searchsorted(keys)
-        is_frequent = symbols.take(places, mode="clip") == keys
-        np.copyto(rows, n_rows, where=is_frequent[:, None])
-        np.copyto(rows[:, 0], places, where=is_frequent, casting="unsafe")
-    return cast(Ints2d, rows.astype("uint32", copy=False))
+    rate = model.attrs.get("dropout_rate")
+    if not is_train or not rate:
+        return output, lambda d_output: d_output
+    mask = model.ops.get_dropout_mask((output.shape[1],), rate)
+    return output * mask, lambda d_output: d_output * mask
 
 
 def finish_forward(
@@ -88,20 +54,6 @@ def finish_forward(
         return model.ops.alloc1i(len(rows))
 
     return output, backprop
-
-
-def apply_dropout(
-    model: Model, output: Floats2d, is_train: bool
-) -> tuple[Floats2d, Callable[[Floats2d], Floats2d]]:
-    """Drop whole dimensions of the output, for all rows together, as Thinc does.
-
-    Backpropagation leaves the gradient that it is given as it was.
-    """
-    rate = model.attrs.get("dropout_rate")
-    if not is_train or not rate:
-        return output, lambda d_output: d_output
-    mask = model.ops.get_dropout_mask((output.shape[1],), rate)
-    return output * mask, lambda d_output: d_output * mask
 
 
 def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:

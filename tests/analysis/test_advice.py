@@ -11,9 +11,10 @@ from spacy_hashembeds.analysis.advice import advise, format_bound
 from spacy_hashembeds.analysis.features import Vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_table
 from spacy_hashembeds.annotation import SETTABLE
-from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
+from spacy_hashembeds.layers.hashembed import HashColumn
 
 from ..conftest import ROOT
+from .tables import make_hash_table
 from .words import collect as collect_words
 
 ATTRS = ["NORM", "SHAPE", "LOWER", "POS"]
@@ -53,14 +54,14 @@ def test_the_least_memory_within_the_bound_is_a_limit_and_no_advice(train):
 
 
 def test_the_rows_there_are_stay_unless_they_are_too_few(train):
-    table = HashTable(attr="NORM", rows=5000, width=8, num_hashes=4, seed=9)
+    table = make_hash_table(width=8)
     advice = advise({"train": train}, ["NORM"], width=8, tables=[measure(table, train)])
     text = find_reason(advice.reasons, "To hash, ")
     assert "the rows there are (NORM 5,000). Take fewer" in text
     text = find_reason(advice.reasons, "The lower limit")
     times = 40_000 / advice.hashing.parameters
     assert f"(the present tables have 40,000, {times:.1f} times that)" in text
-    few = HashTable(attr="NORM", rows=20, width=8, num_hashes=4, seed=9)
+    few = make_hash_table(rows=20, width=8)
     advice = advise({"train": train}, ["NORM"], width=8, tables=[measure(few, train)])
     text = find_reason(advice.reasons, "To hash, ")
     assert "(NORM 20), but more for NORM: see the lower limit." in text
@@ -230,12 +231,12 @@ def test_percentages_are_plain_digits():
         assert format_bound(share) == text
 
 
-def measure(table: HashTable, train: Vocabulary) -> Measures:
+def measure(table: HashColumn, train: Vocabulary) -> Measures:
     return measure_table(table, {"train": train})
 
 
-def make_table(seed: int) -> HashTable:
-    return HashTable(attr="NORM", rows=100, width=8, num_hashes=1, seed=seed)
+def make_table(seed: int) -> HashColumn:
+    return make_hash_table(rows=100, width=8, num_hashes=1, seed=seed)
 
 
 def test_the_poor_seed_is_called_out_with_its_cost(train):

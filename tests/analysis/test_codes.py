@@ -14,16 +14,17 @@ from spacy_hashembeds.analysis.codes import (
     find_known,
     join_codes,
 )
-from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
+
+from .tables import make_hash_table
 
 KEYS = np.random.default_rng(0).integers(2**63, size=1000, dtype="uint64")
 SMALL_CODES = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3))
 
 
 def find_code(keys: np.ndarray, **settings: int) -> np.ndarray:
-    return HashTable(attr="NORM", width=2, **settings).find_code(keys)
+    return make_hash_table(width=2, **settings).find_code(keys)
 
 
 BITS = st.lists(st.integers(0, 1), min_size=3, max_size=3)

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -6,17 +7,12 @@ import spacy
 from spacy.language import Language
 
 from spacy_hashembeds.analysis.pipelines import Embedder, find_embedders
-from spacy_hashembeds.architectures.embedders.table_kinds import (
-    HashTable,
-    HybridTable,
-    LookupTable,
-    WeightedTable,
-)
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
     give_symbols,
 )
+from spacy_hashembeds.layers.tableembed import TableColumn
 
 CNN = {
     "width": 8,
@@ -54,9 +50,17 @@ def find_one(architecture: str, **settings: Any) -> Embedder:
     return embedder
 
 
-def make_hash_tables(attrs: str, rows: list[int], hashes: int, seed: int):
+def describe(tables: Sequence[TableColumn]) -> list[tuple]:
     return [
-        HashTable(attr=attr, rows=n, width=8, num_hashes=hashes, seed=seed + i)
+        (t.kind, t.attr, t.n_rows, t.row_width, t.num_hashes, t.seed) for t in tables
+    ]
+
+
+def list_hashed(
+    rows: list[int], hashes: int, seed: int, kind="hash", attrs="NORM SHAPE"
+) -> list[tuple]:
+    return [
+        (kind, attr, n, 8, hashes, seed + i)
         for i, (attr, n) in enumerate(zip(attrs.split(), rows, strict=True))
     ]
 
@@ -64,7 +68,7 @@ def make_hash_tables(attrs: str, rows: list[int], hashes: int, seed: int):
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_tables_of_multi_hash_embed(version):
     embedder = find_one(f"spacy.MultiHashEmbed.{version}", **ROWS)
-    assert embedder.tables == make_hash_tables("NORM SHAPE", [50, 20], 4, 8)
+    assert describe(embedder.tables) == list_hashed([50, 20], 4, 8)
     assert not embedder.has_vectors
 
 
@@ -72,24 +76,27 @@ def test_tables_of_multi_hash_embed(version):
 def test_tables_of_hash_embed_cnn(version):
     embedder = find_one(f"spacy.HashEmbedCNN.{version}", **CNN)
     attrs, rows = "NORM PREFIX SUFFIX SHAPE", [100, 50, 50, 50]
-    assert embedder.tables == make_hash_tables(attrs, rows, 4, 8)
+    assert describe(embedder.tables) == list_hashed(rows, 4, 8, attrs=attrs)
     # one table is not concatenated with others
     alone = find_one(
         f"spacy.HashEmbedCNN.{version}", **{**CNN, "subword_features": False}
     )
-    assert alone.tables == make_hash_tables("NORM", [100], 4, 8)
+    assert describe(alone.tables) == list_hashed([100], 4, 8, attrs="NORM")
 
 
 def test_tables_of_our_hash_embedding():
     architecture = "spacy-hashembeds.MultiFewerHashEmbed.v1"
     embedder = find_one(architecture, **ROWS, num_hashes=2, seed=31)
-    assert embedder.tables == make_hash_tables("NORM SHAPE", [50, 20], 2, 31)
+    assert describe(embedder.tables) == list_hashed([50, 20], 2, 31)
 
 
 def test_tables_of_our_lookup_embedding():
     nlp = make("spacy-hashembeds.MultiEmbed.v1", **TWO)
-    expected = [LookupTable.make(a, 8, None) for a in ("NORM", "SHAPE")]
-    assert find_embedders(nlp)[0].tables == expected
+    found = find_embedders(nlp)[0].tables
+    assert [(t.kind, t.attr, t.n_rows) for t in found] == [
+        ("lookup", "NORM", 1),
+        ("lookup", "SHAPE", 1),
+    ]
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         give_symbols(layer, Symbols(np.array([5, 3], dtype="uint64")))
     for table in find_embedders(nlp)[0].tables:
@@ -100,39 +107,32 @@ def test_tables_of_our_weighted_embedding():
     name = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
     settings = {"num_hashes": 5, "same_hash": True, "combine": "concat", "seed": 31}
     embedder = find_one(name, **ROWS, **settings, importance_rows=[70, 40])
-    assert embedder.tables == [
-        WeightedTable(
-            **{"attr": attr, "rows": rows, "width": 8, "num_hashes": 5, "seed": seed},
-            **{"same_hash": True, "hashed_weights": weights},
-        )
-        for attr, rows, seed, weights in (("NORM", 50, 31, 70), ("SHAPE", 20, 32, 40))
-    ]
+    found = embedder.tables
+    assert describe(found) == list_hashed([50, 20], 5, 31, "weighted")
+    assert [table.weight_rows for table in found] == [70, 40]
 
 
 def test_symbols_of_our_weighted_embedding():
     nlp = make("spacy-hashembeds.MultiWeightedHashEmbed.v1", **ROWS)
-    assert [t.importance_rows for t in find_embedders(nlp)[0].tables] == [1, 1]
+    assert [t.weight_rows for t in find_embedders(nlp)[0].tables] == [1, 1]
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         give_symbols(layer, Symbols(np.array([5, 3], dtype="uint64")))
     for table in find_embedders(nlp)[0].tables:
         np.testing.assert_array_equal(table.symbols, [3, 5])
-        assert table.importance_rows == 3
+        assert table.weight_rows == 3
 
 
 def test_tables_of_our_hybrid_embedding():
     settings = {"num_hashes": 3, "seed": 31}
     nlp = make("spacy-hashembeds.MultiHybridEmbed.v1", **ROWS, **settings)
-    names = [("NORM", 50, 31), ("SHAPE", 20, 32)]
-    assert find_embedders(nlp)[0].tables == [
-        HybridTable(attr=attr, rows=rows, width=8, num_hashes=3, seed=seed)
-        for attr, rows, seed in names
-    ]
+    found = find_embedders(nlp)[0].tables
+    assert describe(found) == list_hashed([50, 20], 3, 31, "hybrid")
     symbols = Symbols(*np.array([[5, 3], [7, 8]], dtype="uint64"))
     for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
         give_symbols(layer, symbols)
     for table in find_embedders(nlp)[0].tables:
         np.testing.assert_array_equal(table.symbols, [3, 5])
-        assert table.rows < 9
+        assert table.n_rows < 9
 
 
 def test_word_vectors_are_noted():
@@ -156,4 +156,4 @@ def test_saved_seeds_come_back(tmp_path):
     name = "spacy-hashembeds.MultiFewerHashEmbed.v1"
     make(name, **ROWS, num_hashes=3, seed=21).to_disk(tmp_path)
     (embedder,) = find_embedders(spacy.load(tmp_path))
-    assert embedder.tables == make_hash_tables("NORM SHAPE", [50, 20], 3, 21)
+    assert describe(embedder.tables) == list_hashed([50, 20], 3, 21)

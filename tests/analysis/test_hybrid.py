@@ -5,20 +5,19 @@ import pytest
 
 from spacy_hashembeds.analysis.features import Vocabulary
 from spacy_hashembeds.analysis.measures import measure_table, measure_words
-from spacy_hashembeds.architectures.embedders.table_kinds import HybridTable
-from spacy_hashembeds.layers.hybridembed import HybridEmbed
+from spacy_hashembeds.layers.hybridembed import HybridColumn, HybridEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 
 from .words import collect
 
 
-def make_table(vocabulary: Vocabulary, *, min_freq: int, **settings) -> HybridTable:
+def make_table(vocabulary: Vocabulary, *, min_freq: int, **settings) -> HybridColumn:
     defaults = {"rows": 5000, "key": "NORM", "num_hashes": 2, "seed": 9}
     values, counts = vocabulary.count_values("NORM")
     symbols = Symbols(values[counts >= min_freq], values[counts < min_freq])
     layer = HybridEmbed(96, **{**defaults, **settings})
     give_symbols(layer, symbols)
-    return HybridTable.read(layer, "NORM")
+    return HybridColumn(layer, "NORM")
 
 
 def test_one_hashed_row_counted_by_hand():
@@ -59,10 +58,10 @@ def test_what_is_measured_is_near_what_is_expected():
 
 
 def test_rows_are_numbered_symbols_first():
-    table = HybridTable(
-        **{"attr": "NORM", "rows": 7, "width": 4, "num_hashes": 2, "seed": 9},
-        symbols=np.array([3, 900], dtype="uint64"),
-    )
+    layer = HybridEmbed(4, 7, key="NORM", num_hashes=2, seed=9)
+    rare = np.arange(1000, 2000, dtype="uint64")
+    give_symbols(layer, Symbols(np.array([3, 900], dtype="uint64"), rare))
+    table = HybridColumn(layer)
     code = table.find_code(np.array([900, 5, 3], dtype="uint64"))
     assert code[[0, 2]].tolist() == [[1, 7], [0, 7]]
     assert ((code[1] >= 2) & (code[1] < 7)).all()

@@ -6,27 +6,23 @@ from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_table, measure_words
-from spacy_hashembeds.architectures.embedders.table_kinds import HashTable, LookupTable
 from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.layers.tableembed import TableColumn
 
+from .tables import make_hash_table, make_lookup_table
 from .words import collect
 
 NORMS = np.array([StringStore().add(f"word{i}") for i in range(50_000)], dtype="uint64")
 
 
-def make_table(**settings: int) -> HashTable:
-    defaults = {"rows": 5000, "width": 96, "num_hashes": 4, "seed": 9}
-    return HashTable(attr="NORM", **{**defaults, **settings})
-
-
-def measure(table: HashTable, values: np.ndarray) -> Measures:
+def measure(table: TableColumn, values: np.ndarray) -> Measures:
     words, counts = np.stack([values, values], axis=1), np.ones(len(values), "int64")
     vocabulary = Vocabulary(attrs=("NORM",), words=words, counts=counts)
     return measure_table(table, {"train": vocabulary})
 
 
 def test_seed_8_halves_what_hash_1_reaches():
-    measures = measure(make_table(seed=8), NORMS)
+    measures = measure(make_hash_table(seed=8), NORMS)
     assert measures["rows_reached_by_hash"] == [2500, 5000, 5000, 5000]
     assert measures["sharing_code"] > 0
     instead = measures["with_sound_seed"]
@@ -34,13 +30,13 @@ def test_seed_8_halves_what_hash_1_reaches():
     assert (instead["seed"], instead["with_sound_seed"]) == (9, None)
     assert instead["rows_reached_by_hash"] == [5000] * 4
     assert instead["sharing_code"] == 0
-    one = measure(make_table(seed=8, num_hashes=1), NORMS)
+    one = measure(make_hash_table(seed=8, num_hashes=1), NORMS)
     assert one["rows_never_reached"] == 2500
     assert one["with_sound_seed"]["rows_never_reached"] == 0
 
 
 def test_what_is_measured_is_near_what_is_expected():
-    table = make_table(rows=20_000, num_hashes=2)
+    table = make_hash_table(rows=20_000, num_hashes=2)
     measures = measure(table, NORMS)
     assert measures["parameters"] == 20_000 * 96
     assert (measures["values"], measures["load"]) == (50_000, 2.5)
@@ -50,7 +46,7 @@ def test_what_is_measured_is_near_what_is_expected():
         assert count == pytest.approx(measures["expected_sharing_row"], rel=0.01)
     # seed 42, since two hashes from the seeds next to 8 are not quite independent
     for settings in ({"num_hashes": 2, "seed": 42}, {"num_hashes": 4, "rows": 90}):
-        small = measure(make_table(**{"rows": 300, **settings}), NORMS)
+        small = measure(make_hash_table(**{"rows": 300, **settings}), NORMS)
         expected = small["expected_sharing_code"]
         assert small["sharing_code"] == pytest.approx(expected, rel=0.01, abs=100)
     assert measures["with_sound_seed"] is None
@@ -58,14 +54,14 @@ def test_what_is_measured_is_near_what_is_expected():
 
 def test_few_rows_counted_by_hand():
     # with one row all is the same; a single value shares with none
-    measures = measure(make_table(rows=1, num_hashes=2), NORMS[:3])
+    measures = measure(make_hash_table(rows=1, num_hashes=2), NORMS[:3])
     assert measures["sharing_row_by_hash"] == [3, 3]
     assert measures["sharing_code"] == measures["values"] == 3
     assert measures["rows_never_reached"] == 0
-    alone = measure(make_table(rows=7, num_hashes=1), NORMS[:1])
+    alone = measure(make_hash_table(rows=7, num_hashes=1), NORMS[:1])
     assert alone["sharing_row_by_hash"] == [alone["sharing_code"]] == [0]
     assert alone["rows_never_reached"] == 6
-    nothing = measure(make_table(rows=7), NORMS[:0])
+    nothing = measure(make_hash_table(rows=7), NORMS[:0])
     assert nothing["rows_never_reached"] == nothing["expected_rows_never_reached"] == 7
     assert nothing["load"] == nothing["sharing_code"] == 0
 
@@ -73,7 +69,7 @@ def test_few_rows_counted_by_hand():
 def test_unknown_values_and_tokens_are_counted():
     train = collect("a a a b b c d")
     values, counts = train.count_values("NORM")
-    table = LookupTable.make("NORM", 10, values[counts >= 2])
+    table = make_lookup_table("NORM", 10, values[counts >= 2])
     splits = {"train": train, "dev": collect("a x y"), "test": collect("")}
     measures = measure_table(table, splits)
     assert (measures["rows"], measures["parameters"]) == (3, 30)
@@ -85,9 +81,9 @@ def test_unknown_values_and_tokens_are_counted():
 def test_words_that_tables_do_not_tell_apart():
     # norms: the, cat, dog; shapes: Xxx, xxx
     words = collect("The the Cat cat dog")
-    apart = make_table(rows=5000)
-    together = make_table(rows=1)
-    shape = HashTable(attr="SHAPE", rows=5000, width=96, num_hashes=4, seed=10)
+    apart = make_hash_table(rows=5000)
+    together = make_hash_table(rows=1)
+    shape = make_hash_table("SHAPE", seed=10)
     assert measure_words([apart, shape], words)["sharing_codes"] == 0
     by_norm = measure_words([apart], words)
     assert (by_norm["words"], by_norm["same_attributes"], by_norm["sharing_codes"]) == (
@@ -101,7 +97,7 @@ def test_words_that_tables_do_not_tell_apart():
     strings = StringStore()
     for known, sharing in (("the", 2), ("dog", 4), ("cow", 5)):
         symbols = np.array([strings.add(known)], dtype="uint64")
-        lookup = LookupTable.make("NORM", 96, symbols)
+        lookup = make_lookup_table("NORM", 96, symbols)
         assert measure_words([lookup, shape], words)["sharing_codes"] == sharing
     nothing = measure_words([apart, shape], collect(""))
     assert (
@@ -114,10 +110,10 @@ def test_a_word_does_not_share_with_itself():
     doc = Doc(spacy.blank("en").vocab, words=["a", "a", "B"])
     doc[1].norm_ = "one"
     words = collect_vocabulary([doc], ["NORM", "SHAPE"])
-    shape = HashTable(attr="SHAPE", rows=5000, width=96, num_hashes=4, seed=10)
+    shape = make_hash_table("SHAPE", seed=10)
     measures = measure_words([shape], words)
     assert (measures["words"], measures["same_attributes"]) == (2, 0)
-    measures = measure_words([make_table(), shape], words)
+    measures = measure_words([make_hash_table(), shape], words)
     assert (measures["words"], measures["same_attributes"]) == (3, 0)
 
 
@@ -126,7 +122,7 @@ def test_spanish_norms_in_few_rows(prepare_real):
     docs = read_docs(prepare_real("conll2002_es") / "train.spacy", vocab)
     norms, _ = collect_vocabulary(docs, ["NORM"]).count_values("NORM")
     assert len(norms) == 23_710
-    measures = measure(make_table(rows=263, seed=8), norms)
+    measures = measure(make_hash_table(rows=263, seed=8), norms)
     assert measures["sharing_code"] == 721
     assert measures["with_sound_seed"]["sharing_code"] == 0
     assert measures["expected_sharing_code"] == pytest.approx(2.79, abs=0.01)

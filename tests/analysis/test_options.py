@@ -9,9 +9,9 @@ from spacy_hashembeds.analysis.options import (
     find_lookup_options,
     measure_attributes,
 )
-from spacy_hashembeds.architectures.embedders.table_kinds import HashTable
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
+from .tables import make_hash_table
 from .words import ATTRS, collect, make_docs
 
 
@@ -32,7 +32,7 @@ def test_hash_options_keep_to_the_bound(many, bound):
         for i, attr in enumerate(ATTRS):
             values, _ = many.count_values(attr)
             settings = {"num_hashes": option.num_hashes, "seed": 9 + i, "width": 10}
-            table = HashTable(attr=attr, rows=option.rows[i], **settings)
+            table = make_hash_table(attr, rows=option.rows[i], **settings)
             code = table.find_code(values)
             limit = bound * len(values)
             assert count_sharing_sums(code) == option.sharing_code[i] <= limit

@@ -133,7 +133,7 @@ def test_hybrid_tables_get_the_rows_that_training_would_give_them(docs, tmp_path
     (expected,) = find_embedders(nlp)
     for table, other in zip(filled.tables, expected.tables, strict=True):
         np.testing.assert_array_equal(table.symbols, other.symbols)
-        assert (table.own_rows, table.rows) == (len(other.symbols), other.rows)
+        assert (table.own_rows, table.n_rows) == (len(other.symbols), other.n_rows)
     few = {"components.tok2vec.model.embed.rows": [5000, 1, 2500, 2500]}
     nlp = load_pipeline(config=config, model=None, overrides=few)
     (embedder,) = find_embedders(nlp)

@@ -16,12 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from thinc.api import Model
 
-if TYPE_CHECKING:
-    from .table_kinds import Table
+from ...layers.tableembed import TableColumn
 
 _GROUP = "spacy_hashembeds_embedders"
 
@@ -34,8 +33,8 @@ class EmbedderDescription:
     architecture (str): Its registered name.
     purpose (str): What `config` says that it is for.
     aliases (Sequence[str]): Other names that it is registered under.
-    tables (Mapping[str, type[Table]]): The kind of the tables in it, by the names of
-        their layers. These have an attribute "column", and the model spaCy's
+    tables (Mapping[str, type[TableColumn]]): The kind of the tables in it, by the names
+        of their layers. These have an attribute "column", and the model spaCy's
         `FeatureExtractor`, which say what they embed.
     find_columns (Callable, optional): Finds what has codes of words in the place of
         rows: see `WordColumn`.
@@ -56,7 +55,7 @@ class EmbedderDescription:
     architecture: str
     purpose: str
     aliases: Sequence[str] = ()
-    tables: Mapping[str, type["Table"]] = field(default_factory=dict)
+    tables: Mapping[str, type[TableColumn]] = field(default_factory=dict)
     find_columns: Callable[[Model], Sequence[Any]] | None = None
     is_of_text: bool = False
     symbol_width: Callable[[Mapping[str, Any]], int] | None = None
@@ -126,6 +125,6 @@ def find_description(architecture: str) -> EmbedderDescription | None:
     return next(found, None)
 
 
-def find_table_kinds() -> dict[str, type["Table"]]:
+def find_table_kinds() -> dict[str, type[TableColumn]]:
     """Find of which kind the tables of layers are, by the names of layers."""
     return {k: v for d in get_descriptions() for k, v in d.tables.items()}

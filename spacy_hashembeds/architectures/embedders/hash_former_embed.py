@@ -1,5 +1,4 @@
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple, cast
 
 from spacy.ml.staticvectors import StaticVectors
@@ -24,8 +23,9 @@ from ...layers.hashers import (
     set_ngrams,
     takes_ngrams,
 )
-from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions, Mixer
+from ...layers.mixing.column import Array, Backprop, Column, Mixer
 from ...layers.mixing.folding import Fold
+from ...layers.params import check_once
 from ...layers.source import wait_for
 from ...layers.table import check_table
 from ...layers.tree import (
@@ -217,29 +217,35 @@ class WordColumn(NamedTuple):
         """The attribute."""
         return cast(str, self.words.attrs["attr"])
 
-    def get_functions(self, vocabs: Sequence[Vocab]) -> ColumnFunctions:
-        """Say how to embed the column, and more where its layers are known."""
-        functions = ColumnFunctions(embed=partial(self.embed, vocabs))
-        hasher, compress = self.hashing.layers[0], self.compressor._func
-        if hasher._func not in _HASHERS or compress not in _COMPRESSORS:
-            return functions
-        if compress is emb_forward:
-            find_rows = partial(self.find_rows, vocabs)
-            functions = functions._replace(check=check_table, find_rows=find_rows)
-        return functions._replace(hashers=[hasher])
 
-    def embed(
-        self, vocabs: Sequence[Vocab], _: Model, keys: Array, is_train: bool
-    ) -> tuple[Array, Backprop]:
+class CodeColumn(Column):
+    """Column of the keys of words of some vocabs, which are embedded by their codes.
+
+    Where its layers are known, codes are kept, or the rows are that they choose.
+    """
+
+    def __init__(self, words: WordColumn, vocabs: Sequence[Vocab]) -> None:
+        super().__init__(words.compressor)
+        self.hashing, self.vocabs = words.hashing, vocabs
+        hasher, compress = self.hashing.layers[0], self.model._func
+        if hasher._func in _HASHERS and compress in _COMPRESSORS:
+            self.has_rows, self.hashers = compress is emb_forward, [hasher]
+
+    def check(self) -> None:
+        """Check the table once it arrives, if there is one."""
+        if self.has_rows:
+            check_once(self.model, check_table)
+
+    def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed words by their keys, each on its own."""
-        words = Words(vocabs, keys.reshape(-1, 1))
-        return self.compressor(self.hashing.predict(words), is_train)
+        words = Words(self.vocabs, keys.reshape(-1, 1))
+        return self.model(self.hashing.predict(words), is_train)
 
-    def find_rows(self, vocabs: Sequence[Vocab], _: Model, keys: Array) -> Array:
+    def find_rows(self, keys: Array) -> tuple[Array, None]:
         """Find the rows of keys, of which some may be equal."""
         distinct = find_distinct(keys)
-        words = Words(vocabs, distinct.values.reshape(-1, 1))
-        return distinct.gather(self.hashing.predict(words))
+        words = Words(self.vocabs, distinct.values.reshape(-1, 1))
+        return distinct.gather(self.hashing.predict(words)), None
 
 
 class Parts(NamedTuple):
@@ -257,7 +263,7 @@ class Parts(NamedTuple):
         return add_vectors(mixer, self.attrs, self.vectors, docs)
 
     def _make_mixer(self, vocabs: Sequence[Vocab]) -> Mixer:
-        columns = [Column(c.compressor, c.get_functions(vocabs)) for c in self.columns]
+        columns = [CodeColumn(words, vocabs) for words in self.columns]
         return Mixer(columns, *self.maxout)
 
 

@@ -50,8 +50,8 @@ from ...layers.tree import (
 from .distinct_words import KeptMixer, get_attribute, read_keys
 from .distinct_words import forward as distinct_forward
 from .static_vectors import add_vectors, get_vectors_width
+from .subword_embed import SubwordColumn
 from .subword_embed import forward as subword_forward
-from .subword_embed import make_column
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -77,7 +77,7 @@ class Parts(NamedTuple):
         return add_vectors(mixer, columns, self.vectors, docs)
 
     def _make_mixer(self, vocabs: Sequence[Vocab]) -> Mixer:
-        column = make_column(cast(Model, self.subwords).layers[0], vocabs)
+        column = SubwordColumn(cast(Model, self.subwords).layers[0], vocabs)
         return replace(self.mixer, columns=[*self.mixer.columns, column])
 
 

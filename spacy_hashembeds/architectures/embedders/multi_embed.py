@@ -7,11 +7,10 @@ from thinc.types import Floats2d
 
 from ...checks import MAX_ROWS, check_integers, check_shares
 from ...inputs import check_attributes
-from ...layers.symbolembed import SymbolEmbed
+from ...layers.symbolembed import LookupColumn, SymbolEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
 from .symbol_source import wait_for_symbols
-from .table_kinds import LookupTable
 
 NAME = "multi_embed"
 
@@ -95,6 +94,6 @@ DESCRIPTION = EmbedderDescription(
     aliases=["spacy.MultiEmbed.v1"],
     purpose="a row for each frequent symbol of the training corpus, one for all "
     "others.",
-    tables={"symbolembed": LookupTable},
+    tables={"symbolembed": LookupColumn},
     symbol_width=itemgetter("width"),
 )

@@ -5,10 +5,9 @@ from thinc.types import Floats2d
 from ...checks import check_integers, check_rows
 from ...hashing.murmur import MAX_HASHES
 from ...inputs import check_attributes
-from ...layers.hashembed import HashEmbed
+from ...layers.hashembed import HashColumn, HashEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import check_seed, mix_attributes
-from .table_kinds import HashTable
 
 NAME = "multi_fewer_hash_embed"
 
@@ -87,6 +86,6 @@ DESCRIPTION = EmbedderDescription(
     architecture="spacy-hashembeds.MultiFewerHashEmbed.v1",
     aliases=["spacy.MultiFewerHashEmbed.v1"],
     purpose="the same tables, faster on the CPU, with hashes and a seed to choose.",
-    tables={"hashembed": HashTable},
+    tables={"hashembed": HashColumn},
     rows_for="values",
 )

@@ -8,11 +8,10 @@ from thinc.types import Floats2d
 from ...checks import check_integers, check_rows
 from ...hashing.murmur import MAX_HASHES
 from ...inputs import check_attributes
-from ...layers.hybridembed import HybridEmbed
+from ...layers.hybridembed import HybridColumn, HybridEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import check_seed, mix_attributes
 from .symbol_source import wait_for_symbols
-from .table_kinds import HybridTable
 
 NAME = "multi_hybrid_embed"
 
@@ -86,7 +85,7 @@ DESCRIPTION = EmbedderDescription(
     architecture="spacy-hashembeds.MultiHybridEmbed.v1",
     purpose="a row for each frequent symbol of the training corpus, hashed ones for "
     "all others.",
-    tables={"hybridembed": HybridTable},
+    tables={"hybridembed": HybridColumn},
     symbol_width=itemgetter("width"),
     rows_for="symbols",
 )

@@ -9,11 +9,14 @@ from thinc.types import Floats2d
 from ...checks import check_choice, check_integers, check_rows, check_types
 from ...inputs import check_attributes
 from ...layers.combination import COMBINE
-from ...layers.weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
+from ...layers.weightedhashembed import (
+    MAX_COMPONENTS,
+    WeightedColumn,
+    WeightedHashEmbed,
+)
 from .descriptions import EmbedderDescription
 from .mix_attributes import check_seed, mix_attributes
 from .symbol_source import wait_for_symbols
-from .table_kinds import WeightedTable
 
 NAME = "multi_weighted_hash_embed"
 
@@ -142,7 +145,7 @@ DESCRIPTION = EmbedderDescription(
     architecture="spacy-hashembeds.MultiWeightedHashEmbed.v1",
     purpose="hashed rows, and for each frequent symbol of the training corpus learned "
     "weights of its own for them.",
-    tables={"weightedhashembed": WeightedTable},
+    tables={"weightedhashembed": WeightedColumn},
     symbol_width=_get_symbol_width,
     why_hashes="As in the paper (Svenstrup et al. 2017), which found no use in more "
     "than 3.",

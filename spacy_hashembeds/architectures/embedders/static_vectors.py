@@ -1,8 +1,7 @@
 """The pipeline's word vectors as a column of keys."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from spacy.errors import Errors
@@ -12,7 +11,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, Ops
 
 from ...layers.checks import check_param
-from ...layers.mixing.column import Array, Column, ColumnFunctions, Mixer
+from ...layers.mixing.column import Array, Backprop, Column, Mixer
 from ...layers.params import check_once, inc_grad, peek
 from ...layers.table import apply_dropout
 
@@ -24,33 +23,38 @@ def add_vectors(
     if model is None:
         return mixer, attrs
     vocab = docs[0].vocab
-    column = Column(model, ColumnFunctions(embed=partial(embed_vectors, vocab)))
-    columns = [*mixer.columns, column]
+    columns = [*mixer.columns, VectorColumn(model, vocab)]
     return replace(mixer, columns=columns), [*attrs, get_key_attr(vocab)]
 
 
-def embed_vectors(
-    vocab: Vocab, model: Model, keys: Array, is_train: bool
-) -> tuple[Array, Callable[[Array], None]]:
-    """Do what spaCy's StaticVectors does, for distinct keys, `(m,)`, instead of Docs.
+class VectorColumn(Column):
+    """Column of keys with vectors in a vocab, which spaCy's StaticVectors projects."""
 
-    Gives the projected vectors, `(m, nO)`, zero where there is none.
-    """
-    check_once(model, _check_weights)
-    W: Any = peek(model, "W")
-    V, is_missing = get_vectors(model.ops, vocab, keys)
-    if V.shape[1] != W.shape[1]:
-        raise RuntimeError(Errors.E896)
-    projected = V @ W.T
-    projected[is_missing] = 0
-    output, backprop_dropout = apply_dropout(model, projected, is_train)
+    def __init__(self, model: Model, vocab: Vocab) -> None:
+        super().__init__(model)
+        self.vocab = vocab
 
-    def backprop(d_output: Array) -> None:
-        # As in spaCy, words without a vector are not left out here.
-        dY: Any = backprop_dropout(d_output)
-        inc_grad(model, "W", dY.T @ V)
+    def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
+        """Do what spaCy's layer does, for distinct keys, `(m,)`, instead of Docs.
 
-    return output, backprop
+        Gives the projected vectors, `(m, nO)`, zero where there is none.
+        """
+        model = self.model
+        check_once(model, _check_weights)
+        W: Any = peek(model, "W")
+        V, is_missing = get_vectors(model.ops, self.vocab, keys)
+        if V.shape[1] != W.shape[1]:
+            raise RuntimeError(Errors.E896)
+        projected = V @ W.T
+        projected[is_missing] = 0
+        output, backprop_dropout = apply_dropout(model, projected, is_train)
+
+        def backprop(d_output: Array) -> None:
+            # As in spaCy, words without a vector are not left out here.
+            dY: Any = backprop_dropout(d_output)
+            inc_grad(model, "W", dY.T @ V)
+
+        return output, backprop
 
 
 def _check_weights(model: Model) -> None:

@@ -1,5 +1,4 @@
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -22,7 +21,7 @@ from ...kernels.cuda import is_used_by
 from ...kernels.distinct import find_distinct
 from ...layers.checks import check_attr, check_integer, check_param
 from ...layers.checks import check_choice as check_choice_of
-from ...layers.mixing.column import Array, Backprop, Column, ColumnFunctions
+from ...layers.mixing.column import Array, Backprop, Column
 from ...layers.params import check_once, peek
 from ...layers.subwords import MAX_CHARACTERS, Ngrams
 from ...layers.table import apply_dropout, inc_table_grad
@@ -193,17 +192,23 @@ def _get_ngrams(model: Model) -> Ngrams:
     )
 
 
-def make_column(model: Model, vocabs: Sequence[Vocab]) -> Column:
-    """Make the column that embeds the words of these vocabs by their keys."""
-    embed = partial(_embed, vocabs)
-    return Column(model, ColumnFunctions(embed=embed, check=check_weights, hashers=()))
+class SubwordColumn(Column):
+    """Column of the keys of words of some vocabs."""
 
+    hashers = ()
 
-def _embed(
-    vocabs: Sequence[Vocab], model: Model, keys: Array, is_train: bool
-) -> tuple[Array, Backprop]:
-    """Embed words by their keys, which on a GPU are not distinct."""
-    if not is_used_by(model.ops):
-        return model(Words(vocabs, keys.reshape(-1, 1)), is_train)
-    distinct = find_distinct(model.ops.to_numpy(keys).reshape(-1, 1))
-    return run_distinct(model, vocabs, distinct, is_train)
+    def __init__(self, model: Model, vocabs: Sequence[Vocab]) -> None:
+        super().__init__(model)
+        self.vocabs = vocabs
+
+    def check(self) -> None:
+        """Check weights and attributes once they arrive."""
+        check_once(self.model, check_weights)
+
+    def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
+        """Embed words by their keys, which on a GPU are not distinct."""
+        model = self.model
+        if not is_used_by(model.ops):
+            return model(Words(self.vocabs, keys.reshape(-1, 1)), is_train)
+        distinct = find_distinct(model.ops.to_numpy(keys).reshape(-1, 1))
+        return run_distinct(model, self.vocabs, distinct, is_train)

@@ -108,7 +108,7 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
             return Description(kernels, attrs, None)
         table = Table(folded.F[starts[i] : starts[i + 1]], finder)
         weights = _describe_weights(column)
-        if weights is None and column.functions.find_weighted_rows is not None:
+        if weights is None and column.has_weights:
             return Description(kernels, attrs, None)
         columns.append((len(table.array), describe_finder(table), weights))
     return Description(kernels, attrs, kernels.FoldedColumns(columns))
@@ -116,10 +116,10 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Description:
 
 def _describe_weights(column: Column) -> tuple | None:
     """Describe the weights of rows, or None if there are none that the kernel reads."""
-    get_weights = column.functions.get_weights
-    if get_weights is None:
+    weights = column.get_weights()
+    if weights is None:
         return None
-    table, rehashes = get_weights(column.model)
+    table, rehashes = weights
     if compiled.get_for(table.array) is None or not _can_be_read(table.finder):
         return None
     return table.array, describe_finder(table), rehashes

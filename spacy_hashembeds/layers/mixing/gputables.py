@@ -77,15 +77,15 @@ def _weigh_keys(
     columns: Sequence[Column], keys: Array, slots: Sequence[slice]
 ) -> Weighed:
     """Weigh all tables' rows, those of a token side by side; None if all are 1."""
-    if all(column.functions.weigh_keys is None for column in columns):
+    if not any(column.has_weights for column in columns):
         return Weighed(keys, None, lambda d_weights: None)
     xp: Any = columns[0].model.ops.xp
     keys = keys.copy()
     weights: Array = xp.ones((len(keys), slots[-1].stop), dtype="float32")
     backprops = []
-    for i, (model, functions) in enumerate(columns):
-        if functions.weigh_keys is not None:
-            found = functions.weigh_keys(model, xp.ascontiguousarray(keys[:, i]))
+    for i, column in enumerate(columns):
+        if column.has_weights:
+            found = column.weigh_keys(xp.ascontiguousarray(keys[:, i]))
             keys[:, i], weights[:, slots[i]] = found.keys, found.weights
             backprops.append((slots[i], found.backprop))
 
@@ -107,9 +107,9 @@ def _backprop_to_weights(
     rows = (pairs >> np.uint64(32)).astype("int64").reshape(-1, slots[-1].stop)
     d_weights: Array = xp.zeros(rows.shape, dtype="float32")
     width, first_row = dX.shape[1] // len(columns), 0
-    for i, (model, functions) in enumerate(columns):
-        E: Any = get_table(model)
-        if functions.weigh_keys is not None:
+    for i, column in enumerate(columns):
+        E: Any = get_table(column.model)
+        if column.has_weights:
             d_sums = dX[:, None, i * width : (i + 1) * width]
             found = rows[:, slots[i]] - first_row
             d_weights[:, slots[i]] = (E[found] * d_sums).sum(axis=2)

@@ -4,8 +4,7 @@ Frequent symbols are numbered, and share a row with every `rows`th; all others h
 first row.
 """
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from thinc.api import Model, chain
@@ -14,8 +13,8 @@ from thinc.layers.array_getitem import ints_getitem
 from spacy_hashembeds.architectures.embedders.descriptions import EmbedderDescription
 from spacy_hashembeds.architectures.embedders.mix_attributes import mix_attributes
 from spacy_hashembeds.architectures.embedders.symbol_source import wait_for_symbols
-from spacy_hashembeds.architectures.embedders.table_kinds import Table
 from spacy_hashembeds.layers.symboltaker import Symbols
+from spacy_hashembeds.layers.tableembed import TableColumn
 
 
 def ToyEmbed(
@@ -87,29 +86,19 @@ def find_rows(ids: Any, symbols: np.ndarray, rows: int) -> np.ndarray:
     return np.where(symbols[places] == keys, places % rows, 0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToyTable(Table):
+class ToyColumn(TableColumn):
     kind = "toy"
 
-    symbols: np.ndarray | None
-
-    @classmethod
-    def read(cls, layer: Model, attr: str) -> Self:
-        rows, width = layer.get_dim("nV"), layer.get_dim("nO")
-        return cls(attr=attr, rows=rows, width=width, symbols=layer.attrs["symbols"])
-
-    def find_code(self, values: np.ndarray) -> np.ndarray:
-        assert self.symbols is not None
-        return (
-            find_rows(values, self.symbols, self.rows).reshape(-1, 1).astype("uint64")
-        )
+    def find_code(self, keys: np.ndarray) -> np.ndarray:
+        rows = find_rows(keys, self.model.attrs["symbols"], self.n_rows)
+        return rows.reshape(-1, 1).astype("uint64")
 
 
 DESCRIPTION = EmbedderDescription(
     name="toy_embed",
     architecture="toy.ToyEmbed.v1",
     purpose="rows in turns, to see that others can bring embedders.",
-    tables={"toylayer": ToyTable},
+    tables={"toylayer": ToyColumn},
     symbol_width=lambda block: block["width"],
     rows_for="values",
 )

@@ -8,8 +8,8 @@ from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
 from spacy_hashembeds.kernels import compiled, rows
-from spacy_hashembeds.layers import symbolembed, weightedhashembed
-from spacy_hashembeds.layers.mixing import column, foldedembed, mixedembed
+from spacy_hashembeds.layers import tableembed
+from spacy_hashembeds.layers.mixing import foldedembed, mixedembed
 
 from ...kernels.paths import KERNELS, Noted, misalign, needs_kernels
 from ...toy_embedders import (
@@ -248,8 +248,7 @@ def test_symbols_of_another_kind_are_not_read(vocab, build, lay, monkeypatch):
     model, docs = build(vocab), make_docs(vocab)
     expected = predict(model, docs)
     lay_symbols(model, lay)
-    for module in (column, symbolembed, weightedhashembed):
-        monkeypatch.setattr(module, "check_once", lambda *_: None)
+    monkeypatch.setattr(tableembed, "check_once", lambda *_: None)
     monkeypatch.setattr(foldedembed, "predict_by_numpy", lambda *_: expected)
     with compiled.using(noted := Noted(KERNELS)):
         assert predict(model, docs) is not None

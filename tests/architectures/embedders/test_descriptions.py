@@ -150,10 +150,10 @@ BROKEN = {
 
 CLAIMS = """
 from dataclasses import replace
-from outside import DESCRIPTION, ToyTable
-class Table(ToyTable):
+from outside import DESCRIPTION, ToyColumn
+class Column(ToyColumn):
     kind = "hash"
-DESCRIPTION = replace(DESCRIPTION, name="claims_ours", tables={"claims": Table})
+DESCRIPTION = replace(DESCRIPTION, name="claims_ours", tables={"claims": Column})
 """
 
 LIST = """

@@ -17,14 +17,9 @@ from thinc.api import (
 )
 from thinc.layers.array_getitem import ints_getitem
 
-from spacy_hashembeds.layers.hashembed import HashEmbed
+from spacy_hashembeds.layers.hashembed import HashColumn, HashEmbed
 from spacy_hashembeds.layers.mixing import mixedembed
-from spacy_hashembeds.layers.mixing.column import (
-    Column,
-    ColumnFunctions,
-    Mixer,
-    find_column,
-)
+from spacy_hashembeds.layers.mixing.column import Column, Mixer, find_column
 from spacy_hashembeds.layers.mixing.folding import Fold
 from spacy_hashembeds.layers.tree import UnexpectedNodeError, expect_column
 
@@ -52,7 +47,12 @@ def forward_weighted(model, values, is_train):
     return (E[rows] * weights[..., None]).sum(axis=1), backprop
 
 
-WEIGHTED = ColumnFunctions(forward_weighted, find_weighted_rows=find_weighted_rows)
+class WeightedColumn(Column):
+    forward = staticmethod(forward_weighted)
+    has_rows = has_weights = True
+
+    def find_rows(self, keys):
+        return find_weighted_rows(self.model, keys)
 
 
 def forward_beside(model, values, is_train):
@@ -61,19 +61,20 @@ def forward_beside(model, values, is_train):
     return Y, backprop
 
 
-BESIDE = ColumnFunctions(forward_beside)
+class BesideColumn(Column):
+    forward = staticmethod(forward_beside)
 
 
 def build_weighted() -> Model:
     E = np.random.default_rng(0).normal(size=(5, 3)).astype("f")
-    attrs = {"column_functions": WEIGHTED}
+    attrs = {"column_kind": WeightedColumn}
     params, dims = {"E": E}, {"nO": 3}
     return Model("weighted", forward_weighted, params=params, dims=dims, attrs=attrs)
 
 
 def build_beside() -> Model:
     layer = Embed(2, 9).initialize()
-    attrs = {"column_functions": BESIDE}
+    attrs = {"column_kind": BesideColumn}
     return Model("beside", forward_beside, layers=[layer], dims={"nO": 2}, attrs=attrs)
 
 
@@ -185,12 +186,11 @@ def test_a_column_may_predict_with_another_mixer_when_it_is_checked():
     inner, _ = build("with ours")
     keys = np.zeros((2, 3), dtype="uint64")
 
-    def check(model):
-        mixedembed.forward(inner, Fold(), keys, False)
+    class MixingColumn(HashColumn):
+        def check_weights(self):
+            mixedembed.forward(inner, Fold(), keys, False)
 
     outer, reference = build("with ours")
-    first = outer.columns[0]
-    functions = first.functions._replace(check=check)
-    columns = [Column(first.model, functions), *outer.columns[1:]]
+    columns = [MixingColumn(outer.columns[0].model), *outer.columns[1:]]
     Y, _ = mixedembed.forward(replace(outer, columns=columns), Fold(), keys, False)
     assert_close(Y, reference.predict(keys))

@@ -1,15 +1,9 @@
-"""Codes of values, against what layers make of them."""
+"""Codes of keys, against what layers make of them."""
 
 import numpy as np
 import pytest
 
-from spacy_hashembeds.architectures.embedders.table_kinds import (
-    HashTable,
-    HybridTable,
-    LookupTable,
-    WeightedTable,
-)
-from spacy_hashembeds.layers import weightedhashembed
+from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.mixing.column import find_column
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed
@@ -17,24 +11,31 @@ from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 
-def test_lookup_codes_part_words_as_the_layer_does():
-    layer = SymbolEmbed(4, key="NORM")
+@pytest.mark.parametrize("unk", [0, 2])
+def test_lookup_codes_part_words_as_the_layer_does(unk):
+    layer = SymbolEmbed(4, key="NORM", unk=unk)
     give_symbols(layer, Symbols(np.array([2, 7, 9], dtype="uint64")))
     layer.initialize()
-    values = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
-    table = LookupTable.make("NORM", 4, layer.attrs["symbols"])
-    code = table.find_code(values)
-    np.testing.assert_array_equal(code, find_column(layer).find_rows(values)[0])
-    empty = LookupTable.make("NORM", 4, values[:0])
-    assert empty.find_code(values).tolist() == [[0]] * len(values)
-    assert table.find_code(values[:0]).shape == (0, 1)
+    keys = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
+    column = find_column(layer)
+    np.testing.assert_array_equal(column.find_code(keys), column.find_rows(keys)[0])
+    assert column.are_unknown(keys).tolist() == [1, 0, 1, 0, 0, 1, 1]
+    assert column.find_code(keys[:0]).shape == (0, 1)
+
+
+def test_without_symbols_all_have_one_row():
+    layer = SymbolEmbed(4, key="NORM")
+    give_symbols(layer, Symbols(np.zeros(0, dtype="uint64")))
+    assert (
+        find_column(layer).find_code(np.arange(3, dtype="uint64")).tolist() == [[0]] * 3
+    )
 
 
 def test_sums_have_no_order_of_rows():
-    table = HashTable(attr="NORM", rows=2, width=4, num_hashes=2, seed=9)
-    values = np.arange(50, dtype="uint64")
-    assert len(np.unique(table.find_code(values), axis=0)) == 4
-    assert len(np.unique(table.identify(values), axis=0)) == 3
+    column = find_column(HashEmbed(4, 2, num_hashes=2, seed=9))
+    keys = np.arange(50, dtype="uint64")
+    assert len(np.unique(column.find_code(keys), axis=0)) == 4
+    assert len(np.unique(column.identify(keys), axis=0)) == 3
 
 
 @pytest.mark.parametrize("same_hash", [False, True])
@@ -49,11 +50,8 @@ def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same
     layer.initialize()
     P = layer.get_param("P")
     P[...] = np.random.default_rng(0).normal(size=P.shape)
-    table = WeightedTable(
-        **{"attr": "NORM", "rows": 2, "width": 4, "hashed_weights": n_weights},
-        **{"symbols": layer.attrs.get("symbols"), **settings},
-    )
-    rows, weights = weightedhashembed.find_rows(layer, values)
+    table = find_column(layer)
+    rows, weights = table.find_pairs(layer.ops, values)
     np.testing.assert_array_equal(table.find_code(values), np.hstack([rows, weights]))
     assert table.find_code(values[:0]).shape == (0, num_hashes + 1)
     # what the code says can't be told apart, has one vector, and nothing else has
@@ -74,9 +72,9 @@ def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
     layer.initialize()
     E = layer.get_param("E")
     E[...] = np.random.default_rng(0).integers(2**20, size=E.shape)  # sums are exact
-    table = HybridTable.read(layer, "NORM")
+    table = find_column(layer)
     code = table.find_code(values)
-    np.testing.assert_array_equal(code, find_column(layer).find_rows(values)[0])
+    np.testing.assert_array_equal(code, table.find_rows(values)[0])
     assert table.find_code(values[:0]).shape == (0, num_hashes)
     assert sum(table.parts.values()) == layer.get_param("E").size
     # what the code says can't be told apart, has one vector, and nothing else has
@@ -88,9 +86,6 @@ def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
 
 def test_parameters_of_weighted_tables_are_those_of_the_layer():
     layer = WeightedHashEmbed(4, 6, nK=50, num_hashes=3, seed=9).initialize()
-    table = WeightedTable(
-        attr="NORM", rows=6, width=4, num_hashes=3, seed=9, hashed_weights=50
-    )
     sizes = {"components": 6 * 4, "weights": 50 * 3}
-    assert table.parts == sizes
+    assert find_column(layer).parts == sizes
     assert [layer.get_param(name).size for name in "EP"] == list(sizes.values())

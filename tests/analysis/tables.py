@@ -1,0 +1,32 @@
+"""Tables of layers that were never initialised, as `analyze` measures them."""
+
+import numpy as np
+
+from spacy_hashembeds.layers.hashembed import HashColumn, HashEmbed
+from spacy_hashembeds.layers.symbolembed import LookupColumn, SymbolEmbed
+from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.weightedhashembed import WeightedColumn, WeightedHashEmbed
+
+NO_SYMBOLS = np.zeros(0, dtype="uint64")
+
+
+def make_hash_table(
+    attr="NORM", *, rows=5000, width=96, num_hashes=4, seed=9
+) -> HashColumn:
+    return HashColumn(HashEmbed(width, rows, num_hashes=num_hashes, seed=seed), attr)
+
+
+def make_lookup_table(attr, width, symbols) -> LookupColumn:
+    layer = SymbolEmbed(width, key=attr)
+    give_symbols(layer, Symbols(symbols))
+    return LookupColumn(layer, attr)
+
+
+def make_weighted_table(
+    *, rows=5000, width=96, hashed_weights=None, symbols=NO_SYMBOLS, **settings
+) -> WeightedColumn:
+    settings = {"num_hashes": 2, "seed": 9, **settings}
+    layer = WeightedHashEmbed(width, rows, nK=hashed_weights, key="NORM", **settings)
+    if hashed_weights is None:
+        give_symbols(layer, Symbols(symbols))
+    return WeightedColumn(layer, "NORM")
