@@ -20,7 +20,7 @@ from thinc.types import Floats2d
 
 from ..inputs import check_pipeline
 from ..kernels import compiled
-from ..kernels.threads import find_cblas, find_function, find_openblas, one_thread
+from ..threads import find_cblas, find_function, find_openblas, one_thread
 
 Shape = tuple[int, int, int]
 

@@ -21,8 +21,7 @@ from thinc.api import Model
 from thinc.backends import ParamServer
 from thinc.types import FloatsXd
 
-from ..kernels import locks
-from ..kernels.threads import one_thread
+from ..threads import derived_lock, one_thread
 
 _T = TypeVar("_T")
 
@@ -133,7 +132,7 @@ class Derived(Generic[_T]):
         found = self.find(models, key)
         if found is not None or not all(map(_can_seal, models)):
             return found
-        with locks.derived:  # the first computes, and others wait
+        with derived_lock:  # the first computes, and others wait
             found = self.find(models, key)
             if found is not None:
                 return found

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.backends import ParamServer
 
-from ..kernels.identity import are_same
 from .derived import Seal
+from .identity import are_same
 
 # What was found in order: the parameters of each store, attributes and dimensions.
 _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()

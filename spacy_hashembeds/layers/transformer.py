@@ -18,7 +18,8 @@ from ..checks import (
     check_dropout,
     check_integers,
 )
-from ..kernels.packing import Spans, find_spans, group_spans, split
+from ..kernels.packing import split
+from ..kernels.spans import Spans, find_spans, group_spans
 from .checks import check_choice as check_choice_of
 from .checks import check_integer, check_number, check_params
 from .params import check_once

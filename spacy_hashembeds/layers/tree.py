@@ -15,7 +15,7 @@ from thinc.layers.dropout import forward as dropout_forward
 from thinc.layers.layernorm import forward as layernorm_forward
 from thinc.layers.maxout import forward as maxout_forward
 
-from ..kernels.identity import Snapshot
+from .identity import Snapshot
 
 _T = TypeVar("_T")
 

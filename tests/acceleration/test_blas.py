@@ -26,11 +26,11 @@ from thinc.api import (
     set_current_ops,
 )
 
+from spacy_hashembeds import threads as threads_module
 from spacy_hashembeds.acceleration import blas
 from spacy_hashembeds.callbacks import create_use_fastest_blas
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels import threads as threads_module
-from spacy_hashembeds.kernels.threads import find_openblas, one_thread
+from spacy_hashembeds.threads import find_openblas, one_thread
 
 from .. import toy_ner
 from ..kernels.paths import KERNELS, Noted, needs_kernels

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_hashembeds.kernels.packing import (
+from spacy_hashembeds.kernels.spans import (
     FEWEST_ROWS,
     MOST_PADDING,
     find_spans,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from thinc.api import Adam, fix_random_seed
 
-from spacy_hashembeds.kernels.packing import find_spans
+from spacy_hashembeds.kernels.spans import find_spans
 from spacy_hashembeds.layers import transformer
 from spacy_hashembeds.layers.transformer import NORMS, find_shapes
 

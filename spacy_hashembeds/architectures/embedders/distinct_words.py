@@ -13,8 +13,8 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...kernels.distinct import Distinct, find_distinct
-from ...kernels.identity import are_same
 from ...layers.checks import check_choice
+from ...layers.identity import are_same
 from ...layers.mixing.column import Mixer
 from ...layers.params import check_once
 from ...layers.table import scatter_rows

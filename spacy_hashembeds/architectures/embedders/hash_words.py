@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.types import Floats2d, Ints2d
 
-from ...kernels.codecache import CodeCache
 from ...layers.checks import REMEDY
+from ...layers.codecache import CodeCache
 from ...layers.hashers import get_settings
 from .distinct_words import Words
 

@@ -14,7 +14,6 @@ from thinc.types import Floats2d
 from ...checks import check_choice, check_integers
 from ...kernels.packing import split
 from ...kernels.quantized import PRECISIONS
-from ...kernels.threads import one_thread
 from ...layers.checks import check_gradient, check_integer
 from ...layers.params import check_once
 from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
@@ -25,6 +24,7 @@ from ...layers.windowencoder import (
     lay_rows,
     predict,
 )
+from ...threads import one_thread
 
 InT = list[Floats2d]
 OutT = list[Floats2d]

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import compiled
-from ...kernels.codecache import CodeCache
 from ...kernels.distinct import find_distinct
-from ...kernels.identity import Snapshot
 from ...kernels.mixing import finish
 from ...kernels.rows import Finder, Table, describe_finder
 from ...kernels.sums import gather_add
-from ...kernels.threads import one_thread
+from ...threads import one_thread
+from ..codecache import CodeCache
+from ..identity import Snapshot
 from . import cpumixedembed
 from .column import Column, Mixer
 from .folding import FoldedTables, measure_room

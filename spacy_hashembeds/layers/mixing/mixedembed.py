@@ -7,7 +7,7 @@ from thinc.api import NumpyOps
 
 from ...kernels.cuda import is_used_by
 from ...kernels.distinct import MAX_COLUMNS
-from ...kernels.threads import one_thread
+from ...threads import one_thread
 from . import cpumixedembed, foldedembed, gpumixedembed
 from .column import Array, Mixer
 from .folding import Fold

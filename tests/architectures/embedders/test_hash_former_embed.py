@@ -23,7 +23,7 @@ from spacy_hashembeds.architectures.embedders.hash_former_embed import (
     find_hashers,
 )
 from spacy_hashembeds.hashing.lsh import find_ngrams
-from spacy_hashembeds.kernels import compiled, locks
+from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.layers.compressors import (
     AddCompressor,
     EmbCompressor,
@@ -32,6 +32,7 @@ from spacy_hashembeds.layers.compressors import (
 )
 from spacy_hashembeds.layers.hashers import LSHHasher, MD5Hasher, set_ngrams
 from spacy_hashembeds.layers.mixing import foldedembed, folding, mixedembed
+from spacy_hashembeds.threads import derived_lock
 
 from ...kernels.paths import both_paths
 from ...toy_embedders import (
@@ -218,7 +219,7 @@ def test_what_has_nothing_to_fold_waits_for_nobody(vocab, docs):
     model = build(vocab, ("md5", "proj"))
     compressor = get_compressors(model)[0]
     compressor._func = partial(compressor._func)  # of which nobody knows what it does
-    with locks.derived, ThreadPoolExecutor(1) as pool:
+    with derived_lock, ThreadPoolExecutor(1) as pool:
         Ys = pool.submit(model.predict, docs).result(timeout=60)
     assert [len(Y) for Y in Ys] == [len(doc) for doc in docs]
 

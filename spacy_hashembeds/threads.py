@@ -1,15 +1,47 @@
-"""Threads of numpy's matrix products."""
+"""Threads: locks that a fork waits for, and how many numpy's products take."""
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from typing import Any
 from weakref import WeakSet
 
-from ..systems import at_fork
-from .locks import thread_limit
+from .systems import at_fork
+
+
+def make_lock() -> Any:
+    """Make a re-entrant lock for as long as the process lives.
+
+    Only the thread that forks is in the child: a lock that another one held there would
+    never be released, and what it guards would stay half done. So a fork takes the lock
+    first. Locks that are taken inside of others are made before these: forks take the
+    one that was made last first.
+    """
+    lock = threading.RLock()
+
+    def take() -> None:
+        while True:
+            with suppress(KeyboardInterrupt):  # or the fork would go on without
+                lock.acquire()
+                return
+
+    at_fork(before=take, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
+
+
+# The inner ones first:
+
+#: Guards how many threads numpy's products take.
+blas_threads_lock = make_lock()
+
+#: Guards the codes of words that are cached.
+codes_lock = make_lock()
+
+#: Guards what is computed from parameters.
+derived_lock = make_lock()
 
 
 class _Limit:
@@ -30,7 +62,7 @@ class _Limit:
         at_fork(after_in_child=self._inside.clear)
 
     def enter(self, token: "_Token") -> None:
-        with thread_limit:
+        with blas_threads_lock:
             is_first = not self._inside
             self._inside.add(token)
             if not is_first:
@@ -43,7 +75,7 @@ class _Limit:
                 self._put(1)
 
     def leave(self, token: "_Token") -> None:
-        with thread_limit:
+        with blas_threads_lock:
             self._inside.discard(token)
             if self._inside or self._before == 1 or self._get() != 1:
                 return

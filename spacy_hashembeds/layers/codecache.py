@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import locks
-from .distinct import find_distinct
+from ..kernels.distinct import find_distinct
+from ..kernels.sums import gather_add
+from ..threads import codes_lock
 from .identity import are_same
-from .sums import gather_add
 
 #: The most memory that the codes of a cache take, by default.
 MAX_BYTES = 2**20
@@ -100,7 +100,7 @@ class CodeCache:
         table = self._kept
         if table is not None:
             sets = table.find_sets(keys, self._kinds)
-            with locks.codes:
+            with codes_lock:
                 is_there = table.keys.take(sets, axis=0) == keys[:, :, np.newaxis]
                 # the eight places of a set at once: one number tells if any has it
                 if np.count_nonzero(is_there.view("uint64")) == keys.size:
@@ -139,7 +139,7 @@ def _find_nobodys(sets: NDArray, n_sets: int) -> NDArray:
 def _look_up(table: _Table, keys: NDArray, kinds: NDArray) -> tuple[NDArray, NDArray]:
     """Look up keys: their codes, if they are known, and whether they are."""
     sets = table.find_sets(keys, kinds)
-    with locks.codes:
+    with codes_lock:
         is_there = table.keys.take(sets, axis=0) == keys[:, np.newaxis]
         codes = table.codes.take(sets * _WAYS + is_there.argmax(axis=1), axis=0)
     return codes, is_there.any(axis=1)
@@ -157,7 +157,7 @@ def _keep(table: _Table, keys: NDArray, kinds: NDArray, codes: NDArray) -> None:
     fits = numbers < _WAYS
     order, places = order[fits], sets[fits] * _WAYS
     # another thread shall not see the key of one word with the code of another
-    with locks.codes:
+    with codes_lock:
         places += (table.turns[sets[fits]] + numbers[fits]) % _WAYS
         kept = table.keys.reshape(-1)
         # no key until the code is there: what is interrupted leaves no wrong one

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from spacy_hashembeds.kernels.locks import make_lock
+from spacy_hashembeds.threads import make_lock
 
 
 def test_nobody_enters_while_it_is_held_however_long():

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_hashembeds.kernels import codecache, compiled
-from spacy_hashembeds.kernels.codecache import CodeCache
+from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.layers import codecache
+from spacy_hashembeds.layers.codecache import CodeCache
 
-from .paths import both_paths
+from ..kernels.paths import both_paths
 
 SETTINGS = ("a", 1)
 KEYS = st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 20), min_size=1, max_size=30)

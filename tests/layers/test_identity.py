@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_hashembeds.kernels.identity import Snapshot
+from spacy_hashembeds.layers.identity import Snapshot
 
 
 @pytest.fixture
