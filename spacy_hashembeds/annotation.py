@@ -1,4 +1,4 @@
-"""Annotation that components set before another component reads it."""
+"""Annotation by components ahead of another, whose embedder counts it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple

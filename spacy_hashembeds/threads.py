@@ -45,13 +45,12 @@ derived_lock = make_lock()
 
 
 class _Limit:
-    """Limits a number of threads to one while anybody is inside, and then restores it.
+    """A limit of one thread while anybody is inside, and the number before it after.
 
-    Others may limit it at the same time, and restore what they found: if that was ours,
-    it would stay. So where another number is found on leaving, whoever set it has our
-    limit to go back to; what was there before us is owed, and is restored when one is
-    next found without us. The same heals what an interrupt left. Who sets one thread
-    meanwhile is not told from us.
+    Other code may set a limit inside ours, and later restore the one thread that it
+    found. So the number before us is owed: where one thread is found on the next
+    entry, that number is restored on leaving. The same mends what an interrupt left.
+    One thread that other code sets on purpose meanwhile can't be told from ours.
     """
 
     def __init__(self, get: Callable[[], int], put: Callable[[int], object]) -> None:

@@ -56,7 +56,7 @@ def to_json(default: object) -> str:
 def find_documented(entry_point: EntryPoint) -> tuple[str, object]:
     """What the page shows of an entry point: its path, and the object with its docs."""
     section = read_sections()[f"`{entry_point.name}`"]
-    (path,) = re.findall(r"^::: ([\w.]+)$", section, re.MULTILINE)
+    (path,) = re.findall(r"^<!-- ::: ([\w.]+) -->$", section, re.MULTILINE)
     module, _, name = path.rpartition(".")
     return path, getattr(import_module(module), name)
 
@@ -113,18 +113,9 @@ def get_name(entry_point: EntryPoint) -> str:
     return entry_point.name.split(".")[1] if is_architecture else entry_point.name
 
 
-@pytest.mark.parametrize(
-    ("name", "page", "heading"),
-    [
-        ("accelerate", "accelerate.md", "Accelerate a trained pipeline"),
-        ("doctor", "accelerate.md", "`doctor`"),
-        ("prepare", "reference.md", "`prepare`"),
-        ("tables", "reference.md", "`tables`"),
-    ],
-)
-def test_options_have_the_defaults_of_the_command(name: str, page: str, heading: str):
-    section = read_sections(page)[heading]
-    assert read_defaults(section, "option") == get_options(COMMANDS[name])
+def test_options_have_the_defaults_of_the_command():
+    section = read_sections("accelerate.md")["Accelerate a trained pipeline"]
+    assert read_defaults(section, "option") == get_options(COMMANDS["accelerate"])
 
 
 def test_every_command_is_listed():

@@ -34,6 +34,9 @@ README = """# A project
 ```
 [A fence](docs/choose.md)
 ```
+
+<!-- ::: toy.embed -->
+`embed(word)`: Embed a word.
 """
 
 CELLS = [
@@ -83,6 +86,12 @@ def test_an_image_leads_to_its_file(site: Path):
     image = '<img alt="A chart" src="benchmarks/results/chart.png" />'
     link = f'<a href="benchmarks/results/chart.png">{image}</a>'
     assert link in (site / "index.html").read_text()
+
+
+def test_the_whole_documentation_is_shown_in_the_place_of_a_sentence(site: Path):
+    start = (site / "index.html").read_text()
+    assert "<p>::: toy.embed</p>" in start
+    assert "Embed a word" not in start
 
 
 def test_a_notebook_is_a_page(site: Path):

@@ -20,6 +20,8 @@ SHOWN = [
     "benchmarks/results/*.*",
     "website/*.css",
 ]
+#: A comment that names a function, and what the repository shows of it.
+NAMED = re.compile(r"^<!-- (::: [\w.]+) -->\n(?:.+\n)*", re.M)
 IMAGE = re.compile(r'<img [^>]*src="([^"]+)"[^>]*>')
 
 
@@ -59,6 +61,11 @@ def _to_markdown(text: str) -> str:
         is_code = cell["cell_type"] == "code"
         parts.append(f"```python\n{source}\n```" if is_code else source)
     return "\n\n".join(parts)
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """Have mkdocstrings show all of a function's documentation."""
+    return NAMED.sub(r"\1\n", markdown)
 
 
 def on_page_content(html: str, **_: object) -> str:

@@ -174,7 +174,7 @@ def _choose_settings(
     advice: Advice | None,
     parameters: Mapping[str, inspect.Parameter],
 ) -> dict[str, _Setting]:
-    """Choose the arguments for tables. Those that it has not are left out."""
+    """Choose settings for tables, of which the embedder takes those that it has."""
     if tables.is_ours and (advice is None or not tables.embedder.rows_for):
         return {key: _Setting(value) for key, value in _cut_arguments(tables)}
     if tables.is_pretrained:

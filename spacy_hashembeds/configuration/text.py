@@ -58,7 +58,7 @@ def _walk_sections(
 
 
 class _Chunk(NamedTuple):
-    """Lines that belong together, and the section that they stand in."""
+    """Lines of a header or a value with its comments, and the name of its section."""
 
     section: str
     #: That of a value. None for a header, "" for what belongs to neither.

@@ -45,7 +45,7 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 
 
 def make_glue_scorer(*, task: str) -> Callable[..., dict[str, float | None]]:
-    """Build the scorer `spacy-hashembeds.glue_scorer.v1`.
+    """Score a task of GLUE by its own metrics.
 
         [components.textcat.scorer]
         @scorers = "spacy-hashembeds.glue_scorer.v1"

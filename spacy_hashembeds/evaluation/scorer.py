@@ -37,9 +37,9 @@ REMEDY = (
 
 
 def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
-    """Build the scorer `spacy-hashembeds.seen_unseen_ner_scorer.v1`.
+    """Score entities, those seen in training apart from the others.
 
-    It gives `ents_p`, `ents_r`, `ents_f`, `ents_per_type`, `ents_per_length` (in
+    Scores are `ents_p`, `ents_r`, `ents_f`, `ents_per_type`, `ents_per_length` (in
     tokens) and `ents_support`, the number of gold entities behind them, and the same
     with `ents_seen_` and `ents_unseen_`: of entities whose exact text stands as an
     entity in the training set, and of others. A prediction outside of any entity is an

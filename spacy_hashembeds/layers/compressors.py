@@ -1,4 +1,4 @@
-"""Compressors of a `HashFormerEmbed`, which make vectors of codes: see `hashers.py`."""
+"""Compressors of `HashFormerEmbed`, from the codes of `hashers.py` to vectors."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tell whether things are the very things that were there before."""
+"""Identity of objects: whether they are the same ones as before."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import getitem, is_
@@ -10,12 +10,12 @@ def are_same(
     new: Sequence[Any],
     is_same: Callable[[Any, Any], bool] = is_,
 ) -> bool:
-    """Tell whether there are as many things, and each is the same as before."""
+    """Tell whether there are as many objects, each the same as before."""
     return len(old) == len(new) and all(map(is_same, old, new))
 
 
 class Snapshot:
-    """The values of some dicts, to tell later whether they still have the very same."""
+    """The values of some dicts, to tell later whether they hold the same objects."""
 
     def __init__(self, dicts: Iterable[dict]) -> None:
         self._dicts = list(dicts)
@@ -26,7 +26,7 @@ class Snapshot:
         self.values = list(map(getitem, self._owners, self._keys))
 
     def is_current(self) -> bool:
-        """Tell whether all dicts have the very values that they had."""
+        """Tell whether all dicts hold the objects that they held."""
         values = map(getitem, self._owners, self._keys)
         try:
             return all(map(is_, values, self.values)) and (

@@ -101,8 +101,9 @@ class Weights(NamedTuple):
 
 
 class LaidOut(Derived[Sequence[Weights | Packed]]):
-    """Caches the weights of an encoder, laid out for products of a precision, and says
-    what those of training are of.
+    """A cache of an encoder's weights, laid out for predicting in a precision.
+
+    It names the precision of training too.
     """
 
     def __init__(

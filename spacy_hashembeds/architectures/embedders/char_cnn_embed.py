@@ -30,7 +30,7 @@ def CharCNNEmbed(
     word: Model[InT, OutT] | None = None,
     maxout_pieces: int = 3,
 ) -> Model[InT, OutT]:
-    """Embed each token by its characters, its capitalisation, and what else is there.
+    """Embed each token by its characters and its capitalisation, beside other vectors.
 
     Characters go through convolutions, of which the maxima over the word are kept: see
     `layers/charcnn.py`, also for characters of any script. Four numbers say whether the

@@ -1,8 +1,7 @@
-"""Descriptions of embedders: names, tables and settings, beside how they embed.
+"""Descriptions of embedders: their names, tables and settings, for commands.
 
-Every list of embedders is made of these descriptions: what commands take and errors
-name, what `config` puts in, what `analyze` measures. One stands beside its
-architecture, and is found by an entry point, in this package as in any other:
+Commands list, put in and measure embedders by these descriptions alone. Each is found
+by an entry point, in this package as in any other, and stands beside its architecture:
 
     [options.entry_points]
     spacy_architectures =

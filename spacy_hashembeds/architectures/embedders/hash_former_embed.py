@@ -70,15 +70,14 @@ def HashFormerEmbed(
     include_static_vectors: bool,
     maxout_pieces: int | None = 3,
 ) -> Model[InT, OutT]:
-    """Embed tokens by codes of their texts: no word needs rows of its own.
+    """Embed tokens by codes of their texts, without a table of words.
 
-    In the place of `spacy.MultiHashEmbed.v2`: for each attribute a hasher turns its
-    text into bits, the same ones for ever, and a compressor makes a vector of these.
-    Only compressors have parameters, whatever the number of words. Words are hashed
-    once for each batch, and not at all if they were lately.
+    In the place of `spacy.MultiHashEmbed.v2`: for each attribute a hasher computes a
+    code of bits from the text, and a compressor a vector from the code. Only
+    compressors have parameters. Codes of words met lately are kept.
 
     Any hasher goes with any compressor. `LSHHasher` and `ProjCompressor` were the best
-    of the small ones in the paper. docs/results.md compares them.
+    of the small ones in the paper. docs/trials.md compares them.
 
     width (int): The width of the output and of each compressor's vectors, usually 64
         to 300, and 768 in the paper.

@@ -44,7 +44,7 @@ def MultiWeightedHashEmbed(
     maxout_pieces: int = 3,
     subwords: Model | None = None,
 ) -> Model[list[Doc], list[Floats2d]]:
-    """Embed several attributes of each token by hashing, with weights of its own.
+    """Embed several attributes of each token by hashing, with importance weights.
 
     A hash embedding in the sense of Tito Svenstrup et al. (2017), in the place of
     `spacy.MultiHashEmbed.v2`: for each attribute, `num_hashes` component vectors are

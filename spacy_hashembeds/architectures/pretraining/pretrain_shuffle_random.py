@@ -50,8 +50,7 @@ def PretrainShuffleRandom(
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.6, after Yamaguchi et al., "Frustratingly Simple
-    Pretraining Alternatives to Masked Language Modeling" (2021). What their code does
-    otherwise: docs/reference.md.
+    Pretraining Alternatives to Masked Language Modeling" (2021).
     """
     check_shares(shuffle=shuffle, random=random)
     if not shuffle and not random:

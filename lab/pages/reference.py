@@ -1,0 +1,48 @@
+"""Fill docs/reference.md and docs/python.md: `python -m lab.pages.reference`.
+
+A comment such as `<!-- ::: spacy_hashembeds.evaluate -->` names a function or class.
+Its signature and the first sentence of its documentation follow, which the site
+replaces by all of it (website/pages.py).
+"""
+
+import re
+import sys
+from importlib import import_module
+from inspect import Parameter, getdoc, getsourcefile, signature, unwrap
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / "docs/reference.md", ROOT / "docs/python.md")
+
+#: A comment, and the paragraph below it.
+ENTRY = re.compile(r"^(<!-- ::: ([\w.]+) -->\n)(?:.+\n)*", re.M)
+
+
+def fill(page: str) -> str:
+    """Put signatures and first sentences below the comments of a page."""
+    return ENTRY.sub(lambda found: f"{found[1]}{describe(found[2])}\n", page)
+
+
+def describe(path: str) -> str:
+    """Describe a function or class in one line: signature, purpose, source."""
+    module, _, name = path.rpartition(".")
+    shown = getattr(import_module(module), name)
+    arguments = ", ".join(map(_show, signature(shown).parameters.values()))
+    first, _, _ = (getdoc(shown) or "").partition("\n\n")
+    purpose = re.split(r"(?<=\.) ", " ".join(first.split()))[0]
+    source = Path(getsourcefile(unwrap(shown)) or "").relative_to(ROOT)
+    return f"`{name}({arguments})`: {purpose} ([source](../{source.as_posix()}))"
+
+
+def _show(parameter: Parameter) -> str:
+    """Show an argument with its default."""
+    if parameter.default is Parameter.empty:
+        return str(parameter.replace(annotation=Parameter.empty))
+    is_function = callable(parameter.default)
+    return f"{parameter.name}={'…' if is_function else repr(parameter.default)}"
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        page.write_text(fill(page.read_text(encoding="utf8")), encoding="utf8")
+        sys.stdout.write(f"Filled {page}\n")
