@@ -1,4 +1,4 @@
-"""Run trained pipelines on test sets with misspelt entities, for results.md.
+"""Run trained pipelines on test sets with misspelt entities, for trials.md.
 
     python -m lab.pages.misspellings FOLDER
 

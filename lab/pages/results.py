@@ -1,7 +1,7 @@
-"""Fill the tables of docs/results.md: `python -m lab.pages.results`.
+"""Fill docs/results.md and docs/trials.md: `python -m lab.pages.results`.
 
-They are of the trials in lab/results that results.json names ("EMBEDDER/VARIANT"), in
-its order, and of what pairs.py and misspellings.py have written.
+Their tables are of the trials in lab/results that results.json names, in its order
+("EMBEDDER/VARIANT"), and of what pairs.py and misspellings.py have written.
 """
 
 import json
@@ -24,12 +24,12 @@ from lab.trials.results import (
     read_results,
 )
 
-from ..trials.metrics import read_metrics
 from .markdown import to_markdown
 from .pairs import P_VALUES, PAIRS
 
 FOLDER = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
+TRIALS = PAGE.with_name("trials.md")
 MISSPELLINGS = Path(__file__).with_name("misspellings.json")
 
 PLAN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf8"))
@@ -37,11 +37,8 @@ CORPORA: Mapping[str, str] = PLAN["corpora"]
 LADDER: Mapping[str, Any] = PLAN["ladder"]
 TABLES: Mapping[str, Mapping[str, Any]] = PLAN["tables"]
 
-#: What `python -m lab baseline` trains.
-BASELINE = "crf/default"
-
-#: In Docs of how many sentences it is shown.
-TEXTS = (10, 40)
+#: Those tables of variants that stand in `PAGE`; the others stand in `TRIALS`.
+CHOICES = ("as commands give it", "encoders")
 
 #: The scores of the ladder: of all entities, and of seen and unseen ones.
 SCORES = ("ents_f", "ents_seen_f", "ents_unseen_f")
@@ -56,18 +53,23 @@ def make_tables(
     groups: Groups,
     pairs: Sequence[Mapping[str, Any]] = (),
     misspellings: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, str]:
-    """Make the tables of the page, as Markdown, by their names in it.
+) -> dict[Path, dict[str, str]]:
+    """Make the tables of each page, as Markdown, by their names in it.
 
     pairs, misspellings: As pairs.py and misspellings.py write them.
     """
+    of_variants = {name: make_table(name, groups) for name in TABLES}
     return {
-        "ladder": make_ladder(groups),
-        "baseline": make_baseline_table(groups),
-        **{name: make_table(name, groups) for name in TABLES},
-        "differences that count": make_limit_table(groups),
-        "differences": make_difference_table(pairs),
-        "misspellings": make_misspelling_table(misspellings),
+        PAGE: {
+            **{name: of_variants.pop(name) for name in CHOICES},
+            "ladder": make_ladder(groups),
+            "differences that count": make_limit_table(groups),
+            "differences": make_difference_table(pairs),
+        },
+        TRIALS: {
+            **of_variants,
+            "misspellings": make_misspelling_table(misspellings),
+        },
     }
 
 
@@ -83,29 +85,6 @@ def make_ladder(groups: Groups) -> str:
                 last = (str(len(results)), f"{size:.1f}")
                 rows.append([corpus, name, *map(format_score, scores), *last])
                 corpus = ""  # said once
-    return to_markdown(rows)
-
-
-def make_baseline_table(groups: Groups) -> str:
-    """Make the table of the CRF: what was chosen, its size and speed, and F1 on texts.
-
-    A result has neither penalties nor seconds, so its file is read once more.
-    """
-    header = ["corpus", "c1", "c2", "weights", "MB on disk", "words/s", "training, s"]
-    rows = [[*header, *(f"F1, {n} sentences" for n in TEXTS)]]
-    for dataset, corpus in CORPORA.items():
-        for result in find_trials(groups, dataset, BASELINE):
-            metrics = read_metrics(result.path)
-            sizes, timings = metrics["sizes"], metrics["timings"]
-            figures = [
-                *(f"{value:g}" for value in metrics["penalties"].values()),
-                f"{sizes['pipeline_parameters']:,}",
-                f"{sizes['bytes_on_disk'] / 1e6:.1f}",
-                f"{timings['words_per_second']:,.0f}",
-                f"{timings['train_seconds']:.0f}",
-                *(f"{100 * result.joined['test'][n]['ents_f']:.1f}" for n in TEXTS),
-            ]
-            rows.append([corpus, *figures])
     return to_markdown(rows)
 
 
@@ -237,14 +216,22 @@ def format_score(value: Estimate | None) -> str:
     )
 
 
-def fill(page: str, tables: Mapping[str, str]) -> str:
-    """Put tables between the comments that name them."""
+def fill(page: Path, tables: Mapping[str, str]) -> str:
+    """Read a page, and put tables between the comments that name them."""
+    text = page.read_text(encoding="utf8")
     for name, table in tables.items():
         pattern = f"(<!-- table: {name} -->\n).*?(<!-- end of table -->)"
-        page, n = re.subn(pattern, rf"\1\n{table}\n\n\2", page, flags=re.DOTALL)
+        text, n = re.subn(pattern, rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
         if n != 1:
-            raise ValueError(f"'{PAGE}' should have one place for the table '{name}'.")
-    return page
+            raise ValueError(f"'{page}' should have one place for the table '{name}'.")
+    return text
+
+
+def fill_all(pages: Mapping[Path, Mapping[str, str]]) -> None:
+    """Write pages with their tables."""
+    for page, tables in pages.items():
+        page.write_text(fill(page, tables), encoding="utf8")
+        sys.stdout.write(f"Filled the tables of {page}\n")
 
 
 def read_measured(path: Path) -> list[dict[str, Any]]:
@@ -253,7 +240,5 @@ def read_measured(path: Path) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    page, groups = PAGE.read_text(encoding="utf8"), read_results(FOLDER)
     measured = map(read_measured, (PAIRS, MISSPELLINGS))
-    PAGE.write_text(fill(page, make_tables(groups, *measured)), encoding="utf8")
-    sys.stdout.write(f"Filled the tables of {PAGE}\n")
+    fill_all(make_tables(read_results(FOLDER), *measured))

@@ -33,7 +33,7 @@ from .results import (
     CORPORA,
     FOLDER,
     NONE,
-    fill,
+    fill_all,
     format_score,
     format_test,
     pool_deviations,
@@ -54,6 +54,8 @@ PIPELINES = {
     (RECOMMENDED, "joined"): "without n-grams, joined",
     (SUBWORDS, "joined"): "recommended, joined",
 }
+#: In Docs of how many sentences tables show F1: the picture has more.
+SHOWN = (1, 10)
 #: Those of README's table.
 SUMMARY = (
     (HASH, "sentences"),
@@ -84,36 +86,22 @@ TESTED = (
         {10: ("all", "seen", "unseen")},
     ),
 )
-#: Lengths that Docs are drawn of, of the recommended pipeline, on four corpora.
-DRAWN = {
-    "1": "sentences",
-    "1, 1, 1, 1, 2, 3, 5, 10": "joined_halves",
-    "1, 1, 2, 3, 5, 10": "joined",
-}
-
 STYLES = (
     *(("#8a8f98", ":o"), ("#8a8f98", "-o"), ("#b5762a", ":^")),
     *(("#7aa6c2", ":D"), ("#7aa6c2", "-D"), ("#1b3a57", "-s")),
 )
 
 
-def find_scores(
-    groups: Groups, dataset: str, split: str = "test"
-) -> dict[str, list[Estimate | None]]:
+def find_scores(groups: Groups, dataset: str) -> dict[str, list[Estimate | None]]:
     """Find F1 at each number of sentences, of those pipelines that were trained."""
-    found = {
-        name: groups[key]
+    return {
+        name: [
+            estimate(result.joined["test"][n]["ents_f"] for result in groups[key])
+            for n in SENTENCES
+        ]
         for trial, name in PIPELINES.items()
         if (key := TrialKey(dataset, *trial)) in groups
     }
-    return {name: _estimate(results, split) for name, results in found.items()}
-
-
-def _estimate(results: Sequence[Result], split: str) -> list[Estimate | None]:
-    return [
-        estimate(result.joined[split][n]["ents_f"] for result in results)
-        for n in SENTENCES
-    ]
 
 
 def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
@@ -122,7 +110,6 @@ def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
         PAGE: {
             "whole texts": make_table(groups),
             "differences on whole texts": make_difference_table(groups),
-            "lengths": make_length_table(groups),
         },
         README: {"summary": make_summary(groups)},
     }
@@ -130,11 +117,11 @@ def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
 
 def make_table(groups: Groups) -> str:
     """Make the table that has a row for each corpus and pipeline."""
-    rows = [["corpus", "trained", *map(str, SENTENCES), "seeds"]]
+    rows = [["corpus", "trained", *map(str, SHOWN)]]
     for dataset, corpus in CORPORA.items():
         for name, scores in find_scores(groups, dataset).items():
-            seeds = str(scores[0].n) if scores[0] else ""
-            rows.append([corpus, name, *map(format_score, scores), seeds])
+            shown = (format_score(scores[SENTENCES.index(n)]) for n in SHOWN)
+            rows.append([corpus, name, *shown])
             corpus = ""  # said once
     return to_markdown(rows)
 
@@ -146,8 +133,8 @@ def make_summary(groups: Groups) -> str:
     for dataset, corpus in CORPORA.items():
         found = find_scores(groups, dataset)
         scores = [found.get(name, [None] * len(SENTENCES)) for name in names]
-        one, ten = SENTENCES.index(1), SENTENCES.index(10)
-        cells = (" → ".join(_format_mean(of[i]) for i in (one, ten)) for of in scores)
+        shown = [SENTENCES.index(n) for n in SHOWN]
+        cells = (" → ".join(_format_mean(of[i]) for i in shown) for of in scores)
         rows.append([corpus, *cells])
     return to_markdown(rows)
 
@@ -207,23 +194,6 @@ def _list_scores(results: Sequence[Result], n: int, key: str) -> Iterator[float]
             yield score
 
 
-def make_length_table(groups: Groups) -> str:
-    """Make a table of what drawn lengths give on development data."""
-    corpora = [dataset for dataset in CORPORA if dataset != "archaeology"]
-    header = [f"{CORPORA[d]}, {n}" for d in corpora for n in (1, 10)]
-    rows = [["lengths drawn", *header, "seeds"]]
-    for lengths, variant in DRAWN.items():
-        groups_of = [groups.get(TrialKey(d, RECOMMENDED, variant), []) for d in corpora]
-        scores = [
-            estimate(result.joined["dev"][n]["ents_f"] for result in results)
-            for results in groups_of
-            for n in (1, 10)
-        ]
-        seeds = str(min(map(len, groups_of)))
-        rows.append([lengths, *map(format_score, scores), seeds])
-    return to_markdown(rows)
-
-
 def draw(groups: Groups) -> bytes:
     """Draw a panel for each corpus: F1 by how many sentences a Doc has."""
     found = {dataset: find_scores(groups, dataset) for dataset in CORPORA}
@@ -257,8 +227,6 @@ def _draw_panel(panel: Any, scores: Mapping[str, Sequence[Estimate | None]]) -> 
 
 if __name__ == "__main__":
     groups = read_results(FOLDER)
-    for page, tables in make_tables(groups).items():
-        filled = fill(page.read_text(encoding="utf8"), tables)
-        page.write_text(filled, encoding="utf8")
+    fill_all(make_tables(groups))
     PICTURE.write_bytes(draw(groups))
-    sys.stdout.write(f"Filled {PAGE} and {README}, and drew {PICTURE}\n")
+    sys.stdout.write(f"Drew {PICTURE}\n")
