@@ -24,14 +24,14 @@ def fill(page: str) -> str:
 
 
 def describe(path: str) -> str:
-    """Describe a function or class in one line: signature, purpose, source."""
+    """Describe a function or class in one line: its signature, linked, and purpose."""
     module, _, name = path.rpartition(".")
     shown = getattr(import_module(module), name)
     arguments = ", ".join(map(_show, signature(shown).parameters.values()))
     first, _, _ = (getdoc(shown) or "").partition("\n\n")
     purpose = re.split(r"(?<=\.) ", " ".join(first.split()))[0]
     source = Path(getsourcefile(unwrap(shown)) or "").relative_to(ROOT)
-    return f"`{name}({arguments})`: {purpose} ([source](../{source.as_posix()}))"
+    return f"[`{name}({arguments})`](../{source.as_posix()}): {purpose}"
 
 
 def _show(parameter: Parameter) -> str:

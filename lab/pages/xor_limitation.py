@@ -134,9 +134,16 @@ def tabulate_phrases() -> Table:
             kind: [learn_phrases(encoder, texts, seed) for seed in SEEDS]
             for kind, texts in PHRASES.items()
         }
-        cells = (" ".join(str(of[count]) for of in right[k]) for k, count in columns)
-        table.append([name, *cells])
+        table.append(
+            [name, *(_span([of[count] for of in right[k]]) for k, count in columns)]
+        )
     return table
+
+
+def _span(counts: Sequence[int]) -> str:
+    """Say what all seeds have, or the least and the most."""
+    least, most = min(counts), max(counts)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 if __name__ == "__main__":
