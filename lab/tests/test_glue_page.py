@@ -20,9 +20,7 @@ METRIC_NAMES = {
 
 
 def test_labels_and_files_of_each_task_are_named():
-    rows = re.findall(
-        r"^\| `(\w+)` \| .+ \| (.+) \| `(.+)/\{(.+)\}\.tsv` \|$", PAGE, re.M
-    )
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \| `(.+)/\{(.+)\}\.tsv` \|$", PAGE, re.M)
     named = {
         task: (
             tuple(re.findall("`(.+?)`", labels)),
