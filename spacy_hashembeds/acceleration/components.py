@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from spacy.language import Language
-from spacy.pipeline import AttributeRuler, EntityRuler, SpanRuler
+from spacy.pipeline import AttributeRuler, EditTreeLemmatizer, EntityRuler, SpanRuler
 from thinc.api import Config
 
 from ..components import cached_lemmatizer
@@ -34,6 +34,11 @@ REPLACEMENTS: Mapping[str, Replacement] = {
         "cached_lemmatizer",
         cached_lemmatizer.can_cache,
         "what this lemmatizer reads of a token is not known",
+    ),
+    "trainable_lemmatizer": Replacement(
+        "cached_trainable_lemmatizer",
+        lambda pipe: type(pipe) is EditTreeLemmatizer,
+        "it is no lemmatizer of spaCy's",
     ),
     **{
         name: Replacement(

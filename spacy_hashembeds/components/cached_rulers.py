@@ -2,17 +2,14 @@
 `cached_entity_ruler` and `cached_span_ruler`.
 """
 
-from collections.abc import Callable, Iterable
-from functools import wraps
-from inspect import signature
+from collections.abc import Iterable
 from typing import Any
 
-from spacy.language import Language
 from spacy.pipeline import AttributeRuler, EntityRuler, SpanRuler, factories
-from spacy.pipeline.pipe import Pipe
 from spacy.tokens import Doc
 from spacy.tokens._retokenize import set_token_attrs
 
+from .cached_factories import register_cached
 from .cached_matcher import CachedMatcher
 
 
@@ -84,41 +81,12 @@ class CachedSpanRuler(WithCachedMatcher, SpanRuler):
     """
 
 
-def _register(factory: str, make: Callable[..., Pipe], cls: Any) -> Callable[..., Any]:
-    """Register a factory of the class, with all else as one of spaCy's has it."""
-
-    @wraps(make)
-    def make_cached(*args: Any, **kwargs: Any) -> Any:
-        ruler: Any = make(*args, **kwargs)
-        matcher = vars(ruler).pop("matcher")
-        ruler.__class__ = cls
-        ruler.matcher = matcher
-        return ruler
-
-    make_cached.__doc__ = (
-        f"Build the component `cached_{factory}`: see `{cls.__name__}`."
-    )
-    # spaCy reads the arguments of what is wrapped from here alone
-    shown = signature(make).replace(return_annotation=cls.__name__)
-    make_cached.__signature__ = shown  # type: ignore[attr-defined]
-    meta: Any = Language.get_factory_meta(factory)
-    return Language.factory(
-        f"cached_{factory}",
-        default_config=meta.default_config,
-        assigns=meta.assigns,
-        requires=meta.requires,
-        retokenizes=meta.retokenizes,
-        default_score_weights=meta.default_score_weights,
-    )(make_cached)
-
-
-factories.register_factories()  # which otherwise the first pipeline does
-make_cached_attribute_ruler = _register(
-    "attribute_ruler", factories.make_attribute_ruler, CachedAttributeRuler
+make_cached_attribute_ruler = register_cached(
+    "attribute_ruler", factories.make_attribute_ruler, CachedAttributeRuler, "matcher"
 )
-make_cached_entity_ruler = _register(
-    "entity_ruler", factories.make_entity_ruler, CachedEntityRuler
+make_cached_entity_ruler = register_cached(
+    "entity_ruler", factories.make_entity_ruler, CachedEntityRuler, "matcher"
 )
-make_cached_span_ruler = _register(
-    "span_ruler", factories.make_span_ruler, CachedSpanRuler
+make_cached_span_ruler = register_cached(
+    "span_ruler", factories.make_span_ruler, CachedSpanRuler, "matcher"
 )

@@ -1,0 +1,84 @@
+"""`cached_trainable_lemmatizer`, spaCy's lemmatizer by edit trees with a table of what
+the trees make of words.
+"""
+
+from typing import Any, cast
+
+from spacy.pipeline import EditTreeLemmatizer, factories
+from spacy.pipeline._edit_tree_internals import edit_trees
+from spacy.strings import StringStore
+
+from .cached_factories import register_cached
+
+#: Lemmas are forgotten beyond these, some 10 MB.
+MAX_LEMMAS = 2**16
+
+_MISSING = object()
+
+
+class CachedTrees(edit_trees.EditTrees):
+    """Edit trees that look up what they have made of a word before.
+
+    A tree never changes once it is added, so that lemmas are forgotten where trees are
+    loaded alone.
+    """
+
+    def __init__(self, strings: StringStore) -> None:
+        super().__init__(strings)
+        self._strings = strings
+        self._lemmas: dict[tuple[int, str], str | None] = {}
+
+    def apply(self, tree_id: int, form: str) -> str | None:
+        """Apply a tree to a form: None if it does not fit."""
+        lemmas, key = self._lemmas, (tree_id, form)
+        lemma: Any = lemmas.get(key, _MISSING)
+        if lemma is _MISSING:
+            lemma = super().apply(tree_id, form)
+            if len(lemmas) >= MAX_LEMMAS:
+                lemmas.clear()
+            lemmas[key] = lemma
+        return cast(str | None, lemma)
+
+    def from_json(self, trees: list) -> None:
+        """Load trees in the place of those that are there."""
+        super().from_json(trees)
+        self._lemmas = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (self._strings, self.to_bytes())
+
+
+def _unpickle(strings: StringStore, data: bytes) -> CachedTrees:
+    trees: CachedTrees = CachedTrees(strings).from_bytes(data)
+    return trees
+
+
+class CachedEditTreeLemmatizer(EditTreeLemmatizer):
+    """spaCy's lemmatizer by edit trees, which looks up what a tree makes of a word.
+
+    model (Model): As spaCy's `trainable_lemmatizer` takes it, and all that follows.
+    backoff (str, optional): The attribute that is the lemma where no tree fits.
+    min_tree_freq (int): How often a tree is seen in training at least.
+    overwrite (bool): Whether lemmas that are there are replaced.
+    top_k (int): How many of the likeliest trees are tried.
+    scorer (Callable, optional): What scores the component in evaluation.
+    """
+
+    @property
+    def trees(self) -> edit_trees.EditTrees:
+        """The edit trees."""
+        return self._trees
+
+    @trees.setter
+    def trees(self, trees: edit_trees.EditTrees) -> None:
+        if not isinstance(trees, CachedTrees):
+            trees = _unpickle(*trees.__reduce__()[1])
+        self._trees = trees
+
+
+make_cached_trainable_lemmatizer = register_cached(
+    "trainable_lemmatizer",
+    factories.make_edit_tree_lemmatizer,
+    CachedEditTreeLemmatizer,
+    "trees",
+)

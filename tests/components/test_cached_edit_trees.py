@@ -1,0 +1,141 @@
+"""`cached_trainable_lemmatizer`: what edit trees make of words, from a table."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.pipeline import EditTreeLemmatizer
+from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
+from spacy.strings import StringStore
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_hashembeds import accelerate
+from spacy_hashembeds.components import cached_edit_trees
+from spacy_hashembeds.components.cached_edit_trees import (
+    CachedEditTreeLemmatizer,
+    CachedTrees,
+)
+
+WORDS = st.text("abcž\u0301", max_size=6)
+FORMS = {"mice": "mouse", "was": "be", "houses": "house", "geht": "gehen"}
+SENTENCE = ["mice", "was", "houses", "geht", "x", "geese"]
+
+
+def add_all(trees: EditTrees, pairs) -> list[int]:
+    return [trees.add(form, lemma) for form, lemma in pairs]
+
+
+@given(pairs=st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6), words=WORDS)
+def test_lemmas_are_those_of_spacys_trees(pairs, words):
+    theirs, ours = EditTrees(StringStore()), CachedTrees(StringStore())
+    numbers = add_all(theirs, pairs)
+    assert add_all(ours, pairs) == numbers
+    for _ in range(2):
+        for number in numbers:
+            for form in (words, *[form for form, _ in pairs]):
+                assert ours.apply(number, form) == theirs.apply(number, form)
+    assert ours.to_bytes() == theirs.to_bytes()
+
+
+@pytest.fixture
+def trees() -> CachedTrees:
+    trees = CachedTrees(StringStore())
+    add_all(trees, FORMS.items())
+    return trees
+
+
+def test_a_word_is_rewritten_once_also_where_no_tree_fits(trees):
+    (number,) = add_all(trees, [("was", "be")])
+    assert trees.apply(np.int64(number), "was") == "be"
+    assert trees.apply(number, "x") is None
+    assert trees._lemmas == {(number, "was"): "be", (number, "x"): None}
+    trees._lemmas = {(number, "was"): "from the table"}
+    assert trees.apply(number, "was") == "from the table"
+    with pytest.raises(IndexError):
+        trees.apply(len(trees), "was")
+
+
+def test_trees_that_are_loaded_anew_are_no_stale_ones():
+    strings = StringStore()
+    ours, others = CachedTrees(strings), EditTrees(strings)
+    number = ours.add("was", "be")
+    assert ours.apply(number, "was") == "be"
+    others.add("was", "wax")
+    ours.from_json([others[i] for i in range(len(others))])
+    assert ours.apply(number, "was") == others.apply(number, "was") != "be"
+
+
+def test_no_more_is_kept_than_may_be(trees, monkeypatch):
+    monkeypatch.setattr(cached_edit_trees, "MAX_LEMMAS", 3)
+    (number,) = add_all(trees, [("was", "be")])
+    for i in range(10):
+        trees.apply(number, f"x{i}")
+        assert len(trees._lemmas) <= 3
+
+
+def train(factory: str) -> Any:
+    nlp = spacy.blank("en")
+    lemmatizer = nlp.add_pipe(factory, config={"min_tree_freq": 1})
+    words = list(FORMS)
+    docs = [Doc(nlp.vocab, words=words[i:] + words[:i]) for i in range(len(words))]
+    examples = [
+        Example.from_dict(doc, {"lemmas": [FORMS[t.text] for t in doc]}) for doc in docs
+    ]
+    nlp.initialize(lambda: examples)
+    optimizer = nlp.resume_training()
+    for _ in range(15):
+        nlp.update(examples, sgd=optimizer, drop=0.0)
+    return lemmatizer
+
+
+@pytest.fixture(scope="module")
+def theirs() -> Any:
+    spacy.util.fix_random_seed(0)
+    return train("trainable_lemmatizer")
+
+
+def lemmatize(lemmatizer: Any) -> list[str]:
+    doc = Doc(lemmatizer.vocab, words=SENTENCE)
+    return [token.lemma_ for token in lemmatizer(doc)]
+
+
+def test_it_trains_and_is_saved_as_spacys(theirs, tmp_path):
+    spacy.util.fix_random_seed(0)
+    ours = train("cached_trainable_lemmatizer")
+    assert lemmatize(ours) == lemmatize(theirs)
+    assert lemmatize(ours)[:4] == list(FORMS.values())
+    assert isinstance(ours, EditTreeLemmatizer)
+    assert ours.to_bytes() == theirs.to_bytes()
+    theirs.to_disk(tmp_path)
+    loaded = spacy.blank("en").add_pipe("cached_trainable_lemmatizer")
+    loaded.from_disk(tmp_path)
+    for each in (loaded, pickle.loads(pickle.dumps(ours)), copy.deepcopy(ours)):
+        assert type(each) is CachedEditTreeLemmatizer
+        assert lemmatize(each) == lemmatize(theirs)
+        assert type(each.trees) is CachedTrees
+        assert each.trees._lemmas
+
+
+def test_trees_that_are_set_are_looked_up_too(theirs):
+    ours = spacy.blank("en").add_pipe("cached_trainable_lemmatizer")
+    ours.trees = theirs.trees
+    assert type(ours.trees) is CachedTrees
+    assert ours.trees.to_bytes() == theirs.trees.to_bytes()
+
+
+def test_accelerate_puts_it_in(theirs):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("trainable_lemmatizer", config={"min_tree_freq": 1})
+    nlp.get_pipe("trainable_lemmatizer").from_bytes(theirs.to_bytes())
+    done = accelerate(nlp, texts=[" ".join(SENTENCE)])
+    ours = done.nlp.get_pipe("trainable_lemmatizer")
+    assert type(ours) is CachedEditTreeLemmatizer
+    block = done.nlp.config["components"]["trainable_lemmatizer"]
+    assert block["factory"] == "cached_trainable_lemmatizer"
+    assert lemmatize(ours) == lemmatize(theirs)
