@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from filecmp import cmp
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,9 @@ from .parity import (
 )
 from .precision import ChosenPrecision, choose_precisions
 from .timing import Progress, measure_components, measure_speeds
+
+#: The longest bar of a component's time, in characters.
+_BAR = 30
 
 #: What spaCy saves beside the components, in files or folders of these names.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
@@ -133,12 +137,21 @@ class Acceleration(Shown):
 
     def _make_component_table(self) -> Table:
         before, after = self.component_times.values()
+        longest = max(*before.values(), *after.values())
+
+        def draw(name: str) -> str:
+            n, m = (ceil(_BAR * took[name] / longest) for took in (after, before))
+            return "#" * n + "." * (m - n)
+
         rows = [
-            (name, f"{before[name]:.1f}", f"{after[name]:.1f}")
+            (name, f"{before[name]:.1f}", f"{after[name]:.1f}", draw(name))
             for name in sorted(after, key=after.__getitem__, reverse=True)
         ]
-        legend = "Microseconds a word, by enabled component, slowest first, timed once:"
-        return Table(None, legend, ("Component", "Before", "After"), rows)
+        legend = (
+            "Microseconds a word, by enabled component, slowest first, timed once "
+            "(. is what is gone):"
+        )
+        return Table(None, legend, ("Component", "Before", "After", ""), rows, "lrrl")
 
 
 @dataclass(frozen=True, kw_only=True)
