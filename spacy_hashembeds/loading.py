@@ -39,6 +39,19 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
     return config
 
 
+def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
+    """Find blocks with an architecture, resolved, by place ("components.ner.model")."""
+    plain, name = interpolate(config), "@architectures"
+    keys = util.walk_dict(plain.get("components", {}), ["components"])
+    places = [".".join(parts[:-1]) for parts, _ in keys if parts[-1] == name]
+    return {place: dict(dot_to_object(plain, place)) for place in places}
+
+
+def interpolate(config: Config) -> Config:
+    """Write a config's variables out, unless they are."""
+    return config if config.is_interpolated else config.interpolate()
+
+
 def check_variables(config: Config) -> None:
     """Refuse a config, by configparser's errors, with a variable that stands for
     something that it stands in itself, or for too much: spaCy would follow it. They

@@ -16,6 +16,7 @@ from ..architectures.embedders.multi_fewer_hash_embed import DESCRIPTION, SPACY_
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.quantized import PRECISIONS, find_instructions
+from ..loading import find_architectures, interpolate
 from .components import REPLACEMENTS
 
 OUR_EMBED = DESCRIPTION.architecture
@@ -48,14 +49,6 @@ _VECTORS = {
 def find_fewer_bits() -> list[str]:
     """Find the precisions but float32 that this processor has instructions for."""
     return [name for name in PRECISIONS if find_instructions(name) is not None]
-
-
-def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
-    """Find blocks with an architecture, resolved, by place ("components.ner.model")."""
-    plain = _interpolate(config)
-    keys = walk_dict(plain.get("components", {}), ["components"])
-    places = [".".join(parts[:-1]) for parts, _ in keys if parts[-1] == _NAME]
-    return {place: dict(dot_to_object(plain, place)) for place in places}
 
 
 def find_convertible(config: Config, precision: Precision = None) -> list[str]:
@@ -166,7 +159,7 @@ def convert_config(
     arguments of a HashEmbedCNN: it becomes a Tok2Vec of two layers, and these become
     values.
     """
-    plain = _interpolate(config)
+    plain = interpolate(config)
     converted = config.copy()
     blocks = {
         place: dot_to_object(plain, place)
@@ -227,10 +220,6 @@ def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str,
         },
         "encode": {_NAME: _ENCODER, **{key: raw[key] for key in OF_ENCODER}},
     }
-
-
-def _interpolate(config: Config) -> Config:
-    return config if config.is_interpolated else config.interpolate()
 
 
 def _find_theirs(config: Config) -> dict[str, str | None]:

@@ -15,9 +15,8 @@ from spacy.util import (
 )
 from thinc.api import Config
 
-from ..acceleration.conversion import find_architectures
 from ..files import quote
-from ..loading import check_variables
+from ..loading import check_variables, find_architectures
 from ..systems import STANDARD_INPUT, open_file
 
 _CONFIG, _META = "config.cfg", "meta.json"

@@ -11,7 +11,6 @@ from spacy.tokens import Doc
 from spacy.util import load_model_from_config
 from thinc.api import Config
 
-from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice, advise
 from ..analysis.features import collect_vocabulary
 from ..analysis.recommendation import EMBEDDER
@@ -25,6 +24,7 @@ from ..corpora.docbin import read_examples
 from ..corpora.rawtexts import create_raw_texts_reader
 from ..files import quote
 from ..inputs import check_attributes
+from ..loading import find_architectures
 from ..symbols import SymbolTables, count_values
 from .base import Base, read_base
 from .counting import put_in_counting

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..acceleration.conversion import find_architectures
 from ..analysis.advice import Advice
 from ..analysis.pipelines import COUNT_SYMBOLS
 from ..analysis.recommendation import EMBEDDER
 from ..files import quote
+from ..loading import find_architectures
 from .draft import Draft
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Tables
 

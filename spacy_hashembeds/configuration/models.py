@@ -12,14 +12,9 @@ from spacy.language import Language
 from spacy.util import dot_to_object, get_lang_class, set_dot_to_object, walk_dict
 from thinc.api import Config
 
-from ..acceleration.conversion import (
-    OF_ENCODER,
-    OUR_EMBED,
-    OUR_ENCODER,
-    find_architectures,
-    write_out_cnn,
-)
+from ..acceleration.conversion import OF_ENCODER, OUR_EMBED, OUR_ENCODER, write_out_cnn
 from ..architectures.embedders.descriptions import EmbedderDescription, get_descriptions
+from ..loading import find_architectures
 from .draft import Draft, check_block
 from .embedders import is_replaced
 

@@ -10,18 +10,14 @@ from spacy.language import Language
 from spacy_hashembeds.acceleration import precision
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import walk_layers
-from spacy_hashembeds.acceleration.conversion import (
-    OUR_ENCODER,
-    convert_config,
-    find_architectures,
-)
+from spacy_hashembeds.acceleration.conversion import OUR_ENCODER, convert_config
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
 from spacy_hashembeds.kernels import quantized
 from spacy_hashembeds.layers import windowencoder
-from spacy_hashembeds.loading import load_config
+from spacy_hashembeds.loading import find_architectures, load_config
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS
