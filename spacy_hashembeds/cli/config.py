@@ -50,6 +50,11 @@ def config_cli(
     scorer: bool = Opt(
         False, "--scorer", help="Score entities seen and unseen in training apart."
     ),
+    why: bool = Opt(
+        False,
+        "--why",
+        help="Say why of each change, as comments in the config do.",
+    ),
     code: Path | None = code_option("-c"),
     force: bool = Opt(False, "--force", "-F", help="Replace the file that is there."),
     quiet: bool = QUIET,
@@ -93,17 +98,18 @@ def config_cli(
             temporary.write_text(made.text, encoding="utf8")
             if made.symbols is not None:
                 save_symbols(name_symbols(output), made.symbols)
-    _say_what_changed(made)
+    _say_what_changed(made, why=why)
     _say_what_to_do(made, output, train, code)
 
 
-def _say_what_changed(made: "Configured") -> None:
+def _say_what_changed(made: "Configured", *, why: bool) -> None:
     from wasabi import msg
 
     for warning in made.warnings:
         msg.warn(warning)
     for change in made.changes:
-        msg.info(f"{change.place}: {change.why}")
+        whole = f"{change.place}: {change.why}"
+        msg.info(whole if why else change.describe(made.config))
     if not made.changes:
         msg.info("There was nothing to change.")
     if made.base.is_pipeline:
@@ -121,7 +127,8 @@ def _say_what_to_do(
 
     from ..configuration.output import list_commands
 
-    msg.good(f"Saved the config to {output}", "Train with it, and see how it does:")
+    saved = f"Saved the config to {output}: comments say why"
+    msg.good(saved, "Train with it, and see how it does:")
     # on a line each, however long, to be pasted
     for command in list_commands(made, output, train, code):
         typer.echo(command)

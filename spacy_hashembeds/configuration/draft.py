@@ -1,5 +1,6 @@
 """A config that is being changed, with the reasons."""
 
+import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,14 @@ class Change:
     def place(self) -> str:
         """Place in the config, as in `[nlp] lang`."""
         return f"[{self.section}]" + (f" {self.key}" if self.key else "")
+
+    def describe(self, config: Config) -> str:
+        """Describe it by a value of the new config: of a section, its function."""
+        block = dot_to_object(config, self.section)
+        key = self.key or next((key for key in block if key.startswith("@")), None)
+        return (
+            f"[{self.section}] {key} = {json.dumps(block[key])}" if key else self.place
+        )
 
 
 class Draft:

@@ -38,9 +38,19 @@ def test_the_config_is_written_and_each_change_named(base, tmp_path):
     assert result.exit_code == 0, result.output
     made = configure(base, embedder="multi_embed", train=train, scorer=True)
     assert output.read_text(encoding="utf8") == made.text
-    for change in made.changes:
-        assert f"{change.place}: {change.why}" in squeeze(result.stdout)
+    shown = squeeze(result.stdout)
+    assert '[components.ner.scorer] @scorers = "spacy-hashembeds.' in shown
+    assert '[nlp.after_pipeline_creation] @callbacks = "spacy-hashembeds.' in shown
+    assert all(change.place in shown for change in made.changes)
+    assert not any(change.why in shown for change in made.changes)
     assert result.stderr == ""
+
+
+def test_the_reasons_are_shown_when_asked_for(base, tmp_path):
+    result = run(base, "-o", tmp_path / "new.cfg", "-e", "multi_embed", "--why")
+    changes = configure(base, embedder="multi_embed").changes
+    for change in changes:
+        assert f"{change.place}: {change.why}" in squeeze(result.stdout)
 
 
 def test_what_is_declined_is_left(base, tmp_path):
