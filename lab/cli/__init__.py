@@ -4,6 +4,7 @@ from . import (  # noqa: F401
     ablation,
     attention,
     baseline,
+    collect,
     compare,
     floret,
     importance,

@@ -23,7 +23,7 @@ class PaperName(StrEnum):
 @lab_cli.command("report")
 def report_cli(
     results: Path = Arg(
-        ..., help="The folder of results: metrics, as trials write it."
+        ..., help="The folder of results, such as metrics, or of tables of them."
     ),
     output: Path = file_output(
         "The file to write, .html or .md; - is standard output, for HTML.",

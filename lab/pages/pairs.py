@@ -26,8 +26,6 @@ from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
 from spacy_hashembeds.evaluation.counts import score_counts
 from spacy_hashembeds.evaluation.scorer import KINDS
 
-from ..trials.metrics import read_metrics
-
 FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")
 
@@ -144,7 +142,7 @@ def _test_seeds(ours: np.ndarray, theirs: np.ndarray) -> list[float]:
 
 def read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
     """Read what documents of the test set count, by seed, where trials have kept it."""
-    scores = {r.seed: read_metrics(r.path)["scores"]["test"] for r in results}
+    scores = {r.seed: r.recorded["scores"]["test"] for r in results}
     return {
         seed: unpack_counts(of_test[COUNTS], len(KINDS))
         for seed, of_test in scores.items()

@@ -1,4 +1,4 @@
-"""What other commands write beside the results of trials, read for a page."""
+"""Files that other commands write beside the results of trials, read for a page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ class Listing(BaseModel):
 
 
 class Value(Listing):
-    """What has a row of weights: its text, or its hash where nobody knows the text."""
+    """A key that has a row of weights: its text, or its hash if nobody knows it."""
 
     name: str | None
     key: str
@@ -54,7 +54,7 @@ class WeightTable(Listing):
 
 
 class Importance(Listing):
-    """What is important in the tables of a pipeline."""
+    """The most and the least important in the tables of a pipeline."""
 
     NAME = IMPORTANCE
     COMMAND = "python -m lab importance"
@@ -70,7 +70,7 @@ class Heads(Listing):
 
 
 class Attention(Listing):
-    """What a pipeline attends to in a text."""
+    """The attention of a pipeline in a text."""
 
     NAME = ATTENTION
     COMMAND = "python -m lab attention"
@@ -90,14 +90,14 @@ class Attention(Listing):
 
 
 class Setting(Listing):
-    """Which parts were measured alone, and on which corpus."""
+    """The parts that were measured alone, and the corpus."""
 
     test: str
     parts: Annotated[list[str], Field(min_length=1)]
 
 
 class Chunk(Listing):
-    """How many tokens have a chunk tag, and the shares of them that get it."""
+    """The number of tokens with a chunk tag, and the shares of them that get it."""
 
     support: Annotated[int, Field(ge=0, le=MAX_COUNT)]
     recall: _Share | None
@@ -106,7 +106,7 @@ class Chunk(Listing):
 
 
 class Ablation(Listing):
-    """What parts of an encoder do alone."""
+    """Recall by parts of an encoder alone."""
 
     NAME = ABLATION
     COMMAND = "python -m lab ablation"
@@ -116,8 +116,8 @@ class Ablation(Listing):
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
         parts = {*self.setting.parts}
-        if RESERVED & parts:
-            raise ValueError(f"no part should be named {' or '.join(sorted(RESERVED))}")
+        if reserved := RESERVED & parts:
+            raise ValueError(f"no part should be named {' or '.join(sorted(reserved))}")
         for tag in TAGS:
             if tag not in self.chunks or self.chunks[tag].parts.keys() != parts:
                 raise ValueError(f"the chunk {tag} should have the parts of 'setting'")

@@ -1,13 +1,13 @@
-"""The file in which a trial records its results, checked when it is read."""
+"""Results of a trial as they were recorded, checked when they are read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spacy_hashembeds.evaluation.categories import EXCLUSIVE, SCORES, SUPPORT
 from spacy_hashembeds.evaluation.scorer import KINDS
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
-from spacy_hashembeds.files import quote, read_json
+from spacy_hashembeds.files import parse_json, quote
 
 _NAMES: Mapping[type, str] = {
     str: "text",
@@ -24,24 +24,45 @@ _PARTS = {
 _LATER_SIZES = ("mixing_parameters", "pipeline_parameters")
 SIZES = ("embedding_parameters", *_LATER_SIZES, "bytes_on_disk")
 
+#: The scores of each task, by the number of things that they are of.
+_SUPPORTED: Mapping[str, Mapping[str, Sequence[str]]] = {
+    NER: {f"{of}_support": [f"{of}_{key}" for key in "prf"] for of in KINDS.values()},
+    TEXTCAT: {SUPPORT: SCORES},
+}
+
 #: Far more than any count here, and still exact as a float.
 MAX_COUNT = 2**53
 
 
-def read_metrics(
-    path: Path, check_more: Callable[[Mapping[str, Any]], None] = lambda metrics: None
+#: What to do about a damaged file.
+_REMEDY = "If it is of a trial, run that again, with --force."
+
+
+def read_metrics(path: Path) -> dict[str, Any]:
+    """Read what `run_trial` recorded, if it has all that comparisons show."""
+    return parse_metrics(path.read_bytes(), f"'{path}'")
+
+
+def parse_metrics(
+    data: bytes,
+    place: str,
+    *,
+    remedy: str = _REMEDY,
+    check_more: Callable[[Mapping[str, Any]], None] = lambda metrics: None,
 ) -> dict[str, Any]:
-    """Read what `run_trial` recorded, if it has all that comparisons show. `check_more`
-    raises a ValueError if something else is damaged.
+    """Parse what `run_trial` recorded, likewise.
+
+    place, remedy: What errors name, and advise.
+    check_more: Raises a ValueError if something else is damaged.
     """
     try:
-        metrics = read_json(path)
+        metrics = parse_json(data.decode("utf8"))
         _check(metrics)
         check_more(metrics)
     except ValueError as error:
         raise ValueError(
-            f"'{path}' should hold the results of a trial, but is damaged or of "
-            f"another kind: {error}. If it is of a trial, run that again, with --force."
+            f"{place} should hold the results of a trial, but is damaged or of another "
+            f"kind: {error}. {remedy}"
         ) from error
     return metrics
 
@@ -81,8 +102,7 @@ def _check(metrics: Mapping[str, Any]) -> None:
             f"are of {quote(tasks)}"
         )
     for split, scores in splits.items():
-        check = _check_categories if tasks[split] == TEXTCAT else _check_entities
-        check(scores)
+        _check_scores(scores, tasks[split])
 
 
 def _check_sizes(sizes: Mapping[str, Any]) -> None:
@@ -108,22 +128,24 @@ def check_count(metrics: Mapping[str, Any], key: str) -> None:
         )
 
 
-def _check_categories(scores: Mapping[str, Any]) -> None:
-    check_count(scores, SUPPORT)
-    get_part(scores, EXCLUSIVE, bool)
-    for key in SCORES:
-        if scores[SUPPORT] or scores.get(key) is not None:
-            check_score(scores, key)
+def _check_scores(scores: Mapping[str, Any], task: str) -> None:
+    if task == TEXTCAT:
+        get_part(scores, EXCLUSIVE, bool)
+    for support, names in _SUPPORTED[task].items():
+        check_count(scores, support)
+        for name in names:
+            if scores[support] or scores.get(name) is not None:
+                check_score(scores, name)
 
 
-def _check_entities(scores: Mapping[str, Any]) -> None:
-    for prefix in KINDS.values():
-        check_count(scores, f"{prefix}_support")
-        is_there = scores[f"{prefix}_support"] > 0
-        for key in (f"{prefix}_{letter}" for letter in "prf"):
-            # spaCy scores wrong predictions with 0 where there is nothing to find
-            if is_there or scores.get(key) is not None:
-                check_score(scores, key)
+def get_scores(scores: Mapping[str, Any], task: str) -> dict[str, float | None]:
+    """Get the scores of a split, None where there was nothing to score."""
+    # spaCy scores wrong predictions with 0 even where there is nothing to find
+    return {
+        name: scores[name] if scores[support] else None
+        for support, names in _SUPPORTED[task].items()
+        for name in names
+    }
 
 
 def check_score(scores: Mapping[str, Any], key: str) -> None:

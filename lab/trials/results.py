@@ -1,15 +1,19 @@
-"""The results of trials, read from a metrics folder and averaged over seeds."""
+"""The results of trials, read from their files or tables, and averaged over seeds.
+
+Each trial writes a file of its own, DATASET/EMBEDDER/VARIANT/seedN.json. A table,
+DATASET.jsonl, has a line for each that was collected (`collected.py`).
+"""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.evaluation.categories import SCORES
-from spacy_hashembeds.evaluation.scorer import ALL, KINDS
-from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
+from spacy_hashembeds.evaluation.scorer import ALL
+from spacy_hashembeds.evaluation.tasks import NER
 from spacy_hashembeds.files import quote
 
 from .metrics import (
@@ -17,8 +21,9 @@ from .metrics import (
     check_count,
     check_score,
     get_part,
+    get_scores,
     get_task,
-    read_metrics,
+    parse_metrics,
 )
 
 #: What `python -m lab importance`, `attention` and `ablation` have found of a variant,
@@ -26,12 +31,15 @@ from .metrics import (
 IMPORTANCE, ATTENTION, ABLATION = "importance.json", "attention.json", "ablation.json"
 _BESIDE = (IMPORTANCE, ATTENTION, ABLATION)
 
+#: What to do about a damaged line of a table.
+_REMEDY = "Remove the line, run the trial again, and `python -m lab collect` it."
+
 #: The scores of each type and of each length of entities: see `score_seen_unseen`.
 _PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
 
 class TrialKey(NamedTuple):
-    """What trials that differ by nothing but their seed have in common."""
+    """A name of all trials that differ by nothing but their seed."""
 
     dataset: str
     embedder: str
@@ -51,9 +59,10 @@ Parts = Mapping[str, Mapping[str, PartScore]]
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What one trial recorded, as far as the report needs it. None is of older ones."""
+    """The results of a trial, None where older ones have not recorded something."""
 
-    path: Path
+    place: str  # its file, or its line of a table, for errors
+    recorded: Mapping[str, Any]  # all of it
     key: TrialKey
     seed: int
     task: str  # "ner" or "textcat"
@@ -85,18 +94,51 @@ Groups = Mapping[TrialKey, Sequence[Result]]
 
 
 def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
-    """Read all `<dataset>/<embedder>/<variant>/seed<N>.json`, in order of seeds."""
+    """Read all files and tables of results in a folder, in order of seeds."""
     folder = Path(folder)
-    paths = [path for path in folder.glob("*/*/*/seed*.json") if _is_result(path)]
-    if not paths:
+    results = [*read_files(folder), *read_tables(folder)]
+    if not results:
         nothing = "are no results in" if folder.is_dir() else "is no folder"
         raise FileNotFoundError(
             f"There {nothing} '{folder}'. Give the folder 'metrics' that `python -m "
-            "lab trial` writes to, with files DATASET/EMBEDDER/VARIANT/seedN.json."
+            "lab trial` writes to, with files DATASET/EMBEDDER/VARIANT/seedN.json, or "
+            "one of tables, DATASET.jsonl."
         )
-    results = sorted(map(_read_result, paths), key=lambda r: (r.key, r.seed))
+    return group_results(results)
+
+
+def read_files(folder: Path) -> Iterator[Result]:
+    """Read the files that trials have written."""
+    for path in filter(_is_result, folder.glob("*/*/*/seed*.json")):
+        metrics, place = path.read_bytes(), f"'{path}'"
+        result = _make_result(parse_metrics(metrics, place, check_more=_check), place)
+        if (*result.key, f"seed{result.seed}") != (*path.parts[-4:-1], path.stem):
+            raise ValueError(
+                f"{place} should be named after its trial, but {_describe(result)}. "
+                "Move it back or remove it."
+            )
+        yield result
+
+
+def read_tables(folder: Path) -> Iterator[Result]:
+    """Read the tables of collected results."""
+    for path in folder.glob("[!.]*.jsonl"):
+        for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+            place = f"'{path}', line {number},"
+            metrics = parse_metrics(line, place, remedy=_REMEDY, check_more=_check)
+            result = _make_result(metrics, place)
+            if result.key.dataset != path.stem:
+                raise ValueError(
+                    f"{place} should be of {path.stem}, but {_describe(result)}. "
+                    f"{_REMEDY}"
+                )
+            yield result
+
+
+def group_results(results: Iterable[Result]) -> dict[TrialKey, list[Result]]:
+    """Group results that differ by their seed, if they may be compared."""
     groups: dict[TrialKey, list[Result]] = {}
-    for result in results:
+    for result in sorted(results, key=lambda r: (r.key, r.seed)):
         groups.setdefault(result.key, []).append(result)
     _check_alike(groups)
     return groups
@@ -137,18 +179,17 @@ def _is_result(path: Path) -> bool:
     return re.fullmatch(r"seed[0-9]+", path.stem) is not None
 
 
-def _read_result(path: Path) -> Result:
-    metrics = read_metrics(path, _check)
+def _make_result(metrics: dict[str, Any], place: str) -> Result:
     task, sizes = get_task(metrics), metrics["sizes"]
-    get_scores = _get_categories if task == TEXTCAT else _get_entities
-    result = Result(
-        path=path,
+    return Result(
+        place=place,
+        recorded=metrics,
         key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
         seed=metrics["seed"],
         task=task,
         overrides=metrics["overrides"],
         corpus_hashes=metrics["corpus_hashes"],
-        scores={split: get_scores(s) for split, s in metrics["scores"].items()},
+        scores={split: get_scores(s, task) for split, s in metrics["scores"].items()},
         parts={split: _get_parts(s) for split, s in metrics["scores"].items()},
         joined={
             split: {int(n): scores for n, scores in of.items()}
@@ -160,14 +201,10 @@ def _read_result(path: Path) -> Result:
         bytes_on_disk=sizes["bytes_on_disk"],
         words_per_second=metrics.get("timings", {}).get("words_per_second"),
     )
-    expected = (*path.parts[-4:-1], path.stem)
-    if (*result.key, f"seed{result.seed}") != expected:
-        raise ValueError(
-            f"'{path}' should be named after its trial, but holds the results of "
-            f"{quote('/'.join(result.key))}, seed {result.seed}. Move it back or "
-            "remove it."
-        )
-    return result
+
+
+def _describe(result: Result) -> str:
+    return f"holds the results of {quote('/'.join(result.key))}, seed {result.seed}"
 
 
 def _check(metrics: Mapping[str, Any]) -> None:
@@ -195,20 +232,6 @@ def _check_parts(scores: Mapping[str, Any]) -> None:
                     check_score(part, "f")
 
 
-def _get_categories(metrics: Mapping[str, Any]) -> dict[str, float | None]:
-    return {name: metrics.get(name) for name in SCORES}
-
-
-def _get_entities(metrics: Mapping[str, Any]) -> dict[str, float | None]:
-    scores: dict[str, float | None] = {}
-    for prefix in KINDS.values():
-        # spaCy scores wrong predictions with 0 even where there is nothing to find
-        is_there = metrics[f"{prefix}_support"] > 0
-        for name in (f"{prefix}_{key}" for key in "prf"):
-            scores[name] = metrics[name] if is_there else None
-    return scores
-
-
 def _get_parts(scores: Mapping[str, Any]) -> dict[str, dict[str, PartScore]]:
     return {
         part: {
@@ -222,19 +245,25 @@ def _get_parts(scores: Mapping[str, Any]) -> dict[str, dict[str, PartScore]]:
 def _check_alike(groups: Groups) -> None:
     first_of: dict[str, Result] = {}
     for (dataset, *_), results in groups.items():
+        for before, result in pairwise(results):
+            if before.seed == result.seed:
+                raise ValueError(
+                    f"{result.place} and {before.place} hold results of the same "
+                    "trial. Remove one of them."
+                )
         for result in results:
             first = first_of.setdefault(dataset, result)
             if result.corpus_hashes != first.corpus_hashes:
                 raise ValueError(
-                    f"'{result.path}' and '{first.path}' are results on different "
-                    f"files of {dataset}. Run the older trial again, with --force."
+                    f"{result.place} and {first.place} are results on different files "
+                    f"of {dataset}. Run the older trial again, with --force."
                 )
             for name in ("task", "overrides", "embedding_parameters"):
                 ours, theirs = getattr(result, name), getattr(results[0], name)
                 if ours != theirs:
                     raise ValueError(
-                        f"'{result.path}' and '{results[0].path}' should differ by "
-                        f"their seed alone, but '{name}' is {quote(ours)} and "
+                        f"{result.place} and {results[0].place} should differ by their "
+                        f"seed alone, but '{name}' is {quote(ours)} and "
                         f"{quote(theirs)}. Give one a variant of its own, or, where "
                         "the config changed, run the older trial again, with --force."
                     )

@@ -29,11 +29,12 @@ from lab.tests.papers.trials import (
 )
 from lab.tests.trials.test_results import write_categories, write_result
 from lab.trials import comparison
+from lab.trials.collected import collect_results
 from lab.trials.results import Groups, estimate_score, read_results, select_task
 from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.evaluation.categories import SCORES
 
-from .damage import damage_json
+from .damage import damage_json, damage_jsonl
 from .judgement import Reader, make_test
 from .likeness import find_unlike
 from .sentences import make_docs
@@ -115,6 +116,28 @@ def _make_results(name: str, folder: Path) -> Reader:
     return _read(folder / name / "seed0.json", lambda _: read_results(folder), _report)
 
 
+def _make_table(folder: Path) -> Reader:
+    _write_trials(folder / "metrics")
+    collect_results(folder / "metrics", folder)
+    path = folder / "wnut17.jsonl"
+    good = path.read_bytes().splitlines()
+
+    def find_fault(damaged: bytes, answer: Any) -> str | None:
+        lines = damaged.splitlines()
+        if len(lines) != len(good):  # others may have been collected
+            return None
+        faults = (
+            _find_fault(line, answer, json.loads(before))
+            for line, before in zip(lines, good, strict=True)
+        )
+        return next(filter(None, faults), None)
+
+    def load(_: Path) -> Groups:
+        return read_results(folder)
+
+    return Reader(path, damage_jsonl, load, find_fault, _report)
+
+
 def _make_comparison(name: str, folder: Path) -> Reader:
     """Compare two trials. The time that their pipelines take is no part of it."""
     _write_trials(folder)
@@ -164,6 +187,7 @@ def _show_attention(attention: Attention) -> Any:
 
 _READERS = {
     **{name: partial(_make_results, name) for name in (_TRIALS[0], *_TRIALS[3:])},
+    "table": _make_table,
     "compared_ner": partial(_make_comparison, _TRIALS[0]),
     "compared_textcat": partial(_make_comparison, _TRIALS[-1]),
     "importance": _make_importance,

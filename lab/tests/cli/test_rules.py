@@ -1,4 +1,4 @@
-"""What holds for all commands holds for `python -m lab` too."""
+"""Rules of all commands, for those of `python -m lab`."""
 
 from pathlib import Path
 from types import SimpleNamespace

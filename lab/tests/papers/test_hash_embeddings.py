@@ -4,7 +4,6 @@ import pytest
 from matplotlib.colors import to_hex
 
 from lab.papers.hash_embeddings import make_importance_table
-from lab.papers.listings import Importance, read_listing
 from lab.papers.paper import read_paper
 from lab.papers.sizes import find_points, make_sizes
 from lab.trials.results import read_results
@@ -54,41 +53,6 @@ def test_the_command_writes_where_it_is_read(tmp_path):
     (output,) = re.findall(" -o (.*)`", " ".join(PAPER.tables["4"]["notes"]))
     write_beside(tmp_path / output, {"tables": [make_importance("a")]})
     assert len(list_importance(tmp_path / "metrics")) == 3
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (make_importance("a", attr=3), "'tables.0.attr': Input should be a valid str"),
-        (make_importance("a", ngram_size=True), "'tables.0.ngram_size': Input should"),
-        (make_importance("a", ngram_size=0), "'tables.0.ngram_size': Input should be"),
-        (make_importance("a", largest=None), "'tables.0.largest': Input should be a v"),
-        (make_importance(), "'tables.0.largest.0.values': Value should have at least"),
-        (
-            make_importance("a", smallest=[{"values": [{"key": "17"}]}]),
-            "'tables.0.smallest.0.values.0.name': Field required",
-        ),
-        (
-            make_importance("a", smallest=[{"values": [{"name": 5}]}]),
-            "'tables.0.smallest.0.values.0.name': Input should be a valid string",
-        ),
-        ("text", "'tables.0': Input should be a valid dictionary"),
-    ],
-)
-def test_what_is_no_list_of_importance_is_refused(table, message, tmp_path):
-    path = write_beside(tmp_path / "a/b/c/importance.json", {"tables": [table]})
-    message = f"'{path}' should hold what .* another kind: {re.escape(message)}"
-    with pytest.raises(ValueError, match=message):
-        read_listing(Importance, path)
-    with pytest.raises(ValueError, match="Write it again, or remove it"):
-        list_importance(tmp_path)
-
-
-def test_a_file_that_is_no_json_is_named(tmp_path):
-    path = tmp_path / "importance.json"
-    path.write_text("{")
-    with pytest.raises(ValueError, match=f"'{path}' should hold what"):
-        read_listing(Importance, path)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.papers.heatmaps import show_attention
-from lab.papers.listings import Ablation, Attention, read_listing
+from lab.papers.listings import Attention, read_listing
 from lab.papers.paper import read_paper
 from lab.papers.why_attention import make_chunk_table
 from lab.trials.results import Estimate
@@ -160,55 +160,6 @@ def test_the_commands_write_where_it_is_read(tmp_path):
     assert len(show_attention(PAPER, tmp_path / "metrics")) == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({}, "'setting': Field required"),
-        ({**make_ablation(), "chunks": None}, "'chunks': Input should be a valid"),
-        # an evaluation
-        (
-            {**make_ablation(), "setting": {"test": "a", "parts": []}},
-            "'setting.parts': List should have at",
-        ),
-        (
-            {**make_ablation(), "setting": {"test": "a", "parts": [1]}},
-            "'setting.parts.0': Input should be a",
-        ),
-        (
-            {**make_ablation(), "setting": {"test": "a", "parts": ["whole"]}},
-            "no part should",
-        ),
-        ({**make_ablation(), "chunks": {}}, "the chunk O should have"),
-        (
-            {**make_ablation(), "chunks": {"O": {}}},
-            "'chunks.O.support': Field required",
-        ),
-        (make_ablation(support=-1), "'chunks.O.support': Input should be greater than"),
-        (
-            make_ablation(support=True),
-            "'chunks.O.support': Input should be a valid int",
-        ),
-        (make_ablation(recall=1.5), "'chunks.O.recall': Input should be less than or"),
-        (
-            make_ablation(other="0.5"),
-            "'chunks.O.other': Input should be a valid number",
-        ),
-        (make_ablation(parts={"H": 0.5, "C": 0.5}), "the chunk O"),
-        (make_ablation(parts={"H": -0.5}), "'chunks.O.parts.H': Input should be great"),
-    ],
-)
-def test_what_is_no_ablation_is_refused(content, message, tmp_path):
-    path = write_beside(tmp_path / "a/b/c/ablation.json", content)
-    message = (
-        f"'{path}' should hold what `python -m lab ablation` writes, but "
-        f"is damaged or of another kind: {message}"
-    )
-    with pytest.raises(ValueError, match=re.escape(message)):
-        read_listing(Ablation, path)
-    with pytest.raises(ValueError, match="Write it again, or remove it"):
-        make_chunk_table(PAPER, tmp_path)
-
-
 def test_a_panel_shows_what_a_head_attends_to(drawn, tmp_path):
     path = tmp_path / "wnut17/bilstm_char_cnn/att/attention.json"
     write_beside(path, make_attention())
@@ -268,50 +219,3 @@ def test_long_texts_and_odd_tokens_fit(drawn, tmp_path):
     (tmp_path / "x.png").write_bytes(png)
     assert matplotlib.image.imread(tmp_path / "x.png").shape[1] <= 13 * 150
     assert read_listing(Attention, path).tokens == tokens
-
-
-def make_heads(*rows: object) -> dict[str, object]:
-    return make_attention(components=[{"name": "t", "heads": [list(rows)]}])
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({}, "'tokens': Field required"),
-        (make_attention(tokens=[]), "'tokens': List should have at least 1 item"),
-        (make_attention(tokens=["a", 1]), "'tokens.1': Input should be a valid string"),
-        (
-            make_attention(tokens=["a"]),
-            "heads should be matrices of 1",
-        ),
-        (make_attention(tokens=["a"] * 201), "'tokens': List should have at most 200"),
-        (make_attention(components=None), "'components': Input should be a valid list"),
-        (make_attention(components=[{"heads": []}]), "'components.0.name': Field requ"),
-        (
-            make_attention(components=[{"name": "a", "heads": []}]),
-            "'components.0.heads': List should have at least 1 item",
-        ),
-        (
-            make_attention(components=[{"name": "a", "heads": [[[1]]] * 65}]),
-            "'components.0.heads': List should have at most 64 items",
-        ),
-        (make_heads([1, 0]), "heads should be matrices of 2 by 2"),
-        (make_heads([1, 0], [1]), "heads should be matrices of 2"),
-        (make_heads([1, 0], [0, 1.5]), "'components.0.heads.0.1.1': Input should be l"),
-        (make_heads([1, 0], [0, -0.5]), "'components.0.heads.0.1.1': Input should be"),
-        (make_heads([1, 0], [0, "1"]), "'components.0.heads.0.1.1': Input should be"),
-        (make_heads([1, 0], [0, None]), "'components.0.heads.0.1.1': Input should be"),
-        # numpy would take it for a number
-        (make_heads([1, 0.5], [0, True]), "'components.0.heads.0.1.1': Input should"),
-    ],
-)
-def test_what_is_no_attention_is_refused(content, message, tmp_path):
-    path = write_beside(tmp_path / "a/b/c/attention.json", content)
-    message = (
-        f"'{path}' should hold what `python -m lab attention` writes, but is "
-        f"damaged or of another kind: {message}"
-    )
-    with pytest.raises(ValueError, match=re.escape(message)):
-        read_listing(Attention, path)
-    with pytest.raises(ValueError, match="Write it again, or remove it"):
-        show_attention(PAPER, tmp_path)

@@ -11,7 +11,7 @@ from lab.papers.paper import read_paper
 from lab.papers.tables import Cell, Table
 from lab.trials.results import read_results, select_task
 
-from ..trials.test_results import write_categories, write_result
+from ..trials.test_results import SIZES, change_result, write_categories, write_result
 
 #: What mixes, and all that is not the embedder's, of every pipeline here.
 MIXING, OTHERS = 80, 600
@@ -102,9 +102,7 @@ def write_accuracies(
     for seed, value in enumerate(values):
         scores = {"cats_acc": value}
         path = write_categories(root, dataset, *trials.split("/"), seed, scores)
-        metrics = json.loads(path.read_text())
-        metrics["sizes"]["embedding_parameters"] = parameters
-        path.write_text(json.dumps(metrics))
+        change_result(path, {"sizes": {**SIZES, "embedding_parameters": parameters}})
 
 
 def make_importance(*names: str | None, **changes: Any) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""Damaged files of other commands beside the results of trials."""
+
+import json
+import re
+
+import pytest
+
+from lab.papers.listings import Ablation, Attention, Importance, read_listing
+from lab.papers.page import make_page
+
+from ..trials.test_results import write_categories, write_result
+from .trials import make_ablation, make_attention, make_importance
+
+PAPERS = {Importance: "hash-embeddings"}
+ABLATION = make_ablation()
+
+
+def make_table(*names: str, **changes: object) -> dict[str, object]:
+    return {"tables": [make_importance(*names, **changes)]}
+
+
+def make_heads(*heads: object) -> dict[str, object]:
+    return make_attention(components=[{"name": "t", "heads": heads}])
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "message"),
+    [
+        (Importance, {"tables": ["text"]}, "'tables.0': Input should be a valid dict"),
+        (Importance, make_table("a", attr=3), "'tables.0.attr': Input should be a va"),
+        (Importance, make_table("a", ngram_size=0), "'tables.0.ngram_size': Input s"),
+        (Importance, make_table(), "'tables.0.largest.0.values': Value should have at"),
+        (Ablation, {}, "'setting': Field required"),
+        (
+            *(Ablation, {**ABLATION, "setting": {"test": "a", "parts": []}}),
+            "'setting.parts': List should have at",
+        ),
+        (
+            *(Ablation, {**ABLATION, "setting": {"test": "a", "parts": ["whole"]}}),
+            "no part should be named whole",
+        ),
+        (Ablation, {**ABLATION, "chunks": {}}, "the chunk O should have the parts"),
+        (Ablation, make_ablation(parts={"H": 0.5, "C": 0.5}), "the chunk O should"),
+        (Ablation, make_ablation(support=-1), "'chunks.O.support': Input should be g"),
+        (Ablation, make_ablation(support=True), "'chunks.O.support': Input should be"),
+        (Ablation, make_ablation(recall=1.5), "'chunks.O.recall': Input should be l"),
+        (Ablation, make_ablation(other="0.5"), "'chunks.O.other': Input should be a"),
+        (Ablation, make_ablation(parts={"H": -0.5}), "'chunks.O.parts.H': Input sh"),
+        (Attention, make_attention(tokens=[]), "'tokens': List should have at least"),
+        (Attention, make_attention(tokens=["a"] * 201), "'tokens': List should have"),
+        (Attention, make_attention(tokens=["a"]), "heads should be matrices of 1 by"),
+        (Attention, make_heads(), "'components.0.heads': List should have at least 1"),
+        (Attention, make_heads(*[[[1]]] * 65), "'components.0.heads': List should ha"),
+        (Attention, make_heads([[1, 0]]), "heads should be matrices of 2 by 2"),
+        (Attention, make_heads([[1, 0], [1]]), "heads should be matrices of 2 by 2"),
+        (Attention, make_heads([[1, 0], [0, 1.5]]), "'components.0.heads.0.1.1': In"),
+        # numpy would take it for a number
+        (Attention, make_heads([[1, 0], [0, True]]), "'components.0.heads.0.1.1': In"),
+        (Attention, None, "it should be an object, but is None"),
+    ],
+)
+def test_what_no_command_wrote_is_refused(kind, content, message, tmp_path):
+    write_result(tmp_path, "a", "b", "c")
+    path = write_categories(tmp_path, "a", "d", "e").with_name(kind.NAME)
+    path.write_text(json.dumps(content))
+    message = (
+        f"'{path}' should hold what `{kind.COMMAND}` writes, but is damaged or of "
+        f"another kind: {message}"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_listing(kind, path)
+    with pytest.raises(ValueError, match="Write it again, or remove it"):
+        make_page(tmp_path, PAPERS.get(kind, "why-attention"))
