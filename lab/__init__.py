@@ -1,1 +1,1 @@
-"""What reproduces the papers, and compares embedders over seeds."""
+"""Experiments: papers reproduced, and embedders compared over seeds."""

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a file, in one line."""
+"""Faults that pydantic finds in a file, in one line."""
 
 from pydantic import ValidationError
 

@@ -1,4 +1,4 @@
-"""What a trained pipeline attends to in a text: listed, printed, and as files."""
+"""Attention weights of a trained pipeline in a text: listed, printed, and as files."""
 
 from collections.abc import Iterator
 from pathlib import Path

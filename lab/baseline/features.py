@@ -23,7 +23,7 @@ REMEMBERED = 2**17
 
 
 class Word(NamedTuple):
-    """What is looked at of a word, whatever stands beside it."""
+    """Parts of a word that are looked at, whatever stands beside it."""
 
     lower: str
     shape: str

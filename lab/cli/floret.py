@@ -90,5 +90,5 @@ def floret_cli(
 
 
 def is_watched() -> bool:
-    """Whether to show floret's own progress: where `show_progress` would show a bar."""
+    """Tell whether floret should show its progress: as `show_progress` a bar."""
     return not is_quiet() and sys.stderr is not None and sys.stderr.isatty()

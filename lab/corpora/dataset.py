@@ -1,4 +1,4 @@
-"""What a published corpus is."""
+"""A published corpus."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

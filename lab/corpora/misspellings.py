@@ -25,7 +25,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, kw_only=True)
 class MisspeltCounts:
-    """What was written: entities are misspelt but for those without a token to edit."""
+    """Numbers written: entities are misspelt but for those without a token to edit."""
 
     documents: int
     entities: int

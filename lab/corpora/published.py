@@ -28,7 +28,7 @@ def _unescape_ag_news(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """How a corpus was published."""
+    """Layout of a corpus as it was published."""
 
     fields: tuple[str, ...]  # what the columns after the class hold
     n_classes: int

@@ -1,1 +1,1 @@
-"""What importance weights a pipeline has learned."""
+"""Importance weights that a pipeline has learned."""

@@ -1,4 +1,4 @@
-"""What a trained pipeline weighs up, and what it weighs down.
+"""The symbols that a trained pipeline weighs up, and those that it weighs down.
 
 Table 4 of Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
 (2017): the symbols whose importance weights are the largest and the smallest.

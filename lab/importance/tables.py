@@ -90,7 +90,7 @@ class ImportanceTable:
 
     @property
     def has_dictionary(self) -> bool:
-        """Whether a dictionary of symbols says which weights a key has."""
+        """Tell whether a dictionary of symbols says which weights a key has."""
         return "symbol_taker" in self.layer.attrs
 
 

@@ -1,4 +1,4 @@
-"""What the prepared corpora of a paper hold."""
+"""Counts of the prepared corpora of a paper."""
 
 from collections.abc import Callable, Mapping
 from itertools import chain

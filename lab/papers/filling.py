@@ -20,7 +20,7 @@ from .tables import Row, Source, Table, compare
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What there is to fill tables with: trials, and what was counted in corpora."""
+    """Measurements to fill tables with: trials, and counts of corpora."""
 
     groups: Groups = field(default_factory=dict)
     counted: Counted = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What is special to "Hash Embeddings for Efficient Word Representations" (2017).
+"""Tables of "Hash Embeddings for Efficient Word Representations" (2017).
 
 Tito Svenstrup, Jonas Meinertz Hansen and Ole Winther, https://arxiv.org/abs/1709.03933
 """

@@ -1,4 +1,4 @@
-"""What is special to "HashFormers" (2022).
+"""Tables of "HashFormers" (2022).
 
 Huiyin Xue and Nikolaos Aletras: "HashFormers: Towards Vocabulary-independent
 Pre-trained Transformers". Its figures are of other tasks than ours: none are compared.

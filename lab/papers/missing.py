@@ -1,4 +1,4 @@
-"""Which trials of a paper are still to be run."""
+"""Trials of a paper that are still to be run."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

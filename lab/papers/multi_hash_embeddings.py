@@ -1,4 +1,4 @@
-"""What is special to the report "Multi hash embeddings in spaCy" (2022)."""
+"""Tables of the report "Multi hash embeddings in spaCy" (2022)."""
 
 from pathlib import Path
 

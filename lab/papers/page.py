@@ -73,7 +73,7 @@ class Page:
 
     @property
     def differences(self) -> str:
-        """How many of the figures that both have differ, scores and counts apart."""
+        """Numbers of figures that differ among those that both have, by their kind."""
         if self.paper.incomparable:
             return self.paper.incomparable
         tables = [table for table in self.tables if table.number is not None]
@@ -81,13 +81,13 @@ class Page:
 
     @property
     def compares(self) -> bool:
-        """Whether it has figures of the paper."""
+        """Tell whether it has figures of the paper."""
         rows = chain(*(table.rows for table in self.tables))
         return any(cell.printed for row in rows for cell in row.cells.values())
 
     @property
     def intro(self) -> list[str]:
-        """What it says first, as Markdown."""
+        """Its first words, as Markdown."""
         fields = {
             "n_results": self.n_results,
             "source": markdown.code(self.source),

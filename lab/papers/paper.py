@@ -1,4 +1,4 @@
-"""What a paper prints, and what fills its tables: data, one file here for each."""
+"""A paper's printed figures, and how its tables are filled: data, a file for each."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

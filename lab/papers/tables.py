@@ -10,7 +10,7 @@ from ..trials.results import Estimate
 
 
 class Format(NamedTuple):
-    """How figures of one kind are written, ours and the paper's."""
+    """Format of figures of one kind, ours and the paper's."""
 
     ours: str
     printed: str
@@ -70,7 +70,7 @@ class Row:
 
     @property
     def is_filled(self) -> bool:
-        """Whether there is one, or words of ours."""
+        """Tell whether there is one, or words of ours."""
         cells = self.cells.values()
         return self.has_ours and (
             not cells or any(cell.ours is not None for cell in cells)
@@ -164,7 +164,7 @@ def find_compared(tables: Iterable[Table]) -> tuple[list[Cell], list[Cell]]:
 def relative_error_increase(
     f: Estimate | None, baseline: Estimate | None
 ) -> Estimate | None:
-    """How much larger an error is than the baseline's: e / e0 - 1, with e = 1 - F.
+    """Compare an error with the baseline's: e / e0 - 1, with e = 1 - F.
 
     The report (section 5.3, tables 2 and 3) prints no formula. This one gives each of
     its percentages from F1 scores of two decimals. None if the baseline has no error.

@@ -1,4 +1,4 @@
-"""What is special to "Why Attention?" (2020).
+"""Tables of "Why Attention?" (2020).
 
 Peng-Hsuan Li, Tsu-Jui Fu and Wei-Yun Ma: "Why Attention? Analyze BiLSTM Deficiency and
 Its Remedies in the Case of NER".

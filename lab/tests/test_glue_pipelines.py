@@ -34,7 +34,7 @@ STSB = {
 
 
 def get_overrides(folder: Path, task: str) -> dict[str, Any]:
-    """What there is to override for a task, with the paths of its prepared files."""
+    """Overrides for a task, with the paths of its prepared files."""
     assets = write_assets(folder / "assets", task, n=240)
     paths = prepare_dataset(f"glue_{task}", assets, folder / "corpus")
     return {

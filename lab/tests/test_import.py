@@ -1,4 +1,4 @@
-"""What can be imported where Python has less than here."""
+"""Imports where Python has less than here."""
 
 from tests.test_import import check_import_without_unix
 

@@ -33,7 +33,7 @@ Overrides = dict[str, Any]
 
 
 class Row(NamedTuple):
-    """What a grid trains with each seed: a config, and its overrides by dataset."""
+    """A config that a grid trains with each seed, and its overrides by dataset."""
 
     embedder: str
     variant: str
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """What a grid file says."""
+    """The trials that a grid file plans."""
 
     datasets: Sequence[str]
     seeds: Sequence[int]
@@ -126,7 +126,7 @@ class _Entry(_Part):
 
 
 class _File(_Part):
-    """What a grid file holds."""
+    """The keys of a grid file."""
 
     datasets: _Names
     seeds: _Seeds = [0]

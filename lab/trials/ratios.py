@@ -1,4 +1,4 @@
-"""How much smaller a pipeline is than another one, and what it keeps of its score.
+"""Compression of a pipeline beside another one, and the score that it retains.
 
 Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
 Transformers" (2022), §4.4, equations 4 to 8, and appendix B.

@@ -1,4 +1,4 @@
-"""What is recorded of a trial already, and whether a run may replace it."""
+"""Results of a trial that are there already, and whether a run may replace them."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

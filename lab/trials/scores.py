@@ -1,4 +1,4 @@
-"""What a trained pipeline scores, as a trial records it."""
+"""Scores of a trained pipeline, as a trial records them."""
 
 import base64
 import binascii

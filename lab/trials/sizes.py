@@ -1,4 +1,4 @@
-"""How large a pipeline is, in parameters, whatever its layers are."""
+"""Parameters of a pipeline, whatever its layers are."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -37,7 +37,7 @@ Executor = Callable[[], AbstractContextManager[tuple[Run, int]]]
 
 
 class Plan(NamedTuple):
-    """What a sweep has to do: what is done; the rest, and how old results differ."""
+    """Trials of a sweep that are done; the rest, and how old results differ."""
 
     done: list[Trial]
     pending: list[tuple[Trial, list[str]]]

@@ -1,4 +1,4 @@
-"""What a trial is: a config trained on a corpus from a seed, and its results."""
+"""A trial: a config trained on a corpus from a seed, and its results."""
 
 import hashlib
 import platform
@@ -32,7 +32,7 @@ PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What one trial trains, on what."""
+    """A config to train, a corpus, and a seed."""
 
     dataset: str  # the folder corpus/<dataset> with a file or folder for each split
     embedder: str
@@ -69,7 +69,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """What tells it from other trials: DATASET/EMBEDDER/VARIANT/seedSEED."""
+        """Its name among all trials: DATASET/EMBEDDER/VARIANT/seedSEED."""
         return f"{self.dataset}/{self.embedder}/{self.variant}/seed{self.seed}"
 
     @property

@@ -21,7 +21,7 @@ _END_OF_LINE = "</s>"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedVectors:
-    """What was trained."""
+    """Sizes of trained vectors."""
 
     rows: int  # of the table, or in mode fasttext of words and the end of a line
     words: int  # distinct ones that were frequent enough

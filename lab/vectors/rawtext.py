@@ -47,7 +47,7 @@ _TOKEN_IN_CONTRACTION = re.compile(f"{_ADDRESS}|{_NEGATED}|{_WORD}")
 
 @dataclass(frozen=True, kw_only=True)
 class RawTextCounts:
-    """What was written, and how many lines were left out."""
+    """Numbers of lines and tokens that were written, and of lines left out."""
 
     lines: int
     tokens: int

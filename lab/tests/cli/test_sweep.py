@@ -259,7 +259,7 @@ def test_without_ray_only_ray_is_missing(in_project, monkeypatch):
 
 @pytest.mark.slow
 def test_a_killed_sweep_of_an_own_corpus_goes_on(in_project):
-    """What it was running then ends too, or else its results are taken."""
+    """A trial that it was running ends too, or else its results are taken."""
     Path("corpus/demo").rename("corpus/mine")
     grid = GRID.replace("[demo]", "[mine]")
     grid = grid.replace("overrides: {", 'overrides: {"nlp.lang": "en", ')

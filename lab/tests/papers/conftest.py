@@ -1,4 +1,4 @@
-"""What tests of papers' pages share."""
+"""Fixtures of tests of papers' pages."""
 
 import pytest
 from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Whether results may be replaced, of trials that nobody has run."""
+"""Results that may be replaced or not, of trials that nobody has run."""
 
 from typing import Any
 

@@ -527,7 +527,7 @@ def test_spacy_gets_the_settings_as_they_are(project, training, monkeypatch):
 
 
 def test_a_corpus_that_changes_while_a_trial_runs(project, training, monkeypatch):
-    """What it was trained on then is not known: nothing is recorded."""
+    """Nothing is recorded, since nobody knows on what it was trained."""
     trial = make_trial(project, seed=1)
 
     def change(*args, **kwargs) -> None:
