@@ -1,4 +1,4 @@
-"""What the paper prints, beside what it gives by its own formulas, and our trials."""
+"""Printed figures, beside those of the paper's own formulas, and our trials."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from lab.papers.hashformers import (
 from lab.papers.paper import read_paper
 from lab.papers.tables import Table
 from lab.trials import configs
-from lab.trials.ratios import compute_ratios, divide
+from lab.trials.ratios import compute_ratios
 from lab.trials.results import Estimate, read_results
 
 from .trials import MIXING, OTHERS, get_row, write_f1
@@ -158,95 +158,6 @@ def test_our_ratios_are_the_papers(model):
     for key, share in printed.items():
         assert ratios[key] == pytest.approx(share, abs=HALF_SHARE + 1e-9)
     assert ratios["pcr_tables"] == ratios["pcr_emb"]
-
-
-def test_the_notes_name_what_differs():
-    assert divide(0.7972, 86.8) == pytest.approx(0.0092, abs=HALF_SHARE / 10)
-    poep = next(note for note in PAPER.tables["2"]["notes"] if "0.7972M" in note)
-    assert "Four do not" in poep
-    assert "0.9 percent, and not 1.0 (Emb (1K) and Pool, either hash)" in poep
-    speeds = PAPER.tables["3"]["notes"]
-    assert speeds[0].startswith("6.9 ms of CANINE-C are 0.67 times")
-    for text in ("Three other", "24.9 / 10.6 is 2.35", "4.6 / 2.0 is 2.3"):
-        assert text in speeds[1]
-    scores = [read(1, "md5_add", task) for task in TASKS]
-    assert fmean(scores) == pytest.approx(0.7575)
-    assert "average 75.75. It prints 75.7" in PAPER.tables["1"]["notes"][-1]
-
-
-def test_the_average_of_retentions_is_another():
-    def average(model: str) -> float:
-        return fmean(read(1, model, task) / read(1, "bert_mlm", task) for task in TASKS)
-
-    assert average("canine_c") == pytest.approx(0.852, abs=HALF_SHARE)
-    assert average("lsh_proj") == pytest.approx(0.999, abs=HALF_SHARE)
-    assert (
-        "85.2 and not 88.6 for CANINE-C, 99.9 and not 99.5"
-        in PAPER.tables["2"]["notes"][1]
-    )
-
-
-def find_points(number: int, column: str, model: str, others: list[str]) -> list[float]:
-    """By how many points a model is below others, the least and the most."""
-    below = [
-        100 * (read(number, other, column) - read(number, model, column))
-        for other in others
-    ]
-    return [round(min(below), 1), round(max(below), 1)]
-
-
-def test_what_the_text_says_of_the_tables():
-    scores, ratios = PAPER.tables["1"]["notes"], PAPER.tables["2"]["notes"]
-    small = {h: [f"{h}_{c}" for c in ("pool", "add", "proj")] for h in ("md5", "lsh")}
-    lost = [
-        min(find_points(1, AVERAGE, model, ["bert_mlm"])[0] for model in small["lsh"]),
-        max(find_points(1, AVERAGE, model, ["bert_mlm"])[0] for model in small["md5"]),
-    ]
-    assert lost == [0.4, 4.2]
-    assert find_points(1, AVERAGE, "md5_emb_50k", small["md5"]) == [-4.6, -4.2]
-    assert find_points(1, AVERAGE, "lsh_emb_50k", small["lsh"]) == [2.9, 3.1]
-    assert "MD loses 4.2 to 4.6 points, and LSH gains 2.9 to 3.1" in scores[2]
-    assert read(1, "md5_add", AVERAGE) == 0.757
-    assert read(1, "md5_pool", AVERAGE) == 0.753
-    assert '"Add (78.9 vs. 75.3)" twice: the first one is Pool' in scores[1]
-    dropped = [100 * (1 - read(2, f"{h}_emb_1k", AVERAGE)) for h in ("md5", "lsh")]
-    assert dropped == pytest.approx([16.0, 19.2])
-    for hasher, points in (("md5", 16.5), ("lsh", 14.8)):
-        large = [f"{hasher}_emb_50k"]
-        assert find_points(2, AVERAGE, f"{hasher}_emb_1k", large) == [points] * 2
-    assert (
-        "16.0 (MD) and 19.2 points (LSH) below BERT-MLM, and 16.5 and 14.8" in ratios[3]
-    )
-    assert find_points(1, AVERAGE, "md5_emb_1k", small["md5"]) == [8.5, 8.9]
-    assert find_points(1, AVERAGE, "lsh_emb_1k", small["lsh"]) == [14.7, 14.9]
-    assert "8.5 to 8.9 points (MD) and 14.7 to 14.9 (LSH)" in ratios[4]
-    saved = [
-        read(2, "md5_emb_50k", "pipeline") - read(2, model, "pipeline")
-        for model in small["md5"]
-    ]
-    assert (min(saved), max(saved)) == pytest.approx((37.8, 38.5))
-    assert "37.8M to 38.5M" in ratios[5]
-
-
-#: Pairs or sentences for training in GLUE's tasks, as published.
-TRAINED = {
-    "MNLI": 392_702,
-    "QNLI": 104_743,
-    "QQP": 363_846,
-    "RTE": 2490,
-    "SST": 67_349,
-    "MRPC": 3668,
-    "CoLA": 8551,
-    "STS": 5749,
-}
-
-
-def test_evaluation_steps_are_fifths_of_epochs():
-    printed = PAPER.get_rows("5")["Evaluation steps"]["printed"]
-    fifths = {"RTE": 3, "MRPC": 3, "CoLA": 3, "STS": 3}
-    for task, n in TRAINED.items():
-        fifth = math.ceil(math.ceil(n / 32) / 5)
-        assert f"{fifths.get(task, 1) * fifth} for {task}" in printed
 
 
 def test_counts_by_formula_beside_those_printed():
