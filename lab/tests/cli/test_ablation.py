@@ -1,19 +1,21 @@
 """`python -m lab ablation`: parts of an encoder's output, alone."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
 from thinc.api import Model
-from typer.testing import CliRunner, Result
 
 from lab.attention.ablation import find_layer, find_parts, leave_alone
-from lab.cli import lab_cli
 from lab.papers.listings import Ablation, read_listing
 from spacy_hashembeds import evaluate
 from tests import toy_ner
 from tests.components.toy_recognizers import train
 from tests.toy_encoders import make_tok2vec
+
+from .calling import call, check_failure
 
 pytestmark = pytest.mark.torch
 
@@ -96,8 +98,7 @@ def test_a_pipeline_without_one_encoder_is_refused(encoders):
 TEST = ["Anna|PER met Carl+Brown|PER in New+York+City|LOC", "Rome|LOC", "Oslo sleeps"]
 
 
-def run(*args) -> Result:
-    return CliRunner().invoke(lab_cli, ["ablation", *map(str, args)])
+run = partial(call, "ablation")
 
 
 @pytest.fixture(scope="module")
@@ -161,5 +162,4 @@ def test_a_part_alone_scores_as_with_weights_for_it_alone(folder, tmp_path):
 
 def test_another_encoder_is_refused(folder):
     result = run(folder / "ruler", folder / "test.spacy")
-    assert result.exit_code == 1
-    assert "should have one BiLSTM encoder of ours" in " ".join(result.stderr.split())
+    check_failure(result, "should have one BiLSTM encoder of ours")

@@ -1,24 +1,24 @@
 """`python -m lab attention`: as tables, pages and JSON."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 import spacy
 from click import unstyle
-from typer.testing import CliRunner, Result
 
 from lab.attention.attention import list_attention
-from lab.cli import lab_cli
 from tests.components.test_attention_weights import make_pipeline
+
+from .calling import call, check_failure
 
 pytestmark = pytest.mark.torch
 
 TEXT = "Anna met Carl in Rome"
 
 
-def run(*args) -> Result:
-    return CliRunner().invoke(lab_cli, ["attention", *map(str, args)])
+run = partial(call, "attention")
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +78,4 @@ def test_pages_and_json_have_all_weights(folder, tmp_path):
 )
 def test_what_can_not_be_shown_is_said(folder, arguments, message):
     name, *others = arguments
-    result = run(folder / name, *others)
-    assert result.exit_code == 1
-    assert "".join(message.split()) in "".join(result.stderr.split())
+    check_failure(run(folder / name, *others), message)

@@ -2,19 +2,19 @@ import json
 import re
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from lab.baseline import run_baseline as run_module
-from lab.cli import lab_cli
+
+from .calling import call, check_failure
 
 pytestmark = pytest.mark.slow
 
 
-def run(*args: str) -> Result:
-    return CliRunner().invoke(lab_cli, ["baseline", *args])
+run = partial(call, "baseline")
 
 
 @pytest.fixture
@@ -48,16 +48,8 @@ def test_it_is_run_once_and_summarized(project, capfd):
     assert json.loads(capfd.readouterr().out) == metrics
 
 
-def test_a_corpus_that_is_not_there(project):
-    result = run("conll2002_es")
-    assert result.exit_code == 1
-    shown = " ".join(result.output.split())
-    assert "The baseline failed" in shown
-    assert "python -m lab prepare conll2002_es" in shown
-
-
-def test_without_crfsuite_it_says_how_to_install_it(project, monkeypatch):
+def test_errors_are_told_without_a_traceback(project, monkeypatch):
+    needed = "python -m lab prepare conll2002_es"
+    check_failure(run("conll2002_es"), "The baseline failed", needed)
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
-    result = run("demo")
-    assert result.exit_code == 1
-    assert "pip install -r lab/requirements.txt" in " ".join(result.output.split())
+    check_failure(run("demo"), "pip install -r lab/requirements.txt")

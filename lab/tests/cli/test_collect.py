@@ -1,13 +1,11 @@
-from typer.testing import CliRunner
+from functools import partial
 
-from lab.cli import lab_cli
 from lab.trials.results import read_results
 
 from ..trials.test_results import write_result, write_seeds
+from .calling import call, check_failure
 
-
-def run(*arguments: object):
-    return CliRunner().invoke(lab_cli, ["collect", *map(str, arguments)])
+run = partial(call, "collect")
 
 
 def test_results_are_collected_once(tmp_path):
@@ -19,8 +17,6 @@ def test_results_are_collected_once(tmp_path):
     assert read_results(tables).keys() == read_results(metrics).keys()
     scores = {"test": {"ents_f": 0.1}}
     write_result(metrics, "anem", "multi_embed", "default", 1, scores)
-    result = run(metrics, "-o", tables)
-    assert result.exit_code == 1
-    assert "Can't collect the results" in result.output
+    check_failure(run(metrics, "-o", tables), "Can't collect the results", "--force")
     result = run(metrics, "-o", tables, "--force")
     assert "1 replaced, 1 were there" in " ".join(result.output.split())

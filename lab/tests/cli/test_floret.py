@@ -1,17 +1,16 @@
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from lab.cli import lab_cli
 from lab.vectors.floret import train_floret
+
+from .calling import call, check_failure, squeeze
 
 SETTINGS = ["--dim", "4", "--bucket", "50", "--min-count", "1", "--epochs", "1"]
 
 
-def run(*args: str | Path) -> Result:
-    command = ["floret", *map(str, args)]
-    return CliRunner().invoke(lab_cli, command)
+run = partial(call, "floret")
 
 
 @pytest.fixture
@@ -25,22 +24,14 @@ def test_it_trains_as_the_function_does_and_says_what_is_next(text, tmp_path):
     output = tmp_path / "a.floret"
     result = run(text, "-o", output, *SETTINGS, "--hash-count", "3", "--model", "cbow")
     assert result.exit_code == 0, result.output
-    printed = " ".join(result.output.split())
+    printed = squeeze(result.output)
     assert "Trained on 11 tokens of 4 words" in printed
     assert f"Saved 50 rows of 4 to {output}" in printed
     assert f"spacy init vectors LANG {output} FOLDER --mode floret" in printed
     assert "will differ" not in printed
     same = tmp_path / "b.floret"
-    train_floret(
-        text,
-        same,
-        dim=4,
-        bucket=50,
-        min_count=1,
-        epochs=1,
-        hash_count=3,
-        model="cbow",
-    )
+    settings = {"dim": 4, "bucket": 50, "min_count": 1, "epochs": 1}
+    train_floret(text, same, **settings, hash_count=3, model="cbow")
     assert output.read_bytes() == same.read_bytes()
 
 
@@ -48,7 +39,7 @@ def test_fasttext_s_vectors_need_no_mode_in_spacy(text, tmp_path):
     output = tmp_path / "a.vec"
     result = run(text, "-o", output, *SETTINGS, "--mode", "fasttext")
     assert result.exit_code == 0, result.output
-    printed = " ".join(result.output.split())
+    printed = squeeze(result.output)
     assert "Saved 5 rows of 4" in printed
     assert printed.endswith("FOLDER")
 
@@ -57,15 +48,11 @@ def test_a_word_whose_vector_will_differ_is_warned_of(text, tmp_path):
     text.write_text("a a b\na a c\n")
     result = run(text, "-o", tmp_path / "a.floret", *SETTINGS)
     assert result.exit_code == 0, result.output
-    assert "spaCy's vector of 'a' will differ" in " ".join(result.output.split())
+    assert "spaCy's vector of 'a' will differ" in squeeze(result.output)
 
 
 def test_what_cannot_be_done_is_said(text, tmp_path):
     output = tmp_path / "a.floret"
-    result = run(text, "-o", output, "--minn", "1")
-    assert result.exit_code == 1
-    assert "'minn' should be from 2 to 'maxn'" in " ".join(result.output.split())
-    result = run(tmp_path / "none.txt", "-o", output)
-    assert result.exit_code == 1
-    assert "There is no file" in " ".join(result.output.split())
+    check_failure(run(text, "-o", output, "--minn", "1"), "'minn' should be from 2 to")
+    check_failure(run(tmp_path / "none.txt", "-o", output), "There is no file")
     assert not output.exists()

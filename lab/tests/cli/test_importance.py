@@ -2,28 +2,19 @@ import json
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
-from typer.testing import CliRunner, Result
 
-from lab.cli import lab_cli
 from lab.importance.importance import list_importance
 from tests.toy_weighted import TEXTS, get_layers, make_pipeline, set_weights
 
+from .calling import call, check_failure
 
-def run(*args: str | Path) -> Result:
-    return CliRunner().invoke(lab_cli, ["importance", *map(str, args)])
-
-
-def check_failure(result: Result, message: str) -> None:
-    assert result.exit_code == 1
-    assert isinstance(result.exception, SystemExit)
-    assert "Can't list importance" in result.stderr
-    # Long messages are wrapped.
-    assert "".join(message.split()) in re.sub(r"\s", "", result.stderr)
+run = partial(call, "importance")
 
 
 @pytest.fixture(scope="module")
@@ -124,16 +115,11 @@ def test_control_characters_of_words_are_escaped(tmp_path):
 
 
 def test_errors_are_told_without_a_traceback(folder, tmp_path):
-    check_failure(run(folder / "hashed"), "ORTH are chosen by hashing, so that")
+    check_failure(run(folder / "hashed"), "Can't list importance", "are chosen by hash")
     gone = tmp_path / "gone"
     check_failure(run(gone), "[E050]")
     check_failure(run(folder / "a.txt"), "should be a pipeline, a package name or a")
-    check_failure(run(folder / "dictionary", "--attr", "NORM"), "but is 'NORM'")
-    check_failure(run(folder / "dictionary", "--top", 0), "'top' should be 1 or more")
-    texts = ["--texts", gone]
-    check_failure(run(folder / "dictionary", *texts), "no file or folder")
-    spacy.blank("en").to_disk(gone)
-    check_failure(run(gone), "but has no model. Train one with")
+    check_failure(run(folder / "dictionary", "--texts", gone), "no file or folder")
 
 
 @pytest.mark.parametrize("option", ["-o", "--chart"])

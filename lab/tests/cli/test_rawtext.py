@@ -1,17 +1,15 @@
+from functools import partial
 from pathlib import Path
 
 import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
-from typer.testing import CliRunner, Result
 
-from lab.cli import lab_cli
 from lab.vectors.rawtext import RAW_FILES
 
+from .calling import call, check_failure, squeeze
 
-def run(*args: str | Path) -> Result:
-    command = ["rawtext", *map(str, args)]
-    return CliRunner().invoke(lab_cli, command)
+run = partial(call, "rawtext")
 
 
 @pytest.fixture
@@ -34,7 +32,7 @@ def test_held_out_data_may_be_given_more_than_once(folder, tmp_path):
     result = run(folder, "-o", output, *held_out)
     assert result.exit_code == 0, result.output
     assert output.read_text() == "kept in !\n" * 7
-    printed = " ".join(result.output.split())
+    printed = squeeze(result.output)
     assert "Left out 7 lines of held-out data" in printed
     assert f"Saved 7 lines of 21 tokens to {output}" in printed
 
@@ -44,19 +42,16 @@ def test_docs_may_be_written_and_added(folder, tmp_path):
     DocBin(docs=[Doc(Vocab(), words=["my", "words"])]).to_disk(path)
     result = run(folder, "-o", output, "--add", path, "--held-out", path)
     assert result.exit_code == 0, result.output
-    assert "Left out 1 lines" in " ".join(result.output.split())
+    assert "Left out 1 lines" in squeeze(result.output)
     result = run(folder, "-o", output, "--add", path)
     assert result.exit_code == 0, result.output
     texts = {doc.text for doc in DocBin().from_disk(output).get_docs(Vocab())}
     assert texts == {"held out ", "kept in ! ", "my words "}
-    result = run(folder, "-o", path, "--add", path)
-    assert result.exit_code == 1
-    assert "train.spacy" in result.output
+    check_failure(run(folder, "-o", path, "--add", path), "train.spacy")
 
 
 def test_a_missing_file_is_named(folder, tmp_path):
     (folder / "yt-filter").unlink()
     result = run(folder, "-o", tmp_path / "text.txt")
-    assert result.exit_code == 1
-    assert "yt-filter: a file of raw text is missing" in " ".join(result.output.split())
+    check_failure(result, "yt-filter: a file of raw text is missing")
     assert not (tmp_path / "text.txt").exists()

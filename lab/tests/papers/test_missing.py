@@ -47,18 +47,12 @@ def run(command: str) -> set[TrialKey]:
     [
         (REPORT, f"{HASH}/default", "all 6", "1, 2, 3, 9, 11, 13, 15"),
         (REPORT, f"{HASH}/orth", "CoNLL nl, AnEM", "2, 3"),
-        (REPORT, f"{HASH}/rows20", "CoNLL es, Archeology", "1"),
-        (REPORT, f"{LOOKUP}/vectors", "all 6", "7, 8, 12, 16"),
-        (REPORT, f"{HASH}/fasttext", "all 6", "17"),
         (REPORT, f"{FEWER}/seed9", "all 6", "seed 9"),
         ("hash-embeddings", "hash_ngram_textcat/default", "Small AG's News", "2, 3"),
-        ("hash-embeddings", "textcat_bow/default_fifth", "Small AG's News", "3"),
         ("why-attention", "bilstm_char_cnn/att", "WNUT 2017, CoNLL es", "1, 3, 4"),
         ("why-attention", "bilstm_char_cnn/baseline_floret", "WNUT 2017", "1, 3, 4"),
-        ("why-attention", "bilstm_ner/att", "WNUT 2017, CoNLL es", "1"),
         ("why-attention", "token_ner/default", "WNUT 2017, CoNLL es", "overview"),
         ("hashformers", f"{FEWER}/default", "all 2", "2, 3"),
-        ("hashformers", "hash_former_embed/lsh_proj", "all 2", "2, 3"),
     ],
 )
 def test_all_is_missing_at_first(paper, trials, datasets, tables):

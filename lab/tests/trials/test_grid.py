@@ -168,19 +168,15 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
     [
         ("a: [", "is no grid of trials. Invalid YAML"),
         ("", "It should have keys, but is"),
-        ("[a, b]", "It should have keys, but is"),
         ("datasets: [x]", "'trials': Field required"),
         (grid(seed="[1]"), "'seed': Extra inputs are not permitted"),
         (grid(datasets="[]"), "'datasets': List should have at least 1 item"),
-        (grid(datasets="x"), "'datasets': Input should be a valid list"),
         (grid(datasets="[1]"), "'datasets.0': Input should be a valid string"),
         (grid(datasets="[x, x]"), "'datasets': 'x' is there 2 times"),
         (grid(seeds="[]"), "'seeds': List should have at least 1 item"),
-        (grid(seeds="['1']"), "'seeds.0': Input should be a valid integer"),
         (grid(seeds="[true]"), "'seeds.0': Input should be a valid integer"),
         (grid(seeds="[0, 0]"), "'seeds': 0 is there 2 times"),
         (grid("[]"), "'trials': List should have at least 1 item"),
-        (grid("[a]"), "'trials.0': Input should be a valid dictionary"),
         (
             grid("[{embedder: a, per_dataset: }]"),
             "'trials.0.per_dataset': Input should be a valid dictionary",
@@ -189,9 +185,7 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
             grid("[{embedder: a, overrides: {b.c: &d [*d]}}]"),
             "With its aliases (*) written out, it should hold 100,000",
         ),
-        (grid("[{variant: b}]"), "'trials.0.embedder': Field required"),
         (grid("[{embedder: a}, {embedder: b, x: 1}]"), "'trials.1.x': Extra inputs"),
-        (grid("[{embedder: 1}]"), "'trials.0.embedder': Input should be a valid str"),
         (
             grid("[{embedder: a, datasets: [z]}]"),
             "'z' is not in the grid. Its datasets are: x, y.",
@@ -229,24 +223,12 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
             "a, default: 'training.score_weights' is {}, which sets nothing.",
         ),
         (
-            grid("[{embedder: a, overrides: [b.c]}]"),
-            "'trials.0.overrides': Input should be a valid dictionary",
-        ),
-        (
             grid("[{embedder: a, vectors: lg}]"),
             "'lg' is not in the grid. Its vectors are: none.",
         ),
         (
             grid("[{embedder: a, vectors: lg}]", vectors="{lg: {x: b}}"),
             "'vectors.lg', which a, default uses, should have y, but has ['x'].",
-        ),
-        (
-            grid("[{embedder: a, vectors: lg}]", vectors="{lg: b}"),
-            "'vectors.lg': Input should be a valid dictionary",
-        ),
-        (
-            grid("[{embedder: a, vectors: lg}]", vectors="[lg]"),
-            "'vectors': Input should be a valid dictionary",
         ),
         (
             grid("[{embedder: a, vectors: lg}]", vectors="{lg: {x: 1, y: a}}"),

@@ -1,0 +1,24 @@
+"""Commands of the lab as tests call them, and their failures."""
+
+from click import unstyle
+from typer.testing import CliRunner, Result
+
+from lab.cli import lab_cli
+
+
+def call(command: str, *arguments: object) -> Result:
+    return CliRunner().invoke(lab_cli, [command, *map(str, arguments)])
+
+
+def squeeze(text: str) -> str:
+    """Undo the colours, and the wrapping of long messages."""
+    return " ".join(unstyle(text).split())
+
+
+def check_failure(result: Result, *messages: str) -> None:
+    """Check that a command told what is wrong, without a traceback."""
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit)
+    said = "".join(unstyle(result.output).split())
+    for message in messages:
+        assert "".join(message.split()) in said, message
