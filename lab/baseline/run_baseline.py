@@ -42,18 +42,14 @@ def run_baseline(
     dataset: str,
     *,
     lang: str | None = None,
-    root: Path | None = None,
+    root: Path = Path(),
     force: bool = False,
     on_output: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], bool, Trial]:
-    """Train, evaluate and record a CRF as a trial, unless that is done.
-
-    lang (str, optional): The language of a corpus of one's own.
-    root (Path, optional): The folder of the project. None: the current one.
-    RETURNS (tuple): The results, whether they are new, and what trial they are of.
+    """Train, evaluate and record a CRF as a trial, unless that is done; say whether the
+    results are new, and of which trial they are.
     """
     overrides = {} if lang is None else {"nlp.lang": lang}
-    root = Path() if root is None else root
     trial = Trial(dataset=dataset, embedder=NAME, overrides=overrides, root=root)
     metrics, is_new = record_trial(
         trial,

@@ -4,10 +4,10 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import JSON, QUIET, print_json
+from spacy_hashembeds.cli._output import JSON, QUIET
 
 from ._app import FORCE, lab_cli
-from .trial import print_metrics
+from .trial import give_results
 
 
 @lab_cli.command("baseline")
@@ -34,13 +34,6 @@ def baseline_cli(
         metrics, is_new, trial = run_baseline(
             corpus, lang=lang, force=force, on_output=typer.echo
         )
-    if as_json:
-        print_json(metrics)
-    else:
-        print_metrics(metrics, trial.name)
     chosen = describe_penalties(metrics["penalties"])
     msg.info(f"Chosen on development data: {chosen}")
-    if is_new:
-        msg.good(f"Saved results to {trial.metrics}")
-    else:
-        msg.info(f"Done before, nothing has changed: {trial.metrics}")
+    give_results(metrics, trial, is_new=is_new, as_json=as_json)

@@ -1,6 +1,6 @@
 """`python -m lab trial`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -10,6 +10,9 @@ from spacy_hashembeds.cli._output import JSON, QUIET, print_json
 
 from ._app import FORCE, GPU_ID, lab_cli
 from .compare import format_score
+
+if TYPE_CHECKING:
+    from ..trials.trial import Trial
 
 
 @lab_cli.command("trial", context_settings=TAKE_OVERRIDES)
@@ -33,8 +36,6 @@ def trial_cli(
     results are one file, metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json; a trial that
     is done is not run again.
     """
-    from wasabi import msg
-
     from ..trials.run_trial import run_trial
     from ..trials.trial import Trial
 
@@ -49,17 +50,26 @@ def trial_cli(
             overrides=overrides,
         )
         metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
+    give_results(metrics, trial, is_new=is_new, as_json=as_json)
+
+
+def give_results(
+    metrics: dict[str, Any], trial: "Trial", *, is_new: bool, as_json: bool
+) -> None:
+    """Print the results of a trial, also as JSON, and where they are."""
+    from wasabi import msg
+
     if as_json:
         print_json(metrics)
     else:
-        print_metrics(metrics, trial.name)
+        _print_metrics(metrics, trial.name)
     if is_new:
         msg.good(f"Saved results to {trial.metrics}")
     else:
         msg.info(f"Done before, nothing has changed: {trial.metrics}")
 
 
-def print_metrics(metrics: dict[str, Any], title: str) -> None:
+def _print_metrics(metrics: dict[str, Any], title: str) -> None:
     """Print what a trial has scored, how fast and how large its pipeline is."""
     from wasabi import msg
 

@@ -72,13 +72,8 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
     touched. So does all else that `DocBin` saves, but for NORM of the misspelt words
     and `user_data`, which may refer to characters by their place and is dropped.
 
-    An edit depends on the seed, on the number of the document and the place of the
-    entity, and on the letters of the whole corpus; and on nothing else: not on the
-    pipeline, nor on versions of Python, numpy or spaCy.
-
-    docs (Iterable[Doc]): All of one corpus. They are left as they are.
-    seed (int): Take three, if a difference is to be told from the luck of the draw.
-    RETURNS (list[Doc]): The copies, in order and of the same vocabs.
+    An edit depends on the seed, the number of the document, the place of the entity and
+    the letters of the whole corpus alone, not on versions of anything.
     """
     check_integers(0, 2**64 - 1, seed=seed)
     docs = list(docs)

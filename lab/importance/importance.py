@@ -47,20 +47,14 @@ def list_importance(
 ) -> dict[str, Any]:
     """List what has the largest and the smallest importance in a trained pipeline.
 
-    What `python -m lab importance` does: see docs/importance.md, also for what comes
-    back. Importance is the root mean square of the weights of a row: the L2 norm, with
-    which it agrees in order, divided by the root of their number.
+    It is the root mean square of the weights of a row: see docs/importance.md, also for
+    what comes back.
 
-    nlp (Language): The pipeline.
-    docs (Iterable[Doc], optional): Texts whose values to look at, read once. Without
-        any, these are the symbols of dictionaries.
-    attr (str, optional): Look only at the tables of this token attribute.
-    top (int): How many rows to list of either end.
-    min_count (int): Leave out rows of weights of which the texts have no value so
-        often. What else has a row that is listed is always named.
-    RAISES (ValueError): If an argument is out of range, if the pipeline has no such
-        tables, or if texts are needed and not there, or hold nothing.
-    RETURNS (dict[str, Any]): Ready for JSON.
+    docs: Texts whose values to look at. None: the symbols of dictionaries.
+    attr: Look only at the tables of this token attribute.
+    top: How many rows to list of either end.
+    min_count: Leave out rows of weights of which the texts have no value so often. What
+        else has a row that is listed is always named.
     """
     check_integers(1, top=top, min_count=min_count)
     tables = choose_tables(nlp, attr)

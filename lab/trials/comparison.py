@@ -50,18 +50,12 @@ def compare_trials(
 ) -> dict[str, Any]:
     """Compare trials on one corpus, and time their pipelines against each other.
 
-    metrics (Sequence[Path]): The results of the trials, as `run_trial` writes them.
-        The pipelines that they name must still be there.
-    corpus (Path): The corpus to time the pipelines on, all in one run, in turns.
-    accelerated (bool): Whether to add each pipeline with spaCy's layers once more, as
-        `accelerate` makes it, checked for equal predictions on this corpus.
-    RETURNS (dict[str, Any]): "dataset"; "machine", as `watch_machine` describes it;
-        "disturbances", what speaks against the timings; and the "rows". Each has a
-        "name" that tells it from the others; "embedder", "variant", "seed" and
-        "accelerated"; scores of the last split, 0 to 1 or None: for "all", "seen" and
-        "unseen" entities "p", "r", "f" and their number "support", or `_CATEGORIES`;
-        `SIZES`, some None in earlier trials; "words_per_second", their quartiles, and
-        "times_as_fast" as the first row; and beside it what `compute_ratios` gives.
+    Scores are those of the last split, of entities or `_CATEGORIES`.
+
+    metrics: The files of the trials, whose pipelines must still be there.
+    corpus: The corpus to time the pipelines on, all in one run, in turns.
+    accelerated: Adds each pipeline with spaCy's layers once more, accelerated, and
+        checked for equal predictions on this corpus.
     """
     trials = [_read_metrics(path) for path in metrics]
     _check_alike(metrics, trials)
