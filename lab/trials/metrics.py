@@ -1,23 +1,17 @@
 """Results of a trial as they were recorded, checked when they are read."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spacy_hashembeds.evaluation.categories import EXCLUSIVE, SCORES, SUPPORT
-from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.evaluation.scorer import ALL, KINDS
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.files import parse_json, quote
 
-_NAMES: Mapping[type, str] = {
-    str: "text",
-    int: "a whole number",
-    dict: "an object",
-    bool: "true or false",
-}
-_PARTS = {
+_NAMES = {str: "text", dict: "an object", bool: "true or false"}
+_KINDS = {
     **dict.fromkeys(("dataset", "embedder", "variant", "model"), str),
-    "seed": int,
     **dict.fromkeys(("overrides", "corpus_hashes", "scores", "sizes"), dict),
 }
 #: What earlier trials have not recorded.
@@ -29,36 +23,26 @@ _SUPPORTED: Mapping[str, Mapping[str, Sequence[str]]] = {
     NER: {f"{of}_support": [f"{of}_{key}" for key in "prf"] for of in KINDS.values()},
     TEXTCAT: {SUPPORT: SCORES},
 }
+#: The scores of each type and of each length of entities: see `score_seen_unseen`.
+PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
 #: Far more than any count here, and still exact as a float.
 MAX_COUNT = 2**53
 
-
 #: What to do about a damaged file.
-_REMEDY = "If it is of a trial, run that again, with --force."
+REMEDY = "If it is of a trial, run that again, with --force."
 
 
 def read_metrics(path: Path) -> dict[str, Any]:
     """Read what `run_trial` recorded, if it has all that comparisons show."""
-    return parse_metrics(path.read_bytes(), f"'{path}'")
+    return parse_metrics(path.read_bytes(), f"'{path}'", REMEDY)
 
 
-def parse_metrics(
-    data: bytes,
-    place: str,
-    *,
-    remedy: str = _REMEDY,
-    check_more: Callable[[Mapping[str, Any]], None] = lambda metrics: None,
-) -> dict[str, Any]:
-    """Parse what `run_trial` recorded, likewise.
-
-    place, remedy: What errors name, and advise.
-    check_more: Raises a ValueError if something else is damaged.
-    """
+def parse_metrics(data: bytes, place: str, remedy: str) -> dict[str, Any]:
+    """Parse it likewise. Errors name its place, and a remedy."""
     try:
         metrics = parse_json(data.decode("utf8"))
         _check(metrics)
-        check_more(metrics)
     except ValueError as error:
         raise ValueError(
             f"{place} should hold the results of a trial, but is damaged or of another "
@@ -70,6 +54,16 @@ def parse_metrics(
 def get_task(metrics: Mapping[str, Any]) -> str:
     """Say what a trial was scored on: "ner" or "textcat"."""
     return _find_task(next(iter(metrics["scores"].values())))
+
+
+def get_scores(scores: Mapping[str, Any], task: str) -> dict[str, float | None]:
+    """Get the scores of a split, None where there was nothing to score."""
+    # spaCy scores wrong predictions with 0 even where there is nothing to find
+    return {
+        name: scores[name] if scores[support] else None
+        for support, names in _SUPPORTED[task].items()
+        for name in names
+    }
 
 
 def _find_task(scores: Mapping[str, Any]) -> str:
@@ -86,29 +80,31 @@ def _find_task(scores: Mapping[str, Any]) -> str:
 
 
 def _check(metrics: Mapping[str, Any]) -> None:
-    for key, kind in _PARTS.items():
-        get_part(metrics, key, kind)
-    check_count(metrics, "seed")
+    for key, kind in _KINDS.items():
+        _get(metrics, key, kind)
+    _check_number(metrics, "seed")
     _check_sizes(metrics["sizes"])
+    if "timings" in metrics:  # not in earlier trials
+        timings = _get(metrics, "timings", dict)
+        if "words_per_second" in timings:
+            _check_number(timings, "words_per_second", of=float)
     if not metrics["scores"]:
         raise ValueError("'scores' should have a split or more, but is {}")
-    splits = {
-        split: get_part(metrics["scores"], split, dict) for split in metrics["scores"]
-    }
-    tasks = {split: _find_task(scores) for split, scores in splits.items()}
-    if len(set(tasks.values())) > 1:
+    splits = [_get(metrics["scores"], split, dict) for split in metrics["scores"]]
+    tasks = {_find_task(scores) for scores in splits}
+    if len(tasks) > 1:
         raise ValueError(
-            "all splits should be scored on entities or all on categories, but they "
-            f"are of {quote(tasks)}"
+            "all splits should be scored on entities or all on categories, but there "
+            "are both"
         )
-    for split, scores in splits.items():
-        _check_scores(scores, tasks[split])
+    for scores in splits:
+        _check_scores(scores, *tasks)
 
 
 def _check_sizes(sizes: Mapping[str, Any]) -> None:
     for key in SIZES:
         if key in sizes or key not in _LATER_SIZES:
-            check_count(sizes, key)
+            _check_number(sizes, key)
     for part, whole in (
         ("mixing_parameters", "embedding_parameters"),
         ("embedding_parameters", "pipeline_parameters"),
@@ -120,45 +116,46 @@ def _check_sizes(sizes: Mapping[str, Any]) -> None:
             )
 
 
-def check_count(metrics: Mapping[str, Any], key: str) -> None:
-    """Check that there is a count."""
-    if not 0 <= get_part(metrics, key, int) <= MAX_COUNT:
+def _check_scores(scores: Mapping[str, Any], task: str) -> None:
+    for support, names in _SUPPORTED[task].items():
+        _check_supported(scores, support, names)
+    if task == TEXTCAT:
+        _get(scores, EXCLUSIVE, bool)
+        return
+    for key in PARTS.values():
+        # not there in earlier trials, and None where nothing was found or to be found
+        if scores.get(key) is not None:
+            parts = _get(scores, key, dict)
+            for name in parts:
+                _check_supported(_get(parts, name, dict), "support", ["f"])
+
+
+def _check_supported(
+    scores: Mapping[str, Any], support: str, names: Sequence[str]
+) -> None:
+    """Check a count, and the scores of what is counted, None only if it is 0."""
+    _check_number(scores, support)
+    for name in names:
+        if scores[support] or scores.get(name) is not None:
+            _check_number(scores, name, most=1, of=float)
+
+
+def _check_number(
+    metrics: Mapping[str, Any], key: str, most: int = MAX_COUNT, of: type = int
+) -> None:
+    value: Any = metrics.get(key)
+    # True is no number here
+    if type(value) not in (int, of) or not 0 <= value <= most:
+        kind = "a whole number" if of is int else "a number"
         raise ValueError(
-            f"{quote(key)} should be from 0 to 2**53, but is {quote(metrics[key])}"
+            f"{quote(key)} should be {kind} from 0 to {most:,}, but is {quote(value)}"
         )
 
 
-def _check_scores(scores: Mapping[str, Any], task: str) -> None:
-    if task == TEXTCAT:
-        get_part(scores, EXCLUSIVE, bool)
-    for support, names in _SUPPORTED[task].items():
-        check_count(scores, support)
-        for name in names:
-            if scores[support] or scores.get(name) is not None:
-                check_score(scores, name)
-
-
-def get_scores(scores: Mapping[str, Any], task: str) -> dict[str, float | None]:
-    """Get the scores of a split, None where there was nothing to score."""
-    # spaCy scores wrong predictions with 0 even where there is nothing to find
-    return {
-        name: scores[name] if scores[support] else None
-        for support, names in _SUPPORTED[task].items()
-        for name in names
-    }
-
-
-def check_score(scores: Mapping[str, Any], key: str) -> None:
-    """Check that there is a score from 0 to 1."""
-    score: Any = scores.get(key)
-    if type(score) not in (int, float) or not 0 <= score <= 1:
-        raise ValueError(f"{quote(key)} should be from 0 to 1, but is {quote(score)}")
-
-
-def get_part(metrics: Mapping[str, Any], key: str, kind: type) -> Any:
+def _get(metrics: Mapping[str, Any], key: str, kind: type) -> Any:
     """Get what is of this type exactly, or else raise a ValueError."""
     value = metrics.get(key)
-    if type(value) is not kind:  # True is no number here
+    if type(value) is not kind:
         raise ValueError(
             f"{quote(key)} should be {_NAMES[kind]}, but is {quote(value)}"
         )

@@ -12,19 +12,9 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.evaluation.scorer import ALL
-from spacy_hashembeds.evaluation.tasks import NER
 from spacy_hashembeds.files import quote
 
-from .metrics import (
-    MAX_COUNT,
-    check_count,
-    check_score,
-    get_part,
-    get_scores,
-    get_task,
-    parse_metrics,
-)
+from .metrics import PARTS, REMEDY, get_scores, get_task, parse_metrics
 
 #: What `python -m lab importance`, `attention` and `ablation` have found of a variant,
 #: beside its results.
@@ -32,10 +22,7 @@ IMPORTANCE, ATTENTION, ABLATION = "importance.json", "attention.json", "ablation
 _BESIDE = (IMPORTANCE, ATTENTION, ABLATION)
 
 #: What to do about a damaged line of a table.
-_REMEDY = "Remove the line, run the trial again, and `python -m lab collect` it."
-
-#: The scores of each type and of each length of entities: see `score_seen_unseen`.
-_PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
+_COLLECT_AGAIN = "Remove the line, run the trial again, and `python -m lab collect` it."
 
 
 class TrialKey(NamedTuple):
@@ -110,13 +97,10 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
 def read_files(folder: Path) -> Iterator[Result]:
     """Read the files that trials have written."""
     for path in filter(_is_result, folder.glob("*/*/*/seed*.json")):
-        metrics, place = path.read_bytes(), f"'{path}'"
-        result = _make_result(parse_metrics(metrics, place, check_more=_check), place)
+        result = _parse_result(path.read_bytes(), f"'{path}'", REMEDY)
         if (*result.key, f"seed{result.seed}") != (*path.parts[-4:-1], path.stem):
-            raise ValueError(
-                f"{place} should be named after its trial, but {_describe(result)}. "
-                "Move it back or remove it."
-            )
+            what = f"but {_describe(result)}. Move it back or remove it."
+            raise ValueError(f"{result.place} should be named after its trial, {what}")
         yield result
 
 
@@ -125,13 +109,10 @@ def read_tables(folder: Path) -> Iterator[Result]:
     for path in folder.glob("[!.]*.jsonl"):
         for number, line in enumerate(path.read_bytes().splitlines(), start=1):
             place = f"'{path}', line {number},"
-            metrics = parse_metrics(line, place, remedy=_REMEDY, check_more=_check)
-            result = _make_result(metrics, place)
+            result = _parse_result(line, place, _COLLECT_AGAIN)
             if result.key.dataset != path.stem:
-                raise ValueError(
-                    f"{place} should be of {path.stem}, but {_describe(result)}. "
-                    f"{_REMEDY}"
-                )
+                what = f"but {_describe(result)}. {_COLLECT_AGAIN}"
+                raise ValueError(f"{place} should be of {path.stem}, {what}")
             yield result
 
 
@@ -179,7 +160,8 @@ def _is_result(path: Path) -> bool:
     return re.fullmatch(r"seed[0-9]+", path.stem) is not None
 
 
-def _make_result(metrics: dict[str, Any], place: str) -> Result:
+def _parse_result(data: bytes, place: str, remedy: str) -> Result:
+    metrics = parse_metrics(data, place, remedy)
     task, sizes = get_task(metrics), metrics["sizes"]
     return Result(
         place=place,
@@ -207,38 +189,13 @@ def _describe(result: Result) -> str:
     return f"holds the results of {quote('/'.join(result.key))}, seed {result.seed}"
 
 
-def _check(metrics: Mapping[str, Any]) -> None:
-    """Check what comparisons do not show."""
-    if "timings" in metrics:
-        speed = get_part(metrics, "timings", dict).get("words_per_second", 0)
-        if type(speed) not in (int, float) or not 0 <= speed <= MAX_COUNT:
-            raise ValueError(
-                "'words_per_second' should be a number from 0 to 2**53, but is "
-                f"{quote(speed)}"
-            )
-    if get_task(metrics) == NER:
-        for scores in metrics["scores"].values():
-            _check_parts(scores)
-
-
-def _check_parts(scores: Mapping[str, Any]) -> None:
-    for key in _PARTS.values():
-        # not there in earlier trials, and None where nothing was found or to be found
-        if scores.get(key) is not None:
-            parts = get_part(scores, key, dict)
-            for part in (get_part(parts, name, dict) for name in parts):
-                check_count(part, "support")
-                if part["support"] or part.get("f") is not None:
-                    check_score(part, "f")
-
-
 def _get_parts(scores: Mapping[str, Any]) -> dict[str, dict[str, PartScore]]:
     return {
         part: {
             name: PartScore(score["f"] if score["support"] else None, score["support"])
             for name, score in (scores.get(key) or {}).items()
         }
-        for part, key in _PARTS.items()
+        for part, key in PARTS.items()
     }
 
 

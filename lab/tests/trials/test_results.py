@@ -214,8 +214,11 @@ NUMBER = "'words_per_second' should be a number from"
     [
         ({"dataset": ["anem"]}, r"'dataset' should be text, but is \['anem'\]"),
         ({"variant": "x" * 10**6}, "but holds the results of 'anem/multi_embed/x"),
-        ({"seed": True}, "'seed' should be a whole number, but is True"),
-        ({"seed": 10**400}, r"'seed' should be from 0 to 2\*\*53, but is 1000"),
+        ({"seed": True}, "'seed' should be a whole number from 0 to .*, but is True"),
+        (
+            {"seed": 10**400},
+            "'seed' should be a whole number .*, but is 1000",
+        ),
         ({"seed": float("inf")}, "it holds Infinity, which is no number in JSON"),
         ({"overrides": [["a.b", 1]]}, "'overrides' should be an object, but is"),
         ({"corpus_hashes": None}, "'corpus_hashes' should be an object"),
@@ -250,17 +253,23 @@ NUMBER = "'words_per_second' should be a number from"
         (score(ents_per_length={"1": {"f": 0.5}}), "'support' should be a whole"),
         (
             score(ents_per_length={"1": {"f": 1.5, "support": 2}}),
-            "'f' should be from 0 to",
+            "'f' should be a number from 0 to 1",
         ),
-        (classify(cats_acc=1.5), "'cats_acc' should be from 0 to 1, but is 1.5"),
-        (classify(cats_macro_f=None), "'cats_macro_f' should be from 0 to 1, but is N"),
-        (classify(cats_support=-1), r"'cats_support' should be from 0 to 2\*\*53"),
+        (
+            classify(cats_acc=1.5),
+            "'cats_acc' should be a number from 0 to 1, but",
+        ),
+        (
+            classify(cats_macro_f=None),
+            "'cats_macro_f' should be a number from 0",
+        ),
+        (classify(cats_support=-1), "'cats_support' should be a whole number from 0"),
         (classify(cats_support=None), "'cats_support' should be a whole number"),
         (classify(cats_exclusive=1), "'cats_exclusive' should be true or false, but"),
         (classify(ents_f=0.5), "entities or of categories, but has 'ents_f' and 'ca"),
         (
             {"scores": {"dev": ENTITIES, **classify()["scores"]}},
-            "all splits should be scored on entities or all on categories, .*'ner'",
+            "all splits should be scored on entities or all on categories, but",
         ),
     ],
 )
