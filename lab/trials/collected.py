@@ -1,25 +1,18 @@
 """Tables of results: of each corpus a file, and in it a line of JSON for each trial."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from spacy_hashembeds.files import replacing
 
 from .results import Result, group_results, read_files, read_tables
 
 
-class Collected(NamedTuple):
-    """Numbers of results that were added to tables, replaced, and there before."""
-
-    added: int
-    replaced: int
-    unchanged: int
-
-
-def collect_results(source: Path, tables: Path, *, force: bool = False) -> Collected:
-    """Put the results that trials have written into the tables of their corpora.
+def collect_results(
+    source: Path, tables: Path, *, force: bool = False
+) -> tuple[int, int, int]:
+    """Put the results that trials have written into the tables of their corpora; say
+    how many were added, replaced, and there before.
 
     Nothing is written unless all can be. Lines are in order of embedder, variant and
     seed, and have what was recorded as it was.
@@ -46,16 +39,12 @@ def collect_results(source: Path, tables: Path, *, force: bool = False) -> Colle
         )
     groups = group_results({**old, **new}.values())
     for dataset in {key.dataset for key, _ in new}:
-        lines = [r for key in groups if key.dataset == dataset for r in groups[key]]
-        _write_table(tables / f"{dataset}.jsonl", lines)
-    return Collected(len(new) - len(known), len(other), len(known) - len(other))
-
-
-def _write_table(path: Path, results: Sequence[Result]) -> None:
-    text = "".join(f"{_write_line(result)}\n" for result in results)
-    with replacing(path) as temporary:
-        # as `write_json` does
-        temporary.write_text(text, encoding="utf8", errors="backslashreplace")
+        results = [r for key in groups if key.dataset == dataset for r in groups[key]]
+        text = "".join(f"{_write_line(result)}\n" for result in results)
+        with replacing(tables / f"{dataset}.jsonl") as temporary:
+            # as `write_json` does
+            temporary.write_text(text, encoding="utf8", errors="backslashreplace")
+    return len(new) - len(known), len(other), len(known) - len(other)
 
 
 def _write_line(result: Result) -> str:

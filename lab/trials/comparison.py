@@ -67,9 +67,7 @@ def compare_trials(
             rows, models = _add_accelerated(rows, models, docs, folder)
         with watch_machine() as machine:
             speeds = _measure_models(models, docs, progress)
-    _add_speeds(rows, speeds)
-    scores = [r["accuracy"] if "accuracy" in r else r["all"]["f"] for r in rows]
-    _add_ratios(rows, scores)
+    _add_measures(rows, speeds)
     return {
         "dataset": rows[0]["dataset"],
         "machine": machine,
@@ -198,19 +196,15 @@ def name_accuracies(comparison: Mapping[str, Any]) -> str:
     return name_accuracy({EXCLUSIVE: exclusive})
 
 
-def _add_speeds(rows: Rows, speeds: Sequence[Speed]) -> None:
-    """Add its speed to each row, and how often it is that of the first one."""
-    for row, speed in zip(rows, speeds, strict=True):
+def _add_measures(rows: Rows, speeds: Sequence[Speed]) -> None:
+    """Add its speed to each row, and its ratios to the first one."""
+    scores = [r["accuracy"] if "accuracy" in r else r["all"]["f"] for r in rows]
+    measured = [{**r, "score": score} for r, score in zip(rows, scores, strict=True)]
+    for row, own, speed in zip(rows, measured, speeds, strict=True):
         row["words_per_second"] = speed.median
         row["words_per_second_quartiles"] = list(speed.quartiles)
         row["times_as_fast"] = speed.median / speeds[0].median
-
-
-def _add_ratios(rows: Rows, scores: Sequence[float | None]) -> None:
-    """Add to each row, by its score and its parameters, its ratios to the first."""
-    measures = [{**r, "score": score} for r, score in zip(rows, scores, strict=True)]
-    for row, measured in zip(rows, measures, strict=True):
-        row |= compute_ratios(measured, measures[0])
+        row |= compute_ratios(own, measured[0])
 
 
 def _name_rows(rows: Rows, metrics: Sequence[Path]) -> Rows:
