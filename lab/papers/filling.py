@@ -14,7 +14,7 @@ from ..trials.results import (
     estimate_score,
 )
 from .corpora import Counted
-from .paper import Paper, get_trials
+from .paper import Paper
 from .tables import Row, Source, Table, compare
 
 
@@ -87,7 +87,7 @@ def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
     """Fill a table that has a row for each system, and for each other one of ours."""
     systems = paper.tables[table]["systems"]
     there = sort_trials(paper, measured.groups)
-    others = [get_trials(key) for key in there if key.dataset in paper.datasets]
+    others = [key.trials for key in there if key.dataset in paper.datasets]
     pairs = [(key, systems.get(key)) for key in paper.get_rows(table)]
     named = dict.fromkeys([*paper.trials, *others])
     pairs += [("", trials) for trials in named if trials not in systems.values()]
@@ -106,7 +106,7 @@ def make_overview(paper: Paper, measured: Measured) -> Table:
     blanks: list[Blank] = []
     for key in sort_trials(paper, measured.groups):
         stub = (paper.name_dataset(key.dataset), *key[1:])
-        source = {"dataset": key.dataset, "trials": get_trials(key)}
+        source = {"dataset": key.dataset, "trials": key.trials}
         blanks.append((stub, "", source))
 
     def find(source: Source) -> Estimate | None:
@@ -129,7 +129,7 @@ def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
         return (
             datasets.get(key.dataset, len(datasets)),
             key.dataset,
-            trials.get(get_trials(key), len(trials)),
+            trials.get(key.trials, len(trials)),
             key.embedder,
             # rows20 before rows100
             [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .filling import Measured, fill_datasets, fill_systems, make_overview
 from .listings import Importance, Weights, read_listings
-from .paper import Paper, get_trials
+from .paper import Paper
 from .sizes import make_sizes
 from .tables import Row, Sections, Table
 
@@ -42,7 +42,7 @@ def make_importance_table(paper: Paper, results: Path) -> Table:
     ]
     for key, importance in read_listings(Importance, results):
         for table in importance.tables:
-            name = f"{paper.name_trials(get_trials(key))}: {table.attr}"
+            name = f"{paper.name_trials(key.trials)}: {table.attr}"
             if table.ngram_size > 1:
                 name += f", 1 to {table.ngram_size} words"
             ends = (map(_name_row, end) for end in (table.largest, table.smallest))

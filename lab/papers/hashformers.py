@@ -17,7 +17,7 @@ from ..trials.ratios import compute_ratios, count_table_parameters
 from ..trials.results import Estimate, Groups, Result
 from .filling import Blank, Measured, fill_table, make_overview, sort_trials
 from .missing import Grids
-from .paper import Paper, get_trials
+from .paper import Paper
 from .tables import Cell, Row, Sections, Source, Table, divide
 
 _EMBEDDER = "hash_former_embed"
@@ -40,7 +40,7 @@ def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
         key: results
         for key, results in groups.items()
         if key.embedder == _EMBEDDER
-        or (get_trials(key) in paper.trials and key.dataset in datasets)
+        or (key.trials in paper.trials and key.dataset in datasets)
     }
 
 
@@ -71,7 +71,7 @@ def make_ratio_table(paper: Paper, measured: Measured) -> Table:
     columns = paper.columns["ratios"]
     rows = []
     for key in sort_trials(paper, measured.groups):
-        trials = get_trials(key)
+        trials = key.trials
         model = paper.same.get(trials, "")
         ours = _compute_sizes(measured, key.dataset, trials)
         cells = {}

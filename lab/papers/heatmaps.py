@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..attention.attention import shorten
 from ..figures import BARS, make_panels, render_png
 from .listings import Attention, read_listings
-from .paper import Paper, get_trials
+from .paper import Paper
 from .tables import Figure
 
 #: How wide a figure may be, how much room labels take, and a token if there is any, in
@@ -33,7 +33,7 @@ def show_attention(paper: Paper, results: Path) -> list[Figure]:
         Figure(
             name=f"attention{number}",
             caption=(
-                f"What each head of {paper.name_trials(get_trials(key))} attends to, "
+                f"What each head of {paper.name_trials(key.trials)} attends to, "
                 f"trained on {paper.name_dataset(key.dataset)} (the component "
                 f"{heads.name})."
             ),

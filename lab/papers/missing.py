@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..trials.configs import locate_grid
 from ..trials.grid import Grid, read_grid
 from ..trials.results import Groups, TrialKey
-from .paper import Paper, get_trials
+from .paper import Paper
 from .tables import Row, Table
 
 #: How many seeds the report averages over (section 5), and we for other papers too.
@@ -28,10 +28,10 @@ def find_missing(
     needed = _find_needed(paper, tables, grids)
     fewer = {key: n for key in needed if (n := len(groups.get(key, ()))) < SEEDS}
     rows = []
-    for trials in dict.fromkeys(map(get_trials, fewer)):
-        seeds = {key.dataset: fewer[key] for key in fewer if get_trials(key) == trials}
-        embedder, variant = trials.split("/")
-        keys = [TrialKey(dataset, embedder, variant) for dataset in seeds]
+    for trials in dict.fromkeys(key.trials for key in fewer):
+        keys = [key for key in fewer if key.trials == trials]
+        _, embedder, variant = keys[0]
+        seeds = {key.dataset: fewer[key] for key in keys}
         numbers = sorted({number for key in keys for number in needed[key]})
         tables_of_it = ", ".join(map(str, numbers)) or paper.untabled
         command = _make_command(paper, embedder, variant, seeds, grids)

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from ..trials.results import Estimate, TrialKey
+from ..trials.results import Estimate
 from .tables import Column, Row, Source, Table
 
 #: The papers, by the names that the command's `--paper` has for them.
@@ -17,11 +17,6 @@ PAPERS = ("multi-hash-embeddings", "hash-embeddings", "why-attention", "hashform
 REPORT = PAPERS[0]
 
 _COLUMN_KEYS = ("label", "group", "kind")
-
-
-def get_trials(key: TrialKey) -> str:
-    """Get what was trained on whichever dataset: EMBEDDER/VARIANT."""
-    return f"{key.embedder}/{key.variant}"
 
 
 @dataclass(frozen=True, kw_only=True)

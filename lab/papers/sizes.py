@@ -10,7 +10,7 @@ from ..figures import make_panels, render_png
 from ..trials.results import Estimate, Groups, estimate, estimate_score
 from .bars import STYLES
 from .filling import sort_trials
-from .paper import Paper, get_trials
+from .paper import Paper
 from .tables import Figure
 
 _WIDTH = 3
@@ -68,7 +68,7 @@ def find_points(paper: Paper, groups: Groups) -> Points:
         accuracy = estimate_score(groups[key], "test", "cats_acc")
         # a logarithm has no place for an embedding without parameters
         if accuracy is not None and size is not None and size.mean > 0:
-            name = get_trials(key).removesuffix(_FIFTH)
+            name = key.trials.removesuffix(_FIFTH)
             points = panels[key.dataset].setdefault(name, [])
             points.append(Point(size.mean, accuracy))
             points.sort(key=lambda point: point.parameters)

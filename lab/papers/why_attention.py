@@ -15,7 +15,7 @@ from .filling import Blank, Measured, fill_systems, fill_table, make_overview
 from .heatmaps import show_attention
 from .listings import Ablation, Chunk, read_listings
 from .missing import Grids
-from .paper import Paper, get_trials
+from .paper import Paper
 from .tables import Cell, Column, Row, Sections, Source, Table
 
 #: Columns of table 5 beside those of parts.
@@ -141,7 +141,7 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
             columns += [Column(key=p, label=p, kind=other.kind) for p in parts]
             known.update(parts)
             rows.append(
-                Row(stub=(name, paper.name_trials(get_trials(key)), tag), cells=cells)
+                Row(stub=(name, paper.name_trials(key.trials), tag), cells=cells)
             )
     columns.append(other)
     empty = {column.key: Cell() for column in columns}

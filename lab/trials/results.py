@@ -32,6 +32,11 @@ class TrialKey(NamedTuple):
     embedder: str
     variant: str
 
+    @property
+    def trials(self) -> str:
+        """Its name on whichever dataset: EMBEDDER/VARIANT."""
+        return f"{self.embedder}/{self.variant}"
+
 
 class PartScore(NamedTuple):
     """F1 of a type or a length, 0 to 1 or None without any, and how many there are."""
