@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -96,15 +95,6 @@ def test_results_of_another_grid_are_kept(root):
         run_baseline("demo", root=root)
 
 
-def test_a_corpus_that_is_not_there(tmp_path):
-    message = r"no '.*train\.spacy'.*python -m lab prepare wnut17 -o .*corpus/wnut17`"
-    with pytest.raises(FileNotFoundError, match=message):
-        run_baseline("wnut17", root=tmp_path)
-    with pytest.raises(FileNotFoundError, match="`spacy hashembeds prepare`"):
-        run_baseline("nowhere", root=tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_language_of_an_own_corpus_must_be_said(tiny_corpus, tmp_path, monkeypatch):
     shutil.copytree(tiny_corpus, tmp_path / "corpus" / "own")
     with pytest.raises(
@@ -116,9 +106,3 @@ def test_the_language_of_an_own_corpus_must_be_said(tiny_corpus, tmp_path, monke
     assert is_new
     assert metrics["overrides"] == {"nlp.lang": "de"}
     assert spacy.load(tmp_path / metrics["model"]).lang == "de"
-
-
-def test_without_crfsuite_it_says_how_to_install_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
-    with pytest.raises(ImportError, match=r"pip install -r lab/requirements\.txt"):
-        run_baseline("demo", root=tmp_path)

@@ -465,10 +465,3 @@ def sweep_on_a_gpu(trials: list[Trial]) -> None:
 def test_ray_is_not_waited_for_in_vain(trials, on_ray):
     with pytest.raises(ValueError, match="needs a GPU, but the Ray cluster has none"):
         on_ray(sweep_on_a_gpu, trials)
-
-
-def test_without_ray(trials, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    executor = partial(run_on_ray, force=False, jobs=1, num_gpus=0)
-    with pytest.raises(ImportError, match=r"pip install 'spacy-hashembeds\[ray\]'"):
-        list(run_sweep(trials, executor))
