@@ -40,6 +40,9 @@ TABLES: Mapping[str, Mapping[str, Any]] = PLAN["tables"]
 #: Those tables of variants that stand in `PAGE`; the others stand in `TRIALS`.
 CHOICES = ("as commands give it", "encoders")
 
+#: What `python -m lab baseline` trains.
+BASELINE = "crf/default"
+
 #: The scores of the ladder: of all entities, and of seen and unseen ones.
 SCORES = ("ents_f", "ents_seen_f", "ents_unseen_f")
 
@@ -68,6 +71,7 @@ def make_tables(
         },
         TRIALS: {
             **of_variants,
+            "baseline": make_baseline_table(groups),
             "misspellings": make_misspelling_table(misspellings),
         },
     }
@@ -85,6 +89,24 @@ def make_ladder(groups: Groups) -> str:
                 last = (str(len(results)), f"{size:.1f}")
                 rows.append([corpus, name, *map(format_score, scores), *last])
                 corpus = ""  # said once
+    return to_markdown(rows)
+
+
+def make_baseline_table(groups: Groups) -> str:
+    """Make the table of the CRF: penalties that were chosen, its size and speed."""
+    rows = [["corpus", "c1", "c2", "weights", "MB on disk", "words/s", "training, s"]]
+    for dataset, corpus in CORPORA.items():
+        for result in find_trials(groups, dataset, BASELINE):
+            metrics = result.recorded
+            sizes, timings = metrics["sizes"], metrics["timings"]
+            figures = [
+                *(f"{value:g}" for value in metrics["penalties"].values()),
+                f"{sizes['pipeline_parameters']:,}",
+                f"{sizes['bytes_on_disk'] / 1e6:.1f}",
+                f"{timings['words_per_second']:,.0f}",
+                f"{timings['train_seconds']:.0f}",
+            ]
+            rows.append([corpus, *figures])
     return to_markdown(rows)
 
 

@@ -168,11 +168,17 @@ def test_a_table_follows_the_trials(script):
 
 def test_the_baseline_is_a_rung_for_each_corpus(script):
     groups = read_results(FOLDER)
+    _, _, *rows = script.make_baseline_table(groups).splitlines()
+    assert len(rows) == len(ALL)
     ladder = script.make_ladder(groups)
     assert ladder.count("| linear-chain CRF |") == len(ALL)
     (result,) = script.find_trials(groups, ANEM, "crf/default")
     score = 100 * result.scores["test"]["ents_f"]
     assert f"| AnEM | linear-chain CRF | {score:.1f} |" in ladder
+    (row,) = (row.strip("| ").split(" | ") for row in rows if row.startswith("| AnEM"))
+    penalties, timings = result.recorded["penalties"], result.recorded["timings"]
+    assert list(map(float, row[1:3])) == [penalties[c] for c in ("c1", "c2")]
+    assert row[-1] == f"{timings['train_seconds']:.0f}"
 
 
 def test_what_is_said_of_the_baseline_is_so(script):
