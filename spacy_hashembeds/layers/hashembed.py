@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import cast
 
 from thinc.api import Model, Ops
 from thinc.initializers import uniform_init
@@ -7,10 +8,10 @@ from ..hashing.murmur import MAX_HASHES
 from ..kernels.rows import Hashing
 from .checks import check_foreign, check_integer
 from .table import check_table
-from .tableembed import InT, OutT, TableColumn, TableEmbed
+from .tableembed import HashedColumn, InT, OutT, TableEmbed
 
 
-class HashColumn(TableColumn):
+class HashColumn(HashedColumn):
     """Column of keys that have `num_hashes` rows each by hashing.
 
     Of Thinc's `HashEmbed` too, to measure it.
@@ -28,6 +29,11 @@ class HashColumn(TableColumn):
     def make_finder(self, ops: Ops) -> Hashing:
         """Say how rows are found."""
         return Hashing(seed=self.seed, num_hashes=self.num_hashes)
+
+    @property
+    def num_hashes(self) -> int:
+        """Rows of a key: Thinc's own layer has no attribute that says it."""
+        return cast(int, self.model.attrs.get("num_hashes", MAX_HASHES))
 
 
 def HashEmbed(

@@ -1,5 +1,4 @@
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,10 @@ from .mixing.column import Array, Backprop
 from .mixing.gputables import GpuCopy
 from .symboltaker import Symbols, are_sorted_symbols, get_symbols, set_symbols
 from .table import apply_dropout, check_table, get_table, inc_table_grad
-from .tableembed import InT, OutT, TableColumn, TableEmbed
+from .tableembed import HashedColumn, InT, OutT, TableEmbed
 
 
-class HybridColumn(TableColumn):
+class HybridColumn(HashedColumn):
     """Column of keys with a row for each frequent symbol, hashed ones for others."""
 
     kind = "hybrid"
@@ -53,9 +52,10 @@ class HybridColumn(TableColumn):
         n_hashed = self.n_rows - self.own_rows
         return Hashing(self.seed, self.num_hashes, symbols, n_hashed)
 
-    def initialize(self, initializer: Callable) -> None:
+    def initialize(self, initializer: Any) -> None:
         """Set the table, for which symbols have to be there."""
         get_symbols(self.model)  # without them, nothing says how many rows there are
+        self.model.get_dim("nV")
         super().initialize(initializer)
 
     def take_symbols(self, symbols: Symbols) -> None:
@@ -125,7 +125,7 @@ class HybridColumn(TableColumn):
         """
         return self.model.ops.xp.pad(get_table(self.model), ((0, 1), (0, 0)))
 
-    def count_rows(self) -> int:
+    def count_folded_rows(self) -> int:
         """Count the rows of this table."""
         return self.n_rows + 1
 

@@ -47,7 +47,7 @@ class LookupColumn(TableColumn):
         symbols = attrs["gpu_symbols"].get(ops, get_symbols(self.model))
         return Lookup(symbols=symbols, unk=attrs["unk"])
 
-    def initialize(self, initializer: Callable) -> None:
+    def initialize(self, initializer: Any) -> None:
         """Set the table, for which symbols have to be there."""
         self.model.set_dim("nV", len(get_symbols(self.model)) + 1)
         super().initialize(initializer)

@@ -71,7 +71,8 @@ def forward(
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     column, ops = _get_column(model), cast(Any, model.ops)
     if is_train and column.replaces_keys:
-        keys: Any = ops.to_numpy(ids).astype("uint64")
+        # where there is no id, Thinc cuts no column out of the matrix
+        keys: Any = ops.to_numpy(ids).astype("uint64").reshape((-1,))
         ids = ops.asarray(column.replace_keys(keys))
     return cast(tuple, column.embed(ids, is_train))
 
@@ -103,20 +104,15 @@ class TableColumn(Column):
     forward = staticmethod(forward)
     has_rows = True
 
-    #: The attribute that is the seed of the hashes, if there are any.
-    seed_name: ClassVar[str] = "seed"
-
     def check_weights(self) -> None:
         """Check weights and attributes, which may come from a file."""
         raise NotImplementedError
 
-    def make_finder(self, ops: Ops) -> Finder | None:
-        """Say how rows are found by attributes that are checked, or None if kernels
-        can't find them so.
-        """
+    def make_finder(self, ops: Ops) -> Finder:
+        """Say how rows are found, by attributes that are checked."""
         raise NotImplementedError
 
-    def initialize(self, initializer: Callable) -> None:
+    def initialize(self, initializer: Any) -> None:
         """Set the table to what an initializer makes of its shape."""
         shape = (self.n_rows, self.width)
         self.model.set_param("E", initializer(self.model.ops, shape))
@@ -146,7 +142,8 @@ class TableColumn(Column):
 
     def find_rows(self, keys: Array) -> tuple[Array, Array | None]:
         """Find the rows of keys, none of which has weights."""
-        finder: Any = self.get_finder()
+        self.check()
+        finder = self.make_finder(self.model.ops)
         return find_rows(self.model.ops, finder, keys, self.n_rows), None
 
     @property
@@ -169,26 +166,9 @@ class TableColumn(Column):
         """Symbols that have a row each, ascending, `(n,)`, if any are known yet."""
         return cast(NDArray | None, self.model.attrs.get("symbols"))
 
-    @property
-    def num_hashes(self) -> int:
-        """Rows of a key that are chosen by hashing."""
-        # Thinc's own layer has no such attribute
-        return cast(int, self.model.attrs.get("num_hashes", murmur.MAX_HASHES))
-
-    @property
-    def seed(self) -> int:
-        """Seed of the hashes."""
-        return cast(int, self.model.attrs[self.seed_name])
-
-    def reseed(self, seed: int) -> Self:
-        """Make one of a copy of the layer with another seed."""
-        copied = self.model.copy()
-        copied.attrs[self.seed_name] = seed
-        return type(self)(copied, self.attr)
-
     def find_code(self, keys: NDArray) -> NDArray:
         """Find the rows of keys, which need no weights. *Shape:* `(n, k)`, uint64."""
-        finder: Any = self.make_finder(NUMPY_OPS)
+        finder = self.make_finder(NUMPY_OPS)
         found: Any = find_rows(NUMPY_OPS, finder, cast(Any, keys), self.n_rows)
         code: NDArray = found.astype("uint64")
         return code
@@ -196,6 +176,35 @@ class TableColumn(Column):
     def identify(self, keys: NDArray) -> NDArray:
         """Give `(n, k)`, uint64, equal where vectors are: no order of rows matters."""
         return np.sort(self.find_code(keys), axis=1)
+
+
+class HashedColumn(TableColumn):
+    """Column of keys of which some have rows by hashing."""
+
+    #: The attribute that is the seed of the hashes.
+    seed_name: ClassVar[str] = "seed"
+
+    @property
+    def num_hashes(self) -> int:
+        """Rows of a key that is hashed."""
+        return cast(int, self.model.attrs["num_hashes"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of the hashes."""
+        return cast(int, self.model.attrs[self.seed_name])
+
+    def reseed(self, seed: int) -> Self:
+        """Make one of a layer with another seed, and no weights."""
+        model = self.model
+        layer: Model = Model(
+            model.name,
+            model._func,
+            dims=dict(model._dims),
+            attrs={**model.attrs, self.seed_name: seed},
+            ops=model.ops,
+        )
+        return type(self)(layer, self.attr)
 
 
 def find_rows(ops: Ops, finder: Finder, ids: Ints1d, n_rows: int) -> Ints2d:

@@ -17,7 +17,7 @@ from .mixing.gputables import GpuCopy
 from .params import peek
 from .symboltaker import Symbols, check_symbols, get_symbols, look_up, set_symbols
 from .table import apply_dropout, get_table, inc_table_grad
-from .tableembed import InT, OutT, TableColumn, TableEmbed
+from .tableembed import HashedColumn, InT, OutT, TableEmbed
 
 # How far weights begin from where they are told to: a standard deviation.
 _SPREAD = 0.0005
@@ -26,7 +26,7 @@ _SPREAD = 0.0005
 MAX_COMPONENTS = 100
 
 
-class WeightedColumn(TableColumn):
+class WeightedColumn(HashedColumn):
     """Column of keys that have `num_hashes` component vectors each, and their weights.
 
     Component vectors are rows of `E`, chosen by hashing. Weights are a row of `P`,
@@ -63,7 +63,7 @@ class WeightedColumn(TableColumn):
             check_foreign(model, "hashes its weights", "symbols")
         check_params(model, {name: self._get_shape(name) for name in ("E", "P")})
 
-    def initialize(self, initializer: float) -> None:  # type: ignore[override]
+    def initialize(self, initializer: Any) -> None:
         """Set the tables, whose weights begin at a number."""
         model = self.model
         if self.has_symbols:
@@ -92,8 +92,9 @@ class WeightedColumn(TableColumn):
         """Tell whether symbols have the weights. By what no loaded file changes."""
         return "symbol_taker" in self.model.attrs
 
-    def make_finder(self, ops: Ops) -> Hashing | None:
+    def get_finder(self) -> Hashing | None:
         """Say how components are found, if kernels can add them up."""
+        self.check()
         if not self.combination.is_sum or self.num_hashes > murmur.MAX_HASHES:
             return None
         return Hashing(seed=self.seed, num_hashes=self.num_hashes)
@@ -151,7 +152,7 @@ class WeightedColumn(TableColumn):
         """Make the table whose rows are summed. *Shape:* `(rows, nO)`, float32."""
         return self.combination.make_table(get_table(self.model))
 
-    def count_rows(self) -> int:
+    def count_folded_rows(self) -> int:
         """Count the rows of this table."""
         return self.combination.count_rows(self.n_rows)
 

@@ -113,7 +113,7 @@ def test_a_column_is_a_sum_of_rows_of_one_size(num_hashes):
     rows, weights = column.find_rows(IDS)
     assert (rows.dtype, rows.shape, weights) == ("uint32", (len(IDS), num_hashes), None)
     table = column.get_table()
-    assert column.count_rows() == len(table) == model.get_dim("nV") + 1
+    assert column.count_folded_rows() == len(table) == model.get_dim("nV") + 1
     assert not table[-1].any()
     np.testing.assert_allclose(table[rows].sum(axis=1), model.predict(IDS), atol=1e-6)
     rows, _ = column.find_rows(IDS[:0])

@@ -96,7 +96,7 @@ def test_a_column_is_a_weighted_sum_of_rows(way):
     rows, weights = column.find_rows(IDS)
     assert rows.dtype == "uint32"
     assert weights.dtype == "float32"
-    assert len(column.get_table()) == column.count_rows()
+    assert len(column.get_table()) == column.count_folded_rows()
     summed = (column.get_table()[rows] * weights[..., None]).sum(axis=1)
     np.testing.assert_allclose(summed, model.predict(IDS), atol=1e-6)
 

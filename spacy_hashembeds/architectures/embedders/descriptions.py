@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from thinc.api import Model
 
-from ...layers.tableembed import TableColumn
+if TYPE_CHECKING:
+    from ...layers.tableembed import TableColumn
 
 _GROUP = "spacy_hashembeds_embedders"
 
@@ -54,7 +55,7 @@ class EmbedderDescription:
     architecture: str
     purpose: str
     aliases: Sequence[str] = ()
-    tables: Mapping[str, type[TableColumn]] = field(default_factory=dict)
+    tables: Mapping[str, type["TableColumn"]] = field(default_factory=dict)
     find_columns: Callable[[Model], Sequence[Any]] | None = None
     is_of_text: bool = False
     symbol_width: Callable[[Mapping[str, Any]], int] | None = None
@@ -124,6 +125,6 @@ def find_description(architecture: str) -> EmbedderDescription | None:
     return next(found, None)
 
 
-def find_table_kinds() -> dict[str, type[TableColumn]]:
+def find_table_kinds() -> dict[str, type["TableColumn"]]:
     """Find of which kind the tables of layers are, by the names of layers."""
     return {k: v for d in get_descriptions() for k, v in d.tables.items()}

@@ -89,10 +89,10 @@ class Column:
         return keys
 
     def get_table(self) -> Array:
-        """Get the table that has the rows. *Shape:* `(rows, nO)`, float32."""
+        """Get the table to fold, that has the rows. *Shape:* `(rows, nO)`, float32."""
         return get_table(self.model)
 
-    def count_rows(self) -> int:
+    def count_folded_rows(self) -> int:
         """Count the rows of this table."""
         return len(self.get_table())
 

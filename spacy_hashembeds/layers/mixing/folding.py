@@ -10,7 +10,7 @@ normalise: see `foldedembed.py`. Columns that are no sums of rows go beside.
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
 and some milliseconds to make. They are made when weights are first used to predict, and
 cached until these change: see `derived.py`. So are the products of keys of other
-columns that were met lately: see `ColumnFunctions.hashers`.
+columns that were met lately: see `Column.hashers`.
 """
 
 import os
@@ -110,7 +110,9 @@ def fold(mixer: Mixer) -> FoldedTables:
 def _is_worth_it(mixer: Mixer) -> bool:
     if not any(column.has_rows or column.is_kept for column in mixer.columns):
         return False
-    n_rows = sum(column.count_rows() for column in mixer.columns if column.has_rows)
+    n_rows = sum(
+        column.count_folded_rows() for column in mixer.columns if column.has_rows
+    )
     n_numbers = n_rows * mixer.maxout.get_dim("nO") * mixer.maxout.get_dim("nP")
     limit = _get_limit()
     return limit > 0 and n_numbers * 4 / 1e6 <= limit
