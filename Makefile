@@ -7,6 +7,10 @@ GPU_PYTHON ?= 3.12
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
+# All but those of a GPU, and of pipelines that the lab has trained.
+BENCHMARKS = published accelerate embedding kernels weights hashformers pipeline recognizers \
+	encoders textcat growth
+
 .PHONY: demo test test-lab test-numpy test-torch test-all coverage lint hooks docs bench \
 	sdist wheels release gpu-wheels fuzz
 
@@ -52,17 +56,7 @@ docs: $(VENV)/docs-ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/ready
-	-$(BIN)/python -m benchmarks.published
-	$(BIN)/python -m benchmarks.accelerate
-	$(BIN)/python -m benchmarks.embedding
-	$(BIN)/python -m benchmarks.kernels
-	$(BIN)/python -m benchmarks.weights
-	$(BIN)/python -m benchmarks.hashformers
-	$(BIN)/python -m benchmarks.pipeline
-	$(BIN)/python -m benchmarks.recognizers
-	-$(BIN)/python -m benchmarks.encoders
-	-$(BIN)/python -m benchmarks.textcat
-	$(BIN)/python -m benchmarks.growth
+	-for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks $$name; done
 	$(BIN)/python -m benchmarks.page
 
 sdist: $(BIN)/nox

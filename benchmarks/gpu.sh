@@ -7,7 +7,7 @@
 # The machine needs CUDA, bash, and a Python with pip, numpy and CuPy, and no network. It
 # takes nine minutes at most. OUT then has gpu.log, all that was printed, and gpu.json,
 # what was measured, also if something fails half-way: pass it on, or commit gpu.json to
-# benchmarks/results/ as gpu-DEVICE.json. Fails if any step did.
+# benchmarks/results/. Fails if any step did.
 #
 # Pipelines are measured on corpus/wnut17, if it is there too, else on the demo corpus.
 # PYTHON=python3.12 names another Python, WHEELS=FOLDER another folder of wheels.
@@ -23,7 +23,7 @@ main() {
     PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 run_step "$TESTS_LIMIT" \
         -m pytest -p xdist.plugin -n 4 tests/gpu -m gpu -q || failed=1
     # what is left: it writes after each part
-    run_step "$((LIMIT - SECONDS))" -m benchmarks.gpu --output "$out/gpu.json" || failed=1
+    run_step "$((LIMIT - SECONDS))" -m benchmarks gpu --output "$out/gpu.json" || failed=1
     return "$failed"
 }
 

@@ -1,165 +1,331 @@
-"""Time and memory as a stream of text grows.
+"""Time and memory as a stream of text grows, and tables that processes share."""
 
-Run as `python -m benchmarks.growth` from the checkout.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+import gc
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from itertools import accumulate, takewhile
+from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter
+from statistics import mean
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import typer
-from thinc.api import Model, fix_random_seed
-from wasabi import msg
+import numpy as np
+import spacy
+from spacy.tokens import Doc
+from thinc.api import SGD, Model, fix_random_seed
 
-from spacy_hashembeds.acceleration.machine import Spread
-
-from ._command import run_benchmark
-from ._data import RESULTS
-from ._embedders import OURS, ROWS, SPACY
-from ._growth_chart import draw_growth
-from ._machine import use_one_thread
-from ._memory import (
-    BATCH_WORDS,
-    ArrayDoc,
-    build_plain,
-    make_id_docs,
-    measure_rss,
-    measure_tables,
+from .data import BATCH_WORDS
+from .layers import (
+    OUR_EMBED,
+    OURS,
+    ROWS,
+    SPACY,
+    STOCK_EMBED,
+    build_embedder,
+    prepare_predict,
 )
-from ._sharing import measure_sharing
-from ._timing import Timing, get_spread
+from .timing import Json, Schedule, time_in_turns
 
-#: Tables that are worth sharing: 154 MB.
-SHARED_ROWS = [100_000] * 4
+NAMES = {SPACY: STOCK_EMBED, OURS: OUR_EMBED}
+
+#: The ways to meet distinct words. Only in the first two does nothing but a layer grow.
+WAYS = (
+    "ours, ids alone",
+    "spaCy, ids alone",
+    "ours, one vocab",
+    "no layer, one vocab",
+    "ours, memory zones",
+    "ours, new vocab at times",
+)
+#: What is made once, such as folded tables, is made in the first batches.
+_FIRST = 5
+#: After how many batches a vocab is thrown away, where it is at times.
+_VOCAB_BATCHES = 10
+
+#: For each way to share tables what embeds, and whether they are mapped from files.
+SHARED = {
+    "spaCy, mapped": (SPACY, True),
+    "ours, mapped": (OURS, True),
+    "spaCy, copied": (SPACY, False),
+    "ours, copied": (OURS, False),
+}
+_PATIENCE_SECONDS = 120
+
+
+class ArrayDoc:
+    """What an embedder sees of a Doc, the values of its attributes: a layer can then be
+    measured alone, as a vocab grows with every distinct word, whatever the layer.
+
+    values (numpy.ndarray): *Shape:* `(tokens, attributes)`, uint64.
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_array(self, attrs: Sequence[Any]) -> np.ndarray:
+        """Get the values, whatever the attributes are."""
+        return self.values
+
+
+class Stream(Sequence[Any]):
+    """Calls of 1000 words each, made when they are asked for.
+
+    distinct (bool): Whether no word comes twice. Else words are frequent and rare as in
+        text, drawn from Zipf's law (exponent 1.2) over 2^40 words.
+    """
+
+    def __init__(self, start: int, stop: int, *, distinct: bool = False) -> None:
+        self.starts = range(start, stop, BATCH_WORDS)
+        self.distinct = distinct
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, number: Any) -> list[list[ArrayDoc]]:
+        """Make a sample of one call with one Doc."""
+        start = self.starts[number]
+        if self.distinct:
+            numbers = np.arange(start, start + BATCH_WORDS, dtype="uint64")
+        else:
+            drawn = np.random.default_rng(start).zipf(1.2, BATCH_WORDS)
+            numbers = drawn.astype("uint64") % np.uint64(2**40)
+        norms = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        # about as many prefixes, suffixes and shapes as English has
+        sizes = np.array([100, 5000, 200], dtype="uint64")
+        shifts = np.array([40, 39, 38], dtype="uint64")
+        columns = (norms[:, None] >> shifts) % sizes
+        return [[ArrayDoc(np.column_stack([norms, columns]))]]
 
 
 def measure_growth(
-    tokens: int,
-    words: int,
+    corpus: Path,
+    schedule: Schedule,
     *,
+    tokens: int = 10_000_000,
+    words: int = 1_000_000,
     rows: Sequence[int] = ROWS,
-    shared_rows: Sequence[int] = SHARED_ROWS,
+    shared_rows: Sequence[int] = (100_000,) * 4,
     workers: int = 4,
-) -> dict[str, Any]:
+    ways: Sequence[str] = WAYS,
+) -> Iterator[Json]:
     """Measure whether time and memory of our layer stay as they are.
 
+    corpus (Path): Nothing: words are made up.
+    schedule (Schedule): Nothing: the stream is timed once.
     tokens (int): How long the stream of tokens is that is timed.
     words (int): How many distinct words are embedded to measure memory.
     rows (Sequence[int]): The rows of the tables.
-    shared_rows (Sequence[int]): The rows of the tables that processes share.
+    shared_rows (Sequence[int]): The rows of the tables that processes share: 154 MB.
     workers (int): How many processes share them.
-    RETURNS (dict[str, Any]): The results, as JSON data.
     """
-    msg.text(f"time over {tokens:,} tokens")
-    time = measure_time(tokens, rows)
-    msg.text(f"memory over {words:,} distinct words")
-    rss = measure_rss(words, rows)
-    msg.text(f"{workers} workers that share tables")
-    return {
-        "rows": list(rows),
-        "time": time,
-        "memory": {"rss_mib": rss, "tables": measure_tables(rows)},
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        # each in a process of its own: memory once used is not always given back
+        grown = {way: pool.apply(watch_rss, (way, words, [*rows])) for way in ways}
+    yield {
+        "rows": [*rows],
+        "timings": {"words seen": time_stream(tokens, rows)},
+        "rss_mib": grown,
+        "tables": {name: measure_tables(name, rows) for name in NAMES},
         "sharing": measure_sharing(shared_rows, workers, min(words, 200_000)),
     }
 
 
-def measure_time(tokens: int, rows: Sequence[int]) -> dict[str, Any]:
+def build_plain(name: str, rows: Sequence[int]) -> Model:
+    """Build our hash embedder or spaCy's, initialised."""
+    model = build_embedder(NAMES[name], rows=[*rows])
+    model.initialize()
+    return model
+
+
+def time_stream(tokens: int, rows: Sequence[int]) -> dict[str, Json]:
     """Time a stream of tokens, in calls of 1000, ours and spaCy's in turns.
 
-    RETURNS (dict[str, Any]): For each layer, at 1000 tokens, 10,000 and so on, how
-        many there were, and the microseconds a token since the last such point: the
-        median call, and the quartiles, None where there was one call.
+    RETURNS (dict[str, Json]): At 1000 tokens, 10,000 and so on what was measured since
+        the last such point.
     """
     fix_random_seed(0)
-    models = {name: build_plain(name, rows) for name in (SPACY, OURS[4])}
-    warm_up: list[Any] = list(make_id_docs(5 * BATCH_WORDS, distinct=False))
-    for model in models.values():
-        for doc in warm_up:
-            model.predict([doc])
-    points: dict[str, list[dict[str, Any]]] = {name: [] for name in models}
-    stream = make_id_docs(tokens, distinct=False)
-    seen = 0
-    for size in _get_decades(tokens):
-        seconds: dict[str, list[float]] = {name: [] for name in models}
-        while seen < size:
-            doc = next(stream)
-            seen += len(doc)
-            for name, model in models.items():
-                seconds[name].append(_time(model, doc) / len(doc))
-        for name, values in seconds.items():
-            points[name].append({"words": seen, **_summarize(values)})
-    return {"tokens": tokens, "words_per_call": BATCH_WORDS, "points": points}
+    models = {name: build_plain(name, rows) for name in NAMES}
+    makes = {name: lambda m=model: m for name, model in models.items()}
+    decades = accumulate([BATCH_WORDS] + [10] * 20, lambda a, b: a * b)
+    ends = [*takewhile(lambda end: end < tokens, decades), tokens]
+    points = {}
+    for start, end in zip([0, *ends], ends, strict=False):
+        calls = Stream(start, end)
+        schedule = Schedule(1, len(calls))
+        points[f"{end:,}"] = time_in_turns(makes, prepare_predict, calls, schedule)
+    return points
 
 
-def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
-    """Find the times of spaCy's layer, which ours is compared with."""
-    return {
-        f"{SPACY} (after {point['words']:,} words)": get_spread(point)
-        for point in results["time"]["points"][SPACY]
-        if point["us_per_word_quartiles"]
-    }
+def watch_rss(way: str, n_words: int, rows: Sequence[int]) -> list[list[float]]:
+    """Embed distinct words in one of the ways, in this process.
 
-
-def _summarize(seconds: Sequence[float]) -> dict[str, Any]:
-    timing = Timing([*seconds])
-    quartiles = [1e6 * quartile for quartile in timing.quartiles]
-    return {
-        "us_per_word": 1e6 * timing.median,
-        "us_per_word_quartiles": quartiles if len(seconds) > 1 else None,
-    }
-
-
-def _get_decades(tokens: int) -> Iterator[int]:
-    for size in accumulate([BATCH_WORDS] + [10] * 20, lambda a, b: a * b):
-        yield min(size, tokens)
-        if size >= tokens:
-            return
-
-
-def _time(model: Model, doc: ArrayDoc) -> float:
-    start = perf_counter()
-    model.predict([doc])
-    return perf_counter() - start
-
-
-def print_results(results: Mapping[str, Any]) -> None:
-    """Print the curves' ends, what the tables take, and what workers share."""
-    for name, points in results["time"]["points"].items():
-        text = ", ".join(f"{p['us_per_word']:.2f} at {p['words']:,}" for p in points)
-        msg.text(f"{name}, microseconds a word: {text}")
-    for way, points in results["memory"]["rss_mib"].items():
-        (_, first), (seen, last) = points[0], points[-1]
-        msg.text(f"{way}: {last - first:+.1f} MiB over {seen:,.0f} distinct words")
-    for name, sizes in results["memory"]["tables"].items():
-        text = ", ".join(f"{kind} {mib:.1f}" for kind, mib in sizes.items())
-        msg.text(f"{name}: {text}")
-    sharing = results["sharing"]
-    for way, memory in {"no tables": sharing["no_tables"], **sharing["ways"]}.items():
-        text = (
-            f"PSS {memory['pss_mib']:.0f}, USS {memory['uss_mib']:.0f} MiB a worker"
-            if memory["works"]
-            else memory["error"]
+    RAISES (ValueError): If there are too few words to see memory grow.
+    RETURNS (list[list[float]]): Distinct words seen, and MiB of resident memory: after
+        five batches, when all is there that is made once, and after all.
+    """
+    if n_words <= _FIRST * BATCH_WORDS:
+        raise ValueError(
+            f"'words' should be more than {_FIRST * BATCH_WORDS}, but is {n_words}."
         )
-        msg.text(f"{' '.join(way.split())}: {text}")
+    points = []
+    calls = Stream(0, n_words, distinct=True)
+    for number, _ in enumerate(_embed_in_way(way, calls, rows), start=1):
+        if number in (_FIRST, len(calls)):
+            seen = float(number * BATCH_WORDS)
+            points.append([seen, read_memory_mib("VmRSS", "status")])
+    return points
 
 
-def main(
-    tokens: int = 10_000_000,
-    words: int = 1_000_000,
-    output: Path = RESULTS / "growth.json",
-) -> None:
-    """Measure time and memory as a stream of text grows, on one thread."""
-    run_benchmark(
-        lambda: measure_growth(tokens, words),
-        find_baselines,
-        draw_growth,
-        print_results,
-        output,
+def _embed_in_way(way: str, calls: Stream, rows: Sequence[int]) -> Iterator[None]:
+    model = build_plain(SPACY if way.startswith("spaCy") else OURS, rows)
+    nlp = spacy.blank("en")
+    for number, (docs,) in enumerate(calls):
+        if way.endswith("ids alone"):
+            model.predict(docs)
+            yield
+            continue
+        if way.endswith("new vocab at times") and number % _VOCAB_BATCHES == 0:
+            nlp = spacy.blank("en")
+        with nlp.memory_zone() if way.endswith("memory zones") else nullcontext():
+            words = [_spell(calls.starts[number] + i) for i in range(BATCH_WORDS)]
+            real = [Doc(nlp.vocab, words=words)]
+            if not way.startswith("no layer"):
+                model.predict(real)
+            real.clear()  # before its strings and lexemes go
+        yield
+
+
+def _spell(number: int) -> str:
+    return "".join(chr(ord("a") + number // 26**i % 26) for i in range(6))
+
+
+def read_memory_mib(field: str, file: str = "smaps_rollup") -> float:
+    """Read a field of what Linux says about this process's memory, in MiB.
+
+    RAISES (RuntimeError): If the system does not say.
+    """
+    path = Path("/proc/self") / file
+    for line in path.read_text().splitlines() if path.is_file() else ():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(
+        f"'{path}' should say how much '{field}' is, but does not: memory can only be "
+        "measured on Linux."
     )
 
 
-if __name__ == "__main__":
-    use_one_thread()
-    typer.run(main)
+def measure_tables(name: str, rows: Sequence[int]) -> dict[str, float]:
+    """Measure what a layer has in memory, in MiB: its parameters, what it keeps besides
+    after it has predicted and after it was trained, and the highest that memory rose
+    while it predicted 1000 words.
+    """
+    docs: Any = Stream(0, BATCH_WORDS)[0][0]
+    tracemalloc.start()
+    try:
+        model = build_plain(name, rows)
+        empty = _get_traced()
+        for _ in range(3):
+            model.predict(docs)
+        predicted = _get_traced()
+        tracemalloc.reset_peak()
+        model.predict(docs)
+        peak = tracemalloc.get_traced_memory()[1] / 2**20
+        Y, backprop = model.begin_update(docs)
+        backprop([np.ones_like(y) for y in Y])
+        model.finish_update(SGD(0.001))
+        weights = [
+            model_.get_param(n) for model_ in model.walk() for n in model_.param_names
+        ]
+        return {
+            "parameters_mib": sum(W.nbytes for W in weights) / 2**20,
+            "kept_after_predicting_mib": predicted - empty,
+            "kept_after_training_mib": _get_traced() - empty,
+            "peak_while_predicting_mib": peak - predicted,
+        }
+    finally:
+        tracemalloc.stop()
+
+
+def _get_traced() -> float:
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0] / 2**20
+
+
+def measure_sharing(rows: Sequence[int], workers: int, n_words: int) -> Json:
+    """Have worker processes predict with the same tables, mapped or each its own.
+
+    n_words (int): How many words each embeds, so that it reads all over the tables.
+    RETURNS (Json): For each way, per worker, its MiB with its share of what is shared
+        (PSS) and its own alone (USS), or the error. Both count Python and libraries,
+        which "no tables" has without the tables.
+    """
+    with TemporaryDirectory() as folder:
+        paths = []
+        for number, table in enumerate(find_tables(build_plain(SPACY, rows))):
+            paths.append(Path(folder) / f"{number}.npy")
+            np.save(paths[-1], np.asarray(table.get_param("E")))
+        ways = {"no tables": _run(OURS, [], [1] * len(rows), workers, n_words)}
+        for way, (name, is_mapped) in SHARED.items():
+            ways[way] = _run(name, paths if is_mapped else [], rows, workers, n_words)
+        size = sum(path.stat().st_size for path in paths) / 2**20
+    return {"rows": [*rows], "workers": workers, "tables_mib": size, "ways": ways}
+
+
+def find_tables(model: Model) -> list[Model]:
+    """Find the layers that have a table, in order."""
+    return [node for node in model.walk() if node.name == "hashembed"]
+
+
+def _run(
+    name: str, paths: list[Path], rows: Sequence[int], workers: int, n_words: int
+) -> Json:
+    context = get_context("spawn")
+    barrier = context.Barrier(workers)
+    queue: Any = context.SimpleQueue()
+    arguments = (name, paths, [*rows], n_words, barrier, queue)
+    processes = [
+        context.Process(target=_work, args=arguments, daemon=True)
+        for _ in range(workers)
+    ]
+    for process in processes:
+        process.start()
+    results = [queue.get() for _ in processes]
+    for process in processes:
+        process.join()
+    errors = [result for result in results if "error" in result]
+    if errors:
+        return errors[0]
+    return {kind: mean(result[kind] for result in results) for kind in results[0]}
+
+
+def _work(
+    name: str,
+    paths: list[Path],
+    rows: list[int],
+    n_words: int,
+    barrier: Any,
+    queue: Any,
+) -> None:
+    try:
+        model = build_plain(name, rows)
+        for table, path in zip(find_tables(model), paths, strict=False):
+            table.set_param("E", np.load(path, mmap_mode="r"))
+        for (docs,) in Stream(0, n_words, distinct=True):
+            model.predict(docs)
+        # all have their tables now, and none lets go of them before all are measured
+        barrier.wait(_PATIENCE_SECONDS)
+        private = ("Private_Clean", "Private_Dirty")
+        result: Json = {
+            "pss_mib": read_memory_mib("Pss"),
+            "uss_mib": sum(map(read_memory_mib, private)),
+        }
+        barrier.wait(_PATIENCE_SECONDS)
+    except Exception as error:  # of whichever kind: it is what is to be reported
+        barrier.abort()
+        result = {"error": f"{type(error).__name__}: {error}"}
+    queue.put(result)

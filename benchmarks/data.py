@@ -1,13 +1,14 @@
-"""The text that everything is measured on."""
+"""The text that everything is measured on, and samples of it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import spacy
 from spacy.tokens import Doc
-from spacy.training import biluo_tags_to_spans, iob_to_biluo
+from spacy.training import Example, biluo_tags_to_spans, iob_to_biluo
 from spacy.vocab import Vocab
 from wasabi import msg
 
@@ -16,30 +17,23 @@ from spacy_hashembeds.corpora.docbin import read_docs
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "corpus" / "wnut17" / "train.spacy"
+TEXTS = ROOT / "corpus" / "ag_news_small" / "train.spacy"
 RESULTS = ROOT / "benchmarks" / "results"
 
-#: The tokens of a short document.
-SHORT = 27
-
+#: The tokens of a short document, and how many of these there are.
+SHORT, N_SHORT = 27, 100
+#: About the words of a step of training.
+BATCH_WORDS = 1000
 #: Calls are timed several at once, until they have so many words.
-WORDS_PER_SAMPLE = 500
+_WORDS_PER_SAMPLE = 500
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus of English.
-
-    name (str): Where it is from.
-    docs (list[Doc]): Gold Docs, none of them empty, all of one vocab.
-    """
+    """Gold Docs of English, none of them empty, all of one vocab."""
 
     name: str
     docs: list[Doc]
-
-    @property
-    def vocab(self) -> Vocab:
-        """The vocab of all Docs."""
-        return self.docs[0].vocab
 
     def to_json(self) -> dict[str, int | str]:
         """Say what it is."""
@@ -47,10 +41,9 @@ class Corpus:
         return {"name": self.name, "docs": len(self.docs), "words": n_words}
 
 
-def load_corpus(path: Path = CORPUS) -> Corpus:
-    """Load a corpus, or make the demo corpus, saying so, where there is none.
+def load_corpus(path: Path) -> Corpus:
+    """Load a `.spacy` file, or make the demo corpus, saying so, where there is none.
 
-    path (Path): A `.spacy` file.
     RAISES (ValueError): If the file is damaged or holds no words.
     """
     vocab = spacy.blank("en").vocab
@@ -63,14 +56,34 @@ def load_corpus(path: Path = CORPUS) -> Corpus:
             "Make it with `spacy project assets` and "
             "`python -m lab prepare wnut17 -o corpus/wnut17`.",
         )
-        name = "demo"
-        docs = list(_make_demo_docs(vocab))
+        name, docs = "demo", list(_make_demo_docs(vocab))
     if not docs:
         raise ValueError(f"There is not a word in '{path}'. Name another corpus.")
     return Corpus(name, docs)
 
 
-def find_short_docs(docs: Sequence[Doc], n_docs: int = 100) -> list[Doc]:
+def load_texts(path: Path) -> Corpus:
+    """Load texts with labels.
+
+    RAISES (FileNotFoundError): If there is no such file.
+    RAISES (ValueError): If a text has no labels.
+    """
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no '{path}'. Make it with `spacy project assets` and "
+            "`python -m lab prepare ag_news_small -o corpus/ag_news_small`, or "
+            "name another file with --corpus."
+        )
+    corpus = load_corpus(path)
+    if not all(doc.cats for doc in corpus.docs):
+        raise ValueError(
+            f"Each text in '{path}' should have categories, but some have none. Name "
+            "a corpus for text classification with --corpus."
+        )
+    return corpus
+
+
+def find_short_docs(docs: Sequence[Doc], n_docs: int = N_SHORT) -> list[Doc]:
     """Find the docs whose length is nearest to that of a short document."""
     return sorted(docs, key=lambda doc: abs(len(doc) - SHORT))[:n_docs]
 
@@ -87,28 +100,33 @@ def batch_by_words(docs: Sequence[Doc], size: int, n_batches: int) -> list[list[
     return [_take_words(stream, size) for _ in range(n_batches)]
 
 
-def make_samples(batches: list[list[Doc]]) -> list[list[list[Doc]]]:
-    """Put batches together to samples that take long enough to be timed."""
-    size = max(1, WORDS_PER_SAMPLE // count_words(batches[0]))
+def cut_updates(docs: Sequence[Doc], steps: int, n_samples: int) -> list[Any]:
+    """Cut samples of so many steps of training each."""
+    return group(batch_by_words(docs, BATCH_WORDS, steps * n_samples), steps)
+
+
+def group(batches: Sequence[Any], size: int | None = None) -> list[Any]:
+    """Put batches together to samples of so many, or that take long enough to time."""
+    size = size or max(1, _WORDS_PER_SAMPLE // sum(map(len, batches[0])))
     return [batches[i : i + size] for i in range(0, len(batches), size)]
 
 
-def count_words(docs: Sequence[Doc]) -> int:
-    """Count the tokens of docs."""
-    return sum(map(len, docs))
+def strip(doc: Doc, vocab: Vocab) -> Doc:
+    """Make a Doc of the same words without annotation."""
+    words = [token.text for token in doc]
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Doc(vocab, words=words, spaces=spaces)
 
 
-def count_words_of_batches(batches: Sequence[Sequence[Doc]]) -> int:
-    """Count the words of all docs of batches."""
-    return sum(map(count_words, batches))
+def make_examples(docs: Sequence[Doc]) -> list[Example]:
+    """Make new examples of gold docs."""
+    return [Example(strip(doc, doc.vocab), doc) for doc in docs]
 
 
 def _take_words(stream: Iterator[Doc], size: int) -> list[Doc]:
     batch: list[Doc] = []
-    n_words = 0
-    while n_words < size:
+    while sum(map(len, batch)) < size:
         batch.append(next(stream))
-        n_words += len(batch[-1])
     return batch
 
 

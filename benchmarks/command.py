@@ -1,0 +1,109 @@
+"""`python -m benchmarks NAME`: measure on one thread, and write and print results."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import sleep
+from typing import Annotated, NamedTuple
+
+import typer
+from wasabi import msg
+
+from spacy_hashembeds.acceleration.machine import find_disturbances, watch_machine
+from spacy_hashembeds.files import read_json, write_json
+
+from .accelerate import measure_acceleration
+from .data import CORPUS, RESULTS, ROOT, TEXTS
+from .gpu import measure_gpu
+from .growth import measure_growth
+from .kernels import measure_kernels
+from .layers import (
+    measure_embedding,
+    measure_encoders,
+    measure_hashformers,
+    measure_weights,
+)
+from .machine import describe_software
+from .page import PARTS
+from .pipelines import measure_classifiers, measure_pipelines, measure_recognizers
+from .precision import measure_precision
+from .published import measure_published
+from .timing import Json, Schedule, find_baselines
+
+
+class Benchmark(NamedTuple):
+    """What measures, given a corpus and a schedule, and yields the results so far; and
+    the corpus and the schedule that it is given unless others are named.
+    """
+
+    measure: Callable[[Path, Schedule], Iterator[Json]]
+    blocks: int
+    rounds: int
+    corpus: Path = CORPUS
+
+
+BENCHMARKS = {
+    "published": Benchmark(measure_published, 1, 7, ROOT / "assets"),
+    "accelerate": Benchmark(measure_acceleration, 5, 3, CORPUS.parent),
+    "precision": Benchmark(measure_precision, 1, 1, ROOT / "corpus"),
+    "embedding": Benchmark(measure_embedding, 5, 5),
+    "kernels": Benchmark(measure_kernels, 5, 21),
+    "weights": Benchmark(measure_weights, 5, 5),
+    "hashformers": Benchmark(measure_hashformers, 5, 5),
+    "pipeline": Benchmark(measure_pipelines, 5, 3),
+    "recognizers": Benchmark(measure_recognizers, 5, 3),
+    "encoders": Benchmark(measure_encoders, 5, 5),
+    "textcat": Benchmark(measure_classifiers, 5, 3, TEXTS),
+    "growth": Benchmark(measure_growth, 1, 1),
+    "gpu": Benchmark(measure_gpu, 3, 5),
+}
+
+#: How long to see whether the machine is idle, before work of many minutes.
+_SECONDS_TO_WATCH = 2.0
+
+
+def run(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(BENCHMARKS)}.")],
+    corpus: Annotated[Path | None, typer.Option(help="Instead of its own.")] = None,
+    output: Annotated[Path | None, typer.Option(help="A file of JSON.")] = None,
+    blocks: Annotated[int | None, typer.Option(min=1)] = None,
+    rounds: Annotated[int | None, typer.Option(min=1)] = None,
+) -> None:
+    """Measure, warning before and after, and in the results, where others work too."""
+    if name not in BENCHMARKS:
+        raise typer.BadParameter(f"It should be one of {', '.join(BENCHMARKS)}.")
+    benchmark, output = BENCHMARKS[name], output or RESULTS / f"{name}.json"
+    schedule = Schedule(blocks or benchmark.blocks, rounds or benchmark.rounds)
+    try:
+        measured = benchmark.measure(corpus or benchmark.corpus, schedule)
+        write_results(measured, output)
+    except (FileNotFoundError, ImportError, RuntimeError) as error:
+        msg.fail("There is nothing to measure", str(error), exits=1)
+    for _, tabulate in filter(lambda part: part[0] == name, PARTS.values()):
+        typer.echo(f"\n{tabulate(read_json(output))}")
+    msg.good(f"Results: {output}")
+
+
+def write_results(measured: Iterator[Json], output: Path) -> None:
+    """Write each results that a benchmark yields, with the machine they are of.
+
+    RAISES (RuntimeError): If a library uses more than one thread.
+    """
+    software = describe_software()
+    with watch_machine() as before:
+        sleep(_SECONDS_TO_WATCH)
+    for disturbance in find_disturbances(before, {}):
+        msg.warn("The machine is not idle: results may be worthless", disturbance)
+    results: Json = {}
+    with watch_machine() as machine:
+        for results in measured:
+            write_json(output, {"machine": software, "disturbances": [], **results})
+    disturbances = find_disturbances(machine, find_baselines(results))
+    head = {"machine": {**software, **machine}, "disturbances": disturbances}
+    write_json(output, {**head, **results})
+    for disturbance in disturbances:
+        msg.warn("The timings were disturbed", disturbance)
+
+
+def main() -> None:
+    """Run the command."""
+    typer.run(run)
