@@ -1,6 +1,6 @@
 """What `spacy hashembeds accelerate` makes of NER that spaCy's own configs train."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Corpus, load_corpus
 from .pipelines import compare_annotations, prepare_calls, prepare_pipe
-from .timing import Json, Makes, Schedule, time_in_turns
+from .timing import Json, Makes, Results, Schedule, time_in_turns
 
 #: Where trained pipelines are kept for the next time.
 TRAINED = ROOT / "training" / "benchmarks"
@@ -43,7 +43,7 @@ def measure_acceleration(
     trained: Path = TRAINED,
     groups: Mapping[str, str] = GROUPS,
     steps: int = 600,
-) -> Iterator[Json]:
+) -> Results:
     """Measure stock pipelines as they are, with the callback alone, and accelerated.
 
     corpus (Path): A folder with train.spacy, dev.spacy and test.spacy. The pipelines

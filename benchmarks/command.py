@@ -1,6 +1,6 @@
 """`python -m benchmarks NAME`: measure on one thread, and write and print results."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from time import sleep
 from typing import Annotated, NamedTuple
@@ -27,7 +27,7 @@ from .page import PARTS
 from .pipelines import measure_classifiers, measure_pipelines, measure_recognizers
 from .precision import measure_precision
 from .published import measure_published
-from .timing import Json, Schedule, find_baselines
+from .timing import Json, Results, Schedule, find_baselines
 
 
 class Benchmark(NamedTuple):
@@ -35,7 +35,7 @@ class Benchmark(NamedTuple):
     the corpus and the schedule that it is given unless others are named.
     """
 
-    measure: Callable[[Path, Schedule], Iterator[Json]]
+    measure: Callable[[Path, Schedule], Results]
     blocks: int
     rounds: int
     corpus: Path = CORPUS
@@ -78,12 +78,12 @@ def run(
         write_results(measured, output)
     except (FileNotFoundError, ImportError, RuntimeError) as error:
         msg.fail("There is nothing to measure", str(error), exits=1)
-    for _, tabulate in filter(lambda part: part[0] == name, PARTS.values()):
-        typer.echo(f"\n{tabulate(read_json(output))}")
+    for make in (make for source, make in PARTS.values() if source == name):
+        typer.echo(f"\n{make(read_json(output))}")
     msg.good(f"Results: {output}")
 
 
-def write_results(measured: Iterator[Json], output: Path) -> None:
+def write_results(measured: Results, output: Path) -> None:
     """Write each results that a benchmark yields, with the machine they are of.
 
     RAISES (RuntimeError): If a library uses more than one thread.

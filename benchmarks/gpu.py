@@ -55,7 +55,7 @@ from .pipelines import (
     prepare_update,
     train,
 )
-from .timing import Json, Prepare, Schedule, time_in_turns
+from .timing import Json, Prepare, Results, Schedule, time_in_turns
 
 FIXED, ATOMIC = "ours, fixed order", "ours, atomic"
 PREPARE_TRAIN = partial(prepare_train, dropout=0.0)
@@ -127,7 +127,7 @@ def measure_gpu(
     schedule: Schedule,
     *,
     sizes: Sizes = SIZES,
-) -> Iterator[Json]:
+) -> Results:
     """Measure all parts, one after the other: those of minutes are not lost if a later
     one fails.
 

@@ -2,7 +2,7 @@
 
 import gc
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import accumulate, takewhile
 from multiprocessing import get_context
@@ -24,9 +24,10 @@ from .layers import (
     SPACY,
     STOCK_EMBED,
     build_embedder,
+    list_weights,
     prepare_predict,
 )
-from .timing import Json, Schedule, time_in_turns
+from .timing import Json, Results, Schedule, time_in_turns
 
 NAMES = {SPACY: STOCK_EMBED, OURS: OUR_EMBED}
 
@@ -43,15 +44,10 @@ WAYS = (
 _FIRST = 5
 #: After how many batches a vocab is thrown away, where it is at times.
 _VOCAB_BATCHES = 10
-
-#: For each way to share tables what embeds, and whether they are mapped from files.
-SHARED = {
-    "spaCy, mapped": (SPACY, True),
-    "ours, mapped": (OURS, True),
-    "spaCy, copied": (SPACY, False),
-    "ours, copied": (OURS, False),
-}
 _PATIENCE_SECONDS = 120
+
+#: Where workers wait for each other.
+_barrier: Any = None
 
 
 class ArrayDoc:
@@ -73,7 +69,7 @@ class ArrayDoc:
 
 
 class Stream(Sequence[Any]):
-    """Calls of 1000 words each, made when they are asked for.
+    """Samples of one call with one Doc of 1000 words, made when they are asked for.
 
     distinct (bool): Whether no word comes twice. Else words are frequent and rare as in
         text, drawn from Zipf's law (exponent 1.2) over 2^40 words.
@@ -87,7 +83,7 @@ class Stream(Sequence[Any]):
         return len(self.starts)
 
     def __getitem__(self, number: Any) -> list[list[ArrayDoc]]:
-        """Make a sample of one call with one Doc."""
+        """Make a sample."""
         start = self.starts[number]
         if self.distinct:
             numbers = np.arange(start, start + BATCH_WORDS, dtype="uint64")
@@ -112,14 +108,12 @@ def measure_growth(
     shared_rows: Sequence[int] = (100_000,) * 4,
     workers: int = 4,
     ways: Sequence[str] = WAYS,
-) -> Iterator[Json]:
+) -> Results:
     """Measure whether time and memory of our layer stay as they are.
 
-    corpus (Path): Nothing: words are made up.
-    schedule (Schedule): Nothing: the stream is timed once.
+    corpus, schedule: Nothing: words are made up, and the stream is timed once.
     tokens (int): How long the stream of tokens is that is timed.
     words (int): How many distinct words are embedded to measure memory.
-    rows (Sequence[int]): The rows of the tables.
     shared_rows (Sequence[int]): The rows of the tables that processes share: 154 MB.
     workers (int): How many processes share them.
     """
@@ -130,8 +124,9 @@ def measure_growth(
         "rows": [*rows],
         "timings": {"words seen": time_stream(tokens, rows)},
         "rss_mib": grown,
-        "tables": {name: measure_tables(name, rows) for name in NAMES},
-        "sharing": measure_sharing(shared_rows, workers, min(words, 200_000)),
+        "kept_mib": {name: measure_tables(name, rows) for name in NAMES},
+        "sharing": {"rows": [*shared_rows], "workers": workers},
+        "sharing_mib": measure_sharing(shared_rows, workers, min(words, 200_000)),
     }
 
 
@@ -142,11 +137,9 @@ def build_plain(name: str, rows: Sequence[int]) -> Model:
     return model
 
 
-def time_stream(tokens: int, rows: Sequence[int]) -> dict[str, Json]:
-    """Time a stream of tokens, in calls of 1000, ours and spaCy's in turns.
-
-    RETURNS (dict[str, Json]): At 1000 tokens, 10,000 and so on what was measured since
-        the last such point.
+def time_stream(tokens: int, rows: Sequence[int]) -> Json:
+    """Time a stream of tokens: what was measured at 1000 tokens, 10,000 and so on, each
+    since the last such point.
     """
     fix_random_seed(0)
     models = {name: build_plain(name, rows) for name in NAMES}
@@ -161,43 +154,36 @@ def time_stream(tokens: int, rows: Sequence[int]) -> dict[str, Json]:
     return points
 
 
-def watch_rss(way: str, n_words: int, rows: Sequence[int]) -> list[list[float]]:
+def watch_rss(way: str, n_words: int, rows: Sequence[int]) -> dict[str, float]:
     """Embed distinct words in one of the ways, in this process.
 
     RAISES (ValueError): If there are too few words to see memory grow.
-    RETURNS (list[list[float]]): Distinct words seen, and MiB of resident memory: after
-        five batches, when all is there that is made once, and after all.
+    RETURNS (dict[str, float]): Resident MiB by distinct words seen: after five
+        batches, when all is there that is made once, and after all.
     """
     if n_words <= _FIRST * BATCH_WORDS:
         raise ValueError(
             f"'words' should be more than {_FIRST * BATCH_WORDS}, but is {n_words}."
         )
-    points = []
-    calls = Stream(0, n_words, distinct=True)
-    for number, _ in enumerate(_embed_in_way(way, calls, rows), start=1):
-        if number in (_FIRST, len(calls)):
-            seen = float(number * BATCH_WORDS)
-            points.append([seen, read_memory_mib("VmRSS", "status")])
-    return points
-
-
-def _embed_in_way(way: str, calls: Stream, rows: Sequence[int]) -> Iterator[None]:
+    points, calls = {}, Stream(0, n_words, distinct=True)
     model = build_plain(SPACY if way.startswith("spaCy") else OURS, rows)
     nlp = spacy.blank("en")
     for number, (docs,) in enumerate(calls):
-        if way.endswith("ids alone"):
-            model.predict(docs)
-            yield
-            continue
         if way.endswith("new vocab at times") and number % _VOCAB_BATCHES == 0:
             nlp = spacy.blank("en")
-        with nlp.memory_zone() if way.endswith("memory zones") else nullcontext():
-            words = [_spell(calls.starts[number] + i) for i in range(BATCH_WORDS)]
-            real = [Doc(nlp.vocab, words=words)]
-            if not way.startswith("no layer"):
-                model.predict(real)
-            real.clear()  # before its strings and lexemes go
-        yield
+        if way.endswith("ids alone"):
+            model.predict(docs)
+        else:
+            with nlp.memory_zone() if way.endswith("zones") else nullcontext():
+                words = [_spell(calls.starts[number] + i) for i in range(BATCH_WORDS)]
+                real = [Doc(nlp.vocab, words=words)]
+                if not way.startswith("no layer"):
+                    model.predict(real)
+                real.clear()  # before its strings and lexemes go
+        if number + 1 in (_FIRST, len(calls)):
+            seen = f"{(number + 1) * BATCH_WORDS:,}"
+            points[seen] = read_memory_mib("VmRSS", "status")
+    return points
 
 
 def _spell(number: int) -> str:
@@ -238,14 +224,11 @@ def measure_tables(name: str, rows: Sequence[int]) -> dict[str, float]:
         Y, backprop = model.begin_update(docs)
         backprop([np.ones_like(y) for y in Y])
         model.finish_update(SGD(0.001))
-        weights = [
-            model_.get_param(n) for model_ in model.walk() for n in model_.param_names
-        ]
         return {
-            "parameters_mib": sum(W.nbytes for W in weights) / 2**20,
-            "kept_after_predicting_mib": predicted - empty,
-            "kept_after_training_mib": _get_traced() - empty,
-            "peak_while_predicting_mib": peak - predicted,
+            "parameters": sum(W.nbytes for W in list_weights(model)) / 2**20,
+            "kept after predicting": predicted - empty,
+            "kept after training": _get_traced() - empty,
+            "peak while predicting": peak - predicted,
         }
     finally:
         tracemalloc.stop()
@@ -256,12 +239,14 @@ def _get_traced() -> float:
     return tracemalloc.get_traced_memory()[0] / 2**20
 
 
-def measure_sharing(rows: Sequence[int], workers: int, n_words: int) -> Json:
+def measure_sharing(
+    rows: Sequence[int], workers: int, n_words: int
+) -> dict[str, dict[str, Any]]:
     """Have worker processes predict with the same tables, mapped or each its own.
 
     n_words (int): How many words each embeds, so that it reads all over the tables.
-    RETURNS (Json): For each way, per worker, its MiB with its share of what is shared
-        (PSS) and its own alone (USS), or the error. Both count Python and libraries,
+    RETURNS (dict[str, dict[str, Any]]): For each way, MiB of a worker with its share of
+        what is shared and its own alone, or the error. Both count Python and libraries,
         which "no tables" has without the tables.
     """
     with TemporaryDirectory() as folder:
@@ -269,11 +254,13 @@ def measure_sharing(rows: Sequence[int], workers: int, n_words: int) -> Json:
         for number, table in enumerate(find_tables(build_plain(SPACY, rows))):
             paths.append(Path(folder) / f"{number}.npy")
             np.save(paths[-1], np.asarray(table.get_param("E")))
-        ways = {"no tables": _run(OURS, [], [1] * len(rows), workers, n_words)}
-        for way, (name, is_mapped) in SHARED.items():
-            ways[way] = _run(name, paths if is_mapped else [], rows, workers, n_words)
-        size = sum(path.stat().st_size for path in paths) / 2**20
-    return {"rows": [*rows], "workers": workers, "tables_mib": size, "ways": ways}
+        return {
+            "no tables": _share(OURS, [], [1] * len(rows), workers, n_words),
+            "spaCy, mapped": _share(SPACY, paths, rows, workers, n_words),
+            "ours, mapped": _share(OURS, paths, rows, workers, n_words),
+            "spaCy, copied": _share(SPACY, [], rows, workers, n_words),
+            "ours, copied": _share(OURS, [], rows, workers, n_words),
+        }
 
 
 def find_tables(model: Model) -> list[Model]:
@@ -281,51 +268,37 @@ def find_tables(model: Model) -> list[Model]:
     return [node for node in model.walk() if node.name == "hashembed"]
 
 
-def _run(
-    name: str, paths: list[Path], rows: Sequence[int], workers: int, n_words: int
-) -> Json:
+def _share(
+    name: str, paths: Sequence[Path], rows: Sequence[int], workers: int, n_words: int
+) -> dict[str, Any]:
     context = get_context("spawn")
     barrier = context.Barrier(workers)
-    queue: Any = context.SimpleQueue()
-    arguments = (name, paths, [*rows], n_words, barrier, queue)
-    processes = [
-        context.Process(target=_work, args=arguments, daemon=True)
-        for _ in range(workers)
-    ]
-    for process in processes:
-        process.start()
-    results = [queue.get() for _ in processes]
-    for process in processes:
-        process.join()
-    errors = [result for result in results if "error" in result]
-    if errors:
-        return errors[0]
-    return {kind: mean(result[kind] for result in results) for kind in results[0]}
+    with context.Pool(workers, _keep, (barrier,)) as pool:
+        work = [(name, paths, [*rows], n_words)] * workers
+        try:
+            measured = pool.starmap(_work, work, chunksize=1)
+        except Exception as error:  # of whichever kind: it is what is to be reported
+            return {"error": f"{type(error).__name__}: {error}"}
+    kinds = ("with its share (PSS)", "its own (USS)")
+    return dict(zip(kinds, map(mean, zip(*measured, strict=True)), strict=True))
+
+
+def _keep(barrier: Any) -> None:
+    global _barrier
+    _barrier = barrier
 
 
 def _work(
-    name: str,
-    paths: list[Path],
-    rows: list[int],
-    n_words: int,
-    barrier: Any,
-    queue: Any,
-) -> None:
-    try:
-        model = build_plain(name, rows)
-        for table, path in zip(find_tables(model), paths, strict=False):
-            table.set_param("E", np.load(path, mmap_mode="r"))
-        for (docs,) in Stream(0, n_words, distinct=True):
-            model.predict(docs)
-        # all have their tables now, and none lets go of them before all are measured
-        barrier.wait(_PATIENCE_SECONDS)
-        private = ("Private_Clean", "Private_Dirty")
-        result: Json = {
-            "pss_mib": read_memory_mib("Pss"),
-            "uss_mib": sum(map(read_memory_mib, private)),
-        }
-        barrier.wait(_PATIENCE_SECONDS)
-    except Exception as error:  # of whichever kind: it is what is to be reported
-        barrier.abort()
-        result = {"error": f"{type(error).__name__}: {error}"}
-    queue.put(result)
+    name: str, paths: Sequence[Path], rows: list[int], n_words: int
+) -> tuple[float, float]:
+    model = build_plain(name, rows)
+    for table, path in zip(find_tables(model), paths, strict=False):
+        table.set_param("E", np.load(path, mmap_mode="r"))
+    for (docs,) in Stream(0, n_words, distinct=True):
+        model.predict(docs)
+    # all have their tables now, and none lets go of them before all are measured
+    _barrier.wait(_PATIENCE_SECONDS)
+    private = sum(map(read_memory_mib, ("Private_Clean", "Private_Dirty")))
+    memory = read_memory_mib("Pss"), private
+    _barrier.wait(_PATIENCE_SECONDS)
+    return memory

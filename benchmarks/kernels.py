@@ -1,6 +1,6 @@
 """Compiled kernels beside numpy, piece by piece."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from spacy_hashembeds.layers.windowencoder import Rows, Weights, predict
 from spacy_hashembeds.optimizers import Adam
 
 from .layers import WIDTH
-from .timing import Json, Schedule, in_numpy, time_in_turns
+from .timing import Results, Schedule, in_numpy, time_in_turns
 
 NUMPY, COMPILED = "numpy", "compiled"
 PIECES = 3
@@ -135,7 +135,7 @@ def measure_kernels(
     *,
     rows: int = 256,
     calls: int = 20,
-) -> Iterator[Json]:
+) -> Results:
     """Measure each piece by compiled kernels and without.
 
     corpus (Path): Nothing: numbers are random.

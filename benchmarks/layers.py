@@ -1,10 +1,10 @@
 """Layers alone: embedders, those with weights, HashFormers, and LSTM encoders."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import Any
@@ -18,7 +18,6 @@ from thinc.api import Model, NumpyOps, fix_random_seed, set_dropout_rate
 from wasabi import msg
 
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
-from spacy_hashembeds.acceleration.machine import find_spread
 from spacy_hashembeds.architectures.embedders import hash_words
 from spacy_hashembeds.architectures.embedders.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
@@ -38,11 +37,13 @@ from .data import (
     load_corpus,
 )
 from .machine import import_torch
+from .stages import Stages
 from .timing import (
     Contexts,
     Json,
     Makes,
     Prepare,
+    Results,
     Schedule,
     count_words,
     in_numpy,
@@ -267,7 +268,7 @@ def measure_embedding(
     corpus: Path,
     schedule: Schedule,
     **sizes: Sequence[Any],
-) -> Iterator[Json]:
+) -> Results:
     """Measure our embedding layers beside spaCy's and PyTorch's."""
     text, sizes = load_corpus(corpus), {**SIZES, **sizes}
     makes = make_embedders(text.docs)
@@ -300,7 +301,7 @@ def measure_weights(
     corpus: Path,
     schedule: Schedule,
     **sizes: Sequence[Any],
-) -> Iterator[Json]:
+) -> Results:
     """Measure what importance weights and hybrid tables cost."""
     text = load_corpus(corpus)
     makes, settings = make_weighted(text.docs)
@@ -387,7 +388,7 @@ def measure_hashformers(
     *,
     docs: int = 1000,
     updates: int = 5,
-) -> Iterator[Json]:
+) -> Results:
     """Measure how fast all pairs are, and how much of their time is hashing.
 
     docs (int): Docs that are embedded at once in prediction, as by `nlp.pipe`.
@@ -408,8 +409,8 @@ def measure_hashformers(
         )
         for name in PAIRS:
             shares = measure_hashing(models[name], prepare, whole, schedule)
-            for title, share in shares.items():
-                hashing.setdefault(f"{what}; {title}", {})[name] = share
+            for title, share in zip(PASSES, shares, strict=True):
+                hashing.setdefault(name, {})[f"{what}; {title}"] = share
     yield {
         "corpus": text.to_json(),
         "width": WIDTH,
@@ -432,48 +433,37 @@ def _warm_up(model: Model, prepare: Prepare, whole: list[Any]) -> Model:
 
 def measure_hashing(
     model: Model, prepare: Prepare, whole: list[Any], schedule: Schedule
-) -> dict[str, Any]:
-    """Measure which part of the time is hashing, in two passes of a new copy."""
-    shares: dict[str, list[float]] = {title: [] for title in PASSES}
-    with timing_hashing() as seconds:
-        for _ in range(schedule.blocks * schedule.rounds):
-            run = prepare(model.copy(), whole)
-            for title in PASSES:
-                seconds.clear()
-                start = thread_time()
-                run()
-                shares[title].append(sum(seconds) / (thread_time() - start))
-    return {title: find_spread(of) for title, of in shares.items()}
-
-
-@contextmanager
-def timing_hashing() -> Iterator[list[float]]:
-    """Time what makes codes of words, wherever it is called meanwhile.
+) -> list[float]:
+    """Measure which part of the time is hashing, in each pass of a new copy.
 
     That is to look up the codes that are kept, to read the texts of the other words,
     to hash them and keep their codes, and to lay all out for the compressor.
-
-    YIELDS (list[float]): The seconds of each call are added to it.
     """
-    seconds: list[float] = []
-    encode = hash_words.encode_words
+    shares: list[list[float]] = [[] for _ in PASSES]
+    stages = Stages()
+    encode = partial(stages.time, "hashing", hash_words.encode_words)
+    with mock.patch.object(hash_words, "encode_words", encode):
+        for _ in range(schedule.blocks * schedule.rounds):
+            run = prepare(model.copy(), whole)
+            for each in shares:
+                stages.seconds = {}
+                stages.time("rest", run)
+                hashing = stages.seconds.get("hashing", 0.0)
+                each.append(hashing / sum(stages.seconds.values()))
+    return [*map(median, shares)]
 
-    def timed(*args: Any) -> Any:
-        start = thread_time()
-        encoded = encode(*args)
-        seconds.append(thread_time() - start)
-        return encoded
 
-    with mock.patch.object(hash_words, "encode_words", timed):
-        yield seconds
+def list_weights(model: Model) -> list[Any]:
+    """List the parameters of a model."""
+    return [node.get_param(n) for node in model.walk() for n in node.param_names]
 
 
 def count_parameters(model: Model) -> int:
     """Count the parameters, those within PyTorch's modules too."""
     shims = [shim for node in model.walk() for shim in node.shims]
     theirs = [param for shim in shims for param in shim._model.parameters()]
-    sizes = [node.get_param(n).size for node in model.walk() for n in node.param_names]
-    return sum(sizes) + sum(param.numel() for param in theirs)
+    sizes = sum(W.size for W in list_weights(model))
+    return sizes + sum(param.numel() for param in theirs)
 
 
 TORCH_LSTM, CROSSED = "TorchBiLSTMEncoder", "CrossBiLSTMEncoder"
@@ -522,7 +512,7 @@ def measure_encoders(
     *,
     docs: int = 1000,
     updates: int = 5,
-) -> Iterator[Json]:
+) -> Results:
     """Measure LSTM encoders on vectors for the tokens of Docs.
 
     docs (int): Docs that are encoded at once in prediction, as by `nlp.pipe`.

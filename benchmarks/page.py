@@ -23,6 +23,11 @@ PAGES = (ROOT / "docs" / "speed.md", ROOT / "benchmarks" / "README.md")
 SPEED = "words a second (quartiles)"
 
 Json = Mapping[str, Any]
+Form = Callable[[Json], str]
+Cell = Callable[[Json, str], str]
+
+#: What is counted of contenders, and how it is called.
+COUNTED = {"parameters": "parameters", "entities": "entities found"}
 
 #: What the chart of each file of results shows.
 CHARTS = {
@@ -67,45 +72,29 @@ def find_ratio(timed: Json, name: str) -> float:
 
 
 def format_cell(
-    timed: Json,
-    name: str,
-    format_timing: Callable[[Json], str] = format_speed,
-    *,
-    digits: int = 2,
-    slower: bool = False,
+    timed: Json, name: str, form: Form = format_speed, digits: int = 2, power: int = 1
 ) -> str:
-    """Format a timing, and how many times as fast, or as slow, as the first it is."""
-    ratio = find_ratio(timed, name)
-    times = 1 / ratio if slower else ratio
-    return f"{format_timing(timed[name])}, **{times:.{digits}f}x**"
-
-
-Cell = Callable[[Json, str], str]
+    """Format a timing, and how many times as fast as the first it is, or as slow."""
+    times = find_ratio(timed, name) ** power
+    return f"{form(timed[name])}, **{times:.{digits}f}x**"
 
 
 def tabulate_groups(head: str, groups: Json, cell: Cell = format_cell) -> str:
     """Make a table with a row for each thing that is timed."""
     names = [*next(iter(groups.values()))]
-    rows = [
-        [what, *(cell(timed, name) for name in names)] for what, timed in groups.items()
-    ]
+    rows = [[what, *(cell(of, name) for name in names)] for what, of in groups.items()]
     return make_table([head, *names], rows)
 
 
-def tabulate_contenders(
-    results: Json, cell: Cell = format_cell, *, counted: str = "", key: str = ""
-) -> str:
+def tabulate_contenders(results: Json, cell: Cell = format_cell) -> str:
     """Make a table with a row for each contender, and in it what is counted of it."""
     groups = results["timings"]["one thread"]
-    rows = [
-        [
-            name,
-            *([f"{results[key][name]:,}"] if key else []),
-            *(cell(timed, name) for timed in groups.values()),
-        ]
-        for name in next(iter(groups.values()))
-    ]
-    return make_table([SPEED, *([counted] if key else []), *groups], rows)
+    counted = {COUNTED[key]: results[key] for key in COUNTED if key in results}
+    rows = []
+    for name in next(iter(groups.values())):
+        counts = [f"{of[name]:,}" for of in counted.values()]
+        rows.append([name, *counts, *(cell(timed, name) for timed in groups.values())])
+    return make_table([SPEED, *counted, *groups], rows)
 
 
 def tabulate_threads(results: Json) -> str:
@@ -118,6 +107,20 @@ def tabulate_sizes(results: Json, cell: Cell) -> str:
     """Make tables of embedders, predicting and in training, by the size of a call."""
     sections = [*results["timings"].items()][:2]
     return "\n\n".join(tabulate_groups(head, groups, cell) for head, groups in sections)
+
+
+def tabulate(key: str, head: str, digits: int, results: Json) -> str:
+    """Make a table of what else was measured, empty where something was not."""
+    names = [*dict.fromkeys(name for of in results[key].values() for name in of)]
+
+    def form(value: Any) -> str:
+        return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+
+    rows = [
+        [what, *(form(of.get(name, "")) for name in names)]
+        for what, of in results[key].items()
+    ]
+    return make_table([head, *names], rows)
 
 
 def tabulate_published(results: Json) -> str:
@@ -187,62 +190,19 @@ def tabulate_precisions(results: Json) -> str:
         each = " ".join(f"{100 * (new - old):+.2f}" for old, new in f1s)
         label = [f"{corpus}, `{trial}`", precision, f"{len(ones)}"]
         rows.append([*label, *shares, f"{before:.2f}", f"{after:.2f}", each])
-    header = [
-        "corpus, trial",
-        "precision",
-        "seeds",
-        "tokens changed",
-        "entities changed",
-    ]
-    return make_table([*header, "F1 in float32", "F1", "difference (each seed)"], rows)
+    header = "corpus, trial|precision|seeds|tokens changed|entities changed"
+    header += "|F1 in float32|F1|difference (each seed)"
+    return make_table(header.split("|"), rows)
 
 
 def tabulate_kernels(results: Json) -> str:
     """Make a table of pieces, in numpy and compiled."""
-    rows = [
-        [
-            what,
-            *map(format_time, timed.values()),
-            f"**{find_ratio(timed, 'compiled'):.1f}x**",
-        ]
-        for what, timed in results["timings"]["one thread"].items()
-    ]
+    rows = []
+    for what, timed in results["timings"]["one thread"].items():
+        ratio = f"**{find_ratio(timed, 'compiled'):.1f}x**"
+        rows.append([what, *map(format_time, timed.values()), ratio])
     head = f"microseconds a row of {results['width']} (quartiles)"
     return make_table([head, "numpy", "compiled", "times as fast"], rows)
-
-
-def tabulate_hashing(results: Json) -> str:
-    """Make a table of the share of the time that is hashing."""
-    columns = results["hashing"]
-    rows = [
-        [name, *(_format_share(*shares[name]) for shares in columns.values())]
-        for name in next(iter(columns.values()))
-    ]
-    return make_table(["percent of the time that is hashing", *columns], rows)
-
-
-def _format_share(share: float, quartiles: tuple[float, float]) -> str:
-    lower, upper = quartiles
-    return f"{100 * share:.1f} ({100 * lower:.1f}..{100 * upper:.1f})"
-
-
-def tabulate_profile(results: Json) -> str:
-    """Make a table of where the time goes, forward and backward in training."""
-    stages = [*dict.fromkeys(s for us in results["profile"].values() for s in us)]
-    rows = [
-        [what, *(f"{us[stage]:.2f}" if stage in us else "" for stage in stages)]
-        for what, us in results["profile"].items()
-    ]
-    return make_table(["microseconds a word", *stages], rows)
-
-
-def tabulate_optimizer(results: Json) -> str:
-    """Make a table of the optimizer alone."""
-    rows = [
-        [name, *(f"{ms:.1f}" for ms in times.values())]
-        for name, times in results["optimizer_ms"].items()
-    ]
-    return make_table(["optimizer, ms a step", "normal", "denormal"], rows)
 
 
 def tabulate_gpu(results: Json) -> str:
@@ -264,47 +224,13 @@ def tabulate_gpu(results: Json) -> str:
     )
 
 
-def tabulate_growth(results: Json) -> str:
-    """Make tables of time, of memory that grows, and of tables that are shared."""
-    memory = [
-        [way, f"{points[-1][0]:,.0f}", f"{points[-1][1] - points[0][1]:+.1f}"]
-        for way, points in results["rss_mib"].items()
-    ]
-    kept = [
-        [name, *(f"{x:.1f}" for x in of.values())]
-        for name, of in results["tables"].items()
-    ]
-    kinds = [
-        kind.removesuffix("_mib").replace("_", " ")
-        for kind in next(iter(results["tables"].values()))
-    ]
-    sharing = results["sharing"]
-    shared = [
-        [
-            way,
-            *(
-                ["fails", ""]
-                if "error" in of
-                else [f"{mib:.0f}" for mib in of.values()]
-            ),
-        ]
-        for way, of in sharing["ways"].items()
-    ]
-    title = f"{sharing['workers']} workers, tables of {sharing['tables_mib']:.0f} MiB"
-    tables = (
-        tabulate_groups(
-            "words seen: microseconds a word",
-            results["timings"]["words seen"],
-            partial(format_cell, format_timing=format_time),
-        ),
-        make_table(["", "distinct words", "MiB more"], memory),
-        make_table(["layer, MiB", *kinds], kept),
-        make_table(
-            [f"{title}; MiB a worker", "with its share (PSS)", "its own (USS)"], shared
-        ),
-    )
-    return "\n\n".join(tables)
+def tabulate_stream(results: Json) -> str:
+    """Make a table of time as a stream grows."""
+    return tabulate_groups(f"words seen: {US}", results["timings"]["words seen"], TIME)
 
+
+TIME, ROUGH = partial(format_cell, form=format_time), partial(format_cell, digits=1)
+US = "microseconds a word"
 
 #: For each part of a page the results that it is made of, and what makes it.
 PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
@@ -313,51 +239,40 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "components": ("published", tabulate_components),
     "accelerate": ("accelerate", tabulate_accelerated),
     "precision": ("precision", tabulate_precisions),
-    "embedding": (
-        "embedding",
-        partial(
-            tabulate_sizes,
-            cell=partial(format_cell, format_timing=format_time, digits=1),
-        ),
-    ),
+    "embedding": ("embedding", partial(tabulate_sizes, cell=partial(TIME, digits=1))),
     "embedding-threads": ("embedding", tabulate_threads),
     "kernels": ("kernels", tabulate_kernels),
-    "weights": (
-        "weights",
-        partial(
-            tabulate_sizes,
-            cell=partial(format_cell, format_timing=format_time, slower=True),
-        ),
-    ),
-    "hashformers": (
+    "weights": ("weights", partial(tabulate_sizes, cell=partial(TIME, power=-1))),
+    "hashformers": ("hashformers", tabulate_contenders),
+    "hashing": (
         "hashformers",
-        partial(tabulate_contenders, counted="parameters", key="parameters"),
+        partial(tabulate, "hashing", "share that is hashing", 3),
     ),
-    "hashing": ("hashformers", tabulate_hashing),
     "pipeline": ("pipeline", tabulate_contenders),
     "pipeline-threads": ("pipeline", tabulate_threads),
-    "profile": ("pipeline", tabulate_profile),
-    "recognizers": (
-        "recognizers",
-        partial(tabulate_contenders, counted="entities found", key="entities"),
-    ),
-    "encoders": (
-        "encoders",
-        partial(tabulate_contenders, counted="parameters", key="parameters"),
-    ),
-    "textcat": (
+    "profile": ("pipeline", partial(tabulate, "profile", US, 1)),
+    "recognizers": ("recognizers", tabulate_contenders),
+    "encoders": ("encoders", tabulate_contenders),
+    "textcat": ("textcat", partial(tabulate_contenders, cell=ROUGH)),
+    "textcat-profile": (
         "textcat",
-        partial(
-            tabulate_contenders,
-            cell=partial(format_cell, digits=1),
-            counted="parameters",
-            key="parameters",
-        ),
+        partial(tabulate, "profile", US, 2),
     ),
-    "textcat-profile": ("textcat", tabulate_profile),
-    "optimizer": ("textcat", tabulate_optimizer),
+    "optimizer": (
+        "textcat",
+        partial(tabulate, "optimizer_ms", "optimizer, ms a step", 1),
+    ),
     "gpu": ("gpu", tabulate_gpu),
-    "growth": ("growth", tabulate_growth),
+    "growth": ("growth", tabulate_stream),
+    "memory": (
+        "growth",
+        partial(tabulate, "rss_mib", "MiB, after so many distinct words", 1),
+    ),
+    "kept": ("growth", partial(tabulate, "kept_mib", "layer, MiB", 1)),
+    "sharing": (
+        "growth",
+        partial(tabulate, "sharing_mib", "MiB of each worker", 0),
+    ),
 }
 
 
@@ -379,14 +294,14 @@ def make_caption(results: Json) -> str:
 
 def make_part(name: str, folder: Path = RESULTS) -> str:
     """Make a part of a page: tables, and what they were measured on."""
-    source, tabulate = PARTS[name]
+    source, make = PARTS[name]
     path = folder / f"{source}.json"
     if not path.is_file():
         return f"Not measured yet: `python -m benchmarks {source}` does it."
     results = read_json(path)
     is_first = name == source and "disturbances" in results
     caption = f"\n\n{make_caption(results)}" if is_first else ""
-    return tabulate(results) + caption
+    return make(results) + caption
 
 
 def fill_pages(pages: Sequence[str], folder: Path = RESULTS) -> list[str]:

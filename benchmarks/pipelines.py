@@ -1,6 +1,6 @@
 """Whole pipelines, NER components and text classifiers, with equal weights."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
@@ -32,12 +32,13 @@ from .data import (
     make_examples,
     strip,
 )
-from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH
+from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH, count_parameters, list_weights
 from .stages import annotate_in_stages, profile, update_in_stages
 from .timing import (
     Contexts,
     Json,
     Makes,
+    Results,
     Schedule,
     in_numpy,
     time_in_turns,
@@ -243,7 +244,7 @@ def measure_pipelines(
     docs: int = 1000,
     updates: int = 5,
     steps: int = 60,
-) -> Iterator[Json]:
+) -> Results:
     """Measure pipelines with our embedder and encoder beside those with spaCy's.
 
     docs (int): Docs that `nlp.pipe` annotates in a round.
@@ -354,7 +355,7 @@ def measure_recognizers(
     docs: int = 1000,
     updates: int = 5,
     steps: int = 60,
-) -> Iterator[Json]:
+) -> Results:
     """Measure pipelines that differ in what reads the tok2vec.
 
     docs (int): Docs that `nlp.pipe` annotates in a round.
@@ -433,11 +434,6 @@ def get_classifier(nlp: Language) -> Model:
     return nlp.get_pipe("textcat").model  # type: ignore[attr-defined]
 
 
-def list_weights(model: Model) -> list[Any]:
-    """List the parameters of a model."""
-    return [node.get_param(n) for node in model.walk() for n in node.param_names]
-
-
 def find_classifier_layers(nlp: Language) -> Mapping[str, Model]:
     """Find the layers whose time is measured: of ours its parts, else the whole."""
     model = get_classifier(nlp)
@@ -455,7 +451,7 @@ def measure_classifiers(
     texts: int = 1000,
     batches: Sequence[int] = (32, 128),
     texts_trained: int = 512,
-) -> Iterator[Json]:
+) -> Results:
     """Measure our text classifier beside spaCy's.
 
     texts (int): Texts that `nlp.pipe` annotates in a round.
@@ -477,8 +473,7 @@ def measure_classifiers(
     yield {
         "corpus": text.to_json(),
         "parameters": {
-            name: sum(W.size for W in list_weights(get_classifier(nlp)))
-            for name, nlp in sources.items()
+            name: count_parameters(get_classifier(nlp)) for name, nlp in sources.items()
         },
         **schedule._asdict(),
         "timings": {

@@ -1,6 +1,6 @@
 """What products of fewer bits change in what trained pipelines predict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.kernels.quantized import PRECISIONS, name_instructions
 
 from .data import ROOT
-from .timing import Schedule
+from .timing import Results, Schedule
 
 PLACE = "components.tok2vec.model.encode.precision"
 
@@ -27,7 +27,7 @@ def measure_precision(
     *,
     trained: Path = ROOT / "training",
     trials: Sequence[str] = TRIALS,
-) -> Iterator[dict[str, Any]]:
+) -> Results:
     """Predict test data in float32, and in each precision that the processor has.
 
     corpus (Path): The folder of prepared corpora.

@@ -25,7 +25,7 @@ from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT
 from .growth import read_memory_mib
-from .timing import Json, Schedule, summarize, take_order
+from .timing import Json, Results, Schedule, summarize, take_order
 
 STOCK = "stock"
 #: The same numbers, and for each component the fastest that changes little.
@@ -228,7 +228,7 @@ def _describe(done: Acceleration) -> Json:
     }
 
 
-def measure_published(corpus: Path, schedule: Schedule) -> Iterator[Json]:
+def measure_published(corpus: Path, schedule: Schedule) -> Results:
     """Fetch all pipelines, and measure each.
 
     corpus (Path): The folder of assets.

@@ -17,6 +17,9 @@ from spacy_hashembeds.kernels import compiled
 
 Json = dict[str, Any]
 
+#: What a benchmark yields: the results so far.
+Results = Iterator[Json]
+
 #: Makes what is timed anew, a layer or a pipeline: its weights lie elsewhere in memory.
 Makes = Mapping[str, Callable[[], Any]]
 

@@ -11,7 +11,7 @@ import pytest
 from spacy.vocab import Vocab
 from thinc.api import Adam, get_current_ops
 
-from benchmarks import accelerate, growth, kernels, layers, pipelines, published
+from benchmarks import accelerate, growth, kernels, layers, pipelines, published, stages
 from benchmarks.data import Corpus, load_corpus, load_texts
 from benchmarks.timing import Schedule
 from spacy_hashembeds.acceleration import blas
@@ -174,19 +174,13 @@ def test_words_are_new_in_the_first_pass_alone(
 
 
 def test_hashing_is_watched_only_where_it_is_measured(corpus, hashformers, monkeypatch):
-    model = hashformers["MD5, Add"]
+    model, encode = hashformers["MD5, Add"], hash_words.encode_words
     times = iter(range(100))
-    monkeypatch.setattr(layers, "thread_time", lambda: next(times))
-    encode = hash_words.encode_words
-    with layers.timing_hashing() as seconds:
-        model.predict(corpus.docs)
-        assert seconds == [1] * 4
+    monkeypatch.setattr(stages, "perf_counter", lambda: next(times))
+    arguments = model, layers.prepare_predict, [corpus.docs], Schedule(1, 1)
+    # four columns of one second each, between looks at the clock
+    assert layers.measure_hashing(*arguments) == pytest.approx([4 / 9] * 2)
     assert hash_words.encode_words is encode
-    shares = layers.measure_hashing(
-        model, layers.prepare_predict, [corpus.docs], Schedule(1, 1)
-    )
-    # four columns of one second each, between nine looks at the clock
-    assert [share for share, _ in shares.values()] == pytest.approx([4 / 9] * 2)
 
 
 @pytest.mark.torch
