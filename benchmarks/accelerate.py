@@ -1,6 +1,5 @@
 """What `spacy hashembeds accelerate` makes of NER that spaCy's own configs train."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +16,7 @@ from spacy_hashembeds.acceleration.changes import ENTITIES
 from spacy_hashembeds.kernels.quantized import PRECISIONS, find_instructions
 from spacy_hashembeds.loading import load_trained
 
-from .data import ROOT, Corpus, load_corpus
+from .data import ROOT, Corpus, Sizes, load_corpus
 from .pipelines import compare_annotations, prepare_calls, prepare_pipe
 from .timing import Json, Makes, Results, Schedule, time_in_turns
 
@@ -36,20 +35,11 @@ GROUPS = {
 }
 
 
-def measure_acceleration(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    trained: Path = TRAINED,
-    groups: Mapping[str, str] = GROUPS,
-    steps: int = 600,
-) -> Results:
+def measure_acceleration(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure stock pipelines as they are, with the callback alone, and accelerated.
 
     corpus (Path): A folder with train.spacy, dev.spacy and test.spacy. The pipelines
         are trained on the first, and timed and checked on all of the last.
-    trained (Path): The folder of the stock pipelines. What is there is not trained.
-    steps (int): How long to train each.
     RAISES (FileNotFoundError): If a split of the corpus is missing.
     RAISES (ValueError): If an accelerated pipeline does not predict as before.
     """
@@ -63,8 +53,8 @@ def measure_acceleration(
     test = load_corpus(corpus / "test.spacy")
     timings: Json = {"`nlp.pipe`": {}, "a text a call": {}}
     about = {}
-    for optimize, title in groups.items():
-        model = train_stock(optimize, corpus, trained, steps)
+    for optimize, title in GROUPS.items():
+        model = train_stock(optimize, corpus, sizes.stock_steps)
         tok2vec = dot_to_object(load_trained(model).config.interpolate(), TOK2VEC)
         width, depth = tok2vec["embed"]["width"], tok2vec["encode"]["depth"]
         what = f"{title} (width {width}, depth {depth})"
@@ -73,19 +63,18 @@ def measure_acceleration(
             rows[what] = timed[section]
     yield {
         "corpus": test.to_json(),
-        "steps": steps,
-        **schedule._asdict(),
+        "steps": sizes.stock_steps,
         "pipelines": about,
         "timings": timings,
     }
 
 
-def train_stock(optimize: str, corpus: Path, trained: Path, steps: int) -> Path:
+def train_stock(optimize: str, corpus: Path, steps: int) -> Path:
     """Train the NER of spaCy's own config, as `spacy train` does, unless it is there.
 
     RETURNS (Path): The folder of the pipeline.
     """
-    output = trained / f"{optimize}-{corpus.name}-{steps}"
+    output = TRAINED / f"{optimize}-{corpus.name}-{steps}"
     model = output / "model-last"
     if model.is_dir():
         msg.info(f"Using the pipeline in {model}: remove it to train it anew")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from time import sleep
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from wasabi import msg
@@ -12,7 +12,17 @@ from spacy_hashembeds.acceleration.machine import find_disturbances, watch_machi
 from spacy_hashembeds.files import read_json, write_json
 
 from .accelerate import measure_acceleration
-from .data import CORPUS, RESULTS, ROOT, TEXTS
+from .data import (
+    CORPUS,
+    RESULTS,
+    ROOT,
+    SIZES,
+    TEXTS,
+    Corpus,
+    Sizes,
+    load_corpus,
+    load_texts,
+)
 from .gpu import measure_gpu
 from .growth import measure_growth
 from .kernels import measure_kernels
@@ -31,29 +41,30 @@ from .timing import Json, Results, Schedule, find_baselines
 
 
 class Benchmark(NamedTuple):
-    """What measures, given a corpus and a schedule, and yields the results so far; and
-    the corpus and the schedule that it is given unless others are named.
+    """What measures, given a corpus, a schedule and sizes, and yields the results so
+    far; the schedule, where the corpus is, and what loads it.
     """
 
-    measure: Callable[[Path, Schedule], Results]
+    measure: Callable[[Any, Schedule, Sizes], Results]
     blocks: int
     rounds: int
-    corpus: Path = CORPUS
+    path: Path = CORPUS
+    load: Callable[[Path], Any] = load_corpus
 
 
 BENCHMARKS = {
-    "published": Benchmark(measure_published, 1, 7, ROOT / "assets"),
-    "accelerate": Benchmark(measure_acceleration, 5, 3, CORPUS.parent),
-    "precision": Benchmark(measure_precision, 1, 1, ROOT / "corpus"),
+    "published": Benchmark(measure_published, 1, 7, ROOT / "assets", Path),
+    "accelerate": Benchmark(measure_acceleration, 5, 3, CORPUS.parent, Path),
+    "precision": Benchmark(measure_precision, 1, 1, ROOT / "corpus", Path),
     "embedding": Benchmark(measure_embedding, 5, 5),
-    "kernels": Benchmark(measure_kernels, 5, 21),
+    "kernels": Benchmark(measure_kernels, 5, 21, ROOT, Path),
     "weights": Benchmark(measure_weights, 5, 5),
     "hashformers": Benchmark(measure_hashformers, 5, 5),
     "pipeline": Benchmark(measure_pipelines, 5, 3),
     "recognizers": Benchmark(measure_recognizers, 5, 3),
     "encoders": Benchmark(measure_encoders, 5, 5),
-    "textcat": Benchmark(measure_classifiers, 5, 3, TEXTS),
-    "growth": Benchmark(measure_growth, 1, 1),
+    "textcat": Benchmark(measure_classifiers, 5, 3, TEXTS, load_texts),
+    "growth": Benchmark(measure_growth, 1, 1, ROOT, Path),
     "gpu": Benchmark(measure_gpu, 3, 5),
 }
 
@@ -74,13 +85,23 @@ def run(
     benchmark, output = BENCHMARKS[name], output or RESULTS / f"{name}.json"
     schedule = Schedule(blocks or benchmark.blocks, rounds or benchmark.rounds)
     try:
-        measured = benchmark.measure(corpus or benchmark.corpus, schedule)
-        write_results(measured, output)
+        write_results(measure(benchmark, corpus or benchmark.path, schedule), output)
     except (FileNotFoundError, ImportError, RuntimeError) as error:
         msg.fail("There is nothing to measure", str(error), exits=1)
     for make in (make for source, make in PARTS.values() if source == name):
         typer.echo(f"\n{make(read_json(output))}")
     msg.good(f"Results: {output}")
+
+
+def measure(
+    benchmark: Benchmark, path: Path, schedule: Schedule, sizes: Sizes = SIZES
+) -> Results:
+    """Load a corpus, and measure on it."""
+    corpus, head = benchmark.load(path), schedule._asdict()
+    if isinstance(corpus, Corpus):
+        head["corpus"] = corpus.to_json()
+    for results in benchmark.measure(corpus, schedule, sizes):
+        yield {**head, **results}
 
 
 def write_results(measured: Results, output: Path) -> None:

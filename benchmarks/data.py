@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import spacy
 from spacy.tokens import Doc
@@ -26,6 +26,37 @@ SHORT, N_SHORT = 27, 100
 BATCH_WORDS = 1000
 #: Calls are timed several at once, until they have so many words.
 _WORDS_PER_SAMPLE = 500
+
+
+class Sizes(NamedTuple):
+    """How much is measured, unless in a test."""
+
+    #: Docs in a call of a layer, where one means a short one.
+    calls: Sequence[int] = (1, 10, 100, 1000)
+    #: About the words in a call of a layer in training, and on a GPU.
+    words: Sequence[int] = (100, 1000, 10_000)
+    gpu_words: Sequence[int] = (1000, 10_000, 100_000)
+    #: Docs that are annotated in a round, and steps of training.
+    docs: int = 1000
+    updates: int = 5
+    #: Texts in a step of training of classifiers, and texts of all steps in a round.
+    texts: Sequence[int] = (32, 128)
+    texts_trained: int = 512
+    #: Steps of training before, and for stock pipelines to be accelerated.
+    steps: int = 60
+    stock_steps: int = 600
+    #: Rows of a kernel's call, those of a block of the encoder, and calls of a turn.
+    rows: int = 256
+    kernel_calls: int = 20
+    #: Tokens of a stream, and distinct words, one after the other.
+    tokens: int = 10_000_000
+    distinct_words: int = 1_000_000
+    #: Rows of tables that so many processes share: 154 MB.
+    shared_rows: Sequence[int] = (100_000,) * 4
+    workers: int = 4
+
+
+SIZES = Sizes()
 
 
 @dataclass(frozen=True)

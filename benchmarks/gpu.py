@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from pathlib import Path
+from itertools import product
 from time import perf_counter
 from typing import Any, NamedTuple
 from unittest import mock
@@ -29,11 +29,12 @@ from spacy_hashembeds.kernels.cuda import DETERMINISTIC_NAME
 
 from .data import (
     BATCH_WORDS,
+    Corpus,
+    Sizes,
     batch_by_docs,
     batch_by_words,
     cut_updates,
     group,
-    load_corpus,
 )
 from .layers import (
     OUR_EMBED,
@@ -55,25 +56,10 @@ from .pipelines import (
     prepare_update,
     train,
 )
-from .timing import Json, Prepare, Results, Schedule, time_in_turns
+from .timing import Json, Results, Schedule, time_in_turns, time_ways
 
 FIXED, ATOMIC = "ours, fixed order", "ours, atomic"
 PREPARE_TRAIN = partial(prepare_train, dropout=0.0)
-
-
-class Sizes(NamedTuple):
-    """What is measured: tokens of a batch, batches that take turns, Docs of `nlp.pipe`,
-    steps of `nlp.update` in a round, and of training before.
-    """
-
-    tokens: Sequence[int] = (1000, 10_000, 100_000)
-    batches: int = 8
-    docs: int = 1000
-    updates: int = 5
-    training_steps: int = 60
-
-
-SIZES = Sizes()
 
 
 class Device(NamedTuple):
@@ -122,40 +108,25 @@ def find_device() -> Device:
     return Device(import_module("cupy"), CupyOps())
 
 
-def measure_gpu(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    sizes: Sizes = SIZES,
-) -> Results:
+def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure all parts, one after the other: those of minutes are not lost if a later
     one fails.
 
     RAISES (RuntimeError): If there is no GPU, or outputs differ.
     """
-    device, text = find_device(), load_corpus(corpus)
-    results: Json = {
-        "device": device.describe(),
-        "corpus": text.to_json(),
-        **schedule._asdict(),
-    }
+    device = find_device()
+    results: Json = {"device": device.describe()}
     models = make_embedders(text.docs)
-    results["timings"] = {"embedders": {}}
     makes = {name: partial(device.move, model) for name, model in models.items()}
-    kinds: dict[str, Prepare] = {
-        "prediction": prepare_predict,
-        "forward and backward": PREPARE_TRAIN,
-    }
-    for kind, prepare in kinds.items():
-        for n in sizes.tokens:
-            samples = group(batch_by_words(text.docs, n, sizes.batches), 1)
-            stock, ours = (make() for make in makes.values())
-            compare_outputs(stock, ours, samples[0], device.ops.to_numpy)
-            results["timings"]["embedders"][f"embedder, {kind}, {n:,} words"] = (
-                time_in_turns(
-                    makes, prepare, samples, schedule, clock=device.read_clock
-                )
-            )
+    ways: dict[str, Any] = {}
+    kinds = {"prediction": prepare_predict, "forward and backward": PREPARE_TRAIN}
+    for (kind, prepare), n in product(kinds.items(), sizes.gpu_words):
+        samples = group(batch_by_words(text.docs, n, 8), 1)
+        stock, ours = (make() for make in makes.values())
+        compare_outputs(stock, ours, samples[0], device.ops.to_numpy)
+        ways[f"embedder, {kind}, {n:,} words"] = (makes, prepare, samples)
+    embedders = time_ways(ways, schedule, clock=device.read_clock)
+    results["timings"] = {"embedders": embedders}
     yield results
     results["equal_runs"] = measure_equality(device, models, text.docs)
     yield results
@@ -200,7 +171,7 @@ def measure_pipelines(
     """Measure `nlp.pipe` and `nlp.update`, and what adding up gradients in a fixed
     order takes of it; and compare annotations before.
     """
-    source = train(partial(build_pipeline, SPACY), docs, sizes.training_steps)
+    source = train(partial(build_pipeline, SPACY), docs, sizes.steps)
     makes = make_copies((SPACY, OURS), build_pipeline, source)
     piped = batch_by_docs(docs, sizes.docs, schedule.rounds)
     updated = cut_updates(docs, sizes.updates, schedule.rounds)

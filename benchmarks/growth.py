@@ -16,7 +16,7 @@ import spacy
 from spacy.tokens import Doc
 from thinc.api import SGD, Model, fix_random_seed
 
-from .data import BATCH_WORDS
+from .data import BATCH_WORDS, Sizes
 from .layers import (
     OUR_EMBED,
     OURS,
@@ -98,51 +98,38 @@ class Stream(Sequence[Any]):
         return [[ArrayDoc(np.column_stack([norms, columns]))]]
 
 
-def measure_growth(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    tokens: int = 10_000_000,
-    words: int = 1_000_000,
-    rows: Sequence[int] = ROWS,
-    shared_rows: Sequence[int] = (100_000,) * 4,
-    workers: int = 4,
-    ways: Sequence[str] = WAYS,
-) -> Results:
-    """Measure whether time and memory of our layer stay as they are.
-
-    corpus, schedule: Nothing: words are made up, and the stream is timed once.
-    tokens (int): How long the stream of tokens is that is timed.
-    words (int): How many distinct words are embedded to measure memory.
-    shared_rows (Sequence[int]): The rows of the tables that processes share: 154 MB.
-    workers (int): How many processes share them.
+def measure_growth(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:
+    """Measure whether time and memory of our layer stay as they are, of made-up words
+    in a stream that is timed once.
     """
+    words = sizes.distinct_words
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         # each in a process of its own: memory once used is not always given back
-        grown = {way: pool.apply(watch_rss, (way, words, [*rows])) for way in ways}
+        grown = {way: pool.apply(watch_rss, (way, words)) for way in WAYS}
+    shared = sizes.shared_rows, sizes.workers
     yield {
-        "rows": [*rows],
-        "timings": {"words seen": time_stream(tokens, rows)},
+        "rows": ROWS,
+        "timings": {"words seen": time_stream(sizes.tokens)},
         "rss_mib": grown,
-        "kept_mib": {name: measure_tables(name, rows) for name in NAMES},
-        "sharing": {"rows": [*shared_rows], "workers": workers},
-        "sharing_mib": measure_sharing(shared_rows, workers, min(words, 200_000)),
+        "kept_mib": {name: measure_tables(name) for name in NAMES},
+        "sharing": dict(zip(("rows", "workers"), shared, strict=True)),
+        "sharing_mib": measure_sharing(*shared, min(words, 200_000)),
     }
 
 
-def build_plain(name: str, rows: Sequence[int]) -> Model:
+def build_plain(name: str, rows: Sequence[int] = ROWS) -> Model:
     """Build our hash embedder or spaCy's, initialised."""
     model = build_embedder(NAMES[name], rows=[*rows])
     model.initialize()
     return model
 
 
-def time_stream(tokens: int, rows: Sequence[int]) -> Json:
+def time_stream(tokens: int) -> Json:
     """Time a stream of tokens: what was measured at 1000 tokens, 10,000 and so on, each
     since the last such point.
     """
     fix_random_seed(0)
-    models = {name: build_plain(name, rows) for name in NAMES}
+    models = {name: build_plain(name) for name in NAMES}
     makes = {name: lambda m=model: m for name, model in models.items()}
     decades = accumulate([BATCH_WORDS] + [10] * 20, lambda a, b: a * b)
     ends = [*takewhile(lambda end: end < tokens, decades), tokens]
@@ -154,7 +141,7 @@ def time_stream(tokens: int, rows: Sequence[int]) -> Json:
     return points
 
 
-def watch_rss(way: str, n_words: int, rows: Sequence[int]) -> dict[str, float]:
+def watch_rss(way: str, n_words: int) -> dict[str, float]:
     """Embed distinct words in one of the ways, in this process.
 
     RAISES (ValueError): If there are too few words to see memory grow.
@@ -166,7 +153,7 @@ def watch_rss(way: str, n_words: int, rows: Sequence[int]) -> dict[str, float]:
             f"'words' should be more than {_FIRST * BATCH_WORDS}, but is {n_words}."
         )
     points, calls = {}, Stream(0, n_words, distinct=True)
-    model = build_plain(SPACY if way.startswith("spaCy") else OURS, rows)
+    model = build_plain(SPACY if way.startswith("spaCy") else OURS)
     nlp = spacy.blank("en")
     for number, (docs,) in enumerate(calls):
         if way.endswith("new vocab at times") and number % _VOCAB_BATCHES == 0:
@@ -205,7 +192,7 @@ def read_memory_mib(field: str, file: str = "smaps_rollup") -> float:
     )
 
 
-def measure_tables(name: str, rows: Sequence[int]) -> dict[str, float]:
+def measure_tables(name: str) -> dict[str, float]:
     """Measure what a layer has in memory, in MiB: its parameters, what it keeps besides
     after it has predicted and after it was trained, and the highest that memory rose
     while it predicted 1000 words.
@@ -213,7 +200,7 @@ def measure_tables(name: str, rows: Sequence[int]) -> dict[str, float]:
     docs: Any = Stream(0, BATCH_WORDS)[0][0]
     tracemalloc.start()
     try:
-        model = build_plain(name, rows)
+        model = build_plain(name)
         empty = _get_traced()
         for _ in range(3):
             model.predict(docs)

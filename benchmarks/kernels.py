@@ -18,6 +18,7 @@ from spacy_hashembeds.layers.dropout import draw_mask
 from spacy_hashembeds.layers.windowencoder import Rows, Weights, predict
 from spacy_hashembeds.optimizers import Adam
 
+from .data import Sizes
 from .layers import WIDTH
 from .timing import Results, Schedule, in_numpy, time_in_turns
 
@@ -129,19 +130,9 @@ ALL_PIECES: Mapping[str, Piece] = {
 }
 
 
-def measure_kernels(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    rows: int = 256,
-    calls: int = 20,
-) -> Results:
-    """Measure each piece by compiled kernels and without.
+def measure_kernels(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:
+    """Measure each piece by compiled kernels and without, of random numbers.
 
-    corpus (Path): Nothing: numbers are random.
-    rows (int): Rows, or tokens, that a call computes: those of a block of the encoder,
-        so that all is in the cache, as it is there.
-    calls (int): How often each is called in a turn.
     RAISES (RuntimeError): If there are no compiled kernels in use.
     """
     if compiled.kernels is None:
@@ -149,6 +140,8 @@ def measure_kernels(
             "There should be compiled kernels in use to measure, but are none: "
             "`spacy hashembeds doctor` says why."
         )
+
+    rows, calls = sizes.rows, sizes.kernel_calls
 
     def prepare(piece: Piece, n: int) -> Callable[[], object]:
         call = piece(np.random.default_rng(0), n)
@@ -159,7 +152,6 @@ def measure_kernels(
         "pieces": PIECES,
         "rows_per_call": rows,
         "calls": calls,
-        **schedule._asdict(),
         "timings": {
             "one thread": {
                 name: time_in_turns(

@@ -1,6 +1,6 @@
 """Layers alone: embedders, those with weights, HashFormers, and LSTM encoders."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -29,12 +29,13 @@ from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
 from .data import (
     BATCH_WORDS,
+    Corpus,
+    Sizes,
     batch_by_docs,
     batch_by_words,
     cut_updates,
     find_short_docs,
     group,
-    load_corpus,
 )
 from .machine import import_torch
 from .stages import Stages
@@ -45,10 +46,11 @@ from .timing import (
     Prepare,
     Results,
     Schedule,
+    Ways,
     count_words,
     in_numpy,
-    time_in_turns,
     time_on_threads,
+    time_ways,
 )
 from .torch_embed import TorchEmbed
 
@@ -69,13 +71,8 @@ TORCH, OURS_1, LOOKUP = "PyTorch, 4 hashes", "ours, 1 hash", "ours, lookup"
 STOCK_EMBED = "spacy.MultiHashEmbed.v2"
 OUR_EMBED = "spacy-hashembeds.MultiFewerHashEmbed.v1"
 
-#: Docs in a call of `predict`, where one means a short one; and, roughly, words in a
-#: batch of training, with none of dropout and with what `spacy train` sets by default.
-SIZES: dict[str, Sequence[float]] = {
-    "docs": (1, 10, 100, 1000),
-    "words": (100, 1000, 10_000),
-    "dropouts": (0.0, DROPOUT),
-}
+#: Without, and with what `spacy train` sets by default.
+DROPOUTS = (0.0, DROPOUT)
 
 
 def prepare_predict(model: Any, sample: Sequence[Any]) -> Callable[[], object]:
@@ -231,27 +228,31 @@ def time_sizes(
     makes: Makes,
     docs: Sequence[Doc],
     schedule: Schedule,
-    sizes: Mapping[str, Sequence[Any]],
+    sizes: Sizes,
     contexts: Contexts | None = None,
 ) -> dict[str, Json]:
     """Time embedders in prediction, and forward and backward, by the size of a call."""
-    predict, train = {}, {}
-    for n in sizes["docs"]:
-        batches = cut_calls(docs, n)
-        what = f"{n:,} of {_count_mean(batches):,.0f} words"
-        predict[what] = time_in_turns(
-            makes, prepare_predict, group(batches), schedule, contexts=contexts
+    predict: Ways = {
+        f"{n:,} of {_count_mean(batches):,.0f} words": (
+            *(makes, prepare_predict),
+            group(batches),
         )
-    for dropout, n in product(sizes["dropouts"], sizes["words"]):
-        batches = batch_by_words(docs, n, 100)
-        what = f"{_count_mean(batches):,.0f}, {dropout:g}"
-        prepare = partial(prepare_train, dropout=dropout)
-        train[what] = time_in_turns(
-            makes, prepare, group(batches), schedule, contexts=contexts
+        for n in sizes.calls
+        for batches in [cut_calls(docs, n)]
+    }
+    train: Ways = {
+        f"{_count_mean(batches):,.0f}, {dropout:g}": (
+            *(makes, partial(prepare_train, dropout=dropout)),
+            group(batches),
         )
+        for dropout, n in product(DROPOUTS, sizes.words)
+        for batches in [batch_by_words(docs, n, 100)]
+    }
     return {
-        "forward: Docs a call": predict,
-        "forward and backward: words, dropout": train,
+        "forward: Docs a call": time_ways(predict, schedule, contexts=contexts),
+        "forward and backward: words, dropout": time_ways(
+            train, schedule, contexts=contexts
+        ),
     }
 
 
@@ -264,54 +265,32 @@ def _count_mean(batches: Sequence[list[Doc]]) -> float:
     return count_words([*batches]) / len(batches)
 
 
-def measure_embedding(
-    corpus: Path,
-    schedule: Schedule,
-    **sizes: Sequence[Any],
-) -> Results:
+def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure our embedding layers beside spaCy's and PyTorch's."""
-    text, sizes = load_corpus(corpus), {**SIZES, **sizes}
     makes = make_embedders(text.docs)
-    batch = text.docs[:1000]
-    agreement = compare_outputs(makes[SPACY](), makes[OURS](), [batch])
+    agreement = compare_outputs(makes[SPACY](), makes[OURS](), [text.docs[:1000]])
     timings = time_sizes(makes, text.docs, schedule, sizes, in_numpy(OURS_NUMPY))
-    timings["threads"] = {
-        f"{n} Docs a call, {name}": time_on_threads(
-            makes[name],
-            prepare_predict,
-            [cut_calls(text.docs, n, max(8, 400 // n))],
-            schedule,
-        )
-        for n in sizes["docs"]
-        if n <= 100
-        for name in (SPACY, OURS)
-    }
+    timings["threads"] = {}
+    for n, name in product(sizes.calls, (SPACY, OURS)):
+        if n <= 100:
+            calls = cut_calls(text.docs, n, max(8, 400 // n))
+            timings["threads"][f"{n} Docs a call, {name}"] = time_on_threads(
+                makes[name], prepare_predict, [calls], schedule
+            )
     yield {
-        "corpus": text.to_json(),
         "width": WIDTH,
         "rows": ROWS,
         "multi_embed_min_freq": MIN_FREQ,
-        **schedule._asdict(),
         "agreement": agreement,
         "timings": timings,
     }
 
 
-def measure_weights(
-    corpus: Path,
-    schedule: Schedule,
-    **sizes: Sequence[Any],
-) -> Results:
+def measure_weights(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure what importance weights and hybrid tables cost."""
-    text = load_corpus(corpus)
     makes, settings = make_weighted(text.docs)
-    yield {
-        "corpus": text.to_json(),
-        "width": WIDTH,
-        **settings,
-        **schedule._asdict(),
-        "timings": time_sizes(makes, text.docs, schedule, {**SIZES, **sizes}),
-    }
+    timings = time_sizes(makes, text.docs, schedule, sizes)
+    yield {"width": WIDTH, **settings, "timings": timings}
 
 
 #: For each name the hashes, or the hasher and the compressor of all attributes.
@@ -364,62 +343,41 @@ def _make_counter(docs: Sequence[Doc]) -> Callable[[CharacterNgrams], NDArray]:
     return count
 
 
-def cut_ways(
-    docs: Sequence[Doc], n_docs: int, updates: int
-) -> dict[str, tuple[Prepare, list[Any]]]:
+def cut_ways(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list[Any]]]:
     """Cut docs into as many calls, and steps of training, as they are enough for."""
-    calls = batch_by_docs(docs, n_docs, max(1, len(docs) // n_docs))
+    calls = batch_by_docs(docs, sizes.docs, max(1, len(docs) // sizes.docs))
+    short = [[doc] for doc in find_short_docs(docs)]
     n_steps = max(1, count_words([*docs]) // BATCH_WORDS)
     steps = batch_by_words(docs, BATCH_WORDS, n_steps)
     train = partial(prepare_train, dropout=DROPOUT)
     return {
-        f"prediction, {n_docs:,} Docs": (prepare_predict, group(calls, 1)),
-        "prediction, a short Doc": (
-            prepare_predict,
-            group([[doc] for doc in find_short_docs(docs)]),
-        ),
-        f"training, {BATCH_WORDS:,} words": (train, group(steps, updates)),
+        f"prediction, {sizes.docs:,} Docs": (prepare_predict, group(calls, 1)),
+        "prediction, a short Doc": (prepare_predict, group(short)),
+        f"training, {BATCH_WORDS:,} words": (train, group(steps, sizes.updates)),
     }
 
 
-def measure_hashformers(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    docs: int = 1000,
-    updates: int = 5,
-) -> Results:
-    """Measure how fast all pairs are, and how much of their time is hashing.
-
-    docs (int): Docs that are embedded at once in prediction, as by `nlp.pipe`.
-    updates (int): Steps of training in a turn, of about 1000 words each.
-    """
-    text = load_corpus(corpus)
+def measure_hashformers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
+    """Measure how fast all pairs are, and how much of their time is hashing."""
     models = make_hashformers(text.docs)
-    ways = cut_ways(text.docs, docs, updates)
-    timings: Json = {}
-    hashing: Json = {}
-    for what, (prepare, samples) in ways.items():
+    ways, hashing = {}, {name: {} for name in PAIRS}  # type: ignore[var-annotated]
+    for what, (prepare, samples) in cut_ways(text.docs, sizes).items():
         whole = [batch for sample in samples for batch in sample]
-        makes = {
+        warm = {
             name: partial(_warm_up, m, prepare, whole) for name, m in models.items()
         }
-        timings[what] = time_in_turns(
-            makes, prepare, samples, schedule, clock=thread_time
-        )
+        ways[what] = (warm, prepare, samples)
         for name in PAIRS:
             shares = measure_hashing(models[name], prepare, whole, schedule)
             for title, share in zip(PASSES, shares, strict=True):
-                hashing.setdefault(name, {})[f"{what}; {title}"] = share
+                hashing[name][f"{what}; {title}"] = share
     yield {
-        "corpus": text.to_json(),
         "width": WIDTH,
         "rows": ROWS,
         "emb_rows": EMB_ROWS,
         "dropout": DROPOUT,
-        **schedule._asdict(),
         "parameters": {name: count_parameters(m) for name, m in models.items()},
-        "timings": {"one thread": timings},
+        "timings": {"one thread": time_ways(ways, schedule, clock=thread_time)},
         "hashing": hashing,
     }
 
@@ -506,49 +464,32 @@ def _copy_weights(stock: Model, crossed: Model) -> None:
             crossed.set_param(f"b_{ours}", b)
 
 
-def measure_encoders(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    docs: int = 1000,
-    updates: int = 5,
-) -> Results:
+def measure_encoders(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure LSTM encoders on vectors for the tokens of Docs.
 
-    docs (int): Docs that are encoded at once in prediction, as by `nlp.pipe`.
-    updates (int): Steps of training in a round, of about 1000 words each.
     RAISES (ImportError): If there is no PyTorch.
     """
-    text, models = load_corpus(corpus), make_encoders()
-    width = LSTM_WIDTHS[TORCH_LSTM]
-    short = group([[doc] for doc in find_short_docs(text.docs)])
-    calls = group(batch_by_docs(text.docs, docs, schedule.rounds), 1)
-    steps = cut_updates(text.docs, updates, schedule.rounds)
-    ways: dict[str, tuple[Prepare, list[Any]]] = {
-        f"prediction, {docs:,} Docs": (prepare_predict, calls),
-        "prediction, a short Doc": (prepare_predict, short),
-        f"training, {BATCH_WORDS:,} words": (prepare_train, steps),
-        "training, a short Doc": (prepare_train, short),
-    }
-    vectors = {
-        what: [[make_vectors(batch, width) for batch in sample] for sample in samples]
-        for what, (_, samples) in ways.items()
-    }
+    models, width = make_encoders(), LSTM_WIDTHS[TORCH_LSTM]
     makes = {name: model.copy for name, model in models.items()}
-    # Doc by Doc: what spaCy's finds depends on how long the others of a batch are
-    alone = [[X] for batch in vectors["prediction, a short Doc"][0] for X in batch]
+
+    def draw(samples: Sequence[Any]) -> list[Any]:
+        return [[make_vectors(batch, width) for batch in each] for each in samples]
+
+    calls = draw(group(batch_by_docs(text.docs, sizes.docs, schedule.rounds), 1))
+    short = draw(group([[doc] for doc in find_short_docs(text.docs)]))
+    steps = draw(cut_updates(text.docs, sizes.updates, schedule.rounds))
+    ways: Ways = {
+        f"prediction, {sizes.docs:,} Docs": (makes, prepare_predict, calls),
+        "prediction, a short Doc": (makes, prepare_predict, short),
+        f"training, {BATCH_WORDS:,} words": (makes, prepare_train, steps),
+        "training, a short Doc": (makes, prepare_train, short),
+    }
     yield {
-        "corpus": text.to_json(),
         "width": width,
         "depth": LSTM_DEPTH,
         "dropout": LSTM_DROPOUT,
-        **schedule._asdict(),
         "parameters": {name: count_parameters(m) for name, m in models.items()},
-        "agreement": compare_outputs(models[TORCH_LSTM], models[CROSSED], alone),
-        "timings": {
-            "one thread": {
-                what: time_in_turns(makes, prepare, vectors[what], schedule)
-                for what, (prepare, _) in ways.items()
-            }
-        },
+        # Doc by Doc: what spaCy's finds depends on how long the others of a batch are
+        "agreement": compare_outputs(models[TORCH_LSTM], models[CROSSED], short[0]),
+        "timings": {"one thread": time_ways(ways, schedule)},
     }

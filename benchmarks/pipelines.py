@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
-from pathlib import Path
+from itertools import product
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -22,13 +22,13 @@ from lab.trials.configs import CONFIGS
 
 from .data import (
     BATCH_WORDS,
+    Corpus,
+    Sizes,
     batch_by_docs,
     batch_by_words,
     cut_updates,
     find_short_docs,
     group,
-    load_corpus,
-    load_texts,
     make_examples,
     strip,
 )
@@ -40,9 +40,10 @@ from .timing import (
     Makes,
     Results,
     Schedule,
+    Ways,
     in_numpy,
-    time_in_turns,
     time_on_threads,
+    time_ways,
 )
 
 #: Builds a pipeline without weights.
@@ -237,61 +238,42 @@ def _make_up_heads(lengths: Sequence[int]) -> list[int]:
     return heads
 
 
-def measure_pipelines(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    docs: int = 1000,
-    updates: int = 5,
-    steps: int = 60,
-) -> Results:
-    """Measure pipelines with our embedder and encoder beside those with spaCy's.
-
-    docs (int): Docs that `nlp.pipe` annotates in a round.
-    updates (int): Steps of `nlp.update` in a round, of about 1000 words each.
-    steps (int): How long the weights that all have are trained before.
-    """
-    text = load_corpus(corpus)
-    source = train(partial(build_pipeline, SPACY), text.docs, steps)
-    small = train(partial(build_small, SPACY), [*map(make_up, text.docs)], steps)
+def measure_pipelines(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
+    """Measure pipelines with our embedder and encoder beside those with spaCy's."""
+    made_up = [*map(make_up, text.docs)]
+    source = train(partial(build_pipeline, SPACY), text.docs, sizes.steps)
+    small = train(partial(build_small, SPACY), made_up, sizes.steps)
     makes = make_copies(NAMES, build_pipeline, source)
     small_makes = make_copies(NAMES, build_small, small)
-    pipe = batch_by_docs(text.docs, docs, schedule.rounds)
-    update = cut_updates(text.docs, updates, schedule.rounds)
-    n_short = SHORT_TEXTS * schedule.rounds
-    short_docs = find_short_docs(text.docs, n_short)
+    pipe = batch_by_docs(text.docs, sizes.docs, schedule.rounds)
+    update = cut_updates(text.docs, sizes.updates, schedule.rounds)
+    short_docs = find_short_docs(text.docs, SHORT_TEXTS * schedule.rounds)
     short = batch_by_docs(short_docs, SHORT_TEXTS, schedule.rounds)
-    ways: dict[str, tuple[Makes, Any, list[Any]]] = {
+    ways: Ways = {
         "nlp.pipe": (makes, prepare_pipe, pipe),
         "nlp.update": (makes, prepare_update, update),
         "nlp(text), one short text": (makes, prepare_texts, short),
         "nlp.pipe, four components": (small_makes, prepare_pipe, pipe),
     }
+    threads = {}
+    for what, name in product([*ways][::2], (SPACY, OURS_BLAS)):
+        _, prepare, samples = ways[what]
+        threads[f"{what}, {name}"] = time_on_threads(
+            makes[name], prepare, samples, schedule
+        )
     yield {
-        "corpus": text.to_json(),
         "width": WIDTH,
         "depth": DEPTH,
         "rows": ROWS,
-        **schedule._asdict(),
         "agreement": compare_annotations(makes, pipe[0]),
         "small_agreement": compare_annotations(small_makes, pipe[0]),
         "timings": {
-            "one thread": {
-                what: time_in_turns(*way, schedule, contexts=NUMPY)
-                for what, way in ways.items()
-            },
-            "threads": {
-                f"{what}, {name}": time_on_threads(
-                    makes[name], prepare, samples, schedule
-                )
-                for what, (_, prepare, samples) in ways.items()
-                if what.startswith("nlp(") or what == "nlp.pipe"
-                for name in (SPACY, OURS_BLAS)
-            },
+            "one thread": time_ways(ways, schedule, contexts=NUMPY),
+            "threads": threads,
         },
         "profile": profile_pipelines(
             {name: makes[name] for name in (SPACY, OURS_ADAM)},
-            dict.fromkeys((SPACY, OURS_ADAM), find_tok2vec_layers),
+            find_tok2vec_layers,
             pipe[0],
             {"nlp.update": update[0]},
             schedule,
@@ -301,27 +283,20 @@ def measure_pipelines(
 
 def profile_pipelines(
     makes: Makes,
-    find_layers: Mapping[str, Callable[[Language], Mapping[str, Model]]],
+    find_layers: Callable[[Language], Mapping[str, Model]],
     docs: list[Doc],
     updates: Mapping[str, list[list[Doc]]],
     schedule: Schedule,
 ) -> dict[str, dict[str, float]]:
     """Profile pipelines in prediction and in training, forward and backward."""
-    examples = {
-        what: [make_examples(batch) for batch in batches]
-        for what, batches in updates.items()
+    runs: dict[str, tuple[Any, list[Any]]] = {"nlp.pipe": (annotate_in_stages, docs)}
+    for what, batches in updates.items():
+        runs[what] = (update_in_stages, [*map(make_examples, batches)])
+    return {
+        f"{name}, {what}": profile(make, *run, schedule, find_layers)
+        for name, make in makes.items()
+        for what, run in runs.items()
     }
-    profiles = {}
-    for name, make in makes.items():
-        find = find_layers[name]
-        profiles[f"{name}, nlp.pipe"] = profile(
-            make, annotate_in_stages, docs, schedule, find
-        )
-        for what, batches in examples.items():
-            profiles[f"{name}, {what}"] = profile(
-                make, update_in_stages, batches, schedule, find
-            )
-    return profiles
 
 
 def find_tok2vec_layers(nlp: Language) -> dict[str, Model]:
@@ -348,59 +323,39 @@ def build_recognizer(name: str, vocab: Vocab) -> Language:
     return type(nlp).from_config(config, vocab=vocab)
 
 
-def measure_recognizers(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    docs: int = 1000,
-    updates: int = 5,
-    steps: int = 60,
-) -> Results:
-    """Measure pipelines that differ in what reads the tok2vec.
-
-    docs (int): Docs that `nlp.pipe` annotates in a round.
-    updates (int): Steps of `nlp.update` in a round, of about 1000 words each.
-    steps (int): How long each is trained before.
-    """
-    text = load_corpus(corpus)
+def measure_recognizers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
+    """Measure pipelines that differ in what reads the tok2vec."""
     makes: Makes = {}
     for name in (NER, *DECODINGS):
         # each its own: transitions depend on what is found
-        source = train(partial(build_recognizer, name), text.docs, steps)
+        source = train(partial(build_recognizer, name), text.docs, sizes.steps)
         makes = {**makes, **make_copies([name], build_recognizer, source)}
-    pipe = batch_by_docs(text.docs, docs, schedule.rounds)
-    update = cut_updates(text.docs, updates, schedule.rounds)
+    pipe = batch_by_docs(text.docs, sizes.docs, schedule.rounds)
+    update = cut_updates(text.docs, sizes.updates, schedule.rounds)
+    ways: Ways = {
+        "`nlp.pipe`": (makes, prepare_pipe, pipe),
+        "`nlp.update`": (makes, prepare_update, update),
+    }
     yield {
-        "corpus": text.to_json(),
         "width": WIDTH,
         "depth": DEPTH,
         "rows": ROWS,
-        **schedule._asdict(),
         "entities": {
             name: compare_annotations({name: make}, pipe[0])["entities"]
             for name, make in makes.items()
         },
-        "timings": {
-            "one thread": {
-                "`nlp.pipe`": time_in_turns(makes, prepare_pipe, pipe, schedule),
-                "`nlp.update`": time_in_turns(makes, prepare_update, update, schedule),
-            }
-        },
+        "timings": {"one thread": time_ways(ways, schedule)},
     }
 
 
-ENSEMBLE, HASHED, LARGE = (
-    "TextCatEnsemble",
-    "HashNgramTextCat",
-    "HashNgramTextCat, large",
-)
+ENSEMBLE, LARGE = "TextCatEnsemble", "HashNgramTextCat, large"
 #: The config that each classifier is trained by: spaCy's default model with the dropout
 #: of spaCy's other network.
 CLASSIFIERS = {
     ENSEMBLE: "textcat_reduce",
     "TextCatReduce": "textcat_reduce",
     "TextCatBOW": "textcat_bow",
-    HASHED: "hash_ngram_textcat",
+    "HashNgramTextCat": "hash_ngram_textcat",
     LARGE: "hash_ngram_textcat",
 }
 #: The gradient of an optimizer's first step, and how many without any come after it.
@@ -421,12 +376,9 @@ def build_classifier(name: str, vocab: Vocab) -> Language:
 
 def make_classifiers(docs: Sequence[Doc]) -> dict[str, Language]:
     """Make pipelines of text classifiers, with the labels of the first docs."""
-    pipelines = {}
-    for name in CLASSIFIERS:
-        fix_random_seed(0)
-        pipelines[name] = build_classifier(name, docs[0].vocab)
-        pipelines[name].initialize(lambda: make_examples(docs[:500]))
-    return pipelines
+    return {
+        name: train(partial(build_classifier, name), docs, 0) for name in CLASSIFIERS
+    }
 
 
 def get_classifier(nlp: Language) -> Model:
@@ -444,50 +396,29 @@ def find_classifier_layers(nlp: Language) -> Mapping[str, Model]:
     return {"words": words, "n-grams": ngrams, "tables": tables, "labels": labels}
 
 
-def measure_classifiers(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    texts: int = 1000,
-    batches: Sequence[int] = (32, 128),
-    texts_trained: int = 512,
-) -> Results:
-    """Measure our text classifier beside spaCy's.
-
-    texts (int): Texts that `nlp.pipe` annotates in a round.
-    batches (Sequence[int]): Texts of a step of training.
-    texts_trained (int): Texts of all steps in a round.
-    """
-    text = load_texts(corpus)
+def measure_classifiers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
+    """Measure our text classifier beside spaCy's."""
     sources = make_classifiers(text.docs)
-    makes: Makes = {
-        name: partial(copy_weights, partial(build_classifier, name), source)
-        for name, source in sources.items()
-    }
-    pipe = batch_by_docs(text.docs, texts, schedule.rounds)
+    makes: Makes = {}
+    for name, source in sources.items():
+        makes = {**makes, **make_copies([name], build_classifier, source)}
+    pipe = batch_by_docs(text.docs, sizes.docs, schedule.rounds)
     updates = {}
-    for size in batches:
-        n_steps = max(1, texts_trained // size)
+    for size in sizes.texts:
+        n_steps = max(1, sizes.texts_trained // size)
         steps = batch_by_docs(text.docs, size, n_steps * schedule.rounds)
         updates[f"nlp.update, {size} texts"] = group(steps, n_steps)
+    ways: dict[str, Any] = {"nlp.pipe": (makes, prepare_pipe, pipe)}
+    for what, samples in updates.items():
+        ways[what] = (makes, prepare_update, samples)
     yield {
-        "corpus": text.to_json(),
         "parameters": {
             name: count_parameters(get_classifier(nlp)) for name, nlp in sources.items()
         },
-        **schedule._asdict(),
-        "timings": {
-            "one thread": {
-                "nlp.pipe": time_in_turns(makes, prepare_pipe, pipe, schedule),
-                **{
-                    what: time_in_turns(makes, prepare_update, samples, schedule)
-                    for what, samples in updates.items()
-                },
-            }
-        },
+        "timings": {"one thread": time_ways(ways, schedule)},
         "profile": profile_pipelines(
             makes,
-            dict.fromkeys(makes, find_classifier_layers),
+            find_classifier_layers,
             pipe[0],
             {what: samples[0] for what, samples in updates.items()},
             schedule,

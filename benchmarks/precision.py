@@ -1,6 +1,5 @@
 """What products of fewer bits change in what trained pipelines predict."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,37 +11,31 @@ from spacy_hashembeds.acceleration.parity import LoadedPipeline, compare_pipelin
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.kernels.quantized import PRECISIONS, name_instructions
 
-from .data import ROOT
+from .data import ROOT, Sizes
 from .timing import Results, Schedule
 
+#: Where pipelines are, as trials write them.
+TRAINED = ROOT / "training"
 PLACE = "components.tok2vec.model.encode.precision"
 
 #: The trials of the ladder whose pipelines are compared: spaCy's tables, and lookup.
 TRIALS = ("multi_hash_embed/steps2400", "multi_embed_token_ner/steps2400_averaged")
 
 
-def measure_precision(
-    corpus: Path,
-    schedule: Schedule,
-    *,
-    trained: Path = ROOT / "training",
-    trials: Sequence[str] = TRIALS,
-) -> Results:
+def measure_precision(corpora: Path, schedule: Schedule, sizes: Sizes) -> Results:
     """Predict test data in float32, and in each precision that the processor has.
 
-    corpus (Path): The folder of prepared corpora.
-    schedule (Schedule): Nothing: no time is measured.
-    trained (Path): The folder of pipelines, as trials write it.
+    corpora (Path): The folder of prepared corpora.
     RAISES (FileNotFoundError): If no pipeline is there.
     """
     models = [
         (trial, path)
-        for trial in trials
-        for path in sorted(trained.glob(f"*/{trial}/seed*/model-best"))
+        for trial in TRIALS
+        for path in sorted(TRAINED.glob(f"*/{trial}/seed*/model-best"))
     ]
     if not models:
         raise FileNotFoundError(
-            f"There is no pipeline of {' or '.join(trials)} in '{trained}'. Train them "
+            f"There is no pipeline of {' or '.join(TRIALS)} in '{TRAINED}'. Train them "
             "with `python -m lab sweep ladder`."
         )
     instructions = {name: name_instructions(name) for name in PRECISIONS[1:]}
@@ -50,11 +43,11 @@ def measure_precision(
         "instructions": instructions,
         "pipelines": [
             {
-                "corpus": (name := path.relative_to(trained).parts[0]),
+                "corpus": (name := path.relative_to(TRAINED).parts[0]),
                 "trial": trial,
                 "seed": path.parent.name,
                 "precision": precision,
-                **compare(path, corpus / name / "test.spacy", precision),
+                **compare(path, corpora / name / "test.spacy", precision),
             }
             for trial, path in models
             for precision, found in instructions.items()

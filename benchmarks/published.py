@@ -23,7 +23,7 @@ from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_fo
 from spacy_hashembeds.acceleration.conversion import AUTO
 from spacy_hashembeds.loading import load_trained
 
-from .data import ROOT
+from .data import ROOT, Sizes
 from .growth import read_memory_mib
 from .timing import Json, Results, Schedule, summarize, take_order
 
@@ -228,16 +228,14 @@ def _describe(done: Acceleration) -> Json:
     }
 
 
-def measure_published(corpus: Path, schedule: Schedule) -> Results:
-    """Fetch all pipelines, and measure each.
+def measure_published(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
+    """Fetch all pipelines, and measure each, its rounds in processes of their own.
 
-    corpus (Path): The folder of assets.
-    schedule (Schedule): How many turns each has, its rounds.
     RAISES (FileNotFoundError): If the text of one is missing, before any is fetched.
     """
-    texts = {each.text: read_texts(corpus / each.text) for each in PIPELINES}
+    texts = {each.text: read_texts(assets / each.text) for each in PIPELINES}
     timings: Json = {"`nlp.pipe`": {}, "`nlp(text)`": {}}
-    results: Json = {"rounds": schedule.rounds, "timings": timings, "pipelines": {}}
+    results: Json = {"timings": timings, "pipelines": {}}
     for pipeline in PIPELINES:
         with TemporaryDirectory() as name:
             folder = Path(name)

@@ -26,6 +26,9 @@ Makes = Mapping[str, Callable[[], Any]]
 #: Given what was made and a sample, gets all ready and returns the work to be timed.
 Prepare = Callable[[Any, Any], Callable[[], object]]
 
+#: For each way to use contenders what makes them and gets them ready, and samples.
+Ways = Mapping[str, tuple[Makes, Prepare, Sequence[Any]]]
+
 #: What a contender is made, made ready and timed in, by its name.
 Contexts = Mapping[str, Callable[[], AbstractContextManager[Any]]]
 
@@ -101,6 +104,13 @@ def time_in_turns(
 def _make(make: Callable[[], Any], enter: Callable[[], Any]) -> Any:
     with enter():
         return make()
+
+
+def time_ways(ways: Ways, schedule: Schedule, **settings: Any) -> Json:
+    """Time contenders in each of the ways that they are put to use."""
+    return {
+        what: time_in_turns(*way, schedule, **settings) for what, way in ways.items()
+    }
 
 
 def take_order(names: Sequence[str], number: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 from thinc.api import Adam, get_current_ops
 
 from benchmarks import accelerate, growth, kernels, layers, pipelines, published, stages
-from benchmarks.data import Corpus, load_corpus, load_texts
+from benchmarks.data import Corpus, Sizes, load_corpus, load_texts
 from benchmarks.timing import Schedule
 from spacy_hashembeds.acceleration import blas
 from spacy_hashembeds.architectures.embedders import hash_words
@@ -159,7 +159,9 @@ def test_words_are_new_in_the_first_pass_alone(
         return compute(words, *args)
 
     monkeypatch.setattr(module, function, watch)
-    for prepare, samples in layers.cut_ways(corpus.docs, 20, updates=1).values():
+    for prepare, samples in layers.cut_ways(
+        corpus.docs, Sizes(docs=20, updates=1)
+    ).values():
         whole = [batch for sample in samples for batch in sample]
         for _ in range(2):  # a copy has met nothing, whatever the one before has
             run = prepare(hashformers[name].copy(), whole)

@@ -73,7 +73,7 @@ def test_seconds_are_of_a_word_and_of_the_work_alone():
     assert timed["a"]["us_per_word"] == pytest.approx(1e6)
     assert timed["a"]["first_call_ms"] == pytest.approx(4000)
     assert format_cell(timed, "b").endswith(", **2.00x**")
-    assert format_cell(timed, "b", slower=True, digits=1).endswith(", **0.5x**")
+    assert format_cell(timed, "b", power=-1, digits=1).endswith(", **0.5x**")
 
 
 def test_samples_without_words_are_refused():

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -10,17 +10,23 @@ from typing import Any
 
 import pytest
 import spacy
+import typer
 from matplotlib.image import imread
 from spacy.vocab import Vocab
 from thinc.api import get_current_ops
 
-from benchmarks import command, data, page, pipelines, published
-from benchmarks.accelerate import GROUPS, measure_acceleration, train_stock
+from benchmarks import (
+    accelerate,
+    command,
+    data,
+    growth,
+    layers,
+    page,
+    pipelines,
+    precision,
+    published,
+)
 from benchmarks.command import BENCHMARKS
-from benchmarks.growth import WAYS, watch_rss
-from benchmarks.kernels import measure_kernels
-from benchmarks.pipelines import build_pipeline
-from benchmarks.precision import measure_precision
 from benchmarks.timing import Schedule
 from spacy_hashembeds.kernels import compiled
 
@@ -36,28 +42,12 @@ BUSY = {
     "load_at_end": 1.9,
     "other_cores_busy": 0.9,
 }
-ROWS = [50, 40, 30, 20]
-LAYERS = {"docs": (1, 3), "words": (30,), "dropouts": (0.0, 0.1)}
-CALLS = {"docs": 20, "updates": 1}
-
-#: Those that need more than a corpus of entities: see `measure`.
-TINY: dict[str, dict[str, Any]] = {
-    "published": {},
-    "accelerate": {"groups": {"efficiency": GROUPS["efficiency"]}, "steps": 40},
-    "precision": {"trials": ["ours/steps1"]},
-    "embedding": LAYERS,
-    "kernels": {"rows": 8, "calls": 2},
-    "weights": LAYERS,
-    "hashformers": CALLS,
-    "pipeline": {**CALLS, "steps": 40},
-    "recognizers": {**CALLS, "steps": 40},
-    "encoders": CALLS,
-    "textcat": {"texts": 10, "batches": (4,), "texts_trained": 8},
-    "growth": {
-        **{"tokens": 3500, "words": 8000, "rows": ROWS, "ways": WAYS[:1]},
-        **{"shared_rows": [20_000] * 4, "workers": 2},
-    },
-}
+TINY = data.Sizes(
+    **{"calls": (1, 3), "words": (30,), "docs": 20, "updates": 1, "steps": 40},
+    **{"texts": (4,), "texts_trained": 8, "stock_steps": 40},
+    **{"rows": 8, "kernel_calls": 2, "tokens": 3500, "distinct_words": 8000},
+    **{"shared_rows": [20_000] * 4, "workers": 2},
+)
 MARKS = {
     "encoders": pytest.mark.torch,
     "kernels": needs_kernels,
@@ -80,38 +70,39 @@ def write(measured: Iterator[Any], output: Path, machine=BUSY) -> dict[str, Any]
 
 
 def save_pipeline(name: str, path: Path) -> None:
-    nlp = build_pipeline(name, Vocab())
+    nlp = pipelines.build_pipeline(name, Vocab())
     nlp.get_pipe("ner").add_label("LOC")
     nlp.initialize()
     path.mkdir(parents=True)
     nlp.to_disk(path)
 
 
-@pytest.fixture(scope="module")
-def measure(tiny_corpus, tmp_path_factory) -> Callable[[str], Iterator[Any]]:
-    """Start a benchmark with all that it needs."""
+def prepare(name: str, corpus: Path, folder: Path, patch: pytest.MonkeyPatch) -> Path:
+    """Have all that a benchmark needs, and say where its corpus is."""
+    patch.setattr(pipelines, "BATCH_WORDS", 200)  # steps make entities found
+    patch.setattr(pipelines, "STARTS", {"normal": (0.1, 0), "denormal": (0.1, 0)})
+    patch.setattr(layers, "DROPOUTS", (0.1,))
+    patch.setattr(growth, "WAYS", growth.WAYS[:1])
+    patch.setattr(accelerate, "TRAINED", folder)
+    patch.setattr(accelerate, "GROUPS", {"efficiency": "Default config"})
+    patch.setattr(precision, "TRAINED", folder)
+    patch.setattr(precision, "TRIALS", ["ours/steps1"])
+    if name == "published":
+        save_published(folder, patch)
+        return folder
+    if name == "precision":
+        trial = folder / corpus.name / "ours/steps1"
+        for seed in range(2):
+            save_pipeline("ours", trial / f"seed{seed}" / "model-best")
+        return corpus.parent
+    if name == "textcat":
+        save_texts(folder / "train.spacy", 40, seed=0)
+        return folder / "train.spacy"
+    return corpus if name == "accelerate" else corpus / "train.spacy"
 
-    def start(name: str) -> Iterator[Any]:
-        settings, path = {**TINY[name]}, tiny_corpus / "train.spacy"
-        folder = tmp_path_factory.mktemp(name)
-        if name == "published":
-            return measure_published(folder)
-        if name == "accelerate":
-            path, settings["trained"] = tiny_corpus, folder
-        if name == "precision":
-            path, settings["trained"] = tiny_corpus.parent, folder
-            trial = folder / tiny_corpus.name / "ours/steps1"
-            for seed in range(2):
-                save_pipeline("ours", trial / f"seed{seed}" / "model-best")
-        if name == "textcat":
-            save_texts(path := folder / "train.spacy", 40, seed=0)
-        return BENCHMARKS[name].measure(path, ONCE, **settings)
 
-    return start
-
-
-def measure_published(folder: Path) -> Iterator[Any]:
-    """Measure a pipeline of our own, without a package index."""
+def save_published(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Have a pipeline of our own, without a package index."""
     nlp = spacy.blank("en")
     nlp.add_pipe("tagger").add_label("NN")
     nlp.initialize()
@@ -119,28 +110,28 @@ def measure_published(folder: Path) -> Iterator[Any]:
     lines = [f"word{i} and word{i % 7} again" for i in range(60)]
     (folder / "texts.txt").write_text("\n".join(lines))
     one = published.Published("a pipeline", "a-pipeline==1", "00", "texts.txt")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(published, "PIPELINES", [one])
-        patch.setattr(published, "fetch", lambda *_: folder / "model")
-        yield from published.measure_published(folder, Schedule(1, 2))
+    patch.setattr(published, "PIPELINES", [one])
+    patch.setattr(published, "fetch", lambda *_: folder / "model")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=MARKS.get(name, ())) for name in TINY]
+    "name",
+    [pytest.param(n, marks=MARKS.get(n, ())) for n in BENCHMARKS if n != "gpu"],
 )
 def test_results_are_written_tabulated_and_drawn(
-    name, measure, tmp_path, monkeypatch, request
+    name, tiny_corpus, tmp_path, monkeypatch, request
 ):
     if name == "precision":
         request.getfixturevalue("fewer_bits")
-    monkeypatch.setattr(pipelines, "BATCH_WORDS", 200)  # steps make entities found
-    monkeypatch.setattr(pipelines, "STARTS", {"normal": (0.1, 0), "denormal": (0.1, 0)})
+    path = prepare(name, tiny_corpus, tmp_path, monkeypatch)
     before = get_current_ops()
     with compiled.using(KERNELS):
-        results = write(measure(name), tmp_path / f"{name}.json")
+        measured = command.measure(BENCHMARKS[name], path, ONCE, TINY)
+        results = write(measured, tmp_path / f"{name}.json")
     assert get_current_ops() is before
     assert results["machine"] == BUSY
     assert results["disturbances"][0].startswith("Other processes kept 0.9 of 2 cores")
+    assert (results["blocks"], results["rounds"]) == (1, 1)
     kept = json.loads((data.RESULTS / f"{name}.json").read_text(encoding="utf8"))
     assert {*kept} - {"machine", "disturbances"} <= {*results}
     for section, groups in kept.get("timings", {}).items():
@@ -235,7 +226,7 @@ def check_textcat(results: dict[str, Any]) -> None:
 def check_growth(results: dict[str, Any]) -> None:
     assert [*results["timings"]["words seen"]] == ["1,000", "3,500"]
     for sizes in results["kept_mib"].values():
-        parameters = (sum(ROWS) * 96 + 3 * 96 * (4 * 96 + 1) + 2 * 96) * 4
+        parameters = (sum(layers.ROWS) * 96 + 3 * 96 * (4 * 96 + 1) + 2 * 96) * 4
         assert sizes["parameters"] == pytest.approx(parameters / 2**20)
         assert sizes["kept after training"] > 0
     ways = results["sharing_mib"]
@@ -245,13 +236,13 @@ def check_growth(results: dict[str, Any]) -> None:
         assert shared > own > 0
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", growth.WAYS)
 def test_memory_is_watched_in_each_way(way):
-    points = watch_rss(way, 7000, ROWS)
+    points = growth.watch_rss(way, 7000)
     assert [*points] == ["5,000", "7,000"]
     assert all(mib > 0 for mib in points.values())
     with pytest.raises(ValueError, match="'words' should be more than 5000"):
-        watch_rss(way, 5000, ROWS)
+        growth.watch_rss(way, 5000)
 
 
 def test_benchmarks_warn_where_timings_vary(tmp_path, capsys):
@@ -281,41 +272,43 @@ def test_what_was_measured_before_a_failure_is_kept(tmp_path):
 
 
 def test_the_command_measures_and_prints_tables(tmp_path, monkeypatch, capsys):
-    (results,) = [json.loads((data.RESULTS / "kernels.json").read_text())]
+    kept = json.loads((data.RESULTS / "kernels.json").read_text())
     seen = []
 
-    def measure(corpus: Path, schedule: Schedule) -> Iterator[Any]:
-        seen.append((corpus, schedule))
-        yield {key: of for key, of in results.items() if key != "machine"}
+    def measure(*arguments: Any) -> Iterator[Any]:
+        seen.append(arguments)
+        yield {key: kept[key] for key in ("width", "timings")}
 
     benchmark = BENCHMARKS["kernels"]._replace(measure=measure)
     monkeypatch.setitem(BENCHMARKS, "kernels", benchmark)
     monkeypatch.setattr(command, "_SECONDS_TO_WATCH", 0)
     command.run("kernels", output=tmp_path / "kernels.json", rounds=2)
-    assert seen == [(data.CORPUS, Schedule(5, 2))]
+    assert seen == [(data.ROOT, Schedule(5, 2), data.Sizes())]
     assert "| dropout mask |" in capsys.readouterr().out
     written = json.loads((tmp_path / "kernels.json").read_text())
-    assert written["machine"].keys() <= results["machine"].keys()
+    assert written["machine"].keys() <= kept["machine"].keys()
+    with pytest.raises(typer.BadParameter, match="one of published, accelerate"):
+        command.run("kernel")
 
 
 @pytest.mark.parametrize(
-    ("measure", "message"),
+    ("name", "message"),
     [
-        (measure_acceleration, r"no '.*train\.spacy'\. .*another folder with --corpus"),
-        (measure_precision, "no pipeline of multi_hash_embed/"),
-        (published.measure_published, r"no '.*-src'. Fetch it with `spacy"),
-        (pipelines.measure_classifiers, "no '.*'. .*ag_news_small.* with --corpus"),
+        ("accelerate", r"no '.*train\.spacy'\. .*another folder with --corpus"),
+        ("precision", "no pipeline of multi_hash_embed/"),
+        ("published", r"no '.*-src'. Fetch it with `spacy"),
+        ("textcat", "no '.*'. .*ag_news_small.* with --corpus"),
     ],
 )
-def test_without_data_there_is_nothing_to_measure(measure, message, tmp_path):
-    settings = {"trained": tmp_path} if measure is measure_precision else {}
+def test_without_data_there_is_nothing_to_measure(name, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(precision, "TRAINED", tmp_path)
     with pytest.raises(FileNotFoundError, match=message):
-        next(measure(tmp_path / "gone", ONCE, **settings))
+        next(command.measure(BENCHMARKS[name], tmp_path / "gone", ONCE))
 
 
 def test_without_kernels_there_is_nothing_to_measure(tmp_path):
     with compiled.using(None), pytest.raises(RuntimeError, match="kernels in use"):
-        next(measure_kernels(tmp_path, ONCE))
+        next(command.measure(BENCHMARKS["kernels"], tmp_path, ONCE))
 
 
 def test_classifiers_need_texts_with_labels(tiny_corpus):
@@ -323,10 +316,11 @@ def test_classifiers_need_texts_with_labels(tiny_corpus):
         data.load_texts(tiny_corpus / "train.spacy")
 
 
-def test_trained_pipelines_are_used_again(tiny_corpus, tmp_path, capsys):
+def test_trained_pipelines_are_used_again(tiny_corpus, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(accelerate, "TRAINED", tmp_path)
     trained = tmp_path / f"efficiency-{tiny_corpus.name}-40" / "model-last"
     trained.mkdir(parents=True)
-    assert train_stock("efficiency", tiny_corpus, tmp_path, 40) == trained
+    assert accelerate.train_stock("efficiency", tiny_corpus, 40) == trained
     assert "remove it to train it anew" in " ".join(capsys.readouterr().out.split())
 
 

@@ -14,7 +14,7 @@ from spacy_hashembeds.kernels import cuda
 from . import emulation
 
 ONCE = Schedule(blocks=1, rounds=1)
-TINY = gpu.Sizes(tokens=(3, 12), batches=2, docs=5, updates=1, training_steps=2)
+TINY = data.Sizes(gpu_words=(3, 12), docs=5, updates=1, steps=2)
 
 
 def make_cupy() -> SimpleNamespace:
@@ -48,7 +48,8 @@ def test_all_parts_are_measured_by_the_kernels(device, tiny_corpus, monkeypatch)
     monkeypatch.setattr(data, "BATCH_WORDS", 8)
     monkeypatch.setattr(gpu, "find_device", lambda: device)
     before = get_current_ops()
-    parts = gpu.measure_gpu(tiny_corpus / "train.spacy", ONCE, sizes=TINY)
+    path = tiny_corpus / "train.spacy"
+    parts = command.measure(command.BENCHMARKS["gpu"], path, ONCE, TINY)
     first, *_, results = [{**part} for part in parts]
     assert get_current_ops() is before
     assert {name for name, _ in used} == {
@@ -61,7 +62,7 @@ def test_all_parts_are_measured_by_the_kernels(device, tiny_corpus, monkeypatch)
     assert results["device"]["name"] == "NVIDIA H999 (3)"
     assert results["equal_runs"][gpu.FIXED] is True
     assert results["agreement"]["docs_that_differ"]["ours"] == 0
-    assert len(results["timings"]["embedders"]) == 2 * len(TINY.tokens)
+    assert len(results["timings"]["embedders"]) == 2 * len(TINY.gpu_words)
     table = page.tabulate_gpu({**results, "machine": {"cpu": "a CPU"}})
     assert "| embedder, forward and backward, 12 words |" in table
     assert "NVIDIA H999 (3), CuPy 14, host a CPU. A fixed order" in table
