@@ -1,5 +1,6 @@
 """What `spacy hashembeds accelerate` makes of NER that spaCy's own configs train."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +19,7 @@ from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Corpus, Sizes, load_corpus
 from .pipelines import compare_annotations, prepare_calls, prepare_pipe
-from .timing import Json, Makes, Results, Schedule, time_in_turns
+from .timing import Json, Results, Schedule, Ways, time_ways
 
 #: Where trained pipelines are kept for the next time.
 TRAINED = ROOT / "training" / "benchmarks"
@@ -101,50 +102,39 @@ def measure_model(model: Path, test: Corpus, schedule: Schedule) -> tuple[Json, 
     """Accelerate a pipeline in each precision of this processor, and say what that
     changes; and time it before and after.
     """
-    with TemporaryDirectory() as folder:
-        done = {}
-        for precision in filter(is_fast, PRECISIONS):
-            suffix = "" if precision == "float32" else f", {precision}"
-            done[f"{ACCELERATED}{suffix}"] = accelerate_folder(
-                model,
-                Path(folder) / precision,
-                test.docs,
-                precision=precision,
-                max_changed=100,  # it is in the results
-                rounds=1,
-            )
-        makes: Makes = {
-            STOCK: partial(load_trained, model),
-            CALLBACK: lambda: with_blas(load_trained(model)),
-            **{
-                name: partial(load_trained, Path(folder) / precision)
-                for name, precision in zip(
-                    done, filter(is_fast, PRECISIONS), strict=True
-                )
-            },
-        }
-        timed = {
-            "`nlp.pipe`": time_in_turns(makes, prepare_pipe, [test.docs], schedule),
-            "a text a call": time_in_turns(
-                makes, prepare_calls, [test.docs[:SAMPLE]], schedule
-            ),
-        }
-        found = compare_annotations({STOCK: makes[STOCK]}, test.docs)
-    about = {
-        "entities": found["entities"],
-        "texts": done[ACCELERATED].texts,
-        "tokens": done[ACCELERATED].tokens,
-        "max_relative_diff": done[ACCELERATED].max_relative_diff,
-        "changes": {
-            name: {
-                "tokens": [*one.changes.tokens],
-                "entities": [*one.changes.kinds[ENTITIES][:2]],
-            }
-            for name, one in done.items()
-            if one.changes
-        },
+    makes: dict[str, Callable[[], Language]] = {
+        STOCK: partial(load_trained, model),
+        CALLBACK: lambda: with_blas(load_trained(model)),
     }
-    return about, timed
+    changes = {}
+    with TemporaryDirectory() as folder:
+        for precision in filter(is_fast, PRECISIONS):
+            # how much is changed is in the results
+            settings: Json = {"precision": precision, "max_changed": 100, "rounds": 1}
+            path = Path(folder) / precision
+            done = accelerate_folder(model, path, test.docs, **settings)
+            suffix = "" if precision == "float32" else f", {precision}"
+            name = f"{ACCELERATED}{suffix}"
+            makes[name] = partial(load_trained, path)
+            if name == ACCELERATED:
+                exact = done
+            if done.changes:
+                entities = done.changes.kinds[ENTITIES]
+                kinds = {"tokens": done.changes.tokens, "entities": entities}
+                changes[name] = {kind: [*of[:2]] for kind, of in kinds.items()}
+        ways: Ways = {
+            "`nlp.pipe`": (makes, prepare_pipe, [test.docs]),
+            "a text a call": (makes, prepare_calls, [test.docs[:SAMPLE]]),
+        }
+        timed = time_ways(ways, schedule)
+        found = compare_annotations({STOCK: makes[STOCK]}, test.docs)
+    return {
+        "entities": found["entities"],
+        "texts": exact.texts,
+        "tokens": exact.tokens,
+        "max_relative_diff": exact.max_relative_diff,
+        "changes": changes,
+    }, timed
 
 
 def is_fast(precision: str) -> bool:

@@ -87,7 +87,7 @@ def run(
     try:
         write_results(measure(benchmark, corpus or benchmark.path, schedule), output)
     except (FileNotFoundError, ImportError, RuntimeError) as error:
-        msg.fail("There is nothing to measure", str(error), exits=1)
+        msg.fail("This was not measured", str(error), exits=1)
     for make in (make for source, make in PARTS.values() if source == name):
         typer.echo(f"\n{make(read_json(output))}")
     msg.good(f"Results: {output}")

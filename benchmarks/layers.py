@@ -204,24 +204,23 @@ def make_weighted(docs: Sequence[Doc]) -> tuple[Makes, Json]:
     fix_random_seed(0)
     sizes: Json = {"rows": ROWS, "num_hashes": 2}
     hashed = {"importance_rows": [10 * n for n in ROWS]}
-    symbols = {"weighted_symbols": 2, "hybrid": MIN_FREQ}
-    weighted = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
+    freqs = {"weighted_symbols": 2, "hybrid": MIN_FREQ}
     hybrid = "spacy-hashembeds.MultiHybridEmbed.v1"
-    freq, hybrid_freq = symbols.values()
-    models = {
-        "`MultiFewerHashEmbed`": initialize(build_embedder(OUR_EMBED, **sizes), docs),
-        "`MultiWeightedHashEmbed`, hashed": initialize(
-            build_embedder(weighted, **hashed, **sizes), docs
-        ),
-        "`MultiWeightedHashEmbed`, by symbols": build_with_symbols(
-            weighted, docs, min_freq=freq, **sizes
-        ),
-        "`MultiHybridEmbed`": build_with_symbols(
-            hybrid, docs, min_freq=hybrid_freq, **sizes
-        ),
-    }
-    makes = {name: model.copy for name, model in models.items()}
-    return makes, {**sizes, **hashed, "min_freq": symbols}
+    weighted = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
+    plain, by_hash = (
+        initialize(build_embedder(name, **of, **sizes), docs)
+        for name, of in ((OUR_EMBED, {}), (weighted, hashed))
+    )
+    by_symbol, mixed = (
+        build_with_symbols(name, docs, min_freq=freq, **sizes)
+        for name, freq in zip((weighted, hybrid), freqs.values(), strict=True)
+    )
+    return {
+        "`MultiFewerHashEmbed`": plain.copy,
+        "`MultiWeightedHashEmbed`, hashed": by_hash.copy,
+        "`MultiWeightedHashEmbed`, by symbols": by_symbol.copy,
+        "`MultiHybridEmbed`": mixed.copy,
+    }, {**sizes, **hashed, "min_freq": freqs}
 
 
 def time_sizes(

@@ -3,12 +3,12 @@
 import platform
 from datetime import UTC, datetime
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from spacy.util import get_package_version
 from thinc.api import get_ops
 
 from spacy_hashembeds.acceleration.installation import is_parser_profiled
@@ -39,7 +39,7 @@ def describe_software() -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "system": f"{platform.system()} {platform.machine()}",
         "numpy_blas": f"{blas['name']} {blas['version']}",
-        "versions": {package: _find_version(package) for package in _PACKAGES},
+        "versions": {name: get_package_version(name) for name in _PACKAGES},
         "parser_profiled": is_parser_profiled(),
         "processors_busy": busy,
     }
@@ -60,10 +60,3 @@ def _count_busy(X: Any, multiply: Any) -> float:
     for _ in range(3):
         multiply(X, X)
     return round((process_time() - cpu) / (perf_counter() - wall), 2)
-
-
-def _find_version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

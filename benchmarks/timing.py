@@ -161,16 +161,10 @@ def in_numpy(*names: str) -> Contexts:
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     """Find the times of the first contenders, which all others are compared with."""
-    return {
-        f"{next(iter(timed))} ({section}: {what})": get_spread(
-            next(iter(timed.values()))
-        )
-        for section, rows in results.get("timings", {}).items()
-        for what, timed in rows.items()
-    }
-
-
-def get_spread(timing: Json) -> Spread:
-    """Get the median and the quartiles of what `summarize` gave."""
-    lower, upper = timing["us_per_word_quartiles"]
-    return timing["us_per_word"], (lower, upper)
+    found = {}
+    for section, groups in results.get("timings", {}).items():
+        for what, timed in groups.items():
+            name, timing = next(iter(timed.items()))
+            spread = timing["us_per_word"], timing["us_per_word_quartiles"]
+            found[f"{name} ({section}: {what})"] = spread
+    return found

@@ -333,7 +333,8 @@ def test_accelerated_contenders_are_what_their_names_say(
     monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
     before, found = get_current_ops(), {}
 
-    def make_all(makes, *_):
+    def make_all(ways, *_):
+        makes, *_ = ways["`nlp.pipe`"]
         for name, make in makes.items():
             config = (nlp := make()).config["components"]["tok2vec"]["model"]
             names = {config[part]["@architectures"] for part in ("embed", "encode")}
@@ -341,7 +342,7 @@ def test_accelerated_contenders_are_what_their_names_say(
             is_numpy = all(node.ops is blas.NUMPY_BLAS_OPS for node in nodes)
             found[name] = (sorted(names), is_numpy)
 
-    monkeypatch.setattr(accelerate, "time_in_turns", make_all)
+    monkeypatch.setattr(accelerate, "time_ways", make_all)
     test = load_corpus(tiny_corpus / "test.spacy")
     accelerate.measure_model(tmp_path / "stock", test, Schedule(1, 1))
     assert get_current_ops() is before
