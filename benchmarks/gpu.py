@@ -14,16 +14,9 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from spacy.tokens import Doc
-from thinc.api import (
-    Adam,
-    CupyOps,
-    Model,
-    Ops,
-    fix_random_seed,
-    get_current_ops,
-    set_current_ops,
-)
+from thinc.api import Adam, CupyOps, Model, Ops, fix_random_seed, set_current_ops
 
+from spacy_hashembeds.acceleration.blas import keeping_ops
 from spacy_hashembeds.acceleration.installation import examine_gpu
 from spacy_hashembeds.kernels.cuda import DETERMINISTIC_NAME
 
@@ -130,7 +123,8 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     yield results
     results["equal_runs"] = measure_equality(device, models, text.docs)
     yield results
-    with using(device.ops):
+    with keeping_ops():
+        set_current_ops(device.ops)
         results["agreement"], results["timings"]["pipelines"] = measure_pipelines(
             device, text.docs, schedule, sizes
         )
@@ -188,17 +182,6 @@ def measure_pipelines(
             clock=clock,
         ),
     }
-
-
-@contextmanager
-def using(ops: Ops) -> Iterator[None]:
-    """Have layers that are made here stand on the GPU, as `spacy.require_gpu`."""
-    before = get_current_ops()
-    set_current_ops(ops)
-    try:
-        yield
-    finally:
-        set_current_ops(before)
 
 
 @contextmanager

