@@ -1,13 +1,19 @@
 """`python -m benchmarks NAME`: measure on one thread, and write and print results."""
 
+import platform
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
-from time import sleep
+from time import perf_counter, process_time, sleep
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
+from spacy.util import get_package_version
+from thinc.api import get_ops
 from wasabi import msg
 
+from spacy_hashembeds.acceleration.installation import is_parser_profiled
 from spacy_hashembeds.acceleration.machine import find_disturbances, watch_machine
 from spacy_hashembeds.files import read_json, write_json
 
@@ -32,12 +38,12 @@ from .layers import (
     measure_hashformers,
     measure_weights,
 )
-from .machine import describe_software
 from .page import PARTS
 from .pipelines import measure_classifiers, measure_pipelines, measure_recognizers
 from .precision import measure_precision
 from .published import measure_published
 from .timing import Json, Results, Schedule, find_baselines
+from .torch_embed import import_torch
 
 
 class Benchmark(NamedTuple):
@@ -67,6 +73,8 @@ BENCHMARKS = {
     "growth": Benchmark(measure_growth, 1, 1, ROOT, Path),
     "gpu": Benchmark(measure_gpu, 3, 5),
 }
+
+_PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "blis", "numpy", "torch")
 
 #: How long to see whether the machine is idle, before work of many minutes.
 _SECONDS_TO_WATCH = 2.0
@@ -123,6 +131,47 @@ def write_results(measured: Results, output: Path) -> None:
     write_json(output, {**head, **results})
     for disturbance in disturbances:
         msg.warn("The timings were disturbed", disturbance)
+
+
+def describe_software() -> dict[str, Any]:
+    """Describe libraries, and the processors that a large product of each keeps busy.
+
+    RAISES (RuntimeError): If one uses more than one thread.
+    """
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    busy = measure_busy()
+    for name, value in busy.items():
+        if value > 1.5:
+            raise RuntimeError(
+                f"'{name}' should use one thread, but keeps {value:.1f} busy. Run "
+                "the benchmark as `python -m benchmarks NAME`, which sets the number "
+                "of threads before any library is loaded."
+            )
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "system": f"{platform.system()} {platform.machine()}",
+        "numpy_blas": f"{blas['name']} {blas['version']}",
+        "versions": {name: get_package_version(name) for name in _PACKAGES},
+        "parser_profiled": is_parser_profiled(),
+        "processors_busy": busy,
+    }
+
+
+def measure_busy() -> dict[str, float]:
+    """Measure how many processors a large matrix product of each library keeps busy."""
+    X, ops, torch = np.ones((1000, 1000), "float32"), get_ops("numpy"), import_torch()
+    busy = {"numpy": _count_busy(X, np.matmul), "thinc": _count_busy(X, ops.gemm)}
+    if torch is not None:
+        busy["torch"] = _count_busy(torch.from_numpy(X), torch.matmul)
+    return busy
+
+
+def _count_busy(X: Any, multiply: Any) -> float:
+    multiply(X, X)
+    wall, cpu = perf_counter(), process_time()
+    for _ in range(3):
+        multiply(X, X)
+    return round((process_time() - cpu) / (perf_counter() - wall), 2)
 
 
 def main() -> None:

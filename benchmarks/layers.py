@@ -37,9 +37,9 @@ from .data import (
     find_short_docs,
     group,
 )
-from .machine import import_torch
 from .stages import Stages
 from .timing import (
+    THREADED,
     Contexts,
     Json,
     Makes,
@@ -52,7 +52,7 @@ from .timing import (
     time_on_threads,
     time_ways,
 )
-from .torch_embed import TorchEmbed
+from .torch_embed import TorchEmbed, import_torch
 
 WIDTH = 96
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
@@ -269,11 +269,11 @@ def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
     makes = make_embedders(text.docs)
     agreement = compare_outputs(makes[SPACY](), makes[OURS](), [text.docs[:1000]])
     timings = time_sizes(makes, text.docs, schedule, sizes, in_numpy(OURS_NUMPY))
-    timings["threads"] = {}
+    timings[THREADED] = {}
     for n, name in product(sizes.calls, (SPACY, OURS)):
         if n <= 100:
             calls = cut_calls(text.docs, n, max(8, 400 // n))
-            timings["threads"][f"{n} Docs a call, {name}"] = time_on_threads(
+            timings[THREADED][f"{n} Docs a call, {name}"] = time_on_threads(
                 makes[name], prepare_predict, [calls], schedule
             )
     yield {

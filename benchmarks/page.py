@@ -66,17 +66,12 @@ def format_time(timing: Json) -> str:
     return f"{timing['us_per_word']:.2f}{quartiles if lower < upper else ''}"
 
 
-def find_ratio(timed: Json, name: str) -> float:
-    """Find how many times as fast as the first contender one is."""
-    return next(iter(timed.values()))["us_per_word"] / timed[name]["us_per_word"]
-
-
 def format_cell(
-    timed: Json, name: str, form: Form = format_speed, digits: int = 2, power: int = 1
+    timed: Json, name: str, form: Form = format_speed, digits: int = 2
 ) -> str:
-    """Format a timing, and how many times as fast as the first it is, or as slow."""
-    times = find_ratio(timed, name) ** power
-    return f"{form(timed[name])}, **{times:.{digits}f}x**"
+    """Format a timing, and how many times as fast as the first contender it is."""
+    ratio = next(iter(timed.values()))["us_per_word"] / timed[name]["us_per_word"]
+    return f"{form(timed[name])}, **{ratio:.{digits}f}x**"
 
 
 def tabulate_groups(head: str, groups: Json, cell: Cell = format_cell) -> str:
@@ -97,15 +92,9 @@ def tabulate_contenders(results: Json, cell: Cell = format_cell) -> str:
     return make_table([SPEED, *counted, *groups], rows)
 
 
-def tabulate_threads(results: Json) -> str:
-    """Make a table of words a second on several threads."""
-    table = tabulate_groups(SPEED, results["timings"]["threads"])
-    return re.sub(r"(?<=\| )(\d)(?= \|)", r"threads: \1", table, count=3)
-
-
-def tabulate_sizes(results: Json, cell: Cell) -> str:
-    """Make tables of embedders, predicting and in training, by the size of a call."""
-    sections = [*results["timings"].items()][:2]
+def tabulate_sections(numbers: slice, cell: Cell, results: Json) -> str:
+    """Make a table of each of some sections, a row for each thing that is timed."""
+    sections = [*results["timings"].items()][numbers]
     return "\n\n".join(tabulate_groups(head, groups, cell) for head, groups in sections)
 
 
@@ -195,16 +184,6 @@ def tabulate_precisions(results: Json) -> str:
     return make_table(header.split("|"), rows)
 
 
-def tabulate_kernels(results: Json) -> str:
-    """Make a table of pieces, in numpy and compiled."""
-    rows = []
-    for what, timed in results["timings"]["one thread"].items():
-        ratio = f"**{find_ratio(timed, 'compiled'):.1f}x**"
-        rows.append([what, *map(format_time, timed.values()), ratio])
-    head = f"microseconds a row of {results['width']} (quartiles)"
-    return make_table([head, "numpy", "compiled", "times as fast"], rows)
-
-
 def tabulate_gpu(results: Json) -> str:
     """Make a table of embedders and pipelines on a GPU, and what it was measured on."""
     groups = {**results["timings"]["embedders"], **results["timings"]["pipelines"]}
@@ -224,11 +203,6 @@ def tabulate_gpu(results: Json) -> str:
     )
 
 
-def tabulate_stream(results: Json) -> str:
-    """Make a table of time as a stream grows."""
-    return tabulate_groups(f"words seen: {US}", results["timings"]["words seen"], TIME)
-
-
 TIME, ROUGH = partial(format_cell, form=format_time), partial(format_cell, digits=1)
 US = "microseconds a word"
 
@@ -239,17 +213,23 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "components": ("published", tabulate_components),
     "accelerate": ("accelerate", tabulate_accelerated),
     "precision": ("precision", tabulate_precisions),
-    "embedding": ("embedding", partial(tabulate_sizes, cell=partial(TIME, digits=1))),
-    "embedding-threads": ("embedding", tabulate_threads),
-    "kernels": ("kernels", tabulate_kernels),
-    "weights": ("weights", partial(tabulate_sizes, cell=partial(TIME, power=-1))),
+    "embedding": ("embedding", partial(tabulate_sections, slice(2), TIME)),
+    "embedding-threads": (
+        "embedding",
+        partial(tabulate_sections, slice(2, 3), format_cell),
+    ),
+    "kernels": ("kernels", partial(tabulate_sections, slice(1), TIME)),
+    "weights": ("weights", partial(tabulate_sections, slice(2), TIME)),
     "hashformers": ("hashformers", tabulate_contenders),
     "hashing": (
         "hashformers",
         partial(tabulate, "hashing", "share that is hashing", 3),
     ),
     "pipeline": ("pipeline", tabulate_contenders),
-    "pipeline-threads": ("pipeline", tabulate_threads),
+    "pipeline-threads": (
+        "pipeline",
+        partial(tabulate_sections, slice(1, 2), format_cell),
+    ),
     "profile": ("pipeline", partial(tabulate, "profile", US, 1)),
     "recognizers": ("recognizers", tabulate_contenders),
     "encoders": ("encoders", tabulate_contenders),
@@ -263,7 +243,7 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
         partial(tabulate, "optimizer_ms", "optimizer, ms a step", 1),
     ),
     "gpu": ("gpu", tabulate_gpu),
-    "growth": ("growth", tabulate_stream),
+    "growth": ("growth", partial(tabulate_sections, slice(1), TIME)),
     "memory": (
         "growth",
         partial(tabulate, "rss_mib", "MiB, after so many distinct words", 1),

@@ -35,6 +35,7 @@ from .data import (
 from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH, count_parameters, list_weights
 from .stages import annotate_in_stages, profile, update_in_stages
 from .timing import (
+    THREADED,
     Contexts,
     Json,
     Makes,
@@ -51,6 +52,7 @@ Build = Callable[[Vocab], Language]
 
 #: Layers of the encoder: spaCy's default.
 DEPTH = 4
+SHAPE = {"width": WIDTH, "depth": DEPTH, "rows": ROWS}
 #: Short texts that each contender is given in a turn.
 SHORT_TEXTS = 20
 
@@ -262,14 +264,12 @@ def measure_pipelines(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
             makes[name], prepare, samples, schedule
         )
     yield {
-        "width": WIDTH,
-        "depth": DEPTH,
-        "rows": ROWS,
+        **SHAPE,
         "agreement": compare_annotations(makes, pipe[0]),
         "small_agreement": compare_annotations(small_makes, pipe[0]),
         "timings": {
             "one thread": time_ways(ways, schedule, contexts=NUMPY),
-            "threads": threads,
+            THREADED: threads,
         },
         "profile": profile_pipelines(
             {name: makes[name] for name in (SPACY, OURS_ADAM)},
@@ -337,9 +337,7 @@ def measure_recognizers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Resul
         "`nlp.update`": (makes, prepare_update, update),
     }
     yield {
-        "width": WIDTH,
-        "depth": DEPTH,
-        "rows": ROWS,
+        **SHAPE,
         "entities": {
             name: compare_annotations({name: make}, pipe[0])["entities"]
             for name, make in makes.items()

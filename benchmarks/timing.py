@@ -34,6 +34,7 @@ Contexts = Mapping[str, Callable[[], AbstractContextManager[Any]]]
 
 #: How many threads of one process predict at once.
 THREADS = (1, 2, 4)
+THREADED = "words a second, on several threads"
 
 
 class Schedule(NamedTuple):
@@ -150,7 +151,7 @@ def time_on_threads(
         runs = [prepare(contender, sample[i::n]) for i in range(n)]
         return lambda: list(pool.map(lambda run: run(), runs))
 
-    makes = {f"{n}": partial(make_pool, n) for n in THREADS}
+    makes = {f"threads: {n}": partial(make_pool, n) for n in THREADS}
     return time_in_turns(makes, prepare_shares, samples, schedule)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,11 @@ from thinc.api import Model, NumpyOps
 
 # torch's types take mypy a minute to read
 Tensor = Any
+
+
+def import_torch() -> Any:
+    """Import torch, or give None where it is not installed."""
+    return import_module("torch") if find_spec("torch") else None
 
 
 class TorchEmbed:
