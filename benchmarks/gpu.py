@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from spacy.tokens import Doc
-from thinc.api import Adam, CupyOps, Model, Ops, fix_random_seed, set_current_ops
+from thinc.api import Adam, CupyOps, Model, Ops, set_current_ops
 
 from spacy_hashembeds.acceleration.blas import keeping_ops
 from spacy_hashembeds.acceleration.installation import examine_gpu
 from spacy_hashembeds.kernels.cuda import DETERMINISTIC_NAME
 
+from . import layers
 from .data import (
     BATCH_WORDS,
     Corpus,
@@ -29,16 +30,7 @@ from .data import (
     cut_updates,
     group,
 )
-from .layers import (
-    OUR_EMBED,
-    ROWS,
-    STOCK_EMBED,
-    build_embedder,
-    compare_outputs,
-    initialize,
-    prepare_predict,
-    prepare_train,
-)
+from .layers import compare_outputs, prepare_predict, prepare_train
 from .pipelines import (
     OURS,
     SPACY,
@@ -109,7 +101,8 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """
     device = find_device()
     results: Json = {"device": device.describe()}
-    models = make_embedders(text.docs)
+    embedders = layers.make_embedders(text.docs)
+    models = {name: embedders[name]() for name in (layers.SPACY, layers.OURS)}
     makes = {name: partial(device.move, model) for name, model in models.items()}
     ways: dict[str, Any] = {}
     kinds = {"prediction": prepare_predict, "forward and backward": PREPARE_TRAIN}
@@ -118,8 +111,8 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
         stock, ours = (make() for make in makes.values())
         compare_outputs(stock, ours, samples[0], device.ops.to_numpy)
         ways[f"embedder, {kind}, {n:,} words"] = (makes, prepare, samples)
-    embedders = time_ways(ways, schedule, clock=device.read_clock)
-    results["timings"] = {"embedders": embedders}
+    timed = time_ways(ways, schedule, clock=device.read_clock)
+    results["timings"] = {"embedders": timed}
     yield results
     results["equal_runs"] = measure_equality(device, models, text.docs)
     yield results
@@ -131,14 +124,6 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     yield results
 
 
-def make_embedders(docs: Sequence[Doc]) -> dict[str, Model]:
-    """Make spaCy's embedder and ours, with the same weights, on the CPU."""
-    fix_random_seed(0)
-    stock = initialize(build_embedder(STOCK_EMBED, rows=ROWS), docs)
-    ours = build_embedder(OUR_EMBED, rows=ROWS)
-    return {SPACY: stock, OURS: ours.from_bytes(stock.to_bytes())}
-
-
 def measure_equality(
     device: Device, models: Mapping[str, Model], docs: Sequence[Doc], steps: int = 20
 ) -> Json:
@@ -147,15 +132,16 @@ def measure_equality(
     """
     batches = batch_by_words(docs, 10 * BATCH_WORDS, steps)
 
-    def train(name: str, is_fixed: bool) -> bytes:
-        model, optimizer = device.move(models[name]), Adam(0.001)
+    def train(model: Model, is_fixed: bool) -> bytes:
+        model, optimizer = device.move(model), Adam(0.001)
         with order_fixed(is_fixed):
             for batch in batches:
                 PREPARE_TRAIN(model, [batch])()
                 model.finish_update(optimizer)
         return model.to_bytes()
 
-    ways = {FIXED: (OURS, True), ATOMIC: (OURS, False), SPACY: (SPACY, True)}
+    stock, ours = models.values()
+    ways = {FIXED: (ours, True), ATOMIC: (ours, False), SPACY: (stock, True)}
     return {way: train(*how) == train(*how) for way, how in ways.items()}
 
 

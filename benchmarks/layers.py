@@ -40,7 +40,6 @@ from .data import (
 from .stages import Stages
 from .timing import (
     THREADED,
-    Contexts,
     Json,
     Makes,
     Prepare,
@@ -224,35 +223,25 @@ def make_weighted(docs: Sequence[Doc]) -> tuple[Makes, Json]:
 
 
 def time_sizes(
-    makes: Makes,
-    docs: Sequence[Doc],
-    schedule: Schedule,
-    sizes: Sizes,
-    contexts: Contexts | None = None,
-) -> dict[str, Json]:
+    makes: Makes, docs: Sequence[Doc], schedule: Schedule, sizes: Sizes, **settings: Any
+) -> Json:
     """Time embedders in prediction, and forward and backward, by the size of a call."""
-    predict: Ways = {
-        f"{n:,} of {_count_mean(batches):,.0f} words": (
-            *(makes, prepare_predict),
-            group(batches),
-        )
-        for n in sizes.calls
-        for batches in [cut_calls(docs, n)]
+    predict: dict[str, Any] = {}
+    train: dict[str, Any] = {}
+    for n in sizes.calls:
+        batches = cut_calls(docs, n)
+        what = f"{n:,} of {_count_mean(batches):,.0f} words"
+        predict[what] = (makes, prepare_predict, group(batches))
+    for dropout, n in product(DROPOUTS, sizes.words):
+        batches = batch_by_words(docs, n, 100)
+        what = f"{_count_mean(batches):,.0f}, {dropout:g}"
+        prepare = partial(prepare_train, dropout=dropout)
+        train[what] = (makes, prepare, group(batches))
+    ways: dict[str, Ways] = {
+        "forward: Docs a call": predict,
+        "forward and backward: words, dropout": train,
     }
-    train: Ways = {
-        f"{_count_mean(batches):,.0f}, {dropout:g}": (
-            *(makes, partial(prepare_train, dropout=dropout)),
-            group(batches),
-        )
-        for dropout, n in product(DROPOUTS, sizes.words)
-        for batches in [batch_by_words(docs, n, 100)]
-    }
-    return {
-        "forward: Docs a call": time_ways(predict, schedule, contexts=contexts),
-        "forward and backward: words, dropout": time_ways(
-            train, schedule, contexts=contexts
-        ),
-    }
+    return {what: time_ways(of, schedule, **settings) for what, of in ways.items()}
 
 
 def cut_calls(docs: Sequence[Doc], n: int, n_calls: int = 200) -> list[list[Doc]]:
@@ -268,7 +257,8 @@ def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
     """Measure our embedding layers beside spaCy's and PyTorch's."""
     makes = make_embedders(text.docs)
     agreement = compare_outputs(makes[SPACY](), makes[OURS](), [text.docs[:1000]])
-    timings = time_sizes(makes, text.docs, schedule, sizes, in_numpy(OURS_NUMPY))
+    contexts = in_numpy(OURS_NUMPY)
+    timings = time_sizes(makes, text.docs, schedule, sizes, contexts=contexts)
     timings[THREADED] = {}
     for n, name in product(sizes.calls, (SPACY, OURS)):
         if n <= 100:
