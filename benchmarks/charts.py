@@ -60,9 +60,8 @@ def draw_panel(axes: Any, groups: Json) -> None:
     axes.margins(x=0.12)
     axes.invert_yaxis()
     axes.set_xlabel(f"times as fast as {baseline.replace('`', '')} (lines: quartiles)")
-    axes.legend(
-        loc="upper center", bbox_to_anchor=(0.4, -0.12), fontsize=8, frameon=False
-    )
+    place: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": 5}
+    axes.legend(fontsize=8, frameon=False, **place)
     remove_frame(axes)
 
 

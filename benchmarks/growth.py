@@ -27,7 +27,7 @@ from .layers import (
     list_weights,
     prepare_predict,
 )
-from .timing import Json, Results, Schedule, time_in_turns
+from .timing import Json, Results, Schedule, read_memory_mib, time_in_turns
 
 NAMES = {SPACY: STOCK_EMBED, OURS: OUR_EMBED}
 
@@ -109,7 +109,7 @@ def measure_growth(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:
     shared = sizes.shared_rows, sizes.workers
     yield {
         "rows": ROWS,
-        "timings": {"microseconds a word, by words seen": time_stream(sizes.tokens)},
+        "timings": {"words seen": time_stream(sizes.tokens)},
         "rss_mib": grown,
         "kept_mib": {name: measure_tables(name) for name in NAMES},
         "sharing": dict(zip(("rows", "workers"), shared, strict=True)),
@@ -175,21 +175,6 @@ def watch_rss(way: str, n_words: int) -> dict[str, float]:
 
 def _spell(number: int) -> str:
     return "".join(chr(ord("a") + number // 26**i % 26) for i in range(6))
-
-
-def read_memory_mib(field: str, file: str = "smaps_rollup") -> float:
-    """Read a field of what Linux says about this process's memory, in MiB.
-
-    RAISES (RuntimeError): If the system does not say.
-    """
-    path = Path("/proc/self") / file
-    for line in path.read_text().splitlines() if path.is_file() else ():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(
-        f"'{path}' should say how much '{field}' is, but does not: memory can only be "
-        "measured on Linux."
-    )
 
 
 def measure_tables(name: str) -> dict[str, float]:

@@ -153,7 +153,7 @@ def measure_kernels(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:
         "rows_per_call": rows,
         "calls": calls,
         "timings": {
-            f"microseconds a row of {WIDTH}": {
+            "one thread": {
                 name: time_in_turns(
                     dict.fromkeys((NUMPY, COMPILED), partial(lambda p: p, piece)),
                     prepare,

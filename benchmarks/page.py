@@ -92,10 +92,12 @@ def tabulate_contenders(results: Json, cell: Cell = format_cell) -> str:
     return make_table([SPEED, *counted, *groups], rows)
 
 
-def tabulate_sections(numbers: slice, cell: Cell, results: Json) -> str:
+def tabulate_sections(numbers: slice, unit: str, cell: Cell, results: Json) -> str:
     """Make a table of each of some sections, a row for each thing that is timed."""
-    sections = [*results["timings"].items()][numbers]
-    return "\n\n".join(tabulate_groups(head, groups, cell) for head, groups in sections)
+    return "\n\n".join(
+        tabulate_groups(f"{unit}, {section}", groups, cell)
+        for section, groups in [*results["timings"].items()][numbers]
+    )
 
 
 def tabulate(key: str, head: str, digits: int, results: Json) -> str:
@@ -203,6 +205,7 @@ def tabulate_gpu(results: Json) -> str:
     )
 
 
+THREADS = partial(tabulate_sections, slice(-1, None), "words a second", format_cell)
 TIME, ROUGH = partial(format_cell, form=format_time), partial(format_cell, digits=1)
 US = "microseconds a word"
 
@@ -213,23 +216,20 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "components": ("published", tabulate_components),
     "accelerate": ("accelerate", tabulate_accelerated),
     "precision": ("precision", tabulate_precisions),
-    "embedding": ("embedding", partial(tabulate_sections, slice(2), TIME)),
-    "embedding-threads": (
-        "embedding",
-        partial(tabulate_sections, slice(2, 3), format_cell),
+    "embedding": ("embedding", partial(tabulate_sections, slice(2), US, TIME)),
+    "embedding-threads": ("embedding", THREADS),
+    "kernels": (
+        "kernels",
+        partial(tabulate_sections, slice(1), "microseconds a row", TIME),
     ),
-    "kernels": ("kernels", partial(tabulate_sections, slice(1), TIME)),
-    "weights": ("weights", partial(tabulate_sections, slice(2), TIME)),
+    "weights": ("weights", partial(tabulate_sections, slice(2), US, TIME)),
     "hashformers": ("hashformers", tabulate_contenders),
     "hashing": (
         "hashformers",
         partial(tabulate, "hashing", "share that is hashing", 3),
     ),
     "pipeline": ("pipeline", tabulate_contenders),
-    "pipeline-threads": (
-        "pipeline",
-        partial(tabulate_sections, slice(1, 2), format_cell),
-    ),
+    "pipeline-threads": ("pipeline", THREADS),
     "profile": ("pipeline", partial(tabulate, "profile", US, 1)),
     "recognizers": ("recognizers", tabulate_contenders),
     "encoders": ("encoders", tabulate_contenders),
@@ -243,7 +243,7 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
         partial(tabulate, "optimizer_ms", "optimizer, ms a step", 1),
     ),
     "gpu": ("gpu", tabulate_gpu),
-    "growth": ("growth", partial(tabulate_sections, slice(1), TIME)),
+    "growth": ("growth", partial(tabulate_sections, slice(1), US, TIME)),
     "memory": (
         "growth",
         partial(tabulate, "rss_mib", "MiB, after so many distinct words", 1),

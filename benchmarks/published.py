@@ -25,8 +25,7 @@ from spacy_hashembeds.acceleration.conversion import AUTO
 from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Sizes
-from .growth import read_memory_mib
-from .timing import Json, Results, Schedule, summarize, take_order
+from .timing import Json, Results, Schedule, read_memory_mib, summarize, take_order
 
 STOCK = "stock"
 #: The same numbers, and for each component the fastest that changes little.

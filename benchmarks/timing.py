@@ -1,4 +1,4 @@
-"""Timing contenders side by side, in turns.
+"""Timing contenders side by side, in turns, and reading what memory they take.
 
 pyperf has no turns within a process, nor weights that are made anew between rounds.
 """
@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ Contexts = Mapping[str, Callable[[], AbstractContextManager[Any]]]
 
 #: How many threads of one process predict at once.
 THREADS = (1, 2, 4)
-THREADED = "words a second, on several threads"
+THREADED = "several threads"
 
 
 class Schedule(NamedTuple):
@@ -169,3 +170,18 @@ def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
             spread = timing["us_per_word"], timing["us_per_word_quartiles"]
             found[f"{name} ({section}: {what})"] = spread
     return found
+
+
+def read_memory_mib(field: str, file: str = "smaps_rollup") -> float:
+    """Read a field of what Linux says about this process's memory, in MiB.
+
+    RAISES (RuntimeError): If the system does not say.
+    """
+    path = Path("/proc/self") / file
+    for line in path.read_text().splitlines() if path.is_file() else ():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(
+        f"'{path}' should say how much '{field}' is, but does not: memory can only be "
+        "measured on Linux."
+    )
