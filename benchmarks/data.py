@@ -156,8 +156,10 @@ def make_examples(docs: Sequence[Doc]) -> list[Example]:
 
 def _take_words(stream: Iterator[Doc], size: int) -> list[Doc]:
     batch: list[Doc] = []
-    while sum(map(len, batch)) < size:
+    n_words = 0
+    while n_words < size:
         batch.append(next(stream))
+        n_words += len(batch[-1])
     return batch
 
 

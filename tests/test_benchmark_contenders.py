@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 from spacy.vocab import Vocab
-from thinc.api import Adam, get_current_ops
+from thinc.api import Adam, fix_random_seed, get_current_ops
 
 from benchmarks import accelerate, growth, kernels, layers, pipelines, published, stages
 from benchmarks.data import Corpus, Sizes, load_corpus, load_texts
@@ -262,6 +262,7 @@ def test_annotations_that_differ_are_counted(corpus):
     docs = corpus.docs[:5]
 
     def make(n: int) -> Any:
+        fix_random_seed(0)
         nlp = pipelines.build_pipeline("ours", corpus.docs[0].vocab)
         nlp.initialize(lambda: pipelines.make_examples(docs))
         optimizer = nlp.create_optimizer()

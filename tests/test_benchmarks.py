@@ -224,10 +224,8 @@ def check_textcat(results: dict[str, Any]) -> None:
 
 
 def check_growth(results: dict[str, Any]) -> None:
-    assert [*results["timings"]["microseconds a word, by words seen"]] == [
-        "1,000",
-        "3,500",
-    ]
+    (points,) = results["timings"].values()
+    assert [*points] == ["1,000", "3,500"]
     for sizes in results["kept_mib"].values():
         parameters = (sum(layers.ROWS) * 96 + 3 * 96 * (4 * 96 + 1) + 2 * 96) * 4
         assert sizes["parameters"] == pytest.approx(parameters / 2**20)
