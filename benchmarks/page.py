@@ -212,6 +212,7 @@ US = "microseconds a word"
 #: For each part of a page the results that it is made of, and what makes it.
 PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "published": ("published", tabulate_published),
+    "published-avx2": ("published-avx2", tabulate_published),
     "changes": ("published", tabulate_changes),
     "components": ("published", tabulate_components),
     "accelerate": ("accelerate", tabulate_accelerated),
