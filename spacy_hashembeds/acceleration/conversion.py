@@ -100,17 +100,22 @@ def check_convertible(
     """
     blocks = find_architectures(convert_config(config))
     _check_precision(precision, blocks, model)
+    ours = remedy = ""
     if precision == AUTO:
         has_encoder = any(block[_NAME] == OUR_ENCODER for block in blocks.values())
         if has_encoder and find_fewer_bits():
             return  # of which one may be faster
+        if has_encoder:
+            remedy = (
+                " Nor has 'auto' a choice: there are no instructions for fewer bits, "
+                "or no compiled kernels (`spacy hashembeds doctor`)."
+            )
         precision = None
     if replacements or find_convertible(config, precision):
         return
     found = {place: block["@architectures"] for place, block in blocks.items()}
     found |= find_unconvertible(config)
     places = "; ".join(f"{place}: {name}" for place, name in found.items())
-    ours = remedy = ""
     factories = {block.get("factory") for block in config["components"].values()}
     our_factories = {replacement.factory for replacement in REPLACEMENTS.values()}
     if {OUR_EMBED, OUR_ENCODER} & set(found.values()) or our_factories & factories:

@@ -125,3 +125,18 @@ def prepare_cli(
         )
     show_prepared(paths)
     msg.good(f"Saved {len(paths)} splits to {output}")
+    if kind is Kind.iob:
+        _say_what_to_do(lang, outputs[0])
+
+
+def _say_what_to_do(lang: str, train: Path) -> None:
+    from shlex import quote
+
+    import typer
+
+    msg.text("Write a config for them:")
+    # on a line each, however long, to be pasted
+    typer.echo(f"spacy init config base.cfg --lang {lang} --pipeline ner")
+    typer.echo(
+        "spacy hashembeds config base.cfg -o config.cfg --train " + quote(str(train))
+    )

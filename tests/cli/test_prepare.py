@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from shlex import split as split_words
 
 import pytest
 from spacy.tokens import DocBin
@@ -37,7 +38,7 @@ def find_row(result: Result, split: str) -> list[str]:
 
 
 def test_own_files_are_converted_and_counted(file: Path, dev: Path, tmp_path: Path):
-    output = tmp_path / "output"
+    output = tmp_path / "an output"
     result = run("iob", "-o", output, "--train", file, "--dev", dev, "--lang", "en")
     assert result.exit_code == 0, result.output
     assert find_row(result, "Split") == [
@@ -48,6 +49,12 @@ def test_own_files_are_converted_and_counted(file: Path, dev: Path, tmp_path: Pa
     assert find_row(result, "dev") == ["1", "3", "3", "2", "2.00", "1", "1"]
     assert "Saved 2 splits" in result.output
     assert {path.name for path in output.iterdir()} == {"train.spacy", "dev.spacy"}
+    begin, configure = map(split_words, result.output.splitlines()[-2:])
+    assert begin == "spacy init config base.cfg --lang en --pipeline ner".split()
+    assert configure == [
+        *"spacy hashembeds config base.cfg -o config.cfg --train".split(),
+        str(output / "train.spacy"),
+    ]
 
 
 def test_control_characters_of_words_are_shown_and_not_sent(tmp_path: Path):
