@@ -162,8 +162,7 @@ def test_optimizers_and_averages_leave_the_running_statistics_alone():
 def test_statistics_that_are_not_its_own_are_refused():
     model = build()
     model.set_param("variance", np.ones(4, dtype="f"))
-    match = r"'variance' of layer 'batchnorm' should be float32 of shape \(3,\)"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"'variance' of.*be float32 of shape \(3,\)"):
         model.predict(make_batch())
 
 
@@ -171,6 +170,5 @@ def test_statistics_that_are_not_its_own_are_refused():
 def test_negative_variances_are_refused(is_train):
     model = build()
     model.set_param("variance", np.array([1, -1, -2], dtype="f"))
-    match = "'variance' of layer 'batchnorm' should be 0 or more, but 2 of 3 are less"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"'variance'.*or more, but 2 of 3 are less"):
         model(make_batch(), is_train)

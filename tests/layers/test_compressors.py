@@ -1,7 +1,5 @@
 """Compressors: beside their definitions, finite differences and PyTorch."""
 
-import copy
-import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -245,37 +243,6 @@ def test_an_axis_of_equal_numbers_is_no_division_by_zero():
     assert np.isfinite(model.get_grad("W")).all()
 
 
-def test_gradients_add_up_and_what_comes_in_is_left_alone(kind):
-    model, codes = build(kind), make_codes(kind)
-    dY = make_gradient(model.predict(codes))
-    before, codes_before = dY.copy(), codes.copy()
-    _Y, backprop = model.begin_update(codes)
-    d_codes = backprop(dY)
-    once = {name: model.get_grad(name).copy() for name in model.param_names}
-    backprop(dY)
-    np.testing.assert_array_equal(dY, before)
-    np.testing.assert_array_equal(codes, codes_before)
-    assert len(d_codes) == len(codes)
-    assert not d_codes.any()
-    for name, gradient in once.items():
-        np.testing.assert_allclose(model.get_grad(name), 2 * gradient, rtol=1e-5)
-
-
-def test_codes_of_a_batch_make_no_difference(kind):
-    model, codes = build(kind), make_codes(kind)
-    alone = np.vstack([model.predict(codes[i : i + 1]) for i in range(len(codes))])
-    np.testing.assert_allclose(model.predict(codes), alone, atol=1e-6)
-
-
-def test_no_codes(kind):
-    model = build(kind)
-    Y, backprop = model.begin_update(make_codes(kind, 0))
-    assert Y.shape == (0, WIDTH)
-    assert len(backprop(Y)) == 0
-    for name in model.param_names:
-        assert not (model.has_grad(name) and model.get_grad(name).any())
-
-
 def test_many_codes(kind):
     model = build(kind)
     codes = np.tile(make_codes(kind), (5000, 1))
@@ -310,22 +277,6 @@ def test_they_learn(kind):
     assert losses[-1] < losses[0] / 2
 
 
-@pytest.mark.parametrize(
-    "duplicate",
-    [
-        Model.copy,
-        copy.deepcopy,
-        lambda model: pickle.loads(pickle.dumps(model)),
-        lambda model: build(model.name.replace("compressor", "")).from_bytes(
-            model.to_bytes()
-        ),
-    ],
-)
-def test_copies_give_the_same(kind, duplicate):
-    model, codes = build(kind), make_codes(kind)
-    np.testing.assert_array_equal(duplicate(model).predict(codes), model.predict(codes))
-
-
 def test_it_begins_small_as_other_embedders(kind):
     fix_random_seed(0)
     model = KINDS[kind]()
@@ -334,21 +285,6 @@ def test_it_begins_small_as_other_embedders(kind):
         model.set_dim("nI", N_BITS)
     Y = model.initialize().predict(make_codes(kind))
     assert 0.02 < Y.std() < 0.5
-
-
-@pytest.mark.parametrize("is_train", [False, True])
-def test_damaged_parameters_are_refused(kind, is_train):
-    model, codes = build(kind), make_codes(kind)
-    for name in model.param_names:
-        param = model.get_param(name)
-        not_finite = np.full_like(param, np.nan)
-        for damaged in (param[:-1], param[..., :-1], param.astype("d"), not_finite):
-            model.set_param(name, damaged)
-            match = f"parameter '{name}' of layer '{kind}compressor' should be"
-            with pytest.raises(ValueError, match=match):
-                model(codes, is_train)
-        model.set_param(name, param)
-    model(codes, is_train)
 
 
 @pytest.mark.parametrize("others", [("add", "proj"), ("proj", "add")])

@@ -180,6 +180,5 @@ def test_attributes_that_are_not_its_own_are_refused(name, value, bounds, is_tra
     model = build(build_hashed, shortest=4, longest=100)
     model.predict(make_words([[1, 2]]))
     model.attrs[name] = value
-    match = rf"'{name}' of layer 'sum_ngrams\(hashembed\)' should be {bounds}, but is "
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=rf"'{name}' of.*should be {bounds}, but is "):
         model(make_words([[1, 2]]), is_train)

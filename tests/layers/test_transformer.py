@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from thinc.api import Adam, fix_random_seed
+from thinc.api import fix_random_seed
 
 from spacy_hashembeds.kernels.spans import find_spans
 from spacy_hashembeds.layers import transformer
@@ -57,14 +57,6 @@ def test_small_vectors_are_normalised_as_pytorch_does_it(norm):
 def test_gradients_equal_finite_differences(norm):
     model = build(norm=norm, depth=1, max_length=4, stride=2)
     assert_gradients_are_right(model, make_docs([3, 0, 9, 1]))
-
-
-def test_what_else_is_in_a_batch_changes_nothing(norm):
-    model, Xs = build(norm=norm), make_docs([9, 2, 0, 30, 5] * 5)
-    for X, Y in zip(Xs, model.predict(Xs), strict=True):
-        np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-5)
-    for X, Y in zip(Xs, reversed(model.predict(Xs[::-1])), strict=True):
-        np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-5)
 
 
 def test_tokens_of_a_doc_see_each_other_and_where_they_are(norm):
@@ -171,20 +163,6 @@ def test_attention_weights_are_dropped(norm):
     np.testing.assert_allclose(Y, expected, atol=1e-5)
 
 
-def test_equal_seeds_give_equal_models_and_equal_training(norm):
-    outcomes = []
-    for _ in range(2):
-        fix_random_seed(4)
-        rates = {"dropout": 0.1, "attention_dropout": 0.1}
-        model, optimizer = make_layer(norm=norm, **rates).initialize(), Adam(0.01)
-        for _step in range(3):
-            Ys, backprop = model.begin_update(make_docs())
-            backprop(Ys)
-            model.finish_update(optimizer)
-        outcomes.append(model.to_bytes())
-    assert outcomes[0] == outcomes[1]
-
-
 def test_the_way_back_goes_through_what_was_not_dropped(norm):
     """By finite differences with the same random numbers in each pass."""
     rates = {"dropout": 0.3, "attention_dropout": 0.3}
@@ -202,18 +180,6 @@ def test_the_way_back_goes_through_what_was_not_dropped(norm):
     up, down = (read(X + sign * 1e-3 * direction)[0] for sign in (1, -1))
     numeric = ((up - down).astype("d") * weights).sum() / 2e-3
     np.testing.assert_allclose((dX * direction).sum(), numeric, rtol=2e-2)
-
-
-def test_gradients_add_up_where_the_way_back_is_taken_twice():
-    rates = {"dropout": 0.2, "attention_dropout": 0.2}
-    model, Xs = build(**rates), make_docs()
-    Ys, backprop = model.begin_update(Xs)
-    first = backprop(Ys)
-    once = {name: model.get_grad(name).copy() for name in model.param_names}
-    for again, dX in zip(backprop(Ys), first, strict=True):
-        np.testing.assert_array_equal(again, dX)
-    for name, grad in once.items():
-        np.testing.assert_allclose(model.get_grad(name), 2 * grad, rtol=1e-5)
 
 
 def test_weights_begin_as_is_said(norm):
@@ -246,25 +212,6 @@ def test_the_base_size_has_as_many_parameters_as_bert(norm):
     )
 
 
-def test_weights_from_bytes_give_equal_numbers(norm):
-    model, Xs = build(norm=norm), make_docs()
-    other = make_layer(norm=norm).from_bytes(model.to_bytes())
-    np.testing.assert_array_equal(
-        concatenate(other.predict(Xs)), concatenate(model.predict(Xs))
-    )
-    # arrays from bytes can't be written to: PyTorch would warn
-    assert len(run(other, Xs)) > 2
-
-
-@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
-def test_nothing_in_nothing_out(lengths):
-    model, Xs = build(), make_docs(lengths)
-    for is_train in (True, False):
-        Ys, backprop = model(Xs, is_train)
-        assert [Y.shape for Y in Ys] == [(0, 8)] * len(Xs)
-        assert [dX.shape for dX in backprop(Ys)] == [(0, 8)] * len(Xs)
-
-
 def test_embeddings_of_another_width_are_refused():
     Xs = make_batch([3], width=5)
     message = r"'width' of the Transformer is 8, but that of the embeddings is 5\."
@@ -295,22 +242,6 @@ def test_damaged_attributes_are_refused(attr, value, message):
         model.predict(make_docs())
 
 
-def test_damaged_weights_are_refused():
-    model = build()
-    name = "W_attention_2_out"
-    model.set_param(name, model.get_param(name) * np.nan)
-    with pytest.raises(ValueError, match=rf"'{name}' .* should be finite numbers"):
-        model.predict(make_docs())
-    model = build()
-    model.set_param("b_feedforward_1_in", np.zeros(3, dtype="f"))
-    with pytest.raises(
-        ValueError, match=r"'b_feedforward_1_in' .* be float32 of shape"
-    ):
-        model.predict(make_docs())
-    with pytest.raises(ValueError, match=r"'E_positions' .* is not there\. Was the"):
-        make_layer().predict(make_docs())
-
-
 def test_weights_of_the_other_kind_are_refused(norm):
     (other,) = NORMS.keys() - {norm}
     model = build(norm=norm).from_bytes(build(norm=other).to_bytes())
@@ -325,6 +256,5 @@ def test_weights_of_the_other_kind_are_refused(norm):
 def test_weights_of_another_size_are_refused(dim, value):
     """Heads of another number would not show in any weights."""
     data = build(**{dim: value}).to_bytes()
-    message = rf"'{dim}' for model 'transformer' from \d+ to {value}"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=rf"'{dim}' for model 'transformer'.*{value}"):
         make_layer().from_bytes(data)

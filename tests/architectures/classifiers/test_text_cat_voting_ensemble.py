@@ -134,7 +134,5 @@ def test_bad_arguments_are_refused_at_once():
         TextCatVotingEnsemble(exclusive, other, num_models=2)
     with pytest.raises(ValueError, match="'num_models' should be 2 to 1000, but is 1"):
         TextCatVotingEnsemble(exclusive, exclusive, num_models=1)
-    with pytest.raises(
-        ValueError, match="'num_models' should be 1 to 1000, but is 1001"
-    ):
+    with pytest.raises(ValueError, match=r"'num_models'.*1 to 1000, but is 1001"):
         TextCatVotingEnsemble(exclusive, num_models=1001)

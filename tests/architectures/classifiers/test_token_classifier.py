@@ -1,7 +1,6 @@
 """The classifier of tokens beside `spacy.Tagger.v2`."""
 
 import numpy as np
-import pytest
 from spacy.ml.models.tagger import build_tagger_model
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -74,14 +73,6 @@ def test_what_is_below_learns_from_the_first_step_on():
     assert all(gradient.any() for gradient in gradients)
 
 
-def test_docs_without_tokens():
-    model = build(TokenClassifier)
-    for docs in ([EMPTY, EMPTY], [EMPTY, *DOCS, EMPTY]):
-        Y, backprop = model.begin_update(docs)
-        assert [len(y) for y in Y] == [len(doc) for doc in docs]
-        backprop(Y)
-
-
 def test_it_grows():
     model = randomize(build(TokenClassifier))
     before = np.vstack(model.predict(DOCS))
@@ -94,19 +85,3 @@ def test_it_grows():
     saved = model.to_bytes()
     again = TokenClassifier(make_tok2vec(DOCS)).from_bytes(saved)
     np.testing.assert_array_equal(np.vstack(again.predict(DOCS)), after)
-
-
-def test_it_is_refused_before_it_has_weights():
-    model = TokenClassifier(make_tok2vec(DOCS))
-    with pytest.raises(
-        ValueError, match=r"'W' of layer 'softmax' .* never initialised"
-    ):
-        model.predict(DOCS)
-
-
-def test_weights_that_are_no_numbers_are_refused():
-    model = build(TokenClassifier)
-    softmax = model.get_ref("output_layer")
-    softmax.set_param("b", softmax.get_param("b") * np.nan)
-    with pytest.raises(ValueError, match=r"'b' of layer 'softmax' .* finite numbers"):
-        model.predict(DOCS)

@@ -96,13 +96,6 @@ def test_equal_calls_give_equal_bits(model, vocab, n_tokens):
     np.testing.assert_array_equal(predict(loaded, docs), first)
 
 
-@pytest.mark.parametrize("shape", [(4, 6), (6, 6), (5, 1), (5, 12)])
-def test_gradients_of_another_shape_are_refused(model, vocab, shape):
-    _, backprop = model.begin_update(make_docs(vocab, [5]))
-    with pytest.raises(ValueError, match=r"5 tokens should be of shape \(5, \d+\)"):
-        backprop([np.ones(shape, dtype="f")])
-
-
 def test_components_that_annotate_fold_if_they_go_on(vocab, monkeypatch):
     """They predict between backpropagation and the optimizer, mostly once."""
     model, docs = build_hash(vocab), make_docs(vocab)
@@ -413,48 +406,6 @@ def test_damaged_columns_are_refused(vocab, columns):
     for is_train in (False, True):
         with pytest.raises(ValueError, match=r"'columns' of .* should be 3 token"):
             loaded(docs, is_train)
-
-
-def damage(name, param, change):
-    def apply(model) -> str:
-        node = get_nodes(model, name)[0]
-        node.set_param(param, change(node.get_param(param)))
-        return f"'{param}' of layer '{name}' should be f"
-
-    return apply
-
-
-def set_nan(array):
-    array = array.copy()
-    array[..., 0] = np.nan
-    return array
-
-
-DAMAGES = [
-    damage(name, param, change)
-    for name, param in [
-        *[("hashembed", "E"), ("maxout", "W"), ("maxout", "b"), ("layernorm", "G")],
-        *[("layernorm", "b"), ("static_vectors", "W")],
-    ]
-    for change in (
-        set_nan,
-        lambda array: array + np.inf,
-        lambda array: array[:-1],
-        lambda array: array.astype("float64"),
-    )
-]
-
-
-@pytest.mark.parametrize("limit", ["0", "256"])
-@pytest.mark.parametrize("apply", DAMAGES)
-def test_damaged_weights_are_refused(vocab, apply, limit, monkeypatch):
-    monkeypatch.setenv(folding.LIMIT_NAME, limit)
-    model, docs = build_hash(vocab, include_static_vectors=True), make_docs(vocab)
-    predict(model, docs)
-    match = apply(model)
-    for is_train in (False, True, False):
-        with pytest.raises(ValueError, match=match):
-            model(docs, is_train)
 
 
 def test_weights_are_checked_once(vocab, monkeypatch):

@@ -1,16 +1,11 @@
 """`HashFormerEmbed.v1`: any hasher with any compressor, of several attributes."""
 
-import copy
 import itertools
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 import pytest
-import spacy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.util import registry
 from spacy.vocab import Vocab
@@ -22,7 +17,6 @@ from spacy_hashembeds.architectures.embedders.hash_former_embed import (
     HashFormerEmbed,
     find_hashers,
 )
-from spacy_hashembeds.hashing.lsh import find_ngrams
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.layers.compressors import (
     AddCompressor,
@@ -30,7 +24,7 @@ from spacy_hashembeds.layers.compressors import (
     PoolCompressor,
     ProjCompressor,
 )
-from spacy_hashembeds.layers.hashers import LSHHasher, MD5Hasher, set_ngrams
+from spacy_hashembeds.layers.hashers import LSHHasher, MD5Hasher
 from spacy_hashembeds.layers.mixing import foldedembed, folding, mixedembed
 from spacy_hashembeds.threads import derived_lock
 
@@ -224,14 +218,6 @@ def test_what_has_nothing_to_fold_waits_for_nobody(vocab, docs):
     assert [len(Y) for Y in Ys] == [len(doc) for doc in docs]
 
 
-@pytest.mark.parametrize("shape", [(4, 6), (6, 6), (5, 1), (5, 12)])
-@pytest.mark.parametrize("pair", [("md5", "emb"), ("lsh", "proj")])
-def test_gradients_of_another_shape_are_refused(vocab, pair, shape):
-    _, backprop = build(vocab, pair).begin_update(make_docs(vocab, [5]))
-    with pytest.raises(ValueError, match=r"5 tokens should be of shape \(5, 6\)"):
-        backprop([np.ones(shape, dtype="f")])
-
-
 @pytest.mark.parametrize("part", ["hasher", "compressor"])
 def test_what_somebody_has_wrapped_is_not_folded(vocab, docs, part):
     model = build(vocab, ("md5", "emb"))
@@ -250,58 +236,6 @@ def test_what_somebody_has_wrapped_is_not_folded(vocab, docs, part):
         assert_close(Y, Y_expected)
     assert len(calls) == 1
     assert copied.attrs["fold"].cached is None
-
-
-@settings(max_examples=10)
-@given(lengths=st.lists(st.integers(0, 9), min_size=1, max_size=5))
-@pytest.mark.parametrize("kind", ["several", "vectors", "not mixed"])
-def test_docs_of_a_batch_make_no_difference(vocab, kind, lengths):
-    docs = make_docs(vocab, [*lengths, 1])
-    together, alone = (build_kind(kind, vocab) for _ in range(2))
-    dYs = make_gradient(together.predict(docs))
-    Ys = update(together, docs, dYs)
-    for doc, Y, dY in zip(docs, Ys, dYs, strict=True):
-        assert_close(update(alone, [doc], [dY])[0], Y)
-    assert_gradients_close(get_gradients(together), get_gradients(alone))
-
-
-@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
-def test_no_tokens(model, vocab, lengths):
-    empty = make_docs(vocab, lengths)
-    for is_train in (False, True):
-        Ys, backprop = model(empty, is_train)
-        assert [Y.shape for Y in Ys] == [(0, 6)] * len(lengths)
-        assert backprop([Y.copy() for Y in Ys]) == []
-    assert get_gradients(model) == []
-
-
-def test_one_token_and_many(model, vocab):
-    docs = make_docs(vocab, [5000])
-    Y = update(model, docs, make_gradient(model.predict(docs)))[0]
-    for i in range(len(WORDS)):
-        token = Doc(vocab, words=[docs[0][i].text])
-        assert_close(model.predict([token])[0][0], Y[i])
-
-
-def test_gradients_that_come_in_are_left_alone(model, docs):
-    dYs = make_gradient(model.predict(docs))
-    before = copy.deepcopy(dYs)
-    _, backprop = model.begin_update(docs)
-    backprop(dYs)
-    once = [gradient.copy() for gradient in get_gradients(model)]
-    backprop(dYs)
-    for dY, expected in zip(dYs, before, strict=True):
-        np.testing.assert_array_equal(dY, expected)
-    assert_gradients_close(get_gradients(model), [2 * gradient for gradient in once])
-    assert any(gradient.any() for gradient in once)
-
-
-def test_docs_may_be_of_several_pipelines(vocab, docs):
-    model = build(vocab)
-    others = [Doc(Vocab(), words=[text, "both"]) for text in ("Zanzibar", "Quetta")]
-    expected = [model.predict([doc])[0] for doc in (*docs, *others)]
-    for Y, alone in zip(model.predict([*docs, *others]), expected, strict=True):
-        assert_close(Y, alone)
 
 
 def test_attributes_that_are_not_set_are_empty_text(vocab):
@@ -484,18 +418,6 @@ def test_what_is_kept_is_never_stale(vocab, kind, change):
         assert not np.allclose(np.concatenate(after), before, atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    "duplicate", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
-)
-def test_copies_keep_nothing(vocab, docs, duplicate):
-    model = build(vocab)
-    expected = model.predict(docs)
-    copied = duplicate(model)
-    assert copied.attrs["fold"].cached is None
-    for Y, Y_expected in zip(copied.predict(docs), expected, strict=True):
-        assert_close(Y, Y_expected)
-
-
 @pytest.mark.parametrize("megabytes", [0, 0.01, 0.1])
 def test_memory_is_bounded_with_that_of_folded_tables(vocab, megabytes, monkeypatch):
     monkeypatch.setenv(folding.LIMIT_NAME, str(megabytes))
@@ -536,85 +458,12 @@ def test_parameters_are_those_of_the_paper(vocab, pair, count):
     assert sum(sizes) == count * 768
 
 
-def test_bytes_bring_everything(model, vocab, docs):
-    kind = next(k for k in KINDS if build_kind(k, vocab).to_bytes() == model.to_bytes())
-    options = dict(KINDS[kind])
-    loaded = make(*options.pop("pairs"), **options).from_bytes(model.to_bytes())
-    for actual, expected in zip(loaded.predict(docs), model.predict(docs), strict=True):
-        np.testing.assert_array_equal(actual, expected)
-    assert loaded.to_bytes() == model.to_bytes()
-
-
-def test_bytes_bring_keys_and_seeds(vocab, docs):
-    arguments = {
-        "width": 6,
-        "attrs": ["NORM", "SHAPE"],
-        "include_static_vectors": False,
-    }
-
-    def make_seeded(key, seed) -> Model:
-        hashers = {"NORM": MD5Hasher(key=key), "SHAPE": LSHHasher(seed=seed)}
-        compressors = {"NORM": AddCompressor(), "SHAPE": ProjCompressor()}
-        model = HashFormerEmbed(hashers=hashers, compressors=compressors, **arguments)
-        for _, hasher in find_hashers(model)[1:]:
-            set_ngrams(hasher, np.unique(find_ngrams(WORDS, 4).keys))
-        return model
-
-    saved = make_seeded("secret", 3).initialize(X=docs)
-    loaded = make_seeded(None, 0).from_bytes(saved.to_bytes())
-    for actual, expected in zip(loaded.predict(docs), saved.predict(docs), strict=True):
-        np.testing.assert_array_equal(actual, expected)
-
-
-@pytest.mark.parametrize(
-    "duplicate", [Model.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
-)
-def test_copies_are_independent(model, docs, duplicate):
-    expected = model.predict(docs)
-    copied = duplicate(model)
-    for actual, Y in zip(copied.predict(docs), expected, strict=True):
-        np.testing.assert_array_equal(actual, Y)
-    compressor = get_compressors(copied)[0]
-    name = compressor.param_names[0]
-    param = compressor.get_param(name)
-    compressor.set_param(
-        name, np.random.default_rng(0).normal(size=param.shape) + param
-    )
-    compressor.set_param(name, compressor.get_param(name).astype("f"))
-    np.testing.assert_array_equal(model.predict(docs)[0], expected[0])
-    assert not np.array_equal(copied.predict(docs)[0], expected[0])
-
-
-@pytest.mark.parametrize("kind", ["several", "vectors", "not mixed"])
-def test_a_copy_can_be_initialised(vocab, docs, kind):
-    """As after `replace_listeners`: Thinc's copies have no references."""
-    copied = build_kind(kind, vocab).copy().initialize(X=docs)
-    assert [Y.shape[1] for Y in copied.predict(docs)] == [6] * len(docs)
-
-
-def test_equal_seeds_give_equal_weights(vocab):
-    assert build(vocab).to_bytes() == build(vocab).to_bytes()
-
-
 @pytest.mark.parametrize("X", [None, [], [0, 0]])
 @pytest.mark.parametrize("maxout_pieces", [None, 3])
 def test_it_is_initialised_without_tokens(vocab, X, maxout_pieces):
     model = make(("lsh", "proj"), maxout_pieces=maxout_pieces)
     model.initialize(X=None if X is None else make_docs(vocab, X))
     assert model.predict(make_docs(vocab, [2]))[0].shape == (2, 6)
-
-
-def test_all_parameters_are_trained(model, docs):
-    before = {
-        (n.id, p): n.get_param(p).copy() for n in model.walk() for p in n.param_names
-    }
-    optimizer = Adam(0.1)
-    for _ in range(2):  # Thinc's Adam leaves the weights alone at its first step
-        update(model, docs, make_gradient(model.predict(docs)))
-        model.finish_update(optimizer)
-    for node in model.walk():
-        for name in node.param_names:
-            assert not np.array_equal(node.get_param(name), before[node.id, name])
 
 
 def test_dropout_is_only_in_training(vocab, docs):
@@ -725,24 +574,12 @@ def test_ngrams_that_were_not_counted_are_asked_for_at_once(vocab, docs):
         ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000, but is 0"),
         ({"maxout_pieces": None}, r"'maxout_pieces' should be a number .* 3 vectors"),
         ({"attrs": []}, r"'attrs' should be a list of token attributes"),
-        (
-            {"attrs": ["NORM", "IS_ALPHA", "SUFFIX"]},
-            r"holds IS_ALPHA, which is no text",
-        ),
-        (
-            {"attrs": ["NORM", "norm", "SUFFIX"]},
-            r"each attribute once, but is NORM, NO",
-        ),
-        (
-            {"attrs": ["NORM"]},
-            r"'hashers' .* each of 'attrs' \(NORM\), but has NORM, S",
-        ),
+        ({"attrs": ["NORM", "IS_ALPHA", "SUFFIX"]}, r"holds IS_ALPHA, which.*no text"),
+        ({"attrs": ["NORM", "norm", "SUFFIX"]}, r"each attribute once, but.*NORM, NO"),
+        ({"attrs": ["NORM"]}, r"'hashers'.*each of 'attrs' \(NORM\), but has NORM, S"),
         ({"hashers": {}}, r"'hashers' should have a block .* but has none"),
         ({"compressors": {"NORM": 1}}, r"'compressors' should have a block"),
-        (
-            {"compressors": {"NORM": ProjCompressor()}},
-            r"'compressors' .* \(NORM, SHAPE, SUFFIX\), but has NORM",
-        ),
+        ({"compressors": {"NORM": ProjCompressor()}}, r"'compressors' .*but has NORM"),
     ],
 )
 def test_bad_arguments_are_refused_when_built(changes, error):
@@ -860,12 +697,6 @@ def test_words_whose_texts_nobody_knows_are_refused(vocab, n_vocabs):
         build(vocab).predict(docs)
 
 
-def test_vectors_that_are_not_there_are_refused():
-    blank = spacy.blank("en").vocab
-    with pytest.raises(ValueError, match=r"'include_static_vectors' .* has no vectors"):
-        make(include_static_vectors=True).initialize(X=make_docs(blank))
-
-
 def test_a_word_with_a_row_that_the_vectors_have_not_is_refused():
     damaged = make_vocab()
     docs = make_docs(damaged, [9])
@@ -873,21 +704,8 @@ def test_a_word_with_a_row_that_the_vectors_have_not_is_refused():
     model.predict(docs)
     n_rows = len(damaged.vectors.data)
     damaged.vectors.key2row[docs[0][0].orth] = n_rows
-    match = rf"have {n_rows} rows, but a word has row {n_rows}: the saved"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=rf"have {n_rows} rows, but a word.*the saved"):
         model.predict(docs)
-
-
-@pytest.mark.parametrize("is_train", [False, True])
-def test_damaged_weights_are_refused(model, docs, is_train):
-    model.predict(docs)
-    compressor = get_compressors(model)[0]
-    for name in compressor.param_names:
-        param = compressor.get_param(name)
-        compressor.set_param(name, param[:-1])
-        with pytest.raises(ValueError, match=f"parameter '{name}' of layer '.*compres"):
-            model(docs, is_train)
-        compressor.set_param(name, param)
 
 
 @pytest.mark.parametrize("attr", ["IS_ALPHA", "", 65, None])

@@ -157,35 +157,11 @@ def test_counts_are_saved_and_damaged_ones_refused(docs):
         loaded.begin_update(docs)
 
 
-@pytest.mark.parametrize("include_static_vectors", [False, True])
-@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
-def test_no_tokens(nlp, docs, include_static_vectors, texts):
-    model = build(docs, include_static_vectors=include_static_vectors)
-    empty = [nlp.make_doc(text) for text in texts]
-    for is_train in (False, True):
-        Y, backprop = model(empty, is_train)
-        assert [y.shape for y in Y] == [(0, 8)] * len(texts)
-        assert backprop(Y) == []
-
-
-def test_incoming_gradient_is_left_alone(docs):
-    model = set_dropout_rate(build(docs), 0.5)
-    Y, backprop = model.begin_update(docs)
-    dY = [numpy.ones_like(y) for y in Y]
-    backprop(dY)
-    assert all((dy == 1).all() for dy in dY)
-
-
 def test_bytes_hold_the_symbols_once(docs):
     model = build(docs)
     data = model.to_bytes()
     for embed in find_symbol_takers(model):
         assert data.count(embed.attrs["symbols"].tobytes()) == 1
-    loaded = MultiEmbed(width=8, attrs=ATTRS, include_static_vectors=False)
-    loaded.from_bytes(data)
-    for actual, expected in zip(loaded.predict(docs), model.predict(docs), strict=True):
-        numpy.testing.assert_array_equal(actual, expected)
-    assert loaded.to_bytes() == data
 
 
 def test_dropout_sites(docs):

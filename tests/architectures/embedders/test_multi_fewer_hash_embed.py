@@ -174,28 +174,6 @@ def test_seed_8_reaches_half_of_the_rows_and_9_all(vocab):
     assert reached[9] > 4990
 
 
-@pytest.mark.parametrize("include_static_vectors", [False, True])
-@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
-def test_no_tokens(vocab, include_static_vectors, texts):
-    model, _ = build_both(vocab, include_static_vectors)
-    docs = make_docs(vocab, texts)
-    for is_train in (False, True):
-        Y, backprop = model(docs, is_train)
-        assert [y.shape for y in Y] == [(0, 8)] * len(texts)
-        assert backprop([y.copy() for y in Y]) == []
-    assert not any(n.has_grad(name) for n in model.walk() for name in n.param_names)
-
-
-def test_incoming_gradient_is_left_alone(vocab):
-    model, _ = build_both(vocab, False)
-    docs = make_docs(vocab, TEXTS)
-    dY = make_gradient(docs)
-    before = [dy.copy() for dy in dY]
-    run(model, docs, dY, drop=0.5)
-    for actual, expected in zip(dY, before, strict=True):
-        numpy.testing.assert_array_equal(actual, expected)
-
-
 def test_initialises_without_docs_or_tokens(vocab):
     for X in (None, make_docs(vocab, ["", ""])):
         model = MultiFewerHashEmbed(**SETTINGS, include_static_vectors=False)
@@ -207,10 +185,7 @@ def test_initialises_without_docs_or_tokens(vocab):
     ("changes", "error"),
     [
         ({"rows": [1, 2]}, r"'rows' should give one number .* is \[1, 2\] for 4 attrs"),
-        (
-            {"rows": [5, 0, 5, 5]},
-            r"PREFIX: 'rows' should be 1 to 2147483647, but is 0\..*remove it",
-        ),
+        ({"rows": [5, 0, 5, 5]}, r"PREFIX:.*be 1 to 2147483647, but is 0\..*remove it"),
         ({"num_hashes": 0}, r"'num_hashes' should be 1 to 4, but is 0"),
         ({"num_hashes": 5}, r"'num_hashes' should be 1 to 4, but is 5"),
         ({"attrs": ["NORM", "FORM"], "rows": [1, 1]}, r"'attrs' holds 'FORM'.*NORM"),
@@ -219,10 +194,7 @@ def test_initialises_without_docs_or_tokens(vocab):
         ({"attrs": [], "rows": []}, r"'attrs' should be a list .* but is \[\]"),
         ({"attrs": "NORM", "rows": [1]}, r"'attrs' should be a list .* is 'NORM'"),
         ({"attrs": [True], "rows": [1]}, r"'attrs' holds True"),
-        (
-            {"rows": [5, 5, 10**12, 5]},
-            r"'rows' should be 1 to 2147483647, but is 1000000000000",
-        ),
+        ({"rows": [5, 5, 10**12, 5]}, r"'rows'.*1 to 2147483647, but is 1000000000000"),
         ({"width": 2**63}, r"'width' should be 1 to 1000000, but is 92"),
         ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
         ({"width": 8.5}, r"'width' should be 1 to 1000000, but is 8.5"),
@@ -236,17 +208,3 @@ def test_bad_arguments_are_refused_when_built(changes, error):
     arguments = {**SETTINGS, "include_static_vectors": False, **changes}
     with pytest.raises(ValueError, match=error):
         MultiFewerHashEmbed(**arguments)
-
-
-def test_static_vectors_without_vectors_are_refused():
-    model = MultiFewerHashEmbed(**SETTINGS, include_static_vectors=True)
-    with pytest.raises(ValueError, match=r"'include_static_vectors'.*no vectors"):
-        model.initialize(X=make_docs(spacy.blank("en").vocab, ["a b"]))
-
-
-def test_weights_of_another_width_are_refused(vocab):
-    model, _ = build_both(vocab, False)
-    node = next(node for node in model.walk() if node.name == "hashembed")
-    node.set_param("E", numpy.zeros((50, 9), dtype="f"))
-    with pytest.raises(ValueError, match=r"should be float32 of shape \(50, 8\)"):
-        model.predict(make_docs(vocab, ["a b"]))

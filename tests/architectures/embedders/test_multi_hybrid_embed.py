@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc
-from thinc.api import fix_random_seed, set_dropout_rate
+from thinc.api import fix_random_seed
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
@@ -146,35 +146,6 @@ def test_each_row_is_trained(docs):
         assert len(table.attrs["symbols"]) + 1 < table.get_dim("nV") < 30
 
 
-@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
-def test_no_tokens(nlp, docs, texts):
-    model = build(docs)
-    empty = [nlp.make_doc(text) for text in texts]
-    for is_train in (False, True):
-        Y, backprop = model(empty, is_train)
-        assert [y.shape for y in Y] == [(0, 8)] * len(texts)
-        assert backprop(Y) == []
-
-
-def test_bytes_bring_everything_but_the_counting(docs):
-    model = build(docs, num_hashes=3, seed=5)
-    data = model.to_bytes()
-    loaded = make(num_hashes=1, rows=[1, 1]).from_bytes(data)
-    for actual, expected in zip(loaded.predict(docs), model.predict(docs), strict=True):
-        np.testing.assert_array_equal(actual, expected)
-    assert loaded.to_bytes() == data
-
-
-def test_dropout_sites(docs):
-    def get_rates(model):
-        nodes = model.walk()
-        return [n.attrs["dropout_rate"] for n in nodes if "dropout_rate" in n.attrs]
-
-    assert get_rates(build(docs)) == [0.0] * 3
-    assert get_rates(set_dropout_rate(build(docs), 0.1)) == [0.1] * 3
-    assert get_rates(set_dropout_rate(build(docs, dropout=None), 0.1)) == []
-
-
 def test_symbols_from_a_file(docs, tmp_path):
     path = tmp_path / "tables.npz"
     save_symbols(path, count(docs))
@@ -200,8 +171,7 @@ def test_a_file_without_rare_symbols_is_for_lookup_alone(docs, tmp_path):
 
 
 def test_too_few_rows_are_refused_when_initialised(docs):
-    match = r"'rows' gives the table for NORM 3 rows, but 3 symbols .* NORM to 4 or"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"'rows' gives the table for NORM 3.*to 4 or"):
         build(docs, rows=[3, 10])
 
 
@@ -214,10 +184,7 @@ def test_symbols_are_needed():
     ("changes", "error"),
     [
         ({"attrs": []}, r"'attrs' should be a list .* but is \[\]"),
-        (
-            {"rows": [9, 10**12]},
-            r"'rows' should be 1 to 2147483647, but is 1000000000000",
-        ),
+        ({"rows": [9, 10**12]}, r"'rows' should be 1 to 2147483647,.*is 1000000000000"),
         ({"width": 2**63}, r"'width' should be 1 to 1000000, but is 92"),
         ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
         ({"num_hashes": 5}, r"'num_hashes' should be 1 to 4, but is 5"),

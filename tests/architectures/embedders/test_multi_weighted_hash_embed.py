@@ -1,6 +1,5 @@
 """`MultiWeightedHashEmbed.v1`: its arguments, its symbols, and what it is equal to."""
 
-import numpy as np
 import pytest
 from spacy.util import registry
 from thinc.api import Config, Model
@@ -75,16 +74,6 @@ def test_side_by_side_is_wider(docs):
     assert [y.shape for y in model.predict(docs)] == [(len(doc), 6) for doc in docs]
 
 
-def test_weights_are_learned(docs):
-    model = resolve(importance_rows=[50, 30, 20]).initialize(X=docs)
-    Y, backprop = model.begin_update(docs)
-    dY = [np.random.default_rng(0).normal(size=y.shape).astype("f") for y in Y]
-    backprop(dY)
-    for node in get_nodes(model, "weightedhashembed"):
-        assert node.get_grad("P").any()
-        assert node.get_grad("E").any()
-
-
 def test_tables_of_one_model_are_hashed_with_other_seeds():
     seeds = [
         n.attrs["hash_seed"] for n in get_nodes(resolve(seed=5), "weightedhashembed")
@@ -99,23 +88,14 @@ def test_tables_of_one_model_are_hashed_with_other_seeds():
         ({"rows": 5}, r"'rows' should give one number .* is 5 for 3 attrs"),
         ({"initial_weight": float("nan")}, r"'initial_weight' .* to 100, but is nan"),
         ({"initial_weight": None}, r"'initial_weight' .* -100 to 100, but is None"),
-        (
-            {"rows": [1, 2, 0]},
-            r"SUFFIX: 'rows' should be 1 to 2147483647, but is 0\. To do",
-        ),
+        ({"rows": [1, 2, 0]}, r"SUFFIX:.*should be 1 to 2147483647, but is 0\. To do"),
         ({"importance_rows": [9]}, r"'importance_rows' should give one .* is \[9\] "),
-        (
-            {"importance_rows": [9, 9, -1]},
-            r"'importance_rows' should be 1 to 2147483647",
-        ),
+        ({"importance_rows": [9, 9, -1]}, r"'importance_rows' should.*1 to 2147483647"),
         ({"num_hashes": 0}, r"'num_hashes' should be 1 to 100"),
         ({"num_hashes": 10**9}, r"'num_hashes' should be 1 to 100, but is 1000"),
         ({"width": 10**12}, r"'width' should be 1 to 1000000, but is 1000000000000"),
         ({"rows": [1, 2, 2**63]}, r"SUFFIX: 'rows' should be 1 to 2147483647"),
-        (
-            {"importance_rows": [9, 9, 10**12]},
-            r"'importance_rows' should be 1 to 2147483647, but is 1000000000000",
-        ),
+        ({"importance_rows": [9, 9, 10**12]}, r"'importance_rows'.*is 1000000000000"),
         ({"combine": "mean"}, r"'combine' should be 'sum' or 'concat', but is 'mean'"),
         ({"seed": 2**32 - 2}, r"'seed' should be 0 to 4294967293"),
         ({"same_hash": "no"}, r"'same_hash' should be true or false, but is 'no'"),

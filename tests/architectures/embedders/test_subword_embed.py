@@ -4,9 +4,6 @@ That it is the same by the fast path, in numpy, on a GPU, trained, copied and ch
 is tested for it as for all embedders: see `BUILDERS`.
 """
 
-import pickle
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 import spacy
@@ -144,9 +141,7 @@ def test_bad_arguments_are_named(arguments, error, match):
 
 @pytest.mark.parametrize("wrong", [Model("other", lambda *_: None), "LOWER", {}])
 def test_nothing_else_is_taken_for_subwords(nlp, wrong):
-    with pytest.raises(
-        ValueError, match=r"'subwords' should be .*SubwordEmbed\.v1, or"
-    ):
+    with pytest.raises(ValueError, match=r"'subwords' should.*SubwordEmbed\.v1, or"):
         build_hash(nlp.vocab, subwords=wrong)
 
 
@@ -165,14 +160,6 @@ def test_damaged_attributes_are_refused(nlp, name, value, match):
     model, layer = make(docs)
     layer.attrs[name] = value
     with pytest.raises(ValueError, match=match):
-        model.predict(docs)
-
-
-def test_damaged_weights_are_refused(nlp):
-    docs = [nlp("Anna sang")]
-    model, layer = make(docs)
-    layer.set_param("E", layer.get_param("E")[1:])
-    with pytest.raises(ValueError, match=r"parameter 'E' of layer 'subwordembed'"):
         model.predict(docs)
 
 
@@ -232,37 +219,6 @@ def test_wrapped_layers_run_one_after_the_other(nlp, place):
     expected = model.predict(docs)[0]
     with_nvtx_range(model.layers[0].layers[place], "watched")
     np.testing.assert_allclose(model.predict(docs)[0], expected, atol=1e-5)
-
-
-def test_it_is_copied_pickled_and_saved_without_what_is_kept(nlp):
-    docs = [nlp("Anna sang")]
-    model, _ = make(docs)
-    expected = model.predict(docs)[0]
-    size = len(pickle.dumps(model))
-    model.predict([Doc(nlp.vocab, words=[f"word{i}" for i in range(500)])])
-    assert len(pickle.dumps(model)) == size
-    loaded = make(docs)[0].from_bytes(model.to_bytes())
-    for other in (model.copy(), pickle.loads(pickle.dumps(model)), loaded):
-        np.testing.assert_array_equal(other.predict(docs)[0], expected)
-        assert (
-            other.layers[0].attrs["kept_rows"]
-            is not (model.layers[0].attrs["kept_rows"])
-        )
-
-
-def test_threads_of_several_vocabs_predict_the_same():
-    fix_random_seed(0)
-    vocabs = [spacy.blank("en").vocab for _ in range(4)]
-    words = [f"{a}{b}" for a in "abcdefgh" for b in ("lion", "tiger", "bear")]
-    model = build_hash(vocabs[0], subwords=build_subwords(rows=100))
-    expected = model.predict([Doc(vocabs[0], words=words)])[0]
-
-    def predict(i: int) -> np.ndarray:
-        return model.predict([Doc(vocabs[i % 4], words=words)])[0]
-
-    with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(predict, range(40)):
-            np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_a_text_that_the_vocab_does_not_know_is_named(nlp):

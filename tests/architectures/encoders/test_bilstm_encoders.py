@@ -1,7 +1,5 @@
 """BiLSTM, Cross-BiLSTM and Att-BiLSTM in spaCy's pipelines."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -75,8 +73,7 @@ def test_sizes_that_can_not_be_are_refused(name, settings, message):
 
 
 def test_heads_have_equal_parts():
-    message = r"'width' should be a multiple of 4 and of 2 \* num_heads \(6\), .* 40"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"'width' should be a multiple.*\(6\), .* 40"):
         AttBiLSTMEncoder(width=40, num_heads=3)
     with pytest.raises(ValueError, match=r"'num_heads' should be .* is 0"):
         AttBiLSTMEncoder(width=40, num_heads=0)
@@ -87,20 +84,3 @@ def test_without_pytorch_the_error_names_the_extra(name, monkeypatch):
     message = rf"'spacy-hashembeds\.{name}\.v1' needs PyTorch: .*\[torch\]"
     with pytest.raises(ImportError, match=message):
         build(name)
-
-
-def test_all_of_it_is_thinc_s_parameters(name):
-    """So that there is no pickle in what is saved, and weights load by themselves."""
-    model, Xs = build(name).initialize(X=make_batch([4])), make_batch([4, 0, 9])
-    assert not [node for node in model.walk() if node.shims]
-    other = build(name).from_bytes(model.to_bytes())
-    copies = [other, model.copy(), pickle.loads(pickle.dumps(model))]
-    for copied in copies:
-        for ours, theirs in zip(copied.predict(Xs), model.predict(Xs), strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-
-
-def test_what_else_is_in_a_batch_changes_nothing(name):
-    model, Xs = build(name).initialize(X=make_batch([4])), make_batch([4, 0, 60, 1, 9])
-    for X, Y in zip(Xs, model.predict(Xs), strict=True):
-        np.testing.assert_allclose(Y, model.predict([X])[0], atol=1e-6)

@@ -1,8 +1,5 @@
 """The Transformer in spaCy's pipelines."""
 
-import pickle
-
-import numpy as np
 import pytest
 import spacy
 
@@ -21,11 +18,6 @@ SPANS = {"max_length": 4, "stride": 2}
 
 def build(**settings):
     return TransformerEncoder(**{"width": WIDTH, **SIZES, **settings})
-
-
-def make_batch(lengths, seed=0):
-    state = np.random.default_rng(seed)
-    return [state.normal(size=(n, WIDTH)).astype("f") for n in lengths]
 
 
 def test_sizes_are_those_of_bert_by_default():
@@ -74,8 +66,7 @@ def test_embeddings_of_another_width_are_refused():
     nlp = spacy.blank("en")
     tok2vec = make_tok2vec("TransformerEncoder", 24, **SIZES)
     nlp.add_pipe("tok2vec", config={"model": tok2vec})
-    message = r"'width' of the Transformer is 24, but that of the embeddings is 12\."
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"'width' of.*that of the embeddings is 12\."):
         nlp.initialize()
 
 
@@ -84,21 +75,3 @@ def test_without_pytorch_the_error_names_the_extra(monkeypatch):
     message = r"'spacy-hashembeds\.TransformerEncoder\.v1' needs PyTorch: .*\[torch\]"
     with pytest.raises(ImportError, match=message):
         build()
-
-
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_all_of_it_is_thinc_s_parameters(norm):
-    """So that there is no pickle in what is saved, and weights load by themselves."""
-    model = build(norm=norm, **SPANS).initialize(X=make_batch([4]))
-    Xs = make_batch([4, 0, 9])
-    assert not [node for node in model.walk() if node.shims]
-    other = build(norm=norm, **SPANS).from_bytes(model.to_bytes())
-    for copied in (other, model.copy(), pickle.loads(pickle.dumps(model))):
-        for ours, theirs in zip(copied.predict(Xs), model.predict(Xs), strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-
-
-def test_rates_that_were_saved_win_over_those_of_the_config():
-    model = build(dropout=0.3, stride=100).initialize()
-    other = build(dropout=0.1).from_bytes(model.to_bytes())
-    assert (other.attrs["dropout"], other.attrs["stride"]) == (0.3, 100)

@@ -378,16 +378,14 @@ def test_the_reader_learns_how_to_measure(docs):
 def test_damaged_attributes_are_refused(docs, name, value):
     model = build(docs)
     model.attrs[name] = value
-    match = rf"attribute '{name}' of layer 'shuffle_random' .* number from 0 to 1"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=rf"attribute '{name}' of.*number from 0 to 1"):
         model.begin_update(docs)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1, 1.5, "0.1", None, True, float("nan")])
 @pytest.mark.parametrize("name", ["shuffle", "random"])
 def test_shares_that_can_not_be_are_refused(name, value):
-    match = rf"'{name}' should be in \[0, 1\), but is {value!r}\."
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=rf"'{name}'.*in \[0, 1\), but is {value!r}\."):
         PretrainShuffleRandom(**{name: value})
 
 

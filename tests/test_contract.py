@@ -1,0 +1,315 @@
+"""What is true of each layer that a config can name: see `contract.py`."""
+
+import copy
+import pickle
+import re
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import distribution
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
+
+from spacy_hashembeds.architectures.classifiers.token_classifier import TokenClassifier
+from spacy_hashembeds.architectures.embedders.hash_former_embed import HashFormerEmbed
+from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
+from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
+    MultiFewerHashEmbed,
+)
+from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHybridEmbed
+from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
+    MultiWeightedHashEmbed,
+)
+from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
+    MaxoutWindowEncoder,
+)
+from spacy_hashembeds.layers.hashers import LSHHasher, MD5Hasher
+from spacy_hashembeds.layers.mixing import folding
+
+from .contract import IN_TORCH, OF_BATCHES, REGISTERED, Batch, Case
+from .toy_embedders import assert_gradients_close, get_gradients, make_docs
+
+
+def list_cases(is_right=lambda case: True):
+    """Those of which something is true."""
+    return [
+        pytest.param(case, id=name, marks=[pytest.mark.torch] * (name in IN_TORCH))
+        for name, case in (REGISTERED | IN_TORCH).items()
+        if is_right(case)
+    ]
+
+
+def has_vectors(case: Case) -> bool:
+    return case.arguments.get("include_static_vectors", False)
+
+
+def runs_kernels(case: Case) -> bool:
+    """Whether there is one for all of a layer, by which a gradient is checked."""
+    runs = (MultiFewerHashEmbed, MultiEmbed, MultiWeightedHashEmbed, MultiHybridEmbed)
+    if case.function is HashFormerEmbed:
+        return "maxout_pieces" not in case.arguments
+    return case.function in (*runs, MaxoutWindowEncoder)
+
+
+def is_hasher(case: Case) -> bool:
+    return case.function in (MD5Hasher, LSHHasher)
+
+
+@pytest.fixture(params=list_cases())
+def case(request) -> Case:
+    return request.param
+
+
+@pytest.fixture
+def model(case) -> Model:
+    return case.build()
+
+
+@pytest.fixture
+def batch(case) -> Batch:
+    return case.make_batch()
+
+
+def is_trained(model: Model) -> bool:
+    return any(node.param_names for node in model.walk())
+
+
+def get_weights(model: Model) -> list[np.ndarray]:
+    return [n.get_param(name) for n in model.walk() for name in n.param_names]
+
+
+def has_batchnorm(model: Model) -> bool:
+    """Whether what else is in a batch matters in training."""
+    return any(node.name == "batchnorm" for node in model.walk())
+
+
+def flatten(Y) -> np.ndarray:
+    """All numbers of an output or a gradient."""
+    arrays = [Y] if isinstance(Y, np.ndarray) else Y
+    return np.concatenate([np.zeros(0, "f"), *map(np.ravel, arrays)])
+
+
+def make_gradient(Y, seed=0):
+    state = np.random.default_rng(seed)
+    if isinstance(Y, np.ndarray):
+        return state.normal(size=Y.shape).astype("f")
+    return [state.normal(size=y.shape).astype("f") for y in Y]
+
+
+def update(model: Model, batch: Batch, dY) -> np.ndarray:
+    Y, backprop = model.begin_update(batch)
+    backprop(dY)
+    return flatten(Y)
+
+
+def train(model: Model, batch: Batch) -> None:
+    """Train twice: Thinc's Adam leaves the weights alone at its first step."""
+    optimizer = Adam(0.1)
+    for _ in range(2 * is_trained(model)):
+        Y, backprop = model.begin_update(batch)
+        backprop(make_gradient(Y))
+        model.finish_update(optimizer)
+
+
+def set_dropout(model: Model, rate: float) -> None:
+    """Set the rate that is an attribute of some layers, too."""
+    set_dropout_rate(model, rate)
+    for node in model.walk():
+        for name in {"dropout", "attention_dropout"} & node.attrs.keys():
+            if node.attrs[name] is not None:
+                node.attrs[name] = rate
+
+
+def assert_same(actual, expected) -> None:
+    np.testing.assert_array_equal(flatten(actual), flatten(expected))
+
+
+def test_each_name_that_is_registered_is_here():
+    groups = "spacy_architectures", "thinc_layers"
+    names = {
+        entry_point.name.split(".")[1]
+        for entry_point in distribution("spacy-hashembeds").entry_points
+        if entry_point.group in groups
+    }
+    cases = {re.split("[,:]", name)[0] for name in REGISTERED | IN_TORCH}
+    assert names == cases | OF_BATCHES
+
+
+def test_no_items(case, model, batch):
+    empty = [] if isinstance(batch, np.ndarray) else [x for x in batch if not len(x)]
+    for nothing in ([], empty[:1], empty * 2):
+        if len(nothing) == 0 and case.function is TokenClassifier:
+            continue  # Thinc's layer around it fails, and `token_ner` gives it none
+        for is_train in (False, True):
+            Y, backprop = model(nothing or batch[:0], is_train)
+            assert len(Y) == len(nothing)
+            if is_trained(model):
+                backprop(copy.deepcopy(Y))
+            if not flatten(Y).size:
+                assert not any(gradient.any() for gradient in get_gradients(model))
+    assert flatten(Y).dtype == flatten(model.predict(batch)).dtype
+
+
+def test_what_else_is_in_a_batch_changes_nothing(case, model, batch):
+    """Neither outputs nor gradients."""
+    items = [batch[i : i + 1] for i in range(len(batch))]
+    together = model.predict(batch)
+    alone = [flatten(model.predict(item)) for item in items]
+    np.testing.assert_allclose(flatten(together), np.concatenate(alone), atol=1e-5)
+    for Y, other in zip(together, model.predict(batch[::-1])[::-1], strict=True):
+        np.testing.assert_allclose(Y, other, atol=1e-5)
+    if not is_trained(model) or has_batchnorm(model):
+        return
+    dY, other = make_gradient(together), case.build()
+    Y = update(model, batch, dY)
+    Ys = [update(other, item, dY[i : i + 1]) for i, item in enumerate(items)]
+    np.testing.assert_allclose(Y, np.concatenate(Ys), atol=1e-5)
+    assert_gradients_close(get_gradients(model), get_gradients(other))
+
+
+def test_gradients_add_up_and_what_comes_in_is_left_alone(model, batch):
+    if not is_trained(model):
+        return
+    given = copy.deepcopy([item for item in batch if not isinstance(item, Doc)])
+    Y, backprop = model.begin_update(batch)
+    dY = make_gradient(Y)
+    before = flatten(dY)
+    dX = copy.deepcopy(backprop(dY))
+    once = [gradient.copy() for gradient in get_gradients(model)]
+    again = backprop(dY)
+    assert_same(dY, before)
+    assert_gradients_close(get_gradients(model), [2 * gradient for gradient in once])
+    assert any(gradient.any() for gradient in once)
+    if isinstance(batch[0], np.ndarray):
+        assert_same(batch, given)
+        assert_same(again, dX)
+
+
+@pytest.mark.parametrize("case", list_cases(runs_kernels))
+@pytest.mark.parametrize("change", [(-1, 0), (1, 0), (0, -1), (0, 6)])
+def test_gradients_of_another_shape_are_refused(model, batch, change):
+    Y, backprop = model.begin_update(batch[:1])
+    shape = np.add(Y[0].shape, change)
+    with pytest.raises(ValueError, match=r"3 tokens should be of shape \(3, \d+\)"):
+        backprop([np.ones(shape, dtype="f")])
+
+
+def test_all_weights_are_trained(model, batch):
+    nodes = list(model.walk())
+    before = [
+        node.get_param(name).copy() for node in nodes for name in node.param_names
+    ]
+    train(model, batch)
+    after = [node.get_param(name) for node in nodes for name in node.param_names]
+    for old, new in zip(before, after, strict=True):
+        assert not np.array_equal(old, new)
+
+
+def test_equal_seeds_give_equal_weights_and_equal_training(case, batch):
+    saved = []
+    for seed in (1, 1, 2):
+        fix_random_seed(seed)
+        model = case.initialize(case.make(), batch)
+        set_dropout(model, 0.2)
+        train(model, batch)
+        saved.append(flatten(get_weights(model)))
+    np.testing.assert_array_equal(saved[0], saved[1])
+    assert np.array_equal(saved[0], saved[2]) != is_trained(model)
+
+
+def test_bytes_bring_everything(case, model, batch):
+    saved, expected = model.to_bytes(), model.predict(batch)
+    loaded = case.make(**case.other).from_bytes(saved)
+    assert_same(loaded.predict(batch), expected)
+    assert loaded.to_bytes() == saved
+    train(loaded, batch)  # though arrays from bytes can't be written to
+    assert not any(node.shims for node in model.walk()), "there would be pickles"
+
+
+@pytest.mark.parametrize(
+    "duplicate", [Model.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_copies_are_independent(case, model, batch, duplicate):
+    model.predict(batch[:1])
+    size = len(pickle.dumps(model))
+    expected = model.predict(batch)
+    assert len(pickle.dumps(model)) == size, "what is kept is saved"
+    copied = duplicate(model)
+    assert_same(copied.predict(batch), expected)
+    for node in copied.walk():
+        for name in node.param_names:
+            param = node.get_param(name)
+            node.set_param(name, make_gradient(param) ** 2 + param)
+    assert_same(model.predict(batch), expected)
+    if is_trained(model):
+        assert not np.allclose(flatten(copied.predict(batch)), flatten(expected))
+
+
+def test_a_copy_can_be_initialised(model, batch):
+    """As after `replace_listeners`: Thinc's copies have no references."""
+    copied = model.copy().initialize(X=batch)
+    assert len(flatten(copied.predict(batch))) == len(flatten(model.predict(batch)))
+
+
+def test_dropout_is_only_in_training(model, batch):
+    clean = flatten(model.predict(batch))
+    set_dropout(model, 0.5)
+    np.testing.assert_array_equal(flatten(model.predict(batch)), clean)
+    rates = ("dropout_rate", "dropout")
+    has_sites = any(node.attrs.get(name) for node in model.walk() for name in rates)
+    trained = flatten(model.begin_update(batch)[0])
+    if not has_batchnorm(model):
+        assert np.allclose(trained, clean, atol=1e-5) != has_sites
+
+
+def test_threads_may_share_a_model(case, model, batch):
+    items = [batch[i : i + 1] for i in range(len(batch))]
+    expected = [flatten(case.build().predict(item)) for item in items]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda item: flatten(model.predict(item)), items * 20))
+    for Y, other in zip(found, expected * 20, strict=True):
+        np.testing.assert_allclose(Y, other, atol=1e-5)
+
+
+def set_nan(array):
+    array = array.copy()
+    array[..., 0] = np.nan
+    return array
+
+
+DAMAGES = [
+    set_nan,
+    lambda array: array + np.inf,
+    lambda array: array[:-1],
+    lambda array: array.astype("float64"),
+]
+
+
+@pytest.mark.parametrize("megabytes", ["0", "256"])
+def test_damaged_weights_are_refused(model, batch, megabytes, monkeypatch):
+    monkeypatch.setenv(folding.LIMIT_NAME, megabytes)
+    model.predict(batch)
+    for node in model.walk():
+        for name in node.param_names:
+            param = node.get_param(name)
+            for damage in DAMAGES:
+                node.set_param(name, damage(param))
+                match = rf"'{name}' of layer '{re.escape(node.name)}' should be f"
+                for is_train in (False, True, False):
+                    with pytest.raises(ValueError, match=match):
+                        model(batch, is_train)
+            node.set_param(name, param)
+
+
+@pytest.mark.parametrize("case", list_cases(lambda case: not is_hasher(case)))
+def test_weights_that_are_missing_are_named(case, batch):
+    with pytest.raises(ValueError, match=r"is not there|no symbols|value unset"):
+        case.make().predict(batch)
+
+
+@pytest.mark.parametrize("case", list_cases(has_vectors))
+def test_vectors_that_are_not_there_are_refused(case):
+    with pytest.raises(ValueError, match=r"'include_static_vectors'.*has no vectors"):
+        case.initialize(case.make(), make_docs(spacy.blank("en").vocab))
