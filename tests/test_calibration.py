@@ -158,8 +158,7 @@ def test_other_types_are_refused(nlp):
         calibrate_ner(None, [])
     with pytest.raises(TypeError, match=r"'examples' should be a list, .* of Examples"):
         calibrate_ner(nlp, 5)
-    match = "'examples' should hold Examples or Docs, but holds a str"
-    with pytest.raises(TypeError, match=match):
+    with pytest.raises(TypeError, match=r"'examples' should hold.*holds a str"):
         calibrate_ner(nlp, ["a text"])
 
 
@@ -226,8 +225,7 @@ def test_spacy_train_needs_no_code(tiny_corpus, tmp_path):
 
 def test_a_corpus_that_is_not_there_is_refused_at_the_first_save(tiny_corpus, tmp_path):
     overrides = get_overrides(tiny_corpus, corpus="corpora.test")
-    match = r"'corpus' should name a corpus .* 'corpora\.test'\. There are: .*dev"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"'corpus' should name a corpus .*are: .*dev"):
         train_config(CONFIGS / "token_ner.cfg", tmp_path, overrides=overrides)
 
 

@@ -17,8 +17,6 @@ def test_what_is_no_attribute_is_named(attr):
 
 
 def test_a_choice_that_is_very_long_is_cut_short():
-    with pytest.raises(
-        ValueError, match="'form' should be 'a' or 'b', but is 'xxx"
-    ) as e:
+    with pytest.raises(ValueError, match=r"'form'.*'a' or 'b', but is 'xxx") as e:
         check_choice(("a", "b"), form="x" * 10_000)
     assert len(str(e.value)) < 200

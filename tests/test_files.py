@@ -167,8 +167,7 @@ def test_a_folder_is_refused_before_the_work(tmp_path):
 
 
 def test_a_full_device_is_named_and_stays(full_device):
-    match = f"No space left on device: '{full_device}'"
-    with pytest.raises(OSError, match=match):
+    with pytest.raises(OSError, match=f"No space left on device: '{full_device}'"):
         write_json(full_device, [1])
     assert full_device.is_char_device()
 
@@ -320,8 +319,7 @@ def test_an_input_is_not_to_be_written(path, other, monkeypatch):
     Path("x").mkdir()
     Path("link").symlink_to(path)
     os.link(path, "twin")
-    message = f"'{re.escape(other)}' can't be written: it would replace '{path}'"
-    with pytest.raises(FileExistsError, match=message):
+    with pytest.raises(FileExistsError, match=f"'{re.escape(other)}' can't.*'{path}'"):
         check_targets([other], [None, "a_package", path])
 
 
@@ -331,8 +329,7 @@ def test_nothing_is_to_be_written_into_an_input(tmp_path, name):
     folder.mkdir()
     (folder / "old.json").write_text("{}")
     (tmp_path / "link").symlink_to(folder)
-    message = f"{name}' can't be written: it would be put into the folder '{folder}'"
-    with pytest.raises(FileExistsError, match=message):
+    with pytest.raises(FileExistsError, match=f"{name}' can't be written:.*'{folder}'"):
         check_targets([tmp_path / "link" / name], [folder])
 
 
@@ -350,8 +347,7 @@ def test_what_can_be_written_passes_and_leaves_nothing(path):
 
 @pytest.mark.parametrize("name", ["scores.json/x.json", "scores.json/a/x.json"])
 def test_a_file_is_no_folder_to_write_to(path, name):
-    message = f"{name}' can't be written: '{path}' is a file, and no folder"
-    with pytest.raises(NotADirectoryError, match=message):
+    with pytest.raises(NotADirectoryError, match=f"{name}' can't.*file, and no folder"):
         check_targets([path.parent / name])
 
 
@@ -391,8 +387,7 @@ def test_a_form_is_chosen_by_the_suffix():
 
 @pytest.mark.parametrize("name", ["e.txt", "e", "json", "e.HTML"])
 def test_other_forms_are_refused(name):
-    message = rf"'output' should end in \.json, \.md or \.html, but is '{name}'"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=rf"'output'.*\.md or \.html, but is '{name}'"):
         choose_suffix(name, (".json", ".md", ".html"))
 
 

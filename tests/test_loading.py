@@ -14,9 +14,7 @@ from spacy_hashembeds.loading import load_config, load_trained
 def test_a_file_is_no_pipeline(tmp_path, name, remedy):
     path = tmp_path / name
     path.touch()
-    with pytest.raises(
-        ValueError, match=f"'{path}' should .*but is a file. .*{remedy}"
-    ):
+    with pytest.raises(ValueError, match=f"'{path}' should .*but is.*file. .*{remedy}"):
         load_trained(path)
 
 
@@ -59,11 +57,7 @@ def test_other_errors_are_left_as_they_are(tmp_path):
     ("written", "other", "missing"),
     [
         ('factory = "sentencizer"', 'factory = "mine"', "E002.* factory for 'mine'"),
-        (
-            "spacy.Tokenizer.v1",
-            "mine.v1",
-            "E893.* function 'mine.v1' in .* 'tokenizers'",
-        ),
+        ("spacy.Tokenizer.v1", "mine.v1", "E893.* function 'mine.v1' in.*'tokenizers'"),
         ('lang = "en"', 'lang = "mine"', "E048.* language mine or any"),
     ],
 )
@@ -75,8 +69,7 @@ def test_code_that_is_missing_is_asked_for(tmp_path, written, other, missing):
     text = config.read_text(encoding="utf8")
     assert text.count(written) == 1
     config.write_text(text.replace(written, other), encoding="utf8")
-    match = f"'{tmp_path}' needs code that is not here: .*{missing}.*--code"
-    with pytest.raises(ValueError, match=match) as raised:
+    with pytest.raises(ValueError, match=f"'{tmp_path}'.*{missing}.*--code") as raised:
         load_trained(tmp_path)
     assert "Available" not in str(raised.value)
 
@@ -92,8 +85,7 @@ def test_a_package_that_fails_is_named_and_no_file(tmp_path, monkeypatch, error)
     nlp = spacy.blank("en")
     nlp.config["nlp"]["tokenizer"] = {"@tokenizers": f"tests.{error}.v1"}
     nlp.to_disk(tmp_path / "model")
-    match = rf"'segmenting', which it needs, fails \({error}: nothing there\)"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=rf"'segmenting',.*\({error}: nothing there\)"):
         load_trained(tmp_path / "model")
     sys.modules.pop("segmenting")
 
@@ -114,8 +106,7 @@ def test_a_package_that_spacy_names_itself(tmp_path, monkeypatch):
 def test_a_pipeline_with_a_damaged_file_is_named(tmp_path):
     spacy.blank("en").to_disk(tmp_path / "model")
     (tmp_path / "model" / "vocab" / "lookups.bin").write_bytes(b"\xc1\xff\0garbage")
-    match = f"The pipeline '{tmp_path / 'model'}' can't be loaded .*damaged"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=f"'{tmp_path}.*can't be loaded.*damaged"):
         load_trained(tmp_path / "model")
 
 
@@ -123,6 +114,5 @@ def test_a_pipeline_with_a_damaged_file_is_named(tmp_path):
 def test_a_config_with_something_twice_is_named(tmp_path, text):
     path = tmp_path / "twice.cfg"
     path.write_text(text)
-    match = f"'{path}' should be a spaCy config, but .*already exists"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=f"'{path}' should be a.*but .*already exists"):
         load_config(path)

@@ -378,8 +378,7 @@ def test_made_up_texts_are_none_that_the_pipeline_can_not_take(tmp_path):
 
 
 def test_texts_that_the_pipeline_can_not_take_are_refused_with_a_remedy(tmp_path):
-    match = r"lengths must be > 0 Give texts .* that it is for \(--text, or 'texts' in"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"lengths.*it is for \(--text, or 'texts' in"):
         convert(make_first(tmp_path), tmp_path / "out", ["Anna", ""])
 
 

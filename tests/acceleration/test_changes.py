@@ -102,10 +102,7 @@ def test_each_kind_is_limited_by_itself():
         "lemmas": 10,
     }
     changes.check(0.4)  # 0.2 percent of each, surely below 0.37
-    with pytest.raises(
-        ValueError,
-        match=r"0\.2 percent \(0\.11 to 0\.37\) of lemmas, .*Give more texts",
-    ):
+    with pytest.raises(ValueError, match=r"0\.2 percent.*of lemmas, .*Give more texts"):
         changes.check(0.3)
     with pytest.raises(ValueError, match=r"of tags, where up to 0\.1 .* F1\. Choose"):
         changes.check(0.1)
@@ -233,8 +230,7 @@ def test_a_pipeline_in_int8(folder, tmp_path):
 @pytest.mark.parametrize("precision", ["int8", None])
 def test_what_has_the_precision_already(folder, tmp_path, precision):
     in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
-    match = r"already, with products of int8\. It should (?!.*--precision)"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"already, with.*It should (?!.*--precision)"):
         in_int8(tmp_path / "out", tmp_path / "again", TEXTS, precision=precision)
 
 
@@ -242,8 +238,7 @@ def test_what_has_the_precision_already(folder, tmp_path, precision):
 @pytest.mark.parametrize("precision", ["float32", None])
 def test_what_has_our_layers_already_can_have_fewer_bits(folder, precision):
     config = convert_config(load_config(folder / "config.cfg"))
-    match = "already. It should .* With --precision auto .'precision' in Python"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"already. It should.*'precision' in P"):
         check_convertible(config, folder, precision)
 
 
@@ -318,9 +313,7 @@ def test_more_than_may_be_changed_is_refused(folder, tmp_path):
 
 @pytest.mark.usefixtures("no_fewer_bits")
 def test_a_processor_without_instructions_can_not_check_it(folder, tmp_path):
-    with pytest.raises(
-        ValueError, match=r"'precision' should be 'float32' here: for int8"
-    ):
+    with pytest.raises(ValueError, match=r"'precision' should be 'float32'.*for int8"):
         in_int8(folder, tmp_path / "out", TEXTS)
 
 

@@ -164,9 +164,7 @@ def test_what_components_do_not_save_is_missed():
 def test_models_that_no_config_tells_of_are_refused():
     nlp = make()
     nlp.get_pipe("tagger").model.layers.append(Linear())
-    with pytest.raises(
-        ValueError, match=r"'nlp' should be .* make anew.*mismatched str"
-    ):
+    with pytest.raises(ValueError, match=r"'nlp' should be.*make anew.*mismatched str"):
         convert(nlp)
 
 
@@ -181,8 +179,7 @@ def test_a_folder_that_can_not_be_written_is_named(tmp_path, monkeypatch):
 
 def test_what_has_our_layers_already_is_refused():
     new = convert(make()).nlp
-    match = "'nlp' has ours already. It should have a spacy.MultiHashEmbed"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"'nlp' has.*have a spacy.MultiHashEmbed"):
         convert(new)
 
 
@@ -191,8 +188,7 @@ def test_pipelines_without_a_model_or_without_weights_are_refused():
     with pytest.raises(ValueError, match=r"'nlp' .*none \(no trained component\)"):
         convert(nlp)
     nlp.add_pipe("tagger").add_label("N")
-    match = r"'nlp' should be a trained pipeline, but its component 'tagger' was never"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"'nlp' should.*component 'tagger' was never"):
         convert(nlp)
 
 

@@ -295,8 +295,7 @@ def test_a_pipeline_that_fails_is_named_with_the_remedy():
     def fail(doc):
         raise IndexError("no token")
 
-    match = r"as it is fails on each text .* IndexError: no token Mend it first"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"as it is fails on each text.*Mend it first"):
         compare(fail, set_tag)
     with pytest.raises(ValueError, match="as converted fails"):
         compare(set_tag, fail)
@@ -308,10 +307,7 @@ def test_a_pipeline_that_fails_on_some_texts_asks_for_others():
             raise IndexError("no token")
         return doc
 
-    match = (
-        r"fails on some of the texts .* IndexError: no token.* Give texts .*\(--text, "
-    )
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"fails on.*token.* Give texts .*\(--text, "):
         compare(fail, set_tag)
 
 

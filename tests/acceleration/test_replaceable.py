@@ -55,16 +55,14 @@ def test_a_project_that_has_become_a_pipeline_is_not_replaced(output, source):
     (output / ".git" / "HEAD").write_text("ref: refs/heads/main")
     (output / "corpus").mkdir()
     (output / "thesis.txt").write_text("years of work")
-    match = r"out' should hold nothing but .* holds \.git, corpus, thesis\.txt\. Name"
-    with pytest.raises(FileExistsError, match=match):
+    with pytest.raises(FileExistsError, match=r"out' should hold.*thesis\.txt\. Name"):
         check(output, source)
 
 
 def test_only_some_of_many_strangers_are_named(output, source):
     for number in range(8):
         (output / f"{number}.txt").write_text("")
-    match = r"holds 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt and 3 more\. Name"
-    with pytest.raises(FileExistsError, match=match):
+    with pytest.raises(FileExistsError, match=r"holds 0\.txt, 1\.txt,.*3 more\. Name"):
         check(output, source)
 
 
@@ -115,8 +113,7 @@ def test_a_pipeline_has_a_config_and_meta_of_spacys(output, source, name, text):
     if text is not None:
         (output / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     files = read_files(output)
-    match = f"has no {name} of spaCy's. Name another folder, or remove it yourself"
-    with pytest.raises(FileExistsError, match=match):
+    with pytest.raises(FileExistsError, match=rf"has no {name} .*remove it yourself"):
         check(output, source)
     assert read_files(output) == files
 

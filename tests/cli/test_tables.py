@@ -106,8 +106,7 @@ def test_the_file_works_as_tables_of_a_config(corpus, tmp_path, config):
     nlp = load_model_from_config(load_config(path, overrides=overrides), auto_fill=True)
     nlp.remove_pipe("ner")
     if config != "en":
-        message = r"were counted with language 'en', .* is 'es'"
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=r"were counted with language 'en',.*'es'"):
             nlp.initialize()
         return
     nlp.initialize()

@@ -98,8 +98,7 @@ def test_worker_processes_keep_them_too():
 def test_a_pipeline_without_attention_is_named():
     nlp = make_pipeline("BiLSTMEncoder")
     nlp.add_pipe("attention_weights", name="looking")
-    message = r"'looking' needs .*AttBiLSTMEncoder\.v1, .* none: tok2vec, tagger, look"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"'looking'.* none: tok2vec, tagger, look"):
         nlp("Rome")
 
 

@@ -93,8 +93,7 @@ def test_initialising_again_keeps_labels():
 
 def test_another_label_in_training_is_refused():
     nlp = train(make_pipeline(), steps=1)
-    message = r"entities of type 'ORG', which is not among .* Call its `add_label`"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"entities of.*among .* Call its `add_label`"):
         nlp.update(make_examples(nlp, NEW))
 
 
@@ -129,8 +128,7 @@ def test_bad_labels_of_the_data_are_refused():
 def test_data_without_entities_are_refused():
     nlp = make_pipeline()
     examples = make_examples(nlp, ["nobody lives there"])
-    message = r"no entity in the training data .* path of the training corpus"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"no entity in.* path of the training corpus"):
         nlp.initialize(lambda: examples)
     with pytest.raises(ValueError, match="E143"):
         nlp("Anna")
@@ -170,8 +168,7 @@ def test_a_model_of_another_number_of_labels_is_refused():
     nlp = make_pipeline(architecture="spacy.Tagger.v2")
     model = {**nlp.config["components"]["token_ner"]["model"], "nO": 13}
     nlp.add_pipe("token_ner", name="b", config={"model": model})
-    message = r"'b' has 2 labels, .* should have 9 outputs, but it has 13"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"'b' has 2 labels, .*outputs, but it has 13"):
         nlp.initialize(lambda: make_examples(nlp))
 
 

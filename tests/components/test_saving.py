@@ -113,8 +113,7 @@ def test_damaged_labels_are_refused(folder, cfg, message):
 
 def test_missing_labels_are_refused(folder):
     (folder / "token_ner" / "cfg").unlink()
-    message = r"model/token_ner' should hold component 'token_ner' .* has 0 labels"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"model/token_ner' should hold.*has 0 labels"):
         spacy.load(folder)
 
 
@@ -131,8 +130,7 @@ def test_labels_of_other_weights_are_refused(nlp):
 @pytest.mark.parametrize("damage", [b"", b"\xc1", b"\x80"])
 def test_a_damaged_model_is_refused_by_its_folder(folder, damage):
     (folder / "token_ner" / "model").write_bytes(damage)
-    message = r"model/token_ner' should hold component 'token_ner' as it was saved, but"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"model/token_ner' should.*it was saved, but"):
         spacy.load(folder)
 
 

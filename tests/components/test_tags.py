@@ -32,8 +32,7 @@ def test_tags_of_spacy_are_understood():
 
 
 def test_another_type_is_refused():
-    message = r"type 'work-of-art', which is not among the labels .* `add_label`"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"type 'work-of-art',.*labels .* `add_label`"):
         encode_tags(["O", "B-work-of-art"], number_tags(["PER"]))
 
 

@@ -248,8 +248,7 @@ def test_damaged_temperatures_are_refused(nlp, tmp_path, value):
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "1", True, None])
 def test_what_log_probabilities_can_t_be_divided_by_is_refused(value):
-    match = "'temperature' should be a number from 0.05 to 20, but is "
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"'temperature' should be a number from.*is "):
         check_temperature(value)
     for bound in (0.05, 1, 20):
         check_temperature(bound)

@@ -215,9 +215,7 @@ def test_what_was_trained_before_annotates(base, frozen):
 def test_what_a_component_ahead_may_set_is_not_judged(base):
     assert analyze("train.spacy", config=base)["advice"][0]["attrs"] == ["NORM", "TAG"]
     toys.edit_base(base, ('"NORM", "TAG"', '"NORM", "ENT_IOB"'))
-    with pytest.raises(
-        ValueError, match=r"embeds ENT_IOB, which components ahead of i"
-    ):
+    with pytest.raises(ValueError, match=r"embeds ENT_IOB, which components ahead.*i"):
         configure(base, embedder="hash_former_embed")
     Path("raw.txt").write_text("a b c")
     with pytest.raises(ValueError, match=r"embeds ENT_IOB, which .* of --raw"):

@@ -70,21 +70,12 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         ("[nlp]\nlang = 1\n[nlp]\n", "can't be read as one: .* section 'nlp' already"),
         (f"{NLP}x = ${{no.where}}\n", "can't be read as one: .*no.where"),
         (f"{NLP}x = ${{\n", "can't be read as one"),
-        (
-            "[components]\n",
-            r"has nothing in \[nlp\]. Make one with `spacy init config`",
-        ),
+        ("[components]\n", r"has nothing.*\[nlp\]. Make one with `spacy init config`"),
         (NLP, r"has nothing in \[components\]"),
         ("[nlp.tokenizer]\n[nlp]\n", r"as one: the section \[nlp\] should stand above"),
-        (
-            f"{PARTS}ner = ${{components}}\n",
-            r"as one: a variable puts a section into itself",
-        ),
+        (f"{PARTS}ner = ${{components}}\n", r"as one: a variable.*section into itself"),
         (f"{PARTS}ner = 3\n", r"a section as 'ner' in \[components\], but has 3"),
-        (
-            f"{PARTS}[components.ner]\nfactory = {{}}\n",
-            r"a name as 'factory' in \[components.ner\], but has {}",
-        ),
+        (f"{PARTS}[components.ner]\nfactory = {{}}\n", r"a name as 'factory'.*has {}"),
         (
             f'{PARTS}[components.a]\n[components.a.model]\n@architectures = ["x"]\n',
             r"a name as '@architectures' in \[components.a.model\], but has \['x'\]",
@@ -184,9 +175,7 @@ def test_standard_input_is_read_where_it_has_no_file(tmp_path, monkeypatch):
 def test_what_is_no_file_is_named(tmp_path):
     loop = tmp_path / "loop.cfg"
     loop.symlink_to(loop)
-    with pytest.raises(
-        FileNotFoundError, match=r"loop.cfg' .* a link that leads nowher"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"loop.cfg'.*a link that leads nowher"):
         read_base(loop)
     with pytest.raises(FileNotFoundError, match=r"/dev/null' .* a device or socket"):
         read_base("/dev/null")
@@ -229,9 +218,7 @@ def test_the_corpus_is_never_replaced(tmp_path):
     (tmp_path / "train.spacy").touch()
     link = tmp_path / "link.cfg"
     link.symlink_to(tmp_path / "train.spacy")
-    with pytest.raises(
-        FileExistsError, match=r"replace '.*train.spacy', which is read"
-    ):
+    with pytest.raises(FileExistsError, match=r"replace '.*train.spacy', which.*read"):
         check(link, train=tmp_path / "train.spacy", force=True)
     check(tmp_path / "new.cfg", train=tmp_path / "gone.spacy")
 

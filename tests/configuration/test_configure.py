@@ -47,8 +47,7 @@ def test_all_that_spacy_writes_builds_a_pipeline(
 ):
     base = toys.write_base(tmp_path / "base.cfg", pipeline, optimize)
     if "textcat" in pipeline[0] and optimize == "efficiency":
-        found = "has none .components.textcat.*model: spacy.TextCatBOW"
-        with pytest.raises(ValueError, match=found):
+        with pytest.raises(ValueError, match=r"has none.*spacy.TextCatBOW"):
             configure(base, embedder=embedder)
         return
     made = configure(base, embedder=embedder, scorer="ner" in pipeline)
@@ -718,8 +717,7 @@ def test_all_weights_may_be_one_variable(base):
 
 def test_a_weight_that_is_no_number_is_refused(base):
     toys.edit_base(base, ("ents_f = 1.0", 'ents_f = "high"'))
-    error = r"a number as 'ents_f' in \[training.score_weights\], but has 'high'"
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises(ValueError, match=r"a number as 'ents_f' in.*but has 'high'"):
         configure(base, scorer=True, embedder="multi_fewer_hash_embed")
 
 

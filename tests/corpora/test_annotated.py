@@ -49,9 +49,7 @@ def test_what_holds_no_docs_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no file or folder '.*gone\.iob'"):
         read(tmp_path / "gone.iob")
     toy_ner.make_ruler({}, None).to_disk(tmp_path / "model")
-    with pytest.raises(
-        ValueError, match="model' should be a corpus, but is a pipeline"
-    ):
+    with pytest.raises(ValueError, match=r"model' should.*corpus, but is a pipeline"):
         read(tmp_path / "model")
     (tmp_path / "gold.iob").write_text("Anna B-PER\nin\n")
     with pytest.raises(ValueError, match=r"gold\.iob:2: expected at least 2 columns"):

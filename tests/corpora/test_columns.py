@@ -205,12 +205,6 @@ def test_tabs_separate_where_all_lines_have_some(
     assert read_words(write(file, text)) == words
 
 
-def test_what_separates_does_not_change(file: Path):
-    write(file, "New York\tO\n\n" * 60 + "is O\n")
-    with pytest.raises(ValueError, match=r":121: .* with tabs, as in the first lines"):
-        read(file)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -311,21 +305,6 @@ def test_words_quoted_as_in_csv_are_refused(file: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('a,O\n"b,O\nc",O\n', r":2: expected quotation marks .* --no-quotes, or"),
-        ('a,O\n"b"c,O\n', r":2: expected quotation marks around whole columns"),
-        ('a,NN,O\n",",O\n', r":2: expected 3 columns, as in .* got 2.* --no-quotes"),
-    ],
-)
-def test_quotes_that_join_columns_or_lines_are_refused(
-    file: Path, text: str, message: str
-):
-    with pytest.raises(ValueError, match=message):
-        read(write(file, text), ColumnFormat(separator=","))
-
-
-@pytest.mark.parametrize(
     ("text", "layout"),
     [
         (IN_EACH, {"word": 1}),
@@ -346,8 +325,7 @@ def test_a_column_may_number_sentences(file: Path, text: str, layout: dict[str, 
 def test_flags_name_no_sentences(file: Path, flags: str):
     rows = (f"{flag.strip('_')}\tw\tO\n" if flag != "." else "\n" for flag in flags)
     write(file, "".join(rows))
-    message = r":1: column 0 should hold a number or name .* come back: \['[1T0]', "
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r":1: column.*name .* come back: \['[1T0]', "):
         read(file, ColumnFormat(separator="\t", word=1, sentence=0))
 
 
@@ -370,8 +348,7 @@ def test_numbers_of_sentences_begin_anew_in_documents(file: Path):
     ],
 )
 def test_numbers_of_sentences_are_not_passed_over(file: Path, text: str):
-    message = r":1: column 0 numbers sentences.*--sentence-column 0, or sentence_column"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r":1: column 0 numbers.*or sentence_column"):
         read(write(file, text), ColumnFormat(separator=",", word=1))
     said = ColumnFormat(separator=",", word=1, sentence="")
     n_blank = text.count("\n\n") + text.count("\n,,,\n")
@@ -403,15 +380,11 @@ def test_the_first_line_may_have_names(file: Path):
     names = {"word": "TOKEN", "tag": "LIT"}
     assert read_words(file, **names) == [["Ann"], ["TOKEN"]]
     assert read_words(file, word=0, tag="LIT") == [["Ann"], ["TOKEN"]]
-    with pytest.raises(
-        ValueError, match=r":1: .* got 'MISC'. Where this line names co"
-    ):
+    with pytest.raises(ValueError, match=r":1: .* got 'MISC'. Where.*line names co"):
         read(file)
     for names in ({"word": "Word", "tag": "LIT"}, {"word": 0, "tag": "TOKEN"}):
         write(file, "TOKEN\tLIT\tTOKEN\n")
-        with pytest.raises(
-            ValueError, match=r":1: expected the name '.*' of a column, o"
-        ):
+        with pytest.raises(ValueError, match=r":1: expected.*name '.*' of a column, o"):
             read(file, ColumnFormat(**names))
 
 
@@ -426,9 +399,7 @@ def test_sentences_keep_the_name_of_their_document(file: Path):
 def test_sentences_end_somewhere(file: Path, monkeypatch):
     monkeypatch.setattr(columns, "MAX_SENTENCE", 4)
     assert len(read_words(write(file, "a O\n" * 4))[0]) == 4
-    with pytest.raises(
-        ValueError, match=r":3: a sentence of more than 4 tokens begins"
-    ):
+    with pytest.raises(ValueError, match=r":3: a sentence of more than.*tokens begins"):
         read(write(file, "a O\n\n" + "b O\n" * 5))
     with pytest.raises(ValueError, match=r":1: column 0 numbers sentences"):
         read(write(file, IN_EACH), ColumnFormat(word=1))
@@ -478,11 +449,6 @@ def test_comments_are_passed_over(file: Path):
     )
     sentences = [doc[0].words for doc in read(file)]
     assert sentences == [["#", "A", "#"], ["#tag"], ["#"]]
-
-
-def test_within_a_sentence_a_broken_line_is_no_comment(file: Path):
-    with pytest.raises(ValueError, match=r":2: expected a tag .* got 'NN'"):
-        read(write(file, "A O\n# NN\n"))
 
 
 def test_a_row_with_a_tag_in_its_column_is_no_comment(file: Path):
@@ -544,32 +510,38 @@ def test_words_may_be_numbers(file: Path, text: str):
 # What cannot be parsed
 
 
+@pytest.mark.parametrize(
+    ("text", "layout", "message"),
+    [
+        ("a b\tO\n\n" * 60 + "is O\n", {}, r":121: .* with tabs,.*in the first lines"),
+        ("A O\n# NN\n", {}, r":2: expected a tag .* got 'NN'"),
+        ("\tO\n", {"separator": "\t"}, r":1: expected a word in column 0"),
+        (b"A O\n\nZo\xeb B-PER\nB O\n", {}, r"corpus\.iob:3: not utf-8 text .*0xeb"),
+        ("\nA O\n", {"group": "document"}, r":2: expected a -DOCSTART- .*'sentence'"),
+        (b"a O\rb O\r", {}, r":1: .*carriage return; expected LF"),
+        (b"a O\nb\0\0 O\n", {}, r":2: NUL characters.*expected text"),
+        ("1 Ann B-X\n1 is O\n\n2 Bob B-X\n2 is O\n", {}, r"0 should.*words, but numb"),
+        ("A O\r\nParis\r\n", {}, r":2: expected at least 2 columns .* \['Paris'"),
+        ("A O\r\n", {"tag": 3}, r":1: expected at least 4 columns"),
+        ("A O\r\n", {"sentence": 5}, r":1: expected at least 6 columns"),
+        ("A O\r\n", {"separator": "\t"}, r"with '\\t' between .*, got 1: \['A O'\]"),
+        ('a,O\n"b,O\nc",O\n', {"separator": ","}, r":2: .* quotation.*--no-quotes, or"),
+        ('a,O\n"b"c,O\n', {"separator": ","}, r":2: .*quotation.*around whole columns"),
+        ('a,NN,O\n",",O\n', {"separator": ","}, r":2: expected 3.*got 2.* --no-quotes"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_line(
+    file: Path, text: str | bytes, layout: dict[str, Any], message: str
+):
+    with pytest.raises(ValueError, match=message):
+        read(write(file, text), ColumnFormat(**layout))
+
+
 @pytest.mark.parametrize("tag", ["X-PER", "B", "B-", "PER", "o", "-", "_", "O-PER"])
 def test_an_unknown_tag(file: Path, tag: str):
     write(file, f"A O\n\nParis {tag}\n")
-    with pytest.raises(
-        ValueError, match=rf"corpus\.iob:3: expected a tag .* '{tag}'\.$"
-    ):
+    with pytest.raises(ValueError, match=rf"corpus\.iob:3: expected a tag.*'{tag}'\.$"):
         read(file)
-
-
-def test_too_few_columns(file: Path):
-    write(file, "A O\r\nParis\r\n")
-    with pytest.raises(
-        ValueError, match=r":2: expected at least 2 columns .* \['Paris'"
-    ):
-        read(file)
-    with pytest.raises(ValueError, match=r":1: expected at least 4 columns"):
-        read(file, ColumnFormat(tag=3))
-    with pytest.raises(ValueError, match=r":1: expected at least 6 columns"):
-        read(file, ColumnFormat(sentence=5))
-    with pytest.raises(ValueError, match=r"with '\\t' between them, got 1: \['A O'\]"):
-        read(file, ColumnFormat(separator="\t"))
-
-
-def test_a_missing_word(file: Path):
-    with pytest.raises(ValueError, match=r":1: expected a word in column 0"):
-        read(write(file, "\tO\n"), ColumnFormat(separator="\t"))
 
 
 @pytest.mark.parametrize(
@@ -584,19 +556,6 @@ def test_a_long_line_is_not_quoted_whole(file: Path, line: str):
     assert len(str(error.value)) < len(str(file)) + 300
 
 
-def test_undecodable_bytes(file: Path):
-    write(file, b"A O\n\nZo\xeb B-PER\nB O\n")
-    with pytest.raises(ValueError, match=r"corpus\.iob:3: not utf-8 text .*0xeb"):
-        read(file)
-
-
-def test_document_mode_needs_docstart(file: Path):
-    with pytest.raises(
-        ValueError, match=r":2: expected a -DOCSTART- line .*'sentence'"
-    ):
-        read(write(file, "\nA O\n"), ColumnFormat(group="document"))
-
-
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
@@ -606,6 +565,7 @@ def test_document_mode_needs_docstart(file: Path):
         ({"group": "page"}, r"'group' should be 'sentence' or .*, but is 'page'"),
         ({"encoding": "utf-88"}, "'encoding' should be .* but is 'utf-88'"),
         ({"encoding": "utf-16"}, "extends ASCII"),
+        ({"word": -1}, "'word' and 'tag' should be two .* both are -1"),
     ],
 )
 def test_settings_that_cannot_be(setting: dict[str, Any], message: str):
@@ -667,34 +627,7 @@ def test_only_spaces_and_tabs_stand_between_columns(file: Path):
     assert (sentence.words, sentence.tags) == (words, ["O"] * 3)
 
 
-def test_bare_carriage_returns_are_refused(file: Path):
-    file.write_bytes(b"a O\rb O\r")
-    with pytest.raises(ValueError, match=r":1: .*carriage return; expected LF"):
-        list(read_documents(file, ColumnFormat()))
-
-
-def test_nul_characters_are_refused(file: Path):
-    file.write_bytes(b"a O\nb\0\0 O\n")
-    with pytest.raises(ValueError, match=r":2: NUL characters.*expected text"):
-        list(read_documents(file, ColumnFormat()))
-
-
-def test_word_and_tag_are_two_columns():
-    with pytest.raises(
-        ValueError, match=r"'word' and 'tag' should be two .* both are -1"
-    ):
-        ColumnFormat(word=-1)
-
-
 def test_prefixes_of_words_are_refused(file: Path):
     with pytest.raises(ValueError, match=r":1: each word begins with 'en:', as in fil"):
         read(write(file, "en:Ann\tO\nen::\tO\n\nen:no\tO\n"))
     assert read_words(write(file, "en:Ann O\nno O\n")) == [["en:Ann", "no"]]
-
-
-def test_numbers_of_sentences_are_refused(file: Path):
-    file.write_text("1 Ann B-PER\n1 is O\n\n2 Bob B-PER\n2 is O\n", encoding="utf8")
-    with pytest.raises(
-        ValueError, match=r"column 0 should hold the words, but numbers"
-    ):
-        list(read_documents(file, ColumnFormat()))

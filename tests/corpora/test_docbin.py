@@ -64,8 +64,7 @@ def test_a_prepared_folder_is_no_corpus(tmp_path, held_out, depth):
 def test_text_is_told_from_damage(tmp_path, text):
     path = tmp_path / "train.conll"
     path.write_text(text, encoding="utf8")
-    message = f"'{path}' should be .* but is text.*`spacy hashembeds prepare iob"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"'{path}' should be.*hashembeds prepare iob"):
         read(path)
 
 

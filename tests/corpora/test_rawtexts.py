@@ -129,8 +129,7 @@ def test_a_text_that_is_too_long_for_the_pipeline_is_named(tmp_path, nlp, name):
     path.write_text("\n".join(texts))
     assert len(read([path], nlp)) == 2
     nlp.max_length = 7
-    message = rf"{name}:2: expected a text of 7 characters at most, .* got 8\. Split"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=rf"{name}:2: expected a text.* got 8\. Split"):
         read([path], nlp)
 
 
@@ -165,8 +164,7 @@ def test_columns_are_seen_where_each_line_has_them(tmp_path, nlp, lines, has_col
     path = tmp_path / "a.txt"
     path.write_text(lines)
     if has_columns:
-        match = r"a\.txt' seems to have columns, and not a text a line\. Make \.spacy"
-        with pytest.raises(ValueError, match=match):
+        with pytest.raises(ValueError, match=r"a\.txt'.*a text a line\. Make \.spacy"):
             read([path], nlp)
     else:
         assert len(read([path], nlp)) == lines.count("\n")
@@ -410,9 +408,7 @@ def test_texts_that_are_all_excluded_are_refused(path, nlp):
 def test_damaged_text_is_found_on_its_line(tmp_path, nlp):
     path = tmp_path / "raw.txt"
     path.write_bytes(b"A text\nCaf\xe9\n")
-    with pytest.raises(
-        ValueError, match=r"raw\.txt:2: not utf-8 text .*Save it as such"
-    ):
+    with pytest.raises(ValueError, match=r"raw\.txt:2: not utf-8 text .*Save.*as such"):
         create_raw_texts_reader(path=path)(nlp)
 
 

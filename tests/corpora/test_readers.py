@@ -442,21 +442,13 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
     [
         ("a.csv", "text,lable\na,x\n", ":1: expected the columns 'text', 'label'"),
         ("a.csv", "text,label,text\na,x,b\n", ":1: expected the columns .* each once"),
-        (
-            "a.csv",
-            "text,label\na,x\nb\n",
-            ":3: expected 2 columns, as in the first",
-        ),
+        ("a.csv", "text,label\na,x\nb\n", ":3: expected 2 columns, as in the first"),
         ("a.csv", "text,label\na, \n", ":2: expected a label"),
         ("a.csv", "text,label\n  ,x\n", ":2: expected text in 'text', got"),
         ("a.csv", "text,label\n", "a.csv: expected texts with labels, but there are"),
         ("a.csv", "", "a.csv: expected rows of CSV"),
         ("a.csv", 'text,label\n"a,x\n', ":2: the row that begins here is no CSV"),
-        (
-            "a.csv",
-            'text,label\n"a\nb",x\n\n"c,x\nd,x\n',
-            ":5: the row that begins here is no CSV",
-        ),
+        ("a.csv", 'text,label\n"a\nb",x\n\n"c,x\nd,x\n', ":5: the row.*here is no CSV"),
         ("a.csv", 'text,label\n"a"b,x\n', ":2: the row .* is no CSV .*be doubled"),
         ("a.csv", "text,label\na,x\na\0,x\n", ":3: NUL characters"),
         ("a.csv", "\n\n", "a.csv: expected rows of CSV, but the file is empty"),
@@ -465,11 +457,7 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
         ("a.jsonl", '{"text": "a"}', ":1: expected the key 'label'.*--label-column"),
         ("a.jsonl", '{"text": 1, "label": "x"}', ":1: expected text in 'text'"),
         ("a.jsonl", '{"text": "\\ud800", "label": "x"}', ":1: expected text in 'text'"),
-        (
-            "a.jsonl",
-            '\n{"text": "a", "label": null}',
-            ":2: expected a label.*None",
-        ),
+        ("a.jsonl", '\n{"text": "a", "label": null}', ":2: expected a label.*None"),
         ("a.jsonl", '{"text": "a", "label": true}', ":1: expected a label.* got True"),
         ("a.jsonl", '{"text": "a", "label": ["x", 1.5]}', ":1: expected a label"),
         (
@@ -575,11 +563,7 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path, nlp: Language):
             ":4: between two quotation marks.*--no-quotes",
         ),
         ("a.csv", 'text,label\n"Hey" you,x\n', ":2: the row .*no CSV.*--no-quotes"),
-        (
-            "a.tsv",
-            "text\tlabel\na\rb\tx\n",
-            r":2: .*\). Fields should have no bare car",
-        ),
+        ("a.tsv", "text\tlabel\na\rb\tx\n", r":2: .*\). Fields should have.*bare car"),
         ("a.tsv", '"text"\t"label"\na\tx\n', ":1: expected the columns.*--quotes"),
         ("a.tsv", 'text\tlabel\n"a\nb"\tx\n', ":2: expected 2 columns.*--quotes"),
         (
@@ -612,9 +596,7 @@ def test_long_fields(tmp_path: Path, nlp: Language, monkeypatch):
     old = csv.field_size_limit(1000)
     monkeypatch.setattr(lines, "MAX_TEXT", 1000)
     try:
-        with pytest.raises(
-            ValueError, match=r":2: .*be doubled.* and 1,000 characters at most"
-        ):
+        with pytest.raises(ValueError, match=r":2: .*be.*and 1,000 characters at most"):
             list(create_labelled_texts_reader(path=path)(nlp))
     finally:
         csv.field_size_limit(old)
@@ -658,8 +640,7 @@ def test_texts_that_spacy_does_not_take(
 ):
     path = write(tmp_path, name, text)
     reader = create_labelled_texts_reader(path=path, text_columns=list(columns))
-    message = rf"{name}:\d: expected a text of 1,000,000 characters at most.*got 1,2"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=rf"{name}:\d: expected a text.*most.*got 1,2"):
         list(reader(nlp))
 
 

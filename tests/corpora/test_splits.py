@@ -113,9 +113,7 @@ def test_a_test_split_of_other_files_does_not_stay(
 ):
     prepare_files(**files, lang="en", output=output)
     before = contents(output)
-    with pytest.raises(
-        ValueError, match=r"'test' is .*test\.spacy' exists .* Give a test"
-    ):
+    with pytest.raises(ValueError, match=r"'test'.*test\.spacy' exists .* Give a test"):
         prepare_files(
             train=files["train"], dev=files["dev"], lang="en", output=output, force=True
         )

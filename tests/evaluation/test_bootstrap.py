@@ -349,9 +349,7 @@ def test_bad_arguments_are_refused():
         compare_scores(counts, counts, Draws(samples=-3, seed=0))
     with pytest.raises(ValueError, match="'seed' should be 0 or more, but is -1"):
         Draws(samples=1, seed=-1)
-    with pytest.raises(
-        ValueError, match=r"same documents.*\(5, 1, 3\) and \(4, 1, 3\)"
-    ):
+    with pytest.raises(ValueError, match=r"same documents.*\(5,.*3\) and \(4, 1, 3\)"):
         compare_scores(counts, counts[:4], Draws(samples=10, seed=0))
 
 

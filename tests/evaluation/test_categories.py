@@ -175,8 +175,7 @@ def test_what_is_gold_and_predicted(exclusive, predicted, gold, expected):
 
 def test_several_gold_labels_are_none_that_exclude_each_other():
     example = make_example({"a": 1.0}, {"a": 1.0, "b": 1.0})
-    message = r"a gold document has 2 of them: a, b\. Train .* 'textcat_multilabel'"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"a gold document has.* 'textcat_multilabel'"):
         judge(example, Classes(labels=NAMES, exclusive=True))
 
 
@@ -206,8 +205,7 @@ def test_the_task_is_that_of_the_components():
     assert find_task(nlp) == "ner"
     nlp.add_pipe("entity_ruler")
     assert find_task(nlp) == "ner"
-    message = "one text classifier to evaluate, .* has only 'entity_ruler'"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"one text classifier.*only 'entity_ruler'"):
         find_classes(nlp)
     nlp.add_pipe("textcat")
     with pytest.raises(ValueError, match="sets both: 'entity_ruler' and 'textcat'"):
@@ -484,9 +482,7 @@ def test_what_to_evaluate_must_be_clear(nlp, folder):
     both = spacy.load(folder / "model")
     both.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "rain"}])
     golds = make_docs(TEST)
-    with pytest.raises(
-        ValueError, match=r"sets both: .* with 'task' \(--task\): 'ner'"
-    ):
+    with pytest.raises(ValueError, match=r"sets both:.*with 'task' \(--task\): 'ner'"):
         evaluate(both, golds)
     settings = {"train": golds, "samples": 9}
     assert evaluate(both, golds, task="ner", **settings)["ents_support"] == 0
@@ -604,8 +600,7 @@ def test_a_pipeline_whose_weights_are_no_numbers_is_refused(folder):
 def test_gold_numbers_are_shares(value):
     golds = make_scored({"a": 1.0, "b": 0.0}, {"a": value, "b": 1.0})
     fine = make_scored({"a": 0.9}, {"b": 0.9})
-    message = f"^The gold corpus 'examples' should .* document 1, .* {value} for 'a'"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"^The gold.* document 1, .* {value} for 'a'"):
         evaluate(fine, golds, task="textcat", samples=10)
 
 

@@ -20,8 +20,7 @@ from .. import toy_ner
 def test_files_of_pipelines_are_no_predictions(tmp_path, name):
     path = tmp_path / name
     path.write_text("Anna B-PER\n")
-    match = rf"'{path}' should be a pipeline, .* or a file of predictions, but ends in"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=rf"'{path}' should.*predictions, but ends in"):
         load_source(path, LAYOUT)
     path = path.rename(tmp_path / "predicted.iob")
     assert not load_source(path, LAYOUT).is_pipeline
@@ -88,14 +87,8 @@ def test_docs_without_tokens_are_left_out(ruler):
     ("predicted", "message"),
     [
         (["one two", "three for"], "differ in document 1 from word 1 on: 'for' inst"),
-        (
-            ["one two", "three"],
-            "in document 1 from word 1 on: its end instead of 'four",
-        ),
-        (
-            ["one two three"],
-            "differ in document 0 from word 2 on: 'three' instead of i",
-        ),
+        (["one two", "three"], "in document.*from word 1 on: its end instead of 'four"),
+        (["one two three"], "differ in document.*from word 2 on: 'three' instead of i"),
         (["one two"], r"end before its document 1 \('three four'\)"),
         (["one two", "three four", "five"], r"go on where it ends, .* 2 \('five'\)"),
         ([], r"end before its document 0 \('one two'\)"),
