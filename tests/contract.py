@@ -248,7 +248,8 @@ REGISTERED: dict[str, Case] = {
         SubwordEmbed, {"minn": 2, "affixes": True}, rows=11, width=3, minn=1, maxn=2
     ),
     "HashFormerEmbed: md5, emb": hash_former(
-        (partial(MD5Hasher, key="k"), partial(EmbCompressor, rows=11))
+        (partial(MD5Hasher, key="k"), partial(EmbCompressor, rows=11)),
+        other={"hashers": lambda: {"NORM": MD5Hasher()}},
     ),
     "HashFormerEmbed: md5, pool, not mixed": hash_former(
         (MD5Hasher, partial(PoolCompressor, num_bits=5)), maxout_pieces=None

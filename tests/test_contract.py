@@ -1,10 +1,12 @@
 """What is true of each layer that a config can name: see `contract.py`."""
 
 import copy
+import inspect
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import distribution
+from typing import Any
 
 import numpy as np
 import pytest
@@ -313,3 +315,120 @@ def test_weights_that_are_missing_are_named(case, batch):
 def test_vectors_that_are_not_there_are_refused(case):
     with pytest.raises(ValueError, match=r"'include_static_vectors'.*has no vectors"):
         case.initialize(case.make(), make_docs(spacy.blank("en").vocab))
+
+
+#: Arguments of which there may be none.
+MAY_BE_ZERO = {"seed", "unk", "importance_rows", "hidden_layers", "window_size"}
+
+#: Those without bounds: spaCy sets the one, and a corpus has so many of the other.
+UNBOUNDED = {"nO", "max_ngrams"}
+
+
+def find_wrong(case: Case, name: str, kind: Any) -> list[Any]:
+    """What an argument that is a number can't be."""
+    if kind in (int, int | None) and name not in UNBOUNDED:
+        wrong = [-1, True, 1.5] + [0] * (name not in MAY_BE_ZERO)
+        return wrong + [2**64] * (case.function is not MaxoutWindowEncoder)
+    is_rate = kind in (float, float | None) and name != "initial_weight"
+    return [-0.1, 1.0, float("nan"), "0.5", True] * is_rate
+
+
+FUNCTIONS = {param.values[0].function: param for param in list_cases()}
+NUMBERS = [
+    pytest.param(case, name, wrong, id=f"{param.id}, {name}", marks=param.marks)
+    for param in FUNCTIONS.values()
+    for case in param.values
+    for name, parameter in inspect.signature(case.function).parameters.items()
+    if (wrong := find_wrong(case, name, parameter.annotation))
+]
+
+
+@pytest.mark.parametrize(("case", "name", "wrong"), NUMBERS)
+def test_numbers_that_can_not_be_are_refused_when_it_is_made(case, name, wrong):
+    for value in wrong:
+        with pytest.raises(ValueError, match=rf"'{name}' should be .* is {value!r}"):
+            case.make(**{name: value})
+
+
+ROWS = "MultiFewerHashEmbed", "MultiWeightedHashEmbed", "MultiHybridEmbed"
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    *(
+        (name, {"attrs": attrs}, f"'attrs' {message}")
+        for name in (*ROWS, "MultiEmbed")
+        for attrs, message in [
+            ([], r"should be a list .* but is \[\]"),
+            ("NORM", "should be a list .* is 'NORM'"),
+            (["NORM", "FORM"], "holds 'FORM'.*NORM"),
+            ([987654], "holds 987654"),
+            ([""], "holds ''"),
+            ([True], "holds True"),
+        ]
+    ),
+    *(
+        (name, {argument: rows}, f"'{argument}' {message}")
+        for name, argument in [
+            *((name, "rows") for name in ROWS),
+            ("MultiWeightedHashEmbed", "importance_rows"),
+        ]
+        for rows, message in [
+            ([1, 2], r"should give one number .* is \[1, 2\] for 3 attrs"),
+            (5, "should give one number .* is 5 for 3 attrs"),
+            ([5, 0, 5], r"should be 1 to 2147483647, but is 0\. .*SHAPE, remove it"),
+            ([5, 5, 10**12], "should be 1 to 2147483647, but is 1000000000000"),
+        ]
+    ),
+    ("MultiFewerHashEmbed", {"num_hashes": 5}, "'num_hashes' should be 1 to 4, but"),
+    ("MultiFewerHashEmbed", {"seed": 2**32 - 2}, "'seed' should be 0 to 4294967293"),
+    ("MultiHybridEmbed", {"num_hashes": 5}, "'num_hashes' should be 1 to 4, but is 5"),
+    ("MultiHybridEmbed", {"seed": 2**32}, "'seed' should be 0 to 4294967293, but is"),
+    ("MultiWeightedHashEmbed", {"seed": 2**32 - 2}, "'seed' should be 0 to 4294967293"),
+    ("MultiWeightedHashEmbed", {"num_hashes": 101}, "'num_hashes' .* 1 to 100, but"),
+    ("MultiWeightedHashEmbed", {"initial_weight": float("nan")}, "100, but is nan"),
+    ("MultiWeightedHashEmbed", {"initial_weight": None}, "-100 to 100, but is None"),
+    ("MultiWeightedHashEmbed", {"combine": "mean"}, "'sum' or 'concat', but is 'mean'"),
+    (
+        "MultiWeightedHashEmbed",
+        {"same_hash": "no"},
+        "'same_hash' should be true",
+    ),
+    (
+        "MultiWeightedHashEmbed",
+        {"append_weights": 1},
+        "'append_weights' should be",
+    ),
+    (
+        *("MultiWeightedHashEmbed", {"tables": "a.npz"}),
+        r"'tables' has symbols.*a\.npz.*'importance_rows'.*Leave one",
+    ),
+    ("SubwordEmbed", {"attr": "IS_ALPHA"}, "'attr' should be"),
+    ("SubwordEmbed", {"minn": 4, "maxn": 3}, "'maxn' should be"),
+    ("SubwordEmbed", {"affixes": 1}, "'affixes' should be"),
+    ("SubwordEmbed", {"num_hashes": 5}, "'num_hashes' should be"),
+    ("CharCNNEmbed", {"ngram_size": 6}, "'ngram_size' should be 1 to 5, but is 6"),
+    ("CharCNNEmbed", {"max_chars": 10_001}, "'max_chars' should be 1 to 10000, but"),
+    ("HashNgramTextCat", {"max_snippet": 3}, "'max_snippet' should be 4 to 214748364"),
+    ("HashNgramTextCat", {"ngram_size": 101}, "'ngram_size' should be 1 to 100, but"),
+    ("HashNgramTextCat", {"hidden_layers": 101}, "'hidden_layers' should be 0 to 100"),
+    ("HashNgramTextCat", {"attr": "LOWERCASE"}, "'attr' should be a token attribute"),
+    ("HashNgramTextCat", {"rows": None}, "'num_hashes' 1, but they are 500 and 2"),
+    (
+        *("HashNgramTextCat, without weights", {"num_hashes": 5}),
+        "'num_hashes' should be 1 to 4, but",
+    ),
+    (
+        *("HashNgramTextCat, without weights", {"rows": None, "num_hashes": 2}),
+        r"but they are 0 and 2\. Set these",
+    ),
+    ("PoolCompressor", {"num_bits": 21}, "'num_bits' should be 1 to 20"),
+    ("MD5Hasher", {"key": ""}, "'key' should be text of 1 to 1000 characters"),
+    ("MD5Hasher", {"key": "\ud800"}, "'key' should be text"),
+    ("MD5Hasher", {"form": "nfc"}, "'form' should be 'NFC' or 'NFD'"),
+    ("LSHHasher", {"form": "x"}, "'form' should be 'NFC'"),
+    ("LSHHasher", {"max_ngrams": 0}, "'max_ngrams' should be 1 or more"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "message"), WRONG)
+def test_arguments_that_can_not_be_are_refused_when_it_is_made(name, changes, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        REGISTERED[name].make(**changes)

@@ -284,36 +284,3 @@ def test_the_number_of_labels_as_an_argument():
     fix_random_seed(0)
     model.initialize(X=[Doc(Vocab(), words=["a"])])
     assert model.predict([Doc(Vocab(), words=["a"])]).shape == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"ngram_size": 0}, "'ngram_size' should be 1 to 100, but is 0"),
-        ({"width": 0}, "'width' should be 1 to 1000000, but is 0"),
-        ({"rows": 0}, "'rows' should be 1 to 2147483647, but is 0"),
-        ({"importance_rows": -1}, "'importance_rows' should.*to 2147483647, but is -1"),
-        ({"num_hashes": 0}, "'num_hashes' should be 1 to 100, but is 0"),
-        ({"importance_rows": 0, "num_hashes": 5}, "'num_hashes' should be 1 to 4, but"),
-        ({"hidden_layers": -1}, "'hidden_layers' should be 0 to 100, but is -1"),
-        ({"hidden_width": 0}, "'hidden_width' should be 1 to 1000000, but is 0"),
-        ({"min_snippet": 0}, "'min_snippet' should be 1 to 2147483646, but is 0"),
-        ({"max_snippet": 3}, "'max_snippet' should be 4 to 2147483646, but is 3"),
-        ({"ngram_size": 101}, "'ngram_size' should be 1 to 100, but is 101"),
-        ({"hidden_layers": 10**9}, "'hidden_layers' should be 0 to 100, but is 1000"),
-        ({"rows": 10**12}, "'rows' should be 1 to 2147483647, but is 1000000000000"),
-        ({"importance_rows": 2**63}, "'importance_rows' should be 0 to 2147483647"),
-        ({"width": 10**12}, "'width' should be 1 to 1000000, but is 1000000000000"),
-        ({"hidden_width": 2**63}, "'hidden_width' should be 1 to 1000000, but is 92"),
-        ({"num_hashes": 10**9}, "'num_hashes' should be 1 to 100, but is 1000"),
-        ({"max_snippet": 2**63}, "'max_snippet' should be 4 to 2147483646, but is 9"),
-        ({"seed": -1}, "'seed' should be 0 to 4294967295, but is -1"),
-        ({"attr": "LOWERCASE"}, "'attr' should be a token attribute"),
-        ({"rows": None}, "'importance_rows'.*'num_hashes' 1, but they are 500 and 2"),
-        ({"rows": None, "importance_rows": 0}, "but they are 0 and 2. Set these"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_refused_at_once(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        HashNgramTextCat(**{**SMALL, **arguments})

@@ -257,25 +257,6 @@ def test_encoders_follow(vocab, docs, word):
     assert losses[-1] < losses[0] / 2
 
 
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
-        ({"width": 2.0}, r"'width' should be 1 to 1000000, but is 2.0"),
-        ({"char_width": 0}, r"'char_width' should be 1 to 1000000, but is 0"),
-        ({"num_kernels": True}, r"'num_kernels' should be 1 to 1000000, but is True"),
-        ({"ngram_size": 0}, r"'ngram_size' should be 1 to 5, but is 0"),
-        ({"ngram_size": 6}, r"'ngram_size' should be 1 to 5, but is 6"),
-        ({"max_chars": 10_001}, r"'max_chars' should be 1 to 10000, but is 10001"),
-        ({"max_chars": 0}, r"'max_chars' should be 1 to 10000, but is 0"),
-        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000, but is 0"),
-    ],
-)
-def test_bad_arguments_are_refused_when_built(changes, error):
-    with pytest.raises(ValueError, match=error):
-        make(**changes)
-
-
 def test_vectors_that_are_not_there_are_refused():
     blank = spacy.blank("en").vocab
     model = make(include_static_vectors=True)

@@ -205,24 +205,3 @@ def test_symbols_are_needed():
     model = MultiEmbed(width=8, attrs=ATTRS, include_static_vectors=False)
     with pytest.raises(ValueError, match=r"no symbols for NORM.*count_symbols\.v1"):
         model.initialize()
-
-
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"attrs": []}, r"'attrs' should be a list .* but is \[\]"),
-        ({"attrs": ["FORM"]}, r"'attrs' holds 'FORM'"),
-        ({"width": 2**63}, r"'width' should be 1 to 1000000, but is 92"),
-        ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
-        ({"unk": -1}, r"'unk' should be 0 to 2147483647, but is -1"),
-        ({"unknown_rate": 1.0}, r"'unknown_rate' should be in \[0, 1\), but is 1.0"),
-        ({"unknown_rate": -0.1}, r"'unknown_rate' should be in \[0, 1\), but is -0.1"),
-        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000"),
-        ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null, but is 1.0"),
-        ({"dropout": -0.1}, r"'dropout' should be in \[0, 1\) or null"),
-    ],
-)
-def test_bad_arguments_are_refused_when_built(changes, error):
-    arguments = {"attrs": ATTRS, "width": 8, "include_static_vectors": False}
-    with pytest.raises(ValueError, match=error):
-        MultiEmbed(**{**arguments, **changes})

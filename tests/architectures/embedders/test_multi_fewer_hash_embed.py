@@ -179,32 +179,3 @@ def test_initialises_without_docs_or_tokens(vocab):
         model = MultiFewerHashEmbed(**SETTINGS, include_static_vectors=False)
         model.initialize(X=X)
         assert model.predict(make_docs(vocab, ["a b"]))[0].shape == (2, 8)
-
-
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"rows": [1, 2]}, r"'rows' should give one number .* is \[1, 2\] for 4 attrs"),
-        ({"rows": [5, 0, 5, 5]}, r"PREFIX:.*be 1 to 2147483647, but is 0\..*remove it"),
-        ({"num_hashes": 0}, r"'num_hashes' should be 1 to 4, but is 0"),
-        ({"num_hashes": 5}, r"'num_hashes' should be 1 to 4, but is 5"),
-        ({"attrs": ["NORM", "FORM"], "rows": [1, 1]}, r"'attrs' holds 'FORM'.*NORM"),
-        ({"attrs": [987654], "rows": [1]}, r"'attrs' holds 987654"),
-        ({"attrs": [""], "rows": [1]}, r"'attrs' holds ''"),
-        ({"attrs": [], "rows": []}, r"'attrs' should be a list .* but is \[\]"),
-        ({"attrs": "NORM", "rows": [1]}, r"'attrs' should be a list .* is 'NORM'"),
-        ({"attrs": [True], "rows": [1]}, r"'attrs' holds True"),
-        ({"rows": [5, 5, 10**12, 5]}, r"'rows'.*1 to 2147483647, but is 1000000000000"),
-        ({"width": 2**63}, r"'width' should be 1 to 1000000, but is 92"),
-        ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
-        ({"width": 8.5}, r"'width' should be 1 to 1000000, but is 8.5"),
-        ({"num_hashes": True}, r"'num_hashes' should be 1 to 4, but is True"),
-        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000"),
-        ({"seed": -1}, r"'seed' should be 0 to 4294967292.* but is -1"),
-        ({"seed": 2**32 - 3}, r"'seed' should be 0 to 4294967292"),
-    ],
-)
-def test_bad_arguments_are_refused_when_built(changes, error):
-    arguments = {**SETTINGS, "include_static_vectors": False, **changes}
-    with pytest.raises(ValueError, match=error):
-        MultiFewerHashEmbed(**arguments)

@@ -178,23 +178,3 @@ def test_too_few_rows_are_refused_when_initialised(docs):
 def test_symbols_are_needed():
     with pytest.raises(ValueError, match=r"no symbols for NORM.*count_symbols\.v1"):
         make().initialize()
-
-
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"attrs": []}, r"'attrs' should be a list .* but is \[\]"),
-        ({"rows": [9, 10**12]}, r"'rows' should be 1 to 2147483647,.*is 1000000000000"),
-        ({"width": 2**63}, r"'width' should be 1 to 1000000, but is 92"),
-        ({"width": 0}, r"'width' should be 1 to 1000000, but is 0"),
-        ({"num_hashes": 5}, r"'num_hashes' should be 1 to 4, but is 5"),
-        ({"rows": [9]}, r"'rows' should give one number for each of 'attrs'"),
-        ({"rows": [9, 0]}, r"The table for SHAPE: 'rows' should be 1 to 2147483647"),
-        ({"seed": 2**32}, r"'seed' should be 0 to 4294967294, but is 4294967296"),
-        ({"maxout_pieces": 0}, r"'maxout_pieces' should be 1 to 1000000"),
-        ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null, but is 1.0"),
-    ],
-)
-def test_bad_arguments(changes, error):
-    with pytest.raises(ValueError, match=error):
-        make(**changes)

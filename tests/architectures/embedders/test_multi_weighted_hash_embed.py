@@ -7,9 +7,6 @@ from thinc.api import Config, Model
 from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
     MultiFewerHashEmbed,
 )
-from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
-    MultiWeightedHashEmbed,
-)
 from spacy_hashembeds.architectures.embedders.symbol_source import SYMBOL_SOURCE
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
@@ -79,35 +76,3 @@ def test_tables_of_one_model_are_hashed_with_other_seeds():
         n.attrs["hash_seed"] for n in get_nodes(resolve(seed=5), "weightedhashembed")
     ]
     assert seeds == [5, 6, 7]
-
-
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"rows": [1, 2]}, r"'rows' should give one number .* \[1, 2\] for 3 attrs"),
-        ({"rows": 5}, r"'rows' should give one number .* is 5 for 3 attrs"),
-        ({"initial_weight": float("nan")}, r"'initial_weight' .* to 100, but is nan"),
-        ({"initial_weight": None}, r"'initial_weight' .* -100 to 100, but is None"),
-        ({"rows": [1, 2, 0]}, r"SUFFIX:.*should be 1 to 2147483647, but is 0\. To do"),
-        ({"importance_rows": [9]}, r"'importance_rows' should give one .* is \[9\] "),
-        ({"importance_rows": [9, 9, -1]}, r"'importance_rows' should.*1 to 2147483647"),
-        ({"num_hashes": 0}, r"'num_hashes' should be 1 to 100"),
-        ({"num_hashes": 10**9}, r"'num_hashes' should be 1 to 100, but is 1000"),
-        ({"width": 10**12}, r"'width' should be 1 to 1000000, but is 1000000000000"),
-        ({"rows": [1, 2, 2**63]}, r"SUFFIX: 'rows' should be 1 to 2147483647"),
-        ({"importance_rows": [9, 9, 10**12]}, r"'importance_rows'.*is 1000000000000"),
-        ({"combine": "mean"}, r"'combine' should be 'sum' or 'concat', but is 'mean'"),
-        ({"seed": 2**32 - 2}, r"'seed' should be 0 to 4294967293"),
-        ({"same_hash": "no"}, r"'same_hash' should be true or false, but is 'no'"),
-        ({"append_weights": 1}, r"'append_weights' should be true or false"),
-        ({"dropout": 1.0}, r"'dropout' should be in \[0, 1\) or null"),
-        ({"attrs": ["NORM", "X"]}, r"'attrs' holds 'X'"),
-        (
-            {"importance_rows": [9, 9, 9], "tables": "a.npz"},
-            r"'tables' has symbols.*a\.npz.*'importance_rows'.*Leave one",
-        ),
-    ],
-)
-def test_bad_arguments_are_refused_when_built(changes, error):
-    with pytest.raises((ValueError, TypeError), match=error):
-        MultiWeightedHashEmbed(**{**SETTINGS, **changes})

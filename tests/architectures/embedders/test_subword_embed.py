@@ -120,25 +120,6 @@ def test_embedders_take_it_from_a_config(nlp):
         assert maxout.get_dim("nI") == 4 + 3
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "match"),
-    [
-        ({"attr": "IS_ALPHA"}, ValueError, "'attr' should be"),
-        ({"rows": 0}, ValueError, "'rows' should be"),
-        ({"width": 0}, ValueError, "'width' should be"),
-        ({"minn": 0}, ValueError, "'minn' should be"),
-        ({"minn": 4, "maxn": 3}, ValueError, "'maxn' should be"),
-        ({"maxn": 2**40}, ValueError, "'maxn' should be"),
-        ({"affixes": 1}, TypeError, "'affixes' should be"),
-        ({"num_hashes": 5}, ValueError, "'num_hashes' should be"),
-        ({"dropout": 1.5}, ValueError, "'dropout' should be"),
-    ],
-)
-def test_bad_arguments_are_named(arguments, error, match):
-    with pytest.raises(error, match=match):
-        SubwordEmbed(**arguments)
-
-
 @pytest.mark.parametrize("wrong", [Model("other", lambda *_: None), "LOWER", {}])
 def test_nothing_else_is_taken_for_subwords(nlp, wrong):
     with pytest.raises(ValueError, match=r"'subwords' should.*SubwordEmbed\.v1, or"):

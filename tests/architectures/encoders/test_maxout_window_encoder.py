@@ -437,14 +437,3 @@ def build_like(model):
 
 def get_node(model, name):
     return next(node for node in model.walk() if node.name == name)
-
-
-@pytest.mark.parametrize("name", ["width", "window_size", "maxout_pieces", "depth"])
-@pytest.mark.parametrize("value", [-1, 1.5, True])
-def test_bad_arguments_are_refused_when_built(name, value):
-    least = 0 if name == "window_size" else 1
-    with pytest.raises(ValueError, match=rf"'{name}' should be {least} or more, but"):
-        MaxoutWindowEncoder(**{**SETTINGS[0], name: value})
-    if least:
-        with pytest.raises(ValueError, match=rf"'{name}' should be.*or more, but is 0"):
-            MaxoutWindowEncoder(**{**SETTINGS[0], name: 0})
