@@ -202,6 +202,17 @@ def get_gradients(model) -> list:
     ]
 
 
+def make_gradient(Ys, seed=0) -> list[np.ndarray]:
+    state = np.random.default_rng(seed)
+    return [state.normal(size=Y.shape).astype("f") for Y in Ys]
+
+
+def update(model, docs, dYs) -> list[np.ndarray]:
+    Ys, backprop = model.begin_update(docs)
+    assert backprop(dYs) == []
+    return Ys
+
+
 def assert_close(actual, expected):
     scale = max(1, abs(expected).max(initial=0))
     np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)

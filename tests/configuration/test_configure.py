@@ -1,6 +1,7 @@
 """What is put into a config, and where."""
 
 import json
+from functools import partial
 
 import pytest
 from spacy.tokens import Doc, DocBin
@@ -19,6 +20,9 @@ NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
 HASHER = "spacy-hashembeds.LSHHasher.v1"
 PROJ = "spacy-hashembeds.ProjCompressor.v1"
 BLAS = "spacy-hashembeds.use_fastest_blas.v1"
+
+
+configure_hashed = partial(configure, embedder="multi_fewer_hash_embed")
 
 
 @pytest.fixture
@@ -82,7 +86,7 @@ def write(path, made):
 def test_all_else_stays_comments_too(base):
     text = f"# mine\n{base.read_text()}\n"
     base.write_text(text)
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base)
     assert set(text.splitlines()) - set(made.text.splitlines()) == {
         "after_pipeline_creation = null",
         '@architectures = "spacy.MultiHashEmbed.v2"',
@@ -99,7 +103,7 @@ def test_all_else_stays_comments_too(base):
 
 
 def test_what_is_declined_is_not_put_in(base):
-    made = configure(base, encoder=False, blas=False, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, encoder=False, blas=False)
     section = f"[{EMBED}]"
     names = ("@architectures", "num_hashes", "seed")
     assert get_changed(made) == {
@@ -109,16 +113,11 @@ def test_what_is_declined_is_not_put_in(base):
 
 
 def test_without_a_corpus_the_defaults_stay_and_say_how_to_choose(base):
-    embed = dot_to_object(
-        configure(base, embedder="multi_fewer_hash_embed").config, EMBED
-    )
+    embed = dot_to_object(configure_hashed(base).config, EMBED)
     assert embed["num_hashes"] == 4
     assert embed["rows"] == [5000, 1000, 2500, 2500]
     assert embed["seed"] == 9
-    assert (
-        "The default: --train would have it chosen"
-        in configure(base, embedder="multi_fewer_hash_embed").text
-    )
+    assert "The default: --train would have it chosen" in configure_hashed(base).text
 
 
 # Advice
@@ -129,7 +128,7 @@ def test_settings_are_what_analyze_advises(tiny_corpus, base):
     few = "rows = [5000, 20, 2500, 2500]"
     toys.edit_base(base, ("rows = [5000, 1000, 2500, 2500]", few))
     advice = analyze(train, config=base)["advice"][0]
-    hashed = configure(base, train=train, embedder="multi_fewer_hash_embed").config
+    hashed = configure_hashed(base, train=train).config
     embed = dot_to_object(hashed, EMBED)
     assert embed["num_hashes"] == advice["hashing"]["num_hashes"]
     least = advice["hashing"]["rows"]
@@ -165,7 +164,7 @@ def test_a_hybrid_has_two_hashes_by_default_and_keeps_others(base):
     made = configure(base, embedder="multi_hybrid_embed")
     embed = dot_to_object(made.config, EMBED)
     assert (embed["num_hashes"], embed["rows"]) == (2, [5000, 1000, 2500, 2500])
-    write(base, configure(base, embedder="multi_fewer_hash_embed"))
+    write(base, configure_hashed(base))
     toys.edit_base(base, ("num_hashes = 4", "num_hashes = 3"))
     made = configure(base, embedder="multi_hybrid_embed")
     assert dot_to_object(made.config, EMBED)["num_hashes"] == 3
@@ -191,9 +190,7 @@ def test_weights_are_those_of_the_frequent_symbols(tiny_corpus, base):
     again = configure(base, train=train, embedder="multi_weighted_hash_embed")
     assert dot_to_object(again.config, EMBED) == {**embed, "num_hashes": 7}
     # more than other embedders have
-    hashed = dot_to_object(
-        configure(base, embedder="multi_fewer_hash_embed").config, EMBED
-    )
+    hashed = dot_to_object(configure_hashed(base).config, EMBED)
     assert (hashed["@architectures"], hashed["num_hashes"]) == (toys.HASH, 4)
 
 
@@ -224,7 +221,7 @@ def test_attributes_that_say_nothing_are_left_out_with_their_rows(base, tmp_path
     )
     words = [f"{word}{i}" for i in range(100) for word in ("one", "Two")]
     train = write_words(tmp_path / "train.spacy", words)
-    made = configure(base, train=train, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, train=train)
     embed = dot_to_object(made.config, EMBED)
     assert embed["attrs"] == ["LOWER", "SHAPE"]
     assert embed["rows"][1] == 3000
@@ -242,14 +239,10 @@ def test_tokens_are_those_of_the_config_s_language(tmp_path, base):
     many = Doc(Vocab(), words=[f"w{i}" for i in range(98)], spaces=[True] * 98)
     DocBin(docs=[doc, many]).to_disk(tmp_path / "train.spacy")
     # 98 words, and "do" and "n't" in English, but "don't" in no language
-    made = configure(
-        base, train=tmp_path / "train.spacy", embedder="multi_fewer_hash_embed"
-    )
+    made = configure_hashed(base, train=tmp_path / "train.spacy")
     assert "too small" not in made.text
     toys.edit_base(base, ('lang = "en"', 'lang = "xx"'))
-    made = configure(
-        base, train=tmp_path / "train.spacy", embedder="multi_fewer_hash_embed"
-    )
+    made = configure_hashed(base, train=tmp_path / "train.spacy")
     assert "The default: the training corpus is too small to choose by" in made.text
 
 
@@ -281,23 +274,18 @@ def test_a_corpus_that_is_empty_or_missing_is_refused(base, tmp_path, words, err
     if words is not None:
         DocBin(docs=[]).to_disk(train)
     with pytest.raises((ValueError, OSError), match=error):
-        configure(base, train=train, embedder="multi_fewer_hash_embed")
+        configure_hashed(base, train=train)
 
 
 def test_a_folder_of_several_splits_is_refused(base, tiny_corpus):
     with pytest.raises(ValueError, match="should hold the files of one corpus"):
-        configure(base, train=tiny_corpus, embedder="multi_fewer_hash_embed")
+        configure_hashed(base, train=tiny_corpus)
 
 
 def test_the_path_that_the_config_has_stays(base, tmp_path):
     toys.edit_base(base, ("train = null", 'train = "mine.spacy"'))
     train = toys.write_corpus(tmp_path / "$other.spacy")
-    assert (
-        configure(base, train=train, embedder="multi_fewer_hash_embed").config["paths"][
-            "train"
-        ]
-        == "mine.spacy"
-    )
+    assert configure_hashed(base, train=train).config["paths"]["train"] == "mine.spacy"
 
 
 @pytest.mark.parametrize(
@@ -371,7 +359,7 @@ def test_another_callback_is_refused_with_the_way_around(base):
     toys.edit_base(base, ("before_init = null", f"before_init = {callback}"))
     with pytest.raises(ValueError, match=r"mine\.v1' stands there.*tables"):
         configure(base, embedder="multi_embed")
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base)
     assert made.config["initialize"]["before_init"] == {"@callbacks": "mine.v1"}
 
 
@@ -403,7 +391,7 @@ def test_a_file_of_symbols_needs_no_callback(base):
 
 def test_our_callback_goes_with_the_last_embedder_that_needs_it(base):
     write(base, configure(base, embedder="multi_embed"))
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base)
     assert made.config["initialize"]["before_init"] is None
     embed = dot_to_object(made.config, EMBED)
     assert embed["@architectures"] == toys.HASH
@@ -441,12 +429,7 @@ def test_our_callback_in_another_section_is_ours(base):
     toys.edit_base(base, ("before_init = null", "before_init = ${vars.mine}"))
     made = configure(base, embedder="multi_embed")
     assert made.config["initialize"]["before_init"]["min_freq"] == 7
-    assert (
-        configure(base, embedder="multi_fewer_hash_embed").config["initialize"][
-            "before_init"
-        ]
-        is None
-    )
+    assert configure_hashed(base).config["initialize"]["before_init"] is None
 
 
 # Codes in the place of rows
@@ -606,7 +589,7 @@ def test_what_mixes_nothing_is_given_what_mixes(base):
     base.write_text("\n".join(lines))
     kept = configure(base, embedder="hash_former_embed")
     assert dot_to_object(kept.config, EMBED)["maxout_pieces"] is None
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base)
     assert "maxout_pieces" not in dot_to_object(made.config, EMBED)
     toys.build(made)
 
@@ -627,7 +610,7 @@ def test_another_callback_stays_with_a_warning(base):
     mine = '{"@callbacks": "mine.v1"}'
     line = "after_pipeline_creation = "
     toys.edit_base(base, (f"{line}null", f"{line}{mine}"))
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base)
     assert made.config["nlp"]["after_pipeline_creation"] == {"@callbacks": "mine.v1"}
     (warning,) = made.warnings
     assert "after_pipeline_creation] stays as it is, mine.v1" in warning
@@ -636,12 +619,7 @@ def test_another_callback_stays_with_a_warning(base):
 def test_a_choice_that_was_made_for_all_pipelines_is_enough(base):
     line = f'before_creation = {{"@callbacks": "{BLAS}"}}'
     toys.edit_base(base, ("before_creation = null", line))
-    assert (
-        configure(base, embedder="multi_fewer_hash_embed").config["nlp"][
-            "after_pipeline_creation"
-        ]
-        is None
-    )
+    assert configure_hashed(base).config["nlp"]["after_pipeline_creation"] is None
 
 
 # The scorer
@@ -649,7 +627,7 @@ def test_a_choice_that_was_made_for_all_pipelines_is_enough(base):
 
 def test_weights_are_shared_by_both_scores(tmp_path):
     base = toys.write_base(tmp_path / "base.cfg", ["tagger", "parser", "ner"])
-    made = configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, scorer=True)
     weights = made.config["training"]["score_weights"]
     old = load_config(base)["training"]["score_weights"]
     half = old["ents_f"] / 2
@@ -665,7 +643,7 @@ def test_weights_are_shared_by_both_scores(tmp_path):
 def test_weights_that_were_chosen_already_stay(base):
     weights = "[training.score_weights]\nents_unseen_f = 1.0\n"
     toys.edit_base(base, ("[training.score_weights]\n", weights))
-    made = configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, scorer=True)
     assert made.config["training"]["score_weights"]["ents_f"] == 1.0
 
 
@@ -674,7 +652,7 @@ def test_a_score_without_weight_gives_none(base, weight):
     toys.edit_base(
         base, ("ents_f = 1.0", f"ents_f = {weight}"), ("ents_p = 0.0", "ents_p = 1.0")
     )
-    made = configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, scorer=True)
     # a score that was hidden stays so
     assert f"ents_f = {weight}\n" in made.text
     weights = made.config["training"]["score_weights"]
@@ -690,7 +668,7 @@ def test_weights_may_be_variables(base):
         ("ents_f = 1.0", "ents_f = ${vars.half}"),
         ("ents_p = 0.0", "ents_p = ${vars.half}"),
     )
-    made = configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, scorer=True)
     assert made.config["training"]["score_weights"] == {
         "ents_f": 0.25,
         "ents_p": "${vars.half}",
@@ -708,7 +686,7 @@ def test_all_weights_may_be_one_variable(base):
         ("[training.score_weights]", "[vars]\n\n[vars.weights]"),
         ("[training]\n", "[training]\nscore_weights = ${vars.weights}\n"),
     )
-    made = configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, scorer=True)
     weights = made.config["training"]["score_weights"]
     assert (weights["ents_f"], weights["ents_unseen_f"]) == (0.5, 0.5)
     assert made.config["vars"]["weights"]["ents_f"] == 1.0
@@ -718,12 +696,12 @@ def test_all_weights_may_be_one_variable(base):
 def test_a_weight_that_is_no_number_is_refused(base):
     toys.edit_base(base, ("ents_f = 1.0", 'ents_f = "high"'))
     with pytest.raises(ValueError, match=r"a number as 'ents_f' in.*but has 'high'"):
-        configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+        configure_hashed(base, scorer=True)
 
 
 def test_a_frozen_component_is_scored_with_the_model_that_it_has(base):
     toys.edit_base(base, ("frozen_components = []", 'frozen_components = ["ner"]'))
-    made = configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, scorer=True)
     assert made.warnings == [
         "[components.ner] keeps its model: it is among [training] frozen_components."
     ]
@@ -735,7 +713,7 @@ def test_a_frozen_component_is_scored_with_the_model_that_it_has(base):
 def test_a_factory_that_is_a_variable_is_scored(base):
     toys.edit_base(base, ('factory = "ner"', "factory = ${vars.ner}"))
     base.write_text(f'{base.read_text()}\n[vars]\nner = "ner"\n')
-    made = configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, scorer=True)
     assert made.config["components"]["ner"]["factory"] == "${vars.ner}"
     assert "[components.ner.scorer] @scorers" in get_changed(made)
 
@@ -744,15 +722,13 @@ def test_the_scorer_finds_the_corpus_in_handwritten_configs(tmp_path):
     base = tmp_path / "base.cfg"
     text = toys.CNN.replace("[paths]\ntrain = null\ndev = null\n", "")
     base.write_text(f'{text}\n[corpora]\n\n[corpora.train]\npath = "t.spacy"\n')
-    scorer = configure(base, scorer=True, embedder="multi_fewer_hash_embed").config[
-        "components"
-    ]["ner"]["scorer"]
+    scorer = configure_hashed(base, scorer=True).config["components"]["ner"]["scorer"]
     assert scorer["train"] == "${corpora.train.path}"
     base.write_text(text)
     with pytest.raises(ValueError, match="--scorer needs the training corpus"):
-        configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+        configure_hashed(base, scorer=True)
     train = toys.write_corpus(tmp_path / "train.spacy")
-    made = configure(base, scorer=True, train=train, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, scorer=True, train=train)
     assert made.config["components"]["ner"]["scorer"]["train"] == str(train)
 
 
@@ -761,19 +737,17 @@ def test_the_scorer_finds_the_corpus_in_a_section_that_is_a_variable(tmp_path):
     text = toys.CNN.replace("[paths]\ntrain = null\ndev = null\n", "")
     corpora = "[corpora]\ntrain = ${vars.corpus}\n\n[vars]\n\n[vars.corpus]\n"
     base.write_text(f'{text}\n{corpora}path = "t.spacy"\n')
-    scorer = configure(base, scorer=True, embedder="multi_fewer_hash_embed").config[
-        "components"
-    ]["ner"]["scorer"]
+    scorer = configure_hashed(base, scorer=True).config["components"]["ner"]["scorer"]
     assert scorer["train"] == "t.spacy"
 
 
 def test_without_entities_there_is_nothing_to_score(tmp_path):
     base = toys.write_base(tmp_path / "base.cfg", ["tagger"])
     with pytest.raises(ValueError, match=r"no component.*there are: tok2vec, tagger"):
-        configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+        configure_hashed(base, scorer=True)
     toys.edit_base(base, ('factory = "tagger"', 'source = "en_other"'))
     with pytest.raises(ValueError, match="'tagger' is left: it is taken from 'en_"):
-        configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+        configure_hashed(base, scorer=True)
 
 
 # Vectors
@@ -782,19 +756,19 @@ def test_without_entities_there_is_nothing_to_score(tmp_path):
 def test_vectors_that_are_asked_for_but_not_named_are_warned_of(base):
     lines = [f"include_static_vectors = {value}" for value in ("false", "true")]
     toys.edit_base(base, tuple(lines))
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base)
     assert dot_to_object(made.config, EMBED)["include_static_vectors"] is True
     (warning,) = made.warnings
     assert warning.startswith(f"[{EMBED}] include_static_vectors is true, but")
     toys.edit_base(base, ("vectors = ${paths.vectors}\n", ""))
-    assert configure(base, embedder="multi_fewer_hash_embed").warnings == made.warnings
+    assert configure_hashed(base).warnings == made.warnings
     toys.edit_base(base, ("vectors = null", 'vectors = "en_vectors"'))
-    assert configure(base, embedder="multi_fewer_hash_embed").warnings == []
+    assert configure_hashed(base).warnings == []
 
 
 def test_our_own_configs_are_changed_into_each_other(tmp_path):
     base = CONFIGS / "multi_embed.cfg"
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base)
     assert get_changed(made) >= {f"[{EMBED}] @architectures"}
     assert "# The report's training section" in made.text
     toys.build(made)
@@ -803,7 +777,7 @@ def test_our_own_configs_are_changed_into_each_other(tmp_path):
 def test_a_layout_that_can_not_be_edited_is_refused_by_the_file_s_name(base):
     base.write_text("\n".join(f"  {line}" for line in base.read_text().split("\n")))
     with pytest.raises(ValueError, match=r"base.cfg' can't be changed: it is laid out"):
-        configure(base, embedder="multi_fewer_hash_embed")
+        configure_hashed(base)
 
 
 @pytest.mark.parametrize(
@@ -812,9 +786,7 @@ def test_a_layout_that_can_not_be_edited_is_refused_by_the_file_s_name(base):
 def test_values_may_hold_whatever_spacy_reads(base, value):
     toys.edit_base(base, ("seed = ${system.seed}", f"seed = 0\nmine = {value}"))
     toys.edit_base(base, ("[nlp]", "# page\x0c[initialize.foo]\n[nlp]"))
-    assert (
-        f"\nmine = {value}\n" in configure(base, embedder="multi_fewer_hash_embed").text
-    )
+    assert f"\nmine = {value}\n" in configure_hashed(base).text
 
 
 def test_a_component_that_is_written_elsewhere_stays(base):
@@ -822,12 +794,12 @@ def test_a_component_that_is_written_elsewhere_stays(base):
     config["mine"] = {"ner": config["components"]["ner"]}
     config["components"]["ner"] = "${mine.ner}"
     config.to_disk(base, interpolate=False)
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base)
     assert made.config["components"]["ner"] == "${mine.ner}"
     stays = "[components.ner] keeps its model: it is a variable for another section"
     assert made.warnings[0].startswith(stays)
     with pytest.raises(ValueError, match=r"--scorer scores entities.*'ner' is left"):
-        configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+        configure_hashed(base, scorer=True)
 
 
 def test_the_name_of_our_callback_alone_is_made_a_callback(base):
@@ -842,4 +814,4 @@ def test_a_corpus_that_is_no_section_is_no_path(base):
     del config["paths"]["train"]
     config.to_disk(base, interpolate=False)
     with pytest.raises(ValueError, match="--scorer needs the training corpus"):
-        configure(base, scorer=True, embedder="multi_fewer_hash_embed")
+        configure_hashed(base, scorer=True)

@@ -21,11 +21,22 @@ from thinc.api import Config
 from tests.configs import CONFIGS
 
 from ...conftest import ROOT
+from ...toy_embedders import make_docs, make_vocab
 
 MULTI_EMBED, MULTI_FEWER = "spacy.MultiEmbed.v1", "spacy.MultiFewerHashEmbed.v1"
 NAMES = [MULTI_EMBED, MULTI_FEWER]
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 PROJECT = Path(__file__).with_name("report_project.py")
+
+
+@pytest.fixture(scope="module")
+def vocab() -> Vocab:
+    return make_vocab()
+
+
+@pytest.fixture
+def docs(vocab) -> list[Doc]:
+    return make_docs(vocab)
 
 
 def read_blocks(language: str) -> list[str]:

@@ -8,7 +8,6 @@ from spacy.ml.models.tok2vec import build_Tok2Vec_model as Tok2Vec
 from spacy.tokens import Doc
 from spacy.util import registry
 from spacy.vectors import Vectors
-from spacy.vocab import Vocab
 from thinc.api import Adam, Config, Model, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.char_cnn_embed import (
@@ -21,19 +20,9 @@ from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
 )
 from spacy_hashembeds.kernels.characters import find_capitalisations
 
-from ...toy_embedders import get_nodes, make_docs, make_vocab
+from ...toy_embedders import get_nodes, make_docs, make_gradient, update
 
 WORD = {"width": 6, "attrs": ["NORM"], "rows": [11], "include_static_vectors": False}
-
-
-@pytest.fixture(scope="module")
-def vocab() -> Vocab:
-    return make_vocab()
-
-
-@pytest.fixture
-def docs(vocab) -> list[Doc]:
-    return make_docs(vocab)
 
 
 def make(**options) -> Model:
@@ -73,17 +62,6 @@ WIDTHS = [10, 7, 15, 7, 16, 7, 21, 7]
 @pytest.fixture(params=KINDS.values(), ids=KINDS)
 def model(request, vocab) -> Model:
     return build(vocab, **request.param())
-
-
-def make_gradient(Ys, seed=0) -> list[np.ndarray]:
-    state = np.random.default_rng(seed)
-    return [state.normal(size=Y.shape).astype("f") for Y in Ys]
-
-
-def update(model, docs, dYs) -> list[np.ndarray]:
-    Ys, backprop = model.begin_update(docs)
-    assert backprop(dYs) == []
-    return Ys
 
 
 def embed_plainly(model, doc) -> np.ndarray:

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 from thinc.layers.chain import forward as forward_reference
 
@@ -38,11 +37,6 @@ from ...toy_embedders import (
     make_vocab,
     train,
 )
-
-
-@pytest.fixture(scope="module")
-def vocab() -> Vocab:
-    return make_vocab()
 
 
 @pytest.fixture(params=BUILDERS.values(), ids=BUILDERS)

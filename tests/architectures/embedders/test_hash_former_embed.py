@@ -37,7 +37,9 @@ from ...toy_embedders import (
     get_gradients,
     get_nodes,
     make_docs,
+    make_gradient,
     make_vocab,
+    update,
 )
 
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
@@ -49,16 +51,6 @@ COMPRESSORS = {
     "add": AddCompressor,
     "proj": ProjCompressor,
 }
-
-
-@pytest.fixture(scope="module")
-def vocab() -> Vocab:
-    return make_vocab()
-
-
-@pytest.fixture
-def docs(vocab) -> list[Doc]:
-    return make_docs(vocab)
 
 
 def make(*pairs, attrs=None, **options) -> Model:
@@ -103,17 +95,6 @@ def build_kind(kind, vocab) -> Model:
 @pytest.fixture(params=KINDS)
 def model(request, vocab) -> Model:
     return build_kind(request.param, vocab)
-
-
-def make_gradient(Ys, seed=0) -> list[np.ndarray]:
-    state = np.random.default_rng(seed)
-    return [state.normal(size=Y.shape).astype("f") for Y in Ys]
-
-
-def update(model, docs, dYs) -> list[np.ndarray]:
-    Ys, backprop = model.begin_update(docs)
-    assert backprop(dYs) == []
-    return Ys
 
 
 def get_compressors(model) -> list[Model]:
