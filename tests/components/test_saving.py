@@ -1,7 +1,6 @@
 """Saving and loading token_ner, and what is refused."""
 
 import json
-import pickle
 
 import pytest
 import spacy
@@ -35,14 +34,6 @@ def test_what_is_saved_is_loaded(nlp, folder):
         assert get_entities(docs) == expected
         assert all("found" in doc.spans for doc in docs)
         assert loaded.get_pipe("token_ner").labels == ("LOC", "PER")
-
-
-def test_it_may_be_pickled():
-    nlp = train(make_pipeline(decoding="greedy"))
-    pipe = pickle.loads(pickle.dumps(nlp.get_pipe("token_ner")))
-    docs = [example.predicted for example in make_examples(nlp)]
-    assert get_entities(pipe.pipe(docs)) == get_entities(annotate(nlp))
-    assert (pipe.decoding, pipe.labels) == ("greedy", ("LOC", "PER"))
 
 
 def test_what_was_never_trained_is_saved_and_loaded(tmp_path):

@@ -1,7 +1,6 @@
 """`text_regressor`: numbers of texts, learned from numbers."""
 
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -119,14 +118,6 @@ def test_numbers_survive_a_file(tmp_path):
     DocBin(docs=docs).to_disk(tmp_path / "a.spacy")
     read = [example.reference.cats for example in Corpus(tmp_path / "a.spacy")(nlp)]
     assert read == [{"goodness": value} for value in TEXTS.values()]
-
-
-def test_saved_copied_and_pickled(trained, tmp_path):
-    expected = predict(trained)
-    trained.to_disk(tmp_path)
-    assert predict(spacy.load(tmp_path)) == expected
-    assert predict(make_pipeline().from_bytes(trained.to_bytes())) == expected
-    assert predict(pickle.loads(pickle.dumps(trained))) == expected
 
 
 def test_texts_without_tokens(trained):

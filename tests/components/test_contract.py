@@ -1,0 +1,101 @@
+"""What is true of each component that a config can name."""
+
+import copy
+import pickle
+from collections.abc import Callable, Iterable
+from importlib.metadata import distribution
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from . import test_attention_weights, test_text_regressor, toy_recognizers
+from .test_cached_lemmatizer import ENGLISH, make_lookups
+from .test_cached_rulers import ENTITY_PATTERNS, PATTERNS
+
+
+def make_attention_weights() -> Language:
+    nlp = test_attention_weights.make_pipeline()
+    nlp.add_pipe("attention_weights")
+    return nlp
+
+
+def make_ruler(name: str, patterns: list[dict[str, Any]]) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe(name).add_patterns(copy.deepcopy(patterns))
+    return nlp
+
+
+def make_lemmatizer() -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("cached_lemmatizer").initialize(lookups=make_lookups(ENGLISH))
+    return nlp
+
+
+def make_text_regressor() -> Language:
+    nlp = test_text_regressor.make_pipeline()
+    test_text_regressor.train(nlp, test_text_regressor.make_examples(nlp), steps=5)
+    return nlp
+
+
+#: Each in a pipeline that annotates.
+PIPELINES: dict[str, Callable[[], Language]] = {
+    "attention_weights": make_attention_weights,
+    "cached_attribute_ruler": lambda: make_ruler("cached_attribute_ruler", PATTERNS),
+    "cached_entity_ruler": lambda: make_ruler("cached_entity_ruler", ENTITY_PATTERNS),
+    "cached_span_ruler": lambda: make_ruler("cached_span_ruler", ENTITY_PATTERNS),
+    "cached_lemmatizer": make_lemmatizer,
+    "text_regressor": make_text_regressor,
+    "token_ner": lambda: toy_recognizers.train(
+        toy_recognizers.make_pipeline(decoding="greedy", spans_key="found")
+    ),
+}
+
+
+def make_param(name: str) -> Any:
+    marks = [pytest.mark.torch] * (name == "attention_weights")
+    return pytest.param(name, marks=marks)
+
+
+@pytest.fixture(scope="module", params=[make_param(name) for name in PIPELINES])
+def nlp(request) -> Language:
+    return PIPELINES[request.param]()
+
+
+def make_docs(nlp: Language) -> list[Doc]:
+    """Make Docs, of which one has a token and one has none."""
+    texts = ["Anna lives in Paris", "", "gon na acme long mice houses good", "Acme"]
+    return [
+        Doc(nlp.vocab, words=words, tags=["NN"] * len(words), pos=["NOUN"] * len(words))
+        for words in map(str.split, texts)
+    ]
+
+
+def to_bytes(docs: Iterable[Doc]) -> list[bytes]:
+    """All annotation of Docs."""
+    return [doc.to_bytes() for doc in docs]
+
+
+def test_each_name_that_is_registered_is_here():
+    entry_points = distribution("spacy-hashembeds").entry_points
+    names = {e.name for e in entry_points if e.group == "spacy_factories"}
+    assert names == PIPELINES.keys()
+
+
+def test_it_annotates_alike_once_saved_and_copied(nlp, tmp_path):
+    expected = to_bytes(nlp.pipe(make_docs(nlp)))
+    assert expected != to_bytes(make_docs(nlp))
+    nlp.to_disk(tmp_path)
+    made = spacy.util.load_model_from_config(nlp.config)
+    for other in (
+        spacy.load(tmp_path),
+        made.from_bytes(nlp.to_bytes()),
+        pickle.loads(pickle.dumps(nlp)),
+    ):
+        assert to_bytes(other.pipe(make_docs(other))) == expected
+
+
+def test_no_docs(nlp):
+    assert list(nlp.pipe([])) == []
