@@ -285,7 +285,8 @@ REGISTERED: dict[str, Case] = {
     ),
     "HashNgramTextCat": classifier(HashNgramTextCat, **CLASSES),
     "HashNgramTextCat, deep": classifier(
-        HashNgramTextCat, **CLASSES, hidden_layers=2, hidden_width=12
+        HashNgramTextCat,
+        **{**CLASSES, "hidden_layers": 2, "hidden_width": 12, "max_snippet": 100},
     ),
     "HashNgramTextCat, without weights": classifier(
         HashNgramTextCat, **{**CLASSES, "importance_rows": 0, "num_hashes": 1}

@@ -305,6 +305,29 @@ def test_damaged_weights_are_refused(model, batch, megabytes, monkeypatch):
             node.set_param(name, param)
 
 
+#: Thinc's own, and what says what a layer is but is not computed with.
+UNCHECKED = {
+    *("dropout_rate", "is_enabled", "pad", "column", "key", "key_attr", "multi_label"),
+    *("include_static_vectors", "any_ngram", "hashes_weights"),
+}
+
+
+def test_damaged_attributes_are_refused(model, batch):
+    model.predict(batch)
+    for node in model.walk():
+        for name, value in node.attrs.copy().items():
+            if name in UNCHECKED or not isinstance(value, int | float | str):
+                continue
+            for damaged in (-1, -1.5, b"damaged", []):
+                node.attrs[name] = damaged
+                for is_train in (False, True):
+                    with pytest.raises(
+                        ValueError, match=f"'{name}' of layer .* should"
+                    ):
+                        model(batch, is_train)
+            node.attrs[name] = value
+
+
 @pytest.mark.parametrize("case", list_cases(lambda case: not is_hasher(case)))
 def test_weights_that_are_missing_are_named(case, batch):
     with pytest.raises(ValueError, match=r"is not there|no symbols|value unset"):

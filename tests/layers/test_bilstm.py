@@ -193,20 +193,6 @@ def test_averages_of_the_optimizer_are_used():
     np.testing.assert_array_equal(concatenate(model.predict(Xs)), before)
 
 
-@pytest.mark.parametrize(
-    ("attr", "value", "message"),
-    [
-        ("dropout", 2.0, "'dropout' of layer 'bilstm' should be a number from 0 to 1"),
-        ("depth", 1, "'depth' of layer 'bilstm' should be 2 to 2, but is 1"),
-    ],
-)
-def test_damaged_attributes_are_refused(attr, value, message):
-    model = build()
-    model.attrs[attr] = value
-    with pytest.raises(ValueError, match=message):
-        model.predict(make_batch([3]))
-
-
 @pytest.mark.parametrize("is_crossed", [False, True])
 def test_weights_of_the_other_kind_are_refused(is_crossed):
     """Or a baseline might be none."""

@@ -146,9 +146,7 @@ def test_settings_change_with_all_that_codes_depend_on(make):
     ("name", "value", "error"),
     [
         ("md5_key", "", "'md5_key' of layer 'md5hasher' should be text of 1 to 1000"),
-        ("md5_key", b"a", "'md5_key' .* is b'a'"),
         ("md5_key", "\ud800", "'md5_key' .* should be text"),
-        ("form", "nfc", "'form' of layer 'md5hasher' should be NFC or NFD"),
         ("lsh_seed", 0, "that hashes by MD5 can't load .* 'lsh_seed'"),
     ],
 )
@@ -165,10 +163,7 @@ def test_damaged_attributes_of_md5_are_refused(name, value, error):
     [
         ("lsh_seed", -1, rf"'lsh_seed' .* should be 0 to {2**64 - 1}, but is -1"),
         ("lsh_seed", 2**64, rf"'lsh_seed' .* should be 0 to {2**64 - 1}"),
-        ("lsh_seed", True, r"'lsh_seed' .* but is True"),
-        ("ngram_size", 0, "'ngram_size' .* should be 1 to 100, but is 0"),
         ("ngram_size", 10**9, "'ngram_size' .* should be 1 to 100"),
-        ("form", 1, "'form' .* should be NFC or NFD"),
         ("md5_key", None, "that hashes by LSH can't load .* 'md5_key'"),
         ("ngrams", np.array([2, 1], dtype="uint64"), "n-grams of LSHHasher .* damaged"),
         ("ngrams", np.array([1, 2]), "n-grams of LSHHasher .* damaged"),

@@ -169,23 +169,6 @@ def test_words(attr, include_punctuation, expected):
     assert words.lengths.tolist() == [len(expected), 0]
 
 
-@pytest.mark.parametrize("is_train", [False, True])
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        *(("attr", v, "a token attribute") for v in ("XX", "", None, 5, [])),
-        *(("include_punctuation", v, "False or True") for v in ("x", None, 1)),
-    ],
-)
-def test_words_that_no_config_asks_for_are_refused(name, value, expected, is_train):
-    model = extract_words("LOWER", include_punctuation=False)
-    docs = [Doc(Vocab(), words=["a"])]
-    model.predict(docs)
-    model.attrs[name] = value
-    with pytest.raises(ValueError, match=f"'{name}' of.*be {expected}.*another config"):
-        model(docs, is_train)
-
-
 @pytest.mark.parametrize("arguments", VARIANTS, ids=str)
 @pytest.mark.parametrize("texts", [[""], ["", ""], [", ."], ["great"], ["", "a great"]])
 def test_texts_with_little_or_nothing_in_them(arguments, texts):

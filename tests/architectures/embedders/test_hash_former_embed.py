@@ -667,15 +667,6 @@ def test_a_word_with_a_row_that_the_vectors_have_not_is_refused():
         model.predict(docs)
 
 
-@pytest.mark.parametrize("attr", ["IS_ALPHA", "", 65, None])
-def test_a_damaged_attribute_is_refused(model, docs, attr):
-    model.predict(docs)
-    (words, *_) = [node for node in model.walk() if "attr" in node.attrs]
-    words.attrs["attr"] = attr
-    with pytest.raises(ValueError, match=r"'attr' of layer .* should be ORTH or"):
-        model.predict(docs)
-
-
 @pytest.mark.parametrize("num_bits", [1, 128])
 @pytest.mark.parametrize("rows", [-1, 0, 1, 128, 2**40, "x" * 1000])
 @pytest.mark.parametrize("is_kept", [False, True])

@@ -129,10 +129,7 @@ def test_nothing_else_is_taken_for_subwords(nlp, wrong):
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [
-        ("minn", 0, "'minn'"),
         ("maxn", 1, "'maxn'"),
-        ("affixes", "no", "'affixes'"),
-        ("num_hashes", 0, "'num_hashes'"),
         ("kept_rows", {}, "'kept_rows'"),
     ],
 )

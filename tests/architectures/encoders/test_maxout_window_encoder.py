@@ -382,9 +382,6 @@ def test_rows_at_the_edges_of_blocks_have_their_neighbours(both, n):
 DAMAGES = {
     "'pad' of layer": lambda m: m.attrs.update(pad=m.attrs["pad"] - 1),
     "'pad' of layer .* is inf": lambda m: m.attrs.update(pad=float("inf")),
-    "'window_size' of layer 'expand_window' should be 0": lambda m: get_node(
-        m, "expand_window"
-    ).attrs.update(window_size="1"),
     "should have .* inputs, and as many outputs": lambda m: get_node(
         m, "expand_window"
     ).attrs.update(window_size=7),
