@@ -538,14 +538,25 @@ def test_configs_give_all_of_it(docs, block):
 # What is refused
 
 
-def test_ngrams_that_were_not_counted_are_asked_for_at_once(vocab, docs):
-    options = {"width": 6, "attrs": ["NORM"], "include_static_vectors": False}
-    model = HashFormerEmbed(
-        hashers={"NORM": LSHHasher()}, compressors={"NORM": ProjCompressor()}, **options
-    )
+PLAIN = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
+
+
+def make_one(hasher: Model, compressor: Model) -> Model:
+    parts = {"hashers": {"NORM": hasher}, "compressors": {"NORM": compressor}}
+    return HashFormerEmbed(**{**PLAIN, "attrs": ["NORM"], **parts})
+
+
+def test_ngrams_that_were_not_counted_are_asked_for_at_once(docs):
+    model = make_one(LSHHasher(), ProjCompressor())
     for X in (None, docs):
         with pytest.raises(ValueError, match=r"no n-grams yet.*max_ngrams = null"):
             model.initialize(X=X)
+
+
+#: Of which the n-grams of one attribute would be those of the other.
+SHARED = dict.fromkeys(ATTRS, LSHHasher())
+#: Of which a config has lost the names.
+NAMELESS = {attr: {"num_bits": 5} for attr in ATTRS}
 
 
 @pytest.mark.parametrize(
@@ -559,38 +570,28 @@ def test_ngrams_that_were_not_counted_are_asked_for_at_once(vocab, docs):
         ({"hashers": {}}, r"'hashers' should have a block .* but has none"),
         ({"compressors": {"NORM": 1}}, r"'compressors' should have a block"),
         ({"compressors": {"NORM": ProjCompressor()}}, r"'compressors' .*but has NORM"),
+        ({"hashers": ["NORM"]}, r"'hashers' should be a block for each of 'attrs'"),
+        ({"compressors": ["NORM"]}, r"'compressors' should be a block for each of 'at"),
+        ({"hashers": NAMELESS}, r"'hashers.NORM' should be a layer.* type dict"),
+        (
+            {"compressors": NAMELESS},
+            r"'compressors.NORM' should be a layer.* type dict",
+        ),
+        ({"hashers": SHARED}, r"'hashers' .* own .* but has one twice"),
+        ({"compressors": SHARED}, r"'compressors' .* own .* but has one twice"),
     ],
 )
 def test_bad_arguments_are_refused_when_built(changes, error):
     arguments = {
-        "width": 6,
-        "attrs": ATTRS,
+        **PLAIN,
         "hashers": {attr: MD5Hasher() for attr in ATTRS},
         "compressors": {attr: ProjCompressor() for attr in ATTRS},
-        "include_static_vectors": False,
     }
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises((ValueError, TypeError), match=error):
         HashFormerEmbed(**{**arguments, **changes})
 
 
-@pytest.mark.parametrize("argument", ["hashers", "compressors"])
-@pytest.mark.parametrize(
-    ("value", "kind", "error"),
-    [
-        (["NORM"], TypeError, "' should be a block for each of 'attrs'"),
-        # of which a config has lost the name
-        ({"NORM": {"num_bits": 5}}, ValueError, ".NORM' should be a layer.* type dict"),
-    ],
-)
-def test_what_is_no_block_is_refused(argument, value, kind, error):
-    arguments = {
-        "hashers": {"NORM": MD5Hasher()},
-        "compressors": {"NORM": ProjCompressor()},
-        argument: value,
-    }
-    options = {"width": 6, "attrs": ["NORM"], "include_static_vectors": False}
-    with pytest.raises(kind, match=rf"'{argument}{error}"):
-        HashFormerEmbed(**arguments, **options)
+ROWS = partial(EmbCompressor, rows=2**20 + 1)
 
 
 @pytest.mark.parametrize(
@@ -599,53 +600,17 @@ def test_what_is_no_block_is_refused(argument, value, kind, error):
         (ProjCompressor, ProjCompressor, r"'hashers.NORM' .* a layer 'projcompressor'"),
         (ProjCompressor, MD5Hasher, r"'hashers.NORM' should be MD5Hasher or LSHHasher"),
         (LSHHasher, MD5Hasher, r"'compressors.NORM' .* but is a layer 'md5hasher'"),
+        (LSHHasher, ROWS, r"'rows' should be 1 to 1048576 where LSH"),
     ],
 )
 def test_blocks_of_the_other_kind_are_refused(hasher, compressor, error):
     with pytest.raises(ValueError, match=error):
-        HashFormerEmbed(
-            width=6,
-            attrs=["NORM"],
-            hashers={"NORM": hasher()},
-            compressors={"NORM": compressor()},
-            include_static_vectors=False,
-        )
+        make_one(hasher(), compressor())
 
 
 def test_md5_may_have_more_rows():
-    model = HashFormerEmbed(
-        width=6,
-        attrs=["NORM"],
-        hashers={"NORM": MD5Hasher()},
-        compressors={"NORM": EmbCompressor(rows=2**20 + 1)},
-        include_static_vectors=False,
-    )
-    (hasher,) = [node for node in model.walk() if node.name == "md5hasher"]
+    (hasher,) = get_nodes(make_one(MD5Hasher(), ROWS()), "md5hasher")
     assert hasher.get_dim("nV") == 2**20 + 1
-
-
-@pytest.mark.parametrize("argument", ["hashers", "compressors"])
-def test_a_layer_for_two_attributes_is_refused(argument):
-    """The n-grams of one attribute would be those of the other."""
-    arguments = {
-        "hashers": {attr: MD5Hasher() for attr in ATTRS},
-        "compressors": {attr: ProjCompressor() for attr in ATTRS},
-    }
-    arguments[argument]["NORM"] = arguments[argument]["SHAPE"]
-    options = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
-    with pytest.raises(ValueError, match=rf"'{argument}' .* own .* but has one twice"):
-        HashFormerEmbed(**arguments, **options)
-
-
-def test_too_many_rows_for_lsh_are_refused():
-    with pytest.raises(ValueError, match=r"'rows' should be 1 to 1048576 where LSH"):
-        HashFormerEmbed(
-            width=6,
-            attrs=["NORM"],
-            hashers={"NORM": LSHHasher()},
-            compressors={"NORM": EmbCompressor(rows=2**20 + 1)},
-            include_static_vectors=False,
-        )
 
 
 @pytest.mark.parametrize("n_vocabs", [1, 2])
@@ -671,13 +636,8 @@ def test_a_word_with_a_row_that_the_vectors_have_not_is_refused():
 @pytest.mark.parametrize("rows", [-1, 0, 1, 128, 2**40, "x" * 1000])
 @pytest.mark.parametrize("is_kept", [False, True])
 def test_rows_that_arrive_in_place_of_bits_are_refused(vocab, num_bits, rows, is_kept):
-    model = HashFormerEmbed(
-        width=6,
-        attrs=["NORM"],
-        hashers={"NORM": LSHHasher(num_bits=num_bits, max_ngrams=None)},
-        compressors={"NORM": ProjCompressor()},
-        include_static_vectors=False,
-    ).initialize()
+    lsh = LSHHasher(num_bits=num_bits, max_ngrams=None)
+    model = make_one(lsh, ProjCompressor()).initialize()
     ((_, hasher),) = find_hashers(model)
     docs = make_docs(vocab, [5])
     if is_kept:
