@@ -17,6 +17,8 @@ from . import toy_configs as toys
 
 NLP = '[nlp]\nlang = "en"\npipeline = ["a"]\n'
 PARTS = f"{NLP}[components]\n"
+A = f"{PARTS}[components.a]\n"
+T = f"{A}[training]\n"
 
 
 @pytest.fixture
@@ -76,38 +78,14 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         (f"{PARTS}ner = ${{components}}\n", r"as one: a variable.*section into itself"),
         (f"{PARTS}ner = 3\n", r"a section as 'ner' in \[components\], but has 3"),
         (f"{PARTS}[components.ner]\nfactory = {{}}\n", r"a name as 'factory'.*has {}"),
-        (
-            f'{PARTS}[components.a]\n[components.a.model]\n@architectures = ["x"]\n',
-            r"a name as '@architectures' in \[components.a.model\], but has \['x'\]",
-        ),
-        (
-            f"{PARTS}[components.a]\n[training]\nfrozen_components = null\n",
-            r"a list of names as 'frozen_components' in \[training\], but has None",
-        ),
-        (
-            f"{PARTS}[components.a]\n[training]\nfrozen_components = [3]\n",
-            r"a list of names as 'frozen_components' in \[training\], but has 3",
-        ),
-        (
-            f"{NLP}disabled = null\n[components]\n[components.a]\n",
-            r"a list of names as 'disabled' in \[nlp\], but has None",
-        ),
-        (
-            '[nlp]\nlang = "en"\npipeline = [[]]\n[components]\n[components.a]\n',
-            r"a list of names as 'pipeline' in \[nlp\], but has \[\]",
-        ),
-        (
-            f"{PARTS}[components.a]\n[training]\ntrain_corpus = 3\n",
-            r"the name of a section as 'train_corpus' in \[training\], but has 3",
-        ),
-        (
-            f"{PARTS}[components.a]\n[training]\nscore_weights = 3\n",
-            r"a section as 'score_weights' in \[training\], but has 3",
-        ),
-        (
-            f'{PARTS}[components.a]\n[training]\nscore_weights = {{"b": "c"}}\n',
-            r"a number as 'b' in \[training.score_weights\], but has 'c'",
-        ),
+        (f'{A}[components.a.model]\n@architectures = ["x"]\n', r"'@arch.* has \['x'\]"),
+        (f"{T}frozen_components = null\n", r"a list of names as 'froz.*but has None"),
+        (f"{T}frozen_components = [3]\n", r"a list of names as 'frozen_.*but has 3"),
+        (A.replace("[comp", "disabled = 3\n[comp", 1), r"names as 'disabled'.* has 3"),
+        (A.replace('"a"', "[]", 1), r"names as 'pipeline' in \[nlp\], but has \[\]"),
+        (f"{T}train_corpus = 3\n", r"the name of a section as 'train_corpus' .*has 3"),
+        (f"{T}score_weights = 3\n", r"a section as 'score_weights' in .* but has 3"),
+        (f'{T}score_weights = {{"b": "c"}}\n', r"a number as 'b' in .*, but has 'c'"),
     ],
 )
 def test_what_is_no_config_is_refused(tmp_path, text, error):
@@ -129,7 +107,7 @@ def test_what_is_no_config_is_refused(tmp_path, text, error):
 )
 def test_a_language_that_is_none_is_refused(tmp_path, lang, error):
     path = tmp_path / "base.cfg"
-    path.write_text(f"{PARTS}[components.a]\n".replace('"en"', lang))
+    path.write_text(A.replace('"en"', lang))
     with pytest.raises(ValueError, match=error):
         read_base(path)
 

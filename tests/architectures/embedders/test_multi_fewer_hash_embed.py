@@ -16,6 +16,8 @@ from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
 )
 from spacy_hashembeds.layers.tree import UnexpectedNodeError
 
+from ...toy_embedders import assert_close, get_gradients
+
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 SETTINGS = {"width": 8, "attrs": ATTRS, "rows": [50, 20, 20, 20]}
 
@@ -56,13 +58,7 @@ def run(model, docs, dY, drop=0.0):
     fix_random_seed(5)
     Y, backprop = model.begin_update(docs)
     backprop(dY)
-    grads = [
-        node.get_grad(name)
-        for node in model.walk()
-        for name in node.param_names
-        if node.has_grad(name)
-    ]
-    return Y, grads
+    return Y, get_gradients(model)
 
 
 def make_gradient(docs, width=8):
@@ -81,11 +77,6 @@ def assert_equal(request, monkeypatch):
 
 def find_no_parts(model):
     raise UnexpectedNodeError("a stranger's")
-
-
-def assert_close(actual, expected):
-    scale = max(1, abs(expected).max(initial=0))
-    numpy.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
 
 
 @pytest.mark.parametrize("include_static_vectors", [False, True])

@@ -19,6 +19,8 @@ from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
 from spacy_hashembeds.layers import windowencoder
 from spacy_hashembeds.layers.params import peek
 
+from ...toy_embedders import get_gradients
+
 SETTINGS = [
     {"width": 48, "window_size": 1, "maxout_pieces": 3, "depth": 2},
     {"width": 32, "window_size": 2, "maxout_pieces": 2, "depth": 3},
@@ -57,13 +59,7 @@ def run(model, Xs, dYs, drop):
     fix_random_seed(1)
     Ys, backprop = model.begin_update([X.copy() for X in Xs])
     dXs = backprop([dY.copy() for dY in dYs])
-    grads = [
-        node.get_grad(name)
-        for node in model.walk()
-        for name in node.param_names
-        if node.has_grad(name)
-    ]
-    return [*Ys, *dXs, *grads]
+    return [*Ys, *dXs, *get_gradients(model)]
 
 
 @settings(
