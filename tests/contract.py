@@ -320,3 +320,29 @@ IN_TORCH: dict[str, Case] = {
         TransformerEncoder, **TRANSFORMER, norm="post"
     ),
 }
+
+
+def has_vectors(case: Case) -> bool:
+    return case.arguments.get("include_static_vectors", False)
+
+
+def runs_kernels(case: Case) -> bool:
+    """Whether there is one for all of a layer, by which a gradient is checked."""
+    runs = (MultiFewerHashEmbed, MultiEmbed, MultiWeightedHashEmbed, MultiHybridEmbed)
+    if case.function is HashFormerEmbed:
+        return "maxout_pieces" not in case.arguments
+    return case.function in (*runs, MaxoutWindowEncoder)
+
+
+def is_hasher(case: Case) -> bool:
+    return case.function in (MD5Hasher, LSHHasher)
+
+
+def needs_docs(case: Case) -> bool:
+    """Whether there must be some: Thinc's layer around `TokenClassifier` fails."""
+    return case.function is TokenClassifier
+
+
+def is_unbounded(case: Case) -> bool:
+    """Whether its sizes have no upper bound."""
+    return case.function is MaxoutWindowEncoder
