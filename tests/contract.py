@@ -326,6 +326,13 @@ def has_vectors(case: Case) -> bool:
     return case.arguments.get("include_static_vectors", False)
 
 
+def takes_any_docs(case: Case) -> bool:
+    """Whether nothing has to be counted or known before it is initialised."""
+    counts = (MultiEmbed, MultiHybridEmbed, MultiWeightedHashEmbed)
+    is_embedder = case.initialize is initialize_embedder
+    return is_embedder and case.function not in counts and not has_vectors(case)
+
+
 def runs_kernels(case: Case) -> bool:
     """Whether there is one for all of a layer, by which a gradient is checked."""
     runs = (MultiFewerHashEmbed, MultiEmbed, MultiWeightedHashEmbed, MultiHybridEmbed)

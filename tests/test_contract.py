@@ -22,11 +22,13 @@ from .contract import (
     REGISTERED,
     Batch,
     Case,
+    get_vocab,
     has_vectors,
     is_hasher,
     is_unbounded,
     needs_docs,
     runs_kernels,
+    takes_any_docs,
 )
 from .toy_embedders import assert_gradients_close, get_gradients, make_docs
 
@@ -234,6 +236,15 @@ def test_a_copy_can_be_initialised(model, batch):
     """As after `replace_listeners`: Thinc's copies have no references."""
     copied = model.copy().initialize(X=batch)
     assert len(flatten(copied.predict(batch))) == len(flatten(model.predict(batch)))
+
+
+@pytest.mark.parametrize("case", list_cases(takes_any_docs))
+@pytest.mark.parametrize("lengths", [None, [], [0, 0]])
+def test_it_is_initialised_without_tokens(case, batch, lengths):
+    X = None if lengths is None else make_docs(get_vocab(), lengths)
+    model = case.make().initialize(X=X)
+    (Y,) = model.predict(batch[:1])
+    assert Y.shape == (3, case.build().predict(batch[:1])[0].shape[1])
 
 
 def test_dropout_is_only_in_training(model, batch):

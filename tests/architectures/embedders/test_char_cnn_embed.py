@@ -150,17 +150,6 @@ def test_words_that_differ_in_nothing_but_a_vector_are_told_apart():
     np.testing.assert_array_equal(Y[:, :-2], Y[[0, 0, 0], :-2])
 
 
-@pytest.mark.parametrize("lengths", [None, [], [0, 0]])
-@pytest.mark.parametrize("width", [None, 7])
-@pytest.mark.parametrize("word", [None, make_ours])
-def test_it_is_initialised_without_tokens(vocab, lengths, width, word):
-    model = make(width=width, word=None if word is None else word())
-    model.initialize(X=None if lengths is None else make_docs(vocab, lengths))
-    expected = 7 if width else 10 + 6 * (word is not None)
-    assert model.get_dim("nO") == expected
-    assert model.predict(make_docs(vocab, [2]))[0].shape == (2, expected)
-
-
 @pytest.mark.parametrize("width", [None, 7])
 def test_empty_docs_say_how_wide_vectors_are(vocab, width):
     model = make(include_static_vectors=True, width=width)

@@ -439,14 +439,6 @@ def test_parameters_are_those_of_the_paper(vocab, pair, count):
     assert sum(sizes) == count * 768
 
 
-@pytest.mark.parametrize("X", [None, [], [0, 0]])
-@pytest.mark.parametrize("maxout_pieces", [None, 3])
-def test_it_is_initialised_without_tokens(vocab, X, maxout_pieces):
-    model = make(("lsh", "proj"), maxout_pieces=maxout_pieces)
-    model.initialize(X=None if X is None else make_docs(vocab, X))
-    assert model.predict(make_docs(vocab, [2]))[0].shape == (2, 6)
-
-
 def test_dropout_is_only_in_training(vocab, docs):
     model = build(vocab)
     clean = model.predict(docs)

@@ -163,10 +163,3 @@ def test_seed_8_reaches_half_of_the_rows_and_9_all(vocab):
     }
     assert reached[8] == 2500
     assert reached[9] > 4990
-
-
-def test_initialises_without_docs_or_tokens(vocab):
-    for X in (None, make_docs(vocab, ["", ""])):
-        model = MultiFewerHashEmbed(**SETTINGS, include_static_vectors=False)
-        model.initialize(X=X)
-        assert model.predict(make_docs(vocab, ["a b"]))[0].shape == (2, 8)
