@@ -69,16 +69,6 @@ def test_members_learn_as_if_they_were_alone(build):
             np.testing.assert_allclose(weights, expected, atol=1e-3)
 
 
-def test_the_gradient_is_left_as_it_was():
-    X, truth = make_data()
-    scores, backprop = soft_voting(*make_members(build_softmax)).begin_update(X)
-    d_scores = scores - truth
-    given = d_scores.copy()
-    backprop(d_scores)
-    np.testing.assert_array_equal(d_scores, given)
-    np.testing.assert_array_equal(scores - truth, given)
-
-
 def test_initialising_reaches_every_member():
     X, Y = make_data()
     model = soft_voting(Softmax(), Softmax()).initialize(X, Y)
