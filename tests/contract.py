@@ -348,8 +348,3 @@ def is_hasher(case: Case) -> bool:
 def needs_docs(case: Case) -> bool:
     """Whether there must be some: Thinc's layer around `TokenClassifier` fails."""
     return case.function is TokenClassifier
-
-
-def is_unbounded(case: Case) -> bool:
-    """Whether its sizes have no upper bound."""
-    return case.function is MaxoutWindowEncoder

@@ -25,7 +25,6 @@ from .contract import (
     get_vocab,
     has_vectors,
     is_hasher,
-    is_unbounded,
     needs_docs,
     runs_kernels,
     takes_any_docs,
@@ -339,11 +338,10 @@ MAY_BE_ZERO = {"seed", "unk", "importance_rows", "hidden_layers", "window_size"}
 UNBOUNDED = {"nO", "max_ngrams"}
 
 
-def find_wrong(case: Case, name: str, kind: Any) -> list[Any]:
+def find_wrong(name: str, kind: Any) -> list[Any]:
     """What an argument that is a number can't be."""
     if kind in (int, int | None) and name not in UNBOUNDED:
-        wrong = [-1, True, 1.5] + [0] * (name not in MAY_BE_ZERO)
-        return wrong + [2**64] * (not is_unbounded(case))
+        return [-1, True, 1.5, 2**64] + [0] * (name not in MAY_BE_ZERO)
     is_rate = kind in (float, float | None) and name != "initial_weight"
     return [-0.1, 1.0, float("nan"), "0.5", True] * is_rate
 
@@ -354,7 +352,7 @@ NUMBERS = [
     for param in FUNCTIONS.values()
     for case in param.values
     for name, parameter in inspect.signature(case.function).parameters.items()
-    if (wrong := find_wrong(case, name, parameter.annotation))
+    if (wrong := find_wrong(name, parameter.annotation))
 ]
 
 

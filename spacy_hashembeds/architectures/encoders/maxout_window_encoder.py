@@ -11,7 +11,7 @@ from thinc.layers.residual import forward as residual_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
-from ...checks import check_choice, check_integers
+from ...checks import MAX_DEPTH, MAX_WIDTH, check_choice, check_integers
 from ...kernels.packing import split
 from ...kernels.quantized import PRECISIONS
 from ...layers.checks import check_gradient, check_integer
@@ -63,8 +63,9 @@ def MaxoutWindowEncoder(
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
     """
-    check_integers(1, width=width, maxout_pieces=maxout_pieces, depth=depth)
-    check_integers(0, window_size=window_size)
+    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
+    check_integers(0, MAX_WIDTH, window_size=window_size)
+    check_integers(1, MAX_DEPTH, depth=depth)
     check_choice(PRECISIONS, precision=precision)
     check_choice(PRECISIONS[:2], training_precision=training_precision)
     model = SpacyMaxoutWindowEncoder(
