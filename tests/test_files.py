@@ -262,17 +262,7 @@ def test_a_json_object_is_read(path):
         (b'{"a": "\xff"}', "can't decode byte 0xff"),
         (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
     ],
-    ids=[
-        "truncated",
-        "list",
-        "long",
-        "twice",
-        "NaN",
-        "infinity",
-        "large",
-        "bytes",
-        "deep",
-    ],
+    ids="truncated list long twice NaN infinity large bytes deep".split(),
 )
 def test_what_is_no_json_object_is_refused(path, raw, message):
     path.write_bytes(raw)
