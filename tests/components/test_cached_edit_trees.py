@@ -9,6 +9,7 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.language import Language
 from spacy.pipeline import EditTreeLemmatizer
 from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
 from spacy.strings import StringStore
@@ -79,9 +80,9 @@ def test_no_more_is_kept_than_may_be(trees, monkeypatch):
         assert len(trees._lemmas) <= 3
 
 
-def train(factory: str) -> Any:
+def train(factory: str) -> Language:
     nlp = spacy.blank("en")
-    lemmatizer = nlp.add_pipe(factory, config={"min_tree_freq": 1})
+    nlp.add_pipe(factory, name="lemmatizer", config={"min_tree_freq": 1})
     words = list(FORMS)
     docs = [Doc(nlp.vocab, words=words[i:] + words[:i]) for i in range(len(words))]
     examples = [
@@ -91,13 +92,13 @@ def train(factory: str) -> Any:
     optimizer = nlp.resume_training()
     for _ in range(15):
         nlp.update(examples, sgd=optimizer, drop=0.0)
-    return lemmatizer
+    return nlp
 
 
 @pytest.fixture(scope="module")
 def theirs() -> Any:
     spacy.util.fix_random_seed(0)
-    return train("trainable_lemmatizer")
+    return train("trainable_lemmatizer").get_pipe("lemmatizer")
 
 
 def lemmatize(lemmatizer: Any) -> list[str]:
@@ -107,7 +108,7 @@ def lemmatize(lemmatizer: Any) -> list[str]:
 
 def test_it_trains_and_is_saved_as_spacys(theirs, tmp_path):
     spacy.util.fix_random_seed(0)
-    ours = train("cached_trainable_lemmatizer")
+    ours: Any = train("cached_trainable_lemmatizer").get_pipe("lemmatizer")
     assert lemmatize(ours) == lemmatize(theirs)
     assert lemmatize(ours)[:4] == list(FORMS.values())
     assert isinstance(ours, EditTreeLemmatizer)

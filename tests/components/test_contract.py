@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.metadata import distribution
 from typing import Any
 
@@ -11,7 +12,12 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from . import test_attention_weights, test_text_regressor, toy_recognizers
+from . import (
+    test_attention_weights,
+    test_cached_edit_trees,
+    test_text_regressor,
+    toy_recognizers,
+)
 from .test_cached_lemmatizer import ENGLISH, make_lookups
 from .test_cached_rulers import ENTITY_PATTERNS, PATTERNS
 
@@ -47,6 +53,9 @@ PIPELINES: dict[str, Callable[[], Language]] = {
     "cached_entity_ruler": lambda: make_ruler("cached_entity_ruler", ENTITY_PATTERNS),
     "cached_span_ruler": lambda: make_ruler("cached_span_ruler", ENTITY_PATTERNS),
     "cached_lemmatizer": make_lemmatizer,
+    "cached_trainable_lemmatizer": partial(
+        test_cached_edit_trees.train, "cached_trainable_lemmatizer"
+    ),
     "text_regressor": make_text_regressor,
     "token_ner": lambda: toy_recognizers.train(
         toy_recognizers.make_pipeline(decoding="greedy", spans_key="found")
