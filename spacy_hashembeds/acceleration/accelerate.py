@@ -31,6 +31,7 @@ from .conversion import (
     Precision,
     check_convertible,
     convert_config,
+    find_batch_size,
     find_convertible,
     find_unconvertible,
 )
@@ -233,6 +234,7 @@ class Conversion:
     ) -> None:
         self.before, self.config, self.settings = before, config, settings
         self.factories = find_replacements(before.nlp, config)
+        self.batch_size = find_batch_size(before.nlp)
         check_convertible(config, name, settings.precision, self.factories)
 
     def run(
@@ -277,6 +279,7 @@ class Conversion:
         return convert_config(
             self.config,
             blas=self.settings.blas,
+            batch_size=self.batch_size,
             precision=precision,
             factories=self.factories,
         )
@@ -313,6 +316,7 @@ class Conversion:
             converted=[
                 *find_convertible(self.config, precision),
                 *(f"components.{name}" for name in self.factories),
+                *([] if self.batch_size is None else ["nlp.batch_size"]),
             ],
             left=find_unconvertible(self.config, blas=settings.blas)
             | find_irreplaceable(before.nlp),

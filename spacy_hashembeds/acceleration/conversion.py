@@ -8,6 +8,7 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import Any
 
+from spacy.language import Language
 from spacy.util import dot_to_object, registry, set_dot_to_object, walk_dict
 from thinc.api import Config, Model
 
@@ -17,6 +18,7 @@ from ..architectures.encoders.maxout_window_encoder import forward as encode_win
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.quantized import PRECISIONS, find_instructions
 from ..loading import find_architectures, interpolate
+from .blas import walk_layers
 from .components import REPLACEMENTS
 
 OUR_EMBED = DESCRIPTION.architecture
@@ -32,6 +34,12 @@ FORWARDS = (embed_attributes, encode_windows)
 
 #: What a HashEmbedCNN says of its encoder.
 OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
+
+#: Of an output of more than 32 MB, glibc has the system map all pages anew each time:
+#: half of that, since texts may be longer.
+MOST_BYTES = 2**24
+#: So many tokens a text has, of whose length nothing is known.
+_TOKENS = 16
 
 _NAME = "@architectures"
 _EMBED, _ENCODER = "spacy.MultiHashEmbed.v2", "spacy.MaxoutWindowEncoder.v2"
@@ -152,17 +160,28 @@ def _check_precision(
         )
 
 
+def find_batch_size(nlp: Language) -> int | None:
+    """Find how many Docs a batch may have for the output of the widest layer to stay
+    small, or None if it has no more. Taggers and trained lemmatizers may have thousands
+    of classes.
+    """
+    widths = [node.get_dim("nO") for _, node in walk_layers(nlp) if node.has_dim("nO")]
+    most = max(1, MOST_BYTES // (4 * _TOKENS * max(widths, default=1)))
+    return most if most < nlp.batch_size else None
+
+
 def convert_config(
     config: Config,
     *,
     blas: bool = False,
+    batch_size: int | None = None,
     precision: Precision = None,
     factories: Mapping[str, str] = MappingProxyType({}),
 ) -> Config:
-    """Name our layers in a copy of a config, these factories of components, and with
-    `blas` our callback if its place is empty. Variables stay, except those for
-    arguments of a HashEmbedCNN: it becomes a Tok2Vec of two layers, and these become
-    values.
+    """Name our layers in a copy of a config, these factories of components, another
+    batch size if there is one, and with `blas` our callback if its place is empty.
+    Variables stay, except those for arguments of a HashEmbedCNN: it becomes a Tok2Vec
+    of two layers, and these become values.
     """
     plain = interpolate(config)
     converted = config.copy()
@@ -184,6 +203,8 @@ def convert_config(
         _convert_block(converted, place, block, _choose(precision, place))
     for name, factory in factories.items():
         converted["components"][name]["factory"] = factory
+    if batch_size is not None:
+        converted["nlp"]["batch_size"] = batch_size
     if blas and not converted["nlp"].get("after_pipeline_creation"):
         converted["nlp"]["after_pipeline_creation"] = {"@callbacks": BLAS}
     return converted

@@ -137,7 +137,9 @@ def _copy(nlp: Language, config: Config, folder: Path) -> Language:
     ]
     # what neither the config nor a folder tells
     new._path = None
-    new.batch_size, new.max_length = nlp.batch_size, nlp.max_length
+    if config["nlp"]["batch_size"] == nlp.config["nlp"]["batch_size"]:  # is no other
+        new.batch_size = nlp.batch_size
+    new.max_length = nlp.max_length
     new.default_error_handler = nlp.default_error_handler
     for name, pipe in nlp.components:
         if hasattr(pipe, "error_handler"):

@@ -1,5 +1,7 @@
 """Components of spaCy's that ours replace, and which stay."""
 
+from typing import Any
+
 import pytest
 import spacy
 from spacy.lang.en.lemmatizer import EnglishLemmatizer
@@ -7,6 +9,7 @@ from spacy.language import Language
 from spacy.lookups import Lookups
 from spacy.pipeline import AttributeRuler
 
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.components import (
     find_irreplaceable,
     find_replacements,
@@ -99,3 +102,25 @@ def test_one_edit_takes_them_out():
         stock.get_pipe(name).from_bytes(pipe.to_bytes())
     assert type(stock.get_pipe("lemmatizer")) is EnglishLemmatizer
     assert [token.lemma_ for token in stock("mice")] == ["mouse"]
+
+
+@pytest.mark.parametrize(("n_classes", "expected"), [(20, 128), (3000, 87)])
+def test_batches_are_smaller_where_there_are_many_classes(
+    n_classes, expected, tmp_path
+):
+    nlp = spacy.blank("en")
+    nlp.batch_size = nlp.config["nlp"]["batch_size"] = 128
+    tagger: Any = nlp.add_pipe("tagger")
+    for i in range(n_classes):
+        tagger.add_label(f"T{i}")
+    nlp.initialize()
+    nlp.to_disk(tmp_path / "before")
+    texts = ["a few words", "and some more of them"] * 30
+    done = accelerate(nlp, texts, rounds=1)
+    assert done.nlp.batch_size == expected
+    assert ("nlp.batch_size" in done.converted) == (expected < 128)
+    assert nlp.batch_size == 128
+    accelerate_folder(tmp_path / "before", tmp_path / "after", texts, rounds=1)
+    assert spacy.load(tmp_path / "after").batch_size == expected
+    nlp.batch_size = 16  # as somebody has set it
+    assert accelerate(nlp, texts, rounds=1).nlp.batch_size == 16
