@@ -341,7 +341,7 @@ UNBOUNDED = {"nO", "max_ngrams"}
 def find_wrong(name: str, kind: Any) -> list[Any]:
     """What an argument that is a number can't be."""
     if kind in (int, int | None) and name not in UNBOUNDED:
-        return [-1, True, 1.5, 2**64] + [0] * (name not in MAY_BE_ZERO)
+        return [-1, True, 1.5, "1", 2**64] + [0] * (name not in MAY_BE_ZERO)
     is_rate = kind in (float, float | None) and name != "initial_weight"
     return [-0.1, 1.0, float("nan"), "0.5", True] * is_rate
 

@@ -6,7 +6,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...checks import check_choice, check_integers, check_rows, check_types
+from ...checks import MAX_WIDTH, check_choice, check_integers, check_rows, check_types
 from ...inputs import check_attributes
 from ...layers.combination import COMBINE
 from ...layers.weightedhashembed import (
@@ -85,6 +85,7 @@ def MultiWeightedHashEmbed(
     (2017), §3 and §6.
     """
     names = check_attributes(attrs)
+    check_integers(1, MAX_WIDTH, width=width)
     check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
     check_seed(seed, len(names))
     check_rows(names, rows=rows)
