@@ -165,7 +165,8 @@ def find_batch_size(nlp: Language) -> int | None:
     small, or None if it has no more. Taggers and trained lemmatizers may have thousands
     of classes.
     """
-    widths = [node.get_dim("nO") for _, node in walk_layers(nlp) if node.has_dim("nO")]
+    layers = (node for _, node in walk_layers(nlp) if node.has_param("W"))
+    widths = [node.get_dim("nO") for node in layers if node.has_dim("nO")]
     most = max(1, MOST_BYTES // (4 * _TOKENS * max(widths, default=1)))
     return most if most < nlp.batch_size else None
 
