@@ -14,13 +14,14 @@ def collect_results(
     """Put the results that trials have written into the tables of their corpora; say
     how many were added, replaced, and there before.
 
-    Nothing is written unless all can be. Lines are in order of embedder, variant and
-    seed, and have what was recorded as it was.
+    All are checked before the first table is written. Lines are in order of embedder,
+    variant and seed, and have what was recorded as it was.
 
     force: Replaces other results of the same trials.
+    RAISES (ValueError): If some are damaged, or a table has a trial twice.
     """
     old, new = (
-        {(result.key, result.seed): result for result in results}
+        {(r.key, r.seed): r for rs in group_results(results).values() for r in rs}
         for results in (read_tables(tables), read_files(source))
     )
     if not new:

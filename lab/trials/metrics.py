@@ -82,6 +82,7 @@ def _find_task(scores: Mapping[str, Any]) -> str:
 def _check(metrics: Mapping[str, Any]) -> None:
     for key, kind in _KINDS.items():
         _get(metrics, key, kind)
+    _check_names(metrics)
     _check_number(metrics, "seed")
     _check_sizes(metrics["sizes"])
     if "timings" in metrics:  # not in earlier trials
@@ -99,6 +100,30 @@ def _check(metrics: Mapping[str, Any]) -> None:
         )
     for scores in splits:
         _check_scores(scores, *tasks)
+    if "joined" in metrics:  # not in earlier trials
+        _check_joined(_get(metrics, "joined", dict))
+
+
+def _check_names(metrics: Mapping[str, Any]) -> None:
+    for key in ("dataset", "embedder", "variant"):
+        name = metrics[key]
+        if not name.strip(".") or "/" in name:
+            raise ValueError(
+                f"'{key}' should be the name of a folder, but is {quote(name)}"
+            )
+
+
+def _check_joined(joined: Mapping[str, Any]) -> None:
+    """Check scores by split and by how many sentences a Doc has."""
+    for split in joined:
+        for n in (lengths := _get(joined, split, dict)):
+            if not n.isdecimal() or int(n) > MAX_COUNT:
+                raise ValueError(
+                    f"'joined' should have numbers of sentences, but has {quote(n)}"
+                )
+            scores = _get(lengths, n, dict)
+            for name in scores:
+                _check_number(scores, name, most=1, of=float)
 
 
 def _check_sizes(sizes: Mapping[str, Any]) -> None:

@@ -168,7 +168,8 @@ def find_batch_size(nlp: Language) -> int | None:
     layers = (node for _, node in walk_layers(nlp) if node.has_param("W"))
     widths = [node.get_dim("nO") for node in layers if node.has_dim("nO")]
     most = max(1, MOST_BYTES // (4 * _TOKENS * max(widths, default=1)))
-    return most if most < nlp.batch_size else None
+    is_number = type(nlp.batch_size) is int  # or spaCy's error says so
+    return most if is_number and most < nlp.batch_size else None
 
 
 def convert_config(
