@@ -25,7 +25,7 @@ from ..kernels.quantized import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
 from .changes import ChangeCounter, Changes
-from .components import find_irreplaceable, find_replacements
+from .components import find_irreplaceable, find_replacements, is_tokenizer_replaceable
 from .conversion import (
     AUTO,
     Precision,
@@ -234,6 +234,7 @@ class Conversion:
     ) -> None:
         self.before, self.config, self.settings = before, config, settings
         self.factories = find_replacements(before.nlp, config)
+        self.tokenizer = is_tokenizer_replaceable(before.nlp, config)
         self.batch_size = find_batch_size(before.nlp)
         check_convertible(config, name, settings.precision, self.factories)
 
@@ -282,6 +283,7 @@ class Conversion:
             batch_size=self.batch_size,
             precision=precision,
             factories=self.factories,
+            tokenizer=self.tokenizer,
         )
 
     def _compare(
@@ -316,6 +318,7 @@ class Conversion:
             converted=[
                 *find_convertible(self.config, precision),
                 *(f"components.{name}" for name in self.factories),
+                *(["nlp.tokenizer"] if self.tokenizer else []),
                 *([] if self.batch_size is None else ["nlp.batch_size"]),
             ],
             left=find_unconvertible(self.config, blas=settings.blas)

@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 
 from spacy.language import Language
 from spacy.pipeline import AttributeRuler, EditTreeLemmatizer, EntityRuler, SpanRuler
+from spacy.tokenizer import Tokenizer
 from thinc.api import Config
 
 from ..components import cached_lemmatizer
 from ..components.cached_matcher import CachedMatcher
+
+_TOKENIZER, OUR_TOKENIZER = "spacy.Tokenizer.v1", "spacy-hashembeds.Tokenizer.v1"
 
 
 class Replacement(NamedTuple):
@@ -60,6 +63,12 @@ def find_replacements(nlp: Language, config: Config) -> dict[str, str]:
         for name, replacement, possible in _find_candidates(nlp)
         if possible and "factory" in config["components"][name]
     }
+
+
+def is_tokenizer_replaceable(nlp: Language, config: Config) -> bool:
+    """Tell whether the tokenizer is spaCy's, and not another in its place."""
+    name = (config["nlp"].get("tokenizer") or {}).get("@tokenizers")
+    return type(nlp.tokenizer) is Tokenizer and name == _TOKENIZER
 
 
 def find_irreplaceable(nlp: Language) -> dict[str, str]:

@@ -19,7 +19,7 @@ from ..hashing.murmur import MAX_HASHES
 from ..kernels.quantized import PRECISIONS, find_instructions
 from ..loading import find_architectures, interpolate
 from .blas import walk_layers
-from .components import REPLACEMENTS
+from .components import OUR_TOKENIZER, REPLACEMENTS
 
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
@@ -179,9 +179,11 @@ def convert_config(
     batch_size: int | None = None,
     precision: Precision = None,
     factories: Mapping[str, str] = MappingProxyType({}),
+    tokenizer: bool = False,
 ) -> Config:
     """Name our layers in a copy of a config, these factories of components, another
-    batch size if there is one, and with `blas` our callback if its place is empty.
+    batch size if there is one, with `tokenizer` ours for spaCy's, and with `blas` our
+    callback if its place is empty.
     Variables stay, except those for arguments of a HashEmbedCNN: it becomes a Tok2Vec
     of two layers, and these become values.
     """
@@ -191,25 +193,34 @@ def convert_config(
         place: dot_to_object(plain, place)
         for place in find_convertible(config, precision)
     }
-    cnns = "|".join(
-        re.escape(place) for place in blocks if _kind(blocks[place]) == "HashEmbedCNN"
-    )
-    variable = re.compile(rf"\$\{{({cnns})[.:]\w+\}}")
-    for parts, value in list(walk_dict(converted)) if cnns else ():
-        if isinstance(value, str) and variable.search(value):
-            place = ".".join(parts)
-            set_dot_to_object(converted, place, dot_to_object(plain, place))
+    _resolve_cnns(converted, plain, blocks)
     for place, block in blocks.items():
         if isinstance(precision, Mapping):
             _write_out(converted, plain, place)
         _convert_block(converted, place, block, _choose(precision, place))
     for name, factory in factories.items():
         converted["components"][name]["factory"] = factory
+    if tokenizer:
+        converted["nlp"]["tokenizer"]["@tokenizers"] = OUR_TOKENIZER
     if batch_size is not None:
         converted["nlp"]["batch_size"] = batch_size
     if blas and not converted["nlp"].get("after_pipeline_creation"):
         converted["nlp"]["after_pipeline_creation"] = {"@callbacks": BLAS}
     return converted
+
+
+def _resolve_cnns(
+    config: Config, plain: Config, blocks: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Give variables for arguments of a HashEmbedCNN their values."""
+    cnns = "|".join(
+        re.escape(place) for place in blocks if _kind(blocks[place]) == "HashEmbedCNN"
+    )
+    variable = re.compile(rf"\$\{{({cnns})[.:]\w+\}}")
+    for parts, value in list(walk_dict(config)) if cnns else ():
+        if isinstance(value, str) and variable.search(value):
+            place = ".".join(parts)
+            set_dot_to_object(config, place, dot_to_object(plain, place))
 
 
 def _convert_block(

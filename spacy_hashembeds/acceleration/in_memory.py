@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
+from ..components.tokenizer import QuickTokenizer
 from ..files import temporary_folder
 from ..inputs import check_pipeline
 from .accelerate import MAX_CHANGED, Acceleration, Conversion, Settings
@@ -128,7 +130,11 @@ def _copy(nlp: Language, config: Config, folder: Path) -> Language:
         new = type(nlp).from_config(
             config.copy(), vocab=nlp.vocab, meta=deepcopy(nlp.meta), auto_fill=False
         )
-        new.tokenizer = nlp.tokenizer  # rulers tokenize their patterns with it
+        # rulers tokenize their patterns with it
+        tokenizer: Any = nlp.tokenizer
+        if isinstance(new.tokenizer, QuickTokenizer) and type(tokenizer) is Tokenizer:
+            tokenizer = QuickTokenizer.from_tokenizer(tokenizer)
+        new.tokenizer = tokenizer
         new.from_disk(folder, exclude=_NOT_COPIED)
     # what can't be copied is taken as it is, as spaCy takes sourced components
     new._components = [

@@ -16,9 +16,12 @@ from spacy.errors import Errors
 from spacy.language import Language
 from spacy.lookups import Table
 from spacy.pipeline import Lemmatizer
+from spacy.strings import get_string_id
 from spacy.tokens import Doc, Token
 from spacy.util import registry
 from thinc.api import Model
+
+from .row_keys import make_keys
 
 #: The lemmatizers of spaCy's that read nothing else of a token, and what they do read.
 LEMMATIZERS = {
@@ -43,8 +46,10 @@ LEMMATIZERS = {
     "spacy.lang.es.lemmatizer.SpanishLemmatizer": [ORTH, POS, MORPH, SENT_START],
 }
 
-#: Lemmas are forgotten beyond these, some 10 MB.
+#: Lemmas are forgotten beyond these, some 15 MB.
 MAX_LEMMAS = 2**16
+#: Lemmas, and their hashes, by attributes.
+Known = dict[bytes, tuple[str, int]]
 
 
 @Language.factory(
@@ -116,7 +121,7 @@ class CachedLemmatizer(Lemmatizer):
 
     #: What a lemma depends on.
     _attributes: list[int] = LEMMATIZERS[_get_path(Lemmatizer)]
-    _lemmas: dict[bytes, str]
+    _lemmas: Known
     #: The tables that lemmas are of, and in what state they and the component were.
     _tables: list[Table]
     _state: list[Any] | None = None
@@ -144,36 +149,42 @@ class CachedLemmatizer(Lemmatizer):
             and all(type(table) in (Table, WatchedTable) for table in tables)
         )
 
-    def _set_lemmas(self, doc: Doc, known: dict[bytes, str]) -> None:
+    def _set_lemmas(self, doc: Doc, known: Known) -> None:
         lemmas: Any = doc.to_array(LEMMA)
-        places = np.arange(len(doc)) if self.overwrite else np.flatnonzero(lemmas == 0)
-        rows = np.ascontiguousarray(doc.to_array([*self._attributes])[places])
-        # the bytes of a row are a smaller key than a tuple, and a faster one
-        keys = rows.view(f"S{rows.itemsize * rows.shape[1]}").ravel().tolist()
+        rows: Any = doc.to_array([*self._attributes])
+        places: Any = slice(None)
+        if not self.overwrite and lemmas.any():
+            places = np.flatnonzero(lemmas == 0)
+        keys = make_keys(rows[places])
         found: list[Any] = list(map(known.get, keys))
         if None in found:
-            for i, (place, key) in enumerate(zip(places.tolist(), keys, strict=True)):
+            numbers = np.arange(len(doc))[places].tolist()
+            for i, (number, key) in enumerate(zip(numbers, keys, strict=True)):
                 if found[i] is None:
-                    found[i] = self._lemmatize(doc[place], key, known)
-        # no hashes are kept: strings of a memory zone are gone after it
-        lemmas[places] = [*map(doc.vocab.strings.add, found)]
-        if len(places):
+                    found[i] = self._lemmatize(doc[number], key, known)
+        # what was added in a memory zone is gone after it
+        strings = doc.vocab.strings
+        lemmas[places] = [
+            value if value in strings else strings.add(lemma) for lemma, value in found
+        ]
+        if keys:
             doc.from_array([LEMMA], lemmas)
         self._n_cached = len(self.cache)
 
-    def _lemmatize(self, token: Token, key: bytes, known: dict[bytes, str]) -> str:
-        lemma = known.get(key)  # from the same Doc
-        if lemma is None:
+    def _lemmatize(self, token: Token, key: bytes, known: Known) -> tuple[str, int]:
+        found = known.get(key)  # from the same Doc
+        if found is None:
             lemma = self.lemmatize(token)[0]
             if type(lemma) is not str:
                 raise TypeError  # which spaCy's words are better for
+            found = lemma, get_string_id(lemma)
             if token.pos:  # without one spaCy warns, each time
                 if len(known) >= MAX_LEMMAS:
                     known.clear()
-                known[key] = lemma
-        return lemma
+                known[key] = found
+        return found
 
-    def _find_known(self, tables: list[Table]) -> dict[bytes, str]:
+    def _find_known(self, tables: list[Table]) -> Known:
         """Find the lemmas of the tables as they are."""
         is_emptied = len(self.cache) < self._n_cached
         if is_emptied or self._state != self._describe(tables):

@@ -5,17 +5,19 @@ Matcher is asked once for each combination of these, not on each text.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from itertools import chain
-from operator import contains
-from typing import Any, Self
+from operator import contains, getitem
+from typing import Any, NamedTuple, Self
 
 from spacy.attrs import DEP, IDS, LEMMA, MORPH, POS, TAG
 from spacy.matcher import Matcher
 from spacy.strings import StringStore, get_string_id
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
+
+from .row_keys import make_keys
 
 #: Attributes that are hashes of strings.
 STRINGS = {
@@ -39,8 +41,16 @@ OTHER = -1
 Spec = dict[str, Any]
 #: A key, start and end, as the Matcher gives them.
 Match = tuple[int, int, int]
-#: Numbers of patterns of one token, and of parts of others.
-Found = tuple[tuple[int, ...], frozenset[int]]
+
+
+class Found(NamedTuple):
+    """What matches one token: numbers of patterns of one token, the keys of these, and
+    numbers of parts of other patterns.
+    """
+
+    single: tuple[int, ...]
+    keys: tuple[int, ...]
+    parts: frozenset[int]
 
 
 class CachedMatcher(Matcher):
@@ -102,9 +112,8 @@ class CachedMatcher(Matcher):
 
     def __call__(self, doclike: Any, **options: Any) -> Any:
         """Find matches: see `Matcher.__call__`."""
-        table = self._find_table()
-        is_own = isinstance(doclike, Doc) and doclike.vocab is self.vocab
-        if table is None or not is_own or not len(doclike):
+        table = self._find_table_for(doclike)
+        if table is None:
             return super().__call__(doclike, **options)
         allow_missing = options.pop("allow_missing", False)
         is_missing = not allow_missing and any(
@@ -118,10 +127,21 @@ class CachedMatcher(Matcher):
             return super().__call__(doclike, allow_missing=allow_missing, **options)
         return matches
 
+    def find_single(self, doc: Doc) -> list[tuple[int, ...]] | None:
+        """Find the keys of what matches each token of a Doc: None if a pattern of
+        several tokens matches too, or what matches can't be looked up.
+        """
+        table = self._find_table_for(doc)
+        return None if table is None else table.find_single(doc)
+
     @property
     def has_table(self) -> bool:
         """Tell whether texts can be looked up, with the patterns that there are."""
         return self._find_table() is not None
+
+    def _find_table_for(self, doclike: Any) -> "MatchTable | None":
+        is_own = isinstance(doclike, Doc) and doclike.vocab is self.vocab
+        return self._find_table() if is_own and len(doclike) else None
 
     def _find_table(self) -> "MatchTable | None":
         if self._is_new:
@@ -190,9 +210,10 @@ class MatchTable:
         long = (parts for same in self._long.values() for _, parts in same)
         #: The parts of which a text has to be asked whether it has others too.
         self._needed = frozenset().union(*long, *self._gates)
-        #: Of a combination the patterns of one token, and the parts of others: few
-        #: are different, and each is kept once.
-        self._known: dict[tuple[int, ...], Found] = {}
+        #: What was found of rows of attributes, and of combinations of those values
+        #: that are told apart. Few are different, and each is kept once.
+        self._known: dict[bytes, Found] = {}
+        self._combinations: dict[tuple[int, ...], Found] = {}
         self._found: dict[Found, Found] = {}
 
     def _add_part(self, spec: Spec, numbers: dict[str, int]) -> int:
@@ -207,49 +228,75 @@ class MatchTable:
         with operators may.
         """
         rows = self._look_up(doc)
-        found = [(i + 1, i, number) for i, (of, _) in enumerate(rows) for number in of]
-        parts = [parts for _, parts in rows]
-        if any(parts):
-            present = frozenset().union(*parts)
-            if any(gate <= present for gate in self._gates):
-                return None
-            found += self._find_long(parts)
-            found.sort()
+        long = self._find_long([row.parts for row in rows])
+        if long is None:
+            return None
+        found = [
+            (i + 1, i, number) for i, row in enumerate(rows) for number in row.single
+        ]
+        if long:
+            found = sorted([*found, *long])
         keys = self._keys
         return list(dict.fromkeys([(keys[n], start, end) for end, start, n in found]))
+
+    def find_single(self, doc: Doc) -> list[tuple[int, ...]] | None:
+        """Find the keys of what matches each token: see `CachedMatcher.find_single`."""
+        rows = self._look_up(doc)
+        is_single = self._find_long([row.parts for row in rows]) == []
+        return [row.keys for row in rows] if is_single else None
 
     def _look_up(self, doc: Doc) -> list[Found]:
         shape = (len(doc), len(self._names))
         array: Any = doc.to_array([*self._names]).reshape(shape)
-        columns = (
-            [values[value] for value in column]
-            for values, column in zip(self._values, array.T.tolist(), strict=True)
-        )
-        return [
-            self._known.get(key) or self._ask(doc, i, key)
-            for i, key in enumerate(zip(*columns, strict=True))
-        ]
+        keys = make_keys(array)
+        found: list[Any] = list(map(self._known.get, keys))
+        if None in found:
+            rows = array.tolist()
+            for i, key in enumerate(keys):
+                if found[i] is None:
+                    found[i] = self._known.get(key) or self._find(doc, i, key, rows[i])
+        return found
 
-    def _ask(self, doc: Doc, i: int, key: tuple[int, ...]) -> Found:
+    def _find(self, doc: Doc, i: int, key: bytes, row: Sequence[int]) -> Found:
+        combination = tuple(map(getitem, self._values, row))
+        found = self._combinations.get(combination)
+        if found is None:
+            found = self._ask(doc, i)
+            if len(self._combinations) >= MAX_KNOWN:
+                self._combinations.clear()
+                self._found.clear()
+            found = self._found.setdefault(found, found)
+            self._combinations[combination] = found
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        self._known[key] = found
+        return found
+
+    def _ask(self, doc: Doc, i: int) -> Found:
         """Ask spaCy's Matcher about one token."""
         found = {part for part, _, _ in self._parts(doc[i : i + 1], allow_missing=True)}
         single = sorted(n for part in found for n in self._single.get(part, ()))
-        if len(self._known) >= MAX_KNOWN:
-            self._known.clear()
-            self._found.clear()
-        result = tuple(single), self._needed & found
-        self._known[key] = result = self._found.setdefault(result, result)
-        return result
+        keys = dict.fromkeys(self._keys[number] for number in single)
+        return Found(tuple(single), tuple(keys), self._needed & found)
 
     def _find_long(
         self, parts: Sequence[frozenset[int]]
-    ) -> Iterator[tuple[int, int, int]]:
-        """Find patterns of several tokens, by the parts that tokens match."""
+    ) -> list[tuple[int, int, int]] | None:
+        """Find patterns of several tokens, by the parts that tokens match: None if one
+        with operators may.
+        """
+        if not any(parts):
+            return []
+        present = frozenset().union(*parts)
+        if any(gate <= present for gate in self._gates):
+            return None
+        found = []
         for start, of in enumerate(parts):
             for number, pattern in chain(*(self._long.get(part, ()) for part in of)):
                 end = start + len(pattern)
                 if end <= len(parts) and all(map(contains, parts[start:end], pattern)):
-                    yield end, start, number
+                    found.append((end, start, number))
+        return found
 
 
 class Values(dict[int, int]):

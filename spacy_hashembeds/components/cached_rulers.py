@@ -37,17 +37,30 @@ class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
     scorer (Callable, optional): What scores the component in evaluation.
     """
 
-    def set_annotations(
-        self, doc: Doc, matches: Iterable[tuple[int, int, int, int]]
-    ) -> None:
-        """Set the attributes of tokens that patterns matched, as `match` gives them."""
-        for match in matches:
-            attr_id, _, start, end = match
-            index = self.indices[attr_id]
-            place = (start if index >= 0 else end) + index
-            if not start <= place < end:  # which is spaCy's error to tell
-                super().set_annotations(doc, [match])
-            set_token_attrs(doc[place], self.attrs[attr_id])
+    def __call__(self, doc: Doc) -> Doc:
+        """Set the attributes of one Doc's tokens, in place."""
+        try:
+            keys = self._matcher.find_single(doc)
+            if keys is not None:
+                self._set_single(doc, keys)
+                return doc
+        except Exception:  # which spaCy's error handler is told
+            pass
+        return super().__call__(doc)
+
+    def _set_single(self, doc: Doc, keys: Iterable[tuple[int, ...]]) -> None:
+        """Set the attributes of tokens that match patterns of these keys."""
+        known: dict[tuple[int, ...], list[int]]
+        known = self.__dict__.setdefault("_numbers", {})
+        for i, of in enumerate(keys):
+            numbers = known.get(of)
+            if numbers is None:  # later rules have precedence
+                strings = self.vocab.strings
+                numbers = known[of] = sorted(int(strings[key]) for key in of)
+            for number in numbers:
+                if self.indices[number] not in (0, -1):
+                    raise IndexError  # which spaCy has better words for
+                set_token_attrs(doc[i], self.attrs[number])
 
 
 class CachedEntityRuler(WithCachedMatcher, EntityRuler):

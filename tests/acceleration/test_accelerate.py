@@ -68,7 +68,9 @@ def test_pipelines_of_every_make_predict_as_before(folders, tmp_path, name):
     result = convert(source, output, TEXTS)
 
     # older spaCy sorts the sections of a config
-    assert sorted(result.converted) == sorted(pipelines.find_places(name))
+    assert sorted(result.converted) == sorted(
+        [*pipelines.find_places(name), "nlp.tokenizer"]
+    )
     assert result.left == {}
     assert result.texts == len(TEXTS)
     assert 0 < result.max_relative_diff < 1e-5
@@ -144,7 +146,7 @@ def test_packages_convert_by_name(folders, tmp_path, monkeypatch):
         result = convert("xx_toy", tmp_path / "out", TEXTS)
     finally:
         sys.modules.pop("xx_toy", None)
-    assert len(result.converted) == 3
+    assert len(result.converted) == 4
     assert describe(load_model(tmp_path / "out")(TEXTS[0])) == describe(
         load_model(folders / "inside")(TEXTS[0])
     )
@@ -300,7 +302,7 @@ def test_the_first_version_of_the_encoder_stays(tmp_path):
     pipelines.train(nlp).to_disk(tmp_path / "in")
     result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
     place = "components.ner.model.tok2vec"
-    assert result.converted == [f"{place}.embed"]
+    assert result.converted == [f"{place}.embed", "nlp.tokenizer"]
     assert list(result.left) == [f"{place}.encode"]
     assert "spacy.MaxoutWindowEncoder.v1 takes" in result.left[f"{place}.encode"]
     before, after = (load_model(tmp_path / name) for name in ("in", "out"))
@@ -331,6 +333,7 @@ def test_what_our_layers_refuse_stays_and_all_else_is_converted(tmp_path, monkey
         "components.tagger.model.tok2vec.embed",
         "components.textcat.model.tok2vec.embed",
         "components.textcat.model.tok2vec.encode",
+        "nlp.tokenizer",
     ]
     why = "has settings that ours does not take: 'window_size' should not be 2."
     assert result.left == {
@@ -374,7 +377,7 @@ REDUCTIONS = ("first", "last", "max", "mean")
 def test_made_up_texts_are_none_that_the_pipeline_can_not_take(tmp_path):
     result = convert(make_first(tmp_path), tmp_path / "out")
     assert result.texts > 300
-    assert len(result.converted) == 2
+    assert len(result.converted) == 3
 
 
 def test_texts_that_the_pipeline_can_not_take_are_refused_with_a_remedy(tmp_path):
@@ -431,7 +434,7 @@ def test_components_beside_a_transformer_are_converted(tmp_path):
     pipelines.add(nlp, "ner", pipelines.cnn())
     pipelines.train(nlp).to_disk(tmp_path / "in")
     result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
-    assert result.converted == ["components.ner.model.tok2vec"]
+    assert result.converted == ["components.ner.model.tok2vec", "nlp.tokenizer"]
     before, after = (load_model(tmp_path / name) for name in ("in", "out"))
     for text in TEXTS:
         assert describe(after(text)) == describe(before(text))
@@ -466,7 +469,10 @@ def test_an_encoder_is_converted_beside_an_embedding_that_stays(tmp_path, embed)
     pipelines.add(nlp, "ner", {**pipelines.tok2vec(), "embed": embed})
     pipelines.train(nlp).to_disk(tmp_path / "in")
     result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
-    assert result.converted == ["components.ner.model.tok2vec.encode"]
+    assert result.converted == [
+        "components.ner.model.tok2vec.encode",
+        "nlp.tokenizer",
+    ]
     assert result.left == {}
     assert 0 < result.max_relative_diff < 1e-5
     with pytest.raises(ValueError, match=r"has ours already.*MaxoutWindowEncoder"):
@@ -493,7 +499,7 @@ def make_legacy_static(path: Path, other: dict) -> None:
 def test_one_layer_may_stay_if_another_is_converted(tmp_path):
     make_legacy_static(tmp_path / "in", pipelines.cnn())
     result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
-    assert result.converted == ["components.ner.model.tok2vec"]
+    assert result.converted == ["components.ner.model.tok2vec", "nlp.tokenizer"]
     place = "components.tagger.model.tok2vec.embed"
     assert list(result.left) == [place]
     assert "spacy.MultiHashEmbed.v1 with static vectors" in result.left[place]

@@ -8,13 +8,18 @@ from spacy.lang.en.lemmatizer import EnglishLemmatizer
 from spacy.language import Language
 from spacy.lookups import Lookups
 from spacy.pipeline import AttributeRuler
+from spacy.tokenizer import Tokenizer
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.components import (
     find_irreplaceable,
     find_replacements,
+    is_tokenizer_replaceable,
 )
 from spacy_hashembeds.acceleration.in_memory import accelerate
+from spacy_hashembeds.components.tokenizer import QuickTokenizer
 
 
 class OtherLemmatizer(EnglishLemmatizer):
@@ -23,6 +28,16 @@ class OtherLemmatizer(EnglishLemmatizer):
 
 class OtherRuler(AttributeRuler):
     """A stranger's too."""
+
+
+class WhitespaceTokenizer:
+    """A stranger's."""
+
+    def __init__(self, vocab: Vocab) -> None:
+        self.vocab = vocab
+
+    def __call__(self, text: str) -> Doc:
+        return Doc(self.vocab, words=text.split())
 
 
 def make_pipeline() -> Language:
@@ -73,7 +88,8 @@ def test_a_pipeline_without_layers_is_accelerated_by_its_components():
     nlp = make_pipeline()
     texts = ["mice mice", "mice", ""]
     done = accelerate(nlp, texts, rounds=1)
-    assert done.converted == ["components.ruler", "components.lemmatizer"]
+    components = ["components.ruler", "components.lemmatizer"]
+    assert done.converted == [*components, "nlp.tokenizer"]
     new = done.nlp
     assert new.config["components"]["ruler"]["factory"] == "cached_attribute_ruler"
     for name, pipe in nlp.components:
@@ -92,15 +108,43 @@ def test_what_is_of_another_pipeline_stays():
     assert find_replacements(nlp, config) == {"ruler": "cached_attribute_ruler"}
 
 
+def test_the_tokenizer_is_replaced_with_what_was_changed_of_it(tmp_path):
+    nlp = make_pipeline()
+    nlp.tokenizer.add_special_case("micemice", [{"ORTH": "mice"}, {"ORTH": "mice"}])
+    nlp.tokenizer.max_cache_size = 7
+    nlp.to_disk(tmp_path / "before")
+    texts = ["micemice", "mice"]
+    done = accelerate(nlp, texts, rounds=1)
+    accelerate_folder(tmp_path / "before", tmp_path / "after", texts, rounds=1)
+    assert type(nlp.tokenizer) is Tokenizer
+    for new in (done.nlp, spacy.load(tmp_path / "after")):
+        assert type(new.tokenizer) is QuickTokenizer
+        assert [token.text for token in new("micemice")] == ["mice", "mice"]
+    assert done.nlp.tokenizer.max_cache_size == 7
+
+
+def test_another_tokenizer_stays():
+    nlp = make_pipeline()
+    nlp.tokenizer = WhitespaceTokenizer(nlp.vocab)
+    done = accelerate(nlp, ["mice mice"], rounds=1)
+    assert "nlp.tokenizer" not in done.converted
+    assert done.nlp.tokenizer is nlp.tokenizer
+    config = nlp.config.copy()
+    config["nlp"]["tokenizer"] = {"@tokenizers": "spacy.zh.ChineseTokenizer"}
+    assert not is_tokenizer_replaceable(make_pipeline(), config)
+
+
 def test_one_edit_takes_them_out():
     new = accelerate(make_pipeline(), ["mice"], rounds=1).nlp
     config = new.config.copy()
+    config["nlp"]["tokenizer"]["@tokenizers"] = "spacy.Tokenizer.v1"
     for name, factory in (("ruler", "attribute_ruler"), ("lemmatizer", "lemmatizer")):
         config["components"][name]["factory"] = factory
     stock = type(new).from_config(config, vocab=new.vocab)
     for name, pipe in new.components:
         stock.get_pipe(name).from_bytes(pipe.to_bytes())
     assert type(stock.get_pipe("lemmatizer")) is EnglishLemmatizer
+    assert type(stock.tokenizer) is Tokenizer
     assert [token.lemma_ for token in stock("mice")] == ["mouse"]
 
 

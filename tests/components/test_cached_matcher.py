@@ -148,7 +148,7 @@ def test_no_table_is_made_of_patterns_that_it_can_not_tell(pattern):
 def test_the_matcher_is_asked_once_for_tokens_that_patterns_take_for_one():
     matcher = make_simple()
     find(matcher, "house", "mouse", "a")
-    assert len(matcher._table._known) == 2
+    assert len(matcher._table._combinations) == 2
     table = matcher._table
     table._parts = lambda *_, **__: pytest.fail("asked")
     assert find(matcher, "louse", "a") == [(VOCAB.strings["K"], 1, 2)]
@@ -243,6 +243,7 @@ def test_no_more_combinations_are_kept_than_may_be(monkeypatch):
     words = ["x" * n for n in range(1, 12)]
     assert find(ours, *words) == find(theirs, *words)
     assert len(ours._table._known) <= 3
+    assert len(ours._table._combinations) <= 3
     assert all(len(values) <= 3 for values in ours._table._values)
 
 

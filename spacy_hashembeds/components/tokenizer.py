@@ -1,0 +1,164 @@
+"""`spacy-hashembeds.Tokenizer.v1`, spaCy's tokenizer, whose regular expressions are
+asked of words of letters alone only where these may match.
+
+No prefix, suffix or infix of spaCy's languages is a letter or stands between letters,
+but for each new word all of them are tried, which takes half of the tokenizer's time.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from re import _constants as ops  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokenizer import Tokenizer
+from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
+
+#: The attributes of a tokenizer that are methods of regular expressions.
+MATCHERS = (
+    *("prefix_search", "suffix_search", "infix_finditer", "token_match"),
+    "url_match",
+)
+
+#: What an escape or a set of characters is, ...
+_SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+#: ... but for comments, and patterns that may have some.
+_COMMENT = re.compile(r"\(\?(?:#|\w*x)")
+#: Of these categories none is a letter's.
+_NO_LETTERS = (ops.CATEGORY_DIGIT, ops.CATEGORY_SPACE)
+
+
+class QuickTokenizer(Tokenizer):
+    """spaCy's tokenizer, with regular expressions that are asked only where they may
+    match. All else, and what is saved, is spaCy's.
+    """
+
+    @classmethod
+    def from_tokenizer(cls, tokenizer: Tokenizer) -> "QuickTokenizer":
+        """Make one of spaCy's, with its vocab."""
+        names = ("vocab", "rules", *MATCHERS, "faster_heuristics", "max_cache_size")
+        return cls(**{name: getattr(tokenizer, name) for name in names})
+
+
+def _make_property(name: str) -> property:
+    spacys = getattr(Tokenizer, name)
+
+    def set_match(tokenizer: Tokenizer, match: Any) -> None:
+        pattern = getattr(match, "__self__", None)
+        if isinstance(pattern, re.Pattern) and needs_others(pattern):
+            match = getattr(LetterlessPattern(pattern), match.__name__)
+        spacys.__set__(tokenizer, match)
+
+    return property(spacys.__get__, set_match, doc=spacys.__doc__)
+
+
+for _name in MATCHERS:
+    setattr(QuickTokenizer, _name, _make_property(_name))
+
+
+class LetterlessPattern:
+    """A regular expression that matches nothing in words of letters alone."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._compiled = pattern
+        #: What spaCy saves.
+        self.pattern, self.flags = pattern.pattern, pattern.flags
+
+    def search(self, string: str, *span: int) -> re.Match[str] | None:
+        """Search a string: see `re.Pattern.search`."""
+        return None if string.isalpha() else self._compiled.search(string, *span)
+
+    def match(self, string: str, *span: int) -> re.Match[str] | None:
+        """Match a string from its start: see `re.Pattern.match`."""
+        return None if string.isalpha() else self._compiled.match(string, *span)
+
+    def fullmatch(self, string: str, *span: int) -> re.Match[str] | None:
+        """Match all of a string: see `re.Pattern.fullmatch`."""
+        return None if string.isalpha() else self._compiled.fullmatch(string, *span)
+
+    def finditer(self, string: str, *span: int) -> Iterator[re.Match[str]]:
+        """Find matches in a string: see `re.Pattern.finditer`."""
+        return iter(() if string.isalpha() else self._compiled.finditer(string, *span))
+
+
+@lru_cache(maxsize=64)
+def needs_others(pattern: re.Pattern[str]) -> bool:
+    """Tell whether a regular expression matches nothing in letters alone: on each of
+    its ways there is something that no letter is.
+    """
+    if not isinstance(pattern.pattern, str):
+        return False
+    flags, text = pattern.flags, pattern.pattern
+    try:
+        # French has a megabyte of them, few of which are different
+        if not flags & re.VERBOSE and not _COMMENT.search(text):
+            text = _SET.sub(lambda found: _shorten(found[0], flags), text)
+        return _all_ways_need(_parser.parse(text, flags))
+    except (re.error, RecursionError):
+        return False
+
+
+@lru_cache(maxsize=2**12)
+def _shorten(part: str, flags: int) -> str:
+    """Put one character in the place of a set: a letter if it may match one."""
+    if part[0] != "[":
+        return part
+    ((op, found),) = _parser.parse(part, flags & ~re.IGNORECASE)
+    return "-" if _needs(op, found) else "a"
+
+
+def _all_ways_need(parsed: Iterable[tuple[Any, Any]]) -> bool:
+    return any(_needs(op, argument) for op, argument in parsed)
+
+
+def _needs(op: Any, found: Any) -> bool:
+    """Tell whether a part of a parsed expression needs what is no letter."""
+    if op is ops.LITERAL:
+        return not _may_be_letter(found)
+    if op is ops.IN:
+        return all(_is_of_others(*item) for item in found)
+    if op is ops.BRANCH:
+        return all(map(_all_ways_need, found[1]))
+    if op is ops.SUBPATTERN:
+        return _all_ways_need(found[3])
+    if op is ops.ASSERT:
+        return _all_ways_need(found[1])
+    if op in (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT):
+        return found[0] > 0 and _all_ways_need(found[2])
+    return op is ops.ATOMIC_GROUP and _all_ways_need(found)
+
+
+def _is_of_others(op: Any, found: Any) -> bool:
+    if op is ops.LITERAL:
+        return not _may_be_letter(found)
+    if op is ops.RANGE:
+        return not any(map(_may_be_letter, range(found[0], found[1] + 1)))
+    return op is ops.CATEGORY and found in _NO_LETTERS
+
+
+def _may_be_letter(code: int) -> bool:
+    """Tell whether a character matches a letter, be it by another case."""
+    char = chr(code)
+    return char.isalpha() or char.upper().isalpha() or char.lower().isalpha()
+
+
+def create_tokenizer() -> Callable[[Language], QuickTokenizer]:
+    """Build `spacy-hashembeds.Tokenizer.v1`, which has the rules of the language, as
+    `spacy.Tokenizer.v1` has: see `QuickTokenizer`.
+    """
+
+    def make_tokenizer(nlp: Language) -> QuickTokenizer:
+        of = nlp.Defaults
+        return QuickTokenizer(
+            nlp.vocab,
+            rules=of.tokenizer_exceptions,
+            prefix_search=of.prefixes and compile_prefix_regex(of.prefixes).search,
+            suffix_search=of.suffixes and compile_suffix_regex(of.suffixes).search,
+            infix_finditer=of.infixes and compile_infix_regex(of.infixes).finditer,
+            token_match=of.token_match,
+            url_match=of.url_match,
+        )
+
+    return make_tokenizer

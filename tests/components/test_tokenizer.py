@@ -1,0 +1,183 @@
+"""`spacy-hashembeds.Tokenizer.v1`: spaCy's tokens, with fewer expressions asked."""
+
+import copy
+import pickle
+import re
+
+import pytest
+import spacy
+from hypothesis import example, given
+from hypothesis import strategies as st
+from spacy.tokenizer import Tokenizer
+
+from spacy_hashembeds.components.tokenizer import (
+    MATCHERS,
+    LetterlessPattern,
+    QuickTokenizer,
+    create_tokenizer,
+    needs_others,
+)
+
+#: Cased and not, with suffixes of letters after digits, and (tr) a match of words.
+LANGUAGES = ["en", "de", "cs", "ru", "tr", "hi", "hu"]
+
+LETTERS = st.text(st.characters(categories=["Lu", "Ll", "Lt", "Lm", "Lo"]), min_size=1)
+TEXTS = st.text(
+    st.one_of(
+        st.sampled_from(list("ab 'A1.,-/:@%$€)(\n\u0345\u0131\u017f\u212a")),
+        st.characters(exclude_categories=["Cs"]),
+    )
+)
+
+
+def make_tokenizers(language: str) -> tuple[Tokenizer, QuickTokenizer]:
+    nlp = spacy.blank(language)
+    return nlp.tokenizer, create_tokenizer()(spacy.blank(language))
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def both(request) -> tuple[Tokenizer, QuickTokenizer]:
+    return make_tokenizers(request.param)
+
+
+@pytest.fixture(scope="module")
+def english() -> tuple[Tokenizer, QuickTokenizer]:
+    return make_tokenizers("en")
+
+
+def tokenize(tokenizer: Tokenizer, text: str) -> list[tuple[str, str, str]]:
+    return [(token.text, token.norm_, token.whitespace_) for token in tokenizer(text)]
+
+
+@given(text=TEXTS)
+@example("don't U.S. 10km http://a.de/x (e.g.) co-op a.b e-mail@a.de can't-do")
+def test_tokens_are_spacys(both, text):
+    theirs, ours = both
+    assert tokenize(ours, text) == tokenize(theirs, text)
+    assert ours.explain(text) == theirs.explain(text)
+
+
+@given(word=LETTERS)
+def test_what_is_not_asked_of_letters_does_not_match_them(both, word):
+    theirs, ours = both
+    for name in MATCHERS:
+        match, quick = getattr(theirs, name), getattr(ours, name)
+        if isinstance(getattr(quick, "__self__", None), LetterlessPattern):
+            assert word.isalpha()
+            assert not (list(match(word)) if name == "infix_finditer" else match(word))
+
+
+def test_expressions_of_spacys_languages_are_asked_of_other_words_alone(both):
+    _, ours = both
+    for name in ("prefix_search", "suffix_search", "infix_finditer", "url_match"):
+        pattern = getattr(ours, name).__self__
+        assert isinstance(pattern, LetterlessPattern)
+        pattern._compiled, kept = None, pattern._compiled
+        try:
+            ours("neverseenbefore неизвестный")
+            with pytest.raises(AttributeError):
+                ours("never2seen,before")
+        finally:
+            pattern._compiled = kept
+        ours.rules = ours.rules  # forget what was cached
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(r"-", r"\d", r"\s+", r"[-§]", r"[0-9.]x", r"a\.b", r"(?:-|\.)+", r"^§"),
+        *(r"(?<=[0-9])km", r"x(?=-)", r"(-)", r"a|-", r"(?i:-)", r"(?>-)", r"[$]{2,}"),
+        *(r"(?#[)a|(b]c)-", r"(?x) - # [a]", r"(?i)-", r"\[", r"[\[\]]", r"[^\w\s]"),
+    ],
+)
+def test_what_is_said_of_an_expression_is_true(pattern):
+    compiled = re.compile(pattern)
+    found = [compiled.search(text) for text in ("a", "b", "ab", "ba", "bc", "x", "kmx")]
+    assert not needs_others(compiled) or not any(found)
+
+
+@pytest.mark.parametrize("pattern", ["-", r"\d", "[-§]a", r"(?<=\d)km", "(?:-|1)+b"])
+def test_an_expression_that_needs_others_is_known(pattern):
+    assert needs_others(re.compile(pattern))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("a", ".", "-?", "(?:-)*", "[^a]", r"\w", "(?!-)", "", "-|a", "[-a]", "^"),
+        *("(?i:\u0345)", "[\u0345]", r"[\w-]", "(-)?\\1", "(?<!-)x", "[!-z]"),
+    ],
+)
+def test_an_expression_that_may_match_letters_is_asked(pattern):
+    assert not needs_others(re.compile(pattern))
+
+
+def test_an_expression_of_bytes_is_left_alone():
+    assert not needs_others(re.compile(b"-"))
+
+
+def set_suffix(tokenizer: Tokenizer) -> None:
+    tokenizer.suffix_search = re.compile("b$").search
+
+
+def set_function(tokenizer: Tokenizer) -> None:
+    tokenizer.infix_finditer = lambda string: re.compile("a").finditer(string)
+
+
+def remove_prefix(tokenizer: Tokenizer) -> None:
+    tokenizer.prefix_search = None
+
+
+def add_rule(tokenizer: Tokenizer) -> None:
+    tokenizer.add_special_case("xab", [{"ORTH": "xa"}, {"ORTH": "b"}])
+
+
+def load(tokenizer: Tokenizer) -> None:
+    other = spacy.blank("de").tokenizer
+    other.suffix_search = re.compile("b$").search
+    tokenizer.from_bytes(other.to_bytes(exclude=["vocab"]), exclude=["vocab"])
+
+
+@pytest.mark.parametrize(
+    "change", [set_suffix, set_function, remove_prefix, add_rule, load]
+)
+def test_no_change_is_missed(change):
+    theirs, ours = make_tokenizers("en")
+    text = "xab (xab) xab, xab"
+    unchanged = tokenize(ours, text)
+    for tokenizer in (theirs, ours):
+        change(tokenizer)
+    assert tokenize(ours, text) == tokenize(theirs, text) != unchanged
+
+
+@pytest.mark.parametrize(
+    "remake",
+    [
+        copy.deepcopy,
+        lambda tokenizer: pickle.loads(pickle.dumps(tokenizer)),
+        QuickTokenizer.from_tokenizer,
+        lambda tokenizer: create_tokenizer()(spacy.blank("de")).from_bytes(
+            tokenizer.to_bytes()
+        ),
+    ],
+)
+def test_copies_are_alike(english, remake):
+    theirs, ours = english
+    new = remake(ours)
+    assert type(new) is QuickTokenizer
+    text = "don't (U.S.) 10km"
+    assert tokenize(new, text) == tokenize(theirs, text)
+    assert isinstance(new.url_match.__self__, LetterlessPattern)
+    data = new.to_bytes(exclude=["vocab"])
+    assert data == theirs.to_bytes(exclude=["vocab"])
+    assert tokenize(spacy.blank("de").tokenizer.from_bytes(data), text) == tokenize(
+        theirs, text
+    )
+
+
+def test_settings_of_spacys_are_kept():
+    theirs = spacy.blank("en").tokenizer
+    theirs.faster_heuristics, theirs.max_cache_size = False, 7
+    ours = QuickTokenizer.from_tokenizer(theirs)
+    assert (ours.faster_heuristics, ours.max_cache_size) == (False, 7)
+    assert ours.vocab is theirs.vocab
