@@ -40,13 +40,21 @@ class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
     def __call__(self, doc: Doc) -> Doc:
         """Set the attributes of one Doc's tokens, in place."""
         try:
-            keys = self._matcher.find_single(doc)
+            keys = self._matcher.find_single(doc) if self._is_spacys() else None
             if keys is not None:
                 self._set_single(doc, keys)
                 return doc
         except Exception:  # which spaCy's error handler is told
             pass
         return super().__call__(doc)
+
+    def _is_spacys(self) -> bool:
+        """Tell whether nobody has put other methods into this one, or its class."""
+        return all(
+            name not in vars(self)
+            and getattr(type(self), name) is getattr(AttributeRuler, name)
+            for name in ("match", "set_annotations")
+        )
 
     def _set_single(self, doc: Doc, keys: Iterable[tuple[int, ...]]) -> None:
         """Set the attributes of tokens that match patterns of these keys."""

@@ -12,6 +12,7 @@ from spacy.pipeline import AttributeRuler
 from spacy.tokens import Doc, Span
 
 from spacy_hashembeds.components.cached_matcher import CachedMatcher
+from spacy_hashembeds.components.cached_rulers import CachedAttributeRuler
 
 from ..processes import call_in_threads_and_a_fork
 
@@ -155,6 +156,26 @@ def test_no_change_is_missed(change):
         found.append(annotate(ruler, ("a", "NN")))
         assert found[-1][0][3] == "new"
     assert found[0] == found[1]
+
+
+def test_attributes_are_set_from_the_table(monkeypatch):
+    ruler = make_ruler()
+    expected = annotate(make_ruler("attribute_ruler"), ("a", "NN"), ("to", "TO"))
+    monkeypatch.setattr(AttributeRuler, "__call__", lambda *_: pytest.fail("asked"))
+    assert annotate(ruler, ("a", "NN"), ("to", "TO")) == expected
+
+
+def test_methods_that_somebody_has_replaced_are_called():
+    class Ruler(CachedAttributeRuler):
+        def match(self, doc: Doc) -> list:
+            return []
+
+    ruler = make_ruler()
+    ruler.__class__ = Ruler
+    assert annotate(ruler, ("a", "NN"))[0][1] == ""
+    ruler = make_ruler()
+    ruler.set_annotations = lambda doc, matches: doc[0].__setattr__("lemma_", "mine")
+    assert annotate(ruler, ("a", "NN"))[0][1:4] == ["", "", "mine"]
 
 
 @pytest.mark.parametrize("factory", ["attribute_ruler", "cached_attribute_ruler"])
