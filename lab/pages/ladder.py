@@ -24,6 +24,10 @@ STYLES = {
 }
 
 
+#: The colour of what others are compared with.
+BASELINE = "#b3261e"
+
+
 def draw_ladder(groups: Groups) -> bytes:
     """Draw a panel for each corpus that has two rungs or more."""
     found = {
@@ -35,7 +39,7 @@ def draw_ladder(groups: Groups) -> bytes:
         for dataset in CORPORA
     }
     datasets = [dataset for dataset, rungs in found.items() if len(rungs) > 1]
-    figure, panels = make_panels(len(datasets), 2, 5.6, 2.6, above=0.5)
+    figure, panels = make_panels(len(datasets), 1, 5.6, 2.6, above=0.5)
     for panel, dataset in zip(panels, datasets, strict=True):
         _draw_panel(panel, found[dataset])
         panel.set_title(CORPORA[dataset], loc="left", fontsize=10)
@@ -58,7 +62,9 @@ def _draw_panel(panel: Any, rungs: Mapping[str, Sequence[Result]]) -> None:
                 **{"linestyle": "none", "markersize": 5},
             )
     names = [label.replace("`", "") for label in rungs]
-    panel.set_yticks(range(len(rungs)), names, fontsize=8)
+    panel.set_yticks(range(len(rungs)), names, fontsize=9)
+    for name, label in zip(names, panel.get_yticklabels(), strict=True):
+        label.set_color(BASELINE if name.startswith("spaCy") else "black")
     panel.invert_yaxis()
     panel.grid(visible=True, alpha=0.3)
 

@@ -21,6 +21,10 @@ PICTURE = Path(__file__).parents[2] / "docs" / "pretraining.png"
 #: The loss of who knows nothing but how many tokens are intact, shuffled and random.
 GUESS = -sum(share * math.log(share) for share in (0.81, 0.1, 0.09))
 
+NAMES = {
+    "pretrain_ner": "hash embeddings of four attributes",
+    "pretrain_lsh_proj": "LSH codes, projected",
+}
 COLORS = ("#1b3a57", "#c8701a", "#3f7f4f", "#8a4f9e", "#5b8db8")
 
 #: Words seen so far, in millions, and the loss of a word since the last point, in nats.
@@ -57,15 +61,17 @@ def read_curves(folder: Path = FOLDER) -> dict[str, Curve]:
 
 def draw_curves(curves: Mapping[str, Curve], path: Path = PICTURE) -> None:
     """Draw the loss by how many words have been seen."""
-    figure = import_figure()(figsize=(7, 4), layout="constrained")
+    figure = import_figure()(figsize=(5.2, 3.6), layout="constrained")
     panel = figure.subplots()
     for (name, curve), color in zip(curves.items(), COLORS, strict=False):
         words, losses = zip(*_drop_short(curve), strict=True)
-        panel.plot(words, losses, label=name, color=color, linewidth=1.2)
+        shown = NAMES.get(name, name)
+        panel.plot(words, losses, label=shown, color=color, linewidth=1.2)
     panel.axhline(GUESS, color="grey", linestyle="--", linewidth=1)
     label = {"color": "grey", "fontsize": 8, "ha": "right", "va": "bottom"}
     place = panel.get_yaxis_transform()  # from left to right a share of the panel
     panel.text(0.99, GUESS, "knowing the shares alone", transform=place, **label)
+    panel.set_title("Telling shuffled and random words from intact ones", fontsize=10)
     panel.set_xlabel("Words seen (million)")
     panel.set_ylabel("Loss of a word (nats)")
     panel.grid(visible=True, alpha=0.3)

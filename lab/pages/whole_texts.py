@@ -198,7 +198,7 @@ def draw(groups: Groups) -> bytes:
     """Draw a panel for each corpus: F1 by how many sentences a Doc has."""
     found = {dataset: find_scores(groups, dataset) for dataset in CORPORA}
     found = {dataset: scores for dataset, scores in found.items() if scores}
-    figure, panels = make_panels(len(found), 3, 3.4, 2.6, above=0.4)
+    figure, panels = make_panels(len(found), 2, 2.8, 2.2, above=0.2)
     for panel, (dataset, scores) in zip(panels, found.items(), strict=True):
         _draw_panel(panel, scores)
         panel.set_title(CORPORA[dataset], loc="left", fontsize=10)
@@ -208,7 +208,9 @@ def draw(groups: Groups) -> bytes:
     for panel, (bottom, top) in zip(panels, limits, strict=True):
         panel.set_ylim((bottom + top - height) / 2, (bottom + top + height) / 2)
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
+    # in the place of a sixth panel
+    place: Any = {"loc": "lower right", "bbox_to_anchor": (1, 0.1), "fontsize": 9}
+    figure.legend(handles, labels, frameon=False, **place)
     figure.supxlabel("sentences in a Doc of the test set", fontsize=10)
     figure.supylabel("F1 (percent)", fontsize=10)
     return render_png(figure)
