@@ -59,8 +59,12 @@ def accelerate_cli(
     from dataclasses import asdict
 
     from ..acceleration.accelerate import accelerate_folder
+    from ..acceleration.compilation import advise_on_kernels, examine_kernels
     from ..display import show
 
+    kernels = examine_kernels()
+    if not kernels.are_there:  # which `pip install` does not say
+        msg.warn(" ".join(advise_on_kernels(kernels)))
     doing = {"texts": "Comparing", "rounds": "Timing"}
     with failing("Can't accelerate the pipeline"):
         done = accelerate_folder(

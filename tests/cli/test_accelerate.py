@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.acceleration import accelerate as accelerate_module
-from spacy_hashembeds.acceleration import conversion
+from spacy_hashembeds.acceleration import compilation, conversion
 from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.cli import _output
 
@@ -66,7 +66,7 @@ def test_json_has_all_that_was_done(model, tmp_path, texts, capfd):
     result = run(model, tmp_path / "out", "--text", str(texts), "--json")
     assert result.exit_code == 0, result.output
     data = json.loads(capfd.readouterr().out)
-    assert data["converted"] == ["components.tok2vec.model"]
+    assert data["converted"] == ["components.tok2vec.model", "nlp.tokenizer"]
     assert (data["texts"], data["tokens"]) == (2, 4)
     assert data["words_per_second_quartiles"].keys() == {"before", "after"}
     assert "nlp" not in data
@@ -139,6 +139,18 @@ def test_force_replaces_a_pipeline(model, tmp_path, texts):
     assert conversion.find_convertible(load_config(tmp_path / "out" / "config.cfg"))
     assert run(model, tmp_path / "out", *options, "--force").exit_code == 0
     assert not conversion.find_convertible(load_config(tmp_path / "out" / "config.cfg"))
+
+
+@pytest.mark.parametrize("are_there", [True, False])
+def test_kernels_that_were_not_compiled_are_warned_of(
+    are_there, model, tmp_path, texts, monkeypatch
+):
+    found = replace(compilation.examine_kernels(), are_there=are_there, in_use="numpy")
+    monkeypatch.setattr(compilation, "examine_kernels", lambda: found)
+    result = run(model, tmp_path / "out", "--text", str(texts))
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert ("install a C++ compiler" in said) == (not are_there)
 
 
 @pytest.mark.parametrize("missing", ["nowhere", "nothing.txt", "nothing.spacy"])
