@@ -1,6 +1,5 @@
 """Putting an embedder, and what belongs to it, into any config."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from ..inputs import check_attributes
 from ..loading import find_architectures
 from ..symbols import SymbolTables, count_values
 from .base import Base, read_base
+from .classifier import find_bags_of_words, put_in_classifiers
 from .counting import put_in_counting
 from .draft import Change, Draft, check_block
 from .embedders import REPLACED, Tables, read_tables, write_embedder
@@ -116,6 +116,11 @@ def configure(
     draft = Draft(read.config)
     write_out_variables(draft)
     write_out_models(draft)
+    is_asked_for = (embedder, raw, vectors) != (None, None, None)
+    if not is_asked_for and not find_embedders(draft) and find_bags_of_words(draft):
+        put_in_classifiers(draft)
+        _complete(draft, train, blas=blas, scorer=scorer)
+        return _finish(read, draft)
     tables = _find_tables(draft, read, chosen, is_anew=raw is not None)
     places = [each.place for each in tables]
     advice = _read_corpus(draft, tables, train, progress)
@@ -134,24 +139,48 @@ def configure(
         put_in_adam(draft, "pretraining.optimizer", {})
         symbols = _put_in_symbols(draft, tables, raw, output, progress)
     put_in_counting(draft, tables, advice)
+    _complete(draft, train, blas=blas, scorer=scorer)
+    if embedder is None:
+        put_in_joined(draft)
+    needs_vectors = warn_of_vectors(draft, places)
+    return _finish(
+        read,
+        draft,
+        needs_vectors=needs_vectors,
+        is_pretrained=raw is not None,
+        symbols=symbols,
+    )
+
+
+def _complete(
+    draft: Draft, train: str | Path | None, *, blas: bool, scorer: bool
+) -> None:
+    """Put in what is not of models."""
     if blas:
         put_in_blas(draft)
     put_in_adam(draft, "training.optimizer", DEFAULT_CONFIG["training"]["optimizer"])
     complete_training(draft)
-    if embedder is None:
-        put_in_joined(draft)
     put_in_paths(draft, train)
     if scorer:
         put_in_scorer(draft, train)
-    needs_vectors = warn_of_vectors(draft, places)
+
+
+def _finish(
+    base: Base,
+    draft: Draft,
+    *,
+    needs_vectors: bool = False,
+    is_pretrained: bool = False,
+    symbols: SymbolTables | None = None,
+) -> Configured:
     return Configured(
-        base=read,
+        base=base,
         config=draft.config,
-        text=_edit_text(read, draft),
+        text=_edit_text(base, draft),
         changes=draft.changes,
         warnings=draft.warnings,
         needs_vectors=needs_vectors,
-        is_pretrained=raw is not None,
+        is_pretrained=is_pretrained,
         symbols=symbols,
     )
 
@@ -238,19 +267,15 @@ def _describe_models(base: Base) -> str:
     models = find_architectures(base.config)
     found = "; ".join(f"{p}: {b['@architectures']}" for p, b in models.items())
     known = ", ".join([*REPLACED, *(d.architecture for d in get_descriptions())])
-    remedy = "".join(
-        f" For a classifier of texts of ours, let [{place:.80}] have these values "
-        'alone: @architectures = "spacy-hashembeds.HashNgramTextCat.v1", '
-        "exclusive_classes = "
-        f"{json.dumps(block.get('exclusive_classes', True))}, ngram_size = 2, rows = "
-        "10000, width = 20, importance_rows = 100000; and [training.optimizer] L2 = "
-        "0.0. Then train with `spacy train` as it is."
-        for place, block in models.items()
-        if "spacy.TextCat" in block["@architectures"]
+    is_bag = any("spacy.TextCatBOW" in b["@architectures"] for b in models.values())
+    remedy = (
+        " A bag of words is replaced without --embedder, --raw and --vectors, by a "
+        "classifier of texts of ours."
     )
     return (
         f"'{base.path}' should have an embedder that ours can take the place of "
-        f"({known}), but has none ({found[:500] or 'no model at all'}).{remedy}"
+        f"({known}), but has none ({found[:500] or 'no model at all'})."
+        f"{remedy if is_bag else ''}"
     )
 
 

@@ -1,10 +1,7 @@
 """Embedders and encoders of every kind, wherever they stand in a config."""
 
-import re
-
 import pytest
-from spacy.util import dot_to_object, load_config, registry
-from thinc.api import Config
+from spacy.util import dot_to_object, load_config
 
 from spacy_hashembeds.configuration.configure import configure
 
@@ -420,29 +417,6 @@ vocab_size = 28996
     )
     with pytest.raises(ValueError, match=error):
         configure(base, embedder="multi_fewer_hash_embed")
-
-
-def test_a_bag_of_words_is_told_of_our_classifier(tmp_path):
-    textcat = """
-[components.a]
-factory = "textcat"
-
-[components.a.model]
-@architectures = "spacy.TextCatBOW.v3"
-"""
-    base = write(tmp_path / "b.cfg", textcat)
-    error = (
-        r"TextCatBOW.v3\). For a classifier of texts of ours, let \[(.*)\] have (.*)"
-    )
-    with pytest.raises(ValueError, match=error) as raised:
-        configure(base)
-    place, remedy = re.search(error, str(raised.value)).groups()
-    assert place == "components.a.model"
-    # what it says builds a model
-    values = re.findall(r"(\S+) = (\S+?)[,;]", remedy)
-    section = "\n".join(map(" = ".join, values))
-    model = Config().from_str(f"[model]\n{section}")
-    assert registry.resolve(model)["model"].name
 
 
 def test_a_long_name_of_a_model_is_not_shown_in_full(tmp_path):

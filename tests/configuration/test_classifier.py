@@ -1,0 +1,95 @@
+"""The classifier of texts that `config` puts in the place of a bag of words."""
+
+import re
+from pathlib import Path
+
+import pytest
+from spacy.util import load_config
+
+from spacy_hashembeds.configuration.configure import configure
+
+from . import toy_configs as toys
+
+OURS = "spacy-hashembeds.HashNgramTextCat.v1"
+
+
+@pytest.fixture(params=["textcat", "textcat_multilabel"])
+def name(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def base(tmp_path, name) -> Path:
+    return toys.write_base(tmp_path / "base.cfg", [name], "efficiency")
+
+
+def edit(base: Path, old: str, new: str) -> Path:
+    text = base.read_text(encoding="utf8")
+    assert old in text
+    base.write_text(text.replace(old, new), encoding="utf8")
+    return base
+
+
+def test_ours_takes_the_place_of_a_bag_of_words(base, name, tmp_path):
+    made = configure(base)
+    model = made.config["components"][name]["model"]
+    assert model["@architectures"] == OURS
+    assert model["exclusive_classes"] is (name == "textcat")
+    training = made.config["training"]
+    assert training["dropout"] == 0.0
+    assert training["batcher"]["@batchers"] == "spacy.batch_by_sequence.v1"
+    optimizer = training["optimizer"]
+    assert (optimizer["@optimizers"], optimizer["L2"], optimizer["grad_clip"]) == (
+        *("spacy-hashembeds.Adam.v1", 0.0, 0.0),
+    )
+    assert "88.4 percent right" in made.text
+    assert made.warnings == []
+    (tmp_path / "new.cfg").write_text(made.text, encoding="utf8")
+    assert load_config(tmp_path / "new.cfg") == made.config
+    assert toys.build(made).get_pipe(name).model.name != "textcat_bow"
+
+
+def test_there_is_nothing_to_change_twice(base, tmp_path):
+    again = tmp_path / "again.cfg"
+    again.write_text(configure(base).text, encoding="utf8")
+    with pytest.raises(ValueError, match=f"has none.*{re.escape(OURS)}"):
+        configure(again)
+
+
+@pytest.mark.parametrize("version", ["spacy.TextCatBOW.v1", "spacy.TextCatBOW.v2"])
+def test_older_ones_are_replaced_too(base, name, version):
+    edit(base, '"spacy.TextCatBOW.v3"', f'"{version}"')
+    text = re.sub("(?m)^length = .*\n", "", base.read_text(encoding="utf8"))
+    base.write_text(text, encoding="utf8")
+    model = configure(base).config["components"][name]["model"]
+    assert model["@architectures"] == OURS
+
+
+@pytest.mark.parametrize(
+    "asked", [{"embedder": "multi_embed"}, {"raw": "raw.txt"}, {"vectors": "vectors"}]
+)
+def test_what_it_has_not_is_refused_with_the_remedy(base, asked):
+    with pytest.raises(ValueError, match="replaced without --embedder, --raw and --ve"):
+        configure(base, **asked)
+
+
+def test_a_frozen_one_stays(base, name):
+    edit(base, "frozen_components = []", f'frozen_components = ["{name}"]')
+    with pytest.raises(ValueError, match=r"has none.*spacy.TextCatBOW"):
+        configure(base)
+
+
+def test_beside_an_embedder_it_stays(tmp_path, name):
+    base = toys.write_base(tmp_path / "base.cfg", ["ner", name], "efficiency")
+    made = configure(base)
+    model = made.config["components"][name]["model"]
+    assert model["@architectures"] == "spacy.TextCatBOW.v3"
+    assert made.config["components"]["ner"]["factory"] == "token_ner"
+
+
+def test_an_optimizer_of_another_kind_keeps_its_settings(base):
+    edit(base, '"Adam.v1"', '"SGD.v1"')
+    text = re.sub("(?m)^(beta1|beta2|eps) = .*\n", "", base.read_text(encoding="utf8"))
+    base.write_text(text, encoding="utf8")
+    optimizer = configure(base).config["training"]["optimizer"]
+    assert (optimizer["@optimizers"], optimizer["L2"]) == ("SGD.v1", 0.01)
