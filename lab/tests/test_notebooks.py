@@ -1,6 +1,7 @@
 """The notebooks of docs/: their cells run as they stand, and hold no outputs."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ def read_code(path: Path) -> list[dict]:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_cells_run_as_they_stand(path: Path, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("sys.path", [*sys.path])
     namespace: dict[str, object] = {}
     for cell in read_code(path):
         exec("".join(cell["source"]), namespace)
