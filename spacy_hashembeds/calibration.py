@@ -1,10 +1,9 @@
-"""Scores of entities that say how often they are right: one temperature is fitted."""
+"""Scores of entities that say how often they are right: two numbers are fitted."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -12,7 +11,9 @@ from spacy.util import logger, minibatch
 
 from .callbacks import check_example, get_reader
 from .components.annotation import read_truth
-from .components.temperature import fit_temperature
+from .components.decoding import find_entities
+from .components.platt import UNFITTED, Calibration, fit_calibration
+from .components.tags import MISSING, count_tags
 from .components.token_ner import TokenNER
 from .evaluation.sources import predict_examples
 from .inputs import check_items, check_pipeline
@@ -24,12 +25,11 @@ def create_calibrate_ner(
     """Have the scores of each `token_ner` calibrated before a pipeline is saved.
 
     For `[training.before_to_disk]`: at each save, which is at each evaluation, it costs
-    a prediction of the corpus. Frozen components stay as they are. A temperature, by
-    which log-probabilities of tags are divided, is from 1/20 to 20, and 1, with a
-    warning, where no known tag is got wrong.
+    a prediction of the corpus. Frozen components stay as they are. Where all entities
+    that are found are right, or none, scores stay as they are, with a warning.
 
-    corpus (str): The corpus to fit temperatures on, as [training] names its own. Not
-        the training corpus, where a pipeline is surer than elsewhere, and right.
+    corpus (str): The corpus to fit to, as [training] names its own. Not the training
+        corpus, where a pipeline is surer than elsewhere, and right.
     RAISES (ValueError): At the first save, right after the first step, if there is no
         such corpus, or no `token_ner`.
     """
@@ -44,18 +44,23 @@ def create_calibrate_ner(
     return calibrate
 
 
-def calibrate_ner(nlp: Language, examples: Iterable[Example | Doc]) -> dict[str, float]:
+def calibrate_ner(
+    nlp: Language, examples: Iterable[Example | Doc]
+) -> dict[str, Calibration]:
     """Calibrate the scores of each `token_ner` in a trained pipeline.
 
-    The temperature under which the tags of `examples` are the likeliest is kept in the
-    `cfg` of the component, and saved with it. No entity changes. Where no known tag is
-    got wrong, it is 1, with a warning.
+    Log-odds of scores are multiplied by a slope, and an offset is added: those under
+    which the entities that it finds in `examples` are the likeliest to be right where
+    they are. Both are kept in the `cfg` of the component, and saved with it. No entity
+    changes, nor which has the higher score. Where all that it finds are right, or none,
+    they are 1 and 0, which change nothing, with a warning.
 
     examples (Iterable[Example | Doc]): Gold docs that the pipeline was not trained on,
         such as the development set. Nothing in them is changed. Where they annotate
         fewer types than a component has as labels, as for one that was sourced, mark as
         missing what may be of the others: O says that a token is no entity of any type.
-    RETURNS (dict[str, float]): The temperatures by the names of components.
+    RETURNS (dict[str, tuple[float, float]]): Slopes and offsets, by the names of
+        components.
     RAISES (ValueError): If there is no `token_ner`.
     """
     check_pipeline(nlp)
@@ -71,7 +76,7 @@ def _calibrate(
     golds: Iterable[Example | Doc],
     source: str,
     frozen: Sequence[str] = (),
-) -> dict[str, float]:
+) -> dict[str, Calibration]:
     pipes = {name: p for name, p in nlp.pipeline if isinstance(p, TokenNER)}
     if not pipes:
         raise ValueError(
@@ -82,33 +87,52 @@ def _calibrate(
     golds = list(golds)
     pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
     for name, pipe in pipes.items():
-        pipe.cfg["temperature"] = 1.0  # what was fitted to other weights is stale
-        batches = list(_read_tags(nlp, name, pipe, golds))
-        if any((scores.argmax(axis=1) != truth).any() for scores, truth in batches):
-            found = fit_temperature(*map(np.concatenate, zip(*batches, strict=True)))
-            pipe.cfg["temperature"] = round(found, 4)  # as JSON keeps it
-            logger.info("Temperature of '%s': %.4g", name, found)
+        pipe.cfg["calibration"] = UNFITTED  # what was fitted to other weights is stale
+        pairs = np.array(list(judge_entities(nlp, name, golds))).reshape(-1, 2)
+        n_right = int(pairs[:, 1].sum())
+        if 0 < n_right < len(pairs):
+            slope, offset = fit_calibration(*pairs.T)
+            pipe.cfg["calibration"] = round(slope, 4), round(offset, 4)
+            logger.info("Calibration of '%s': %.4g, %.4g", name, slope, offset)
         else:
             warnings.warn(
-                f"The temperature of '{name}' is 1, as of what is not calibrated: of "
-                f"{sum(len(truth) for _, truth in batches)} tokens with known tags "
-                f"in {source} none gets a wrong one. To fit one takes errors: are "
-                "there Docs with entities, and others than the pipeline learned from?",
+                f"Scores of '{name}' are not calibrated: of {len(pairs)} entities that "
+                f"it finds in {source} {n_right} are right. It takes right and wrong "
+                "ones: are there Docs with entities, and others than the pipeline "
+                "learned from?",
                 stacklevel=3,
             )
-    return {name: pipe.cfg["temperature"] for name, pipe in pipes.items()}
+    return {name: pipe.cfg["calibration"] for name, pipe in pipes.items()}
 
 
-def _read_tags(
-    nlp: Language, name: str, pipe: TokenNER, golds: Sequence[Example | Doc]
-) -> Iterator[tuple[NDArray, NDArray]]:
-    """Give the log-probabilities of tags, and the right ones, of tokens with any."""
+def judge_entities(
+    nlp: Language, name: str, golds: Sequence[Example | Doc]
+) -> Iterator[tuple[float, bool]]:
+    """Give the score of each entity that a `token_ner` finds, and whether it is right.
+
+    Entities on tokens of which nothing is known are left out.
+    """
+    pipe = nlp.get_pipe(name)
+    assert isinstance(pipe, TokenNER)
     later = nlp.pipe_names[nlp.pipe_names.index(name) :]
     for batch in minibatch(predict_examples(nlp, golds, disable=later), nlp.batch_size):
-        known = [_hide_unknown(example, pipe.labels) for example in batch]
-        truth = read_truth(known, pipe.labels)
-        scores = pipe.predict_tags([example.predicted for example in batch])
-        yield scores[truth >= 0], truth[truth >= 0]
+        docs = [example.predicted for example in batch]
+        truth = read_truth(
+            [_hide_unknown(eg, pipe.labels) for eg in batch], pipe.labels
+        )
+        lengths = np.array([len(doc) for doc in docs], dtype="int64")
+        certain = np.zeros((len(truth), count_tags(len(pipe.labels))), dtype="float32")
+        for tags, found, right in zip(
+            np.split(truth, np.cumsum(lengths)[:-1]),
+            pipe.predict(docs),
+            find_entities(truth, certain, lengths),
+            strict=True,
+        ):
+            known = set(zip(*(x.tolist() for x in right[:3]), strict=True))
+            for *place, score in zip(*(x.tolist() for x in found), strict=True):
+                start, end, _ = place
+                if (tags[start:end] != MISSING).all():
+                    yield score, tuple(place) in known
 
 
 def _hide_unknown(example: Example, labels: Sequence[str]) -> Example:

@@ -16,7 +16,9 @@ from spacy.util import registry
 
 from spacy_hashembeds import calibrate_ner
 from spacy_hashembeds.calibration import create_calibrate_ner
-from spacy_hashembeds.components.temperature import fit_temperature
+from spacy_hashembeds.components.platt import UNFITTED, fit_calibration
+from spacy_hashembeds.evaluation.reliability import ScoreCollector
+from spacy_hashembeds.evaluation.scorer import ALL, match_entities
 from tests.configs import CONFIGS
 
 from . import toy_ner
@@ -31,9 +33,12 @@ from .conftest import SMALL_TRIAL
 
 CALLBACK = "spacy-hashembeds.calibrate_ner.v1"
 
+#: One of the dates in the test corpus is an entity.
+DATED = (toy_ner.TEST[0].replace("today", "today|DATE"), *toy_ner.TEST[1:])
+
 registry.readers.register("test.nothing.v1", func=lambda: lambda nlp: [])
 registry.readers.register(
-    "test.golds.v1", func=lambda: lambda nlp: iter(make_examples(nlp, toy_ner.TEST))
+    "test.golds.v1", func=lambda: lambda nlp: iter(make_examples(nlp, DATED))
 )
 
 
@@ -49,30 +54,29 @@ def nlp(trained, request) -> Language:
     return make_pipeline(listens=listens, spans_key="found").from_bytes(trained)
 
 
-def get_temperature(nlp: Language) -> float:
-    return nlp.get_pipe("token_ner").cfg["temperature"]
+def get_calibration(nlp: Language) -> tuple[float, ...]:
+    return tuple(nlp.get_pipe("token_ner").cfg["calibration"])
 
 
-def fit(nlp: Language, examples: list[Example]) -> float:
-    """Fit the temperature on all tokens at once, with spaCy's own tags."""
-    pipe = nlp.get_pipe("token_ner")
-    numbers = {"O": 0}
-    for k, label in enumerate(pipe.labels):
-        numbers |= {f"{kind}-{label}": 4 * k + i for i, kind in enumerate("UBIL", 1)}
-    docs = list(nlp.pipe([eg.predicted for eg in examples]))
-    probs = np.concatenate(pipe.model.predict(docs))
-    truth = [numbers.get(tag, -1) for eg in examples for tag in eg.get_aligned_ner()]
-    is_known = np.array(truth) >= 0
-    return fit_temperature(np.log(probs)[is_known], np.array(truth)[is_known])
+def fit(nlp: Language, examples: list[Example]) -> tuple[float, float]:
+    """Fit to all entities at once, as the evaluation judges them."""
+    collector = ScoreCollector()
+    docs = nlp.pipe([eg.predicted for eg in examples])
+    for doc, old in zip(docs, examples, strict=True):
+        found = Example(doc, old.reference)
+        collector.add(found, match_entities(found, None)[ALL])
+    (pairs,) = collector._scored.values()
+    scores, is_right = zip(*pairs, strict=True)
+    return fit_calibration(np.array(scores), np.array(is_right))
 
 
-def test_the_temperature_is_that_of_the_examples(nlp):
+def test_the_calibration_is_that_of_the_entities(nlp):
     examples = make_examples(nlp, toy_ner.TEST)
     before = get_entities(annotate(nlp, toy_ner.TEST))
     expected = fit(nlp, make_examples(nlp, toy_ner.TEST))
     found = calibrate_ner(nlp, examples)
-    assert found == {"token_ner": pytest.approx(expected, rel=1e-3)}
-    assert get_temperature(nlp) == found["token_ner"] != 1
+    assert found == {"token_ner": pytest.approx(expected, abs=1e-3)}
+    assert get_calibration(nlp) == found["token_ner"] != UNFITTED
     assert get_entities(annotate(nlp, toy_ner.TEST)) == before
     # it does not start from the one that is there
     assert calibrate_ner(nlp, examples) == found
@@ -116,9 +120,9 @@ def test_types_that_the_component_does_not_know_do_not_count(nlp):
 
 
 def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
-    examples = make_examples(nlp, toy_ner.TEST)
+    examples = make_examples(nlp, DATED)
     expected = calibrate_ner(nlp, examples)["token_ner"]
-    other = make_pipeline().from_bytes(train(make_pipeline(), steps=9).to_bytes())
+    other = train(make_pipeline(), ["Anna lives in Paris today|DATE", "Rome"], steps=9)
     nlp.add_pipe("sentencizer", first=True)
     nlp.add_pipe("token_ner", name="second", source=other)
     found = calibrate_ner(nlp, examples)
@@ -127,19 +131,29 @@ def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
     # by the callback too, which reads the corpus once
     nlp.config["corpora"] = {"dev": {"@readers": "test.golds.v1"}}
     for name in found:
-        nlp.get_pipe(name).cfg["temperature"] = 1.0
+        nlp.get_pipe(name).cfg["calibration"] = UNFITTED
     create_calibrate_ner()(nlp)
-    assert {name: nlp.get_pipe(name).cfg["temperature"] for name in found} == found
+    assert {name: nlp.get_pipe(name).cfg["calibration"] for name in found} == found
 
 
-@pytest.mark.parametrize("texts", [[], ["nobody lives there today"], toy_ner.TRAIN])
-def test_the_temperature_is_one_where_nothing_is_wrong(texts):
+@pytest.mark.parametrize(
+    ("texts", "counts"),
+    [
+        ([], (0, 0)),
+        (["nobody lives there today"], (0, 0)),
+        (toy_ner.TRAIN, (12, 12)),  # all right
+        (["Anna lives in Paris today"], (2, 0)),  # none
+    ],
+)
+def test_scores_stay_where_entities_are_of_one_kind(texts, counts):
     nlp = train(make_pipeline(), steps=40)
-    nlp.get_pipe("token_ner").cfg["temperature"] = 1.5
-    n = sum(len(text.replace("+", " ").split()) for text in texts)
-    match = rf"'token_ner' is 1, .*: of {n} tokens .* in 'examples' none"
+    nlp.get_pipe("token_ner").cfg["calibration"] = (1.5, 0.5)
+    n, n_right = counts
+    match = f"'token_ner' are not .*: of {n} entities .* in 'examples' {n_right} are"
     with pytest.warns(UserWarning, match=match):
-        assert calibrate_ner(nlp, make_examples(nlp, texts)) == {"token_ner": 1.0}
+        found = calibrate_ner(nlp, make_examples(nlp, texts))
+    assert found == {"token_ner": UNFITTED}
+    assert get_calibration(nlp) == UNFITTED
 
 
 def test_without_a_token_ner_there_is_nothing_to_calibrate():
@@ -188,17 +202,17 @@ def test_training_with_the_callback_is_the_same_but_for_scores(folders, tiny_cor
     yes, no = (spacy.load(folders[name]) for name in ("yes", "no"))
     for name in ("tok2vec", "token_ner"):
         assert yes.get_pipe(name).model.to_bytes() == no.get_pipe(name).model.to_bytes()
-    assert get_temperature(no) == 1 != get_temperature(yes)
+    assert get_calibration(no) == UNFITTED != get_calibration(yes)
     dev = toy_ner.read(tiny_corpus / "dev.spacy")
     # the averaged weights are those that are saved
-    assert calibrate_ner(no, dev)["token_ner"] == get_temperature(yes)
+    assert calibrate_ner(no, dev)["token_ner"] == get_calibration(yes)
 
 
-def test_a_saved_pipeline_keeps_its_temperature(folders, tmp_path):
+def test_a_saved_pipeline_keeps_its_calibration(folders, tmp_path):
     nlp = spacy.load(folders["yes"])
     nlp.to_disk(tmp_path)
     again = spacy.load(tmp_path)
-    assert get_temperature(again) == get_temperature(nlp)
+    assert get_calibration(again) == get_calibration(nlp)
     texts = [doc.text for doc in toy_ner.make_test_docs()]
     for one, other in zip(nlp.pipe(texts), again.pipe(texts), strict=True):
         scores = (doc.spans["found"].attrs["scores"] for doc in (one, other))
@@ -219,7 +233,7 @@ def test_spacy_train_needs_no_code(tiny_corpus, tmp_path):
         command += [f"--{key}", json.dumps(value)]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert get_temperature(spacy.load(tmp_path / "model-last")) != 1
+    assert get_calibration(spacy.load(tmp_path / "model-last")) != UNFITTED
     assert "before_to_disk" in (tmp_path / "model-last" / "config.cfg").read_text()
 
 
@@ -231,15 +245,15 @@ def test_a_corpus_that_is_not_there_is_refused_at_the_first_save(tiny_corpus, tm
 
 def test_the_callback_warns_by_the_name_of_the_corpus(nlp):
     nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
-    match = "of 0 tokens with known tags in the corpus 'corpora.dev' none"
+    match = "of 0 entities that it finds in the corpus 'corpora.dev' 0 are right"
     with pytest.warns(UserWarning, match=match):
         assert create_calibrate_ner()(nlp) is nlp
-    assert get_temperature(nlp) == 1
+    assert get_calibration(nlp) == UNFITTED
 
 
 def test_frozen_components_stay_as_they_are(nlp):
     nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
     nlp.config["training"]["frozen_components"] = ["token_ner"]
-    nlp.get_pipe("token_ner").cfg["temperature"] = 1.5
+    nlp.get_pipe("token_ner").cfg["calibration"] = (1.5, 0.5)
     create_calibrate_ner()(nlp)
-    assert get_temperature(nlp) == 1.5
+    assert get_calibration(nlp) == (1.5, 0.5)

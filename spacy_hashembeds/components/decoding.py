@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .platt import UNFITTED, Calibration, calibrate
 from .tags import BEGIN, END, INSIDE, KINDS, OUTSIDE, SOLE
 
 
 class Entities(NamedTuple):
     """The entities of one text, in order, from first tokens up to ends.
 
-    Scores are the products of the probabilities of their tags, float32.
+    Scores are the products of the probabilities of their tags, calibrated; float32.
     """
 
     starts: NDArray
@@ -58,7 +59,12 @@ DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
 }
 
 
-def find_entities(tags: NDArray, scores: NDArray, lengths: NDArray) -> list[Entities]:
+def find_entities(
+    tags: NDArray,
+    scores: NDArray,
+    lengths: NDArray,
+    calibration: Calibration = UNFITTED,
+) -> list[Entities]:
     """Find the entities that tags make up in each text, and score them.
 
     These are a token with S, and tokens with B, any number of I, and E, next to each
@@ -71,7 +77,7 @@ def find_entities(tags: NDArray, scores: NDArray, lengths: NDArray) -> list[Enti
     starts, ends = first[is_last], is_last.nonzero()[0] + 1
     chosen = np.append(scores[np.arange(len(tags)), tags], 0.0)
     sums = np.add.reduceat(chosen, np.stack([starts, ends], axis=1).ravel())[::2]
-    products = np.exp(sums).astype("float32")
+    products = calibrate(sums, calibration).astype("float32")
     offsets = np.cumsum(lengths) - lengths
     cuts = [*np.searchsorted(starts, offsets).tolist(), len(starts)]
     offset = np.repeat(offsets, np.diff(cuts))  # of the text that each is in

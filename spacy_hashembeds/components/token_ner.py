@@ -1,5 +1,6 @@
 """`token_ner`, named entities by the tags of tokens, registered by its entry point."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -24,11 +25,11 @@ from ..layers.loss import get_cross_entropy
 from .annotation import forbid_tags, read_truth, set_entities
 from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
 from .defaults import DEFAULT_TOK2VEC
+from .platt import UNFITTED, check_calibration
 from .tags import check_label, check_labels, count_tags
-from .temperature import apply_temperature, check_temperature
 
 # What there is where nothing was fitted, or saved by versions that fitted nothing.
-_UNFITTED = {"temperature": 1.0}
+_UNFITTED = {"calibration": UNFITTED}
 
 
 @Language.factory(
@@ -79,7 +80,7 @@ class TokenNER(TrainablePipe):
         probable tag of each token, and no entity where these don't make up a whole one.
     spans_key (str, optional): Where in `doc.spans` to put the entities too, with their
         scores in `attrs["scores"]`: the product of the probabilities of their tags,
-        as sure as `cfg["temperature"]` makes them: see `calibrate_ner`.
+        made as sure as they are right by `cfg["calibration"]`: see `calibrate_ner`.
     scorer (Callable, optional): What scores it in training and evaluation.
 
     Entities that a Doc has already stay, and none is found where one stands. White
@@ -144,14 +145,13 @@ class TokenNER(TrainablePipe):
         if not lengths.any():
             return [NO_ENTITIES for _ in docs]
         scores = self.predict_tags(docs)
-        tempered = apply_temperature(scores, self.cfg["temperature"])
         forbid_tags(scores, docs)
         tags = DECODERS[self.decoding](scores, lengths)
-        return find_entities(tags, tempered, lengths)
+        return find_entities(tags, scores, lengths, self.cfg["calibration"])
 
     def predict_tags(self, docs: list[Doc]) -> NDArray:
-        """Give the log-probabilities of all tags, at temperature 1, of Docs that have a
-        token, one after the other. *Shape:* `(n, 4P + 1)`.
+        """Give the log-probabilities of all tags, of Docs that have a token, one after
+        the other. *Shape:* `(n, 4P + 1)`.
         """
         self._require_labels()
         self._check_model()
@@ -293,7 +293,14 @@ class TokenNER(TrainablePipe):
 
     def _check_loaded(self, exclude: Iterable[str]) -> None:
         check_labels(self.cfg.get("labels"))
-        check_temperature(self.cfg["temperature"])
+        check_calibration(self.cfg["calibration"])
+        if self.cfg.pop("temperature", 1) != 1:
+            warnings.warn(
+                f"Component '{self.name}' was calibrated by a temperature of its tags, "
+                "which is left out: its scores are as those of what is not calibrated. "
+                "Calibrate it with `calibrate_ner` (docs/ner.md), and save it.",
+                stacklevel=3,
+            )
         if not {"cfg", "model"} & set(exclude):
             self._check_model()
 
