@@ -12,7 +12,7 @@ from spacy.util import logger, minibatch
 from .callbacks import check_example, get_reader
 from .components.annotation import read_truth
 from .components.decoding import find_entities
-from .components.platt import UNFITTED, Calibration, fit_calibration
+from .components.platt import Calibration, fit_calibration
 from .components.tags import MISSING, count_tags
 from .components.token_ner import TokenNER
 from .evaluation.sources import predict_examples
@@ -46,21 +46,21 @@ def create_calibrate_ner(
 
 def calibrate_ner(
     nlp: Language, examples: Iterable[Example | Doc]
-) -> dict[str, Calibration]:
+) -> dict[str, Calibration | None]:
     """Calibrate the scores of each `token_ner` in a trained pipeline.
 
-    Log-odds of scores are multiplied by a slope, and an offset is added: those under
-    which the entities that it finds in `examples` are the likeliest to be right where
-    they are. Both are kept in the `cfg` of the component, and saved with it. No entity
-    changes, nor which has the higher score. Where all that it finds are right, or none,
-    they are 1 and 0, which change nothing, with a warning.
+    A score s becomes one with log-odds of a slope times -log(1 - s), plus an offset:
+    those under which the entities that it finds in `examples` are the likeliest to be
+    right where they are. Both are kept in the `cfg` of the component, and saved with
+    it. No entity changes, nor which has the higher score. Where all that it finds are
+    right, or none, scores stay as they are, with a warning.
 
     examples (Iterable[Example | Doc]): Gold docs that the pipeline was not trained on,
         such as the development set. Nothing in them is changed. Where they annotate
         fewer types than a component has as labels, as for one that was sourced, mark as
         missing what may be of the others: O says that a token is no entity of any type.
-    RETURNS (dict[str, tuple[float, float]]): Slopes and offsets, by the names of
-        components.
+    RETURNS (dict[str, tuple[float, float] | None]): Slopes and offsets, by the names of
+        components; None where scores stay.
     RAISES (ValueError): If there is no `token_ner`.
     """
     check_pipeline(nlp)
@@ -76,7 +76,7 @@ def _calibrate(
     golds: Iterable[Example | Doc],
     source: str,
     frozen: Sequence[str] = (),
-) -> dict[str, Calibration]:
+) -> dict[str, Calibration | None]:
     pipes = {name: p for name, p in nlp.pipeline if isinstance(p, TokenNER)}
     if not pipes:
         raise ValueError(
@@ -87,7 +87,7 @@ def _calibrate(
     golds = list(golds)
     pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
     for name, pipe in pipes.items():
-        pipe.cfg["calibration"] = UNFITTED  # what was fitted to other weights is stale
+        pipe.cfg["calibration"] = None  # what was fitted to other weights is stale
         pairs = np.array(list(judge_entities(nlp, name, golds))).reshape(-1, 2)
         n_right = int(pairs[:, 1].sum())
         if 0 < n_right < len(pairs):

@@ -43,11 +43,7 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
     and the same for each misspelling of the test set, `misspelt`.
     """
     for dataset in DATASETS:
-        results = sorted((root / "metrics" / dataset).glob("*/*/seed*.json"))
-        names = [path.relative_to(root / "metrics").with_suffix("") for path in results]
-        models = [root / "training" / name / "model-best" for name in names]
-        models = [model for model in models if model.is_dir()]
-        if not models:
+        if not (models := find_models(root, dataset)):
             continue
         train, test = (
             list(read_docs(root / "corpus" / dataset / f"{split}.spacy", Vocab()))
@@ -57,15 +53,30 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
         copies = [misspell(golds, seed=seed) for seed in SEEDS]
         for model in models:
             nlp = load_trained(model)
-            embedder, variant, seed = model.parts[-4:-1]
             yield {
-                "dataset": dataset,
-                "embedder": embedder,
-                "variant": variant,
-                "seed": int(seed.removeprefix("seed")),
+                **name_trial(model),
                 "scores": _score(nlp, golds, golds, knowledge),
                 "misspelt": [_score(nlp, docs, golds, knowledge) for docs in copies],
             }
+
+
+def find_models(root: Path, dataset: str, trial: str = "*/*") -> list[Path]:
+    """Find the pipelines of trials ("EMBEDDER/VARIANT") that are done."""
+    results = sorted((root / "metrics" / dataset).glob(f"{trial}/seed*.json"))
+    names = [path.relative_to(root / "metrics").with_suffix("") for path in results]
+    models = [root / "training" / name / "model-best" for name in names]
+    return [model for model in models if model.is_dir()]
+
+
+def name_trial(model: Path) -> dict[str, Any]:
+    """Name the trial of a pipeline that was found."""
+    dataset, embedder, variant, seed = model.parts[-5:-1]
+    return {
+        "dataset": dataset,
+        "embedder": embedder,
+        "variant": variant,
+        "seed": int(seed.removeprefix("seed")),
+    }
 
 
 def _score(

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .platt import UNFITTED, Calibration, calibrate
+from .platt import Calibration, calibrate
 from .tags import BEGIN, END, INSIDE, KINDS, OUTSIDE, SOLE
 
 
 class Entities(NamedTuple):
     """The entities of one text, in order, from first tokens up to ends.
 
-    Scores are the products of the probabilities of their tags, calibrated; float32.
+    Scores are the products of the probabilities of their tags, or calibrated; float32.
     """
 
     starts: NDArray
@@ -63,7 +63,7 @@ def find_entities(
     tags: NDArray,
     scores: NDArray,
     lengths: NDArray,
-    calibration: Calibration = UNFITTED,
+    calibration: Calibration | None = None,
 ) -> list[Entities]:
     """Find the entities that tags make up in each text, and score them.
 

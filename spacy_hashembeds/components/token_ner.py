@@ -25,11 +25,11 @@ from ..layers.loss import get_cross_entropy
 from .annotation import forbid_tags, read_truth, set_entities
 from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
 from .defaults import DEFAULT_TOK2VEC
-from .platt import UNFITTED, check_calibration
+from .platt import check_calibration
 from .tags import check_label, check_labels, count_tags
 
 # What there is where nothing was fitted, or saved by versions that fitted nothing.
-_UNFITTED = {"calibration": UNFITTED}
+_UNFITTED = {"calibration": None}
 
 
 @Language.factory(

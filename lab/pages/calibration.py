@@ -1,0 +1,178 @@
+"""Measure the calibration of trained pipelines, and fill the table in ner.md.
+
+    python -m lab.pages.calibration FOLDER
+
+FOLDER is where trials or sweeps were run, with their `corpus`, `metrics` and
+`training`. Each recommended pipeline that is done is measured on development data,
+where each fifth of the documents is scored by what was fitted to the others, divided at
+random twenty times; and on test data, by what was fitted to all of it. Both are written
+to calibration.json, in place of those of the same corpus, variant and seed. Without
+FOLDER the table alone is filled.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.calibration import judge_entities
+from spacy_hashembeds.components.platt import calibrate, fit_calibration
+from spacy_hashembeds.components.token_ner import TokenNER
+from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.evaluation.reliability import measure_calibration
+from spacy_hashembeds.loading import load_trained
+
+from .markdown import to_markdown
+from .misspellings import find_models, name_trial, save, update
+from .results import CORPORA, fill_all, read_measured
+
+PAGE = Path(__file__).parents[2] / "docs" / "ner.md"
+CALIBRATION = Path(__file__).with_suffix(".json")
+
+#: The recommended pipeline, of the grid `joined`.
+TRIAL = "subword_token_ner/joined"
+#: Documents are divided into so many parts, and these into fifths, so often.
+N_PARTS = 20
+N_FOLDS = 5
+N_DIVISIONS = 20
+#: Below which a score is said to be low.
+LOW = 0.3
+#: How often right entities are drawn by their scores, for each division.
+N_DRAWS = 10
+
+#: Scores of entities, and whether these are right.
+Judged = tuple[NDArray, NDArray]
+
+
+def measure(root: Path) -> Iterator[dict[str, Any]]:
+    """Measure all recommended pipelines that are done: on "dev" and "test"."""
+    for dataset in CORPORA:
+        if not (models := find_models(root, dataset, TRIAL)):
+            continue
+        dev, test = (
+            list(read_docs(root / "corpus" / dataset / f"{split}.spacy", Vocab()))
+            for split in ("dev", "test")
+        )
+        for model in models:
+            nlp = load_trained(model)
+            parts = [_judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
+            yield {
+                **name_trial(model),
+                "dev": cross_validate(parts),
+                "test": transfer(join(parts), _judge(nlp, test)),
+            }
+
+
+def _judge(nlp: Language, golds: Sequence[Doc]) -> Judged:
+    (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
+    nlp.get_pipe(name).cfg["calibration"] = None  # type: ignore[attr-defined]
+    pairs = np.array(list(judge_entities(nlp, name, golds))).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1] == 1
+
+
+def join(parts: Sequence[Judged]) -> Judged:
+    """Put parts one after the other."""
+    scores, is_right = zip(*parts, strict=True)
+    return np.concatenate(scores), np.concatenate(is_right)
+
+
+def cross_validate(parts: Sequence[Judged]) -> dict[str, Any]:
+    """Calibrate parts by what is fitted to others, in each of many divisions."""
+    rng = np.random.default_rng(0)
+    afters = []
+    for _ in range(N_DIVISIONS):
+        folds = rng.permutation(len(parts)) % N_FOLDS
+        fitted = [
+            fit_calibration(
+                *join([p for p, of in zip(parts, folds, strict=True) if of != k])
+            )
+            for k in range(N_FOLDS)
+        ]
+        each = zip(parts, folds, strict=True)
+        afters.append(
+            np.concatenate([calibrate(np.log(p[0]), fitted[k]) for p, k in each])
+        )
+    return compare_scores(join(parts), afters)
+
+
+def transfer(fitted: Judged, judged: Judged) -> dict[str, Any]:
+    """Calibrate scores by what is fitted to others."""
+    after = calibrate(np.log(judged[0]), fit_calibration(*fitted))
+    return compare_scores(judged, [after] * N_DIVISIONS)
+
+
+def compare_scores(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
+    """Give calibration errors before and, on average, after; that of scores which say
+    exactly how often entities are right (`chance`); and of entities whose scores were
+    low, the sums of scores before and after, and how many are right.
+    """
+    before, is_right = judged
+    rng = np.random.default_rng(0)
+    is_low = before < LOW
+    return {
+        "entities": len(before),
+        "precision": float(is_right.mean()),
+        "before": _measure_error(before, is_right),
+        "after": fmean(_measure_error(a, is_right) for a in afters),
+        "chance": fmean(
+            measure_calibration(after, rng.random(len(after)) < after)["error"]
+            for after in afters
+            for _ in range(N_DRAWS)
+        ),
+        "low": {
+            "entities": int(is_low.sum()),
+            "before": float(before[is_low].sum()),
+            "after": fmean(float(after[is_low].sum()) for after in afters),
+            "right": int(is_right[is_low].sum()),
+        },
+    }
+
+
+def _measure_error(scores: NDArray, is_right: NDArray) -> float:
+    return measure_calibration(scores.tolist(), is_right.tolist())["error"]
+
+
+def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Make the table that has a row for each corpus: means over its pipelines."""
+    header = ["corpus", "seeds", "entities", "development", "chance", "test", "chance"]
+    table = [[*header, f"scored below {LOW}", "right"]]
+    for dataset, corpus in CORPORA.items():
+        if of_corpus := [row for row in rows if row["dataset"] == dataset]:
+            dev, test = ([row[key] for row in of_corpus] for key in ("dev", "test"))
+            cells = [f"{fmean(part['entities'] for part in dev):,.0f}"]
+            for parts in (dev, test):
+                errors = (_mean(parts, key) for key in ("before", "after"))
+                cells += [" → ".join(errors), _mean(parts, "chance")]
+            low = [part["low"] for part in dev]
+            n = sum(part["entities"] for part in low)
+            before, after, right = (
+                f"{100 * sum(part[key] for part in low) / n:.0f}"
+                for key in ("before", "after", "right")
+            )
+            cells += [f"{before} → {after}", right]
+            table.append([corpus, str(len(of_corpus)), *cells])
+    return to_markdown(table)
+
+
+def _mean(parts: Sequence[Mapping[str, Any]], key: str) -> str:
+    return f"{100 * fmean(part[key] for part in parts):.1f}"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?")
+    folder = parser.parse_args().folder
+    rows = read_measured(CALIBRATION)
+    for row in measure(folder) if folder else ():
+        rows = update(rows, [row])
+        save(rows, CALIBRATION)  # at once, as a run is long
+        sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
+    fill_all({PAGE: {"calibration": make_table(rows)}})
