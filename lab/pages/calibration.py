@@ -123,7 +123,7 @@ def compare_scores(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
         "before": _measure_error(before, is_right),
         "after": fmean(_measure_error(a, is_right) for a in afters),
         "chance": fmean(
-            measure_calibration(after, rng.random(len(after)) < after)["error"]
+            _measure_error(after, rng.random(len(after)) < after)
             for after in afters
             for _ in range(N_DRAWS)
         ),

@@ -63,11 +63,15 @@ def fit_by_newton(scores, is_right) -> np.ndarray:
     truth = np.where(is_right, (n_right + 1) / (n_right + 2), 1 / (n - n_right + 2))
     columns = np.stack([-np.log(1 - scores), np.ones(n)], axis=1)
     found = np.array([1.0, 0.0])
-    for _ in range(50):
+    for _ in range(15):
         probs = 1 / (1 + np.exp(-columns @ found))
         first = columns.T @ (probs - truth) + [found[0] - 1, 0]
         second = (columns.T * probs * (1 - probs)) @ columns + np.diag([1, 0])
-        found = found - np.linalg.solve(second, first)
+        step = np.linalg.solve(second, first)
+        losses = [
+            get_loss(scores, is_right, *(found - step * 0.5**k)) for k in range(9)
+        ]
+        found = found - step * 0.5 ** int(np.argmin(losses))  # or it may go too far
     return found
 
 
