@@ -60,6 +60,9 @@ def _to_markdown(text: str) -> str:
         source = "".join(cell["source"])
         is_code = cell["cell_type"] == "code"
         parts.append(f"```python\n{source}\n```" if is_code else source)
+        for output in cell.get("outputs", ()):
+            shown = "".join(output.get("text") or output["data"]["text/plain"])
+            parts.append(f"```text\n{shown}\n```")
     return "\n\n".join(parts)
 
 
