@@ -110,7 +110,7 @@ def make_convolution(
     _, norm = _make_mixed(rng, 0)
     W = _make_rows(rng, PIECES * WIDTH, 3 * WIDTH)
     number = find_instructions(precision)
-    weights = Weights(W, norm) if number is None else pack(W, norm, number)
+    weights = Weights(W, norm, 1) if number is None else pack(W, norm, number)
     X, rows = _make_rows(rng, n + 2, WIDTH), np.arange(1, n + 1)
     return lambda: predict([weights], X, [Rows(rows, rows, n + 2)])
 

@@ -16,7 +16,7 @@ from benchmarks.data import Corpus, Sizes, load_corpus, load_texts
 from benchmarks.timing import Schedule
 from spacy_hashembeds.acceleration import blas
 from spacy_hashembeds.architectures.embedders import hash_words
-from spacy_hashembeds.architectures.embedders.hash_former_embed import find_parts
+from spacy_hashembeds.architectures.embedders.hash_former_embed import find_columns
 from spacy_hashembeds.hashing import lsh, md5
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.quantized import PRECISIONS
@@ -137,7 +137,7 @@ def test_hashformers_have_the_pairs_and_hashes_of_their_names(corpus, hashformer
     for name, (hasher, compressor) in layers.PAIRS.items():
         n_parameters = layers.count_parameters(hashformers[name])
         assert n_parameters == 4 * sizes[compressor] * 96 + mixer
-        columns = find_parts(hashformers[name]).columns
+        columns = find_columns(hashformers[name])
         assert [c.words.attrs["attr"] for c in columns] == layers.ATTRS
         for column in columns:
             assert column.hashing.layers[0].name == f"{hasher.lower()}hasher"

@@ -69,7 +69,7 @@ def nlp() -> Language:
 
 def find_caches(nlp) -> list[object]:
     nodes: list[Model] = list(nlp.get_pipe("tok2vec").model.walk())
-    caches = [node.attrs.get(name) for node in nodes for name in ("fold", "weights")]
+    caches = [node.attrs.get(name) for node in nodes for name in ("plan", "weights")]
     found = [cache for cache in caches if cache is not None]
     assert len(found) == 2
     return [cache.cached for cache in found]

@@ -1,4 +1,4 @@
-// Embed tokens through folded tables. See layers/mixing/foldedembed.py.
+// Embed tokens through folded tables. See layers/mixing/mixedembed.py.
 
 #pragma once
 

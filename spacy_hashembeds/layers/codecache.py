@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..kernels.distinct import find_distinct
 from ..kernels.sums import gather_add
 from ..threads import codes_lock
-from .identity import are_same
+from .params import are_same
 
 #: The most memory that the codes of a cache take, by default.
 MAX_BYTES = 2**20

@@ -1,6 +1,7 @@
 """Read the parameters of a layer, add to their gradients, and check what arrives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -9,8 +10,7 @@ from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.backends import ParamServer
 
-from .derived import Seal
-from .identity import are_same
+from .plan import Seal
 
 # What was found in order: the parameters of each store, attributes and dimensions.
 _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
@@ -48,6 +48,15 @@ def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None
     if not are_same(checked, state, _is_same_memory):
         check(model)
     _checked[store] = state
+
+
+def are_same(
+    old: Sequence[Any],
+    new: Sequence[Any],
+    is_same: Callable[[Any, Any], bool] = is_,
+) -> bool:
+    """Tell whether there are as many objects, each the same as before."""
+    return len(old) == len(new) and all(map(is_same, old, new))
 
 
 def _is_same_memory(old: Any, new: Any) -> bool:

@@ -28,11 +28,9 @@ from ..kernels.quantized import (
 )
 from ..kernels.sums import gather_add
 from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
-from .checks import check_integer
-from .derived import Derived
 from .dropout import draw_mask
 from .maxout import check_maxout, inc_maxout_grads, lay_out
-from .params import check_once
+from .plan import Plan
 
 #: So many rows at a time share products, which then stay in the processor's cache ...
 SHARING = 2048
@@ -52,25 +50,14 @@ Multiply = Callable[[NDArray], NDArray]
 
 
 class Convolution(NamedTuple):
-    """Thinc's layers of one convolution. Maxout is over a row and its neighbours."""
+    """One convolution: how many neighbours each row has on either side, and Thinc's
+    layers. Maxout is over a row and its neighbours.
+    """
 
-    window: Model
+    window_size: int
     maxout: Model
     layernorm: Model
     dropout: Model
-
-    @property
-    def window_size(self) -> int:
-        """Neighbours on either side."""
-        return self.window.attrs["window_size"]
-
-    def check_attributes(self) -> None:
-        """Check how many neighbours there are, and weights with it, once it arrives."""
-        check_once(self.window, self._check_window_size)
-
-    def _check_window_size(self, window: Model) -> None:
-        check_integer(window, "window_size", 0, 2**31)
-        self.check_weights()
 
     def check_weights(self) -> None:
         """Check weights once they arrive."""
@@ -79,29 +66,23 @@ class Convolution(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Maxout's weights, `(nP * nO, nI)`, with pieces as in the norm."""
+    """Maxout's weights, `(nP * nO, nI)`, with pieces as in the norm, and neighbours on
+    either side.
+    """
 
     W: NDArray
     norm: Norm
-
-    @property
-    def width(self) -> int:
-        """The width of a row, before and after."""
-        return len(self.norm.scale)
-
-    @property
-    def window_size(self) -> int:
-        """Neighbours on either side."""
-        return self.W.shape[1] // self.width // 2
+    window_size: int
 
     def split_windows(self) -> NDArray:
         """Cut W by neighbour. *Shape:* `(neighbours * nP * nO, width)`."""
-        W = self.W.reshape(len(self.W), -1, self.width)
-        return W.transpose(1, 0, 2).reshape(-1, self.width)
+        width = len(self.norm.scale)
+        W = self.W.reshape(len(self.W), -1, width)
+        return W.transpose(1, 0, 2).reshape(-1, width)
 
 
-class LaidOut(Derived[Sequence[Weights | Packed]]):
-    """A cache of an encoder's weights, laid out for predicting in a precision.
+class LaidOut(Plan[list[Convolution], Sequence[Weights | Packed]]):
+    """An encoder's plan: its weights, laid out for predicting in a precision.
 
     It names the precision of training too.
     """
@@ -118,19 +99,23 @@ class LaidOut(Derived[Sequence[Weights | Packed]]):
     def get(self, convolutions: Sequence[Convolution]) -> Sequence[Weights | Packed]:
         """Get the weights of each convolution, which are checked."""
         precision = "float32" if IN_FLOAT32.get() else self.precision
-        instructions = find_instructions(precision)
-        key = None if instructions is None else (instructions, compiled.kernels)
 
         def compute() -> Sequence[Weights | Packed]:
             for layers in convolutions:
                 layers.check_weights()
-            weights = [Weights(*lay_out(c.maxout, c.layernorm)) for c in convolutions]
+            weights = list(map(lay_out_convolution, convolutions))
+            instructions = find_instructions(precision)
             if instructions is None:
                 return weights
-            return [pack(*of_layer, instructions) for of_layer in weights]
+            return [pack(w.W, w.norm, instructions) for w in weights]
 
         models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
+        key = precision, compiled.kernels
         return self.get_or_compute(models, compute, key) or compute()
+
+
+def lay_out_convolution(layers: Convolution) -> Weights:
+    return Weights(*lay_out(layers.maxout, layers.layernorm), layers.window_size)
 
 
 class Rows(NamedTuple):
@@ -240,15 +225,15 @@ def begin_update(
     Weights are checked. X is what the convolution before has computed, `(n, width)`.
     Matrices are multiplied in float32 or bfloat16.
     """
-    W, norm = weights = Weights(*lay_out(layers.maxout, layers.layernorm))
-    size, multiply = weights.window_size, find_multiply(precision)
-    Y = np.empty((len(rows.inputs), weights.width), dtype=X.dtype)
+    W, norm, size = lay_out_convolution(layers)
+    multiply, width = find_multiply(precision), len(norm.scale)
+    Y = np.empty((len(rows.inputs), width), dtype=X.dtype)
     steps = []
     for block in split_blocks(len(Y)):
         mixed = multiply(copy_windows(X, rows.inputs[block], size), W.T)
         Y[block], backprop_block = begin_finish(mixed, norm)
         steps.append((block, backprop_block))
-    mask = draw_mask(layers.dropout, (rows.n_padded, weights.width))
+    mask = draw_mask(layers.dropout, (rows.n_padded, width))
     if mask is not None:
         mask = mask[rows.padded]
         Y *= mask

@@ -200,7 +200,7 @@ def folder(tmp_path_factory):
 
 def get_encoders(nlp):
     nodes = (node for _, node in walk_layers(nlp))
-    return [node.attrs["weights"] for node in nodes if "convolutions" in node.attrs]
+    return [node.attrs["weights"] for node in nodes if "weights" in node.attrs]
 
 
 @pytest.mark.usefixtures("fewer_bits")

@@ -54,7 +54,7 @@ def find_precision(nlp, component):
     (found,) = {
         node.attrs["weights"].precision
         for name, node in walk_layers(nlp)
-        if name == component and "convolutions" in node.attrs
+        if name == component and "weights" in node.attrs
     }
     return found
 

@@ -129,7 +129,7 @@ def test_predictions_follow_every_change(gpu, model, vocab, change):
     docs = make_docs(vocab, [60])
     on_gpu = gpu.copy(model)
     before = predict(gpu, on_gpu, docs)
-    assert on_gpu.attrs["fold"].cached is None
+    assert on_gpu.attrs["plan"].cached is None
     change(on_gpu, docs)
     expected = np.concatenate(gpu.copy_back(on_gpu).predict(docs))
     assert not np.allclose(expected, before, atol=1e-3), "the change changes nothing"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from thinc.api import Adam, Linear, Model
 
-from spacy_hashembeds.layers.derived import Derived
 from spacy_hashembeds.layers.params import check_once, peek
+from spacy_hashembeds.layers.plan import Plan
 
 
 @pytest.fixture
@@ -13,8 +13,8 @@ def model() -> Model:
     return Linear(3, 2).initialize()
 
 
-def seal(model: Model) -> Derived[str]:
-    derived: Derived[str] = Derived()
+def seal(model: Model) -> Plan[Model, str]:
+    derived: Plan[Model, str] = Plan()
     assert derived.get_or_compute([model], lambda: "computed") == derived.cached
     return derived
 

@@ -14,8 +14,6 @@ from thinc.types import Floats2d
 
 from ...kernels.distinct import Distinct, find_distinct
 from ...layers.checks import check_choice
-from ...layers.identity import are_same
-from ...layers.mixing.column import Mixer
 from ...layers.params import check_once
 from ...layers.table import scatter_rows
 from .static_vectors import get_key_attr, get_vectors, get_vectors_width
@@ -134,23 +132,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 def find_vocabs(docs: Sequence[Doc]) -> list[Vocab]:
     return list({id(doc.vocab): doc.vocab for doc in docs}.values())
-
-
-class KeptMixer:
-    """Mixer for the vocabs of the latest Docs. Not copied with what keeps it."""
-
-    def __init__(self) -> None:
-        # one object, so that threads never see a part of it
-        self._latest: tuple[list[Vocab], Mixer] | None = None
-
-    def get(
-        self, docs: Sequence[Doc], make: Callable[[Sequence[Vocab]], Mixer]
-    ) -> Mixer:
-        """Get what mixes columns of these Docs, making it for other vocabs."""
-        vocabs, latest = find_vocabs(docs), self._latest
-        if latest is None or not are_same(latest[0], vocabs):
-            self._latest = latest = vocabs, make(vocabs)
-        return latest[1]
 
 
 def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:

@@ -14,7 +14,6 @@ from thinc.types import Floats2d
 
 from ...checks import MAX_WIDTH, check_integers, check_types
 from ...inputs import check_attributes
-from ...kernels.distinct import find_distinct
 from ...layers.compressors import add_forward, emb_forward, pool_forward, proj_forward
 from ...layers.hashers import (
     MAX_ROWS,
@@ -23,32 +22,20 @@ from ...layers.hashers import (
     set_ngrams,
     takes_ngrams,
 )
-from ...layers.mixing.column import Array, Backprop, Column, Mixer
+from ...layers.mixing.column import Array, Backprop, Column
 from ...layers.mixing.folding import Fold
 from ...layers.params import check_once
 from ...layers.source import wait_for
 from ...layers.table import check_table
-from ...layers.tree import (
-    MaxoutLayers,
-    TreeCache,
-    UnexpectedNodeError,
-    expect,
-    expect_maxout,
-)
+from ...layers.tree import UnexpectedNodeError, expect, expect_maxout
 from .character_ngrams import CHARACTER_NGRAM_SOURCE, CharacterNgrams
 from .descriptions import EmbedderDescription
-from .distinct_words import (
-    TEXT_ATTRIBUTES,
-    KeptMixer,
-    Words,
-    get_attribute,
-    with_distinct_words,
-)
+from .distinct_words import TEXT_ATTRIBUTES, Words, get_attribute, with_distinct_words
 from .distinct_words import forward as distinct_forward
 from .hash_words import forward as hash_forward
 from .hash_words import hash_words
-from .mix_attributes import embed_tokens
-from .static_vectors import add_vectors, get_vectors_width
+from .mix_attributes import Parts, embed_tokens, make_parts
+from .static_vectors import get_vectors_width
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -131,8 +118,7 @@ def HashFormerEmbed(
         dims={"nO": width},
         attrs={
             "include_static_vectors": include_static_vectors,
-            "parts": TreeCache(),
-            "fold": Fold(),
+            "plan": Fold(),
         },
     )
     wait_for(CHARACTER_NGRAM_SOURCE, model, _give_ngrams)
@@ -228,7 +214,7 @@ class CodeColumn(Column):
         self.hashing, self.vocabs = words.hashing, vocabs
         hasher, compress = self.hashing.layers[0], self.model._func
         if hasher._func in _HASHERS and compress in _COMPRESSORS:
-            self.has_rows, self.hashers = compress is emb_forward, [hasher]
+            self.has_rows, self.is_kept = compress is emb_forward, True
 
     def check(self) -> None:
         """Check the table once it arrives, if there is one."""
@@ -241,29 +227,9 @@ class CodeColumn(Column):
         return self.model(self.hashing.predict(words), is_train)
 
     def find_rows(self, keys: Array) -> tuple[Array, None]:
-        """Find the rows of keys, of which some may be equal."""
-        distinct = find_distinct(keys)
-        words = Words(self.vocabs, distinct.values.reshape(-1, 1))
-        return distinct.gather(self.hashing.predict(words)), None
-
-
-class Parts(NamedTuple):
-    """The layers of the tree. `vectors` is spaCy's StaticVectors."""
-
-    columns: list[WordColumn]
-    attrs: list[int | str]
-    vectors: Model | None
-    maxout: MaxoutLayers
-    kept: KeptMixer
-
-    def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
-        """Give what mixes columns of keys, and the attributes that these are."""
-        mixer = self.kept.get(docs, self._make_mixer)
-        return add_vectors(mixer, self.attrs, self.vectors, docs)
-
-    def _make_mixer(self, vocabs: Sequence[Vocab]) -> Mixer:
-        columns = [CodeColumn(words, vocabs) for words in self.columns]
-        return Mixer(columns, *self.maxout)
+        """Find the rows of distinct keys."""
+        words = Words(self.vocabs, keys.reshape(-1, 1))
+        return self.hashing.predict(words), None
 
 
 def forward(
@@ -302,8 +268,11 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
         mixer.initialize()
 
 
-def find_parts(model: Model[InT, OutT]) -> Parts:
-    """Find the layers. UnexpectedNodeError: if a node is another, or nothing mixes."""
+def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
+    """Find the layers, for Docs of some vocabs.
+
+    UnexpectedNodeError: if a node is another, or nothing mixes.
+    """
     if len(model.layers) != 2:
         raise UnexpectedNodeError(model.name)
     embed, mixing = model.layers
@@ -315,10 +284,11 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
         vectors, to_list = expect(inputs.pop(), chain_forward, 2)
         expect(vectors, vectors_forward, 0)
         expect(to_list, ragged2list_forward, 0)
-    columns = [_expect_column(words) for words in inputs]
-    attrs: list[int | str] = [get_attribute(column.words) for column in columns]
+    words = [_expect_column(layer) for layer in inputs]
+    attrs: list[int | str] = [get_attribute(column.words) for column in words]
+    columns = [CodeColumn(column, vocabs) for column in words]
     (maxout,) = expect(mixing, with_array_forward, 1)
-    return Parts(columns, attrs, vectors, expect_maxout(maxout), KeptMixer())
+    return make_parts(columns, expect_maxout(maxout), attrs, vectors, vocabs)
 
 
 def _expect_column(words: Model) -> WordColumn:

@@ -7,9 +7,9 @@ both to equal values.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
+from numpy.typing import NDArray
 from spacy.attrs import IDS, intify_attr
 from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.featureextractor import forward as extract_forward
@@ -41,15 +41,15 @@ from ...layers.mixing import mixedembed
 from ...layers.mixing.column import Column, Mixer, find_column
 from ...layers.mixing.folding import Fold
 from ...layers.tree import (
-    TreeCache,
+    MaxoutLayers,
     UnexpectedNodeError,
     expect,
     expect_column,
     expect_maxout,
 )
-from .distinct_words import KeptMixer, get_attribute, read_keys
+from .distinct_words import find_vocabs, get_attribute, read_keys
 from .distinct_words import forward as distinct_forward
-from .static_vectors import add_vectors, get_vectors_width
+from .static_vectors import VectorColumn, get_key_attr, get_vectors_width
 from .subword_embed import SubwordColumn
 from .subword_embed import forward as subword_forward
 
@@ -58,27 +58,21 @@ OutT = list[Floats2d]
 
 
 class Parts(NamedTuple):
-    """The layers of the tree. `vectors` is spaCy's StaticVectors, and `subwords` runs a
-    `SubwordEmbed` once for each word.
+    """What mixes columns of keys of Docs of some vocabs, and what these keys are.
+
+    attrs: The attributes of all columns but that of word vectors, which is the last.
+    vocab: The vocab that has these vectors, if they are mixed in.
     """
 
-    extractor: Model
     mixer: Mixer
-    vectors: Model | None
-    subwords: Model | None
-    kept: KeptMixer
+    attrs: list[int | str]
+    vocab: Vocab | None
 
-    def get_inputs(self, docs: InT) -> tuple[Mixer, list[int | str]]:
-        """Give what mixes columns of keys, and the attributes that these are."""
-        mixer, columns = self.mixer, self.extractor.attrs["columns"]
-        if self.subwords is not None:
-            columns = [*columns, get_attribute(self.subwords)]
-            mixer = self.kept.get(docs, self._make_mixer)
-        return add_vectors(mixer, columns, self.vectors, docs)
-
-    def _make_mixer(self, vocabs: Sequence[Vocab]) -> Mixer:
-        column = SubwordColumn(cast(Model, self.subwords).layers[0], vocabs)
-        return replace(self.mixer, columns=[*self.mixer.columns, column])
+    def read_keys(self, docs: InT) -> NDArray:
+        """Read the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
+        if self.vocab is None:
+            return read_keys(docs, self.attrs)
+        return read_keys(docs, [*self.attrs, get_key_attr(self.vocab)])
 
 
 def mix_attributes(
@@ -124,8 +118,7 @@ def mix_attributes(
         layers=[*layers, with_array(mixer), cast(Model, ragged2list())],
         attrs={
             "include_static_vectors": include_static_vectors,
-            "fold": Fold(),
-            "parts": TreeCache(),
+            "plan": Fold(),
         },
     )
 
@@ -140,7 +133,7 @@ def embed_tokens(
     model: Model[InT, OutT],
     docs: InT,
     is_train: bool,
-    find: Callable[[Model], Any],
+    find: Callable[[Model, Sequence[Vocab]], Parts],
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     """Embed all tokens together.
 
@@ -152,15 +145,22 @@ def embed_tokens(
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
-    parts = model.attrs["parts"].get(model, find)
-    mixer, attrs = (None, []) if parts is None else parts.get_inputs(docs)
-    if mixer is None or not mixedembed.can_embed(mixer):
+    plan, vocabs = model.attrs["plan"], find_vocabs(docs)
+
+    def find_mixed(root: Model) -> Parts:
+        parts = find(root, vocabs)
+        if not mixedembed.can_embed(parts.mixer):
+            raise UnexpectedNodeError(root.name)
+        return parts
+
+    parts: Parts | None = plan.find_layers(model, find_mixed, *vocabs)
+    if parts is None:
         # no layer of its own: spaCy's tree has none, whose weights load into this one
         return chain_forward(model, docs, is_train)
-    keys = read_keys(docs, attrs)
+    keys = parts.read_keys(docs)
     if is_train:
-        mixer.replace_keys(keys)
-    Y, backprop_tokens = mixedembed.forward(mixer, model.attrs["fold"], keys, is_train)
+        parts.mixer.replace_keys(keys)
+    Y, backprop_tokens = mixedembed.forward(parts.mixer, plan, keys, is_train)
     shape = Y.shape
 
     def backprop(dYs: OutT) -> InT:
@@ -178,8 +178,11 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     chain_init(model, X, Y)
 
 
-def find_parts(model: Model[InT, OutT]) -> Parts:
-    """Find the layers. UnexpectedNodeError: if a node is not as it was built."""
+def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
+    """Find the layers, for Docs of some vocabs.
+
+    UnexpectedNodeError: if a node is not as it was built.
+    """
     if len(model.layers) not in (3, 5):
         raise UnexpectedNodeError(model.name)
     *inputs, mixer, to_list = model.layers
@@ -203,7 +206,26 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
     (mixing,) = expect(mixer, with_array_forward, 1)
     layers, columns = expect_maxout(mixing), _expect_columns(embed)
     check_columns(extractor, len(columns))
-    return Parts(extractor, Mixer(columns, *layers), vectors, subwords, KeptMixer())
+    attrs = [*extractor.attrs["columns"]]
+    if subwords is not None:
+        attrs.append(get_attribute(subwords))
+        columns.append(SubwordColumn(subwords.layers[0], vocabs))
+    return make_parts(columns, layers, attrs, vectors, vocabs)
+
+
+def make_parts(
+    columns: Sequence[Column],
+    layers: MaxoutLayers,
+    attrs: list[int | str],
+    vectors: Model | None,
+    vocabs: Sequence[Vocab],
+) -> Parts:
+    """Put columns together, and one for spaCy's StaticVectors, if there are any."""
+    if vectors is None:
+        return Parts(Mixer(columns, *layers), attrs, None)
+    vocab = vocabs[0]  # whose vectors count, as in spaCy
+    columns = [*columns, VectorColumn(vectors, vocab)]
+    return Parts(Mixer(columns, *layers), attrs, vocab)
 
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:

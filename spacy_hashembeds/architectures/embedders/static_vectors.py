@@ -1,30 +1,16 @@
 """The pipeline's word vectors as a column of keys."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from spacy.errors import Errors
-from spacy.tokens import Doc
 from spacy.vectors import Mode, Vectors
 from spacy.vocab import Vocab
 from thinc.api import Model, Ops
 
 from ...layers.checks import check_param
-from ...layers.mixing.column import Array, Backprop, Column, Mixer
+from ...layers.mixing.column import Array, Backprop, Column
 from ...layers.params import check_once, inc_grad, peek
 from ...layers.table import apply_dropout
-
-
-def add_vectors(
-    mixer: Mixer, attrs: list[int | str], model: Model | None, docs: Sequence[Doc]
-) -> tuple[Mixer, list[int | str]]:
-    """Have spaCy's StaticVectors, if they are there, embed one more column of keys."""
-    if model is None:
-        return mixer, attrs
-    vocab = docs[0].vocab
-    columns = [*mixer.columns, VectorColumn(model, vocab)]
-    return replace(mixer, columns=columns), [*attrs, get_key_attr(vocab)]
 
 
 class VectorColumn(Column):

@@ -195,7 +195,7 @@ def _get_ngrams(model: Model) -> Ngrams:
 class SubwordColumn(Column):
     """Column of the keys of words of some vocabs."""
 
-    hashers = ()
+    is_kept = True
 
     def __init__(self, model: Model, vocabs: Sequence[Vocab]) -> None:
         super().__init__(model)

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -15,8 +14,7 @@ from ...checks import MAX_DEPTH, MAX_WIDTH, check_choice, check_integers
 from ...kernels.packing import split
 from ...kernels.quantized import PRECISIONS
 from ...layers.checks import check_gradient, check_integer
-from ...layers.params import check_once
-from ...layers.tree import TreeCache, UnexpectedNodeError, expect, expect_maxout
+from ...layers.tree import UnexpectedNodeError, expect, expect_maxout
 from ...layers.windowencoder import (
     Convolution,
     LaidOut,
@@ -72,9 +70,7 @@ def MaxoutWindowEncoder(
         width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
     )
     model.replace_callbacks(forward, init=model.init)
-    model.attrs.update(
-        convolutions=TreeCache(), weights=LaidOut(precision, training_precision)
-    )
+    model.attrs["weights"] = LaidOut(precision, training_precision)
     return model
 
 
@@ -85,9 +81,10 @@ def forward(
     if is_list and not any(len(X) for X in Xs):
         # Thinc's layers don't agree on the shape of nothing.
         return Xs, lambda dYs: dYs
-    convolutions = None
+    convolutions, attrs = None, model.attrs
     if is_list and isinstance(model.ops, NumpyOps):
-        convolutions = model.attrs["convolutions"].get(model, find_convolutions)
+        plan, pad = attrs["weights"], attrs["pad"]
+        convolutions = plan.find_layers(model, find_convolutions, pad)
     if convolutions is None:
         return cast(Any, with_array_forward(model, cast(Any, Xs), is_train))
     return _forward_cpu(model, convolutions, Xs, is_train)
@@ -96,13 +93,8 @@ def forward(
 def _forward_cpu(
     model: Model[InT, OutT], convolutions: list[Convolution], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    for layers in convolutions:
-        layers.check_attributes()
-    pad, sizes = model.attrs["pad"], [len(X) for X in Xs]
-    # so many rows of zeros between Docs that none sees another
-    needed = sum(layers.window_size for layers in convolutions)
-    check = partial(check_integer, name="pad", minimum=needed, maximum=2**16)
-    check_once(model, check, needed)
+    plan, pad = model.attrs["weights"], model.attrs["pad"]
+    sizes = list(map(len, Xs))
     lengths = np.array(sizes)
     X: Any = np.ascontiguousarray(
         model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
@@ -110,7 +102,7 @@ def _forward_cpu(
     _check_width(X, convolutions[0].maxout.get_dim("nO"))
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
-        weights = model.attrs["weights"].get(convolutions)
+        weights = plan.get(convolutions)
         with one_thread():
             X = predict(weights, X, rows)
 
@@ -120,7 +112,7 @@ def _forward_cpu(
         return cast(OutT, split(X, sizes)), backprop_prediction
     for layers in convolutions:
         layers.check_weights()
-    backprops, precision = [], model.attrs["weights"].training_precision
+    backprops, precision = [], plan.training_precision
     with one_thread():
         for layers, computed in zip(convolutions, rows, strict=True):
             X, backprop_layer = begin_update(layers, X, computed, precision)
@@ -152,7 +144,13 @@ def find_convolutions(model: Model) -> list[Convolution]:
     # Thinc clones nothing where the depth is 1
     is_single = stack._func is residual_forward
     layers = [stack] if is_single else expect(stack, chain_forward)
-    return [_expect_convolution(layer) for layer in layers]
+    convolutions = [_expect_convolution(layer) for layer in layers]
+    for convolution in convolutions:
+        convolution.check_weights()
+    # so many rows of zeros between Docs that none sees another
+    needed = sum(convolution.window_size for convolution in convolutions)
+    check_integer(model, "pad", needed, 2**16)
+    return convolutions
 
 
 def _expect_convolution(model: Model) -> Convolution:
@@ -162,4 +160,5 @@ def _expect_convolution(model: Model) -> Convolution:
     maxout, layernorm, dropout = expect_maxout(mixer)
     if dropout is None:
         raise UnexpectedNodeError(mixer.name)
-    return Convolution(window, maxout, layernorm, dropout)
+    check_integer(window, "window_size", 0, 2**31)
+    return Convolution(window.attrs["window_size"], maxout, layernorm, dropout)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 from numpy.typing import NDArray
 from thinc.api import Model
 
+from ...kernels.cuda import is_used_by
 from ...kernels.rows import Finder, Weights
 from ..maxout import check_maxout
 from ..table import get_table
@@ -54,10 +55,9 @@ class Column:
     has_rows: bool = False
     has_weights: bool = False
 
-    #: The layers whose attributes and dimensions vectors depend on, beside keys and the
-    #: layer itself: then, on the CPU, prediction keeps what it made of keys. None if
-    #: they depend on anything else.
-    hashers: Sequence[Model] | None = None
+    #: Whether vectors depend on keys, and on what a plan looks at, alone: then, on the
+    #: CPU, prediction keeps what it made of keys.
+    is_kept: bool = False
 
     def __init__(self, model: Model, attr: str = "") -> None:
         self.model, self.attr = model, attr
@@ -66,11 +66,6 @@ class Column:
     def width(self) -> int:
         """The width of a vector."""
         return self.model.get_dim("nO")
-
-    @property
-    def is_kept(self) -> bool:
-        """Tell whether prediction keeps what it made of keys."""
-        return self.hashers is not None
 
     @property
     def replaces_keys(self) -> bool:
@@ -132,6 +127,11 @@ class Mixer:
     layernorm: Model
     dropout: Model | None
 
+    @cached_property
+    def is_on_gpu(self) -> bool:
+        """Tell whether its layers are computed by CuPy."""
+        return is_used_by(self.maxout.ops)
+
     def check(self) -> None:
         """Check weights and attributes of all layers once they arrive."""
         for column in self.columns:
@@ -147,11 +147,8 @@ class Mixer:
 
     @cached_property
     def embedding(self) -> list[Model]:
-        """The layers of the columns, and those that are their hashers."""
-        models = [column.model for column in self.columns]
-        for column in self.columns:
-            models += column.hashers or ()
-        return models
+        """The layers of the columns."""
+        return [column.model for column in self.columns]
 
     @cached_property
     def folded(self) -> list[Model]:

@@ -5,12 +5,12 @@ The product of a sum of rows is the sum of their products:
     W (E[a] + E[b]) = (W E[a]) + (W E[b])
 
 What is left is to gather and sum rows of `nP * nO` numbers, to take the maximum, and to
-normalise: see `foldedembed.py`. Columns that are no sums of rows go beside.
+normalise: see `mixedembed.py`. Columns that are no sums of rows go beside.
 
 Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
 and some milliseconds to make. They are made when weights are first used to predict, and
-cached until these change: see `derived.py`. So are the products of keys of other
-columns that were met lately: see `Column.hashers`.
+cached until these change: see `plan.py`. So are the products of keys of other columns
+that were met lately: see `Column.is_kept`.
 """
 
 import os
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.mixing import Norm
-from ..derived import Derived
 from ..maxout import lay_out
 from ..params import peek
+from ..plan import Plan
 from .column import Mixer
 
 #: The name of the environment variable that bounds the size of a folded table.
@@ -36,26 +36,26 @@ MOST_KEPT = 2**25
 
 @dataclass
 class FoldedTables:
-    """All tables in one, with Maxout's weights multiplied in.
+    """All tables in one, with Maxout's weights multiplied in; or none.
 
     F: The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
     starts: For each column that has rows, where they begin.
     W: For each other column its part of Maxout's weights.
-    description: What `foldedembed.py` told the kernel.
-    kept: What it keeps of keys. Both are replaced as a whole, so that threads never see
-        a part of them.
+    room: How many bytes of products of keys may be kept beside.
+    ready: What `mixedembed.py` made of them for some columns. It is replaced as a
+        whole, so that threads never see a part of it.
     """
 
     F: NDArray
     starts: dict[int, np.uint32]
     W: dict[int, NDArray]
     norm: Norm
-    description: Any = None
-    kept: Any = None
+    room: int = 0
+    ready: Any = None
 
 
-class Fold(Derived[FoldedTables]):
-    """Caches the folded tables of a layer."""
+class Fold(Plan[Any, FoldedTables]):
+    """The plan of a layer that embeds by folded tables."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,20 +71,23 @@ class Fold(Derived[FoldedTables]):
         self.drop()
         self._awaiting = peek(mixer.layernorm, "b")
 
-    def get(self, mixer: Mixer) -> FoldedTables | None:
-        """Get the folded tables, or None if they can't be used this time."""
+    def get(self, mixer: Mixer) -> FoldedTables:
+        """Get the folded tables, or none of them if they can't be used this time."""
         found = self.find(mixer.folded, mixer.embedding)
         if found is not None:
             return found
         mixer.check()
         # optimizers set each parameter anew, if only another view of it
         awaiting, self._awaiting = self._awaiting, None
-        if awaiting is peek(mixer.layernorm, "b") or not _is_worth_it(mixer):
-            return None
-        found = self.get_or_compute(mixer.folded, lambda: fold(mixer), mixer.embedding)
-        if found is not None:
-            # rounded as in the batches that they were met in, which a saved copy lacks
-            found.kept = None
+        if awaiting is not peek(mixer.layernorm, "b") and _is_worth_it(mixer):
+            models, embedding = mixer.folded, mixer.embedding
+            found = self.get_or_compute(models, lambda: fold(mixer), embedding)
+        if found is None:
+            W, norm = lay_out(mixer.maxout, mixer.layernorm)
+            parts = dict(enumerate(mixer.split_columns(W)))
+            return FoldedTables(W[:0], {}, parts, norm)
+        # rounded as in the batches that they were met in, which a saved copy lacks
+        found.ready = None
         return found
 
 
@@ -104,7 +107,8 @@ def fold(mixer: Mixer) -> FoldedTables:
     F = np.empty((n_rows, len(W)), dtype="float32")
     for (E, W_column), start in zip(products, starts.values(), strict=True):
         np.matmul(E, W_column, out=F[start : start + len(E)])
-    return FoldedTables(F, starts, rest, norm)
+    room = int(min(MOST_KEPT, 1e6 * _get_limit() - F.nbytes))
+    return FoldedTables(F, starts, rest, norm, room)
 
 
 def _is_worth_it(mixer: Mixer) -> bool:
@@ -116,11 +120,6 @@ def _is_worth_it(mixer: Mixer) -> bool:
     n_numbers = n_rows * mixer.maxout.get_dim("nO") * mixer.maxout.get_dim("nP")
     limit = _get_limit()
     return limit > 0 and n_numbers * 4 / 1e6 <= limit
-
-
-def measure_room(F: NDArray) -> int:
-    """Say how many bytes of products may be kept beside folded tables."""
-    return int(min(MOST_KEPT, 1e6 * _get_limit() - F.nbytes))
 
 
 def _get_limit() -> float:

@@ -1,4 +1,4 @@
-"""Embed the keys of tokens and mix them, on a GPU: see `cpumixedembed.py` for the CPU.
+"""Embed the keys of tokens and mix them, on a GPU: see `mixedembed.py` for the CPU.
 
 One kernel embeds all tables, and kernels take the gradients back to them. Nothing is
 folded.

@@ -9,7 +9,7 @@ from thinc.api import fix_random_seed
 
 from spacy_hashembeds.kernels import compiled, rows
 from spacy_hashembeds.layers import tableembed
-from spacy_hashembeds.layers.mixing import foldedembed, mixedembed
+from spacy_hashembeds.layers.mixing import mixedembed
 
 from ...kernels.paths import KERNELS, Noted, misalign, needs_kernels
 from ...toy_embedders import (
@@ -28,8 +28,8 @@ from ...toy_embedders import (
 
 pytestmark = needs_kernels
 
-#: Those with columns that no kernel embeds.
-OTHERS = [name for name in BUILDERS if "side by side" in name or "vectors" in name]
+#: Those of which no kernel embeds a column.
+OTHERS = [name for name in BUILDERS if "side by side" in name]
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ def test_predictions_are_those_of_numpy(vocab, name, n_tokens):
     if name in OTHERS:
         assert "finish_rows" in noted.names
         assert "embed_folded" not in noted.names
-    elif "subwords" in name:
-        # their products are kept, and summed for the kernel
+    elif "subwords" in name or "vectors" in name:
+        # their products are summed for the kernel
         assert {"gather_sums", "embed_folded"} <= set(noted.names[first:])
         assert "finish_rows" not in noted.names[first:]
     else:
@@ -90,9 +90,7 @@ def test_gradients_are_those_of_numpy(vocab, name):
 )
 def test_numpy_does_nothing_beside(vocab, build, monkeypatch):
     model, docs = build(vocab), make_docs(vocab)
-    monkeypatch.setattr(
-        foldedembed, "predict_by_numpy", lambda *_: pytest.fail("numpy")
-    )
+    monkeypatch.setattr(mixedembed, "predict_by_numpy", lambda *_: pytest.fail("numpy"))
     with compiled.using(KERNELS):
         predict(model, docs)
 
@@ -126,10 +124,10 @@ def test_attributes_that_change_are_seen(vocab, build, change):
     model, docs = build(vocab), make_docs(vocab)
     with compiled.using(KERNELS):
         before = predict(model, docs)
-        folded = model.attrs["fold"].cached
+        folded = model.attrs["plan"].cached
         change(model)
         after = predict(model, docs)
-        assert model.attrs["fold"].cached is folded
+        assert model.attrs["plan"].cached is folded
     with compiled.using(None):
         assert_close(after, predict(model, docs))
     assert not np.allclose(after, before)
@@ -165,7 +163,7 @@ def test_rows_that_no_table_has_are_refused(vocab, build, field, value, monkeypa
         described = rows.describe_finder(table)
         return (*described[:place], value, *described[place + 1 :])
 
-    monkeypatch.setattr(foldedembed, "describe_finder", describe_finder)
+    monkeypatch.setattr(mixedembed, "describe_finder", describe_finder)
     with (
         compiled.using(KERNELS),
         pytest.raises(ValueError, match="don't fit each other"),
@@ -249,7 +247,7 @@ def test_symbols_of_another_kind_are_not_read(vocab, build, lay, monkeypatch):
     expected = predict(model, docs)
     lay_symbols(model, lay)
     monkeypatch.setattr(tableembed, "check_once", lambda *_: None)
-    monkeypatch.setattr(foldedembed, "predict_by_numpy", lambda *_: expected)
+    monkeypatch.setattr(mixedembed, "predict_by_numpy", lambda *_: expected)
     with compiled.using(noted := Noted(KERNELS)):
         assert predict(model, docs) is not None
     assert noted.names == []

@@ -19,7 +19,7 @@ from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 from thinc.layers.chain import forward as forward_reference
 
 from spacy_hashembeds.layers import checks, maxout, table
-from spacy_hashembeds.layers.mixing import cpumixedembed, folding
+from spacy_hashembeds.layers.mixing import folding, mixedembed
 
 from ...toy_embedders import (
     BUILDERS,
@@ -55,7 +55,7 @@ def predict(model, docs):
 
 
 def is_folded(model) -> bool:
-    return model.attrs["fold"].cached is not None
+    return model.attrs["plan"].cached is not None
 
 
 LENGTHS = st.lists(st.one_of(st.integers(0, 90), st.just(300)), min_size=1, max_size=4)
@@ -72,7 +72,7 @@ def test_predictions_equal_the_reference(model, vocab, lengths, seed, monkeypatc
     docs = make_docs(vocab, [*lengths, 1], seed)
     expected = predict_reference(model, docs)
     for limit in ("256", "0"):
-        model.attrs["fold"] = folding.Fold()
+        model.attrs["plan"] = folding.Fold()
         monkeypatch.setenv(folding.LIMIT_NAME, limit)
         assert_close(predict(model, docs), expected)
         assert is_folded(model) == (limit == "256")
@@ -249,11 +249,13 @@ def test_threads_fold_once(vocab, monkeypatch, n_threads):
     """From cold, one thread folds, and all calls of all threads use what it made."""
     model, docs = build_hash(vocab), make_docs(vocab, [5, 90])
     made, plain = count_folds(monkeypatch), []
-    embed = cpumixedembed._embed_columns
+    by_numpy = mixedembed.predict_by_numpy
     monkeypatch.setattr(
-        cpumixedembed,
-        "_embed_columns",
-        lambda *a, **k: plain.append(1) or embed(*a, **k),
+        mixedembed,
+        "predict_by_numpy",
+        lambda ready, folded, keys: (
+            plain.extend([] if folded.starts else [1]) or by_numpy(ready, folded, keys)
+        ),
     )
     start = Barrier(n_threads)
 
@@ -305,11 +307,11 @@ def test_folded_tables_stay(vocab, maxout_pieces):
     model = build_hash(vocab, maxout_pieces=maxout_pieces)
     docs = make_docs(vocab)
     predict(model, docs)
-    folded = model.attrs["fold"].cached
+    folded = model.attrs["plan"].cached
     assert folded is not None
     for _ in range(3):
         predict(model, docs)
-        assert model.attrs["fold"].cached is folded
+        assert model.attrs["plan"].cached is folded
 
 
 def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
@@ -323,9 +325,9 @@ def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
         assert not is_folded(model)
     monkeypatch.setenv(folding.LIMIT_NAME, str(n_bytes / 1e6))
     assert_close(predict(model, docs), expected)
-    assert model.attrs["fold"].cached.F.nbytes == n_bytes
+    assert model.attrs["plan"].cached.F.nbytes == n_bytes
     monkeypatch.setenv(folding.LIMIT_NAME, "much")
-    model.attrs["fold"] = folding.Fold()
+    model.attrs["plan"] = folding.Fold()
     with pytest.raises(ValueError, match=r"FOLD_MB should be a number .* is 'much'"):
         predict(model, docs)
 
@@ -484,7 +486,7 @@ def test_who_keeps_a_backward_pass_does_not_keep_from_folding(model, vocab):
 def test_what_training_will_change_is_let_go(vocab):
     """At once: it is larger than the weights."""
     model, docs = build_hash(vocab), make_docs(vocab)
-    F = weakref.ref(predicting(model, docs).attrs["fold"].cached.F)
+    F = weakref.ref(predicting(model, docs).attrs["plan"].cached.F)
     assert F() is not None
     model.begin_update(docs)
     assert F() is None
@@ -495,7 +497,7 @@ def test_a_model_goes_when_it_is_let_go(vocab):
     model, docs = build_hash(vocab), make_docs(vocab)
     E = weakref.ref(get_nodes(model, "hashembed")[0].get_param("E"))
     predict(model, docs)
-    F = weakref.ref(model.attrs["fold"].cached.F)
+    F = weakref.ref(model.attrs["plan"].cached.F)
     gc.collect()
     gc.disable()
     try:

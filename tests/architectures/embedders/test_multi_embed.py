@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from thinc.api import set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.layers.mixing import cpumixedembed
+from spacy_hashembeds.layers.mixing import mixedembed
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -108,9 +108,9 @@ def test_symbols_train_the_row_for_unknown_ones_by_their_counts(
     counted = Doc(nlp.vocab, words=["rare", *["frequent"] * 4])
     model = build([counted], attrs=["NORM"], unknown_rate=0.5, dropout=None)
     is_taken = []
-    begin_update = cpumixedembed.begin_update
+    begin_update = mixedembed.begin_update
     monkeypatch.setattr(
-        cpumixedembed,
+        mixedembed,
         "begin_update",
         lambda *inputs: is_taken.append(True) or begin_update(*inputs),
     )

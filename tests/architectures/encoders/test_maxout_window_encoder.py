@@ -149,7 +149,7 @@ def test_the_fast_path_is_taken(both, monkeypatch):
 def test_padding_is_computed_as_far_as_it_is_seen():
     """Of four rows between two Docs the last convolution but one needs two."""
     ours = MaxoutWindowEncoder(width=8, window_size=1, maxout_pieces=2, depth=4)
-    layers = encoder_module.find_convolutions(ours)
+    layers = encoder_module.find_convolutions(ours.initialize())
     rows = list(encoder_module.lay_rows(layers, np.array([5, 3]), pad=4))
     assert [len(r.inputs) for r in rows] == [18, 16, 12, 8]
     assert {r.n_padded for r in rows} == {20}

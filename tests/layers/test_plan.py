@@ -1,4 +1,4 @@
-"""What is computed from parameters is used for as long as they are what they were."""
+"""What is found, and computed from parameters, is used until these change."""
 
 import copy
 import pickle
@@ -6,15 +6,25 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
-from thinc.api import SGD, Adam, Linear, Model
+from thinc.api import (
+    SGD,
+    Adam,
+    Dropout,
+    Linear,
+    Model,
+    NumpyOps,
+    chain,
+    set_dropout_rate,
+)
 
-from spacy_hashembeds.layers.derived import Derived
 from spacy_hashembeds.layers.params import peek
+from spacy_hashembeds.layers.plan import Plan
+from spacy_hashembeds.layers.tree import UnexpectedNodeError
 
 ONES = np.ones((3, 2), dtype="f")
 
 
-class Sums(Derived[float]):
+class Sums(Plan[list[Model], float]):
     """Sums W of all layers. What was computed is in `made`."""
 
     def __init__(self) -> None:
@@ -26,7 +36,7 @@ class Sums(Derived[float]):
         return self.made[-1]
 
     def get(self, *models: Model, key: object = None) -> float | None:
-        return self.get_or_compute(models, lambda: self.compute(list(models)), key)
+        return self.get_or_compute([*models], lambda: self.compute([*models]), key)
 
 
 @pytest.fixture
@@ -108,6 +118,92 @@ def test_gradients_break_no_seal(sums, model):
     assert (model.get_grad("W") == 2).all()
     assert model.get_grad("b").all()
     assert sums.cached == 6
+
+
+@pytest.fixture
+def root() -> Model:
+    hasher = Model("hasher", lambda *args: args, dims={"nV": 9}, attrs={"seed": 0})
+    return chain(Linear(3, 2), hasher, chain(Linear(2, 3), Dropout(0.1)))
+
+
+class Finder:
+    """Finds the nodes below a root. How often is in `n`."""
+
+    n = 0
+
+    def __call__(self, root: Model) -> list[Model]:
+        self.n += 1
+        if root.layers[0].name == "a stranger's":
+            raise UnexpectedNodeError(root.name)
+        return [*root.walk()][1:]
+
+
+def replace_below(root: Model) -> None:
+    root.layers[2].layers[1] = Linear(3, 2)
+
+
+DIFFERENT = {
+    "another function": lambda root: root.layers[2].replace_callbacks(lambda *a: a),
+    "another layer": lambda root: root.layers.__setitem__(0, Linear(3, 2)),
+    "another layer below": replace_below,
+    "one layer fewer": lambda root: root.layers.pop(),
+    "one attribute more": lambda root: root.layers[1].attrs.update(key=1),
+    "other operations": lambda root: setattr(root, "ops", NumpyOps()),
+    "another dimension": lambda root: root.layers[1]._dims.update(nV=10),
+}
+
+EQUAL = {
+    "name": lambda root: setattr(root.layers[0], "name", "another"),
+    "parameter": lambda root: root.layers[0].set_param("W", np.ones((3, 2), "f")),
+    "rate of dropout": lambda root: set_dropout_rate(root, 0.7),
+    "attribute of the root": lambda root: root.attrs.update(seed=1),
+}
+
+
+@pytest.mark.parametrize("change", [*DIFFERENT, *EQUAL])
+def test_layers_are_found_again_if_nodes_have_changed(root, change):
+    plan, find = Sums(), Finder()
+    assert plan.find_layers(root, find) == plan.find_layers(root, find)
+    (DIFFERENT | EQUAL)[change](root)
+    assert plan.find_layers(root, find) == [*root.walk()][1:]
+    assert find.n == (2 if change in DIFFERENT else 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda attrs: attrs.update(seed=2),
+        lambda attrs: attrs.update(seed=[1]),  # equal, but another
+        lambda attrs: attrs.pop("seed"),
+        lambda attrs: attrs.update(other=attrs.pop("seed")),
+    ],
+    ids=["other", "another", "fewer", "renamed"],
+)
+def test_attributes_that_change_are_seen(root, change):
+    plan, find, attrs = Sums(), Finder(), root.layers[1].attrs
+    attrs["seed"] = [1]
+    plan.find_layers(root, find)
+    attrs["seed"].append(2)  # in place
+    plan.find_layers(root, find)
+    assert find.n == 1
+    change(attrs)
+    plan.find_layers(root, find)
+    assert find.n == 2
+
+
+def test_what_is_given_beside_is_watched_too(root):
+    plan, find, vocabs = Sums(), Finder(), [[], []]
+    for i, more in enumerate([(), vocabs[:1], vocabs, vocabs[1:], ()], start=1):
+        for _ in range(2):
+            plan.find_layers(root, find, *more)
+        assert find.n == i
+
+
+def test_strangers_are_found_to_be_none(root):
+    plan, find = Sums(), Finder()
+    root.layers[0].name = "a stranger's"
+    assert [plan.find_layers(root, find) for _ in range(2)] == [None, None]
+    assert find.n == 1
 
 
 def test_other_layers_and_another_key(sums, model):

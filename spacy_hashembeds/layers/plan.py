@@ -1,0 +1,249 @@
+"""What a model predicts with, made once, and asked in each call whether it still holds.
+
+A plan has two parts, each of which is made anew when it no longer holds. Layers are
+found by what nodes compute, so that nothing but that is ever bypassed: somebody may
+have wrapped or replaced any of Thinc's, by `with_nvtx_range` for instance, which leaves
+the name. And of their parameters something is computed, until these change.
+
+Thinc asks the proxy of a store of parameters, if there is one, whenever somebody gets
+or sets a parameter through its layer: an optimizer, `use_params`, whoever loads, saves
+or copies the layer. Here the proxy is a seal, which that breaks. What was computed is
+used until then, and afterwards as long as parameters equal a copy of those that it was
+computed of: whoever only reads them costs no more than a comparison.
+
+What somebody writes after a prediction, to an array that was got before it, is seen
+when `set_param` hands the array back, to each layer that has it. This is Thinc's own
+contract, which optimizers, `use_params`, loading and copying keep.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from operator import attrgetter, getitem, is_
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from thinc.api import Model
+from thinc.backends import ParamServer
+from thinc.types import FloatsXd
+
+from ..threads import derived_lock, one_thread
+from .tree import UnexpectedNodeError
+
+_L = TypeVar("_L")
+_V = TypeVar("_V")
+
+_get_function, _get_layers = attrgetter("_func"), attrgetter("_layers")
+_get_seal = attrgetter("_params.proxy")
+_get_token = attrgetter("_params.proxy.token")
+
+
+class _Tree(NamedTuple, Generic[_L]):
+    """Layers that were found below a root, and all that they were found by.
+
+    Lists are side by side, so that no Python is run for each node or attribute.
+    """
+
+    found: _L | None
+    nodes: list[Model]
+    functions: list[Callable]
+    parents: list[Model]
+    layers: list[list[Model]]
+    dicts: list[dict]
+    n_items: int
+    owners: list[dict]
+    names: list[str]
+    values: list[Any]
+
+    def holds(self, root: Model, more: Sequence[Any]) -> bool:
+        """Tell whether nodes compute, have the layers, and read, what they did then."""
+        try:
+            values = map(getitem, self.owners, self.names)
+            return (
+                all(map(is_, (root.ops, len(more), *more, *values), self.values))
+                and sum(map(len, self.dicts)) == self.n_items
+                and list(map(_get_function, self.nodes)) == self.functions
+                and [root._layers, *map(_get_layers, self.parents)] == self.layers
+            )
+        except KeyError:  # an attribute that is no longer there
+            return False
+
+
+class _Kept(NamedTuple, Generic[_V]):
+    """A value, the layers of whose parameters it was computed, and what else it is of.
+
+    The tokens are those of the layers' seals, and the copies are of their parameters.
+    """
+
+    key: Any
+    models: list[Model]
+    tokens: list[object]
+    copies: list[dict]
+    value: _V
+
+    def is_sealed(self) -> bool:
+        """Tell whether nobody got at the parameters."""
+        try:
+            return list(map(_get_token, self.models)) == self.tokens
+        except AttributeError:  # somebody else's proxy
+            return False
+
+    def has_equal_params(self) -> bool:
+        """Tell whether those that somebody got at are what they were."""
+        return all(
+            seal.token is token or seal.has(copies)
+            for seal, token, copies in zip(
+                map(_get_seal, self.models), self.tokens, self.copies, strict=True
+            )
+        )
+
+
+class Plan(Generic[_L, _V]):
+    """The layers that a model predicts with, and what was computed of their parameters.
+
+    Neither copied, pickled nor saved with a model. It does not hold the root, so that a
+    model goes when it is let go.
+    """
+
+    def __init__(self) -> None:
+        # each replaced as a whole, so that threads never see a part of it
+        self._tree: _Tree[_L] | None = None
+        self._kept: _Kept[_V] | None = None
+
+    def __reduce__(self) -> tuple:
+        return type(self), ()
+
+    def find_layers(
+        self, root: Model, find: Callable[[Model], _L], *more: Any
+    ) -> _L | None:
+        """Get what a function finds in a model, or None if it finds a stranger's node.
+
+        `find` raises an `UnexpectedNodeError` then. It looks at functions, layers,
+        operations and attributes, dimensions of what has no parameters, and at `more`,
+        and returns nothing that holds the root.
+        """
+        tree = self._tree
+        if tree is None or not tree.holds(root, more):
+            self._tree = tree = _look(root, find, more)
+        return tree.found
+
+    @property
+    def cached(self) -> _V | None:
+        """What was computed, if nobody got at the parameters since."""
+        kept = self._kept
+        return kept.value if kept is not None and kept.is_sealed() else None
+
+    def drop(self) -> None:
+        """Let go of what was computed."""
+        self._kept = None
+
+    def find(self, models: list[Model], key: Any = None) -> _V | None:
+        """Find what was computed, if nobody got at the parameters of just these layers.
+
+        key (Any): What it depends on beside parameters.
+        """
+        kept = self._kept
+        if kept is None or kept.models != models or kept.key != key:
+            return None
+        return kept.value if kept.is_sealed() else None
+
+    def get_or_compute(
+        self, models: list[Model], compute: Callable[[], _V], key: Any = None
+    ) -> _V | None:
+        """Get what was computed, or compute it on one thread; None if it can't be kept.
+
+        `compute` checks the layers' parameters first.
+        """
+        found = self.find(models, key)
+        if found is not None or not all(map(_can_seal, models)):
+            return found
+        with derived_lock:  # the first computes, and others wait
+            found = self.find(models, key)
+            if found is not None:
+                return found
+            seals = [_seal(model._params) for model in models]
+            tokens = list(map(_get_token, models))
+            kept, self._kept = self._kept, None
+            if kept is not None and (kept.models != models or kept.key != key):
+                kept = None
+            if kept is None or not kept.has_equal_params():
+                del kept  # it may be as large as what is computed
+                copies = [seal.copy_params() for seal in seals]
+                with one_thread():
+                    kept = _Kept(key, models, tokens, copies, compute())
+                if not (kept.is_sealed() and all(map(Seal.has, seals, copies))):
+                    return kept.value  # of what another thread is changing
+            self._kept = kept._replace(tokens=tokens)
+            return kept.value
+
+
+def _look(root: Model, find: Callable[[Model], _L], more: Sequence[Any]) -> _Tree[_L]:
+    nodes = list(root.walk())[1:]
+    parents = [node for node in nodes if node._layers]
+    layers = [list(node._layers) for node in (root, *parents)]
+    dicts = [node.attrs for node in nodes if node.attrs]
+    dicts += [n._dims for n in nodes if n._dims and not (n._layers or n.param_names)]
+    n_items = sum(map(len, dicts))
+    # trainers set the rate of dropout, which finds nothing
+    items = [(d, name) for d in dicts for name in d if name != "dropout_rate"]
+    owners, names = [d for d, _ in items], [name for _, name in items]
+    values = [root.ops, len(more), *more, *map(getitem, owners, names)]
+    functions = list(map(_get_function, nodes))
+    try:
+        found = find(root)
+    except UnexpectedNodeError:
+        found = None
+    watched = dicts, n_items, owners, names, values
+    return _Tree(found, nodes, functions, parents, layers, *watched)
+
+
+class Seal:
+    """The proxy of a store, with another token since somebody got at a parameter.
+
+    Gradients are the store's own business. Neither copied, pickled nor saved with it.
+    """
+
+    def __init__(self, store: ParamServer) -> None:
+        # the same dicts, without a proxy: to hold the store itself would be a circle
+        self._store = copy(store)
+        self.set_grad, self.inc_grad = self._store.set_grad, self._store.inc_grad
+        self.token = object()
+
+    def __reduce__(self) -> tuple:
+        return type(None), ()
+
+    def get_param(self, model_id: int, name: str) -> FloatsXd:
+        """Get a parameter, to which the caller may write."""
+        self.token = object()
+        # last: Thinc writes it back, over what another thread may have set before
+        return self._store.get_param(model_id, name)
+
+    def set_param(self, model_id: int, name: str, value: FloatsXd) -> None:
+        """Set a parameter, and only then break what another thread may have sealed."""
+        self._store.set_param(model_id, name, value)
+        self.token = object()
+
+    def copy_params(self) -> dict[Any, Any]:
+        """Copy the parameters of the store."""
+        return {key: array.copy() for key, array in self._store._params.items()}
+
+    def has(self, copies: dict[Any, Any]) -> bool:
+        """Tell whether the store has parameters equal to copies."""
+        params: dict[Any, Any] = dict(self._store._params)
+        return params.keys() == copies.keys() and all(
+            array.dtype == params[key].dtype and np.array_equal(array, params[key])
+            for key, array in copies.items()
+        )
+
+
+def _can_seal(model: Model) -> bool:
+    """Tell whether parameters are numpy's, and not served by somebody else's proxy."""
+    store = model._params
+    return isinstance(store.proxy, Seal | None) and all(
+        isinstance(array, np.ndarray) for array in store._params.values()
+    )
+
+
+def _seal(store: ParamServer) -> Seal:
+    if store.proxy is None:
+        store.proxy = Seal(store)
+    return store.proxy
