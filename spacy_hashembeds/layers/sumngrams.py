@@ -4,6 +4,7 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d, Ragged
 
+from ..kernels.distinct import find_distinct
 from ..kernels.ngrams import (
     MAX_NGRAM_SIZE,
     MAX_SNIPPET,
@@ -60,7 +61,9 @@ def forward(
     if len(ngrams.keys) == 0:
         return ops.alloc2f(len(ngrams.lengths), model.get_dim("nO")), lambda dY: words
     texts = ops.asarray1i(ngrams.find_texts())
-    vectors, backprop_vectors = run_distinct(embed, ngrams.keys, is_train)
+    distinct = find_distinct(ngrams.keys)
+    keys = ops.asarray(distinct.values)
+    vectors, backprop_vectors = run_distinct(embed, keys, distinct, is_train)
 
     def backprop(dY: OutT) -> InT:
         backprop_vectors(cast(Any, dY)[texts])

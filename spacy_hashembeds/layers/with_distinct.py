@@ -4,7 +4,8 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d, Ints1d, Ints2d
 
-from ..kernels.distinct import MAX_COLUMNS, find_distinct
+from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
+from .table import scatter_rows
 
 InT = Ints1d | Ints2d
 OutT = Floats2d
@@ -45,7 +46,9 @@ def forward(
     _check_keys(keys)
     if len(keys) == 0:
         return ops.alloc2f(0, layer.get_dim("nO")), lambda dY: keys
-    Y, backprop_copies = run_distinct(layer, keys, is_train)
+    distinct = find_distinct(ops.to_numpy(keys))
+    values = ops.asarray(distinct.values)
+    Y, backprop_copies = run_distinct(layer, values, distinct, is_train)
 
     def backprop(dY: OutT) -> InT:
         backprop_copies(dY)
@@ -55,17 +58,21 @@ def forward(
 
 
 def run_distinct(
-    layer: Model[Any, OutT], keys: Any, is_train: bool
-) -> tuple[OutT, Callable[[OutT], object]]:
-    """Run a layer once for each distinct key, and copy what it gives to each copy."""
+    layer: Model[Any, OutT], X: Any, distinct: Distinct, is_train: bool
+) -> tuple[OutT, Callable[[OutT], None]]:
+    """Run a layer once for each distinct key, and copy what it gives to each copy.
+
+    X is what it is given of the keys. *Shape:* of the output and its gradient
+    `(n, nO)`, for `n` copies.
+    """
     ops: Any = layer.ops
-    distinct = find_distinct(ops.to_numpy(keys))
+    Y, backprop_layer = layer(X, is_train)
     copies = ops.asarray1i(distinct.copies)
-    Y, backprop_layer = layer(ops.asarray(distinct.values), is_train)
 
     def backprop(dY: OutT) -> None:
         d_distinct = ops.alloc2f(*Y.shape)
-        ops.scatter_add(d_distinct, copies, ops.as_contig(dY))
+        dY = ops.as_contig(dY, dtype="float32")
+        scatter_rows(ops, copies.reshape(-1, 1), dY, d_distinct)
         backprop_layer(d_distinct)
 
     return cast(Any, Y)[copies], backprop

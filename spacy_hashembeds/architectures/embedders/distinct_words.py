@@ -15,7 +15,7 @@ from thinc.types import Floats2d
 from ...kernels.distinct import Distinct, find_distinct
 from ...layers.checks import check_choice
 from ...layers.params import check_once
-from ...layers.table import scatter_rows
+from ...layers.with_distinct import run_distinct
 from .static_vectors import get_key_attr, get_vectors, get_vectors_width
 
 
@@ -88,7 +88,8 @@ def forward(
     if not any(len(doc) for doc in docs):
         return [ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda dYs: []
     distinct = _find_distinct(model, docs)
-    Y, backprop_words = run_distinct(layer, find_vocabs(docs), distinct, is_train)
+    words = Words(find_vocabs(docs), distinct.values)
+    Y, backprop_words = run_distinct(layer, words, distinct, is_train)
 
     def backprop(dYs: OutT) -> InT:
         backprop_words(ops.xp.concatenate(dYs))
@@ -96,29 +97,6 @@ def forward(
 
     ends = np.cumsum([len(doc) for doc in docs]).tolist()
     return ops.xp.split(Y, ends[:-1]), backprop
-
-
-def run_distinct(
-    layer: Model[Words, Floats2d],
-    vocabs: Sequence[Vocab],
-    distinct: Distinct,
-    is_train: bool,
-) -> tuple[Floats2d, Callable[[Floats2d], None]]:
-    """Run a layer once for each distinct word, and share out what it gives.
-
-    *Shape:* of the output and its gradient `(n, nO)`, for `n` copies.
-    """
-    ops: Any = layer.ops
-    Y, backprop_layer = layer(Words(vocabs, distinct.values), is_train)
-    copies = ops.asarray1i(distinct.copies)
-
-    def backprop(dY: Floats2d) -> None:
-        d_distinct = ops.alloc2f(*Y.shape)
-        dY = ops.as_contig(dY, dtype="float32")
-        scatter_rows(ops, copies.reshape(-1, 1), dY, d_distinct)
-        backprop_layer(d_distinct)
-
-    return cast(Any, Y)[copies], backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:

@@ -25,7 +25,8 @@ from ...layers.mixing.column import Array, Backprop, Column
 from ...layers.params import check_once, peek
 from ...layers.subwords import MAX_CHARACTERS, Ngrams
 from ...layers.table import apply_dropout, inc_table_grad
-from .distinct_words import TEXT_ATTRIBUTES, Words, run_distinct, with_distinct_words
+from ...layers.with_distinct import run_distinct
+from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
 
 InT = Words
 OutT = Floats2d
@@ -211,4 +212,5 @@ class SubwordColumn(Column):
         if not is_used_by(model.ops):
             return model(Words(self.vocabs, keys.reshape(-1, 1)), is_train)
         distinct = find_distinct(model.ops.to_numpy(keys).reshape(-1, 1))
-        return run_distinct(model, self.vocabs, distinct, is_train)
+        words = Words(self.vocabs, distinct.values)
+        return run_distinct(model, words, distinct, is_train)
