@@ -58,8 +58,3 @@ def add_windows(
     d_windows = d_windows.reshape(len(rows), 2 * window_size + 1, dX.shape[1])
     for neighbour in range(2 * window_size + 1):
         dX[rows + (neighbour - window_size)] += d_windows[:, neighbour]
-
-
-def split_blocks(n: int) -> list[slice]:
-    """Cut rows into blocks."""
-    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]

@@ -9,7 +9,6 @@ other, once, in float32.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from ..kernels.quantized import (
     pack,
 )
 from ..kernels.sums import gather_add
-from ..kernels.windows import add_windows, copy_windows, find_rows, split_blocks
+from ..kernels.windows import BLOCK, add_windows, copy_windows, find_rows
 from .dropout import draw_mask
 from .maxout import check_maxout, inc_maxout_grads, lay_out
 from .plan import Plan
@@ -185,13 +184,14 @@ def _predict_rows(
     multiply: Multiply | None = None,
 ) -> None:
     """Add to Y what a convolution makes of rows. *Shape:* `(rows, width)`."""
-    multiply = multiply or partial(_multiply_windows, weights, X)
-    for block in split_blocks(len(rows)):
-        add_finished(multiply(rows[block]), weights.norm, Y[block])
-
-
-def _multiply_windows(weights: Weights, X: NDArray, rows: NDArray) -> NDArray:
-    return copy_windows(X, rows, weights.window_size) @ weights.W.T
+    W, norm, size = weights
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        if multiply is None:
+            mixed: NDArray = copy_windows(X, part, size) @ W.T
+        else:
+            mixed = multiply(part)
+        add_finished(mixed, norm, Y[start : start + BLOCK])
 
 
 def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | None:
@@ -229,7 +229,8 @@ def begin_update(
     multiply, width = find_multiply(precision), len(norm.scale)
     Y = np.empty((len(rows.inputs), width), dtype=X.dtype)
     steps = []
-    for block in split_blocks(len(Y)):
+    for start in range(0, len(Y), BLOCK):
+        block = slice(start, start + BLOCK)
         mixed = multiply(copy_windows(X, rows.inputs[block], size), W.T)
         Y[block], backprop_block = begin_finish(mixed, norm)
         steps.append((block, backprop_block))

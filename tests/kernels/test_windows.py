@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 from thinc.api import NumpyOps
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.windows import (
-    BLOCK,
-    add_windows,
-    copy_windows,
-    find_rows,
-    split_blocks,
-)
+from spacy_hashembeds.kernels.windows import add_windows, copy_windows, find_rows
 
 from .paths import both_paths
 
@@ -89,10 +83,3 @@ def test_rows_in_texts_or_next_to_them_are_found(lengths, pad, data):
     ]
     expected = [row for row in range(n) if min(abs(row - t) for t in texts) <= margin]
     assert find_rows(np.array(lengths), pad, margin).tolist() == expected
-
-
-@pytest.mark.parametrize("n", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
-def test_blocks_cover_all_rows_once(n):
-    rows = [row for block in split_blocks(n) for row in range(n)[block]]
-    assert rows == list(range(n))
-    assert all(block.stop - block.start <= BLOCK for block in split_blocks(n))

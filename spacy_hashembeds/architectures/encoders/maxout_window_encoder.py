@@ -78,7 +78,7 @@ def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     is_list = isinstance(Xs, list | tuple)  # and no array or Ragged
-    if is_list and not any(len(X) for X in Xs):
+    if is_list and not any(map(len, Xs)):
         # Thinc's layers don't agree on the shape of nothing.
         return Xs, lambda dYs: dYs
     convolutions, attrs = None, model.attrs
@@ -99,7 +99,12 @@ def _forward_cpu(
     X: Any = np.ascontiguousarray(
         model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
     )
-    _check_width(X, convolutions[0].maxout.get_dim("nO"))
+    width = convolutions[0].maxout.get_dim("nO")
+    if X.shape[1:] != (width,):
+        raise ValueError(
+            f"The input of MaxoutWindowEncoder should be {width} wide, but its shape "
+            f"is {X.shape}, padding included. Is the embedder's 'width' the same?"
+        )
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
         weights = plan.get(convolutions)
@@ -128,14 +133,6 @@ def _forward_cpu(
         return cast(InT, model.ops.unflatten(dX, cast(Any, lengths), pad=pad))
 
     return cast(OutT, split(X, sizes)), backprop
-
-
-def _check_width(X: Floats2d, width: int) -> None:
-    if X.shape[1:] != (width,):
-        raise ValueError(
-            f"The input of MaxoutWindowEncoder should be {width} wide, but its shape "
-            f"is {X.shape}, padding included. Is the embedder's 'width' the same?"
-        )
 
 
 def find_convolutions(model: Model) -> list[Convolution]:

@@ -365,7 +365,7 @@ def test_gradients_without_dropout_are_those_of_spacy(both):
         assert_close(actual, expected)
 
 
-@pytest.mark.parametrize("n", [1, 255, 256, 257, 513])
+@pytest.mark.parametrize("n", [1, 257, 511, 512, 513])
 def test_rows_at_the_edges_of_blocks_have_their_neighbours(both, n):
     ours, theirs = both
     (X,) = make_input(ours, [n])
