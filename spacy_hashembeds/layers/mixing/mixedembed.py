@@ -112,8 +112,10 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
 
 def predict_by_numpy(ready: Ready, folded: FoldedTables, keys: NDArray) -> NDArray:
     """Do the same as `predict`, column by column."""
-    tokens = _find_values(keys)
     kept = ready.kept if len(keys) <= FEW_TOKENS else []
+    if len(kept) == keys.shape[1]:  # to find copies takes longer than to sum for each
+        return finish(_mix(ready, folded, kept, (), keys), folded.norm)
+    tokens = _find_values(keys)
     mixed = _mix(ready, folded, kept, range(keys.shape[1]), tokens.values)
     return tokens.gather(finish(mixed, folded.norm))
 
