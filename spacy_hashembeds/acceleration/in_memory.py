@@ -53,10 +53,10 @@ def accelerate(
     the old one does, and each converted layer gives the same vectors, but for rounding.
     Layers that ours can't stand for stay.
 
-    The old pipeline stays as it is. Both share the vocab, the tokenizer, and components
-    that can't be copied, having no `to_disk`. Of others, what they don't save is not in
-    the copy: where that shows in what they annotate, there is an error. Meanwhile it
-    takes the components' place on disk, and twice their place in memory.
+    The old pipeline stays as it is. Both share the vocab, a tokenizer of yours, and
+    components that can't be copied, having no `to_disk`. Of others, what they don't
+    save is not in the copy: where that shows in what they annotate, there is an error.
+    Meanwhile it takes the components' place on disk, and twice their place in memory.
 
     nlp (Language): The pipeline, trained, on CPU or GPU, outside of any memory zone.
         It annotates the texts itself, with the components that are enabled.

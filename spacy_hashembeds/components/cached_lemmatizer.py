@@ -146,6 +146,10 @@ class CachedLemmatizer(Lemmatizer):
         return (
             self.lemmatize == getattr(self, f"{self.mode}_lemmatize", None)
             and "is_base_form" not in vars(self)
+            and all(
+                getattr(type(self), name).__module__.startswith("spacy.")
+                for name in ("is_base_form", f"{self.mode}_lemmatize")
+            )
             and all(type(table) in (Table, WatchedTable) for table in tables)
         )
 

@@ -3,8 +3,9 @@
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
+from spacy.matcher import Matcher
 from spacy.pipeline import AttributeRuler, EntityRuler, SpanRuler, factories
 from spacy.tokens import Doc
 from spacy.tokens._retokenize import set_token_attrs
@@ -16,7 +17,8 @@ from .cached_matcher import CachedMatcher
 class WithCachedMatcher:
     """A ruler whose Matcher, whenever it is made anew, is a `CachedMatcher`."""
 
-    _matcher: CachedMatcher
+    #: A stranger's, if somebody has put one in.
+    _matcher: Any
 
     @property
     def matcher(self) -> Any:
@@ -25,8 +27,8 @@ class WithCachedMatcher:
 
     @matcher.setter
     def matcher(self, matcher: Any) -> None:
-        is_cached = isinstance(matcher, CachedMatcher)
-        self._matcher = matcher if is_cached else CachedMatcher.from_matcher(matcher)
+        is_spacys = type(matcher) is Matcher
+        self._matcher = CachedMatcher.from_matcher(matcher) if is_spacys else matcher
 
 
 class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
@@ -41,34 +43,44 @@ class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
         """Set the attributes of one Doc's tokens, in place."""
         try:
             keys = self._matcher.find_single(doc) if self._is_spacys() else None
-            if keys is not None:
-                self._set_single(doc, keys)
-                return doc
+            found = None if keys is None else self._find_numbers(keys)
         except Exception:  # which spaCy's error handler is told
-            pass
-        return super().__call__(doc)
+            found = None
+        if found is None:
+            return super().__call__(doc)
+        try:
+            for number, i in found:
+                set_token_attrs(doc[i], self.attrs[number])
+        except Exception as error:
+            handled: Any = self.get_error_handler()(self.name, self, [doc], error)
+            return cast(Doc, handled)
+        return doc
 
     def _is_spacys(self) -> bool:
         """Tell whether nobody has put other methods into this one, or its class."""
-        return all(
+        return isinstance(self._matcher, CachedMatcher) and all(
             name not in vars(self)
-            and getattr(type(self), name) is getattr(AttributeRuler, name)
+            and getattr(type(self), name).__module__ == AttributeRuler.__module__
             for name in ("match", "set_annotations")
         )
 
-    def _set_single(self, doc: Doc, keys: Iterable[tuple[int, ...]]) -> None:
-        """Set the attributes of tokens that match patterns of these keys."""
+    def _find_numbers(
+        self, keys: Iterable[tuple[int, ...]]
+    ) -> list[tuple[int, int]] | None:
+        """Find the rules of keys of patterns that tokens match, and the tokens: later
+        rules have precedence. None if one sets attributes of no token of its match.
+        """
         known: dict[tuple[int, ...], list[int]]
         known = self.__dict__.setdefault("_numbers", {})
+        strings, found = self.vocab.strings, []
         for i, of in enumerate(keys):
             numbers = known.get(of)
-            if numbers is None:  # later rules have precedence
-                strings = self.vocab.strings
-                numbers = known[of] = sorted(int(strings[key]) for key in of)
-            for number in numbers:
-                if self.indices[number] not in (0, -1):
-                    raise IndexError  # which spaCy has better words for
-                set_token_attrs(doc[i], self.attrs[number])
+            if numbers is None:
+                numbers = known[of] = [int(strings[key]) for key in of]
+            found += [(number, i) for number in numbers]
+        found.sort()
+        is_inside = all(self.indices[number] in (0, -1) for number, _ in found)
+        return found if is_inside else None
 
 
 class CachedEntityRuler(WithCachedMatcher, EntityRuler):

@@ -6,10 +6,12 @@ but for each new word all of them are tried, which takes half of the tokenizer's
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from re import _constants as ops  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
+from types import BuiltinMethodType
 from typing import Any
 
 from spacy.language import Language
@@ -21,6 +23,9 @@ MATCHERS = (
     *("prefix_search", "suffix_search", "infix_finditer", "token_match"),
     "url_match",
 )
+
+#: And which of their methods these may be.
+METHODS = ("search", "match", "finditer")
 
 #: What an escape or a set of characters is, ...
 _SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
@@ -47,7 +52,9 @@ def _make_property(name: str) -> property:
 
     def set_match(tokenizer: Tokenizer, match: Any) -> None:
         pattern = getattr(match, "__self__", None)
-        if isinstance(pattern, re.Pattern) and needs_others(pattern):
+        # others may bind a function to an expression, to have that saved
+        is_own = isinstance(match, BuiltinMethodType) and match.__name__ in METHODS
+        if is_own and isinstance(pattern, re.Pattern) and needs_others(pattern):
             match = getattr(LetterlessPattern(pattern), match.__name__)
         spacys.__set__(tokenizer, match)
 
@@ -59,28 +66,33 @@ for _name in MATCHERS:
 
 
 class LetterlessPattern:
-    """A regular expression that matches nothing in words of letters alone."""
+    """A regular expression that matches nothing in words of letters alone. What else it
+    has is the expression's own, such as the `pattern` that spaCy saves.
+    """
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self._compiled = pattern
-        #: What spaCy saves.
-        self.pattern, self.flags = pattern.pattern, pattern.flags
 
-    def search(self, string: str, *span: int) -> re.Match[str] | None:
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # such as how to copy it
+            raise AttributeError(name)
+        return getattr(self._compiled, name)
+
+    def search(self, string: str, *args: int, **span: int) -> re.Match[str] | None:
         """Search a string: see `re.Pattern.search`."""
-        return None if string.isalpha() else self._compiled.search(string, *span)
+        return (
+            None if string.isalpha() else self._compiled.search(string, *args, **span)
+        )
 
-    def match(self, string: str, *span: int) -> re.Match[str] | None:
+    def match(self, string: str, *args: int, **span: int) -> re.Match[str] | None:
         """Match a string from its start: see `re.Pattern.match`."""
-        return None if string.isalpha() else self._compiled.match(string, *span)
+        return None if string.isalpha() else self._compiled.match(string, *args, **span)
 
-    def fullmatch(self, string: str, *span: int) -> re.Match[str] | None:
-        """Match all of a string: see `re.Pattern.fullmatch`."""
-        return None if string.isalpha() else self._compiled.fullmatch(string, *span)
-
-    def finditer(self, string: str, *span: int) -> Iterator[re.Match[str]]:
+    def finditer(self, string: str, *args: int, **span: int) -> Iterator[re.Match[str]]:
         """Find matches in a string: see `re.Pattern.finditer`."""
-        return iter(() if string.isalpha() else self._compiled.finditer(string, *span))
+        if string.isalpha():
+            return iter(())
+        return self._compiled.finditer(string, *args, **span)
 
 
 @lru_cache(maxsize=64)
@@ -90,12 +102,14 @@ def needs_others(pattern: re.Pattern[str]) -> bool:
     """
     if not isinstance(pattern.pattern, str):
         return False
-    flags, text = pattern.flags, pattern.pattern
+    flags, text = pattern.flags & ~re.DEBUG, pattern.pattern
     try:
-        # French has a megabyte of them, few of which are different
-        if not flags & re.VERBOSE and not _COMMENT.search(text):
-            text = _SET.sub(lambda found: _shorten(found[0], flags), text)
-        return _all_ways_need(_parser.parse(text, flags))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # whoever compiled it was warned
+            # French has a megabyte of sets, few of which are different
+            if not flags & re.VERBOSE and not _COMMENT.search(text):
+                text = _SET.sub(lambda found: _shorten(found[0], flags), text)
+            return _all_ways_need(_parser.parse(text, flags))
     except (re.error, RecursionError):
         return False
 

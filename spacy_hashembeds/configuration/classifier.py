@@ -3,11 +3,10 @@
 import re
 
 from ..analysis.recommendation import CLASSIFIER, CLASSIFIER_TRAINING
-from ..loading import find_architectures
 from .draft import Draft, check_block
 
 _BAG = re.compile(r"spacy(?:-legacy)?\.TextCatBOW\.v[123]")
-_MODEL = re.compile(r"components\.([^.]+)\.model")
+_ADAM = re.compile(r"(?:spacy-hashembeds\.)?Adam\.v1")
 
 #: What was measured (configs/hash_ngram_textcat.cfg).
 _BLOCK = {
@@ -21,30 +20,42 @@ _BATCHER = {"@batchers": "spacy.batch_by_sequence.v1", "size": 128}
 
 
 def find_bags_of_words(draft: Draft) -> list[str]:
-    """Find the places of spaCy's bags of words that are whole models of components."""
-    found = []
-    for place, block in find_architectures(draft.config.interpolate()).items():
-        model = _MODEL.fullmatch(place)
-        if (
-            model
-            and model[1] not in draft.left
-            and _BAG.fullmatch(block["@architectures"])
-        ):
+    """Find the places of spaCy's bags of words, if nothing else of the pipeline learns:
+    `[training]` is of all components.
+    """
+    found, others = [], []
+    for name, component in draft.config.interpolate()["components"].items():
+        place = f"components.{name}.model"
+        block = component.get("model") or {}
+        is_whole = not block.get("no_output_layer")
+        if name in draft.left:
+            others += (
+                [name] if "source" in component and not _is_frozen(draft, name) else []
+            )
+        elif _BAG.fullmatch(str(block.get("@architectures"))) and is_whole:
             found.append(place)
-    return found
+        elif block:
+            others.append(name)
+    return [] if others else found
+
+
+def _is_frozen(draft: Draft, name: str) -> bool:
+    return name in (draft.resolve("training.frozen_components") or [])
 
 
 def put_in_classifiers(draft: Draft) -> None:
     """Put ours in the place of bags of words, and train as it was measured."""
     for place in find_bags_of_words(draft):
-        exclusive = draft.resolve(f"{place}.exclusive_classes")
-        block = {**_BLOCK, "exclusive_classes": exclusive}
-        check_block(place, block)
+        old = draft.resolve(place)
+        check_block(place, old)
+        block = {**_BLOCK, "exclusive_classes": old["exclusive_classes"]}
         draft.replace(place, block, {"@architectures": CLASSIFIER})
     draft.set("training", "dropout", 0.0, CLASSIFIER_TRAINING)
     draft.replace("training.batcher", _BATCHER, {"@batchers": CLASSIFIER_TRAINING})
-    optimizer = draft.get("training.optimizer") or {"@optimizers": "Adam.v1"}
-    if isinstance(optimizer, dict) and "Adam" in str(optimizer.get("@optimizers")):
-        plain = {**optimizer, "L2": 0.0, "grad_clip": 0.0}
+    optimizer = draft.resolve("training.optimizer") or {"@optimizers": "Adam.v1"}
+    if _ADAM.fullmatch(str(optimizer.get("@optimizers"))):
+        raw = draft.get("training.optimizer")
+        plain = raw if isinstance(raw, dict) else optimizer
+        plain = {**plain, "L2": 0.0, "grad_clip": 0.0}
         reasons: dict[str | None, str] = dict.fromkeys(plain, CLASSIFIER_TRAINING)
         draft.replace("training.optimizer", plain, reasons)

@@ -118,6 +118,7 @@ def configure(
     write_out_models(draft)
     is_asked_for = (embedder, raw, vectors) != (None, None, None)
     if not is_asked_for and not find_embedders(draft) and find_bags_of_words(draft):
+        _check_corpus(draft, train)
         put_in_classifiers(draft)
         _complete(draft, train, blas=blas, scorer=scorer)
         return _finish(read, draft)
@@ -314,6 +315,14 @@ def _read_corpus(
         for each in tables
         if not each.is_pretrained
     }
+
+
+def _check_corpus(draft: Draft, train: str | Path | None) -> None:
+    """Check that there is a text in the corpus, if there is one."""
+    if train is not None:
+        first = next(iter(read_examples(train, _make_tokenizer(draft))), None)
+        if first is None:
+            raise ValueError(f"There is not a text in the corpus '{train}'.")
 
 
 def _make_tokenizer(draft: Draft) -> Language:

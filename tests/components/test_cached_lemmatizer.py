@@ -13,12 +13,13 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.lang.en.lemmatizer import EnglishLemmatizer
 from spacy.language import Language
 from spacy.lookups import Lookups, Table
 from spacy.parts_of_speech import IDS
 from spacy.pipeline import Lemmatizer
 from spacy.strings import get_string_id
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from spacy.util import load_language_data, registry
 
 from spacy_hashembeds.components import cached_lemmatizer
@@ -473,3 +474,25 @@ def test_each_class_is_spacys_own():
         )
     with pytest.raises(AttributeError, match="CachedNone"):
         _ = cached_lemmatizer.CachedNone
+
+
+def test_methods_that_somebody_has_put_into_spacys_class_are_called(monkeypatch):
+    def is_base_form(self: Any, token: Token) -> bool:
+        return bool(token.tag_ == "BASE")
+
+    monkeypatch.setattr(EnglishLemmatizer, "is_base_form", is_base_form)
+    lookups = Lookups()
+    for name in ("lemma_exc", "lemma_index", "lemma_rules"):
+        lookups.add_table(name, {})
+    lookups.get_table("lemma_rules")["noun"] = [["s", ""]]
+    lookups.get_table("lemma_index")["noun"] = ["dog"]
+    lemmas = []
+    for factory in ("lemmatizer", "cached_lemmatizer"):
+        nlp = spacy.blank("en")
+        lemmatizer = nlp.add_pipe(factory, config={"mode": "rule"})
+        lemmatizer.initialize(lookups=lookups)
+        doc = Doc(
+            nlp.vocab, ["dogs", "dogs"], pos=["NOUN", "NOUN"], tags=["BASE", "NNS"]
+        )
+        lemmas.append([token.lemma_ for token in lemmatizer(doc)])
+    assert lemmas[0] == lemmas[1] == ["dogs", "dog"]

@@ -8,8 +8,9 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.lang.en import English
+from spacy.matcher import Matcher
 from spacy.pipeline import AttributeRuler
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, Token
 
 from spacy_hashembeds.components.cached_matcher import CachedMatcher
 from spacy_hashembeds.components.cached_rulers import CachedAttributeRuler
@@ -176,6 +177,52 @@ def test_methods_that_somebody_has_replaced_are_called():
     ruler = make_ruler()
     ruler.set_annotations = lambda doc, matches: doc[0].__setattr__("lemma_", "mine")
     assert annotate(ruler, ("a", "NN"))[0][1:4] == ["", "", "mine"]
+
+
+def test_methods_that_somebody_has_put_into_spacys_class_are_called(monkeypatch):
+    monkeypatch.setattr(AttributeRuler, "match", lambda self, doc: [])
+    assert annotate(make_ruler(), ("a", "NN"))[0][1] == ""
+
+
+def test_a_matcher_that_somebody_has_put_in_is_asked():
+    class Other(Matcher):
+        def __call__(self, doc: Doc, **options: Any) -> list:
+            return []
+
+    ruler = make_ruler()
+    ruler.matcher = Other(ruler.vocab, validate=False)
+    assert annotate(ruler, ("a", "NN"))[0][1] == ""
+
+
+@pytest.mark.parametrize("attribute", ["IS_STOP", "LOWER"])
+def test_later_rules_have_precedence_in_what_words_share(attribute):
+    found = []
+    for factory in ("attribute_ruler", "cached_attribute_ruler"):
+        rules = [
+            {"patterns": [[{"TAG": "NN"}]], "attrs": {attribute: 1}},
+            {"patterns": [[{"TAG": "VB"}]], "attrs": {attribute: 0}},
+        ]
+        ruler = make_ruler(factory, rules)
+        doc = ruler(make_doc(ruler, ("shared", "VB"), ("shared", "NN")))
+        found.append(doc.to_array([attribute]).tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("factory", ["attribute_ruler", "cached_attribute_ruler"])
+def test_what_fails_is_not_begun_again(factory):
+    calls = []
+
+    def set_mark(token: Token, value: int) -> None:
+        calls.append(token.i)
+        if token.i:
+            raise ValueError("refused")
+
+    Token.set_extension("set_mark", getter=lambda _: 0, setter=set_mark, force=True)
+    rule = {"patterns": [[{"TAG": "NN"}]], "attrs": {"_": {"set_mark": 1}}}
+    ruler = make_ruler(factory, [rule])
+    with pytest.raises(ValueError, match="refused"):
+        ruler(make_doc(ruler, ("a", "NN"), ("b", "NN"), ("c", "NN")))
+    assert calls == [0, 1]
 
 
 @pytest.mark.parametrize("factory", ["attribute_ruler", "cached_attribute_ruler"])

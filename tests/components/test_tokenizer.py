@@ -3,6 +3,8 @@
 import copy
 import pickle
 import re
+import warnings
+from types import MethodType
 
 import pytest
 import spacy
@@ -181,3 +183,37 @@ def test_settings_of_spacys_are_kept():
     ours = QuickTokenizer.from_tokenizer(theirs)
     assert (ours.faster_heuristics, ours.max_cache_size) == (False, 7)
     assert ours.vocab is theirs.vocab
+
+
+def test_a_function_bound_to_an_expression_is_called(english):
+    theirs, ours = (QuickTokenizer.from_tokenizer(of) for of in english)
+    for name in ("search", "find"):
+
+        def search(pattern: re.Pattern, string: str) -> re.Match | None:
+            return re.search("b$", string)
+
+        search.__name__ = name
+        for tokenizer in (theirs, ours):
+            tokenizer.suffix_search = MethodType(search, re.compile("-"))
+            assert [token.text for token in tokenizer("xab")] == ["xa", "b"]
+
+
+def test_an_expression_is_what_it_was_but_for_words_of_letters(english):
+    theirs, ours = english
+    for string in ("(abc", "abc"):
+        for arguments, named in (((1,), {}), ((), {"pos": 1}), ((0, 2), {})):
+            found = ours.prefix_search(string, *arguments, **named)
+            expected = theirs.prefix_search(string, *arguments, **named)
+            assert (found and found.span()) == (expected and expected.span())
+    pattern = ours.infix_finditer.__self__
+    assert pattern.groups == theirs.infix_finditer.__self__.groups
+    assert pattern.fullmatch("abc") is None
+
+
+def test_warnings_of_an_expression_are_not_given_again():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pattern = re.compile("[[a]-")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert needs_others(pattern)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from spacy.tokens import DocBin
 from spacy.util import load_config
 
 from spacy_hashembeds.configuration.configure import configure
@@ -93,3 +94,50 @@ def test_an_optimizer_of_another_kind_keeps_its_settings(base):
     base.write_text(text, encoding="utf8")
     optimizer = configure(base).config["training"]["optimizer"]
     assert (optimizer["@optimizers"], optimizer["L2"]) == ("SGD.v1", 0.01)
+
+
+OTHERS = {
+    "a transformer": """
+[components.other]
+factory = "curated_transformer"
+
+[components.other.model]
+@architectures = "spacy-curated-transformers.BertTransformer.v1"
+""",
+    "another's": """
+[components.other]
+source = "en_core_web_sm"
+""",
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_beside_what_else_learns_training_stays(base, other):
+    base.write_text(base.read_text(encoding="utf8") + OTHERS[other], encoding="utf8")
+    with pytest.raises(ValueError, match=r"has none.*spacy.TextCatBOW"):
+        configure(base)
+    if other == "another's":  # where it is frozen it does not
+        edit(base, "frozen_components = []", 'frozen_components = ["other"]')
+        assert OURS in configure(base).text
+
+
+def test_other_optimizers_that_are_called_adam_keep_their_settings(base):
+    edit(base, '"Adam.v1"', '"RAdam.v1"')
+    optimizer = configure(base).config["training"]["optimizer"]
+    assert (optimizer["@optimizers"], optimizer["L2"]) == ("RAdam.v1", 0.01)
+
+
+def test_an_optimizer_by_a_variable_is_written_out(base):
+    text = base.read_text(encoding="utf8").replace("[training.optimizer]", "[adam]")
+    text = text.replace("[training]\n", "[training]\noptimizer = ${adam}\n")
+    base.write_text(text, encoding="utf8")
+    optimizer = configure(base).config["training"]["optimizer"]
+    assert (optimizer["L2"], optimizer["grad_clip"]) == (0.0, 0.0)
+
+
+def test_a_corpus_that_is_not_there_is_refused(base, tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file or folder 'nowhere"):
+        configure(base, train="nowhere.spacy")
+    DocBin().to_disk(tmp_path / "empty.spacy")
+    with pytest.raises(ValueError, match="not a text in the corpus"):
+        configure(base, train=tmp_path / "empty.spacy")
