@@ -57,6 +57,9 @@ class ArrayDoc:
     values (numpy.ndarray): *Shape:* `(tokens, attributes)`, uint64.
     """
 
+    #: Of which the embedder wants no more than that it is the same in all Docs.
+    vocab = None
+
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
 

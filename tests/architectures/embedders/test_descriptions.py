@@ -182,7 +182,7 @@ def test_what_is_wrong_with_another_package_stops_nobody(folder, tmp_path):
 
 def test_accelerate_leaves_an_embedder_of_another_package(used):
     encode = "components.tok2vec.model.encode"
-    assert used["report"] == [[encode], {}]
+    assert used["report"] == [[encode, "nlp.tokenizer"], {}]
     names = {key: used["faster"][key]["@architectures"] for key in ("embed", "encode")}
     assert names["embed"] == "toy.ToyEmbed.v1"
     assert names["encode"] == "spacy-hashembeds.MaxoutWindowEncoder.v1"
