@@ -23,7 +23,7 @@ from spacy_hashembeds.architectures.embedders.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
 )
-from spacy_hashembeds.dictionaries import NgramCounter
+from spacy_hashembeds.counting import KeyCounter
 from spacy_hashembeds.layers.source import Source
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
@@ -325,9 +325,9 @@ def _make_counter(docs: Sequence[Doc]) -> Callable[[CharacterNgrams], NDArray]:
 
     @cache
     def count(kind: CharacterNgrams) -> NDArray:
-        counter = NgramCounter(kind.max_ngrams)
+        counter = KeyCounter(8 * kind.max_ngrams)
         counter.add(kind.read(docs))
-        return counter.get_most_frequent()
+        return counter.get_most_frequent(kind.max_ngrams)
 
     return count
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import cache, partial
 
-import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.util import logger, minibatch
@@ -16,6 +15,7 @@ from .architectures.embedders.character_ngrams import (
 )
 from .callbacks import find_waiting, read_corpus
 from .checks import check_integers
+from .counting import KeyCounter
 from .layers.source import Source
 
 #: How many Docs are read at a time.
@@ -23,9 +23,6 @@ _BATCH = 256
 
 #: How many distinct n-grams are counted at a time, as a multiple of those wanted.
 _SPARE = 8
-
-#: How many more n-grams are gathered before they are counted, at least.
-_GATHERED = 1_000_000
 
 
 def create_count_ngrams(
@@ -83,11 +80,11 @@ def _let_wait(
         annotation: Annotation, kind: NgramKind | CharacterNgrams
     ) -> NDArray:
         most = kind.max_ngrams if isinstance(kind, CharacterNgrams) else max_ngrams
-        counter = NgramCounter(most)
+        counter = KeyCounter(_SPARE * most)
         docs = annotate(nlp, read_corpus(nlp, corpus, limit), annotation)
         for batch in minibatch(docs, _BATCH):
             counter.add(kind.read(batch))
-        ngrams = counter.get_most_frequent()
+        ngrams = counter.get_most_frequent(most)
         if len(ngrams) == 0:
             attr = f" with a {kind.attr}" if isinstance(kind, CharacterNgrams) else ""
             raise ValueError(
@@ -106,52 +103,3 @@ def _let_wait(
 
     for model, annotation in find_waiting(nlp, source):
         model.attrs[source] = Source(partial(get_ngrams, annotation))
-
-
-class NgramCounter:
-    """Finds the most frequent n-grams of a corpus, given part by part.
-
-    Where there are more than eight times as many distinct ones as are wanted, the
-    rarest are forgotten on the way, down to four times as many, and counted anew when
-    they come again. What is frequent throughout the corpus is not missed for this;
-    which of the rare n-grams are in depends on where they stand.
-    """
-
-    def __init__(self, max_ngrams: int) -> None:
-        self.max_ngrams = max_ngrams
-        self._keys = np.zeros(0, dtype="uint64")
-        self._counts = np.zeros(0, dtype="int64")
-        self._gathered: list[NDArray] = []
-        self._n_gathered = 0
-
-    def add(self, keys: NDArray) -> None:
-        """Count n-grams. *Shape:* `(n,)`, uint64."""
-        self._gathered.append(keys)
-        self._n_gathered += len(keys)
-        if self._n_gathered >= max(_GATHERED, self.max_ngrams):
-            self._count()
-
-    def get_most_frequent(self) -> NDArray:
-        """Get those seen most often. *Shape:* `(n,)`, uint64, in ascending order."""
-        self._count()
-        return self._keys[self._find_top(self.max_ngrams)]
-
-    def _count(self) -> None:
-        gathered = np.concatenate([self._keys[:0], *self._gathered])
-        self._gathered, self._n_gathered = [], 0
-        keys, counts = np.unique(gathered, return_counts=True)
-        places = np.searchsorted(self._keys, keys)
-        is_new = places == np.searchsorted(self._keys, keys, side="right")
-        self._counts[places[~is_new]] += counts[~is_new]
-        # one after the other: each is as large as all that is known
-        self._keys = np.insert(self._keys, places[is_new], keys[is_new])
-        self._counts = np.insert(self._counts, places[is_new], counts[is_new])
-        if len(self._keys) > _SPARE * self.max_ngrams:
-            top = self._find_top(_SPARE // 2 * self.max_ngrams)
-            self._keys, self._counts = self._keys[top], self._counts[top]
-
-    def _find_top(self, n: int) -> NDArray:
-        """Find where the largest counts are. *Shape:* `(n,)` or less, ascending."""
-        if len(self._counts) <= n:
-            return np.arange(len(self._counts))
-        return np.sort(np.argpartition(self._counts, -n)[-n:])

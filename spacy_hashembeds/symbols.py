@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.attrs import IDS
 from spacy.tokens import Doc
 
@@ -21,12 +22,15 @@ class SymbolTables:
     """The symbols of attributes that were counted in one corpus, most frequent first.
 
     Norms depend on `lang`, that of the pipeline that made the Docs. A frequent symbol
-    was seen `min_freq` times or more.
+    was seen `min_freq` times or more. Where memory did not hold all symbols of an
+    attribute, counts are too low by its number in `errors` at most, and what is not
+    there was seen so often at most.
     """
 
     tables: Mapping[str, Symbols]
     lang: str
     min_freq: int
+    errors: Mapping[str, int] = field(default_factory=dict)
 
     def get_table(self, attr: str) -> Symbols:
         """Get the table of one attribute."""
@@ -37,6 +41,18 @@ class SymbolTables:
                 f"`spacy hashembeds tables … --attrs {attr},…`."
             )
         return self.tables[attr]
+
+    def count_distinct(self, attr: str) -> int:
+        """Count the symbols of one attribute, frequent and rare."""
+        return sum(len(values) for values in self._list_values(attr))
+
+    def has_values(self, attr: str) -> bool:
+        """Tell whether any token had a value."""
+        return any(values.any() for values in self._list_values(attr))
+
+    def _list_values(self, attr: str) -> list[NDArray]:
+        frequent, rare, _ = self.tables[attr]
+        return [frequent] if rare is None else [frequent, rare]
 
 
 def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
@@ -50,19 +66,21 @@ def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
 
 def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
     """Tell the symbols that were seen `min_freq` times or more from the rare ones."""
-
-    def to_array(values: Iterable[int]) -> np.ndarray:
-        return np.array([*values], dtype="uint64")
-
     tables = {}
     for attr, counter in counts.items():
-        kept = [item for item in counter.most_common() if item[1] >= min_freq]
-        tables[attr] = Symbols(
-            to_array(value for value, _ in kept),
-            rare=to_array(sorted(v for v, n in counter.items() if n < min_freq)),
-            counts=to_array(n for _, n in kept),
-        )
+        values = np.array(sorted(counter), dtype="uint64")
+        numbers = np.array([counter[value] for value in values.tolist()], dtype="int64")
+        tables[attr] = cut_table(values, numbers, min_freq)
     return SymbolTables(tables, lang=lang, min_freq=min_freq)
+
+
+def cut_table(values: NDArray, counts: NDArray, min_freq: int) -> Symbols:
+    """Cut one table: values in ascending order, and their counts. *Shapes:* `(n,)`."""
+    is_frequent = counts >= min_freq
+    kept, numbers = values[is_frequent], counts[is_frequent]
+    order = np.argsort(-numbers, kind="stable")  # equal counts: by value
+    numbers = numbers[order].astype("uint64")
+    return Symbols(kept[order], rare=values[~is_frequent], counts=numbers)
 
 
 def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
@@ -75,6 +93,8 @@ def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
         arrays[f"counts/{attr}"] = table.counts
         if table.rare is not None:
             arrays[f"rare/{attr}"] = table.rare
+        if error := symbols.errors.get(attr):
+            arrays[f"error/{attr}"] = np.array(error, dtype="uint64")
     with replacing(path) as temporary, temporary.open("wb") as file_:
         np.savez_compressed(file_, **arrays)
 
@@ -102,9 +122,8 @@ def load_symbols(path: str | Path) -> SymbolTables:
 
 def _read_arrays(arrays: Mapping[str, np.ndarray]) -> SymbolTables:
     attrs = [name[len("symbols/") :] for name in arrays if name.startswith("symbols/")]
-    known = {
-        f"{kind}/{attr}" for kind in ("symbols", "counts", "rare") for attr in attrs
-    }
+    kinds = ("symbols", "counts", "rare", "error")
+    known = {f"{kind}/{attr}" for kind in kinds for attr in attrs}
     unknown = arrays.keys() - known - {"lang", "min_freq"}
     if unknown:
         raise ValueError(f"There are arrays that nobody knows: {sorted(unknown)}")
@@ -122,7 +141,9 @@ def _read_arrays(arrays: Mapping[str, np.ndarray]) -> SymbolTables:
             )
         if (counts[1:] > counts[:-1]).any():
             raise ValueError(f"{attr}: the most frequent symbols don't come first")
-    return SymbolTables(tables, lang=lang, min_freq=min_freq)
+    uncertain = [attr for attr in attrs if f"error/{attr}" in arrays]
+    errors = {attr: _read_scalar(arrays, f"error/{attr}", "u") for attr in uncertain}
+    return SymbolTables(tables, lang=lang, min_freq=min_freq, errors=errors)
 
 
 def _read_scalar(arrays: Mapping[str, Any], name: str, kind: str) -> Any:

@@ -1,22 +1,16 @@
 """Dictionaries of n-grams: counted, handed out, saved."""
 
 import pickle
-import re
-import tracemalloc
 from collections import Counter
 
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given
-from hypothesis import strategies as st
 from spacy.util import load_model_from_config, registry
 from thinc.api import Config
 
-from spacy_hashembeds import dictionaries
 from spacy_hashembeds.architectures.classifiers.dictionary import NgramKind
 from spacy_hashembeds.dictionaries import (
-    NgramCounter,
     create_count_character_ngrams,
     create_count_ngrams,
 )
@@ -182,72 +176,6 @@ def test_a_corpus_without_words_is_refused(reads):
 def test_bad_arguments_are_refused_at_once(arguments, message):
     with pytest.raises(ValueError, match=message):
         create_count_ngrams(**arguments)
-
-
-@given(
-    parts=st.lists(st.lists(st.integers(0, 30)), min_size=1, max_size=8),
-    max_ngrams=st.integers(1, 10),
-)
-def test_the_counter_counts(parts, max_ngrams):
-    """Fewer than eight times as many as wanted, so that nothing is forgotten."""
-    counter = NgramCounter(max_ngrams)
-    for part in parts:
-        counter.add(np.array([key % (8 * max_ngrams) for key in part], dtype="uint64"))
-        counter._count()
-    expected = Counter(key % (8 * max_ngrams) for part in parts for key in part)
-    found = counter.get_most_frequent()
-    assert found.dtype == "uint64"
-    assert (found[1:] > found[:-1]).all()
-    counts = sorted((expected[key] for key in found.tolist()), reverse=True)
-    assert counts == sorted(expected.values(), reverse=True)[:max_ngrams]
-
-
-def test_the_counter_s_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(dictionaries, "_GATHERED", 100)
-    counter, state = NgramCounter(10), np.random.default_rng(0)
-    for _ in range(300):
-        rare = state.integers(100, 2**60, 90, dtype="uint64")
-        counter.add(np.concatenate([np.arange(10, dtype="uint64").repeat(3), rare]))
-        assert len(counter._keys) <= 80
-        assert counter._n_gathered < 100
-    assert counter.get_most_frequent().tolist() == list(range(10))
-
-
-def test_an_ngram_takes_as_many_bytes_as_the_docs_say(monkeypatch):
-    monkeypatch.setattr(dictionaries, "_GATHERED", 1)
-    max_ngrams = 20_000
-    counter, state = NgramCounter(max_ngrams), np.random.default_rng(0)
-    tracemalloc.start()
-    try:
-        for _ in range(17):  # more than eight times as many
-            counter.add(state.integers(2**60, size=max_ngrams // 2, dtype="uint64"))
-            counter.add(state.integers(2**60, size=max_ngrams // 2, dtype="uint64"))
-        counter.get_most_frequent()
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    docs = " ".join(str(create_count_ngrams.__doc__).split())
-    (said,) = re.findall(r"about (\d+) bytes each", docs)
-    assert peak / (8 * max_ngrams) == pytest.approx(int(said), rel=0.2)
-
-
-def test_the_counter_finds_the_most_frequent_of_many():
-    counter, state = NgramCounter(50), np.random.default_rng(0)
-    keys = state.permutation(390).astype("uint64")
-    counter.add(np.repeat(keys, np.arange(1, 391)))
-    assert counter.get_most_frequent().tolist() == sorted(keys[-50:].tolist())
-
-
-def test_what_may_become_frequent_is_not_forgotten(monkeypatch):
-    """Of more than eight times as many as are wanted, four times as many stay."""
-    monkeypatch.setattr(dictionaries, "_GATHERED", 1)
-    counter = NgramCounter(2)
-    keys = np.arange(17, dtype="uint64")
-    counter.add(np.repeat(keys, 30 - keys.astype("int64")))
-    # the eighth, which stays with its 23, and the ninth, whose 22 are forgotten
-    counter.add(np.repeat(keys[7:9], 10))
-    # there are 30 of the first, and 29 of the next
-    assert counter.get_most_frequent().tolist() == [0, 7]
 
 
 def test_a_kind_of_ngrams_reads_docs():

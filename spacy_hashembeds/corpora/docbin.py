@@ -36,7 +36,7 @@ _DAMAGED = (
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
     """Read gold docs from a `.spacy` file, or from a folder of them, one in memory."""
-    for location in _find_files(Path(path)):
+    for location in find_files(Path(path)):
         try:
             data = location.read_bytes()
             _check_content(srsly.msgpack_loads(zlib.decompress(data)), vocab)
@@ -103,7 +103,8 @@ def _check_spans(doc: Doc) -> None:
                 raise ValueError(f"{span.label} is not among the strings")
 
 
-def _find_files(path: Path) -> list[Path]:
+def find_files(path: Path) -> list[Path]:
+    """Find the `.spacy` files that are one corpus: one, or all in a folder."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder '{path}'.")
     if not path.is_dir():

@@ -51,6 +51,7 @@ class TestTargets(TargetRules):
         ("analyze v.spacy -c m/config.cfg -o m/config.cfg", *["m/config.cfg"] * 2),
         ("tables v.spacy -o v.spacy -l en", "v.spacy", "v.spacy"),
         ("tables m -o m/corpus.spacy -l en", "m/corpus.spacy", "m"),
+        ("tables m --merge -o m/a.npz -l en", "m/a.npz", "m"),
         (f"{OWN} -t train.spacy", "train.spacy", "train.spacy"),
         (f"{OWN} -t gold.md --test dev.spacy", "dev.spacy", "dev.spacy"),
     )

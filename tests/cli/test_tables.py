@@ -183,3 +183,41 @@ def test_the_corpus_is_not_replaced(corpus):
     assert result.exit_code == 1
     assert "it would replace" in " ".join(result.output.split())
     assert corpus.read_bytes() == before
+
+
+def test_counted_parts_add_up_to_what_is_counted_as_one(tmp_path):
+    texts = {"one": "the cat saw it", "two": "The cat 's", "three": "a cat"}
+    for name, text in texts.items():
+        part = write(tmp_path / "corpus" / f"{name}.spacy", text)
+        output = tmp_path / "counted" / f"{name}.npz"
+        assert run(part, "-o", output, "-l", "en", "-m", "1").exit_code == 0
+    options = ["--lang", "en", "--min-freq", "2"]
+    one, two, three = (tmp_path / f"{name}.npz" for name in ("one", "two", "three"))
+    assert run(tmp_path / "corpus", "-o", one, *options).exit_code == 0
+    assert run(tmp_path / "corpus", "-o", two, *options, "-j", "2").exit_code == 0
+    result = run(tmp_path / "counted", "--merge", "-o", three, *options)
+    assert result.exit_code == 0, result.output
+    assert get_strings(three, "NORM") == {"cat": 3, "the": 2}
+    assert one.read_bytes() == two.read_bytes() == three.read_bytes()
+
+
+def test_it_is_said_what_counts_may_be_too_low_by(tmp_path):
+    corpus = write(tmp_path / "a.spacy", " ".join(f"w{i}" for i in range(1001)), "a a")
+    options = ["--lang", "en", "-a", "NORM,SHAPE", "--max-symbols", "1000"]
+    result = run(corpus, "-o", tmp_path / "a.npz", *options, "-m", "2")
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert "NORM has more than 1,000 distinct symbols" in said
+    assert "too low by 1 at most, and symbols seen less than 3 times may be" in said
+    assert "SHAPE has more" not in said
+    assert load_symbols(tmp_path / "a.npz").errors == {"NORM": 1}
+
+
+def test_what_is_merged_has_all_counts(corpus, tmp_path):
+    part = tmp_path / "counted" / "a.npz"
+    assert run(corpus, "-o", part, "--lang", "en").exit_code == 0
+    result = run(part.parent, "--merge", "-o", tmp_path / "x.npz", "--lang", "en")
+    assert result.exit_code == 1
+    said = "".join(result.output.split())
+    assert "wascutat'min_freq'10.Countthatpartwith`--min-freq1`." in said
+    assert not (tmp_path / "x.npz").exists()

@@ -4,6 +4,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +213,7 @@ def _use_symbols(loaded: tuple[Path, Any]) -> Any:
     model.initialize(X=docs)
     model.predict(docs)
     shown = {name: [*map(repr, table)] for name, table in found.tables.items()}
-    return found.lang, found.min_freq, shown
+    return found.lang, found.min_freq, found.errors, shown
 
 
 def _find_fault_of_symbols(damaged: bytes, answer: Any) -> str | None:
@@ -222,13 +223,17 @@ def _find_fault_of_symbols(damaged: bytes, answer: Any) -> str | None:
 def _find_faults_of_symbols(arrays: Mapping[str, Any]) -> Iterator[str]:
     attrs = {name.split("/")[-1] for name in arrays if "/" in name}
     names = {f"{kind}/{attr}" for kind in ("symbols", "counts") for attr in attrs}
-    # a lookup needs no rare ones
-    names |= {f"rare/{attr}" for attr in attrs} & arrays.keys()
+    # a lookup needs no rare ones, and exact counts have no error
+    others = {f"{kind}/{attr}" for kind in ("rare", "error") for attr in attrs}
+    names |= others & arrays.keys()
     if not attrs <= IDS.keys() or names | {"lang", "min_freq"} != arrays.keys():
         yield "which arrays there are"
     lang, min_freq = arrays["lang"], arrays["min_freq"]
     if lang.dtype.kind != "U" or min_freq.dtype.kind not in "iu" or min_freq < 1:
         yield "the language is no text, or min_freq no integer from 1 on"
+    errors = [arrays[name] for name in names if name.startswith("error/")]
+    if any(error.dtype.kind != "u" or error.ndim for error in errors):
+        yield "an error is no number"
     for attr in attrs:
         symbols, counts = arrays[f"symbols/{attr}"], arrays[f"counts/{attr}"]
         if (counts[1:] > counts[:-1]).any() or (counts < min_freq).any():
@@ -250,7 +255,8 @@ def _find_faults_of_table(symbols: Any, counts: Any, rare: Any) -> Iterator[str]
 
 def _make_symbols(folder: Path) -> Reader:
     counts = count_values(make_docs(), _ATTRS)
-    save_symbols(folder / "symbols.npz", cut_symbols(counts, min_freq=2, lang=""))
+    tables = replace(cut_symbols(counts, min_freq=2, lang=""), errors={"NORM": 3})
+    save_symbols(folder / "symbols.npz", tables)
     return Reader(
         folder / "symbols.npz",
         _damage_symbols,
