@@ -17,6 +17,9 @@ NO_EMULATOR = "needs QEMU's emulator of aarch64"
 NO_CORPORA = "needs the real corpora"
 NO_MKDOCS = "needs MkDocs"
 NO_LOOKUPS = "needs spacy-lookups-data and pymorphy3"
+NO_RAY = "needs Ray Data"
+NO_FASTAPI = "needs FastAPI"
+NO_SPARK = "needs PySpark and Java"
 
 #: What runs those that are left out, by the reason that they give.
 REMEDIES = {
@@ -28,6 +31,9 @@ REMEDIES = {
     NO_CORPORA: "they run where SPACY_HASHEMBEDS_DATA names their folder",
     NO_MKDOCS: "`make docs` runs them",
     NO_LOOKUPS: "`pip install -e .[test]` brings them",
+    NO_RAY: "`pip install -e .[test]` brings it",
+    NO_FASTAPI: "`pip install -e .[test]` brings it",
+    NO_SPARK: "`pip install pyspark pyarrow` and a JVM bring them",
 }
 
 #: Marks of tests that need something, and why they are left out where it is missing.
@@ -37,7 +43,7 @@ MARKS = {
 }
 
 #: What need not be where CI runs.
-MISSING_IN_CI = (NO_GPU, NO_NVCC, NO_ZIG, NO_EMULATOR, NO_CORPORA, NO_MKDOCS)
+MISSING_IN_CI = (NO_GPU, NO_NVCC, NO_ZIG, NO_EMULATOR, NO_CORPORA, NO_MKDOCS, NO_SPARK)
 
 
 def find_nvcc() -> str:

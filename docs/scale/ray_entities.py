@@ -1,0 +1,85 @@
+"""Entities of an archive in many parts, by Ray Data: a pool of actors, a core each.
+
+python ray_entities.py MODEL PARTS OUT                   # all cores of this machine
+python ray_entities.py MODEL PARTS OUT --address auto    # a cluster's
+
+PARTS is a folder of Parquet files with columns `id` and `text`, or of one text a line;
+OUT gets a Parquet file for each. What is there is not done again.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import ray
+from entities import COLUMNS, find_entities, load
+
+HERE = Path(__file__).parent
+
+
+def read(part: Path) -> pa.Table:
+    """Read the texts of a part, and their ids: where they are lines, their numbers."""
+    if part.suffix == ".parquet":
+        return pq.read_table(part, columns=["id", "text"])
+    texts = part.read_text(encoding="utf8").splitlines()
+    return pa.table({"id": range(1, len(texts) + 1), "text": texts})
+
+
+class Annotator:
+    """An actor, which loads the pipeline once, and writes each part as a whole."""
+
+    def __init__(self, model: str, out: Path) -> None:
+        self.nlp, self.out = load(model), out
+
+    def __call__(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Annotate a part, and say how many of its texts failed."""
+        part = Path(item["part"])
+        texts = read(part)
+        pairs = zip(texts["id"].to_pylist(), texts["text"].to_pylist(), strict=True)
+        rows = list(find_entities(self.nlp, pairs))
+        schema = pa.schema([texts.schema.field("id"), *COLUMNS.items()])
+        half = self.out / f".{part.name}.{os.getpid()}"
+        pq.write_table(pa.Table.from_pylist(rows, schema), half)
+        os.replace(half, find_output(self.out, part))
+        failed = sum("error" in row for row in rows)
+        return {"part": part.name, "texts": len(texts), "failed": failed}
+
+
+def find_output(out: Path, part: Path) -> Path:
+    """Find where the entities of a part are once it is done."""
+    return out / f"{part.name}.entities.parquet"
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model")
+    parser.add_argument("parts", type=lambda name: Path(name).resolve())
+    parser.add_argument("out", type=lambda name: Path(name).resolve())
+    parser.add_argument("--address", default="local")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    parts = [part for part in sorted(args.parts.iterdir()) if part.is_file()]
+    todo = [str(part) for part in parts if not find_output(args.out, part).exists()]
+    # a cluster's machines get this folder; they see the parts, and have the packages
+    code = None if args.address == "local" else {"working_dir": str(HERE)}
+    ray.init(address=args.address, runtime_env=code, log_to_driver=False)
+    actors = min(len(todo), int(ray.cluster_resources()["CPU"]))
+    if todo:
+        items = [{"part": part} for part in todo]
+        done = ray.data.from_items(items, override_num_blocks=len(todo)).map(
+            Annotator,
+            fn_constructor_args=(args.model, args.out),
+            compute=ray.data.ActorPoolStrategy(size=actors),
+            num_cpus=1,
+        )
+        for row in done.iter_rows():
+            print("{part}: {texts} texts, {failed} failed".format(**row))
+    print(f"{len(parts) - len(todo)} parts were done before")
+
+
+if __name__ == "__main__":
+    main()

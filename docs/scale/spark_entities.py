@@ -1,0 +1,58 @@
+"""Entities of an archive in many parts, by Spark: PARTS is a folder of Parquet files
+with columns `id` and `text`, and OUT gets a folder for each. What is done stays.
+
+python spark_entities.py MODEL PARTS OUT          # all cores of this machine
+spark-submit spark_entities.py MODEL PARTS OUT    # a cluster's
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+from entities import COLUMNS
+from pyspark.sql import SparkSession
+
+HERE = Path(__file__).parent
+#: What Spark calls Arrow's types.
+SQL = {"int64": "long", "float64": "double"}
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model")
+    parser.add_argument("parts", type=Path)
+    parser.add_argument("out", type=Path)
+    args = parser.parse_args()
+    model = args.model
+
+    def annotate(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from entities import find_entities, load
+
+        for batch in batches:  # the pipeline stays loaded in Spark's Python workers
+            ids, texts = (batch[name].to_pylist() for name in ("id", "text"))
+            rows = list(find_entities(load(model), zip(ids, texts, strict=True)))
+            schema = pa.schema([batch.schema.field("id"), *COLUMNS.items()])
+            yield pa.RecordBatch.from_pylist(rows, schema)
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    spark = SparkSession.builder.appName("entities").getOrCreate()
+    spark.sparkContext.addPyFile(str(HERE / "entities.py"))
+    for part in sorted(args.parts.glob("*.parquet")):
+        done = args.out / part.stem
+        if (done / "_SUCCESS").exists():
+            continue
+        texts = spark.read.parquet(str(part)).select("id", "text")
+        texts = texts.repartition(spark.sparkContext.defaultParallelism)
+        fields = {"id": texts.schema["id"].dataType.simpleString(), **COLUMNS}
+        schema = ", ".join(f"{name} {SQL.get(of, of)}" for name, of in fields.items())
+        found = texts.mapInArrow(annotate, schema)
+        found.write.mode("overwrite").parquet(str(done))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
