@@ -42,6 +42,7 @@ from .page import PARTS
 from .pipelines import measure_classifiers, measure_pipelines, measure_recognizers
 from .precision import measure_precision
 from .published import measure_published
+from .scale import measure_scale
 from .timing import Json, Results, Schedule, find_baselines
 from .torch_embed import import_torch
 
@@ -70,6 +71,7 @@ BENCHMARKS = {
     "recognizers": Benchmark(measure_recognizers, 5, 3),
     "encoders": Benchmark(measure_encoders, 5, 5),
     "textcat": Benchmark(measure_classifiers, 5, 3, TEXTS, load_texts),
+    "scale": Benchmark(measure_scale, 1, 3, ROOT / "assets", Path),
     "growth": Benchmark(measure_growth, 1, 1, ROOT, Path),
     "gpu": Benchmark(measure_gpu, 3, 5),
 }

@@ -19,7 +19,9 @@ from spacy_hashembeds.files import read_json
 from .charts import draw
 from .data import RESULTS, ROOT
 
-PAGES = (ROOT / "docs" / "speed.md", ROOT / "benchmarks" / "README.md")
+PAGES = tuple(
+    ROOT / page for page in ("docs/speed.md", "docs/scale.md", "benchmarks/README.md")
+)
 SPEED = "words a second (quartiles)"
 
 Json = Mapping[str, Any]
@@ -42,6 +44,7 @@ CHARTS = {
     "encoders": "LSTM encoders",
     "textcat": "Text classifiers",
     "growth": "A long stream of words",
+    "scale": "Recipes on two cores",
 }
 
 _PART = re.compile(r"(<!-- begin (?P<name>\S+) -->\n).*?(<!-- end (?P=name) -->)", re.S)
@@ -205,6 +208,20 @@ def tabulate_gpu(results: Json) -> str:
     )
 
 
+def tabulate_service(results: Json) -> str:
+    """Make a table of how long a service takes to answer, and how often it does."""
+    rows = []
+    for clients, services in results["service"].items():
+        for name, of in services.items():
+            cells = [
+                f"{middle:,.1f} ({lower:,.1f}..{upper:,.1f})"
+                for middle, (lower, upper) in of.values()
+            ]
+            rows.append([f"{clients}, {name}", *cells])
+    names = next(iter(next(iter(results["service"].values())).values()))
+    return make_table(["", *names], rows)
+
+
 THREADS = partial(tabulate_sections, slice(-1, None), "words a second", format_cell)
 TIME, ROUGH = partial(format_cell, form=format_time), partial(format_cell, digits=1)
 US = "microseconds a word"
@@ -244,6 +261,14 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
         partial(tabulate, "optimizer_ms", "optimizer, ms a step", 1),
     ),
     "gpu": ("gpu", tabulate_gpu),
+    "scale": ("scale", partial(tabulate_sections, slice(1), SPEED, format_cell)),
+    "scale-start": ("scale", partial(tabulate, "start", "", 1)),
+    "scale-pipe": (
+        "scale",
+        partial(tabulate_sections, slice(1, 2), SPEED, format_cell),
+    ),
+    "scale-forks": ("scale", partial(tabulate, "fork_mib", "MiB of a process", 0)),
+    "scale-service": ("scale", tabulate_service),
     "growth": ("growth", partial(tabulate_sections, slice(1), US, TIME)),
     "memory": (
         "growth",

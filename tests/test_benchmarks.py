@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +27,14 @@ from benchmarks import (
     pipelines,
     precision,
     published,
+    scale,
 )
 from benchmarks.command import BENCHMARKS
 from benchmarks.timing import Schedule
 from spacy_hashembeds.kernels import compiled
 
 from .kernels.paths import KERNELS, needs_kernels
+from .left_out import NO_FASTAPI
 from .toy_classifiers import save_texts
 
 ONCE = Schedule(blocks=1, rounds=1)
@@ -48,6 +52,7 @@ TINY = data.Sizes(
     **{"rows": 8, "kernel_calls": 2, "tokens": 3500, "distinct_words": 8000},
     **{"shared_rows": [20_000] * 4, "workers": 2},
 )
+KEPT_WAYS = ("default", "two threads")
 MARKS = {
     "encoders": pytest.mark.torch,
     "kernels": needs_kernels,
@@ -87,8 +92,14 @@ def prepare(name: str, corpus: Path, folder: Path, patch: pytest.MonkeyPatch) ->
     patch.setattr(accelerate, "GROUPS", {"efficiency": "Default config"})
     patch.setattr(precision, "TRAINED", folder)
     patch.setattr(precision, "TRIALS", ["ours/steps1"])
-    if name == "published":
+    patch.setattr(scale, "CONTENDERS", dict(islice(scale.CONTENDERS.items(), 2)))
+    patch.setattr(scale, "WAYS", {way: scale.WAYS[way] for way in KEPT_WAYS})
+    patch.setattr(scale, "SERVICES", dict(islice(scale.SERVICES.items(), 1)))
+    patch.setattr(scale, "SECONDS", 0.2)
+    if name in ("published", "scale"):
         save_published(folder, patch)
+        for what in ("PIPELINES", "fetch"):
+            patch.setattr(scale, what, getattr(published, what))
         return folder
     if name == "precision":
         trial = folder / corpus.name / "ours/steps1"
@@ -123,6 +134,8 @@ def test_results_are_written_tabulated_and_drawn(
 ):
     if name == "precision":
         request.getfixturevalue("fewer_bits")
+    if name == "scale" and not all(map(find_spec, ("fastapi", "uvicorn"))):
+        pytest.skip(NO_FASTAPI)
     path = prepare(name, tiny_corpus, tmp_path, monkeypatch)
     before = get_current_ops()
     with compiled.using(KERNELS):
@@ -169,6 +182,15 @@ def check_published(results: dict[str, Any]) -> None:
     assert (exact["changed"], exact["kinds"]) == (0, {})
     assert auto["precisions"].keys() == {"tagger"}
     assert all(of["memory_mib"] > 10 for of in about["processes"].values())
+
+
+def check_scale(results: dict[str, Any]) -> None:
+    assert all(start["s to start"] > 0 for start in results["start"].values())
+    for memory in results["fork_mib"].values():
+        assert 0 < memory["its own"] < memory["all"]
+    for services in results["service"].values():
+        for spreads in services.values():
+            assert all(0 < low <= mid <= high for mid, (low, high) in spreads.values())
 
 
 def check_accelerate(results: dict[str, Any]) -> None:

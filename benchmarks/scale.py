@@ -1,0 +1,297 @@
+"""The recipes of docs/scale.md on all cores, and how fast a service answers.
+
+Each turn is a process of its own, or several: what they take to start is measured on
+almost no text, and is not in the time of a word.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.util import find_spec
+from multiprocessing import active_children
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter, sleep
+from typing import Any
+
+import numpy as np
+import typer
+
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.acceleration.machine import find_spread
+from spacy_hashembeds.loading import load_trained
+
+from .data import ROOT, Sizes
+from .published import PIPELINES, STOCK, fetch, read_texts
+from .timing import Json, Results, Schedule, summarize, take_order
+
+RECIPES = ROOT / "docs" / "scale"
+FAST = "accelerated"
+PARTS = 8
+PROCESSES = 2
+
+#: What is timed, and compared with the first: the pipeline, the recipe, its options,
+#: and what has to be there.
+CONTENDERS: dict[str, tuple[str, str, Sequence[str], Sequence[str]]] = {
+    "`nlp.pipe(n_process=2)`": (FAST, "one_machine", ("--processes", "2"), ()),
+    "`nlp.pipe`": (FAST, "one_machine", ("--processes", "1"), ()),
+    "stock, `n_process=2`": (STOCK, "one_machine", ("--processes", "2"), ()),
+    "Ray Data": (FAST, "ray_entities", (), ("ray", "pyarrow", "pandas")),
+    "Spark": (FAST, "spark_entities", (), ("pyspark", "pyarrow")),
+}
+#: Ways to run `nlp.pipe`: processes, threads, and texts in a batch (None: the default).
+WAYS = {
+    "default": (PROCESSES, 1, None),
+    **{f"`batch_size={n}`": (PROCESSES, 1, n) for n in (32, 128, 512, 2000)},
+    "two threads": (1, PROCESSES, None),
+    "one process": (1, 1, None),
+}
+#: The service: the pipeline, and how many texts it takes in a batch.
+SERVICES = {STOCK: (STOCK, 1), "stock, batches": (STOCK, 32), FAST: (FAST, 32)}
+CLIENTS = (1, 8, 64)
+SECONDS = 8.0
+
+
+def time_recipe(name: str, model: Path, folder: Path, options: Sequence[str]) -> float:
+    """Time a recipe on the texts of a folder, in seconds."""
+    is_one = name == "one_machine"
+    texts, out = folder / ("texts.txt" if is_one else "parts"), folder / "out"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    target = out / "rows.jsonl" if is_one else out
+    command = [sys.executable, str(RECIPES / f"{name}.py"), str(model), str(texts)]
+    # Ray's workers give way to all others, which on a shared machine is no comparison
+    env = {**os.environ, "RAY_worker_niceness": "0"}
+    start = perf_counter()
+    subprocess.run(
+        [*command, str(target), *options], check=True, capture_output=True, env=env
+    )
+    return perf_counter() - start
+
+
+def write_texts(texts: Sequence[str], folder: Path) -> Path:
+    """Write texts as each recipe takes them: lines, and parts in Parquet."""
+    (folder / "parts").mkdir(parents=True)
+    (folder / "texts.txt").write_text("\n".join(texts), encoding="utf8")
+    if find_spec("pyarrow"):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        for i in range(min(PARTS, len(texts))):
+            part = list(texts[i::PARTS])
+            table = pa.table({"id": range(len(part)), "text": part})
+            parquet.write_table(table, folder / "parts" / f"{i}.parquet")
+    return folder
+
+
+def time_contenders(
+    models: Mapping[str, Path], texts: Sequence[str], rounds: int, folder: Path
+) -> tuple[Json, Json]:
+    """Time recipes in turns.
+
+    RETURNS (tuple[Json, Json]): What `summarize` says of each but its start, and the
+        median of the seconds that this takes.
+    """
+    few = write_texts(texts[:PROCESSES], folder / "few")
+    many = write_texts(texts, folder / "many")
+    words = sum(len(text.split()) for text in texts)
+    here = {
+        name: contender[:3]
+        for name, contender in CONTENDERS.items()
+        if all(map(find_spec, contender[3]))
+    }
+    started: dict[str, list[float]] = {name: [] for name in here}
+    taken: dict[str, list[float]] = {name: [] for name in here}
+    for number in range(rounds):
+        for name in take_order([*here], number):
+            model, recipe, options = here[name]
+            for of, which in ((started, few), (taken, many)):
+                seconds = time_recipe(recipe, models[model], which, options)
+                of[name].append(seconds)
+    starts = {name: median(of) for name, of in started.items()}
+    timed = {
+        name: summarize([max(s - starts[name], 1e-6) / words for s in of])
+        for name, of in taken.items()
+    }
+    return timed, {name: {"s to start": start} for name, start in starts.items()}
+
+
+def time_pipe(
+    model: Path, texts: Path, processes: int, threads: int, batch_size: int | None
+) -> Json:
+    """Time `nlp.pipe` in this process, once its layers have their folded tables: after
+    a tenth of the texts; and the memory of each process that it forks.
+    """
+    lines = texts.read_text(encoding="utf8").splitlines()
+    nlp = load_trained(model)
+    cut = len(lines) // 10
+    list(nlp.pipe(lines[:cut]))
+    rest, memory = lines[cut:], []
+    start = perf_counter()
+    if threads > 1:
+        shares = [rest[i::threads] for i in range(threads)]
+        with ThreadPoolExecutor(threads) as pool:
+            words = sum(pool.map(lambda part: sum(map(len, nlp.pipe(part))), shares))
+    else:
+        words = 0
+        piped = nlp.pipe(rest, n_process=processes, batch_size=batch_size)
+        for number, doc in enumerate(piped):
+            words += len(doc)
+            if number == len(rest) // 2:
+                memory = [read_memory(child.pid) for child in active_children()]
+    seconds = perf_counter() - start
+    return {"seconds": seconds, "words": words, "memory": memory}
+
+
+def read_memory(pid: int | None) -> dict[str, float]:
+    """Read what a process has in memory, in MiB."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+    fields = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines}
+    private = fields["Private_Clean"] + fields["Private_Dirty"]
+    return {"all": fields["Rss"], "its own": private}
+
+
+def time_ways(
+    models: Mapping[str, Path], texts: Path, rounds: int
+) -> tuple[Json, Json]:
+    """Time ways to run `nlp.pipe` in turns, of each pipeline.
+
+    RETURNS (tuple[Json, Json]): What `summarize` says of each way, and medians of the
+        memory of a forked process.
+    """
+    timed: Json = {}
+    memory: Json = {}
+    for name, model in models.items():
+        turns: dict[str, list[Any]] = {way: [] for way in WAYS}
+        for number in range(rounds):
+            for way in take_order([*WAYS], number):
+                arguments = [str(model), str(texts), json.dumps(WAYS[way])]
+                command = [sys.executable, "-m", "benchmarks.scale", *arguments]
+                done = subprocess.run(
+                    command, check=True, capture_output=True, cwd=ROOT
+                )
+                turns[way].append(json.loads(done.stdout.splitlines()[-1]))
+        timed[name] = {
+            way: summarize([turn["seconds"] / turn["words"] for turn in of])
+            for way, of in turns.items()
+        }
+        forks = [fork for turn in turns["default"] for fork in turn["memory"]]
+        kinds = ("all", "its own") if forks else ()
+        memory[name] = {kind: median(fork[kind] for fork in forks) for kind in kinds}
+    return timed, memory
+
+
+@contextmanager
+def serve(model: Path, max_batch: int) -> Iterator[int]:
+    """Have the service run, a process for each core, and give its port."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "service:app", "--port", str(port)]
+    command += ["--workers", str(PROCESSES), "--log-level", "error"]
+    env = {**os.environ, "MODEL": str(model), "MAX_BATCH": str(max_batch)}
+    with subprocess.Popen(command, cwd=RECIPES, env=env) as process:
+        try:
+            for _ in range(600):  # both processes load the pipeline
+                sleep(0.2)
+                with socket.socket() as client:
+                    if client.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+            yield port
+        finally:
+            process.terminate()
+
+
+async def ask(port: int, texts: Sequence[str], clients: int, seconds: float) -> Any:
+    """Have so many clients ask, each one text after the other, and note milliseconds
+    that answers took. *Shape:* `(answers,)`.
+    """
+    taken: list[float] = []
+    queue = iter(range(sys.maxsize))
+
+    async def be_client() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while (start := perf_counter()) < end:
+            body = json.dumps({"text": texts[next(queue) % len(texts)]}).encode()
+            head = "POST /entities HTTP/1.1\r\nHost: test\r\nContent-Length: "
+            kind = "\r\nContent-Type: application/json\r\n\r\n"
+            writer.write(f"{head}{len(body)}{kind}".encode() + body)
+            status, *fields = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
+            if b" 200 " not in status:
+                raise RuntimeError(f"The service answered {status!r}.")
+            (length,) = (f for f in fields if f.lower().startswith(b"content-length"))
+            await reader.readexactly(int(length.split(b":")[1]))
+            taken.append(1e3 * (perf_counter() - start))
+        writer.close()
+
+    end = perf_counter() + seconds
+    await asyncio.gather(*(be_client() for _ in range(clients)))
+    return np.array(taken)
+
+
+def time_services(
+    models: Mapping[str, Path], texts: Sequence[str], rounds: int
+) -> Json:
+    """Time how long a service takes to answer, in turns.
+
+    RETURNS (Json): For each number of clients, and service, milliseconds and answers a
+        second, each with its quartiles over rounds.
+    """
+    turns: dict[tuple[int, str], list[dict[str, float]]] = {}
+    for number in range(rounds):
+        for name in take_order([*SERVICES], number):
+            model, max_batch = SERVICES[name]
+            with serve(models[model], max_batch) as port:
+                asyncio.run(ask(port, texts, PROCESSES * 4, SECONDS / 4))  # warms up
+                for clients in CLIENTS:
+                    taken = asyncio.run(ask(port, texts, clients, SECONDS))
+                    middle, most = np.percentile(taken, (50, 99)).tolist()
+                    values = {"median ms": middle, "99 percent, ms": most}
+                    values["answers a second"] = len(taken) / SECONDS
+                    turns.setdefault((clients, name), []).append(values)
+    found: Json = {}
+    for (clients, name), of in sorted(turns.items(), key=lambda item: item[0][0]):
+        spreads = {kind: find_spread([turn[kind] for turn in of]) for kind in of[0]}
+        label = f"{clients} client{'s' * (clients > 1)}"
+        found.setdefault(label, {})[name] = spreads
+    return found
+
+
+def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
+    """Fetch a published pipeline, accelerate it, and measure recipes with it.
+
+    RAISES (FileNotFoundError): If there is no text of it.
+    RAISES (ImportError): If FastAPI or uvicorn is missing. Others are left out.
+    """
+    pipeline = PIPELINES[0]
+    texts = read_texts(assets / pipeline.text)
+    if not all(map(find_spec, ("fastapi", "uvicorn"))):
+        raise ImportError("The service needs `pip install fastapi uvicorn`.")
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        models = {STOCK: fetch(pipeline, folder), FAST: folder / "fast"}
+        accelerate_folder(models[STOCK], models[FAST], texts, rounds=1)
+        results: Json = {"pipeline": pipeline.name, "texts": len(texts)}
+        timed, starts = time_contenders(models, texts, schedule.rounds, folder)
+        results |= {"timings": {"recipes": {pipeline.name: timed}}, "start": starts}
+        yield results
+        path = folder / "many" / "texts.txt"
+        ways, memory = time_ways(models, path, schedule.rounds)
+        results["timings"]["`nlp.pipe`"] = ways
+        results["fork_mib"] = memory
+        yield results
+        results["service"] = time_services(models, texts, schedule.rounds)
+        yield results
+
+
+if __name__ == "__main__":
+    model, texts, way = sys.argv[1:]
+    typer.echo(json.dumps(time_pipe(Path(model), Path(texts), *json.loads(way))))
