@@ -7,14 +7,18 @@ almost no text, and is not in the time of a word.
 import asyncio
 import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import sys
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from importlib.util import find_spec
+from itertools import accumulate
 from multiprocessing import active_children
 from pathlib import Path
 from statistics import median
@@ -36,45 +40,84 @@ from .timing import Json, Results, Schedule, summarize, take_order
 RECIPES = ROOT / "docs" / "scale"
 FAST = "accelerated"
 PARTS = 8
+#: What recipes are compared with: spaCy's own processes, and the rows of its Docs.
+PIPE = "nlp.pipe"
 PROCESSES = 2
+#: The variable of the environment that tells a turn's processes from others.
+MARK = "SPACY_HASHEMBEDS_BENCHMARK"
 
 #: What is timed, and compared with the first: the pipeline, the recipe, its options,
 #: and what has to be there.
 CONTENDERS: dict[str, tuple[str, str, Sequence[str], Sequence[str]]] = {
-    "`nlp.pipe(n_process=2)`": (FAST, "one_machine", ("--processes", "2"), ()),
+    "`nlp.pipe(n_process=2)`": (FAST, PIPE, (), ()),
     "`nlp.pipe`": (FAST, "one_machine", ("--processes", "1"), ()),
-    "stock, `n_process=2`": (STOCK, "one_machine", ("--processes", "2"), ()),
+    "two processes": (FAST, "one_machine", ("--processes", "2"), ()),
+    "stock, `n_process=2`": (STOCK, PIPE, (), ()),
+    "stock, two processes": (STOCK, "one_machine", ("--processes", "2"), ()),
     "Ray Data": (FAST, "ray_entities", (), ("ray", "pyarrow", "pandas")),
     "Spark": (FAST, "spark_entities", (), ("pyspark", "pyarrow")),
 }
 #: Ways to run `nlp.pipe`: processes, threads, and texts in a batch (None: the default).
 WAYS = {
     "default": (PROCESSES, 1, None),
-    **{f"`batch_size={n}`": (PROCESSES, 1, n) for n in (32, 128, 512, 2000)},
+    **{f"`batch_size={n}`": (PROCESSES, 1, n) for n in (32, 256)},
     "two threads": (1, PROCESSES, None),
     "one process": (1, 1, None),
 }
 #: The service: the pipeline, and how many texts it takes in a batch.
 SERVICES = {STOCK: (STOCK, 1), "stock, batches": (STOCK, 32), FAST: (FAST, 32)}
 CLIENTS = (1, 8, 64)
-SECONDS = 8.0
+PROCESSOR = "µs of processors a word"
+SECONDS = 4.0
+#: How many words of text there are, at most.
+MAX_WORDS = 40_000
 
 
-def time_recipe(name: str, model: Path, folder: Path, options: Sequence[str]) -> float:
-    """Time a recipe on the texts of a folder, in seconds."""
-    is_one = name == "one_machine"
+def time_recipe(
+    name: str, model: Path, folder: Path, args: Sequence[str]
+) -> tuple[float, float]:
+    """Time a recipe on the texts of a folder: seconds, and those of processors that all
+    its processes took, also where a daemon started them.
+    """
+    is_one = name in ("one_machine", PIPE)
     texts, out = folder / ("texts.txt" if is_one else "parts"), folder / "out"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
     target = out / "rows.jsonl" if is_one else out
-    command = [sys.executable, str(RECIPES / f"{name}.py"), str(model), str(texts)]
+    script = [str(RECIPES / f"{name}.py")]
+    if name == PIPE:
+        script = ["-m", "benchmarks.scale", PIPE]
+    command = [sys.executable, *script, str(model), str(texts)]
     # Ray's workers give way to all others, which on a shared machine is no comparison
     env = {**os.environ, "RAY_worker_niceness": "0"}
+    env["SPT_NOENV"] = "1"  # or the names that Ray gives to workers overwrite it
+    env[MARK] = mark = secrets.token_hex(8)
+    taken: dict[int, float] = {}
     start = perf_counter()
-    subprocess.run(
-        [*command, str(target), *options], check=True, capture_output=True, env=env
-    )
-    return perf_counter() - start
+    nowhere = subprocess.DEVNULL
+    with subprocess.Popen(
+        [*command, str(target), *args],
+        env=env,
+        cwd=ROOT,
+        stdout=nowhere,
+        stderr=nowhere,
+    ) as process:
+        while process.poll() is None:
+            taken.update(read_processor_seconds(mark))
+            sleep(0.25)
+    if process.returncode:
+        raise RuntimeError(f"'{' '.join(command)}' failed.")
+    return perf_counter() - start, sum(taken.values())
+
+
+def read_processor_seconds(mark: str) -> Iterator[tuple[int, float]]:
+    """Read what each process with the mark in its environment has taken so far."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # another's, or one that has ended
+            if mark.encode() in (folder / "environ").read_bytes():
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                ticks = int(fields[11]) + int(fields[12])
+                yield int(folder.name), ticks / os.sysconf("SC_CLK_TCK")
 
 
 def write_texts(texts: Sequence[str], folder: Path) -> Path:
@@ -97,8 +140,8 @@ def time_contenders(
 ) -> tuple[Json, Json]:
     """Time recipes in turns.
 
-    RETURNS (tuple[Json, Json]): What `summarize` says of each but its start, and the
-        median of the seconds that this takes.
+    RETURNS (tuple[Json, Json]): What `summarize` says of each but its start; and the
+        median of the seconds that this takes, and of what processors do for a word.
     """
     few = write_texts(texts[:PROCESSES], folder / "few")
     many = write_texts(texts, folder / "many")
@@ -108,20 +151,35 @@ def time_contenders(
         for name, contender in CONTENDERS.items()
         if all(map(find_spec, contender[3]))
     }
-    started: dict[str, list[float]] = {name: [] for name in here}
-    taken: dict[str, list[float]] = {name: [] for name in here}
+    started: dict[str, list[Any]] = {name: [] for name in here}
+    taken: dict[str, list[Any]] = {name: [] for name in here}
     for number in range(rounds):
         for name in take_order([*here], number):
             model, recipe, options = here[name]
-            for of, which in ((started, few), (taken, many)):
-                seconds = time_recipe(recipe, models[model], which, options)
-                of[name].append(seconds)
-    starts = {name: median(of) for name, of in started.items()}
-    timed = {
-        name: summarize([max(s - starts[name], 1e-6) / words for s in of])
-        for name, of in taken.items()
-    }
-    return timed, {name: {"s to start": start} for name, start in starts.items()}
+            for turns, which in ((started, few), (taken, many)):
+                turn = time_recipe(recipe, models[model], which, options)
+                turns[name].append(turn)
+    timed: Json = {}
+    others: Json = {}
+    for name in here:
+        starts, all_ = (np.array(of[name]) for of in (started, taken))
+        start = np.median(starts, axis=0)
+        each = np.maximum(all_ - start, 1e-6) / words
+        timed[name] = summarize(each[:, 0].tolist())
+        processor = float(1e6 * np.median(each[:, 1]))
+        others[name] = {"s to start": float(start[0]), PROCESSOR: processor}
+    return timed, others
+
+
+def pipe_in_processes(model: str, texts: str, output: str) -> None:
+    """Do what the recipe for one machine does by `nlp.pipe(n_process=2)`."""
+    sys.path.insert(0, str(RECIPES))
+    make_rows = import_module("entities").make_rows
+    with open(texts, encoding="utf8") as lines, open(output, "w") as file:
+        docs = load_trained(model).pipe(map(str.strip, lines), n_process=PROCESSES)
+        for number, doc in enumerate(docs, start=1):
+            for row in make_rows(doc):
+                file.write(json.dumps({"id": number, **row}) + "\n")
 
 
 def time_pipe(
@@ -162,7 +220,7 @@ def read_memory(pid: int | None) -> dict[str, float]:
 def time_ways(
     models: Mapping[str, Path], texts: Path, rounds: int
 ) -> tuple[Json, Json]:
-    """Time ways to run `nlp.pipe` in turns, of each pipeline.
+    """Time ways to run `nlp.pipe` in turns, and see what memory its processes have.
 
     RETURNS (tuple[Json, Json]): What `summarize` says of each way, and medians of the
         memory of a forked process.
@@ -170,19 +228,21 @@ def time_ways(
     timed: Json = {}
     memory: Json = {}
     for name, model in models.items():
-        turns: dict[str, list[Any]] = {way: [] for way in WAYS}
+        ways = [*WAYS] if name == FAST else ["default"]
+        turns: dict[str, list[Any]] = {way: [] for way in ways}
         for number in range(rounds):
-            for way in take_order([*WAYS], number):
+            for way in take_order(ways, number):
                 arguments = [str(model), str(texts), json.dumps(WAYS[way])]
                 command = [sys.executable, "-m", "benchmarks.scale", *arguments]
                 done = subprocess.run(
                     command, check=True, capture_output=True, cwd=ROOT
                 )
                 turns[way].append(json.loads(done.stdout.splitlines()[-1]))
-        timed[name] = {
-            way: summarize([turn["seconds"] / turn["words"] for turn in of])
-            for way, of in turns.items()
-        }
+        if name == FAST:
+            timed[name] = {
+                way: summarize([turn["seconds"] / turn["words"] for turn in of])
+                for way, of in turns.items()
+            }
         forks = [fork for turn in turns["default"] for fork in turn["memory"]]
         kinds = ("all", "its own") if forks else ()
         memory[name] = {kind: median(fork[kind] for fork in forks) for kind in kinds}
@@ -273,6 +333,8 @@ def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
     """
     pipeline = PIPELINES[0]
     texts = read_texts(assets / pipeline.text)
+    ends = accumulate(len(text.split()) for text in texts)
+    texts = texts[: bisect(list(ends), MAX_WORDS)]
     if not all(map(find_spec, ("fastapi", "uvicorn"))):
         raise ImportError("The service needs `pip install fastapi uvicorn`.")
     with TemporaryDirectory() as name:
@@ -293,5 +355,8 @@ def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == PIPE:
+        pipe_in_processes(*sys.argv[2:])
+        sys.exit()
     model, texts, way = sys.argv[1:]
     typer.echo(json.dumps(time_pipe(Path(model), Path(texts), *json.loads(way))))

@@ -129,11 +129,11 @@ def test_scores_of_token_ner_are_in_the_rows(recipe):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", ["1", "2"])
-def test_one_machine(model, tmp_path, processes):
+@pytest.mark.parametrize("options", ["--processes 1", "--processes 2"])
+def test_one_machine(model, tmp_path, options):
     texts, output = tmp_path / "texts.txt", tmp_path / "rows.jsonl"
     texts.write_text("\n".join(TEXTS))
-    run("one_machine", model, texts, output, "--processes", processes)
+    run("one_machine", model, texts, output, *options.split())
     check_rows([json.loads(line) for line in output.read_text().splitlines()])
     assert not list(tmp_path.glob(".*"))
 
@@ -242,6 +242,18 @@ def test_texts_that_arrive_together_are_a_batch(service, monkeypatch):
     assert [text for batch in batches for text in batch] == texts
     assert len(batches) <= 3
     assert max(map(len, batches)) == 3
+
+
+def test_a_service_goes_on_after_an_error_of_its_own(service, monkeypatch):
+    find_rows = service.find_rows
+
+    def find_or_fail(nlp: Any, texts: list[str]) -> Any:
+        return find_rows(nlp, None if texts == ["b"] else texts)
+
+    monkeypatch.setattr(service, "find_rows", find_or_fail)
+    monkeypatch.setattr(service, "MAX_BATCH", 1)
+    answers = ask(service, *({"text": text} for text in "abc"))
+    assert [answer.status_code for answer in answers] == [200, 422, 200]
 
 
 def test_a_batch_may_wait_for_others(service, monkeypatch):

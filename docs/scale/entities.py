@@ -17,7 +17,7 @@ COLUMNS = {
 }
 
 #: How many texts share a memory zone: what they bring of new words is freed with it.
-ZONE = 1000
+ZONE = 200
 
 
 @cache
@@ -27,26 +27,24 @@ def load(model: str) -> Language:
 
 
 def find_entities(
-    nlp: Language, texts: Iterable[tuple[Any, str]], n_process: int = 1
+    nlp: Language, texts: Iterable[tuple[Any, str]]
 ) -> Iterator[dict[str, Any]]:
     """Make the rows of texts, each after its id. One that fails is told by a row, and
     no other is lost.
     """
-    for batch in minibatch(texts, ZONE * n_process):
+    for batch in minibatch(texts, ZONE):
         rows: list[dict[str, Any]] = []
         with nlp.memory_zone():  # no Doc may leave it
-            found = annotate(nlp, [text for _, text in batch], n_process)
+            found = annotate(nlp, [text for _, text in batch])
             for (key, _), doc in zip(batch, found, strict=True):
                 rows.extend({"id": key, **row} for row in make_rows(doc))
         yield from rows
 
 
-def annotate(
-    nlp: Language, texts: list[str], n_process: int = 1
-) -> list[Doc | Exception]:
+def annotate(nlp: Language, texts: list[str]) -> list[Doc | Exception]:
     """Annotate texts, and give the error of each that fails in the place of its Doc."""
     try:
-        return list(nlp.pipe(texts, n_process=n_process))
+        return list(nlp.pipe(texts))
     except Exception:  # of one of them, or some: spaCy gives up the whole batch
         return [_try_alone(nlp, text) for text in texts]
 

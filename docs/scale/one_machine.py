@@ -1,4 +1,4 @@
-"""Entities of a file of one text a line, as JSON lines, by processes of one machine:
+"""Entities of a file of one text a line, as JSON lines, by processes of one machine.
 
 python one_machine.py MODEL TEXTS.txt ENTITIES.jsonl --processes 2
 """
@@ -6,9 +6,22 @@ python one_machine.py MODEL TEXTS.txt ENTITIES.jsonl --processes 2
 import argparse
 import json
 import os
+from functools import partial
+from itertools import chain
+from multiprocessing import Pool
 from pathlib import Path
+from typing import Any
 
-from entities import find_entities, load
+from entities import ZONE, find_entities, load
+from spacy.util import minibatch
+
+#: How many batches are read ahead for each process.
+AHEAD = 8
+
+
+def work(model: str, texts: list[Any]) -> list[dict[str, Any]]:
+    """Make the rows of a batch, which are all that goes back from a process."""
+    return list(find_entities(load(model), texts))
 
 
 def main() -> None:
@@ -19,12 +32,28 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     args = parser.parse_args()
+    # a fork shares what is loaded by now, and the tables that a first text has folded
+    load(args.model)("A text.")
+    job = partial(work, args.model)
     half = args.output.with_name(f".{args.output.name}")
     with args.texts.open(encoding="utf8") as lines, half.open("w") as file:
-        numbered = enumerate(map(str.rstrip, lines), start=1)
-        for row in find_entities(load(args.model), numbered, args.processes):
-            file.write(json.dumps(row) + "\n")
+        numbered = enumerate((line.rstrip("\n") for line in lines), start=1)
+        batches = minibatch(numbered, ZONE)
+        if args.processes == 1:
+            write(map(job, batches), file)
+        else:
+            with Pool(args.processes) as pool:  # which would read all of it ahead
+                rounds = minibatch(batches, AHEAD * args.processes)
+                write(
+                    chain.from_iterable(pool.imap(job, some) for some in rounds), file
+                )
     os.replace(half, args.output)  # whole or not at all
+
+
+def write(found: Any, file: Any) -> None:
+    """Write rows as JSON, one a line."""
+    for row in chain.from_iterable(found):
+        file.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

@@ -35,9 +35,12 @@ async def work(nlp: Any, queue: asyncio.Queue) -> None:
             await asyncio.sleep(MAX_WAIT)
         while len(batch) < MAX_BATCH and not queue.empty():
             batch.append(queue.get_nowait())
-        rows = await asyncio.to_thread(find_rows, nlp, [text for text, _ in batch])
+        try:
+            rows = await asyncio.to_thread(find_rows, nlp, [text for text, _ in batch])
+        except Exception as error:  # the next batch is to be answered all the same
+            rows = [[{"error": repr(error)}]] * len(batch)
         for (_, answer), found in zip(batch, rows, strict=True):
-            if not answer.cancelled():
+            if not answer.done():
                 answer.set_result(found)
 
 
