@@ -255,9 +255,9 @@ def serve(model: Path, max_batch: int) -> Iterator[int]:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "service:app", "--port", str(port)]
-    command += ["--workers", str(PROCESSES), "--log-level", "error"]
+    command = [sys.executable, "service.py"]
     env = {**os.environ, "MODEL": str(model), "MAX_BATCH": str(max_batch)}
+    env |= {"PORT": str(port), "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, cwd=RECIPES, env=env) as process:
         try:
             for _ in range(600):  # both processes load the pipeline

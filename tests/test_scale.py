@@ -193,7 +193,7 @@ def test_spark(model, parts, tmp_path):
 
 @pytest.fixture
 def service(recipe, model, monkeypatch) -> Any:
-    if not all(map(find_spec, ("fastapi", "httpx"))):
+    if not all(map(find_spec, ("fastapi", "httpx", "uvicorn"))):
         pytest.skip(NO_FASTAPI)
     monkeypatch.setenv("MODEL", str(model))
     return recipe("service")
