@@ -34,6 +34,7 @@ COUNTED = {"parameters": "parameters", "entities": "entities found"}
 #: What the chart of each file of results shows.
 CHARTS = {
     "published": "Published pipelines, on text that they have not met",
+    "published-avx2": "Published pipelines, on text that they have not met",
     "accelerate": "NER of `spacy init config`",
     "embedding": "Embedders, by the size of a call",
     "kernels": "Compiled kernels",
