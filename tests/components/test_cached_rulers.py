@@ -1,6 +1,7 @@
 """`cached_attribute_ruler` and its like: what spaCy's rulers set, from a table."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -208,16 +209,23 @@ def test_later_rules_have_precedence_in_what_words_share(attribute):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("factory", ["attribute_ruler", "cached_attribute_ruler"])
-def test_what_fails_is_not_begun_again(factory):
-    calls = []
+@pytest.fixture
+def calls() -> Iterator[list[int]]:
+    """Tokens that the extension `set_mark` was set of, which refuses the second."""
+    calls: list[int] = []
 
     def set_mark(token: Token, value: int) -> None:
         calls.append(token.i)
         if token.i:
             raise ValueError("refused")
 
-    Token.set_extension("set_mark", getter=lambda _: 0, setter=set_mark, force=True)
+    Token.set_extension("set_mark", getter=lambda _: 0, setter=set_mark)
+    yield calls
+    Token.remove_extension("set_mark")  # spaCy sends all to processes that it starts
+
+
+@pytest.mark.parametrize("factory", ["attribute_ruler", "cached_attribute_ruler"])
+def test_what_fails_is_not_begun_again(factory, calls):
     rule = {"patterns": [[{"TAG": "NN"}]], "attrs": {"_": {"set_mark": 1}}}
     ruler = make_ruler(factory, [rule])
     with pytest.raises(ValueError, match="refused"):
