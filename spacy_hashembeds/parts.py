@@ -32,8 +32,8 @@ def find_parts(path: Path) -> list[Path]:
     there are none, `.jsonl` and `.txt`.
     """
     found = [] if path.is_file() else _list_files(path, (FILE_TYPE, *_TEXTS))
-    texts = [part for part in found if part.suffix != FILE_TYPE]
-    return texts if texts == found != [] else find_files(path)
+    has_docs = any(part.suffix == FILE_TYPE for part in found)
+    return found if found and not has_docs else find_files(path)
 
 
 def find_counted(path: Path) -> list[Path]:

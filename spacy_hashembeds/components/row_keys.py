@@ -12,6 +12,6 @@ def make_keys(attributes: Any) -> list[bytes]:
     attributes (uint64 array): What `Doc.to_array` gives. *Shape:* `(n, n_attributes)`.
     """
     rows = np.ascontiguousarray(attributes)
-    # numpy takes null bytes off the end, which all keys have the same number of
+    # numpy takes null bytes off the end, which still tells rows of one length apart
     keys: list[bytes] = rows.view(f"S{rows.itemsize * rows.shape[1]}").ravel().tolist()
     return keys

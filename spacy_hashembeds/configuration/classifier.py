@@ -1,6 +1,7 @@
 """The classifier of texts that is recommended, put into a config, with its training."""
 
 import re
+from collections.abc import Iterable
 
 from ..analysis.recommendation import CLASSIFIER, CLASSIFIER_TRAINING
 from .draft import Draft, check_block
@@ -23,29 +24,24 @@ def find_bags_of_words(draft: Draft) -> list[str]:
     """Find the places of spaCy's bags of words, if nothing else of the pipeline learns:
     `[training]` is of all components.
     """
-    found, others = [], []
-    for name, component in draft.config.interpolate()["components"].items():
-        place = f"components.{name}.model"
+    found = []
+    frozen = draft.resolve("training.frozen_components") or []
+    for name, component in draft.resolve("components").items():
+        if name in frozen:
+            continue
         block = component.get("model") or {}
-        is_whole = not block.get("no_output_layer")
-        if name in draft.left:
-            others += (
-                [name] if "source" in component and not _is_frozen(draft, name) else []
-            )
-        elif _BAG.fullmatch(str(block.get("@architectures"))) and is_whole:
-            found.append(place)
-        elif block:
-            others.append(name)
-    return [] if others else found
+        is_bag = _BAG.fullmatch(str(block.get("@architectures")))
+        is_ours_to_replace = name not in draft.left and not block.get("no_output_layer")
+        if is_bag and is_ours_to_replace:
+            found.append(f"components.{name}.model")
+        elif block or "source" in component:
+            return []
+    return found
 
 
-def _is_frozen(draft: Draft, name: str) -> bool:
-    return name in (draft.resolve("training.frozen_components") or [])
-
-
-def put_in_classifiers(draft: Draft) -> None:
+def put_in_classifiers(draft: Draft, places: Iterable[str]) -> None:
     """Put ours in the place of bags of words, and train as it was measured."""
-    for place in find_bags_of_words(draft):
+    for place in places:
         old = draft.resolve(place)
         check_block(place, old)
         block = {**_BLOCK, "exclusive_classes": old["exclusive_classes"]}

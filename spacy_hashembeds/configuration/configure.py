@@ -117,9 +117,10 @@ def configure(
     write_out_variables(draft)
     write_out_models(draft)
     is_asked_for = (embedder, raw, vectors) != (None, None, None)
-    if not is_asked_for and not find_embedders(draft) and find_bags_of_words(draft):
+    bags = [] if is_asked_for or find_embedders(draft) else find_bags_of_words(draft)
+    if bags:
         _check_corpus(draft, train)
-        put_in_classifiers(draft)
+        put_in_classifiers(draft, bags)
         _complete(draft, train, blas=blas, scorer=scorer)
         return _finish(read, draft)
     tables = _find_tables(draft, read, chosen, is_anew=raw is not None)

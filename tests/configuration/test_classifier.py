@@ -9,6 +9,7 @@ from spacy.util import load_config
 
 from spacy_hashembeds.configuration.configure import configure
 
+from ..conftest import ROOT
 from . import toy_configs as toys
 
 OURS = "spacy-hashembeds.HashNgramTextCat.v1"
@@ -48,6 +49,19 @@ def test_ours_takes_the_place_of_a_bag_of_words(base, name, tmp_path):
     (tmp_path / "new.cfg").write_text(made.text, encoding="utf8")
     assert load_config(tmp_path / "new.cfg") == made.config
     assert toys.build(made).get_pipe(name).model.name != "textcat_bow"
+
+
+def test_it_is_as_in_the_config_that_was_measured(base, name):
+    made = configure(base).config
+    measured = load_config(ROOT / "configs" / "hash_ngram_textcat.cfg")
+    model = dict(made["components"][name]["model"])
+    model.pop("exclusive_classes")
+    assert model.items() <= measured["components"]["textcat"]["model"].items()
+    training, expected = made["training"], measured["training"]
+    assert training["batcher"] == expected["batcher"]
+    assert training["dropout"] == expected["dropout"]
+    for key in ("L2", "grad_clip", "learn_rate", "use_averages"):
+        assert training["optimizer"][key] == expected["optimizer"][key]
 
 
 def test_there_is_nothing_to_change_twice(base, tmp_path):
@@ -119,6 +133,14 @@ def test_beside_what_else_learns_training_stays(base, other):
     if other == "another's":  # where it is frozen it does not
         edit(base, "frozen_components = []", 'frozen_components = ["other"]')
         assert OURS in configure(base).text
+
+
+def test_one_that_is_a_variable_for_another_stays(base, name):
+    text = base.read_text(encoding="utf8").replace(f"[components.{name}", "[other")
+    text = text.replace("[components]\n", f"[components]\n{name} = ${{other}}\n", 1)
+    base.write_text(text, encoding="utf8")
+    with pytest.raises(ValueError, match=r"has none"):
+        configure(base)
 
 
 def test_other_optimizers_that_are_called_adam_keep_their_settings(base):
