@@ -286,7 +286,8 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
 def describe_place(results: Json) -> str:
     """Say what was measured on, text and machine."""
     corpus = f"{results['corpus']['name']}, " if "corpus" in results else ""
-    return f"{corpus}one thread, {describe_machine(results['machine'])}"
+    threads = results.get("threads", "one thread")
+    return f"{corpus}{threads}, {describe_machine(results['machine'])}"
 
 
 def make_caption(results: Json) -> str:

@@ -342,6 +342,7 @@ def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
         models = {STOCK: fetch(pipeline, folder), FAST: folder / "fast"}
         accelerate_folder(models[STOCK], models[FAST], texts, rounds=1)
         results: Json = {"pipeline": pipeline.name, "texts": len(texts)}
+        results["threads"] = "one BLAS thread a process"
         timed, starts = time_contenders(models, texts, schedule.rounds, folder)
         results |= {"timings": {"recipes": {pipeline.name: timed}}, "start": starts}
         yield results
