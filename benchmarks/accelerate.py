@@ -14,7 +14,7 @@ from wasabi import msg
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import use_fastest_blas
 from spacy_hashembeds.acceleration.changes import ENTITIES
-from spacy_hashembeds.kernels.quantized import PRECISIONS, find_instructions
+from spacy_hashembeds.kernels.convolution import PRECISIONS, find_instructions
 from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Corpus, Sizes, load_corpus

@@ -9,9 +9,9 @@ import numpy as np
 from thinc.api import Dropout
 
 from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.kernels.convolution import PRECISIONS, find_instructions, pack
 from spacy_hashembeds.kernels.distinct import find_distinct
 from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
-from spacy_hashembeds.kernels.quantized import PRECISIONS, find_instructions, pack
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import add_windows, copy_windows
 from spacy_hashembeds.layers.dropout import draw_mask

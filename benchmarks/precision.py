@@ -9,7 +9,7 @@ from thinc.api import get_current_ops
 from spacy_hashembeds.acceleration.changes import ENTITIES, ChangeCounter
 from spacy_hashembeds.acceleration.parity import LoadedPipeline, compare_pipelines
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.kernels.quantized import PRECISIONS, name_instructions
+from spacy_hashembeds.kernels.convolution import PRECISIONS, name_instructions
 
 from .data import ROOT, Sizes
 from .timing import Results, Schedule

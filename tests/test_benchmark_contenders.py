@@ -19,7 +19,7 @@ from spacy_hashembeds.architectures.embedders import hash_words
 from spacy_hashembeds.architectures.embedders.hash_former_embed import find_columns
 from spacy_hashembeds.hashing import lsh, md5
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.quantized import PRECISIONS
+from spacy_hashembeds.kernels.convolution import PRECISIONS
 from spacy_hashembeds.optimizers import OnePassAdam
 
 from .kernels.paths import KERNELS, Noted

@@ -21,7 +21,7 @@ from ..display import Part, Sentence, Shown, Table
 from ..evaluation.tasks import list_classes
 from ..files import read_json, replacing_folder
 from ..inputs import check_items
-from ..kernels.quantized import PRECISIONS
+from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
 from .changes import ChangeCounter, Changes

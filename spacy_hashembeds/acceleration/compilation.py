@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from ..kernels import compiled
-from ..kernels.quantized import PRECISIONS, name_instructions
+from ..kernels.convolution import PRECISIONS, name_instructions
 from .installation import PACKAGE, describe_error
 
 COMPILED, NUMPY = "compiled", "numpy"

@@ -16,7 +16,7 @@ from ..architectures.embedders.mix_attributes import forward as embed_attributes
 from ..architectures.embedders.multi_fewer_hash_embed import DESCRIPTION, SPACY_SEED
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
 from ..hashing.murmur import MAX_HASHES
-from ..kernels.quantized import PRECISIONS, find_instructions
+from ..kernels.convolution import PRECISIONS, find_instructions
 from ..loading import find_architectures, interpolate
 from .blas import walk_layers
 from .components import OUR_TOKENIZER, REPLACEMENTS
@@ -56,7 +56,7 @@ _VECTORS = {
 
 def find_fewer_bits() -> list[str]:
     """Find the precisions but float32 that this processor has instructions for."""
-    return [name for name in PRECISIONS if find_instructions(name) is not None]
+    return [name for name in PRECISIONS[1:] if find_instructions(name) is not None]
 
 
 def find_convertible(config: Config, precision: Precision = None) -> list[str]:

@@ -11,7 +11,7 @@ from spacy.util import minibatch
 from thinc.api import set_current_ops
 
 from ..evaluation.tasks import list_classes
-from ..kernels.quantized import PRECISIONS
+from ..kernels.convolution import PRECISIONS
 from ..layers.windowencoder import LaidOut
 from .changes import ChangeCounter, estimate_share
 from .conversion import find_fewer_bits

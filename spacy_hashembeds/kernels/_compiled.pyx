@@ -113,7 +113,7 @@ cdef extern from "windows.h" nogil:
     )
 
 
-cdef extern from "quantized.h" nogil:
+cdef extern from "convolution.h" nogil:
     size_t BLOCK
     size_t PACKED_LANES
 
@@ -127,7 +127,7 @@ cdef extern from "quantized.h" nogil:
 
     cdef cppclass InstructionSet:
         const char* name
-        cbool is_int8
+        size_t n_in_word
         cbool is_fast
 
     vector[InstructionSet] list_instruction_sets()
@@ -214,7 +214,7 @@ cdef void lock(PyThreadState* unlocked) noexcept:
 
 
 # see compiled.py
-INTERFACE = 9
+INTERFACE = 10
 
 cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
@@ -531,10 +531,12 @@ LANES = PACKED_LANES
 
 cdef vector[InstructionSet] SETS = list_instruction_sets()
 
-#: Instruction sets for products of numbers of fewer bits, the fastest first: their names,
-#: the precision, and whether they are faster than those of float32.
+cdef dict PRECISIONS = {4: "int8", 2: "bfloat16", 1: "float32"}
+
+#: Instruction sets for products, the fastest first: their names, the precision, and
+#: whether they are faster than numpy's of float32.
 INSTRUCTION_SETS = [
-    (SETS[i].name.decode(), "int8" if SETS[i].is_int8 else "bfloat16", SETS[i].is_fast)
+    (SETS[i].name.decode(), PRECISIONS[SETS[i].n_in_word], SETS[i].is_fast)
     for i in range(<Py_ssize_t>SETS.size())
 ]
 
@@ -569,7 +571,7 @@ def add_convolved(
     cdef cbool are_there
     require(instructions < SETS.size() and n_rows < 2**31)
     cdef InstructionSet chosen = SETS[instructions]
-    cdef size_t a_word = 4 if chosen.is_int8 else 2
+    cdef size_t a_word = chosen.n_in_word
     W.n_outputs, W.n_neighbours = scales.shape[0], begin.shape[0]
     W.n_words = (mixing.nO + a_word - 1) // a_word
     require(W.n_neighbours % 2 == 1 and mixing.nO < 2**15)
@@ -585,7 +587,7 @@ def add_convolved(
     W.words, W.begin, W.scales = &words[0, 0, 0], &begin[0, 0], &scales[0]
     row_words.resize(n_rows * W.n_words)
     row_scales.resize(n_rows)
-    mixed.resize(BLOCK * W.n_outputs)
+    mixed.resize(min(n, BLOCK) * W.n_outputs)
     cdef PyThreadState* unlocked = unlock(2 * n * words.shape[0] * words.shape[1])
     are_there = c_add_convolved(
         &Y[0, 0], &X[0, 0], n_rows, &rows[0], n, W, mixing, chosen, row_words.data(),
@@ -602,7 +604,7 @@ def multiply_halves(
     cdef size_t m = A.shape[1] if is_transposed else A.shape[0]
     cdef size_t n_outputs = (n + PACKED_LANES - 1) // PACKED_LANES * PACKED_LANES
     cdef float[:, ::1] C = np.zeros((m, n_outputs), dtype="float32")
-    require(instructions < SETS.size() and not SETS[instructions].is_int8)
+    require(instructions < SETS.size() and SETS[instructions].n_in_word == 2)
     require(<size_t>(A.shape[0] if is_transposed else A.shape[1]) == k)
     if m * k * n == 0:
         return np.ascontiguousarray(C.base[:, :n])

@@ -1,4 +1,4 @@
-// Products of rows with packed weights, by one instruction set. quantized.h includes this
+// Products of rows with packed weights, by one instruction set. convolution.h includes this
 // once for each, in a namespace of its own, with
 //
 // VECTOR_LANES            how many numbers of 32 bits a vector has
@@ -67,8 +67,13 @@ TARGET static void multiply(float* Y, const Words& X, const int64_t* rows, size_
     size_t row = 0;
     for (; row + 4 <= n; row += 4)
         multiply_rows<4>(Y + row * W.n_outputs, X, rows + row, W);
-    for (; row < n; ++row)
-        multiply_rows<1>(Y + row * W.n_outputs, X, rows + row, W);
+    Y += row * W.n_outputs;
+    rows += row;
+    switch (n - row) {
+        case 3: return multiply_rows<3>(Y, X, rows, W);
+        case 2: return multiply_rows<2>(Y, X, rows, W);
+        case 1: return multiply_rows<1>(Y, X, rows, W);
+    }
 }
 
 #undef VECTOR_LANES

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ..kernels import compiled
-from ..kernels.distinct import find_equal_rows
-from ..kernels.mixing import Norm, add_finished, begin_finish
-from ..kernels.quantized import (
+from ..kernels.convolution import (
     Packed,
     add_convolved,
     find_instructions,
     find_multiply,
     pack,
 )
+from ..kernels.distinct import find_equal_rows
+from ..kernels.mixing import Norm, add_finished, begin_finish
 from ..kernels.sums import gather_add
 from ..kernels.windows import BLOCK, add_windows, copy_windows, find_rows
 from .dropout import draw_mask
@@ -66,12 +66,13 @@ class Convolution(NamedTuple):
 
 class Weights(NamedTuple):
     """Maxout's weights, `(nP * nO, nI)`, with pieces as in the norm, and neighbours on
-    either side.
+    either side; and the same, if there are instructions for that, packed.
     """
 
     W: NDArray
     norm: Norm
     window_size: int
+    packed: Packed | None = None
 
     def split_windows(self) -> NDArray:
         """Cut W by neighbour. *Shape:* `(neighbours * nP * nO, width)`."""
@@ -106,7 +107,10 @@ class LaidOut(Plan[list[Convolution], Sequence[Weights | Packed]]):
             instructions = find_instructions(precision)
             if instructions is None:
                 return weights
-            return [pack(w.W, w.norm, instructions) for w in weights]
+            packed = [pack(w.W, w.norm, instructions) for w in weights]
+            if precision != "float32":
+                return packed
+            return [weights[0]._replace(packed=packed[0]), *packed[1:]]
 
         models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
         key = precision, compiled.kernels
@@ -184,7 +188,10 @@ def _predict_rows(
     multiply: Multiply | None = None,
 ) -> None:
     """Add to Y what a convolution makes of rows. *Shape:* `(rows, width)`."""
-    W, norm, size = weights
+    W, norm, size, packed = weights
+    if multiply is None and packed is not None:
+        add_convolved(packed, X, rows, Y)
+        return
     for start in range(0, len(rows), BLOCK):
         part = rows[start : start + BLOCK]
         if multiply is None:
@@ -225,7 +232,7 @@ def begin_update(
     Weights are checked. X is what the convolution before has computed, `(n, width)`.
     Matrices are multiplied in float32 or bfloat16.
     """
-    W, norm, size = lay_out_convolution(layers)
+    W, norm, size, _ = lay_out_convolution(layers)
     multiply, width = find_multiply(precision), len(norm.scale)
     Y = np.empty((len(rows.inputs), width), dtype=X.dtype)
     steps = []

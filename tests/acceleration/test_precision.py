@@ -15,7 +15,7 @@ from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
-from spacy_hashembeds.kernels import quantized
+from spacy_hashembeds.kernels import convolution
 from spacy_hashembeds.layers import windowencoder
 from spacy_hashembeds.loading import find_architectures, load_config
 
@@ -61,21 +61,14 @@ def find_precision(nlp, component):
 
 def spoil(monkeypatch, *precisions):
     """Have products of these change whatever comes of them."""
-    pack, add = windowencoder.pack, windowencoder.add_convolved
-    spoilt = [quantized.find_instructions(name) for name in precisions]
-    packed_by = {}
-
-    def pack_and_note(W, norm, instructions):
-        packed = pack(W, norm, instructions)
-        packed_by[id(packed)] = packed, instructions
-        return packed
+    add = windowencoder.add_convolved
+    spoilt = [convolution.find_instructions(name) for name in precisions]
 
     def add_noise(packed, X, rows, Y):
         add(packed, X, rows, Y)
-        if packed_by[id(packed)][1] in spoilt:
+        if packed.instructions in spoilt:
             Y += np.random.default_rng(0).normal(size=Y.shape) * 50
 
-    monkeypatch.setattr(windowencoder, "pack", pack_and_note)
     monkeypatch.setattr(windowencoder, "add_convolved", add_noise)
 
 

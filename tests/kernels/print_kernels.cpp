@@ -10,7 +10,7 @@
 #include "folded.h"
 #include "masks.h"
 #include "mixing.h"
-#include "quantized.h"
+#include "convolution.h"
 #include "sums.h"
 #include "windows.h"
 
@@ -137,15 +137,16 @@ static void train(size_t n) {
 
 static std::vector<float> convolve(size_t width, InstructionSet set) {
     const size_t n_neighbours = 3, n_outputs = (PIECES * width + 15) / 16 * 16;
-    const size_t a_word = set.is_int8 ? 4 : 2, n_words = (width + a_word - 1) / a_word;
+    const size_t n_words = (width + set.n_in_word - 1) / set.n_in_word;
+    const bool is_int8 = set.n_in_word == 4;
     seed = (uint32_t)width;  // the same for all sets
     const auto bias = draw_floats(PIECES * width), scale = draw_floats(width);
     const auto shift = draw_floats(width), X = draw_floats((N + 2) * width);
     const auto scales = draw_floats(n_outputs);
     const auto begin = draw_below<int32_t>(n_neighbours * n_outputs,
-                                           set.is_int8 ? 999 : 1);
+                                           is_int8 ? 999 : 1);
     auto words = draw_below<uint32_t>(n_outputs * n_neighbours * n_words, ~0U);
-    if (!set.is_int8)  // two numbers from 0.5 to 1, with signs
+    if (!is_int8)  // one or two numbers from 0.5 to 1, with signs
         for (uint32_t& word : words) word = (word & 0x807f807f) | 0x3f003f00;
     const Packed W{words.data(), begin.data(), scales.data(), n_outputs, n_neighbours,
                    n_words};
@@ -160,22 +161,22 @@ static std::vector<float> convolve(size_t width, InstructionSet set) {
     return Y;
 }
 
-// Instruction sets sum bfloat16 in an order of their own.
+// Instruction sets sum what is no integer in an order, and with roundings, of their own.
 static void compare_sets(size_t width) {
-    std::vector<float> plain[2];
+    std::vector<float> plain[5];
     for (const bool is_fast : {false, true})
         for (const InstructionSet& set : list_instruction_sets()) {
             if (set.is_fast != is_fast) continue;
             const auto Y = convolve(width, set);
             if (!is_fast) {
-                plain[set.is_int8] = Y;
+                plain[set.n_in_word] = Y;
                 print(set.name, Y);
                 continue;
             }
             float worst = Y.empty() ? 1.0f : 0.0f;
             for (size_t i = 0; i < Y.size(); ++i)
-                worst = std::fmax(worst, std::fabs(Y[i] - plain[set.is_int8][i]));
-            const bool is_same = set.is_int8 ? worst == 0 : worst < 1e-4f;
+                worst = std::fmax(worst, std::fabs(Y[i] - plain[set.n_in_word][i]));
+            const bool is_same = set.n_in_word == 4 ? worst == 0 : worst < 1e-4f;
             printf("%s %s\n", is_same ? "fast:" : "WRONG:", set.name);
         }
 }

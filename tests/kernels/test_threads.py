@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from spacy_hashembeds.kernels import compiled
+from spacy_hashembeds.kernels.convolution import add_convolved, pack
 from spacy_hashembeds.kernels.mixing import Norm
-from spacy_hashembeds.kernels.quantized import add_convolved, pack
 
 from .paths import KERNELS, needs_kernels
 
@@ -100,7 +100,9 @@ def make_convolution() -> tuple[Run, list[NDArray]]:
     X, rows = draw(LARGE + 2, WIDTH), np.arange(1, LARGE + 1)
     Y = np.zeros_like(ROWS)
     with compiled.using(KERNELS):
-        packed = pack(draw(WIDTH * PIECES, 3 * WIDTH), Norm(*NORM), 0)
+        precisions = [of for _, of, _ in KERNELS.INSTRUCTION_SETS]
+        W = draw(WIDTH * PIECES, 3 * WIDTH)
+        packed = pack(W, Norm(*NORM), precisions.index("int8"))
     return lambda part: add_convolved(packed, X, rows[part], Y[part]), [Y]
 
 

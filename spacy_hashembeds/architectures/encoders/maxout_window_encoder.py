@@ -11,8 +11,8 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
 from ...checks import MAX_DEPTH, MAX_WIDTH, check_choice, check_integers
+from ...kernels.convolution import PRECISIONS
 from ...kernels.packing import split
-from ...kernels.quantized import PRECISIONS
 from ...layers.checks import check_gradient, check_integer
 from ...layers.tree import UnexpectedNodeError, expect, expect_maxout
 from ...layers.windowencoder import (

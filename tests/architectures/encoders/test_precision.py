@@ -12,7 +12,7 @@ from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.quantized import Packed
+from spacy_hashembeds.kernels.convolution import Packed
 
 from ...kernels.paths import Noted
 from .test_maxout_window_encoder import (
@@ -37,9 +37,12 @@ def make(precision="float32", training_precision="float32"):
     ).initialize()
 
 
-def get_weights(model):
-    """What is kept of the weights."""
-    return model.attrs["weights"].cached
+def get_precisions(model):
+    """What products are of, of each convolution."""
+    sets = compiled.kernels.INSTRUCTION_SETS
+    kept = [getattr(w, "packed", w) for w in model.attrs["weights"].cached]
+    assert all(isinstance(packed, Packed) for packed in kept)
+    return {sets[packed.instructions][1] for packed in kept}
 
 
 def assert_near(actual, expected, precision):
@@ -57,8 +60,8 @@ def test_predictions_are_nearly_those_of_float32(precision, lengths):
     Xs = make_input(model, lengths)
     assert_near(model.predict(Xs), exact.predict(Xs), precision)
     if lengths:
-        assert all(isinstance(kept, Packed) for kept in get_weights(model))
-        assert not any(isinstance(kept, Packed) for kept in get_weights(exact))
+        assert get_precisions(model) == {precision}
+        assert get_precisions(exact) == {"float32"}
         differences = [
             abs(Y - Z).max(initial=0)
             for Y, Z in zip(model.predict(Xs), exact.predict(Xs), strict=True)
@@ -176,14 +179,14 @@ def test_copies_keep_the_precision_and_saved_weights_have_none(precision):
         pickle.loads(pickle.dumps(model)),
     ):
         np.testing.assert_array_equal(copied.predict(Xs)[0], expected)
-        assert isinstance(get_weights(copied)[0], Packed)
+        assert get_precisions(copied) == {precision}
         assert copied.attrs["weights"].training_precision == "bfloat16"
     exact = make("float32")
     assert model.to_bytes() == exact.to_bytes()
     exact.from_bytes(model.to_bytes())
     model.from_bytes(exact.to_bytes())
     exact.predict(Xs)
-    assert not isinstance(get_weights(exact)[0], Packed)
+    assert get_precisions(exact) == {"float32"}
     np.testing.assert_array_equal(model.predict(Xs)[0], expected)
 
 
@@ -198,7 +201,7 @@ def test_from_a_config():
     config = Config().from_str(Config({"model": block}).to_str())
     model = registry.resolve(config)["model"].initialize()
     model.predict(make_input(model, [7]))
-    assert isinstance(get_weights(model)[0], Packed)
+    assert get_precisions(model) == {"int8"}
     assert model.attrs["weights"].training_precision == "bfloat16"
 
 

@@ -1,4 +1,4 @@
-"""Products of int8 and bfloat16, by every instruction set, against plain numpy."""
+"""Convolutions with packed weights, by every instruction set, against plain numpy."""
 
 from types import SimpleNamespace
 
@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.mixing import Norm, finish
-from spacy_hashembeds.kernels.quantized import (
+from spacy_hashembeds.kernels.convolution import (
     add_convolved,
     find_instructions,
     find_multiply,
     pack,
 )
+from spacy_hashembeds.kernels.mixing import Norm, finish
 from spacy_hashembeds.kernels.windows import copy_windows
 
 from .paths import KERNELS, needs_kernels
@@ -23,8 +23,10 @@ from .paths import KERNELS, needs_kernels
 pytestmark = needs_kernels
 
 SETS = dict(enumerate(KERNELS.INSTRUCTION_SETS)) if KERNELS is not None else {}
-INT8 = [number for number, (_, of, _) in SETS.items() if of == "int8"]
-BFLOAT16 = [number for number in SETS if number not in INT8]
+INT8, BFLOAT16, FLOAT32 = (
+    [number for number, (_, of, _) in SETS.items() if of == precision]
+    for precision in ("int8", "bfloat16", "float32")
+)
 
 shapes = given(
     n=st.integers(1, 140),
@@ -117,7 +119,16 @@ def test_bfloat16_equals_numpy(number, n, width, n_pieces, window_size, seed):
     assert_allclose(convolve(made, number), expected, rtol=1e-4, atol=3e-3)
 
 
-@pytest.mark.parametrize("number", SETS, ids=lambda number: SETS[number][0])
+@pytest.mark.parametrize("number", FLOAT32, ids=lambda number: SETS[number][0])
+@shapes
+@example(**USUAL)
+def test_float32_equals_numpy(number, n, width, n_pieces, window_size, seed):
+    X, rows, W, norm, Y = made = make(n, width, n_pieces, window_size, seed)
+    expected = Y + finish(copy_windows(X, rows, window_size) @ W.T, norm)
+    assert_allclose(convolve(made, number), expected, rtol=1e-4, atol=3e-3)
+
+
+@pytest.mark.parametrize("number", INT8 + BFLOAT16, ids=lambda number: SETS[number][0])
 def test_errors_are_those_of_rounding(number):
     X, rows, W, norm, Y = made = make(**USUAL)
     exact = finish(copy_windows(X, rows, 1) @ W.T, norm)

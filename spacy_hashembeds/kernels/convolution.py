@@ -1,7 +1,9 @@
-"""Convolutions whose products are of int8 or bfloat16, where a processor has these.
+"""Convolutions with weights that are packed once, so that they need no laying out for
+each text, of which BLAS spends most of its time on a short one.
 
-A row is quantized by its largest number, the weights of an output by theirs. Products
-are summed in int32, or of bfloat16 in float32; what comes after them is float32.
+Products are of float32, or where a processor has these of bfloat16 or int8: a row is
+quantized by its largest number, the weights of an output by theirs. Those of int8 are
+summed in int32, others in float32, as is what comes after them.
 """
 
 from collections.abc import Callable
@@ -20,8 +22,8 @@ PRECISIONS = ("float32", "bfloat16", "int8")
 class Packed(NamedTuple):
     """Maxout's weights for an instruction set, the outputs filled up to whole vectors.
 
-    Words are of 32 bits, each with two or four weights of one output. Sums begin with
-    what makes up for bytes of rows that have no sign.
+    Words are of 32 bits, each with one, two or four weights of one output. Sums begin
+    with what makes up for bytes of rows that have no sign.
 
     *Shapes:* `(outputs / 16, neighbours * words of a row, 16)`,
     `(neighbours, outputs)` and `(outputs,)`.
@@ -53,9 +55,13 @@ def name_instructions(precision: str) -> str | None:
 def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
     """Pack weights with pieces as in the norm. *Shape:* `(nP * nO, nI)`."""
     kernels: Any = compiled.kernels
-    is_int8 = kernels.INSTRUCTION_SETS[instructions][1] == "int8"
-    words, scales = kernels.encode_rows(compiled.lay_out(W, "float32"), is_int8)
-    codes = words.view("uint8" if is_int8 else "uint16")[:, : W.shape[1]]
+    precision = kernels.INSTRUCTION_SETS[instructions][1]
+    W, is_int8 = compiled.lay_out(W, "float32"), precision == "int8"
+    if precision == "float32":
+        codes, scales = W.view("uint32"), np.ones(len(W), dtype="float32")
+    else:
+        words, scales = kernels.encode_rows(W, is_int8)
+        codes = words.view("uint8" if is_int8 else "uint16")[:, : W.shape[1]]
     codes = codes.reshape(len(W), -1, len(norm.scale))  # by neighbour
     begin = np.zeros(codes.shape[:2], dtype="int32")
     if is_int8:  # with a sign, where rows have none

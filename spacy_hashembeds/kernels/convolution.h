@@ -1,5 +1,5 @@
-// Convolutions whose products are of int8 or of bfloat16, as many numbers as fit into each
-// word of 32 bits. See quantized.py.
+// Convolutions with packed weights: products of int8, of bfloat16 or of float32, as many
+// numbers as fit into each word of 32 bits. See convolution.py.
 
 #pragma once
 
@@ -174,6 +174,13 @@ INLINE Floats dot_halves(Floats sums, Ints x, Ints w) {
     return sums;
 }
 
+// Copy rows: their numbers are words.
+static inline void copy_rows(uint32_t* words, float* scales, const float* X, size_t n,
+                      size_t width, size_t n_words) {
+    memcpy(words, X, n * width * sizeof(float));
+    std::fill(scales, scales + n, 1.0f);
+}
+
 #if KNOWS_INSTRUCTIONS
 
 namespace plain_int8 {
@@ -191,6 +198,14 @@ namespace plain_bfloat16 {
 #define DOT(sums, x, w) dot_halves(sums, x, w)
 #include "tiles.h"
 }  // namespace plain_bfloat16
+
+namespace plain_float32 {
+#define VECTOR_LANES 4
+#define TARGET
+#define SUMS Floats
+#define DOT(sums, x, w) ((sums) + (Floats)(x) * (Floats)(w))
+#include "tiles.h"
+}  // namespace plain_float32
 
 #endif
 
@@ -231,6 +246,22 @@ namespace avx512_bf16 {
 #include "tiles.h"
 }  // namespace avx512_bf16
 
+namespace avx512 {
+#define VECTOR_LANES 16
+#define TARGET __attribute__((target("avx512f")))
+#define SUMS Floats
+#define DOT(sums, x, w) (Floats) _mm512_fmadd_ps((__m512)x, (__m512)w, (__m512)sums)
+#include "tiles.h"
+}  // namespace avx512
+
+namespace avx2 {
+#define VECTOR_LANES 8
+#define TARGET __attribute__((target("avx2,fma")))
+#define SUMS Floats
+#define DOT(sums, x, w) (Floats) _mm256_fmadd_ps((__m256)x, (__m256)w, (__m256)sums)
+#include "tiles.h"
+}  // namespace avx2
+
 #endif
 
 #ifdef HAS_ARM
@@ -255,11 +286,20 @@ namespace neon_bf16 {
 #include "tiles.h"
 }  // namespace neon_bf16
 
+namespace neon {
+#define VECTOR_LANES 4
+#define TARGET
+#define SUMS Floats
+#define DOT(sums, x, w) \
+    (Floats) vfmaq_f32((float32x4_t)sums, (float32x4_t)x, (float32x4_t)w)
+#include "tiles.h"
+}  // namespace neon
+
 #endif
 
 struct InstructionSet {
     const char* name;
-    bool is_int8;
+    size_t n_in_word;  // 4 of int8, 2 of bfloat16, 1 of float32
     bool is_fast;
     Multiply multiply;
 };
@@ -269,23 +309,29 @@ static inline std::vector<InstructionSet> list_instruction_sets() {
     std::vector<InstructionSet> sets;
 #ifdef HAS_X86
     if (__builtin_cpu_supports("avx512vnni"))
-        sets.push_back({"AVX-512 VNNI", true, true, avx512_vnni::multiply});
+        sets.push_back({"AVX-512 VNNI", 4, true, avx512_vnni::multiply});
     if (__builtin_cpu_supports("avx512bf16"))
-        sets.push_back({"AVX-512 BF16", false, true, avx512_bf16::multiply});
+        sets.push_back({"AVX-512 BF16", 2, true, avx512_bf16::multiply});
     if (__builtin_cpu_supports("avxvnni"))
-        sets.push_back({"AVX-VNNI", true, true, avx_vnni::multiply});
+        sets.push_back({"AVX-VNNI", 4, true, avx_vnni::multiply});
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
-        sets.push_back({"AVX-512VL VNNI", true, true, avx512vl_vnni::multiply});
+        sets.push_back({"AVX-512VL VNNI", 4, true, avx512vl_vnni::multiply});
+    if (__builtin_cpu_supports("avx512f"))
+        sets.push_back({"AVX-512", 1, true, avx512::multiply});
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        sets.push_back({"AVX2", 1, true, avx2::multiply});
 #elif defined(HAS_ARM)
     const unsigned long i8mm = 1 << 13, bf16 = 1 << 14;  // HWCAP2_I8MM, HWCAP2_BF16
     if (getauxval(AT_HWCAP2) & i8mm)
-        sets.push_back({"NEON I8MM", true, true, neon_i8mm::multiply});
+        sets.push_back({"NEON I8MM", 4, true, neon_i8mm::multiply});
     if (getauxval(AT_HWCAP2) & bf16)
-        sets.push_back({"NEON BF16", false, true, neon_bf16::multiply});
+        sets.push_back({"NEON BF16", 2, true, neon_bf16::multiply});
+    sets.push_back({"NEON", 1, true, neon::multiply});
 #endif
 #if KNOWS_INSTRUCTIONS
-    sets.push_back({"plain int8", true, false, plain_int8::multiply});
-    sets.push_back({"plain bfloat16", false, false, plain_bfloat16::multiply});
+    sets.push_back({"plain int8", 4, false, plain_int8::multiply});
+    sets.push_back({"plain bfloat16", 2, false, plain_bfloat16::multiply});
+    sets.push_back({"plain float32", 1, false, plain_float32::multiply});
 #endif
     return sets;
 }
@@ -294,14 +340,17 @@ static inline std::vector<InstructionSet> list_instruction_sets() {
 // is there.
 //
 // Y      (n, nO)
-// words  room for (n_rows, n_words), scales for (n_rows,), mixed for (BLOCK, n_outputs)
+// words  room for (n_rows, n_words), scales for (n_rows,), mixed for n of
+//        them, or BLOCK, with n_outputs each
 static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
                                  const int64_t* rows, size_t n, Packed W, Mixing m,
                                  InstructionSet set, uint32_t* words, float* scales,
                                  float* mixed) {
     for (size_t i = 0; i < n; ++i)
         if (!find_window(X, n_rows, rows[i], m.nO, W.n_neighbours / 2)) return false;
-    const auto encode = set.is_int8 ? quantize_rows : round_rows;
+    const auto encode = set.n_in_word == 4   ? quantize_rows
+                        : set.n_in_word == 2 ? round_rows
+                                             : copy_rows;
     encode(words, scales, X, n_rows, m.nO, W.n_words);
     for (size_t start = 0; start < n; start += BLOCK) {
         const size_t end = start + BLOCK < n ? start + BLOCK : n;
