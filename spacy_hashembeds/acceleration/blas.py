@@ -54,10 +54,10 @@ class NumpyBlasOps(NumpyOps):
         """Get the BLAS for C code, such as spaCy's parser: blis where there are no
         compiled kernels to call numpy's through, or where that is no OpenBLAS.
         """
-        sgemm, saxpy = find_cblas("cblas_sgemm"), find_cblas("cblas_saxpy")
-        if compiled.kernels is None or sgemm is None or saxpy is None:
+        found = [find_cblas(f"cblas_{name}") for name in ("sgemm", "sgemv", "saxpy")]
+        if compiled.kernels is None or None in found:
             return super().cblas()
-        return compiled.kernels.make_cblas(sgemm, saxpy)
+        return compiled.kernels.make_cblas(*found)
 
 
 BLIS_OPS = NumpyOps()

@@ -585,7 +585,7 @@ def add_convolved(
     if n == 0:
         return
     W.words, W.begin, W.scales = &words[0, 0, 0], &begin[0, 0], &scales[0]
-    row_words.resize(n_rows * W.n_words)
+    row_words.resize(n_rows * W.n_words if a_word > 1 else 0)
     row_scales.resize(n_rows)
     mixed.resize(min(n, BLOCK) * W.n_outputs)
     cdef PyThreadState* unlocked = unlock(2 * n * words.shape[0] * words.shape[1])
@@ -659,6 +659,11 @@ ctypedef void (*Sgemm)(
     int64_t ldc
 ) noexcept nogil
 
+ctypedef void (*Sgemv)(
+    int order, int trans, int64_t M, int64_t N, float alpha, const float* A, int64_t lda,
+    const float* X, int64_t incX, float beta, float* Y, int64_t incY
+) noexcept nogil
+
 ctypedef void (*Saxpy)(
     int64_t N, float alpha, const float* X, int64_t incX, float* Y, int64_t incY
 ) noexcept nogil
@@ -667,10 +672,14 @@ cdef enum:
     ROW_MAJOR = 101
     NO_TRANS = 111
     TRANS = 112
-    # up to so many multiplications OpenBLAS uses one thread
+    # up to so many multiplications OpenBLAS uses one thread, and of a vector below these
     MOST_ON_ONE_THREAD = 4 * 65536
+    MOST_OF_A_VECTOR = 4 * 2304 - 1
+    # up to so many rows sgemm takes longer to lay out the other matrix than to multiply
+    FEW_ROWS = 3
 
 cdef Sgemm numpy_sgemm = NULL
+cdef Sgemv numpy_sgemv = NULL
 cdef Saxpy numpy_saxpy = NULL
 
 
@@ -680,7 +689,10 @@ cdef void call_sgemm(
 ) noexcept nogil:
     """Multiply, on one thread, as blis is: a block of the result at a time."""
     cdef int64_t n_rows = M, n_columns = N, row = 0, column, rows, columns
-    if n_rows * n_columns * K > MOST_ON_ONE_THREAD:
+    cdef bint are_vectors = M <= FEW_ROWS and K <= MOST_OF_A_VECTOR and transB and not transA
+    if are_vectors:
+        n_rows, n_columns = 1, max(1, MOST_OF_A_VECTOR // K)
+    elif n_rows * n_columns * K > MOST_ON_ONE_THREAD:
         n_rows = min(n_rows, max(1, min(64, MOST_ON_ONE_THREAD // K)))
         n_columns = min(n_columns, max(1, MOST_ON_ONE_THREAD // (n_rows * K)))
     while row < M:
@@ -688,12 +700,19 @@ cdef void call_sgemm(
         column = 0
         while column < N:
             columns = min(n_columns, N - column)
-            numpy_sgemm(
-                ROW_MAJOR, TRANS if transA else NO_TRANS, TRANS if transB else NO_TRANS,
-                rows, columns, K, alpha, A + (row if transA else row * lda), lda,
-                B + (column * ldb if transB else column), ldb, beta,
-                C + row * ldc + column, ldc
-            )
+            if are_vectors:
+                numpy_sgemv(
+                    ROW_MAJOR, NO_TRANS, columns, K, alpha, B + column * ldb, ldb,
+                    A + row * lda, 1, beta, C + row * ldc + column, 1
+                )
+            else:
+                numpy_sgemm(
+                    ROW_MAJOR, TRANS if transA else NO_TRANS,
+                    TRANS if transB else NO_TRANS, rows, columns, K, alpha,
+                    A + (row if transA else row * lda), lda,
+                    B + (column * ldb if transB else column), ldb, beta,
+                    C + row * ldc + column, ldc
+                )
             column += columns
         row += rows
 
@@ -704,9 +723,10 @@ cdef void call_saxpy(
     numpy_saxpy(N, alpha, X, incX, Y, incY)
 
 
-def make_cblas(size_t sgemm, size_t saxpy):
-    global numpy_sgemm, numpy_saxpy
-    numpy_sgemm, numpy_saxpy = <Sgemm>sgemm, <Saxpy>saxpy
+def make_cblas(size_t sgemm, size_t sgemv, size_t saxpy):
+    global numpy_sgemm, numpy_sgemv, numpy_saxpy
+    numpy_sgemm, numpy_sgemv = <Sgemm>sgemm, <Sgemv>sgemv
+    numpy_saxpy = <Saxpy>saxpy
     cdef CBlas cblas = CBlas()
     set_sgemm(cblas, call_sgemm)
     set_saxpy(cblas, call_saxpy)

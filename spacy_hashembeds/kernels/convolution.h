@@ -35,9 +35,15 @@ const size_t PACKED_LANES = 16;
 // So many rows at a time are multiplied, and finished while they are in the cache.
 const size_t BLOCK = 64;
 
+#if defined(__GNUC__)
+typedef uint32_t Word __attribute__((may_alias));  // a float, where it is all of a word
+#else
+typedef uint32_t Word;
+#endif
+
 // Rows, and what the numbers of each are to be multiplied with.
 struct Words {
-    const uint32_t* words;  // (n_rows, n_words)
+    const Word* words;    // (n_rows, n_words)
     const float* scales;    // (n_rows,)
 };
 
@@ -172,13 +178,6 @@ INLINE Floats dot_halves(Floats sums, Ints x, Ints w) {
             sums[lane] += factors[0] * factors[1];
         }
     return sums;
-}
-
-// Copy rows: their numbers are words.
-static inline void copy_rows(uint32_t* words, float* scales, const float* X, size_t n,
-                      size_t width, size_t n_words) {
-    memcpy(words, X, n * width * sizeof(float));
-    std::fill(scales, scales + n, 1.0f);
 }
 
 #if KNOWS_INSTRUCTIONS
@@ -340,7 +339,7 @@ static inline std::vector<InstructionSet> list_instruction_sets() {
 // is there.
 //
 // Y      (n, nO)
-// words  room for (n_rows, n_words), scales for (n_rows,), mixed for n of
+// words  room for (n_rows, n_words), but of float32, scales for (n_rows,), mixed for n of
 //        them, or BLOCK, with n_outputs each
 static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
                                  const int64_t* rows, size_t n, Packed W, Mixing m,
@@ -348,13 +347,17 @@ static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
                                  float* mixed) {
     for (size_t i = 0; i < n; ++i)
         if (!find_window(X, n_rows, rows[i], m.nO, W.n_neighbours / 2)) return false;
-    const auto encode = set.n_in_word == 4   ? quantize_rows
-                        : set.n_in_word == 2 ? round_rows
-                                             : copy_rows;
-    encode(words, scales, X, n_rows, m.nO, W.n_words);
+    const Word* row_words = words;
+    if (set.n_in_word == 1) {
+        row_words = (const Word*)X;
+        std::fill(scales, scales + n_rows, 1.0f);
+    } else {
+        const auto encode = set.n_in_word == 4 ? quantize_rows : round_rows;
+        encode(words, scales, X, n_rows, m.nO, W.n_words);
+    }
     for (size_t start = 0; start < n; start += BLOCK) {
         const size_t end = start + BLOCK < n ? start + BLOCK : n;
-        set.multiply(mixed, {words, scales}, rows + start, end - start, W);
+        set.multiply(mixed, {row_words, scales}, rows + start, end - start, W);
         for (size_t i = start; i < end; ++i) {
             float* of_row = mixed + (i - start) * W.n_outputs;
             finish_rows(Y + i * m.nO, of_row, 1, m, true, of_row);

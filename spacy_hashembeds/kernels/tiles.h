@@ -22,7 +22,7 @@ TARGET static inline __attribute__((always_inline)) void multiply_tile(
     for (size_t neighbour = 0; neighbour < W.n_neighbours; ++neighbour) {
         const int64_t offset = (int64_t)neighbour - (int64_t)(W.n_neighbours / 2);
         const int32_t* begin = W.begin + neighbour * W.n_outputs + output;
-        const uint32_t* x[ROWS];
+        const Word* x[ROWS];
         SUMS parts[ROWS][VECTORS];
         for (int r = 0; r < ROWS; ++r) {
             x[r] = X.words + (rows[r] + offset) * (int64_t)W.n_words;

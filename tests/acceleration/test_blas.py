@@ -137,7 +137,7 @@ def test_sums_of_rows_in_c_take_numpys_blas(rows, monkeypatch):
 
 
 @needs_kernels
-@pytest.mark.parametrize("n_docs", [1, 5000])
+@pytest.mark.parametrize("n_docs", [1, 3, 5000])
 def test_a_parser_finds_with_numpys_blas_what_it_finds_with_blis(n_docs, monkeypatch):
     """Of many Docs in parts: OpenBLAS would use more threads for the whole product."""
     monkeypatch.setattr(compiled, "kernels", noted := Noted(KERNELS))
