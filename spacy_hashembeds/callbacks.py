@@ -147,13 +147,14 @@ def _let_wait(
 
 
 def _check_counts(counts: Counts, name: str, remedy: str) -> None:
-    if not any(counts.values()):
+    values = {attr: counter.get_counts()[0] for attr, counter in counts.items()}
+    if not any(map(len, values.values())):
         raise ValueError(
             f"There is not a token in {name}, so there are no symbols to count. "
             f"{remedy}"
         )
-    for attr, counter in counts.items():
-        if set(counter) == {0}:
+    for attr, of_attr in values.items():
+        if not of_attr.any():
             warnings.warn(
                 f"No token in {name} has a value for {attr}: all will share one row. "
                 "What a component sets, such as POS, is there in training only if it "

@@ -1,4 +1,4 @@
-"""Keys counted part by part, in bounded memory."""
+"""Keys counted part by part, in memory that can be bounded."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,14 +8,14 @@ _GATHERED = 1_000_000
 
 
 class KeyCounter:
-    """Counts keys, exactly where there are at most `limit` distinct ones.
+    """Counts keys, exactly where there is no limit, or at most so many distinct ones.
 
     Where there are more, the rarest are forgotten on the way, down to half as many, and
     counted anew when they come again. From then on a count may be too low, by `error`
     at most, and a key that is not there was given `error` times at most.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
         self.error = 0
         self._keys = np.zeros(0, dtype="uint64")
@@ -27,7 +27,7 @@ class KeyCounter:
         """Count keys. *Shape:* `(n,)`, uint64."""
         self._gathered.append(keys)
         self._n_gathered += len(keys)
-        if self._n_gathered >= max(_GATHERED, self.limit // 8):
+        if self._n_gathered >= max(_GATHERED, (self.limit or 0) // 8):
             self._count()
 
     def add_counts(self, keys: NDArray, counts: NDArray, error: int = 0) -> None:
@@ -41,8 +41,8 @@ class KeyCounter:
         # one after the other: each is as large as all that is known
         self._keys = np.insert(self._keys, places[is_new], keys[is_new])
         self._counts = np.insert(self._counts, places[is_new], counts[is_new])
-        if len(self._keys) > self.limit:
-            self._forget()
+        if self.limit is not None and len(self._keys) > self.limit:
+            self._forget(self.limit)
 
     def get_counts(self) -> tuple[NDArray, NDArray]:
         """Get the keys in ascending order, and their counts. *Shapes:* `(n,)`, uint64
@@ -61,9 +61,9 @@ class KeyCounter:
         self._gathered, self._n_gathered = [], 0
         self.add_counts(*np.unique(gathered, return_counts=True))
 
-    def _forget(self) -> None:
+    def _forget(self, limit: int) -> None:
         is_kept = np.zeros(len(self._keys), dtype=bool)
-        is_kept[self._find_top(max(1, self.limit // 2))] = True
+        is_kept[self._find_top(max(1, limit // 2))] = True
         self.error += int(self._counts[~is_kept].max())
         self._keys, self._counts = self._keys[is_kept], self._counts[is_kept]
 

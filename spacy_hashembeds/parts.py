@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 from spacy import blank
-from spacy.attrs import IDS
 from spacy.training.corpus import FILE_TYPE
 
 from .corpora.docbin import find_files
 from .corpora.rawtexts import read_text_docs
 from .counting import KeyCounter
-from .symbols import SymbolTables, cut_table, load_symbols
+from .symbols import SymbolTables, count_values, cut_symbols, load_symbols
 
 #: What a part that has not been counted may be, where there are no `.spacy` files.
 _TEXTS = (".jsonl", ".txt")
@@ -98,14 +97,8 @@ def _count_part(
     progress: Progress = iter,
 ) -> SymbolTables:
     # a vocab of its own, since one keeps every word that it has met
-    nlp = blank(lang)
-    counters = {attr: KeyCounter(limit) for attr in attrs}
-    ids = [IDS[attr] for attr in attrs]
-    for doc in progress(read_text_docs([part], nlp)):
-        columns = doc.to_array(ids).reshape(len(doc), len(ids)).T
-        for counter, column in zip(counters.values(), columns, strict=True):
-            counter.add(column)
-    return _cut(counters, lang, min_freq=1)
+    docs = progress(read_text_docs([part], blank(lang)))
+    return cut_symbols(count_values(docs, attrs, limit), min_freq=1, lang=lang)
 
 
 def load_counted(
@@ -153,13 +146,4 @@ def add_up(
             # those that were counted have counts
             numbers = np.asarray(counts)[order].astype("int64")
             counter.add_counts(values[order], numbers, part.errors.get(attr, 0))
-    return _cut(counters, lang, min_freq)
-
-
-def _cut(counters: dict[str, KeyCounter], lang: str, min_freq: int) -> SymbolTables:
-    tables = {
-        attr: cut_table(*counter.get_counts(), min_freq)
-        for attr, counter in counters.items()
-    }
-    errors = {attr: each.error for attr, each in counters.items() if each.error}
-    return SymbolTables(tables, lang=lang, min_freq=min_freq, errors=errors)
+    return cut_symbols(counters, min_freq=min_freq, lang=lang)

@@ -1,6 +1,5 @@
 """Symbol tables for embedders: count, cut, save, load."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,11 @@ from numpy.typing import NDArray
 from spacy.attrs import IDS
 from spacy.tokens import Doc
 
+from .counting import KeyCounter
 from .files import replacing
 from .layers.symboltaker import Symbols
 
-Counts = dict[str, Counter[int]]
+Counts = Mapping[str, KeyCounter]
 
 
 @dataclass(frozen=True)
@@ -55,26 +55,32 @@ class SymbolTables:
         return [frequent] if rare is None else [frequent, rare]
 
 
-def count_values(docs: Iterable[Doc], attrs: Sequence[str]) -> Counts:
-    """Count the values that attributes take. Memory grows with distinct ones only."""
-    counts: Counts = {attr: Counter() for attr in attrs}
+def count_values(
+    docs: Iterable[Doc], attrs: Sequence[str], limit: int | None = None
+) -> Counts:
+    """Count the values that attributes take. Memory grows with distinct ones only, up
+    to the limit.
+    """
+    counts = {attr: KeyCounter(limit) for attr in attrs}
+    ids = [IDS[attr] for attr in attrs]
     for doc in docs:
-        for attr, counter in counts.items():
-            counter.update(doc.count_by(IDS[attr]))
+        columns = doc.to_array(ids).reshape(len(doc), len(ids)).T
+        for counter, column in zip(counts.values(), columns, strict=True):
+            counter.add(column)
     return counts
 
 
 def cut_symbols(counts: Counts, *, min_freq: int, lang: str) -> SymbolTables:
     """Tell the symbols that were seen `min_freq` times or more from the rare ones."""
-    tables = {}
-    for attr, counter in counts.items():
-        values = np.array(sorted(counter), dtype="uint64")
-        numbers = np.array([counter[value] for value in values.tolist()], dtype="int64")
-        tables[attr] = cut_table(values, numbers, min_freq)
-    return SymbolTables(tables, lang=lang, min_freq=min_freq)
+    tables = {
+        attr: _cut_table(*counter.get_counts(), min_freq)
+        for attr, counter in counts.items()
+    }
+    errors = {attr: each.error for attr, each in counts.items() if each.error}
+    return SymbolTables(tables, lang=lang, min_freq=min_freq, errors=errors)
 
 
-def cut_table(values: NDArray, counts: NDArray, min_freq: int) -> Symbols:
+def _cut_table(values: NDArray, counts: NDArray, min_freq: int) -> Symbols:
     """Cut one table: values in ascending order, and their counts. *Shapes:* `(n,)`."""
     is_frequent = counts >= min_freq
     kept, numbers = values[is_frequent], counts[is_frequent]

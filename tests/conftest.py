@@ -201,8 +201,8 @@ def make_trial(root: Path, **settings: Any) -> Trial:
 
 
 @pytest.fixture
-def fewer_bits(monkeypatch) -> Iterator[None]:
-    """Have instructions for them: slow ones where the processor has none."""
+def instructions(monkeypatch) -> Iterator[None]:
+    """Have instructions for all precisions: slow ones where the processor has none."""
     if KERNELS is None:
         pytest.skip("there are no compiled kernels here")
     found = [(name, of, True) for name, of, _ in KERNELS.INSTRUCTION_SETS]
@@ -212,7 +212,7 @@ def fewer_bits(monkeypatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def no_fewer_bits(monkeypatch) -> None:
-    """Have a processor that has no instructions for them."""
+def no_instructions(monkeypatch) -> None:
+    """Have a processor that has instructions for no precision."""
     if KERNELS is not None:
         monkeypatch.setattr(KERNELS, "INSTRUCTION_SETS", [])

@@ -51,7 +51,7 @@ def hashformers(corpus) -> dict[str, Any]:
     return layers.make_hashformers(corpus.docs)
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 @pytest.mark.parametrize("name", kernels.ALL_PIECES)
 def test_a_piece_calls_its_kernels(name):
     with compiled.using(noted := Noted(KERNELS)):

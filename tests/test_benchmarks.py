@@ -133,7 +133,7 @@ def test_results_are_written_tabulated_and_drawn(
     name, tiny_corpus, tmp_path, monkeypatch, request
 ):
     if name == "precision":
-        request.getfixturevalue("fewer_bits")
+        request.getfixturevalue("instructions")
     if name == "scale" and not all(map(find_spec, ("fastapi", "uvicorn"))):
         pytest.skip(NO_FASTAPI)
     path = prepare(name, tiny_corpus, tmp_path, monkeypatch)

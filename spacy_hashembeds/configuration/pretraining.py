@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 from spacy.language import DEFAULT_CONFIG, DEFAULT_CONFIG_PRETRAIN_PATH
 from spacy.util import load_config
 
@@ -69,9 +70,9 @@ def put_in_symbols(
     train` need not count the texts then, nor keep the strings of all their words.
     """
     most = sum(tables.rows)
-    seen = sorted((n for of in counts.values() for n in of.values()), reverse=True)
-    min_freq = max([2, *(n + 1 for n in seen[most : most + 1])])
-    n_symbols = sum(n >= min_freq for n in seen)
+    seen = -np.sort(-np.concatenate([each.get_counts()[1] for each in counts.values()]))
+    min_freq = int(max([2, *(seen[most : most + 1] + 1)]))
+    n_symbols = (seen >= min_freq).sum()
     why = (
         f"The {n_symbols:,} symbols that are there {min_freq} times or more in the "
         f"texts of --raw: no more than {most:,}, the rows that stood here, or spaCy's."

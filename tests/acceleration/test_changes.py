@@ -203,7 +203,7 @@ def get_encoders(nlp):
     return [node.attrs["weights"] for node in nodes if "weights" in node.attrs]
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_a_pipeline_in_int8(folder, tmp_path):
     done = in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
     assert done.changes.tokens[1] == done.tokens > 0
@@ -226,7 +226,7 @@ def test_a_pipeline_in_int8(folder, tmp_path):
         assert [weights.precision for weights in encoders] == [precision] * 2
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 @pytest.mark.parametrize("precision", ["int8", None])
 def test_what_has_the_precision_already(folder, tmp_path, precision):
     in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
@@ -234,7 +234,7 @@ def test_what_has_the_precision_already(folder, tmp_path, precision):
         in_int8(tmp_path / "out", tmp_path / "again", TEXTS, precision=precision)
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 @pytest.mark.parametrize("precision", ["float32", None])
 def test_what_has_our_layers_already_can_have_fewer_bits(folder, precision):
     config = convert_config(load_config(folder / "config.cfg"))
@@ -242,7 +242,7 @@ def test_what_has_our_layers_already_can_have_fewer_bits(folder, precision):
         check_convertible(config, folder, precision)
 
 
-@pytest.mark.usefixtures("no_fewer_bits")
+@pytest.mark.usefixtures("no_instructions")
 def test_none_are_named_that_the_processor_has_no_instructions_for(folder):
     config = convert_config(load_config(folder / "config.cfg"))
     with pytest.raises(ValueError, match=r"already\. It should (?!.*--precision)"):
@@ -250,7 +250,7 @@ def test_none_are_named_that_the_processor_has_no_instructions_for(folder):
 
 
 @pytest.fixture
-def noise(fewer_bits, monkeypatch) -> None:
+def noise(instructions, monkeypatch) -> None:
     """Have products of fewer bits change whatever comes of them."""
 
     add = windowencoder.add_convolved
@@ -281,7 +281,7 @@ def test_a_precision_stays_unless_another_is_asked_for(tmp_path):
     assert sorted(precisions) == ["float32", "int8"]
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_in_memory_with_gold_entities(folder):
     nlp = spacy.load(folder)
     docs = []
@@ -315,13 +315,13 @@ def test_more_than_may_be_changed_is_refused(folder, tmp_path):
     assert done.changes.tokens[0] > 0
 
 
-@pytest.mark.usefixtures("no_fewer_bits")
+@pytest.mark.usefixtures("no_instructions")
 def test_a_processor_without_instructions_can_not_check_it(folder, tmp_path):
     with pytest.raises(ValueError, match=r"'precision' should be 'float32'.*for int8"):
         in_int8(folder, tmp_path / "out", TEXTS)
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_a_pipeline_without_such_an_encoder(tmp_path):
     nlp = spacy.blank("en")
     layer = pipelines.without_our_encoder(pipelines.tok2vec())
@@ -345,7 +345,7 @@ def test_a_precision_that_is_not_known(folder, tmp_path):
         in_int8(folder, tmp_path / "out", TEXTS, precision=8)
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_to_compare_one_thread_computes_in_float32_and_others_as_ever(folder, tmp_path):
     in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
     models = [

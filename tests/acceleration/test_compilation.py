@@ -93,7 +93,7 @@ def test_an_installed_copy_that_has_kernels_is_named(error, monkeypatch, tmp_pat
     assert "install a C++ compiler" in advice
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_instructions_for_fewer_bits_are_named():
     instructions = examine_kernels().instructions
     found = {name for name, *_ in compiled.kernels.INSTRUCTION_SETS}
@@ -101,7 +101,7 @@ def test_instructions_for_fewer_bits_are_named():
     assert found.issuperset(instructions.values())
 
 
-@pytest.mark.usefixtures("no_fewer_bits")
+@pytest.mark.usefixtures("no_instructions")
 def test_that_there_are_none_is_said():
     instructions = examine_kernels().instructions
     assert instructions == {"bfloat16": None, "int8": None}

@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def times(fewer_bits, monkeypatch) -> dict[str, dict[str, float]]:
+def times(instructions, monkeypatch) -> dict[str, dict[str, float]]:
     """What each component is taken to take in each precision."""
     times = {
         "ner": {"float32": 9.0, "bfloat16": 6.0, "int8": 3.0},
@@ -200,7 +200,7 @@ class Shared:
         return doc
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_the_old_pipeline_stays_as_it_is(folder, monkeypatch):
     encoder = MaxoutWindowEncoder(width=16, depth=1, window_size=1, maxout_pieces=2)
     encoder.initialize()
@@ -212,7 +212,7 @@ def test_the_old_pipeline_stays_as_it_is(folder, monkeypatch):
     assert encoder.attrs["weights"].precision == "float32"
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 @pytest.mark.parametrize("texts", [[], [""]])
 def test_texts_without_a_token_are_refused(folder, tmp_path, texts):
     with pytest.raises(ValueError, match="There should be tokens to compare"):
@@ -239,7 +239,7 @@ def test_what_is_hardly_faster_is_not_chosen(folder, tmp_path, times):
     }
 
 
-@pytest.mark.usefixtures("no_fewer_bits")
+@pytest.mark.usefixtures("no_instructions")
 def test_without_instructions_it_is_float32(folder, tmp_path):
     done = chosen(folder, tmp_path / "out", TEXTS)
     assert {c.precision for c in done.chosen} == {"float32"}
@@ -248,7 +248,7 @@ def test_without_instructions_it_is_float32(folder, tmp_path):
         chosen(tmp_path / "out", tmp_path / "again", TEXTS)
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_times_are_the_fastest_of_some_rounds(folder, tmp_path):
     done = chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
     for each in done.chosen:

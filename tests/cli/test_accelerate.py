@@ -165,7 +165,7 @@ def test_missing_inputs_end_with_a_message(model, tmp_path, texts, missing):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_a_precision_and_what_it_may_change(tmp_path, texts, capfd):
     pipelines.MAKERS["inside"][0]().to_disk(tmp_path / "in")
     options = ("--text", str(texts), "--precision", "int8", "--max-changed")

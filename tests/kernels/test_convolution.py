@@ -260,7 +260,7 @@ def test_instructions_that_are_no_faster_are_not_taken():
         assert find_instructions("bfloat16") == 1
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_matrices_laid_out_in_any_way_are_multiplied():
     A, B = make(**USUAL)[2], make(**USUAL)[0][:, :96]
     multiply = find_multiply("bfloat16")

@@ -16,9 +16,11 @@ from spacy_hashembeds.architectures.encoders import (
 from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
+from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.layers import windowencoder
 from spacy_hashembeds.layers.params import peek
 
+from ...kernels.paths import KERNELS, Noted, needs_kernels
 from ...toy_embedders import get_gradients
 
 SETTINGS = [
@@ -144,6 +146,28 @@ def test_the_fast_path_is_taken(both, monkeypatch):
     ours.begin_update(tuple(Xs))
     depth = len(encoder_module.find_convolutions(ours))
     assert calls == ["predict", *["begin_update"] * depth]
+
+
+@needs_kernels
+@pytest.mark.parametrize(
+    ("fixture", "taken", "left"),
+    [
+        ("instructions", "add_convolved", "copy_windows"),
+        ("no_instructions", "copy_windows", "add_convolved"),
+    ],
+)
+def test_products_are_of_packed_weights_where_there_are_instructions(
+    both, fixture, taken, left, request
+):
+    request.getfixturevalue(fixture)
+    ours, theirs = both
+    Xs = make_input(ours, [1, 300, 0, 5])
+    with compiled.using(noted := Noted(KERNELS)):
+        predicted = ours.predict(Xs)
+    for Y, expected in zip(predicted, theirs.predict(Xs), strict=True):
+        assert_close(Y, expected)
+    assert taken in noted.names
+    assert left not in noted.names
 
 
 def test_padding_is_computed_as_far_as_it_is_seen():

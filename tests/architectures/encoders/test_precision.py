@@ -54,7 +54,7 @@ def assert_near(actual, expected, precision):
 
 @both_precisions
 @pytest.mark.parametrize("lengths", [[1], [7, 0, 30], [700], []])
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_predictions_are_nearly_those_of_float32(precision, lengths):
     model, exact = make(precision), make("float32")
     Xs = make_input(model, lengths)
@@ -70,7 +70,7 @@ def test_predictions_are_nearly_those_of_float32(precision, lengths):
 
 
 @both_precisions
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_texts_are_independent_of_each_other(precision):
     model = make(precision)
     Xs = make_input(model, [5, 70, 1, 300])
@@ -79,7 +79,7 @@ def test_texts_are_independent_of_each_other(precision):
 
 
 @both_precisions
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_training_is_in_float32(precision):
     results = []
     for model in (make(precision), make("float32")):
@@ -91,7 +91,7 @@ def test_training_is_in_float32(precision):
 
 
 @pytest.mark.parametrize("lengths", [[1], [7, 0, 30], [700], []])
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_training_in_bfloat16_is_nearly_that_in_float32(lengths):
     results = []
     for model in (make(training_precision="bfloat16"), make()):
@@ -105,7 +105,7 @@ def test_training_in_bfloat16_is_nearly_that_in_float32(lengths):
     assert not lengths or max(errors) > 1e-4
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_predictions_are_in_float32_after_training_in_bfloat16():
     model, exact = make(training_precision="bfloat16"), make()
     Xs = make_input(model, [9, 4])
@@ -115,7 +115,7 @@ def test_predictions_are_in_float32_after_training_in_bfloat16():
         np.testing.assert_array_equal(Y, expected)
 
 
-@pytest.mark.usefixtures("no_fewer_bits")
+@pytest.mark.usefixtures("no_instructions")
 def test_without_instructions_training_is_in_float32():
     results = []
     for model in (make(training_precision="bfloat16"), make()):
@@ -127,7 +127,7 @@ def test_without_instructions_training_is_in_float32():
 
 @both_precisions
 @pytest.mark.parametrize("change", [change_in_place, replace, train, load])
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_packed_weights_are_never_stale(precision, change):
     model, exact = make(precision), make("float32")
     Xs = make_input(model, [30, 4])
@@ -140,7 +140,7 @@ def test_packed_weights_are_never_stale(precision, change):
 
 
 @both_precisions
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_another_precision_and_other_kernels_are_seen(precision):
     """Though weights were packed before."""
     model, exact = make(precision), make("float32")
@@ -159,7 +159,7 @@ def test_another_precision_and_other_kernels_are_seen(precision):
 
 
 @both_precisions
-@pytest.mark.usefixtures("no_fewer_bits")
+@pytest.mark.usefixtures("no_instructions")
 def test_without_instructions_it_is_float32(precision):
     model, exact = make(precision), make("float32")
     Xs = make_input(model, [30, 4])
@@ -168,7 +168,7 @@ def test_without_instructions_it_is_float32(precision):
 
 
 @both_precisions
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_copies_keep_the_precision_and_saved_weights_have_none(precision):
     model = make(precision, "bfloat16")
     Xs = make_input(model, [7])
@@ -190,7 +190,7 @@ def test_copies_keep_the_precision_and_saved_weights_have_none(precision):
     np.testing.assert_array_equal(model.predict(Xs)[0], expected)
 
 
-@pytest.mark.usefixtures("fewer_bits")
+@pytest.mark.usefixtures("instructions")
 def test_from_a_config():
     block = {
         "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
