@@ -12,6 +12,7 @@ from thinc.util import gpu_is_available
 NO_TORCH = "needs PyTorch"
 NO_GPU = "needs a GPU with CuPy"
 NO_NVCC = "needs nvcc, CUDA's compiler"
+NO_COMPILER = "needs a C++ compiler"
 NO_ZIG = "needs Zig's compiler, which compiles for other systems"
 NO_EMULATOR = "needs QEMU's emulator of aarch64"
 NO_CORPORA = "needs the real corpora"
@@ -26,6 +27,7 @@ REMEDIES = {
     NO_TORCH: "`make test-torch` runs them",
     NO_GPU: "`pytest -m gpu` runs them where there is one",
     NO_NVCC: "they run where it is found",
+    NO_COMPILER: "Debian's package g++ brings it",
     NO_ZIG: "`pip install ziglang` brings it",
     NO_EMULATOR: "Debian's package qemu-user-static brings it",
     NO_CORPORA: "they run where SPACY_HASHEMBEDS_DATA names their folder",
@@ -43,7 +45,10 @@ MARKS = {
 }
 
 #: What need not be where CI runs.
-MISSING_IN_CI = (NO_GPU, NO_NVCC, NO_ZIG, NO_EMULATOR, NO_CORPORA, NO_MKDOCS, NO_SPARK)
+MISSING_IN_CI = (
+    *(NO_GPU, NO_NVCC, NO_COMPILER, NO_ZIG, NO_EMULATOR, NO_CORPORA, NO_MKDOCS),
+    NO_SPARK,
+)
 
 
 def find_nvcc() -> str:

@@ -15,17 +15,21 @@
 #include "target.h"
 #include "windows.h"
 
-// Compilers that know the instructions, and their names. Others have none of them.
+// Compilers that know vectors of any length, and those that know the instructions for fewer
+// bits by their names. Others have none of them.
 #if defined(__clang__)
-#define KNOWS_INSTRUCTIONS (__clang_major__ >= 19)
+#define KNOWS_VECTORS (__clang_major__ >= 9)
+#define KNOWS_FEWER_BITS (__clang_major__ >= 19)
 #elif defined(__GNUC__)
-#define KNOWS_INSTRUCTIONS (__GNUC__ >= 12)
+#define KNOWS_VECTORS (__GNUC__ >= 9)
+#define KNOWS_FEWER_BITS (__GNUC__ >= 12)
 #else
-#define KNOWS_INSTRUCTIONS 0
+#define KNOWS_VECTORS 0
+#define KNOWS_FEWER_BITS 0
 #endif
-#if KNOWS_INSTRUCTIONS && defined(__x86_64__)
+#if KNOWS_VECTORS && defined(__x86_64__)
 #define HAS_X86
-#elif KNOWS_INSTRUCTIONS && defined(__aarch64__) && defined(__linux__)
+#elif KNOWS_VECTORS && defined(__aarch64__) && defined(__linux__)
 #define HAS_ARM
 #endif
 
@@ -180,7 +184,7 @@ INLINE Floats dot_halves(Floats sums, Ints x, Ints w) {
     return sums;
 }
 
-#if KNOWS_INSTRUCTIONS
+#if KNOWS_VECTORS
 
 namespace plain_int8 {
 #define VECTOR_LANES 4
@@ -210,6 +214,24 @@ namespace plain_float32 {
 
 #ifdef HAS_X86
 #include <immintrin.h>
+
+namespace avx512 {
+#define VECTOR_LANES 16
+#define TARGET __attribute__((target("avx512f")))
+#define SUMS Floats
+#define DOT(sums, x, w) (Floats) _mm512_fmadd_ps((__m512)x, (__m512)w, (__m512)sums)
+#include "tiles.h"
+}  // namespace avx512
+
+namespace avx2 {
+#define VECTOR_LANES 8
+#define TARGET __attribute__((target("avx2,fma")))
+#define SUMS Floats
+#define DOT(sums, x, w) (Floats) _mm256_fmadd_ps((__m256)x, (__m256)w, (__m256)sums)
+#include "tiles.h"
+}  // namespace avx2
+
+#if KNOWS_FEWER_BITS
 
 namespace avx512_vnni {
 #define VECTOR_LANES 16
@@ -245,27 +267,23 @@ namespace avx512_bf16 {
 #include "tiles.h"
 }  // namespace avx512_bf16
 
-namespace avx512 {
-#define VECTOR_LANES 16
-#define TARGET __attribute__((target("avx512f")))
-#define SUMS Floats
-#define DOT(sums, x, w) (Floats) _mm512_fmadd_ps((__m512)x, (__m512)w, (__m512)sums)
-#include "tiles.h"
-}  // namespace avx512
-
-namespace avx2 {
-#define VECTOR_LANES 8
-#define TARGET __attribute__((target("avx2,fma")))
-#define SUMS Floats
-#define DOT(sums, x, w) (Floats) _mm256_fmadd_ps((__m256)x, (__m256)w, (__m256)sums)
-#include "tiles.h"
-}  // namespace avx2
-
+#endif
 #endif
 
 #ifdef HAS_ARM
 #include <arm_neon.h>
 #include <sys/auxv.h>
+
+namespace neon {
+#define VECTOR_LANES 4
+#define TARGET
+#define SUMS Floats
+#define DOT(sums, x, w) \
+    (Floats) vfmaq_f32((float32x4_t)sums, (float32x4_t)x, (float32x4_t)w)
+#include "tiles.h"
+}  // namespace neon
+
+#if KNOWS_FEWER_BITS
 
 namespace neon_i8mm {
 #define VECTOR_LANES 4
@@ -285,15 +303,7 @@ namespace neon_bf16 {
 #include "tiles.h"
 }  // namespace neon_bf16
 
-namespace neon {
-#define VECTOR_LANES 4
-#define TARGET
-#define SUMS Floats
-#define DOT(sums, x, w) \
-    (Floats) vfmaq_f32((float32x4_t)sums, (float32x4_t)x, (float32x4_t)w)
-#include "tiles.h"
-}  // namespace neon
-
+#endif
 #endif
 
 struct InstructionSet {
@@ -307,6 +317,7 @@ struct InstructionSet {
 static inline std::vector<InstructionSet> list_instruction_sets() {
     std::vector<InstructionSet> sets;
 #ifdef HAS_X86
+#if KNOWS_FEWER_BITS
     if (__builtin_cpu_supports("avx512vnni"))
         sets.push_back({"AVX-512 VNNI", 4, true, avx512_vnni::multiply});
     if (__builtin_cpu_supports("avx512bf16"))
@@ -315,19 +326,22 @@ static inline std::vector<InstructionSet> list_instruction_sets() {
         sets.push_back({"AVX-VNNI", 4, true, avx_vnni::multiply});
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni"))
         sets.push_back({"AVX-512VL VNNI", 4, true, avx512vl_vnni::multiply});
+#endif
     if (__builtin_cpu_supports("avx512f"))
         sets.push_back({"AVX-512", 1, true, avx512::multiply});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         sets.push_back({"AVX2", 1, true, avx2::multiply});
 #elif defined(HAS_ARM)
+#if KNOWS_FEWER_BITS
     const unsigned long i8mm = 1 << 13, bf16 = 1 << 14;  // HWCAP2_I8MM, HWCAP2_BF16
     if (getauxval(AT_HWCAP2) & i8mm)
         sets.push_back({"NEON I8MM", 4, true, neon_i8mm::multiply});
     if (getauxval(AT_HWCAP2) & bf16)
         sets.push_back({"NEON BF16", 2, true, neon_bf16::multiply});
+#endif
     sets.push_back({"NEON", 1, true, neon::multiply});
 #endif
-#if KNOWS_INSTRUCTIONS
+#if KNOWS_VECTORS
     sets.push_back({"plain int8", 4, false, plain_int8::multiply});
     sets.push_back({"plain bfloat16", 2, false, plain_bfloat16::multiply});
     sets.push_back({"plain float32", 1, false, plain_float32::multiply});

@@ -94,8 +94,8 @@ static void embed(size_t nO) {
     map.n_words = n_columns;
     map.firsts = firsts.data();
     map.reserve(N);
-    embed_folded(Y.data(), F.data(), columns, n_columns, keys.data(), N, m, map,
-                 copies.data(), mixed.data());
+    embed_folded(Y.data(), F.data(), columns, n_columns, keys.data(), n_columns, N, nullptr,
+                 m, map, copies.data(), mixed.data());
     print("embed_folded", Y);
     print("find_distinct", copies);
 }

@@ -15,7 +15,7 @@ import pytest
 from spacy_hashembeds.kernels import compiled
 
 from ..conftest import ROOT, load_script
-from ..left_out import NO_EMULATOR, NO_ZIG
+from ..left_out import NO_COMPILER, NO_EMULATOR, NO_ZIG
 
 HEADERS = Path(compiled.__file__).parent
 SOURCE = Path(__file__).parent / "print_kernels.cpp"
@@ -25,6 +25,9 @@ TARGETS = (
     *("x86_64-linux-gnu", "x86_64-linux-musl", "aarch64-linux-gnu"),
     *("x86_64-macos", "aarch64-macos", "x86_64-windows-gnu"),
 )
+
+#: How many checksums the program prints.
+N_PRINTED = 48
 
 pytestmark = pytest.mark.skipif(
     not (HEADERS / "convolution.h").is_file(),
@@ -57,6 +60,12 @@ def run_kernels(command: list[str]) -> list[str]:
     return [line for line in result.stdout.splitlines() if "fast" not in line]
 
 
+@pytest.mark.skipif(shutil.which("c++") is None, reason=NO_COMPILER)
+def test_they_compile_here_and_all_instructions_make_the_same_numbers(tmp_path):
+    compile_kernels(["c++"], tmp_path / "here")
+    assert len(run_kernels([str(tmp_path / "here")])) == N_PRINTED
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_they_compile_for(target, tmp_path):
     compile_kernels([*find_zig(target), "-c"], tmp_path / "kernels.o")
@@ -72,4 +81,4 @@ def test_on_aarch64_they_make_the_numbers_of_this_machine(tmp_path):
     compile_kernels(["c++"], tmp_path / "here")
     printed = run_kernels([emulator, "-cpu", "max", str(tmp_path / "aarch64")])
     assert printed == run_kernels([str(tmp_path / "here")])
-    assert len(set(printed)) == len(printed) == 45
+    assert len(set(printed)) == N_PRINTED
