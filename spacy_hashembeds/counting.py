@@ -3,8 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-#: How many keys are gathered before they are counted, at least.
+#: How many keys are gathered before they are counted, at least ...
 _GATHERED = 1_000_000
+#: ... and for how many of them an array counts, that of a short text too.
+_AN_ARRAY = 32
 
 
 class KeyCounter:
@@ -26,7 +28,7 @@ class KeyCounter:
     def add(self, keys: NDArray) -> None:
         """Count keys. *Shape:* `(n,)`, uint64."""
         self._gathered.append(keys)
-        self._n_gathered += len(keys)
+        self._n_gathered += len(keys) + _AN_ARRAY
         if self._n_gathered >= max(_GATHERED, (self.limit or 0) // 8):
             self._count()
 

@@ -62,7 +62,7 @@ def count_values(
     to the limit.
     """
     counts = {attr: KeyCounter(limit) for attr in attrs}
-    ids = [IDS[attr] for attr in attrs]
+    ids = [IDS[attr] for attr in counts]
     for doc in docs:
         columns = doc.to_array(ids).reshape(len(doc), len(ids)).T
         for counter, column in zip(counts.values(), columns, strict=True):

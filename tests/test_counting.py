@@ -68,6 +68,18 @@ def test_memory_is_bounded(monkeypatch):
     assert counter.get_most_frequent(10).tolist() == list(range(10))
 
 
+@pytest.mark.parametrize("n", [0, 1])
+def test_memory_is_bounded_however_short_texts_are(n):
+    counter, keys = KeyCounter(), np.zeros(n, dtype="uint64")
+    tracemalloc.start()
+    for _ in range(100_000):
+        counter.add(keys.copy())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**23
+    assert get_dict(counter) == ({0: 100_000} if n else {})
+
+
 def test_a_key_takes_as_many_bytes_as_the_docs_say(monkeypatch):
     monkeypatch.setattr(counting, "_GATHERED", 1)
     limit = 160_000

@@ -59,6 +59,13 @@ def test_counts_equal_plain_python(texts):
         assert as_dict(counts[attr]) == expected
 
 
+def test_an_attribute_that_is_named_twice_is_counted_once():
+    docs = make_docs("a a b")
+    counts = count_values(docs, ["NORM", "SHAPE", "NORM"])
+    assert list(counts) == ["NORM", "SHAPE"]
+    assert sorted(as_dict(counts["NORM"]).values()) == [1, 2]
+
+
 def test_counting_holds_one_doc_at_a_time():
     vocab = Vocab()
     alive: list[weakref.ref] = []

@@ -127,7 +127,7 @@ cdef extern from "convolution.h" nogil:
 
     cdef cppclass InstructionSet:
         const char* name
-        size_t n_in_word
+        size_t n_per_word
         cbool is_fast
 
     vector[InstructionSet] list_instruction_sets()
@@ -536,7 +536,7 @@ cdef dict PRECISIONS = {4: "int8", 2: "bfloat16", 1: "float32"}
 #: Instruction sets for products, the fastest first: their names, the precision, and
 #: whether they are faster than numpy's of float32.
 INSTRUCTION_SETS = [
-    (SETS[i].name.decode(), PRECISIONS[SETS[i].n_in_word], SETS[i].is_fast)
+    (SETS[i].name.decode(), PRECISIONS[SETS[i].n_per_word], SETS[i].is_fast)
     for i in range(<Py_ssize_t>SETS.size())
 ]
 
@@ -571,9 +571,8 @@ def add_convolved(
     cdef cbool are_there
     require(instructions < SETS.size() and n_rows < 2**31)
     cdef InstructionSet chosen = SETS[instructions]
-    cdef size_t a_word = chosen.n_in_word
     W.n_outputs, W.n_neighbours = scales.shape[0], begin.shape[0]
-    W.n_words = (mixing.nO + a_word - 1) // a_word
+    W.n_words = (mixing.nO + chosen.n_per_word - 1) // chosen.n_per_word
     require(W.n_neighbours % 2 == 1 and mixing.nO < 2**15)
     require(W.n_outputs % PACKED_LANES == 0 and mixing.nP * mixing.nO <= W.n_outputs)
     require(<size_t>begin.shape[1] == W.n_outputs)
@@ -585,7 +584,7 @@ def add_convolved(
     if n == 0:
         return
     W.words, W.begin, W.scales = &words[0, 0, 0], &begin[0, 0], &scales[0]
-    row_words.resize(n_rows * W.n_words if a_word > 1 else 0)
+    row_words.resize(n_rows * W.n_words if chosen.n_per_word > 1 else 0)
     row_scales.resize(n_rows)
     mixed.resize(min(n, BLOCK) * W.n_outputs)
     cdef PyThreadState* unlocked = unlock(2 * n * words.shape[0] * words.shape[1])
@@ -604,7 +603,7 @@ def multiply_halves(
     cdef size_t m = A.shape[1] if is_transposed else A.shape[0]
     cdef size_t n_outputs = (n + PACKED_LANES - 1) // PACKED_LANES * PACKED_LANES
     cdef float[:, ::1] C = np.zeros((m, n_outputs), dtype="float32")
-    require(instructions < SETS.size() and SETS[instructions].n_in_word == 2)
+    require(instructions < SETS.size() and SETS[instructions].n_per_word == 2)
     require(<size_t>(A.shape[0] if is_transposed else A.shape[1]) == k)
     if m * k * n == 0:
         return np.ascontiguousarray(C.base[:, :n])
@@ -672,10 +671,10 @@ cdef enum:
     ROW_MAJOR = 101
     NO_TRANS = 111
     TRANS = 112
-    # up to so many multiplications OpenBLAS uses one thread, and of a vector below these
-    MOST_ON_ONE_THREAD = 4 * 65536
-    MOST_OF_A_VECTOR = 4 * 2304 - 1
-    # up to so many rows sgemm takes longer to lay out the other matrix than to multiply
+    # OpenBLAS uses one thread for up to so many multiplications, by sgemm and by sgemv
+    MOST_FOR_SGEMM = 4 * 65536
+    MOST_FOR_SGEMV = 4 * 2304 - 1
+    # up to so many rows sgemm takes longer to pack the other matrix than sgemv for all
     FEW_ROWS = 3
 
 cdef Sgemm numpy_sgemm = NULL
@@ -687,20 +686,24 @@ cdef void call_sgemm(
     bint transA, bint transB, int M, int N, int K, float alpha, const float* A, int lda,
     const float* B, int ldb, float beta, float* C, int ldc
 ) noexcept nogil:
-    """Multiply, on one thread, as blis is: a block of the result at a time."""
+    """Multiply, on one thread, as blis is: a block of the result at a time, or, of few
+    rows, a part of a row by sgemv.
+    """
     cdef int64_t n_rows = M, n_columns = N, row = 0, column, rows, columns
-    cdef bint are_vectors = M <= FEW_ROWS and K <= MOST_OF_A_VECTOR and transB and not transA
-    if are_vectors:
-        n_rows, n_columns = 1, max(1, MOST_OF_A_VECTOR // K)
-    elif n_rows * n_columns * K > MOST_ON_ONE_THREAD:
-        n_rows = min(n_rows, max(1, min(64, MOST_ON_ONE_THREAD // K)))
-        n_columns = min(n_columns, max(1, MOST_ON_ONE_THREAD // (n_rows * K)))
+    cdef bint uses_sgemv = (
+        M <= FEW_ROWS and 0 < K <= MOST_FOR_SGEMV and transB and not transA
+    )
+    if uses_sgemv:
+        n_rows, n_columns = 1, max(1, MOST_FOR_SGEMV // K)
+    elif n_rows * n_columns * K > MOST_FOR_SGEMM:
+        n_rows = min(n_rows, max(1, min(64, MOST_FOR_SGEMM // K)))
+        n_columns = min(n_columns, max(1, MOST_FOR_SGEMM // (n_rows * K)))
     while row < M:
         rows = min(n_rows, M - row)
         column = 0
         while column < N:
             columns = min(n_columns, N - column)
-            if are_vectors:
+            if uses_sgemv:
                 numpy_sgemv(
                     ROW_MAJOR, NO_TRANS, columns, K, alpha, B + column * ldb, ldb,
                     A + row * lda, 1, beta, C + row * ldc + column, 1

@@ -308,7 +308,7 @@ namespace neon_bf16 {
 
 struct InstructionSet {
     const char* name;
-    size_t n_in_word;  // 4 of int8, 2 of bfloat16, 1 of float32
+    size_t n_per_word;  // 4 of int8, 2 of bfloat16, 1 of float32
     bool is_fast;
     Multiply multiply;
 };
@@ -353,8 +353,8 @@ static inline std::vector<InstructionSet> list_instruction_sets() {
 // is there.
 //
 // Y      (n, nO)
-// words  room for (n_rows, n_words), but of float32, scales for (n_rows,), mixed for n of
-//        them, or BLOCK, with n_outputs each
+// words  room for (n_rows, n_words), of float32 none; scales for (n_rows,); mixed for
+//        (min(n, BLOCK), n_outputs)
 static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
                                  const int64_t* rows, size_t n, Packed W, Mixing m,
                                  InstructionSet set, uint32_t* words, float* scales,
@@ -362,11 +362,11 @@ static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
     for (size_t i = 0; i < n; ++i)
         if (!find_window(X, n_rows, rows[i], m.nO, W.n_neighbours / 2)) return false;
     const Word* row_words = words;
-    if (set.n_in_word == 1) {
+    if (set.n_per_word == 1) {
         row_words = (const Word*)X;
         std::fill(scales, scales + n_rows, 1.0f);
     } else {
-        const auto encode = set.n_in_word == 4 ? quantize_rows : round_rows;
+        const auto encode = set.n_per_word == 4 ? quantize_rows : round_rows;
         encode(words, scales, X, n_rows, m.nO, W.n_words);
     }
     for (size_t start = 0; start < n; start += BLOCK) {

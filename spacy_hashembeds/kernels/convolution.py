@@ -1,5 +1,5 @@
-"""Convolutions with weights that are packed once, so that they need no laying out for
-each text, of which BLAS spends most of its time on a short one.
+"""Convolutions with weights that are packed once: BLAS packs them anew in each call,
+which is much of its time on a short text.
 
 Products are of float32, or where a processor has these of bfloat16 or int8: a row is
 quantized by its largest number, the weights of an output by theirs. Those of int8 are

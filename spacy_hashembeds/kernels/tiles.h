@@ -1,7 +1,7 @@
 // Products of rows with packed weights, by one instruction set. convolution.h includes this
 // once for each, in a namespace of its own, with
 //
-// VECTOR_LANES            how many numbers of 32 bits a vector has
+// VECTOR_LANES     how many numbers of 32 bits a vector has
 // TARGET           what functions are compiled for
 // SUMS             Ints or Floats
 // DOT(sums, x, w)  adds to each sum the products of the numbers in two words
@@ -11,8 +11,8 @@ typedef float Floats __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), m
 
 // Multiply some rows with some vectors of outputs. All sums stay in registers.
 //
-// Sums of integers are exact in any order. What neighbours make, each with a scale of its
-// own, is added as floats, one neighbour after the other.
+// Sums of integers are exact in any order, those of floats as instructions round them. What
+// neighbours make, each with a scale of its own, is added as floats, one after the other.
 template <int ROWS, int VECTORS>
 TARGET static inline __attribute__((always_inline)) void multiply_tile(
     float* Y, const Words& X, const int64_t* rows, const Packed& W, size_t output) {
@@ -51,28 +51,31 @@ TARGET static inline __attribute__((always_inline)) void multiply_tile(
         }
 }
 
+// Multiply rows, so many at a time. Outputs are outside: the weights of a tile stay in the
+// cache for all rows, however wide these are.
 template <int ROWS>
-TARGET static void multiply_rows(float* Y, const Words& X, const int64_t* rows,
+TARGET static void multiply_rows(float* Y, const Words& X, const int64_t* rows, size_t n,
                                  const Packed& W) {
     size_t output = 0;
     for (; output + 3 * VECTOR_LANES <= W.n_outputs; output += 3 * VECTOR_LANES)
-        multiply_tile<ROWS, 3>(Y, X, rows, W, output);
+        for (size_t row = 0; row < n; row += ROWS)
+            multiply_tile<ROWS, 3>(Y + row * W.n_outputs, X, rows + row, W, output);
     for (; output < W.n_outputs; output += VECTOR_LANES)
-        multiply_tile<ROWS, 1>(Y, X, rows, W, output);
+        for (size_t row = 0; row < n; row += ROWS)
+            multiply_tile<ROWS, 1>(Y + row * W.n_outputs, X, rows + row, W, output);
 }
 
 // Multiply rows, each with its neighbours.
 TARGET static void multiply(float* Y, const Words& X, const int64_t* rows, size_t n,
                             const Packed& W) {
-    size_t row = 0;
-    for (; row + 4 <= n; row += 4)
-        multiply_rows<4>(Y + row * W.n_outputs, X, rows + row, W);
-    Y += row * W.n_outputs;
-    rows += row;
-    switch (n - row) {
-        case 3: return multiply_rows<3>(Y, X, rows, W);
-        case 2: return multiply_rows<2>(Y, X, rows, W);
-        case 1: return multiply_rows<1>(Y, X, rows, W);
+    const size_t left = n % 4, whole = n - left;
+    multiply_rows<4>(Y, X, rows, whole, W);
+    Y += whole * W.n_outputs;
+    rows += whole;
+    switch (left) {
+        case 3: return multiply_rows<3>(Y, X, rows, 3, W);
+        case 2: return multiply_rows<2>(Y, X, rows, 2, W);
+        case 1: return multiply_rows<1>(Y, X, rows, 1, W);
     }
 }
 

@@ -66,7 +66,7 @@ class Convolution(NamedTuple):
 
 class Weights(NamedTuple):
     """Maxout's weights, `(nP * nO, nI)`, with pieces as in the norm, and neighbours on
-    either side; and the same, if there are instructions for that, packed.
+    either side. Of the first convolution, which may share products, packed ones too.
     """
 
     W: NDArray
@@ -103,14 +103,18 @@ class LaidOut(Plan[list[Convolution], Sequence[Weights | Packed]]):
         def compute() -> Sequence[Weights | Packed]:
             for layers in convolutions:
                 layers.check_weights()
-            weights = list(map(lay_out_convolution, convolutions))
+            weights = map(lay_out_convolution, convolutions)
             instructions = find_instructions(precision)
             if instructions is None:
-                return weights
-            packed = [pack(w.W, w.norm, instructions) for w in weights]
-            if precision != "float32":
-                return packed
-            return [weights[0]._replace(packed=packed[0]), *packed[1:]]
+                return list(weights)
+            # one after the other: each is as large again
+            first = next(weights)
+            packed = pack(first.W, first.norm, instructions)
+            is_shared = precision == "float32"
+            return [
+                first._replace(packed=packed) if is_shared else packed,
+                *(pack(each.W, each.norm, instructions) for each in weights),
+            ]
 
         models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
         key = precision, compiled.kernels

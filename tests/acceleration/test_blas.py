@@ -168,7 +168,7 @@ def make_recognizer() -> Language:
     """
     nlp = spacy.blank("en")
     ner = nlp.add_pipe("ner")
-    for i in range(20):
+    for i in range(40):
         ner.add_label(f"LABEL{i}")
     examples = [
         Example(nlp.make_doc(doc.text), doc)

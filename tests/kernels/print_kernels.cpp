@@ -137,8 +137,8 @@ static void train(size_t n) {
 
 static std::vector<float> convolve(size_t width, InstructionSet set) {
     const size_t n_neighbours = 3, n_outputs = (PIECES * width + 15) / 16 * 16;
-    const size_t n_words = (width + set.n_in_word - 1) / set.n_in_word;
-    const bool is_int8 = set.n_in_word == 4;
+    const size_t n_words = (width + set.n_per_word - 1) / set.n_per_word;
+    const bool is_int8 = set.n_per_word == 4;
     seed = (uint32_t)width;  // the same for all sets
     const auto bias = draw_floats(PIECES * width), scale = draw_floats(width);
     const auto shift = draw_floats(width), X = draw_floats((N + 2) * width);
@@ -169,14 +169,14 @@ static void compare_sets(size_t width) {
             if (set.is_fast != is_fast) continue;
             const auto Y = convolve(width, set);
             if (!is_fast) {
-                plain[set.n_in_word] = Y;
+                plain[set.n_per_word] = Y;
                 print(set.name, Y);
                 continue;
             }
             float worst = Y.empty() ? 1.0f : 0.0f;
             for (size_t i = 0; i < Y.size(); ++i)
-                worst = std::fmax(worst, std::fabs(Y[i] - plain[set.n_in_word][i]));
-            const bool is_same = set.n_in_word == 4 ? worst == 0 : worst < 1e-4f;
+                worst = std::fmax(worst, std::fabs(Y[i] - plain[set.n_per_word][i]));
+            const bool is_same = set.n_per_word == 4 ? worst == 0 : worst < 1e-4f;
             printf("%s %s\n", is_same ? "fast:" : "WRONG:", set.name);
         }
 }

@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,13 +97,13 @@ def make_copy() -> tuple[Run, list[NDArray]]:
     return lambda part: KERNELS.copy_windows(X, rows[part], 1), []
 
 
-def make_convolution() -> tuple[Run, list[NDArray]]:
+def make_convolution(precision: str = "int8") -> tuple[Run, list[NDArray]]:
     X, rows = draw(LARGE + 2, WIDTH), np.arange(1, LARGE + 1)
     Y = np.zeros_like(ROWS)
     with compiled.using(KERNELS):
         precisions = [of for _, of, _ in KERNELS.INSTRUCTION_SETS]
         W = draw(WIDTH * PIECES, 3 * WIDTH)
-        packed = pack(W, Norm(*NORM), precisions.index("int8"))
+        packed = pack(W, Norm(*NORM), precisions.index(precision))
     return lambda part: add_convolved(packed, X, rows[part], Y[part]), [Y]
 
 
@@ -133,14 +134,15 @@ def make_adam() -> tuple[Run, list[NDArray]]:
     return run, arrays
 
 
+MAKERS = [
+    make_finish, make_begin, make_backprop, make_distinct, make_equal, make_embed,
+    make_gather, make_scatter, make_copy, make_convolution, make_add, make_mask,
+    make_adam,
+]  # fmt: skip
+
 all_kernels = pytest.mark.parametrize(
-    "make",
-    [
-        make_finish, make_begin, make_backprop, make_distinct, make_equal, make_embed,
-        make_gather, make_scatter, make_copy, make_convolution, make_add, make_mask,
-        make_adam,
-    ],
-)  # fmt: skip
+    "make", [*MAKERS, partial(make_convolution, "float32")]
+)
 
 
 def join(parts: list[Any]) -> list[NDArray]:
@@ -207,7 +209,7 @@ def test_large_work_lets_another_thread_run(make, waiting):
     assert waiting.has_run
 
 
-@all_kernels
+@pytest.mark.parametrize("make", MAKERS)
 def test_small_work_lets_no_other_thread_run(make, waiting):
     run, _ = make()
     waiting.let_go()
