@@ -74,7 +74,10 @@ def test_lookup_options_are_what_the_callback_would_make():
         sizes = [len(tables[attr].frequent) for attr in ATTRS]
         assert option.rows == [size + 1 for size in sizes]
         assert option.parameters == 8 * sum(option.rows)
-        unknown = [len(counts[a]) - n for a, n in zip(ATTRS, sizes, strict=True)]
+        unknown = [
+            len(counts[attr].get_counts()[0]) - size
+            for attr, size in zip(ATTRS, sizes, strict=True)
+        ]
         assert option.unknown_values == unknown
     two = next(option for option in options if option.min_freq == 2)
     expected = {"train": 1 / 32, "dev": 2 / 3}
