@@ -140,6 +140,11 @@ def tabulate_changes(results: Json) -> str:
             shares = [f"{kind} {100 * n / all_:.2g}" for kind, (n, all_, _) in kinds]
             tokens = f"{of['changed']} of {of['tokens']:,}"
             rows.append([f"{pipeline}, {name}", tokens, ", ".join(shares)])
+    exact = [
+        next(iter(a["accelerated"].values())) for a in results["pipelines"].values()
+    ]
+    changed, tokens = (sum(of[name] for of in exact) for name in ("changed", "tokens"))
+    rows.append(["all, float32", f"{changed} of {tokens:,}", ""])
     return make_table(["", "changed tokens", "percent by kind"], rows)
 
 

@@ -97,9 +97,9 @@ def _calibrate(
         else:
             warnings.warn(
                 f"Scores of '{name}' are not calibrated: of {len(pairs)} entities that "
-                f"it finds in {source} {n_right} are right. It takes right and wrong "
-                "ones: are there Docs with entities, and others than the pipeline "
-                "learned from?",
+                f"it finds in {source} {n_right} are right, and calibration learns "
+                "from right ones and wrong ones. Training goes on; more Docs with "
+                "entities, which the pipeline has not learned from, have both.",
                 stacklevel=3,
             )
     return {name: pipe.cfg["calibration"] for name, pipe in pipes.items()}

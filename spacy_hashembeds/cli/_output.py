@@ -183,6 +183,12 @@ JSON = typer.Option(
 )
 
 
+def show_commands(*commands: str) -> None:
+    """Show what to do next: a command a line, however long, to be pasted."""
+    for command in commands:
+        typer.echo(command)
+
+
 def print_json(data: Any) -> None:
     """Print data to standard output, for the option `JSON`."""
     from ..files import write_json

@@ -123,7 +123,8 @@ def _print_statistics(paths: dict[str, Path]) -> set[str]:
     rows = [
         (split, *format_fields(counts, *_COLUMNS)) for split, counts in splits.items()
     ]
-    show([Table(None, None, ("Split", *_COLUMNS.values()), rows)], msg)
+    legend = "Seen: entities whose text is one in train too."
+    show([Table(None, legend, ("Split", *_COLUMNS.values()), rows)], msg)
     if warning := warn_of_whitespace(splits):
         msg.warn(warning)
     for split, counts in splits.items():

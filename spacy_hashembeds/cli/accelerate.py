@@ -7,7 +7,7 @@ from spacy.cli._util import Arg, Opt
 from wasabi import msg
 
 from ._app import code_option, failing, hashembeds_cli
-from ._output import JSON, QUIET, print_json, show_progress
+from ._output import JSON, QUIET, print_json, show_commands, show_progress
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -56,10 +56,12 @@ def accelerate_cli(
     their weights. The new pipeline is saved only if it annotates all texts as the old
     one does, or with --precision nearly all. The old one is not changed.
     """
+    import shlex
     from dataclasses import asdict
 
     from ..acceleration.accelerate import accelerate_folder
     from ..acceleration.compilation import advise_on_kernels, examine_kernels
+    from ..acceleration.conversion import find_fewer_bits
     from ..display import show
 
     kernels = examine_kernels()
@@ -82,6 +84,11 @@ def accelerate_cli(
     else:
         show(done.get_parts(), msg)
     msg.good(f"Saved the pipeline to {output}", _say_what_it_needs(output, code))
+    msg.text(f"Load it by spacy.load({str(output)!r}).")
+    if precision is None and find_fewer_bits():
+        msg.text("With fewer bits it may be faster still:")
+        command = ["spacy", "hashembeds", "accelerate", model, "-o", f"{output}-auto"]
+        show_commands(shlex.join([*command, "--precision", "auto", "--text", "FILE"]))
 
 
 def _read_texts(path: Path) -> "list[str] | list[Doc]":

@@ -122,13 +122,11 @@ def _say_what_changed(made: "Configured", *, why: bool) -> None:
 def _say_what_to_do(
     made: "Configured", output: Path, train: Path | None, code: Path | None
 ) -> None:
-    import typer
     from wasabi import msg
 
     from ..configuration.output import list_commands
+    from ._output import show_commands
 
     saved = f"Saved the config to {output}: comments say why"
     msg.good(saved, "Train with it, and see how it does:")
-    # on a line each, however long, to be pasted
-    for command in list_commands(made, output, train, code):
-        typer.echo(command)
+    show_commands(*list_commands(made, output, train, code))

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 
 from spacy.cli._util import Arg, Opt
 from wasabi import msg
@@ -15,7 +16,7 @@ from ._columns import (
     WORD_COLUMN,
     make_layout,
 )
-from ._output import QUIET
+from ._output import QUIET, show_commands
 
 
 class Kind(StrEnum):
@@ -124,19 +125,12 @@ def prepare_cli(
             progress=show_documents,
         )
     show_prepared(paths)
-    msg.good(f"Saved {len(paths)} splits to {output}")
-    if kind is Kind.iob:
-        _say_what_to_do(lang, outputs[0])
-
-
-def _say_what_to_do(lang: str, train: Path) -> None:
-    from shlex import quote
-
-    import typer
-
+    drawn = "" if dev else ", of train one in ten for dev (--dev names a file of yours)"
+    msg.good(f"Saved {len(paths)} splits to {output}{drawn}")
     msg.text("Write a config for them:")
-    # on a line each, however long, to be pasted
-    typer.echo(f"spacy init config base.cfg --lang {lang} --pipeline ner")
-    typer.echo(
-        "spacy hashembeds config base.cfg -o config.cfg --train " + quote(str(train))
+    pipeline = "ner" if kind is Kind.iob else "textcat"
+    train_path = quote(str(outputs[0]))
+    show_commands(
+        f"spacy init config base.cfg --lang {lang} --pipeline {pipeline}",
+        f"spacy hashembeds config base.cfg -o config.cfg --train {train_path}",
     )

@@ -60,6 +60,17 @@ def test_it_says_what_was_done(model, tmp_path, texts):
     shown = [line.split()[0] for line in result.output.splitlines() if line.strip()]
     assert {"Before", "After", "Ratio"} <= set(shown)
     assert load_model(tmp_path / "out").pipe_names == ["tok2vec", "tagger"]
+    assert f"spacy.load('{tmp_path / 'out'}')" in "".join(result.output.split("\n"))
+
+
+@pytest.mark.parametrize("fixture", ["instructions", "no_instructions"])
+def test_it_says_where_fewer_bits_may_be_faster(
+    model, tmp_path, texts, fixture, request
+):
+    request.getfixturevalue(fixture)
+    output = run(model, tmp_path / "out", "--text", str(texts)).output
+    is_told = f"-o {tmp_path / 'out'}-auto --precision auto --text FILE" in output
+    assert is_told == (fixture == "instructions")
 
 
 def test_json_has_all_that_was_done(model, tmp_path, texts, capfd):

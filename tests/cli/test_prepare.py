@@ -120,6 +120,10 @@ def test_own_texts_are_converted_and_counted(tmp_path: Path):
     assert "\x1b[2J" not in result.output
     assert "[z.z] Text no" in result.output
     assert "Saved 3 splits" in result.output
+    assert "of train one in ten for dev" in " ".join(result.output.split())
+    begin, configure = map(split_words, result.stdout.splitlines()[-2:])
+    assert begin == "spacy init config base.cfg --lang en --pipeline textcat".split()
+    assert configure[:3] == ["spacy", "hashembeds", "config"]
     docs = DocBin().from_disk(output / "test.spacy").get_docs(Vocab())
     assert [doc.cats for doc in docs] == [{"\x1b[2Jodd": 1.0, "x/y": 0.0, "z.z": 1.0}]
 
