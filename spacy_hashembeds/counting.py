@@ -59,7 +59,9 @@ class KeyCounter:
         return self._keys[self._find_top(n)]
 
     def _count(self) -> None:
-        gathered = np.concatenate([self._keys[:0], *self._gathered])
+        if not self._gathered:  # to insert nothing would copy all that is known
+            return
+        gathered = np.concatenate(self._gathered)
         self._gathered, self._n_gathered = [], 0
         self.add_counts(*np.unique(gathered, return_counts=True))
 

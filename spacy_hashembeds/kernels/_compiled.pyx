@@ -694,7 +694,7 @@ cdef void call_sgemm(
         M <= FEW_ROWS and 0 < K <= MOST_FOR_SGEMV and transB and not transA
     )
     if uses_sgemv:
-        n_rows, n_columns = 1, max(1, MOST_FOR_SGEMV // K)
+        n_rows, n_columns = 1, MOST_FOR_SGEMV // K
     elif n_rows * n_columns * K > MOST_FOR_SGEMM:
         n_rows = min(n_rows, max(1, min(64, MOST_FOR_SGEMM // K)))
         n_columns = min(n_columns, max(1, MOST_FOR_SGEMM // (n_rows * K)))

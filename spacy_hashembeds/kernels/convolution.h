@@ -48,7 +48,7 @@ typedef uint32_t Word;
 // Rows, and what the numbers of each are to be multiplied with.
 struct Words {
     const Word* words;    // (n_rows, n_words)
-    const float* scales;    // (n_rows,)
+    const float* scales;  // (n_rows,)
 };
 
 // Maxout's weights, with outputs that fill whole vectors.
