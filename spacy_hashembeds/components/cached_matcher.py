@@ -7,7 +7,6 @@ Matcher is asked once for each combination of these, not on each text.
 import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from itertools import chain
 from operator import contains, getitem
 from typing import Any, NamedTuple, Self
 
@@ -290,13 +289,15 @@ class MatchTable:
         present = frozenset().union(*parts)
         if any(gate <= present for gate in self._gates):
             return None
-        found = []
-        for start, of in enumerate(parts):
-            for number, pattern in chain(*(self._long.get(part, ()) for part in of)):
-                end = start + len(pattern)
-                if end <= len(parts) and all(map(contains, parts[start:end], pattern)):
-                    found.append((end, start, number))
-        return found
+        return [
+            (start + len(pattern), start, number)
+            for start, of in enumerate(parts)
+            if of  # most are empty
+            for part in of
+            for number, pattern in self._long.get(part, ())
+            if start + len(pattern) <= len(parts)
+            and all(map(contains, parts[start:], pattern))
+        ]
 
 
 class Values(dict[int, int]):
@@ -327,11 +328,10 @@ class Values(dict[int, int]):
         return True
 
     def __missing__(self, value: int) -> int:
-        is_told = (
-            self._all
-            or value in self._named
-            or any(e.search(self._strings[value]) for e in self._expressions)
-        )
+        is_told = self._all or value in self._named
+        if not is_told and self._expressions:
+            string = self._strings[value]
+            is_told = any([e.search(string) for e in self._expressions])
         if len(self) >= MAX_KNOWN:
             self.clear()
         self[value] = value if is_told else OTHER
