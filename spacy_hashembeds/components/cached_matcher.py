@@ -331,7 +331,7 @@ class Values(dict[int, int]):
         is_told = self._all or value in self._named
         if not is_told and self._expressions:
             string = self._strings[value]
-            is_told = any([e.search(string) for e in self._expressions])
+            is_told = any(e.search(string) for e in self._expressions)
         if len(self) >= MAX_KNOWN:
             self.clear()
         self[value] = value if is_told else OTHER

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -7,6 +8,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.initializers import uniform_init
 from thinc.types import Floats2d
+from thinc.util import partial
 
 from ...checks import (
     MAX_ROWS,
@@ -27,6 +29,7 @@ from ...layers.subwords import MAX_CHARACTERS, Ngrams
 from ...layers.table import apply_dropout, inc_table_grad
 from ...layers.with_distinct import run_distinct
 from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
+from .floret_table import read_table
 
 InT = Words
 OutT = Floats2d
@@ -50,6 +53,7 @@ def SubwordEmbed(
     affixes: bool = False,
     num_hashes: int = 1,
     dropout: float | None = 0.0,
+    init: Path | None = None,
 ) -> Model[list, list[Floats2d]]:
     """Embed words by their character n-grams, which share the rows of one table.
 
@@ -70,6 +74,10 @@ def SubwordEmbed(
     num_hashes (int): How many rows each n-gram has, 1 to 4.
     dropout (float, optional): The rate at which dimensions are dropped, until a trainer
         sets its own, as `spacy train` does. With None there is none.
+    init (Path, optional): A table that floret trained on raw text, with the same rows,
+        width, lengths and hashes, from whose rows training starts. They are scaled to
+        the spread of random ones, and the file is not needed afterwards. Its text
+        should be as `attr` has it: lower-cased for `LOWER`.
 
     *Output:* for each Doc an array `(tokens, width)`, float32.
 
@@ -84,10 +92,11 @@ def SubwordEmbed(
     check_types(bool, "True or False", affixes=affixes)
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
     check_dropout(dropout)
+    check_types(str | Path | None, "a path or null", init=init)
     model: Model[InT, OutT] = Model(
         NAME,
         forward,
-        init=init,
+        init=partial(initialize, init),
         params={"E": None},
         dims={"nO": width, "nV": rows},
         attrs={
@@ -167,9 +176,17 @@ def forward(
     return output, backprop
 
 
-def init(model: Model[InT, OutT], X: Any = None, Y: Any = None) -> None:
+def initialize(
+    path: Path | None, model: Model[InT, OutT], X: Any = None, Y: Any = None
+) -> None:
     shape = (model.get_dim("nV"), model.get_dim("nO"))
-    model.set_param("E", uniform_init(model.ops, shape))
+    E: Any = uniform_init(model.ops, shape)
+    if path is not None:
+        sizes = {name: model.attrs[name] for name in ("minn", "maxn", "num_hashes")}
+        sizes |= dict(zip(("rows", "width"), shape, strict=True))
+        table: Any = model.ops.asarray(read_table(Path(path), sizes))
+        E = table * (E.std() / table.std())
+    model.set_param("E", E)
 
 
 def check_weights(model: Model) -> None:

@@ -1,0 +1,175 @@
+"""Rows of n-grams that begin as floret's: the argument `init` of `SubwordEmbed.v1`."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.training import Example
+from spacy.vectors import Vectors
+from thinc.api import Config
+
+from spacy_hashembeds.architectures.embedders.floret_table import read_table
+
+ROWS, WIDTH = 40, 6
+SIZES = {"rows": ROWS, "width": WIDTH, "minn": 3, "maxn": 5, "num_hashes": 1}
+HEADER = {**SIZES, "seed": 2166136261, "begin": "<", "end": ">"}
+CONFIG = """
+[nlp]
+lang = "en"
+pipeline = ["tok2vec", "tagger"]
+
+[components]
+
+[components.tok2vec]
+factory = "tok2vec"
+
+[components.tok2vec.model]
+@architectures = "spacy.Tok2Vec.v2"
+
+[components.tok2vec.model.embed]
+@architectures = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+width = 8
+attrs = ["NORM"]
+rows = [20]
+include_static_vectors = false
+
+[components.tok2vec.model.embed.subwords]
+@architectures = "spacy-hashembeds.SubwordEmbed.v1"
+rows = 40
+width = 6
+init = null
+
+[components.tok2vec.model.encode]
+@architectures = "spacy-hashembeds.MaxoutWindowEncoder.v1"
+width = 8
+depth = 1
+window_size = 1
+maxout_pieces = 2
+
+[components.tagger]
+factory = "tagger"
+
+[components.tagger.model]
+@architectures = "spacy.Tagger.v2"
+
+[components.tagger.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = 8
+upstream = "*"
+"""
+
+
+def save_table(path, numbers=None, **header):
+    """What floret saves, with these settings."""
+    header = {**HEADER, **header}
+    if numbers is None:
+        random = np.random.default_rng(0)
+        numbers = random.normal(size=(header["rows"], header["width"])).round(4)
+    lines = [f"{i} {' '.join(map(str, row))}" for i, row in enumerate(numbers)]
+    path.write_text("\n".join([" ".join(map(str, header.values())), *lines]) + "\n")
+    return path, np.asarray(numbers, dtype="f")
+
+
+def make_nlp(path):
+    init = {"components.tok2vec.model.embed.subwords.init": str(path)}
+    config = Config().from_str(CONFIG, overrides=init)
+    return spacy.util.load_model_from_config(config, auto_fill=True)
+
+
+def initialize(nlp):
+    doc = nlp.make_doc("Anna sang")
+    nlp.initialize(lambda: [Example.from_dict(doc, {"tags": ["N", "V"]})])
+    return nlp
+
+
+def get_layer(nlp):
+    (layer,) = (
+        node
+        for node in nlp.get_pipe("tok2vec").model.walk()
+        if node.name == "subwordembed"
+    )
+    return layer
+
+
+def test_a_words_vector_points_where_florets_does(tmp_path):
+    path, numbers = save_table(tmp_path / "raw.floret")
+    layer = get_layer(initialize(make_nlp(path)))
+    E = layer.get_param("E")
+    assert E.std() == pytest.approx(0.2 / np.sqrt(12), rel=0.1)  # as it was
+    np.testing.assert_allclose(E / E.std(), numbers / numbers.std(), rtol=1e-4)
+    vocab = spacy.blank("en").vocab
+    sizes = {"minn": 3, "maxn": 5, "hash_count": 1, "hash_seed": HEADER["seed"]}
+    known = Vectors(strings=vocab.strings, data=numbers, mode="floret", **sizes)
+    nlp = make_nlp(path)
+    words = ["anna", "sang", "y"]
+    doc = spacy.tokens.Doc(nlp.vocab, words=words)
+    (embedder,) = (
+        node
+        for node in initialize(nlp).get_pipe("tok2vec").model.walk()
+        if layer.name in [inner.name for inner in node.layers]
+    )
+    (vectors,) = embedder.predict([doc])
+    expected = known.get_batch(words)
+    cosines = (vectors * expected).sum(1) / (
+        np.linalg.norm(vectors, axis=1) * np.linalg.norm(expected, axis=1)
+    )
+    np.testing.assert_allclose(cosines, 1, rtol=1e-5)
+
+
+def test_the_file_is_not_needed_afterwards(tmp_path):
+    path, _ = save_table(tmp_path / "raw.floret")
+    nlp = initialize(make_nlp(path))
+    nlp.to_disk(tmp_path / "nlp")
+    path.unlink()
+    again = spacy.load(tmp_path / "nlp")
+    assert len(again.vocab.vectors) == 0
+    np.testing.assert_array_equal(
+        get_layer(again).get_param("E"), get_layer(nlp).get_param("E")
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"rows": 50}, "rows = 50 and not 40"),
+        ({"width": 5}, "width = 5 and not 6"),
+        ({"minn": 2}, "minn = 2 and not 3"),
+        ({"maxn": 4}, "maxn = 4 and not 5"),
+        ({"num_hashes": 2}, "num_hashes = 2 and not 1"),
+        ({"seed": 1}, "hash_seed = 1 and not 2166136261"),
+        ({"begin": "^"}, r"bow = \^ and not <"),
+        ({"end": "$"}, r"eow = \$ and not >"),
+    ],
+)
+def test_other_tables_are_refused(tmp_path, changed, named):
+    path, _ = save_table(tmp_path / "raw.floret", **changed)
+    nlp = make_nlp(path)
+    with pytest.raises(ValueError, match=f"'init' should .*{named}"):
+        initialize(nlp)
+
+
+@pytest.mark.filterwarnings("ignore:.*unclosed file")  # which spaCy leaves open
+@pytest.mark.filterwarnings("ignore:Exception ignored in")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "5 3\n",
+        "a b c d e f g h\n",
+        f"{' '.join(map(str, HEADER.values()))}\n0 1 2\n",
+        f"{' '.join(map(str, HEADER.values()))}\n" + "0 1 2 3 4 5 x\n",
+        f"{' '.join(map(str, HEADER.values()))}\n" + "0 1 2 3 4 5 nan\n" * ROWS,
+        f"{' '.join(map(str, HEADER.values()))}\n" + "0 0 0 0 0 0 0\n" * ROWS,
+        f"{' '.join(map(str, HEADER.values()))}\n" + "0 1 2 3 4 5 6\n" * (ROWS - 1),
+        f"{' '.join(map(str, HEADER.values()))}\n" + "0 1 2 3 4 5 6\n" * (ROWS + 1),
+    ],
+)
+def test_damaged_tables_are_refused(tmp_path, text):
+    path = tmp_path / "raw.floret"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"'init' should .* is none"):
+        read_table(path, SIZES)
+
+
+def test_a_table_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"raw\.floret"):
+        read_table(tmp_path / "raw.floret", SIZES)
