@@ -214,6 +214,17 @@ def tabulate_gpu(results: Json) -> str:
     )
 
 
+def tabulate_ways(section: str, results: Json, beside: str = "") -> str:
+    """Make a table of ways to do one thing, a row for each, and what else it takes."""
+    (timed,) = results["timings"][section].values()
+    others = results.get(beside, {name: {} for name in timed})
+    rows = [
+        [name, format_cell(timed, name), *(f"{x:.1f}" for x in others[name].values())]
+        for name in timed
+    ]
+    return make_table([section, SPEED, *next(iter(others.values()))], rows)
+
+
 def tabulate_service(results: Json) -> str:
     """Make a table of how long a service takes to answer, and how often it does."""
     rows = []
@@ -267,12 +278,8 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
         partial(tabulate, "optimizer_ms", "optimizer, ms a step", 1),
     ),
     "gpu": ("gpu", tabulate_gpu),
-    "scale": ("scale", partial(tabulate_sections, slice(1), SPEED, format_cell)),
-    "scale-start": ("scale", partial(tabulate, "start", "", 1)),
-    "scale-pipe": (
-        "scale",
-        partial(tabulate_sections, slice(1, 2), SPEED, format_cell),
-    ),
+    "scale": ("scale", partial(tabulate_ways, "recipes", beside="start")),
+    "scale-pipe": ("scale", partial(tabulate_ways, "`nlp.pipe`")),
     "scale-forks": ("scale", partial(tabulate, "fork_mib", "MiB of a process", 0)),
     "scale-service": ("scale", tabulate_service),
     "growth": ("growth", partial(tabulate_sections, slice(1), US, TIME)),
