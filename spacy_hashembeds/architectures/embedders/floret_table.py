@@ -1,48 +1,52 @@
 """Tables that floret trained on raw text, to start rows of n-grams from."""
 
-from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from spacy.training.initialize import read_vectors
+from spacy.training.initialize import open_file, read_vectors
 
-from ...layers.subwords import BEGIN, END, SEED
-
-#: What floret says of hashes and marks, where n-grams have the rows of `Ngrams`.
-_MARKS = {"hash_seed": SEED, "bow": BEGIN, "eow": END}
+from ...layers.subwords import BEGIN, END, SEED, Ngrams
 
 
-def read_table(path: Path, expected: Mapping[str, int]) -> Any:
-    """Read a table that floret saved. *Shape:* `(rows, width)`, float32.
+def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
+    """Read a table that floret saved, its numbers scaled to a deviation of 1.
+
+    *Shape:* `(rows, width)`, float32.
 
     path (Path): The file, or one compressed as `spacy init vectors` takes it.
-    expected (Mapping[str, int]): Its `rows`, `width`, `minn`, `maxn` and `num_hashes`.
-    RAISES (ValueError): If it is no such table, or has others of these.
+    RAISES (ValueError): If it is no such table, or has other sizes, hashes or marks.
     RAISES (OSError): If the file can't be read.
     """
+    sizes: dict[str, Any] = {
+        **{"rows": ngrams.rows, "width": width, "minn": ngrams.minn},
+        **{"maxn": ngrams.maxn, "num_hashes": ngrams.num_hashes},
+        **{"seed": SEED, "begin": BEGIN, "end": END},
+    }
     try:
-        table, numbers, found = read_vectors(path, 0, mode="floret")
-        if len(numbers) < len(table):
-            raise ValueError(f"{len(numbers)} of {len(table)} rows are there")
-        if not np.isfinite(table).all() or not table.any():
-            raise ValueError("its rows are no numbers, or zero")
-    except (ValueError, IndexError, RuntimeError) as error:
+        with closing(open_file(path)) as lines:
+            header = next(lines).split()
+        found = dict(zip(sizes, header, strict=True))
+        different = [
+            f"{name} = {found[name]} and not {value}"
+            for name, value in sizes.items()
+            if found[name] != str(value)
+        ]
+        if different:  # before room is made for what may be huge
+            raise ValueError(f"it has {', '.join(different)}")
+        table, keys, _ = read_vectors(path, 0, mode="floret")
+        if keys != [str(i) for i in range(len(table))]:
+            raise ValueError("its rows are not all there, one after the other")
+        deviation = table.std(dtype="float64")
+        scaled = (table / deviation).astype("float32") if deviation > 0 else table
+        if not deviation > 0 or not np.isfinite(scaled).all():
+            raise ValueError("its rows are no numbers, or all alike")
+    except OSError:
+        raise
+    except Exception as error:  # of many readers
         raise ValueError(
-            f"'init' should name a table that floret saved, but '{path}' is none: "
-            f"{error or 'it is empty'}."
+            "'init' should name a table that floret saved, of the sizes of "
+            f"SubwordEmbed, but '{path}' is none: {error or 'it is cut off'}."
         ) from error
-    rows, width = table.shape
-    found |= {"rows": rows, "width": width, "num_hashes": found["hash_count"]}
-    wanted: dict[str, Any] = {**expected, **_MARKS}
-    different = [
-        f"{name} = {found[name]} and not {value}"
-        for name, value in wanted.items()
-        if found[name] != value
-    ]
-    if different:
-        raise ValueError(
-            f"'init' should name a table of the sizes of SubwordEmbed, but '{path}' "
-            f"has {', '.join(different)}. Change the layer's, or train it anew."
-        )
-    return table
+    return scaled

@@ -179,13 +179,11 @@ def forward(
 def initialize(
     path: Path | None, model: Model[InT, OutT], X: Any = None, Y: Any = None
 ) -> None:
-    shape = (model.get_dim("nV"), model.get_dim("nO"))
-    E: Any = uniform_init(model.ops, shape)
+    width = model.get_dim("nO")
+    E: Any = uniform_init(model.ops, (model.get_dim("nV"), width))
     if path is not None:
-        sizes = {name: model.attrs[name] for name in ("minn", "maxn", "num_hashes")}
-        sizes |= dict(zip(("rows", "width"), shape, strict=True))
-        table: Any = model.ops.asarray(read_table(Path(path), sizes))
-        E = table * (E.std() / table.std())
+        table = read_table(Path(path), _get_ngrams(model), width)
+        E = model.ops.asarray(table) * E.std()
     model.set_param("E", E)
 
 

@@ -1,5 +1,7 @@
 """Rows of n-grams that begin as floret's: the argument `init` of `SubwordEmbed.v1`."""
 
+import gzip
+
 import numpy as np
 import pytest
 import spacy
@@ -8,10 +10,14 @@ from spacy.vectors import Vectors
 from thinc.api import Config
 
 from spacy_hashembeds.architectures.embedders.floret_table import read_table
+from spacy_hashembeds.layers.subwords import Ngrams
 
 ROWS, WIDTH = 40, 6
-SIZES = {"rows": ROWS, "width": WIDTH, "minn": 3, "maxn": 5, "num_hashes": 1}
-HEADER = {**SIZES, "seed": 2166136261, "begin": "<", "end": ">"}
+NGRAMS = Ngrams(minn=3, maxn=5, affixes=False, num_hashes=1, rows=ROWS)
+HEADER = {
+    **{"rows": ROWS, "width": WIDTH, "minn": 3, "maxn": 5, "num_hashes": 1},
+    **{"seed": 2166136261, "begin": "<", "end": ">"},
+}
 CONFIG = """
 [nlp]
 lang = "en"
@@ -63,7 +69,8 @@ def save_table(path, numbers=None, **header):
     header = {**HEADER, **header}
     if numbers is None:
         random = np.random.default_rng(0)
-        numbers = random.normal(size=(header["rows"], header["width"])).round(4)
+        n_rows = min(header["rows"], ROWS)
+        numbers = random.normal(size=(n_rows, header["width"])).round(4)
     lines = [f"{i} {' '.join(map(str, row))}" for i, row in enumerate(numbers)]
     path.write_text("\n".join([" ".join(map(str, header.values())), *lines]) + "\n")
     return path, np.asarray(numbers, dtype="f")
@@ -131,13 +138,14 @@ def test_the_file_is_not_needed_afterwards(tmp_path):
     ("changed", "named"),
     [
         ({"rows": 50}, "rows = 50 and not 40"),
+        ({"rows": 10**12}, "rows = 1000000000000 and not 40"),
         ({"width": 5}, "width = 5 and not 6"),
         ({"minn": 2}, "minn = 2 and not 3"),
         ({"maxn": 4}, "maxn = 4 and not 5"),
         ({"num_hashes": 2}, "num_hashes = 2 and not 1"),
-        ({"seed": 1}, "hash_seed = 1 and not 2166136261"),
-        ({"begin": "^"}, r"bow = \^ and not <"),
-        ({"end": "$"}, r"eow = \$ and not >"),
+        ({"seed": 1}, "seed = 1 and not 2166136261"),
+        ({"begin": "^"}, r"begin = \^ and not <"),
+        ({"end": "$"}, r"end = \$ and not >"),
     ],
 )
 def test_other_tables_are_refused(tmp_path, changed, named):
@@ -150,26 +158,40 @@ def test_other_tables_are_refused(tmp_path, changed, named):
 @pytest.mark.filterwarnings("ignore:.*unclosed file")  # which spaCy leaves open
 @pytest.mark.filterwarnings("ignore:Exception ignored in")
 @pytest.mark.parametrize(
-    "text",
+    "rows",
     [
         "",
-        "5 3\n",
-        "a b c d e f g h\n",
-        f"{' '.join(map(str, HEADER.values()))}\n0 1 2\n",
-        f"{' '.join(map(str, HEADER.values()))}\n" + "0 1 2 3 4 5 x\n",
-        f"{' '.join(map(str, HEADER.values()))}\n" + "0 1 2 3 4 5 nan\n" * ROWS,
-        f"{' '.join(map(str, HEADER.values()))}\n" + "0 0 0 0 0 0 0\n" * ROWS,
-        f"{' '.join(map(str, HEADER.values()))}\n" + "0 1 2 3 4 5 6\n" * (ROWS - 1),
-        f"{' '.join(map(str, HEADER.values()))}\n" + "0 1 2 3 4 5 6\n" * (ROWS + 1),
+        "0 1 2\n",
+        "0 1 2 3 4 5 x\n",
+        *(
+            "".join(f"{i} 1 2 3 4 5 {number}\n" for i in range(ROWS))
+            for number in ("nan", "1e300", "6 7")
+        ),
+        "".join(f"{i} {'.5 ' * WIDTH}\n" for i in range(ROWS)),
+        "".join(f"{i} {'1e-44 ' * WIDTH}\n" for i in range(ROWS)),
+        "".join(f"{i} 1 2 3 4 5 6\n" for i in range(ROWS - 1)),
+        "".join(f"{i} 1 2 3 4 5 6\n" for i in range(ROWS + 1)),
+        "".join(f"{i} 1 2 3 4 5 6\n" for i in reversed(range(ROWS))),
     ],
 )
-def test_damaged_tables_are_refused(tmp_path, text):
+def test_damaged_tables_are_refused(tmp_path, rows):
     path = tmp_path / "raw.floret"
-    path.write_text(text)
+    path.write_text(f"{' '.join(map(str, HEADER.values()))}\n{rows}")
     with pytest.raises(ValueError, match=r"'init' should .* is none"):
-        read_table(path, SIZES)
+        read_table(path, NGRAMS, WIDTH)
+
+
+@pytest.mark.filterwarnings("ignore:.*unclosed file")
+@pytest.mark.filterwarnings("ignore:Exception ignored in")
+@pytest.mark.parametrize("data", [b"", b"5 3\n", b"a b c d e f g h\n", b"\xff\xfe"])
+@pytest.mark.parametrize("name", ["raw.floret", "raw.floret.gz", "raw.floret.zip"])
+def test_what_is_no_table_is_refused(tmp_path, name, data):
+    path = tmp_path / name
+    path.write_bytes(data if name.endswith("t") else gzip.compress(data)[:-4])
+    with pytest.raises(ValueError, match=r"'init' should .* is none"):
+        read_table(path, NGRAMS, WIDTH)
 
 
 def test_a_table_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"raw\.floret"):
-        read_table(tmp_path / "raw.floret", SIZES)
+        read_table(tmp_path / "raw.floret", NGRAMS, WIDTH)
