@@ -4,9 +4,12 @@ import asyncio
 import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator, Callable
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -49,10 +52,22 @@ def model(tmp_path) -> Path:
     return tmp_path / "model"
 
 
-def run(name: str, *args: str | Path) -> str:
-    """Run a recipe as a process of its own, elsewhere."""
-    command = [sys.executable, str(FOLDER / f"{name}.py"), *map(str, args)]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_worker_niceness": "0"}
+#: Has the system kill what works in the recipe for one machine.
+KILL_WORKERS = """
+import os, signal, one_machine
+def work(*args):
+    os.kill(os.getpid(), signal.SIGKILL)
+one_machine.work = work
+one_machine.main()
+"""
+
+
+def run(name: str, *args: str | Path, fails: bool = False, code: str = "") -> str:
+    """Run a recipe, or code around it, as a process of its own, elsewhere."""
+    script = ["-c", code] if code else [str(FOLDER / f"{name}.py")]
+    command = [sys.executable, *script, *map(str, args)]
+    path = os.pathsep.join(map(str, (FOLDER, ROOT)))
+    env = {**os.environ, "PYTHONPATH": path, "RAY_worker_niceness": "0"}
     env["SPARK_LOCAL_IP"] = "127.0.0.1"
     done = subprocess.run(
         command,
@@ -62,8 +77,8 @@ def run(name: str, *args: str | Path) -> str:
         cwd=Path(args[0]).parent,
         env=env,
     )
-    assert done.returncode == 0, done.stderr[-5000:]
-    return done.stdout
+    assert (done.returncode != 0) == fails, done.stderr[-5000:]
+    return done.stdout + done.stderr * fails
 
 
 def check_rows(found: list[dict[str, Any]], ids: dict[int, Any] | None = None) -> None:
@@ -128,6 +143,43 @@ def test_scores_of_token_ner_are_in_the_rows(recipe):
     ]
 
 
+def test_lines_are_numbered_as_files_have_them(recipe, model, tmp_path):
+    path = tmp_path / "texts.txt"
+    texts = "\ufeffAnna\r\n\u2028Anna\x0b\n\n"
+    path.write_bytes(texts.encode() + b"\xff Anna\nb\rAnna")
+    entities = recipe("entities")
+    rows = [*entities.find_entities(entities.load(model), entities.read_lines(path))]
+    assert [(row["id"], row.get("start")) for row in rows] == [
+        (1, 0),
+        (2, 1),
+        (4, None),
+        (5, 2),
+    ]
+    assert rows[2]["error"].startswith("UnicodeDecodeError: 'utf-8' codec can't decode")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["texts.txt", "link", "folder"])
+def test_one_machine_replaces_nothing_but_its_own_output(model, tmp_path, output):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Anna")
+    (tmp_path / "link").symlink_to(texts)
+    (tmp_path / "folder").mkdir()
+    said = run("one_machine", model, texts, tmp_path / output, fails=True)
+    assert "can't be replaced by entities" in said
+    assert texts.read_text() == "Anna"
+
+
+@pytest.mark.slow
+def test_one_machine_fails_where_a_process_is_killed(model, tmp_path):
+    texts, output = tmp_path / "texts.txt", tmp_path / "rows.jsonl"
+    texts.write_text("Anna")
+    said = run("one_machine", model, texts, output, fails=True, code=KILL_WORKERS)
+    assert "terminated abruptly" in said
+    assert not output.exists()
+    assert not list(tmp_path.glob(".*"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", ["--processes 1", "--processes 2"])
 def test_one_machine(model, tmp_path, options):
@@ -166,7 +218,10 @@ def test_ray_data(model, parts, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     shutil.copy(parts / "a.txt", out / "c.txt.entities.parquet")  # is not done again
-    said = run("ray_entities", model, parts, out)
+    (parts / ".hidden.txt").write_text("Anna")
+    (parts / "d.parquet").write_bytes(b"PAR1")
+    said = run("ray_entities", model, parts, out, fails=True)
+    assert "d.parquet: can't be read" in said
     assert "a.txt: 4 texts, 1 failed" in said
     assert "c.txt:" not in said
     assert "1 parts were done before" in said
@@ -186,7 +241,9 @@ def test_spark(model, parts, tmp_path):
     out = tmp_path / "out"
     (out / "d").mkdir(parents=True)
     (out / "d" / "_SUCCESS").touch()
-    run("spark_entities", model, parts, out)
+    (parts / "a.parquet").write_bytes(b"PAR1")
+    assert "a.parquet: " in run("spark_entities", model, parts, out, fails=True)
+    assert "no Parquet files" in run("spark_entities", model, out, parts, fails=True)
     check_rows(read_parquet(out / "b"), {i: f"t{i}" for i in range(1, 5)})
     assert [path.name for path in (out / "d").iterdir()] == ["_SUCCESS"]
 
@@ -199,7 +256,7 @@ def service(recipe, model, monkeypatch) -> Any:
     return recipe("service")
 
 
-def ask(service: Any, *bodies: dict[str, str]) -> list[Any]:
+def ask(service: Any, *bodies: Any) -> list[Any]:
     """Give the answers to requests that are sent one after the other, but at once."""
     httpx = pytest.importorskip("httpx")
 
@@ -209,7 +266,12 @@ def ask(service: Any, *bodies: dict[str, str]) -> list[Any]:
             service.run(service.app),
             httpx.AsyncClient(transport=transport, base_url="http://test") as client,
         ):
-            sent = [client.post("/entities", json=body) for body in bodies]
+            sent = [
+                client.post(
+                    "/entities", **{"json" if type(body) is dict else "content": body}
+                )
+                for body in bodies
+            ]
             return await asyncio.gather(*sent)
 
     return asyncio.run(send())
@@ -217,10 +279,37 @@ def ask(service: Any, *bodies: dict[str, str]) -> list[Any]:
 
 def test_a_service_answers(service):
     bodies = [{"text": text} for text in ("so does Anna", "", TOO_LONG)]
-    found, nothing, *refused = ask(service, *bodies, {})
+    found, nothing, refused = ask(service, *bodies)
     assert found.json() == [{"start": 8, "end": 12, **ANNA}]
     assert nothing.json() == []
-    assert [answer.status_code for answer in refused] == [422, 422]
+    assert (refused.status_code, len(refused.content) < 200) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b'{"text": "Anna', 422),
+        (b'{"text": null}', 422),
+        (b'{"text": NaN}', 422),
+        (b'{"text": "\\ud800 Anna"}', 422),
+        (b"{}", 422),
+        (b"[" * 100_000, 422),
+        (b"\xff", 422),
+        (b" " * 1_200_001, 413),
+    ],
+)
+def test_what_is_no_question_is_refused(service, body, code):
+    answer, after = ask(service, body, {"text": "Anna"})
+    assert (answer.status_code, len(answer.content) < 200) == (code, True)
+    assert after.status_code == 200
+
+
+def test_a_body_without_a_length_is_refused(service):
+    async def send() -> AsyncIterator[bytes]:
+        yield b'{"text": "Anna"}'
+
+    (answer,) = ask(service, send())
+    assert answer.status_code == 413
 
 
 def test_texts_that_arrive_together_are_a_batch(service, monkeypatch):
@@ -265,6 +354,69 @@ def test_a_batch_may_wait_for_others(service, monkeypatch):
     )
     ask(service, *({"text": text} for text in "abc"))
     assert batches == [["a", "b", "c"]]
+
+
+def test_a_batch_that_is_full_waits_for_nobody(service, monkeypatch):
+    monkeypatch.setattr(service, "MAX_WAIT", 60)
+    monkeypatch.setattr(service, "MAX_BATCH", 2)
+    start = time.monotonic()
+    answers = ask(service, *({"text": text} for text in "abcd"))
+    assert [answer.status_code for answer in answers] == [200] * 4
+    assert time.monotonic() - start < 30
+
+
+def test_nothing_is_done_for_clients_that_have_gone(service, monkeypatch):
+    async def be_gone(request: Any) -> bool:
+        return request.headers["content-length"] == "13"
+
+    monkeypatch.setattr(service.Request, "is_disconnected", be_gone)
+    batches = []
+    find_rows = service.find_rows
+    monkeypatch.setattr(
+        service, "find_rows", lambda nlp, x: batches.append(x) or find_rows(nlp, x)
+    )
+
+    async def send() -> None:
+        httpx = pytest.importorskip("httpx")
+        transport = httpx.ASGITransport(service.app)
+        async with (
+            service.run(service.app),
+            httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+        ):
+            gone = asyncio.create_task(client.post("/entities", json={"text": "aa"}))
+            await client.post("/entities", json={"text": "b"})
+            gone.cancel()
+
+    asyncio.run(send())
+    assert [text for batch in batches for text in batch] == ["b"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", ["worker", "parent"])
+def test_a_service_ends_as_a_whole(service, model, killed):
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PORT": str(port)}
+    command = [sys.executable, str(FOLDER / "service.py")]
+    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE) as process:
+        workers = wait_for(lambda: find_children(process.pid))
+        os.kill(workers[0] if killed == "worker" else process.pid, signal.SIGKILL)
+        assert process.wait(60) == (1 if killed == "worker" else -signal.SIGKILL)
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def find_children(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    found = [*map(int, path.read_text().split())] if path.exists() else []
+    return found if len(found) == os.cpu_count() else []
+
+
+def wait_for(tell: Callable[[], Any]) -> Any:
+    for _ in range(600):
+        if found := tell():
+            return found
+        time.sleep(0.1)
+    raise TimeoutError
 
 
 def test_a_service_that_can_not_keep_up_says_so(service, monkeypatch):

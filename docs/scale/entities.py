@@ -1,7 +1,9 @@
 """Entities of texts as rows of a table, which all recipes here make."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import spacy
@@ -26,8 +28,21 @@ def load(model: str) -> Language:
     return spacy.load(model)
 
 
+def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Read the texts of a file, one a line, after their numbers from 1. In the place of
+    one that is not UTF-8 stands the error, which becomes that of its row.
+    """
+    with path.open("rb") as file:  # in which nothing but \n ends a line
+        for number, line in enumerate(file, start=1):
+            start = len(BOM_UTF8) if number == 1 and line.startswith(BOM_UTF8) else 0
+            try:
+                yield number, line[start:].rstrip(b"\r\n").decode()
+            except UnicodeDecodeError as error:
+                yield number, error
+
+
 def find_entities(
-    nlp: Language, texts: Iterable[tuple[Any, str]]
+    nlp: Language, texts: Iterable[tuple[Any, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Make the rows of texts, each after its id. One that fails is told by a row, and
     no other is lost.
@@ -41,7 +56,7 @@ def find_entities(
         yield from rows
 
 
-def annotate(nlp: Language, texts: list[str]) -> list[Doc | Exception]:
+def annotate(nlp: Language, texts: list[Any]) -> list[Doc | Exception]:
     """Annotate texts, and give the error of each that fails in the place of its Doc."""
     try:
         return list(nlp.pipe(texts))
@@ -49,9 +64,9 @@ def annotate(nlp: Language, texts: list[str]) -> list[Doc | Exception]:
         return [_try_alone(nlp, text) for text in texts]
 
 
-def _try_alone(nlp: Language, text: str) -> Doc | Exception:
+def _try_alone(nlp: Language, text: Any) -> Doc | Exception:
     try:
-        return nlp(text)
+        return text if isinstance(text, Exception) else nlp(text)
     except Exception as error:
         return error
 

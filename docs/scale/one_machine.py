@@ -6,13 +6,13 @@ python one_machine.py MODEL TEXTS.txt ENTITIES.jsonl --processes 2
 import argparse
 import json
 import os
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import chain
-from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
-from entities import ZONE, find_entities, load
+from entities import ZONE, find_entities, load, read_lines
 from spacy.util import minibatch
 
 #: How many batches are read ahead for each process.
@@ -32,22 +32,27 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     args = parser.parse_args()
+    output = args.output.resolve()
+    if output == args.texts.resolve() or (output.exists() and not output.is_file()):
+        parser.error(f"{output} can't be replaced by entities")
     # a fork shares what is loaded by now, and the tables that a first text has folded
     load(args.model)("A text.")
     job = partial(work, args.model)
-    half = args.output.with_name(f".{args.output.name}")
-    with args.texts.open(encoding="utf8") as lines, half.open("w") as file:
-        numbered = enumerate((line.rstrip("\n") for line in lines), start=1)
-        batches = minibatch(numbered, ZONE)
-        if args.processes == 1:
-            write(map(job, batches), file)
-        else:
-            with Pool(args.processes) as pool:  # which would read all of it ahead
-                rounds = minibatch(batches, AHEAD * args.processes)
-                write(
-                    chain.from_iterable(pool.imap(job, some) for some in rounds), file
-                )
-    os.replace(half, args.output)  # whole or not at all
+    half = output.with_name(f".{output.name}.{os.getpid()}")
+    batches = minibatch(read_lines(args.texts), ZONE)
+    try:
+        with half.open("w") as file:
+            if args.processes == 1:
+                write(map(job, batches), file)
+            else:  # a pool that says so where the system kills one of its processes
+                with ProcessPoolExecutor(args.processes) as pool:
+                    # which would read all of it ahead
+                    rounds = minibatch(batches, AHEAD * args.processes)
+                    found = (pool.map(job, some) for some in rounds)
+                    write(chain.from_iterable(found), file)
+        os.replace(half, output)  # whole or not at all
+    finally:
+        half.unlink(missing_ok=True)
 
 
 def write(found: Any, file: Any) -> None:

@@ -4,28 +4,31 @@ python ray_entities.py MODEL PARTS OUT                   # all cores of this mac
 python ray_entities.py MODEL PARTS OUT --address auto    # a cluster's
 
 PARTS is a folder of Parquet files with columns `id` and `text`, or of one text a line;
-OUT gets a Parquet file for each. What is there is not done again.
+OUT gets a Parquet file for each. What is there is not done again; what can't be read is
+named, in the exit status too. Files whose names begin with "." or "_" are no parts.
 """
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
-from entities import COLUMNS, find_entities, load
+from entities import COLUMNS, find_entities, load, read_lines
 
 HERE = Path(__file__).parent
 
 
-def read(part: Path) -> pa.Table:
-    """Read the texts of a part, and their ids: where they are lines, their numbers."""
-    if part.suffix == ".parquet":
-        return pq.read_table(part, columns=["id", "text"])
-    texts = part.read_text(encoding="utf8").splitlines()
-    return pa.table({"id": range(1, len(texts) + 1), "text": texts})
+def read(part: Path) -> tuple[pa.DataType, list[tuple[Any, Any]]]:
+    """Read the type of a part's ids, and these with texts: of lines the numbers."""
+    if part.suffix != ".parquet":
+        return pa.int64(), list(read_lines(part))
+    table = pq.read_table(part, columns=["id", "text"])
+    pairs = zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True)
+    return table.schema.field("id").type, list(pairs)
 
 
 class Annotator:
@@ -35,17 +38,24 @@ class Annotator:
         self.nlp, self.out = load(model), out
 
     def __call__(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Annotate a part, and say how many of its texts failed."""
+        """Annotate a part, and say how many of its texts failed, or why it did."""
         part = Path(item["part"])
-        texts = read(part)
-        pairs = zip(texts["id"].to_pylist(), texts["text"].to_pylist(), strict=True)
-        rows = list(find_entities(self.nlp, pairs))
-        schema = pa.schema([texts.schema.field("id"), *COLUMNS.items()])
+        try:
+            id_type, texts = read(part)
+        except Exception as error:  # the others are to be done all the same
+            return {
+                "part": part.name,
+                "said": f"can't be read: {error}",
+                "is_bad": True,
+            }
+        rows = list(find_entities(self.nlp, texts))
+        schema = pa.schema([("id", id_type), *COLUMNS.items()])
         half = self.out / f".{part.name}.{os.getpid()}"
         pq.write_table(pa.Table.from_pylist(rows, schema), half)
         os.replace(half, find_output(self.out, part))
         failed = sum("error" in row for row in rows)
-        return {"part": part.name, "texts": len(texts), "failed": failed}
+        said = f"{len(texts)} texts, {failed} failed"
+        return {"part": part.name, "said": said, "is_bad": False}
 
 
 def find_output(out: Path, part: Path) -> Path:
@@ -61,13 +71,17 @@ def main() -> None:
     parser.add_argument("out", type=lambda name: Path(name).resolve())
     parser.add_argument("--address", default="local")
     args = parser.parse_args()
+    if args.out == args.parts:
+        parser.error("OUT can't be PARTS")
     args.out.mkdir(parents=True, exist_ok=True)
-    parts = [part for part in sorted(args.parts.iterdir()) if part.is_file()]
+    files = (part for part in sorted(args.parts.iterdir()) if part.is_file())
+    parts = [part for part in files if part.name[0] not in "._"]
     todo = [str(part) for part in parts if not find_output(args.out, part).exists()]
     # a cluster's machines get this folder; they see the parts, and have the packages
     code = None if args.address == "local" else {"working_dir": str(HERE)}
     ray.init(address=args.address, runtime_env=code, log_to_driver=False)
     actors = min(len(todo), int(ray.cluster_resources()["CPU"]))
+    is_bad = False
     if todo:
         items = [{"part": part} for part in todo]
         done = ray.data.from_items(items, override_num_blocks=len(todo)).map(
@@ -77,8 +91,10 @@ def main() -> None:
             num_cpus=1,
         )
         for row in done.iter_rows():
-            print("{part}: {texts} texts, {failed} failed".format(**row))
+            print("{part}: {said}".format(**row))
+            is_bad |= row["is_bad"]
     print(f"{len(parts) - len(todo)} parts were done before")
+    sys.exit(is_bad)
 
 
 if __name__ == "__main__":

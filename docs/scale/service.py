@@ -9,18 +9,27 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from multiprocessing import Process
+from contextlib import asynccontextmanager, suppress
+from multiprocessing import Process, parent_process
 from multiprocessing.connection import wait
+from threading import Thread
 from typing import Annotated, Any
 
 import uvicorn
 from entities import annotate, load, make_rows
-from fastapi import Body, FastAPI, HTTPException
+from fastapi import FastAPI, HTTPException, Request
+from pydantic import BaseModel, Field, ValidationError
 
 MAX_BATCH = int(os.environ.get("MAX_BATCH", "32"))
 MAX_WAIT = float(os.environ.get("MAX_WAIT", "0"))  # seconds for a batch to fill
 MAX_QUEUE, MAX_TEXT = 1000, 100_000
+MAX_BODY = 12 * MAX_TEXT  # of JSON, with what it may escape
+
+
+class Query(BaseModel):
+    """What is asked."""
+
+    text: Annotated[str, Field(max_length=MAX_TEXT)]
 
 
 @asynccontextmanager
@@ -37,15 +46,18 @@ async def work(nlp: Any, queue: asyncio.Queue) -> None:
     """Annotate what is in the queue, up to a batch at a time, in a thread."""
     while True:
         batch = [await queue.get()]
-        if MAX_WAIT:
-            await asyncio.sleep(MAX_WAIT)
-        while len(batch) < MAX_BATCH and not queue.empty():
-            batch.append(queue.get_nowait())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MAX_WAIT):  # what is there comes without a wait
+                while len(batch) < MAX_BATCH:
+                    batch.append(await queue.get())
+        # nobody waits for what a client asked that has gone
+        batch = [each for each in batch if not await each[2].is_disconnected()]
         try:
-            rows = await asyncio.to_thread(find_rows, nlp, [text for text, _ in batch])
+            texts = [text for text, *_ in batch]
+            rows = await asyncio.to_thread(find_rows, nlp, texts)
         except Exception as error:  # the next batch is to be answered all the same
             rows = [[{"error": repr(error)}]] * len(batch)
-        for (_, answer), found in zip(batch, rows, strict=True):
+        for (_, answer, _), found in zip(batch, rows, strict=True):
             if not answer.done():
                 answer.set_result(found)
 
@@ -60,13 +72,17 @@ app = FastAPI(lifespan=run)
 
 
 @app.post("/entities")
-async def entities(
-    text: Annotated[str, Body(embed=True, max_length=MAX_TEXT)],
-) -> list[dict[str, Any]]:
+async def entities(request: Request) -> list[dict[str, Any]]:
     """Find the entities of a text."""
+    if int(request.headers.get("content-length", MAX_BODY + 1)) > MAX_BODY:
+        raise HTTPException(413, f"A body has a length, up to {MAX_BODY:,} bytes.")
+    try:
+        text = Query.model_validate_json(await request.body()).text
+    except ValidationError as error:  # which FastAPI's answer would repeat
+        raise HTTPException(422, error.errors()[0]["msg"]) from None
     answer = asyncio.get_running_loop().create_future()
     try:
-        app.state.queue.put_nowait((text, answer))
+        app.state.queue.put_nowait((text, answer, request))
     except asyncio.QueueFull:
         raise HTTPException(503, "Too many texts are waiting.") from None
     rows = await answer
@@ -76,8 +92,17 @@ async def entities(
 
 
 def serve(listening: socket.socket) -> None:
-    """Serve in this process."""
+    """Serve in this process, as long as the one that started it lives."""
+    Thread(target=end_with_parent, daemon=True).start()
     uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listening])
+
+
+def end_with_parent() -> None:
+    """End this process once its parent was killed, which could tell nobody."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main() -> None:
@@ -94,6 +119,7 @@ def main() -> None:
     for worker in workers:
         worker.start()
     wait([worker.sentinel for worker in workers])
+    sys.exit("A process of the service has ended.")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Entities of an archive in many parts, by Spark: PARTS is a folder of Parquet files
-with columns `id` and `text`, and OUT gets a folder for each. What is done stays.
+with columns `id` and `text`, and OUT gets a folder for each. What is done stays, and
+what fails is named, in the exit status too.
 
 python spark_entities.py MODEL PARTS OUT          # all cores of this machine
 spark-submit spark_entities.py MODEL PARTS OUT    # a cluster's
@@ -27,7 +28,9 @@ def main() -> None:
     parser.add_argument("parts", type=Path)
     parser.add_argument("out", type=Path)
     args = parser.parse_args()
-    model = args.model
+    model, parts = args.model, sorted(args.parts.glob("[!._]*.parquet"))
+    if not parts:
+        parser.error(f"no Parquet files are in {args.parts}")
 
     def annotate(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from entities import find_entities, load
@@ -41,17 +44,26 @@ def main() -> None:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.appName("entities").getOrCreate()
     spark.sparkContext.addPyFile(str(HERE / "entities.py"))
-    for part in sorted(args.parts.glob("*.parquet")):
-        done = args.out / part.stem
-        if (done / "_SUCCESS").exists():
-            continue
+
+    def run(part: Path, done: Path) -> None:
         texts = spark.read.parquet(str(part)).select("id", "text")
         texts = texts.repartition(spark.sparkContext.defaultParallelism)
         fields = {"id": texts.schema["id"].dataType.simpleString(), **COLUMNS}
         schema = ", ".join(f"{name} {SQL.get(of, of)}" for name, of in fields.items())
         found = texts.mapInArrow(annotate, schema)
         found.write.mode("overwrite").parquet(str(done))
+
+    failed = False
+    for part in parts:
+        done = args.out / part.stem
+        if not (done / "_SUCCESS").exists():
+            try:
+                run(part, done)
+            except Exception as error:  # the others are to be done all the same
+                print(f"{part.name}:", " ".join(str(error).split())[:300])
+                failed = True
     spark.stop()
+    sys.exit(failed)
 
 
 if __name__ == "__main__":
