@@ -1,4 +1,4 @@
-"""What all benchmarks share: turns, threads, stages, and text."""
+"""What all benchmarks share: turns, threads, and the software."""
 
 import json
 import os
@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import command, stages
+from benchmarks import command
 from benchmarks.charts import compare
-from benchmarks.data import batch_by_words, find_short_docs, load_corpus
 from benchmarks.page import format_cell, format_time
 from benchmarks.timing import (
     Schedule,
-    count_words,
     in_numpy,
     summarize,
     take_order,
@@ -76,12 +74,6 @@ def test_seconds_are_of_a_word_and_of_the_work_alone():
     assert format_cell(timed, "b", digits=1).endswith(", **2.0x**")
 
 
-def test_samples_without_words_are_refused():
-    with pytest.raises(ValueError, match="words to time in every sample"):
-        time_in_turns({}, lambda *_: int, [[]], ONCE)
-    assert count_words([["one", "two"], ["three"]]) == 11
-
-
 def test_medians_have_quartiles_around_them():
     timing = summarize([1e-6, 2e-6, 3e-6, 4e-6, 5e-6])
     assert timing["us_per_word"] == pytest.approx(3)
@@ -123,39 +115,6 @@ def test_threads_share_out_what_a_sample_has():
     measured = time_on_threads(object, prepare, ["abcdefg"], ONCE)
     assert set(seen) == {"abcdefg", *together}
     assert list(measured) == ["threads: 1", "threads: 2", "threads: 4"]
-
-
-def test_stages_within_another_are_not_counted_to_it(monkeypatch):
-    watched = stages.Stages()
-    # each stage starts and ends
-    times = iter([0, *(1, 3), *(4, 8), 9])
-    monkeypatch.setattr(stages, "perf_counter", lambda: next(times))
-
-    def run():
-        watched.time("inner", int)
-        watched.time("other", int)
-
-    watched.time("outer", run)
-    assert watched.seconds == {"inner": 2, "other": 4, "outer": 9 - 2 - 4}
-
-
-def test_the_demo_corpus_stands_in(tmp_path, capsys):
-    corpus = load_corpus(tmp_path / "nothing.spacy")
-    assert corpus.to_json() == {
-        "name": "demo",
-        "docs": 1200,
-        "words": sum(map(len, corpus.docs)),
-    }
-    assert any(doc.ents for doc in corpus.docs)
-    assert "measuring on the demo corpus" in " ".join(capsys.readouterr().out.split())
-
-
-def test_batches_have_so_many_words_and_start_over(tiny_corpus):
-    docs = load_corpus(tiny_corpus / "train.spacy").docs
-    (batch,) = batch_by_words(docs, sum(map(len, docs)) + 1, 1)
-    assert batch == [*docs, docs[0]]
-    lengths = sorted(abs(len(doc) - 27) for doc in docs)
-    assert [abs(len(doc) - 27) for doc in find_short_docs(docs, 5)] == lengths[:5]
 
 
 def test_software_is_described_on_one_thread(monkeypatch):
