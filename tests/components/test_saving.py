@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from .toy_recognizers import annotate, get_entities, make_examples, make_pipeline, train
+from .toy_recognizers import make_examples, make_pipeline, train
 
 
 @pytest.fixture(scope="module")
@@ -19,21 +19,6 @@ def nlp() -> Language:
 def folder(nlp, tmp_path):
     nlp.to_disk(tmp_path / "model")
     return tmp_path / "model"
-
-
-def test_what_is_saved_is_loaded(nlp, folder):
-    expected = get_entities(annotate(nlp))
-    assert any(expected)
-    pipes = [
-        spacy.load(folder),
-        make_pipeline(listens=True, spans_key="found").from_bytes(nlp.to_bytes()),
-        spacy.util.load_model_from_config(nlp.config).from_bytes(nlp.to_bytes()),
-    ]
-    for loaded in pipes:
-        docs = annotate(loaded)
-        assert get_entities(docs) == expected
-        assert all("found" in doc.spans for doc in docs)
-        assert loaded.get_pipe("token_ner").labels == ("LOC", "PER")
 
 
 def test_what_was_never_trained_is_saved_and_loaded(tmp_path):

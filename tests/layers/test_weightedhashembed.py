@@ -101,13 +101,6 @@ def test_a_column_is_a_weighted_sum_of_rows(way):
     np.testing.assert_allclose(summed, model.predict(IDS), atol=1e-6)
 
 
-def test_bytes_bring_both_tables(way):
-    model = build(**way)
-    loaded = WeightedHashEmbed(4, 6, nK=11, seed=0, **way)
-    loaded.from_bytes(model.to_bytes())
-    np.testing.assert_array_equal(loaded.predict(IDS), model.predict(IDS))
-
-
 def build_with_ones(*args, **options) -> Model:
     model = WeightedHashEmbed(*args, **options).initialize()
     model.get_param("P")[...] = 1

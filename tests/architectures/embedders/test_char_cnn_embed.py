@@ -198,18 +198,6 @@ def test_configs_give_the_other_embedder(docs):
     assert model.predict(docs)[0].shape == (3, 7)
 
 
-@pytest.mark.parametrize("width", [None, 7])
-@pytest.mark.parametrize("word", [None, make_ours])
-def test_a_copy_can_be_initialised(vocab, docs, word, width):
-    """As after `replace_listeners`: Thinc's copies have no references."""
-    model = build(vocab, width=width, word=None if word is None else word())
-    copied = model.copy()
-    copied.initialize(X=docs)
-    assert copied.get_dim("nO") == model.get_dim("nO")
-    assert (find_word(copied) is None) == (word is None)
-    assert (find_mixer(copied) is None) == (width is None)
-
-
 @pytest.mark.parametrize("word", [None, make_ours])
 def test_encoders_follow(vocab, docs, word):
     embed = make(width=8, word=None if word is None else word())

@@ -9,7 +9,7 @@ import pytest
 from spacy.tokens import Doc
 from spacy.util import registry
 from spacy.vocab import Vocab
-from thinc.api import Adam, Config, Linear, Model, fix_random_seed, set_dropout_rate
+from thinc.api import Adam, Config, Linear, Model, fix_random_seed
 from thinc.backends import NumpyOps
 from thinc.layers.chain import forward as forward_reference
 
@@ -438,16 +438,6 @@ def test_parameters_are_those_of_the_paper(vocab, pair, count):
     ).initialize()
     sizes = [n.get_param(p).size for n in model.walk() for p in n.param_names]
     assert sum(sizes) == count * 768
-
-
-def test_dropout_is_only_in_training(vocab, docs):
-    model = build(vocab)
-    clean = model.predict(docs)
-    set_dropout_rate(model, 0.5)
-    for Y, expected in zip(model.predict(docs), clean, strict=True):
-        np.testing.assert_array_equal(Y, expected)
-    assert not np.array_equal(model.begin_update(docs)[0][0], clean[0])
-    assert {c.attrs["dropout_rate"] for c in get_compressors(model)} == {0.5}
 
 
 def test_any_layer_of_thincs_may_compress_bits(vocab, docs):

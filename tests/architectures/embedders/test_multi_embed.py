@@ -199,9 +199,3 @@ def test_file_errors_come_when_initialised(docs, tmp_path):
     norms = save_tables(docs, tmp_path / "norm.npz", attrs=["NORM"])
     with pytest.raises(ValueError, match=r"no symbol table for SHAPE, only for NORM"):
         MultiEmbed(**options, tables=norms).initialize(X=docs)
-
-
-def test_symbols_are_needed():
-    model = MultiEmbed(width=8, attrs=ATTRS, include_static_vectors=False)
-    with pytest.raises(ValueError, match=r"no symbols for NORM.*count_symbols\.v1"):
-        model.initialize()
