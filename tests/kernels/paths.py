@@ -20,6 +20,10 @@ both_paths = pytest.mark.parametrize(
 )
 
 
+#: Those below and above the lanes of a vector, and a pipeline's.
+WIDTHS = (1, 2, 7, 16, 17, 33, 96)
+
+
 class Noted:
     """Kernels that note the names of those that are called.
 

@@ -6,22 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.distinct import find_distinct, find_equal_rows
 from spacy_hashembeds.kernels.mixing import Norm, add_finished, begin_finish, finish
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
-from spacy_hashembeds.kernels.windows import add_windows, copy_windows
+from spacy_hashembeds.kernels.windows import copy_windows
 
-from .paths import KERNELS, Noted, both_paths, needs_kernels
+from .paths import KERNELS, WIDTHS, Noted, both_paths, needs_kernels
 
 pytestmark = needs_kernels
-
-#: Those below and above the lanes of a vector, and a pipeline's.
-WIDTHS = (1, 2, 7, 16, 17, 33, 96)
 
 
 def make_norm(state, nO, nP):
@@ -118,22 +112,6 @@ def test_rows_of_float64_are_computed_as_such(kernels):
         assert finish(np.zeros((2, 6)), norm).dtype == "float64"
 
 
-rows_of_keys = hnp.arrays(
-    "uint64",
-    st.tuples(st.integers(1, 40), st.integers(1, 5)),
-    elements=st.sampled_from([0, 1, 2, 2**63, 2**64 - 1]),
-)
-
-
-@given(rows_of_keys)
-def test_distinct_rows_come_in_their_order(rows):
-    with compiled.using(noted := Noted(KERNELS)):
-        found = find_distinct(rows)
-    assert noted.names == ["find_distinct"]
-    assert found.values.tolist() == list(map(list, dict.fromkeys(map(tuple, rows))))
-    np.testing.assert_array_equal(found.values[found.copies], rows)
-
-
 @pytest.mark.parametrize("width", [2, 3, 5, 96])
 def test_equal_rows_are_told_apart_bit_for_bit(width):
     X = np.random.default_rng(0).normal(size=(8, width)).astype("f")
@@ -156,23 +134,6 @@ def test_rows_that_begin_alike_are_given_up():
         assert find_equal_rows(X, most=500) is None
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("k", [1, 3])
-def test_sums_of_rows_and_their_gradients(width, k):
-    state = np.random.default_rng(0)
-    table = state.normal(size=(11, width)).astype("f")
-    rows = state.integers(0, 11, (20, k)).astype("uint32")
-    dY = state.normal(size=(20, width)).astype("f")
-    found = []
-    for kernels in (KERNELS, None):
-        with compiled.using(kernels):
-            gradient = np.ones_like(table)
-            scatter_add(gradient, rows, dY)
-            found.append((gather_add(table, rows), gradient))
-    for ours, expected in zip(*found, strict=True):
-        np.testing.assert_allclose(ours, expected, atol=1e-5)
-
-
 @pytest.mark.parametrize("row", [3, -1])
 def test_rows_that_are_not_there_are_refused(row):
     table, rows = np.ones((3, 2), dtype="f"), np.array([[0], [row]], dtype="int32")
@@ -181,22 +142,6 @@ def test_rows_that_are_not_there_are_refused(row):
             gather_add(table, rows)
         with pytest.raises(IndexError, match="are not among the 3"):
             scatter_add(table, rows, np.ones((2, 2), dtype="f"))
-
-
-@pytest.mark.parametrize("window_size", [0, 1, 3])
-def test_windows_are_those_of_numpy(window_size):
-    state = np.random.default_rng(0)
-    X = state.normal(size=(20, 5)).astype("f")
-    rows = np.array([3, 4, 9, 16])
-    d_windows = state.normal(size=(4, (2 * window_size + 1) * 5)).astype("f")
-    found = []
-    for kernels in (KERNELS, None):
-        with compiled.using(kernels):
-            dX = X.copy()
-            add_windows(dX, rows, window_size, d_windows)
-            found.append((copy_windows(X, rows, window_size), dX))
-    for ours, expected in zip(*found, strict=True):
-        np.testing.assert_allclose(ours, expected, atol=1e-6)
 
 
 F, U, N, B = "float32", "uint32", "int64", "uint8"

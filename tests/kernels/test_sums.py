@@ -1,23 +1,27 @@
 """Sums of rows, and their gradients, against numpy."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 
-from .paths import both_paths, misalign
+from .paths import WIDTHS, both_paths, misalign
 
 
 @both_paths
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("dtype", ["int32", "uint32", ">u4", "int64"])
-def test_sums_equal_numpy(kernels, dtype):
+def test_sums_equal_numpy(kernels, dtype, width):
     state = np.random.default_rng(0)
-    table = state.normal(size=(6, 3)).astype("f")
-    rows = state.integers(0, 6, (50, 2)).astype(dtype)
-    with compiled.using(kernels):
-        sums = gather_add(table, rows)
-    np.testing.assert_allclose(sums, table[rows].sum(axis=1), atol=1e-6)
+    table = state.normal(size=(6, width)).astype("f")
+    for k in (1, 2, 3):
+        rows = state.integers(0, 6, (50, k)).astype(dtype)
+        with compiled.using(kernels):
+            sums = gather_add(table, rows)
+        np.testing.assert_allclose(sums, table[rows].sum(axis=1), atol=1e-6)
 
 
 @both_paths
@@ -42,14 +46,16 @@ def test_no_rows_have_no_sums(kernels):
 
 
 @both_paths
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("dtype", ["int32", "uint32", ">u4", "int64"])
-def test_gradients_equal_numpy(kernels, dtype):
+def test_gradients_equal_numpy(kernels, dtype, width):
     state = np.random.default_rng(0)
-    rows = state.integers(0, 5, (50, 2)).astype(dtype)
-    for values in (state.normal(size=(50, 3)), state.normal(size=(3, 50)).T):
-        expected = np.zeros((6, 3))
+    plain, turned = state.normal(size=(50, width)), state.normal(size=(width, 50)).T
+    for k, values in product((1, 2, 3), (plain, turned)):
+        rows = state.integers(0, 5, (50, k)).astype(dtype)
+        expected = np.ones((6, width))
         np.add.at(expected, rows, values[:, None])
-        actual = np.zeros((6, 3), dtype="f")
+        actual = np.ones((6, width), dtype="f")
         with compiled.using(kernels):
             scatter_add(actual, rows, values.astype("f"))
         np.testing.assert_allclose(actual, expected, atol=1e-5)
