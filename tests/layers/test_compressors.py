@@ -1,4 +1,4 @@
-"""Compressors: beside their definitions, finite differences and PyTorch."""
+"""Compressors: beside their definitions, finite differences."""
 
 from collections.abc import Callable
 
@@ -131,70 +131,6 @@ def test_gradients_equal_finite_differences(kind):
                 losses.append((compress_plainly(kind, changed, codes) * dY).sum())
             gradient[place] = (losses[0] - losses[1]) / 2e-6
         np.testing.assert_allclose(model.get_grad(name), gradient, atol=1e-4)
-
-
-@pytest.mark.torch
-def test_gradients_equal_pytorchs(kind):
-    import torch
-
-    model, codes = build(kind), make_codes(kind)
-    params = {
-        name: torch.tensor(param, requires_grad=True)
-        for name, param in get_params(model).items()
-    }
-    Y = _TWINS[kind](torch, params, torch.tensor(codes.astype("int64")))
-    dY = make_gradient(model.predict(codes))
-    Y.backward(torch.tensor(dY))
-    np.testing.assert_allclose(update(model, codes, dY), Y.detach(), atol=1e-5)
-    for name, param in params.items():
-        np.testing.assert_allclose(model.get_grad(name), param.grad, atol=1e-5)
-
-
-def _emb_in_torch(torch, params, codes):
-    return torch.nn.functional.embedding(codes[:, 0], params["E"])
-
-
-def _pool_in_torch(torch, params, codes):
-    chunks = codes.split(4, dim=1)
-    words = [(c << torch.arange(c.shape[1] - 1, -1, -1)).sum(dim=1) for c in chunks]
-    vectors = params["E"][torch.stack(words, dim=1)]
-    return (vectors * params["W"].softmax(dim=0)).sum(dim=1)
-
-
-def _add_in_torch(torch, params, codes):
-    vectors = params["E"][torch.arange(codes.shape[1]), codes]
-    return vectors.sum(dim=1) / codes.shape[1] ** 0.5
-
-
-def _proj_in_torch(torch, params, codes):
-    bits, axes = codes.float(), params["W"]
-    bits = bits - bits.mean(dim=1, keepdim=True)
-    axes = axes - axes.mean(dim=1, keepdim=True)
-    return torch.cosine_similarity(bits[:, None], axes[None], dim=2)
-
-
-_TWINS = {
-    "emb": _emb_in_torch,
-    "pool": _pool_in_torch,
-    "add": _add_in_torch,
-    "proj": _proj_in_torch,
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "count"),
-    [("emb", 50_260), ("pool", 13 + 1024), ("add", 2 * 128), ("proj", 128)],
-)
-def test_parameters_are_counted_as_in_the_appendix(name, count):
-    """Equations 12 to 15; table 2 has one row of 768 more of Pool, Add and Proj."""
-    model = {"emb": lambda: EmbCompressor(rows=50_260), "pool": PoolCompressor}.get(
-        name, KINDS[name]
-    )()
-    model.set_dim("nO", 8)
-    if name != "emb":
-        model.set_dim("nI", 128)
-    model.initialize()
-    assert sum(param.size for param in get_params(model).values()) == count * 8
 
 
 def test_the_last_codeword_is_the_number_that_its_bits_are():
