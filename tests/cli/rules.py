@@ -12,6 +12,8 @@ from typer import Typer
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
+from spacy_hashembeds.cli import _output
+
 #: What a short option stands for, wherever there is one that several commands have.
 SHORT = {
     "-c": {"--code", "--config", "--corpus"},
@@ -103,14 +105,7 @@ class HelpRules(Rules):
             names = get_names(parameter)
             for short, long in SHORT.items():
                 assert short not in names or names & long, (parameter.name, short)
-            for long in (
-                "--output",
-                "--train",
-                "--quiet",
-                "--force",
-                "--lang",
-                "--seed",
-            ):
+            for long in ALWAYS_SHORT:
                 (short,) = (s for s, names_ in SHORT.items() if long in names_)
                 assert long not in names or short in names, (parameter.name, short)
 
@@ -194,6 +189,38 @@ def check_alone(
     assert is_right(capfdbinary.readouterr().out)
     assert result.stdout == ""
     assert any(word in result.stderr for word in ("Saved", "Wrote"))
+
+
+class ProgressRules(Rules):
+    """Progress, which is shown where somebody watches. Subclasses have the fixture
+    `folder`: the current one, with something to do for each command.
+
+    progress (tuple): Commands, each with what it says meanwhile.
+    """
+
+    progress: tuple[tuple[str, list[str]], ...]
+
+    def run(self, command: str) -> Result:
+        result = self.invoke(command)
+        assert result.exit_code == 0, result.output
+        return result
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        if "of_progress" in metafunc.fixturenames:
+            metafunc.parametrize("of_progress", self.progress)
+
+    def test_it_is_shown_on_a_screen(self, folder, monkeypatch, of_progress):
+        command, titles = of_progress
+        monkeypatch.setattr(_output, "hide_progress", lambda: False)
+        result = self.run(command)
+        for title in titles:
+            assert title in result.stderr
+            assert title not in result.stdout
+
+    @pytest.mark.parametrize("options", ["", " --quiet"])
+    def test_it_is_hidden_where_nobody_watches(self, folder, options):
+        for command, _ in self.progress:
+            assert self.run(command + options).stderr == ""
 
 
 class TargetRules(Rules):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from spacy.cli._util import app
-from typer.testing import CliRunner, Result
 
 from spacy_hashembeds.cli import _output
 
 from .. import toy_ner
+from .rules import ProgressRules
 
 
 @pytest.fixture
@@ -20,35 +20,21 @@ def folder(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def invoke(command: str) -> Result:
-    result = CliRunner().invoke(app, ["hashembeds", *command.split()])
-    assert result.exit_code == 0, result.output
-    return result
-
-
-COMMANDS = [
-    (
-        "prepare iob -o corpus --train own.iob --dev own.iob --lang en",
-        ["Converting train: 0 documents", "Converting dev:", "Counting dev: 0 docs"],
-    ),
-    ("tables train.spacy -o tables.npz -l en", ["Counting:"]),
-    ("analyze train.spacy", ["Reading train:"]),
-]
-
-
-@pytest.mark.parametrize(("command", "titles"), COMMANDS)
-def test_it_is_shown_on_a_screen(folder, monkeypatch, command, titles):
-    monkeypatch.setattr(_output, "hide_progress", lambda: False)
-    result = invoke(command)
-    for title in titles:
-        assert title in result.stderr
-        assert title not in result.stdout
-
-
-@pytest.mark.parametrize("options", ["", " --quiet"])
-def test_it_is_hidden_where_nobody_watches(folder, options):
-    for command, _ in COMMANDS:
-        assert invoke(command + options).stderr == ""
+class TestProgress(ProgressRules):
+    root = app
+    words = ("hashembeds",)
+    progress = (
+        (
+            "prepare iob -o corpus --train own.iob --dev own.iob --lang en",
+            [
+                "Converting train: 0 documents",
+                "Converting dev:",
+                "Counting dev: 0 docs",
+            ],
+        ),
+        ("tables train.spacy -o tables.npz -l en", ["Counting:"]),
+        ("analyze train.spacy", ["Reading train:"]),
+    )
 
 
 def test_quiet_hides_it_on_a_screen_too(folder, monkeypatch):

@@ -5,15 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 from spacy.tokens import DocBin
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from lab.cli import floret, lab_cli
 from lab.tests.trials.test_results import write_seeds
 from lab.vectors.rawtext import RAW_FILES
-from spacy_hashembeds.cli import _output
 from spacy_hashembeds.cli._output import name_output
 from tests import toy_ner
-from tests.cli.rules import HelpRules, StreamRules, TargetRules
+from tests.cli.rules import HelpRules, ProgressRules, StreamRules, TargetRules
 from tests.toy_weighted import make_pipeline
 
 
@@ -123,34 +122,15 @@ class TestTargets(TargetRules):
     )
 
 
-# Progress
-
-
-def invoke(command: str) -> Result:
-    result = CliRunner().invoke(lab_cli, command.split())
-    assert result.exit_code == 0, result.output
-    return result
-
-
-COMMANDS = [
-    ("prepare demo -o corpus", ["Converting train:", "Counting test:"]),
-    ("rawtext raw -o text.txt", [f"Tokenising {name}: 0 lines" for name in RAW_FILES]),
-]
-
-
-@pytest.mark.parametrize(("command", "titles"), COMMANDS)
-def test_progress_is_shown_on_a_screen(folder, monkeypatch, command, titles):
-    monkeypatch.setattr(_output, "hide_progress", lambda: False)
-    result = invoke(command)
-    for title in titles:
-        assert title in result.stderr
-        assert title not in result.stdout
-
-
-@pytest.mark.parametrize("options", ["", " --quiet"])
-def test_progress_is_hidden_where_nobody_watches(folder, options):
-    for command, _ in COMMANDS:
-        assert invoke(command + options).stderr == ""
+class TestProgress(ProgressRules):
+    root = commands = lab_cli
+    progress = (
+        ("prepare demo -o corpus", ["Converting train:", "Counting test:"]),
+        (
+            "rawtext raw -o text.txt",
+            [f"Tokenising {name}: 0 lines" for name in RAW_FILES],
+        ),
+    )
 
 
 @pytest.mark.parametrize("is_quiet", [True, False])
@@ -164,5 +144,6 @@ def test_floret_is_watched_on_a_screen_unless_it_is_quiet(monkeypatch, is_quiet)
 @pytest.mark.parametrize("is_watched", [True, False])
 def test_floret_says_how_far_it_is(folder, monkeypatch, capfd, is_watched):
     monkeypatch.setattr(floret, "is_watched", lambda: is_watched)
-    invoke(f"floret text.txt -o a.floret {FLORET}")
+    command = f"floret text.txt -o a.floret {FLORET}"
+    assert CliRunner().invoke(lab_cli, command.split()).exit_code == 0
     assert ("Progress: 100" in capfd.readouterr().err) == is_watched
