@@ -14,8 +14,7 @@ from typer.models import OptionInfo
 
 from spacy_hashembeds.cli import hashembeds_cli
 
-from .conftest import ROOT
-from .test_registry import REGISTERED, get_id, is_alias
+from .test_registry import REGISTERED, get_id, is_alias, read_sections
 
 FUNCTIONS = [entry_point for entry_point in REGISTERED if not is_alias(entry_point)]
 COMMANDS = {
@@ -23,13 +22,6 @@ COMMANDS = {
     for command in hashembeds_cli.registered_commands
     if command.callback is not None
 }
-
-
-def read_sections(page: str = "reference.md") -> dict[str, str]:
-    """The text below each heading."""
-    text = (ROOT / "docs" / page).read_text(encoding="utf8")
-    sections = re.split(r"^#+ ", text, flags=re.MULTILINE)
-    return dict(section.split("\n", 1) for section in sections if section)
 
 
 def read_defaults(section: str, kind: str) -> dict[str, str]:
