@@ -125,12 +125,12 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
 
 
 def measure_equality(
-    device: Device, models: Mapping[str, Model], docs: Sequence[Doc], steps: int = 20
+    device: Device, models: Mapping[str, Model], docs: Sequence[Doc]
 ) -> Json:
     """Train embedders twice from one seed, with the same gradients of the output, and
     tell whether weights end bit-equal.
     """
-    batches = batch_by_words(docs, 10 * BATCH_WORDS, steps)
+    batches = batch_by_words(docs, 10 * BATCH_WORDS, 20)
 
     def train(model: Model, is_fixed: bool) -> bytes:
         model, optimizer = device.move(model), Adam(0.001)

@@ -36,7 +36,6 @@ from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH, count_parameters, list_
 from .stages import annotate_in_stages, profile, update_in_stages
 from .timing import (
     THREADED,
-    Contexts,
     Json,
     Makes,
     Results,
@@ -152,13 +151,11 @@ def annotate(nlp: Language, docs: Sequence[Doc]) -> None:
         pass
 
 
-def compare_annotations(
-    makes: Makes, docs: Sequence[Doc], contexts: Contexts = NUMPY
-) -> Json:
+def compare_annotations(makes: Makes, docs: Sequence[Doc]) -> Json:
     """Count the Docs that a contender annotates otherwise than the first one."""
     found, entities = {}, []
     for name, make in makes.items():
-        with contexts.get(name, nullcontext)():
+        with NUMPY.get(name, nullcontext)():
             nlp = make()
             bare = [strip(doc, nlp.vocab) for doc in docs]
             annotate(nlp, bare)

@@ -21,7 +21,7 @@ def run(model, Xs) -> list[np.ndarray]:
     return [*Ys, *dXs, *(model.get_grad(name) for name in model.param_names)]
 
 
-def assert_gradients_are_right(model, Xs, n_checked=12, step=1e-2) -> None:
+def assert_gradients_are_right(model, Xs) -> None:
     """By finite differences, of some numbers of the input and of each parameter."""
     weights = [np.cos(Y) for Y in model.predict(Xs)]
 
@@ -38,10 +38,10 @@ def assert_gradients_are_right(model, Xs, n_checked=12, step=1e-2) -> None:
         np.testing.assert_array_equal(dY, w.astype("f"))  # left as it was
     pairs = list(zip(Xs, dXs, strict=True))
     pairs += [(model.get_param(n), model.get_grad(n)) for n in model.param_names]
-    state = np.random.default_rng(1)
+    state, step = np.random.default_rng(1), 1e-2
     for values, gradient in pairs:
         assert gradient.shape == values.shape
-        for i in state.choice(values.size, min(n_checked, values.size), replace=False):
+        for i in state.choice(values.size, min(12, values.size), replace=False):
             index, losses = np.unravel_index(i, values.shape), []
             original = values[index]
             for sign in (1, -1):

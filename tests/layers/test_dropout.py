@@ -12,8 +12,6 @@ from spacy_hashembeds.layers.dropout import draw_mask
 
 from ..kernels.paths import KERNELS, Noted, both_paths, needs_kernels
 
-THINCS_MASK = NumpyOps().get_dropout_mask
-
 
 @both_paths
 @pytest.mark.parametrize("rate", [-0.1, 1e-9, 0.1, 1 / 3, 0.5, 0.999, 1.0, 2.0])

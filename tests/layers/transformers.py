@@ -18,9 +18,9 @@ def make_layer(**settings):
     return TransformerEncoder(**{**SIZES, **SPANS, **RATES, "norm": "post", **settings})
 
 
-def randomise(model, seed=1) -> None:
+def randomise(model) -> None:
     """Give parameters numbers of such a size that none of them can be left out."""
-    state = np.random.default_rng(seed)
+    state = np.random.default_rng(1)
     for name in model.param_names:
         drawn = 0.4 * state.normal(size=model.get_param(name).shape)
         model.set_param(name, (drawn + name.startswith("G_")).astype("f"))
