@@ -192,27 +192,6 @@ def test_what_is_there_is_replaced_only_if_told_so(tmp_path):
     check(STANDARD_OUTPUT, base)
 
 
-def test_the_corpus_is_never_replaced(tmp_path):
-    (tmp_path / "train.spacy").touch()
-    link = tmp_path / "link.cfg"
-    link.symlink_to(tmp_path / "train.spacy")
-    with pytest.raises(FileExistsError, match=r"replace '.*train.spacy', which.*read"):
-        check(link, train=tmp_path / "train.spacy", force=True)
-    check(tmp_path / "new.cfg", train=tmp_path / "gone.spacy")
-
-
-@pytest.mark.parametrize("name", ["a.spacy", "deep/b.spacy", "new.cfg", "new/new.cfg"])
-def test_nothing_is_written_into_the_folder_of_the_corpus(tmp_path, name):
-    (tmp_path / "corpus/deep").mkdir(parents=True)
-    for file in ("a.spacy", "deep/b.spacy"):
-        (tmp_path / "corpus" / file).touch()
-    (tmp_path / "link").symlink_to(tmp_path / "corpus")
-    for folder in ("corpus", "link"):
-        with pytest.raises(FileExistsError, match=r"put into the folder '.*corpus'"):
-            check(tmp_path / folder / name, train=tmp_path / "corpus", force=True)
-    check(tmp_path / "new.cfg", train=tmp_path / "corpus")
-
-
 def test_a_file_that_the_corpus_links_to_is_never_replaced(tmp_path):
     (tmp_path / "corpus").mkdir()
     (tmp_path / "a.spacy").touch()
