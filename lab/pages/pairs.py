@@ -175,5 +175,6 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
 
 if __name__ == "__main__":
     pairs = compare_pairs(read_results(FOLDER))
-    PAIRS.write_text(json.dumps(pairs, indent=1) + "\n", encoding="utf8")
+    lines = ",\n".join(map(json.dumps, pairs))
+    PAIRS.write_text(f"[\n{lines}\n]\n", encoding="utf8")
     sys.stdout.write(f"Saved {len(pairs)} comparisons to {PAIRS}\n")
