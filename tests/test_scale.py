@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -256,16 +257,32 @@ def service(recipe, model, monkeypatch) -> Any:
     return recipe("service")
 
 
+@asynccontextmanager
+async def make_client(service: Any) -> AsyncIterator[Any]:
+    httpx = pytest.importorskip("httpx")
+    transport = httpx.ASGITransport(service.app)
+    async with (
+        service.run(service.app),
+        httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+    ):
+        yield client
+
+
+def note_batches(service: Any, monkeypatch: Any) -> list[list[str]]:
+    """Have the texts of each batch noted."""
+    batches: list[list[str]] = []
+    find_rows = service.find_rows
+    monkeypatch.setattr(
+        service, "find_rows", lambda nlp, x: batches.append(x) or find_rows(nlp, x)
+    )
+    return batches
+
+
 def ask(service: Any, *bodies: Any) -> list[Any]:
     """Give the answers to requests that are sent one after the other, but at once."""
-    httpx = pytest.importorskip("httpx")
 
     async def send() -> list[Any]:
-        transport = httpx.ASGITransport(service.app)
-        async with (
-            service.run(service.app),
-            httpx.AsyncClient(transport=transport, base_url="http://test") as client,
-        ):
+        async with make_client(service) as client:
             sent = [
                 client.post(
                     "/entities", **{"json" if type(body) is dict else "content": body}
@@ -347,11 +364,7 @@ def test_a_service_goes_on_after_an_error_of_its_own(service, monkeypatch):
 
 def test_a_batch_may_wait_for_others(service, monkeypatch):
     monkeypatch.setattr(service, "MAX_WAIT", 0.2)
-    batches = []
-    find_rows = service.find_rows
-    monkeypatch.setattr(
-        service, "find_rows", lambda nlp, x: batches.append(x) or find_rows(nlp, x)
-    )
+    batches = note_batches(service, monkeypatch)
     ask(service, *({"text": text} for text in "abc"))
     assert batches == [["a", "b", "c"]]
 
@@ -370,19 +383,10 @@ def test_nothing_is_done_for_clients_that_have_gone(service, monkeypatch):
         return request.headers["content-length"] == "13"
 
     monkeypatch.setattr(service.Request, "is_disconnected", be_gone)
-    batches = []
-    find_rows = service.find_rows
-    monkeypatch.setattr(
-        service, "find_rows", lambda nlp, x: batches.append(x) or find_rows(nlp, x)
-    )
+    batches = note_batches(service, monkeypatch)
 
     async def send() -> None:
-        httpx = pytest.importorskip("httpx")
-        transport = httpx.ASGITransport(service.app)
-        async with (
-            service.run(service.app),
-            httpx.AsyncClient(transport=transport, base_url="http://test") as client,
-        ):
+        async with make_client(service) as client:
             gone = asyncio.create_task(client.post("/entities", json={"text": "aa"}))
             await client.post("/entities", json={"text": "b"})
             gone.cancel()

@@ -53,7 +53,7 @@ def SubwordEmbed(
     affixes: bool = False,
     num_hashes: int = 1,
     dropout: float | None = 0.0,
-    init: Path | None = None,
+    init: str | Path | None = None,
 ) -> Model[list, list[Floats2d]]:
     """Embed words by their character n-grams, which share the rows of one table.
 
@@ -177,7 +177,7 @@ def forward(
 
 
 def initialize(
-    path: Path | None, model: Model[InT, OutT], X: Any = None, Y: Any = None
+    path: str | Path | None, model: Model[InT, OutT], X: Any = None, Y: Any = None
 ) -> None:
     width = model.get_dim("nO")
     E: Any = uniform_init(model.ops, (model.get_dim("nV"), width))

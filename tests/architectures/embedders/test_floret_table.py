@@ -5,12 +5,14 @@ import gzip
 import numpy as np
 import pytest
 import spacy
-from spacy.training import Example
 from spacy.vectors import Vectors
 from thinc.api import Config
 
 from spacy_hashembeds.architectures.embedders.floret_table import read_table
 from spacy_hashembeds.layers.subwords import Ngrams
+
+from ...test_cached_weights import CONFIG, make_examples
+from ...toy_embedders import get_nodes
 
 ROWS, WIDTH = 40, 6
 NGRAMS = Ngrams(minn=3, maxn=5, affixes=False, num_hashes=1, rows=ROWS)
@@ -18,49 +20,12 @@ HEADER = {
     **{"rows": ROWS, "width": WIDTH, "minn": 3, "maxn": 5, "num_hashes": 1},
     **{"seed": 2166136261, "begin": "<", "end": ">"},
 }
-CONFIG = """
-[nlp]
-lang = "en"
-pipeline = ["tok2vec", "tagger"]
-
-[components]
-
-[components.tok2vec]
-factory = "tok2vec"
-
-[components.tok2vec.model]
-@architectures = "spacy.Tok2Vec.v2"
-
-[components.tok2vec.model.embed]
-@architectures = "spacy-hashembeds.MultiFewerHashEmbed.v1"
-width = 8
-attrs = ["NORM"]
-rows = [20]
-include_static_vectors = false
-
+SUBWORDS = """
 [components.tok2vec.model.embed.subwords]
 @architectures = "spacy-hashembeds.SubwordEmbed.v1"
 rows = 40
 width = 6
 init = null
-
-[components.tok2vec.model.encode]
-@architectures = "spacy-hashembeds.MaxoutWindowEncoder.v1"
-width = 8
-depth = 1
-window_size = 1
-maxout_pieces = 2
-
-[components.tagger]
-factory = "tagger"
-
-[components.tagger.model]
-@architectures = "spacy.Tagger.v2"
-
-[components.tagger.model.tok2vec]
-@architectures = "spacy.Tok2VecListener.v1"
-width = 8
-upstream = "*"
 """
 
 
@@ -78,22 +43,17 @@ def save_table(path, numbers=None, **header):
 
 def make_nlp(path):
     init = {"components.tok2vec.model.embed.subwords.init": str(path)}
-    config = Config().from_str(CONFIG, overrides=init)
+    config = Config().from_str(CONFIG + SUBWORDS, overrides=init)
     return spacy.util.load_model_from_config(config, auto_fill=True)
 
 
 def initialize(nlp):
-    doc = nlp.make_doc("Anna sang")
-    nlp.initialize(lambda: [Example.from_dict(doc, {"tags": ["N", "V"]})])
+    nlp.initialize(lambda: make_examples(nlp))
     return nlp
 
 
 def get_layer(nlp):
-    (layer,) = (
-        node
-        for node in nlp.get_pipe("tok2vec").model.walk()
-        if node.name == "subwordembed"
-    )
+    (layer,) = get_nodes(nlp.get_pipe("tok2vec").model, "subwordembed")
     return layer
 
 
