@@ -10,6 +10,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from spacy_hashembeds.thinc_internals import get_forward
+
 from .data import strip
 from .timing import Schedule, count_words
 
@@ -34,7 +36,7 @@ class Stages:
 
     def watch(self, model: Model, stage: str) -> None:
         """Time a layer where it stands; Thinc has no other way to replace `forward`."""
-        forward = model._func
+        forward = get_forward(model)
 
         def timed(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable]:
             Y, backprop = self.time(stage, forward, model, X, is_train)

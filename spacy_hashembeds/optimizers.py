@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from thinc.api import NumpyOps
-from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT, Optimizer
+from thinc.api import NumpyOps, Optimizer
 
 from .kernels import compiled
+from .thinc_internals import ADAM_DEFAULTS, FloatOrSeq, KeyT
 
 _DEFAULTS: Any = ADAM_DEFAULTS  # whose types are of all of them together
 

@@ -16,6 +16,7 @@ from spacy_hashembeds.display import Table
 from spacy_hashembeds.evaluation.evaluate import evaluate
 from spacy_hashembeds.evaluation.tables import Change, Score
 from spacy_hashembeds.layers import bilstm, selfattention
+from spacy_hashembeds.thinc_internals import get_forward
 
 _LSTMS = (bilstm.forward, bilstm.forward_crossed)
 
@@ -91,12 +92,14 @@ def find_layer(nlp: Language) -> Model:
 
 def _find_layers(model: Any) -> list[Model]:
     nodes = list(model.walk()) if isinstance(model, Model) else []
-    ends = [node for node in nodes if node._func in (selfattention.forward, *_LSTMS)]
+    ends = [
+        node for node in nodes if get_forward(node) in (selfattention.forward, *_LSTMS)
+    ]
     # attention stands on LSTMs, whose output is not the encoder's
     below = [
         id(layer)
         for node in nodes
-        if node.layers and node.layers[-1]._func is selfattention.forward
+        if node.layers and get_forward(node.layers[-1]) is selfattention.forward
         for layer in node.layers[:-1]
     ]
     return [node for node in ends if id(node) not in below]
@@ -105,7 +108,7 @@ def _find_layers(model: Any) -> list[Model]:
 def find_parts(layer: Model) -> dict[str, slice]:
     """Say which columns of the layer's output are which part: see docs/lab.md."""
     nO = layer.get_dim("nO")
-    if layer._func in _LSTMS:
+    if get_forward(layer) in _LSTMS:
         forward, backward = bilstm.DIRECTIONS
         return {forward: slice(0, nO // 2), backward: slice(nO // 2, nO)}
     nI, n_heads = layer.get_dim("nI"), layer.attrs["num_heads"]

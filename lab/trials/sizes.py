@@ -5,8 +5,6 @@ from pathlib import Path
 
 from spacy.language import Language
 from thinc.api import Model, PyTorchShim
-from thinc.layers.layernorm import forward as layernorm_forward
-from thinc.layers.maxout import forward as maxout_forward
 
 from spacy_hashembeds.analysis.features import collect_vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_size
@@ -19,6 +17,11 @@ from spacy_hashembeds.architectures.classifiers.hash_ngram_textcat import KEY as
 from spacy_hashembeds.architectures.embedders.descriptions import find_table_kinds
 from spacy_hashembeds.corpora.docbin import read_examples
 from spacy_hashembeds.layers.sumngrams import forward as sum_ngrams_forward
+from spacy_hashembeds.thinc_internals import (
+    get_forward,
+    layernorm_forward,
+    maxout_forward,
+)
 
 # Thinc's layer in spaCy's bag of words, which has a row of weights for each n-gram's
 # hash, and in it one for each class.
@@ -94,7 +97,7 @@ def count_embedding_parameters(nlp: Language) -> int:
 def count_mixing_parameters(nlp: Language) -> int:
     """Count parameters that mix tables: of Maxout and layer normalisation."""
     nodes = (node for model in find_embeddings(nlp) for node in model.walk())
-    return count_parameters(node for node in nodes if node._func in _MIXERS)
+    return count_parameters(node for node in nodes if get_forward(node) in _MIXERS)
 
 
 def count_pipeline_parameters(nlp: Language) -> int:
@@ -106,7 +109,7 @@ def _find_ngram_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
     """Find the tables of n-gram classifiers, with the names of their components."""
     for name, model in find_models(nlp):
         for node in model.walk():
-            if node._func is sum_ngrams_forward:
+            if get_forward(node) is sum_ngrams_forward:
                 yield name, node.layers[0]
 
 

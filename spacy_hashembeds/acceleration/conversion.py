@@ -18,6 +18,7 @@ from ..architectures.encoders.maxout_window_encoder import forward as encode_win
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.convolution import PRECISIONS, find_instructions
 from ..loading import find_architectures, interpolate
+from ..thinc_internals import get_forward
 from .blas import walk_layers
 from .components import OUR_TOKENIZER, REPLACEMENTS
 
@@ -83,7 +84,7 @@ def is_converted(old: Model, new: Model) -> bool:
     """Tell whether a layer of ours stands in the place of another. What else differs,
     such as a forward function that is made anew for each layer, is none of ours.
     """
-    return new._func in FORWARDS and old._func is not new._func
+    return get_forward(new) in FORWARDS and get_forward(old) is not get_forward(new)
 
 
 def find_unconvertible(config: Config, *, blas: bool = False) -> dict[str, str]:

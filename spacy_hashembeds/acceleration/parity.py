@@ -14,6 +14,7 @@ from thinc.api import Model, Ops, set_current_ops
 
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
 from ..layers.windowencoder import IN_FLOAT32, LaidOut
+from ..thinc_internals import get_forward
 from .blas import walk_layers
 from .changes import ATTRIBUTES, ChangeCounter
 from .conversion import is_converted
@@ -74,7 +75,7 @@ def in_float32() -> Iterator[None]:
 def walk_encoders(nlp: Language) -> Iterator[tuple[str, LaidOut]]:
     """Walk over what has the precision of each encoder of ours, with its component."""
     for name, node in walk_layers(nlp):
-        if node._func is encode_windows:
+        if get_forward(node) is encode_windows:
             yield name, node.attrs["weights"]
 
 
@@ -281,7 +282,7 @@ def _make_inputs(model: Model, docs: list[Doc]) -> list[Any]:
     """Make what a layer reads: Docs, or for an encoder, whose embedder may be a
     stranger's, vectors of their lengths.
     """
-    if model._func is not encode_windows:
+    if get_forward(model) is not encode_windows:
         return docs
     rng, width = np.random.default_rng(0), model.get_dim("nO")
     arrays = (rng.standard_normal((len(doc), width), dtype="f") for doc in docs)

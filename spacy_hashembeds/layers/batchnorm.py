@@ -1,9 +1,8 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from thinc.api import Model
+from thinc.api import Model, get_width
 from thinc.types import Floats2d
-from thinc.util import get_width
 
 from .checks import LARGEST, REMEDY, check_param
 from .params import check_once, peek

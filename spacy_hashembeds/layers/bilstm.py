@@ -2,12 +2,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from thinc.api import Model, NumpyOps, Ops
-from thinc.initializers import glorot_uniform_init
+from thinc.api import Model, NumpyOps, Ops, get_width, glorot_uniform_init
 from thinc.types import Floats2d
-from thinc.util import get_width
 
 from ..kernels.packing import Block, pack, split
+from ..thinc_internals import get_forward
 from .checks import check_integer, check_number, check_params
 from .params import check_once
 from .torchlayer import run_empty, run_torch, to_torch
@@ -95,7 +94,7 @@ def is_crossed(model: Model[InT, OutT]) -> bool:
     No attribute, since those are loaded with the weights: weights of the other kind are
     refused by their shapes.
     """
-    return model._func is forward_crossed
+    return get_forward(model) is forward_crossed
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:

@@ -2,8 +2,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
-from thinc.api import Model
-from thinc.initializers import glorot_uniform_init, uniform_init
+from thinc.api import Model, glorot_uniform_init, uniform_init
 from thinc.types import Floats2d
 
 from ..kernels.characters import (

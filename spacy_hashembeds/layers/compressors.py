@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from thinc.api import Model, Ops
-from thinc.initializers import uniform_init, zero_init
+from thinc.api import Model, Ops, uniform_init, zero_init
 from thinc.types import Floats2d, Ints2d
-from thinc.util import partial
 
 from ..checks import MAX_ROWS, check_integers
+from ..thinc_internals import partial
 from .checks import check_integer, check_params
 from .params import check_once, inc_grad, peek
 from .table import (

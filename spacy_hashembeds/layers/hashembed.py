@@ -1,8 +1,7 @@
 from collections.abc import Callable
 from typing import cast
 
-from thinc.api import Model, Ops
-from thinc.initializers import uniform_init
+from thinc.api import Model, Ops, uniform_init
 
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.rows import Hashing

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
-from thinc.backends import ParamServer
 
+from ..thinc_internals import ParamServer, get_dims, get_params, get_store
 from .plan import Seal
 
 # What was found in order: the parameters of each store, attributes and dimensions.
@@ -18,10 +18,10 @@ _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
 
 def peek(model: Model, name: str) -> NDArray:
     """Read a parameter as `get_param`, not to write to it: no seal is broken."""
-    store = model._params
+    store = get_store(model)
     key = (model.id, name)
-    if isinstance(store.proxy, Seal) and key in store._params:
-        return cast(NDArray, store._params[key])
+    if isinstance(store.proxy, Seal) and key in get_params(store):
+        return cast(NDArray, get_params(store)[key])
     return cast(NDArray, model.get_param(name))
 
 
@@ -36,12 +36,12 @@ def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None
     And not again, though optimizers give back another view of what was there, and
     trainers set the rate of dropout. A layer has one check, which may look at `more`.
     """
-    store = model._params
+    store = get_store(model)
     if not isinstance(store.proxy, Seal | None):
         check(model)  # what comes from elsewhere can be other arrays each time
         return
     attrs = {**model.attrs, "dropout_rate": None}.values()
-    state = (*store._params.values(), *attrs, *model._dims.values(), *more)
+    state = (*get_params(store).values(), *attrs, *get_dims(model).values(), *more)
     checked = _checked.get(store, ())
     if are_same(checked, state):
         return

@@ -16,25 +16,31 @@ when `set_param` hands the array back, to each layer that has it. This is Thinc'
 contract, which optimizers, `use_params`, loading and copying keep.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from operator import attrgetter, getitem, is_
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from thinc.api import Model
-from thinc.backends import ParamServer
 from thinc.types import FloatsXd
 
+from ..thinc_internals import (
+    ParamServer,
+    get_dims,
+    get_forward,
+    get_layers,
+    get_params,
+    get_proxy,
+    get_store,
+)
 from ..threads import derived_lock, one_thread
 from .tree import UnexpectedNodeError
 
 _L = TypeVar("_L")
 _V = TypeVar("_V")
 
-_get_function, _get_layers = attrgetter("_func"), attrgetter("_layers")
-_get_seal = attrgetter("_params.proxy")
-_get_token = attrgetter("_params.proxy.token")
+_get_token = attrgetter("token")
 
 
 class _Tree(NamedTuple, Generic[_L]):
@@ -61,8 +67,8 @@ class _Tree(NamedTuple, Generic[_L]):
             return (
                 all(map(is_, (root.ops, len(more), *more, *values), self.values))
                 and sum(map(len, self.dicts)) == self.n_items
-                and list(map(_get_function, self.nodes)) == self.functions
-                and [root._layers, *map(_get_layers, self.parents)] == self.layers
+                and list(map(get_forward, self.nodes)) == self.functions
+                and [get_layers(root), *map(get_layers, self.parents)] == self.layers
             )
         except KeyError:  # an attribute that is no longer there
             return False
@@ -83,7 +89,7 @@ class _Kept(NamedTuple, Generic[_V]):
     def is_sealed(self) -> bool:
         """Tell whether nobody got at the parameters."""
         try:
-            return list(map(_get_token, self.models)) == self.tokens
+            return list(_get_tokens(self.models)) == self.tokens
         except AttributeError:  # somebody else's proxy
             return False
 
@@ -92,7 +98,7 @@ class _Kept(NamedTuple, Generic[_V]):
         return all(
             seal.token is token or seal.has(copies)
             for seal, token, copies in zip(
-                map(_get_seal, self.models), self.tokens, self.copies, strict=True
+                map(get_proxy, self.models), self.tokens, self.copies, strict=True
             )
         )
 
@@ -160,8 +166,8 @@ class Plan(Generic[_L, _V]):
             found = self.find(models, key)
             if found is not None:
                 return found
-            seals = [_seal(model._params) for model in models]
-            tokens = list(map(_get_token, models))
+            seals = [_seal(get_store(model)) for model in models]
+            tokens = list(_get_tokens(models))
             kept, self._kept = self._kept, None
             if kept is not None and (kept.models != models or kept.key != key):
                 kept = None
@@ -178,16 +184,20 @@ class Plan(Generic[_L, _V]):
 
 def _look(root: Model, find: Callable[[Model], _L], more: Sequence[Any]) -> _Tree[_L]:
     nodes = list(root.walk())[1:]
-    parents = [node for node in nodes if node._layers]
-    layers = [list(node._layers) for node in (root, *parents)]
+    parents = [node for node in nodes if get_layers(node)]
+    layers = [list(get_layers(node)) for node in (root, *parents)]
     dicts = [node.attrs for node in nodes if node.attrs]
-    dicts += [n._dims for n in nodes if n._dims and not (n._layers or n.param_names)]
+    dicts += [
+        get_dims(node)
+        for node in nodes
+        if get_dims(node) and not (get_layers(node) or node.param_names)
+    ]
     n_items = sum(map(len, dicts))
     # trainers set the rate of dropout, which finds nothing
     items = [(d, name) for d in dicts for name in d if name != "dropout_rate"]
     owners, names = [d for d, _ in items], [name for _, name in items]
     values = [root.ops, len(more), *more, *map(getitem, owners, names)]
-    functions = list(map(_get_function, nodes))
+    functions = list(map(get_forward, nodes))
     try:
         found = find(root)
     except UnexpectedNodeError:
@@ -224,22 +234,26 @@ class Seal:
 
     def copy_params(self) -> dict[Any, Any]:
         """Copy the parameters of the store."""
-        return {key: array.copy() for key, array in self._store._params.items()}
+        return {key: array.copy() for key, array in get_params(self._store).items()}
 
     def has(self, copies: dict[Any, Any]) -> bool:
         """Tell whether the store has parameters equal to copies."""
-        params: dict[Any, Any] = dict(self._store._params)
+        params: dict[Any, Any] = dict(get_params(self._store))
         return params.keys() == copies.keys() and all(
             array.dtype == params[key].dtype and np.array_equal(array, params[key])
             for key, array in copies.items()
         )
 
 
+def _get_tokens(models: list[Model]) -> Iterator[object]:
+    return map(_get_token, map(get_proxy, models))
+
+
 def _can_seal(model: Model) -> bool:
     """Tell whether parameters are numpy's, and not served by somebody else's proxy."""
-    store = model._params
+    store = get_store(model)
     return isinstance(store.proxy, Seal | None) and all(
-        isinstance(array, np.ndarray) for array in store._params.values()
+        isinstance(array, np.ndarray) for array in get_params(store).values()
     )
 
 

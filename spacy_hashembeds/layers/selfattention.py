@@ -4,10 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import Model
-from thinc.initializers import uniform_init
+from thinc.api import Model, get_width, uniform_init
 from thinc.types import Floats2d, Floats3d
-from thinc.util import get_width
 
 from ..kernels.packing import cut, split
 from .checks import check_attr, check_integer, check_params

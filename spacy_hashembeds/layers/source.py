@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from thinc.api import Model
-from thinc.util import partial
+
+from ..thinc_internals import partial
 
 
 @dataclass

@@ -3,8 +3,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import Model, Ops
-from thinc.initializers import uniform_init
+from thinc.api import Model, Ops, uniform_init
 
 from ..kernels.rows import Lookup
 from .checks import check_attr, check_foreign, check_integer, check_number

@@ -11,14 +11,13 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model, Ops, chain
-from thinc.layers.array_getitem import ints_getitem
 from thinc.types import Floats2d, Ints1d, Ints2d
-from thinc.util import partial
 
 from ..hashing import murmur
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Finder, Lookup
 from ..kernels.sums import NUMPY_OPS, gather_add
+from ..thinc_internals import get_dims, get_forward, ints_getitem, partial
 from .checks import check_attr
 from .mixing.column import Array, Backprop, Column
 from .mixing.gputables import embed_ids
@@ -199,8 +198,8 @@ class HashedColumn(TableColumn):
         model = self.model
         layer: Model = Model(
             model.name,
-            model._func,
-            dims=dict(model._dims),
+            get_forward(model),
+            dims=dict(get_dims(model)),
             attrs={**model.attrs, self.seed_name: seed},
             ops=model.ops,
         )

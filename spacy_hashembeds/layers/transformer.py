@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import Model, NumpyOps, Ops
+from thinc.api import Model, NumpyOps, Ops, get_width
 from thinc.types import Floats2d
-from thinc.util import get_width
 
 from ..checks import (
     MAX_DEPTH,

@@ -4,11 +4,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from thinc.api import Model
-from thinc.layers.array_getitem import forward as getitem_forward
-from thinc.layers.chain import forward as chain_forward
-from thinc.layers.dropout import forward as dropout_forward
-from thinc.layers.layernorm import forward as layernorm_forward
-from thinc.layers.maxout import forward as maxout_forward
+
+from ..thinc_internals import (
+    chain_forward,
+    dropout_forward,
+    get_forward,
+    getitem_forward,
+    layernorm_forward,
+    maxout_forward,
+)
 
 
 class UnexpectedNodeError(Exception):
@@ -25,7 +29,7 @@ class MaxoutLayers(NamedTuple):
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
     layers = model.layers
-    if model._func is not forward or n_layers not in (None, len(layers)):
+    if get_forward(model) is not forward or n_layers not in (None, len(layers)):
         raise UnexpectedNodeError(model.name)
     return layers
 
@@ -33,7 +37,7 @@ def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list
 def expect_maxout(model: Model) -> MaxoutLayers:
     """Find the layers of `Maxout(..., normalize=True)`, with dropout or without."""
     first, second = expect(model, chain_forward, 2)
-    if second._func is not dropout_forward:
+    if get_forward(second) is not dropout_forward:
         expect(first, maxout_forward, 0)
         expect(second, layernorm_forward, 0)
         return MaxoutLayers(first, second, None)

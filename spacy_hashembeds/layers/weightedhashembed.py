@@ -2,8 +2,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import Model, Ops
-from thinc.initializers import uniform_init
+from thinc.api import Model, Ops, uniform_init
 from thinc.types import Floats2d, Ints1d
 
 from ..hashing import murmur

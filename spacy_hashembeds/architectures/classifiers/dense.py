@@ -5,18 +5,29 @@ from functools import partial
 from typing import Any
 
 from spacy.tokens import Doc
-from thinc.api import Linear, Logistic, Model, Softmax, chain, resizable
-from thinc.initializers import glorot_uniform_init
-from thinc.layers.chain import forward as chain_forward
-from thinc.layers.linear import forward as linear_forward
-from thinc.layers.relu import forward as relu_forward
-from thinc.layers.resizable import resize_linear_weighted, resize_model
-from thinc.layers.softmax import forward as softmax_forward
-from thinc.layers.with_array import forward as with_array_forward
+from thinc.api import (
+    Linear,
+    Logistic,
+    Model,
+    Softmax,
+    chain,
+    glorot_uniform_init,
+    resizable,
+)
 from thinc.types import Floats2d
 
 from ...layers.checks import check_choice, check_integer, check_number, check_param
 from ...layers.params import check_once
+from ...thinc_internals import (
+    chain_forward,
+    get_forward,
+    linear_forward,
+    relu_forward,
+    resize_linear_weighted,
+    resize_model,
+    softmax_forward,
+    with_array_forward,
+)
 
 #: The bias of a label that is added to a softmax: it begins with next to no share of
 #: the scores. spaCy's own models have -5000, from where no training brings it back.
@@ -73,10 +84,10 @@ def forward(
 ) -> tuple[Any, Callable[[Any], list[Doc]]]:
     # each time anew: a layer that grows is another one
     for node in model.walk():
-        if node._func in (linear_forward, relu_forward, softmax_forward):
+        if get_forward(node) in (linear_forward, relu_forward, softmax_forward):
             check_once(node, _check_dense)
     for layer in model.layers:
-        if layer._func is with_array_forward:
+        if get_forward(layer) is with_array_forward:
             check_integer(layer, "pad", 0, 0)
     return chain_forward(model, docs, is_train)
 
@@ -87,6 +98,6 @@ def _check_dense(model: Model) -> None:
     nI: Any = model.maybe_get_dim("nI")
     check_param(model, "W", (nO, nI))
     check_param(model, "b", (model.get_dim("nO"),))
-    if model._func is softmax_forward:
+    if get_forward(model) is softmax_forward:
         check_number(model, "softmax_temperature", 0.001, 1000)
         check_choice(model, "softmax_normalize", (True,))

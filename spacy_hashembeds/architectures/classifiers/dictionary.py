@@ -9,13 +9,13 @@ from spacy.attrs import IDS, IS_PUNCT, IS_SPACE
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Ints1d, Ragged
-from thinc.util import partial
 
 from ...kernels.ngrams import hash_ngrams, sum_by_text
 from ...layers.checks import check_attr, check_choice
 from ...layers.params import check_once
 from ...layers.source import wait_for
 from ...layers.symboltaker import Symbols, find_symbol_takers, give_symbols
+from ...thinc_internals import partial
 
 InT = list[Doc]
 OutT = Ragged

@@ -2,8 +2,7 @@ from functools import partial
 from typing import Any
 
 from spacy.tokens import Doc
-from thinc.api import Model, Relu, chain
-from thinc.initializers import uniform_init
+from thinc.api import Model, Relu, chain, uniform_init
 from thinc.types import Floats2d
 
 from ...checks import MAX_DEPTH, MAX_ROWS, MAX_WIDTH, check_integers

@@ -2,17 +2,15 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from spacy.tokens import Doc
-from thinc.api import Dropout, Maxout, Model, chain, concatenate, with_array
-from thinc.layers.chain import forward as chain_forward
-from thinc.layers.concatenate import forward as concatenate_forward
+from thinc.api import Dropout, Maxout, Model, chain, concatenate, get_width, with_array
 from thinc.types import Floats2d
-from thinc.util import get_width
 
 from ...checks import MAX_WIDTH, check_integers
 from ...layers.capitalisation import capitalisation
 from ...layers.charcnn import MAX_CHARS, CharCNN
 from ...layers.checks import check_integer
 from ...layers.maxout import check_maxout
+from ...thinc_internals import chain_forward, concatenate_forward, get_forward
 from .distinct_words import Words, read_texts, with_distinct_words, word_vectors
 
 InT = list[Doc]
@@ -141,7 +139,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 def find_word(model: Model[InT, OutT]) -> Model[InT, OutT] | None:
     embed = model.layers[0]
-    return embed.layers[1] if embed._func is concatenate_forward else None
+    return embed.layers[1] if get_forward(embed) is concatenate_forward else None
 
 
 def find_mixer(model: Model[InT, OutT]) -> Model[Floats2d, Floats2d] | None:

@@ -6,10 +6,6 @@ from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Maxout, Model, chain, concatenate, ragged2list, with_array
-from thinc.layers.chain import forward as chain_forward
-from thinc.layers.concatenate import forward as concatenate_forward
-from thinc.layers.ragged2list import forward as ragged2list_forward
-from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
 from ...checks import MAX_WIDTH, check_integers, check_types
@@ -28,6 +24,13 @@ from ...layers.params import check_once
 from ...layers.source import wait_for
 from ...layers.table import check_table
 from ...layers.tree import UnexpectedNodeError, expect, expect_maxout
+from ...thinc_internals import (
+    chain_forward,
+    concatenate_forward,
+    get_forward,
+    ragged2list_forward,
+    with_array_forward,
+)
 from .character_ngrams import CHARACTER_NGRAM_SOURCE, CharacterNgrams
 from .descriptions import EmbedderDescription
 from .distinct_words import TEXT_ATTRIBUTES, Words, get_attribute, with_distinct_words
@@ -212,8 +215,8 @@ class CodeColumn(Column):
     def __init__(self, words: WordColumn, vocabs: Sequence[Vocab]) -> None:
         super().__init__(words.compressor)
         self.hashing, self.vocabs = words.hashing, vocabs
-        hasher, compress = self.hashing.layers[0], self.model._func
-        if hasher._func in _HASHERS and compress in _COMPRESSORS:
+        hasher, compress = self.hashing.layers[0], get_forward(self.model)
+        if get_forward(hasher) in _HASHERS and compress in _COMPRESSORS:
             self.has_rows, self.is_kept = compress is emb_forward, True
 
     def check(self) -> None:
@@ -277,10 +280,10 @@ def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
         raise UnexpectedNodeError(model.name)
     embed, mixing = model.layers
     # Thinc concatenates nothing where there is only one column
-    is_several = embed._func is concatenate_forward
+    is_several = get_forward(embed) is concatenate_forward
     inputs = list(embed.layers) if is_several else [embed]
     vectors = None
-    if inputs[-1]._func is chain_forward:
+    if get_forward(inputs[-1]) is chain_forward:
         vectors, to_list = expect(inputs.pop(), chain_forward, 2)
         expect(vectors, vectors_forward, 0)
         expect(to_list, ragged2list_forward, 0)

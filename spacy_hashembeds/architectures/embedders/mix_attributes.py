@@ -26,12 +26,6 @@ from thinc.api import (
     ragged2list,
     with_array,
 )
-from thinc.layers.chain import forward as chain_forward
-from thinc.layers.chain import init as chain_init
-from thinc.layers.concatenate import forward as concatenate_forward
-from thinc.layers.list2ragged import forward as list2ragged_forward
-from thinc.layers.ragged2list import forward as ragged2list_forward
-from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d, Ragged
 
 from ...checks import MAX_WIDTH, check_dropout, check_integers
@@ -46,6 +40,15 @@ from ...layers.tree import (
     expect,
     expect_column,
     expect_maxout,
+)
+from ...thinc_internals import (
+    chain_forward,
+    chain_init,
+    concatenate_forward,
+    get_forward,
+    list2ragged_forward,
+    ragged2list_forward,
+    with_array_forward,
 )
 from .distinct_words import find_vocabs, get_attribute, read_keys
 from .distinct_words import forward as distinct_forward
@@ -190,7 +193,7 @@ def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
     vectors = subwords = None
     if len(inputs) == 1:
         features, *beside = expect(inputs[0], concatenate_forward)
-        if beside[0]._func is chain_forward:
+        if get_forward(beside[0]) is chain_forward:
             subwords, to_ragged = expect(beside.pop(0), chain_forward, 2)
             expect(to_ragged, list2ragged_forward, 0)
             (layer,) = expect(subwords, distinct_forward, 1)
@@ -231,7 +234,7 @@ def make_parts(
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
     (concatenated,) = expect(model, with_array_forward, 1)
     # Thinc concatenates nothing where there is only one column
-    is_single = concatenated._func is chain_forward
+    is_single = get_forward(concatenated) is chain_forward
     layers = [concatenated] if is_single else expect(concatenated, concatenate_forward)
     columns = []
     for i, layer in enumerate(layers):
@@ -261,8 +264,8 @@ def check_subwords(subwords: Model | None) -> None:
     """Check that it is a `SubwordEmbed`, if there is one."""
     is_right = subwords is None or (
         isinstance(subwords, Model)
-        and subwords._func is distinct_forward
-        and subwords.layers[0]._func is subword_forward
+        and get_forward(subwords) is distinct_forward
+        and get_forward(subwords.layers[0]) is subword_forward
     )
     if not is_right:
         raise ValueError(

@@ -5,10 +5,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from spacy.vocab import Vocab
-from thinc.api import Model
-from thinc.initializers import uniform_init
+from thinc.api import Model, uniform_init
 from thinc.types import Floats2d
-from thinc.util import partial
 
 from ...checks import (
     MAX_ROWS,
@@ -28,6 +26,7 @@ from ...layers.params import check_once, peek
 from ...layers.subwords import MAX_CHARACTERS, Ngrams
 from ...layers.table import apply_dropout, inc_table_grad
 from ...layers.with_distinct import run_distinct
+from ...thinc_internals import partial
 from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
 from .floret_table import read_table
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from spacy.tokens import Doc
 from thinc.api import Model
-from thinc.util import partial
 
 from ...layers.source import Source, wait_for
 from ...layers.symboltaker import find_symbol_takers, give_symbols
 from ...symbols import SymbolTables, load_symbols
+from ...thinc_internals import partial
 
 #: The attribute with the `Source`, which gives `SymbolTables`.
 SYMBOL_SOURCE = "symbol_source"

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model, to_numpy
-from thinc.layers.chain import forward as chain_forward
 
 from ...layers import selfattention
+from ...thinc_internals import chain_forward, get_forward
 
 
 def find_attending(nlp: Language) -> dict[str, Model]:
@@ -29,10 +29,10 @@ def find_attending(nlp: Language) -> dict[str, Model]:
 
 def _attends(node: Model) -> bool:
     # by its layers: a copy, as `replace_listeners` makes it, has no references
-    if node._func is not chain_forward:
+    if get_forward(node) is not chain_forward:
         return False
     layers = node.layers[-1].layers
-    return bool(layers) and layers[-1]._func is selfattention.forward
+    return bool(layers) and get_forward(layers[-1]) is selfattention.forward
 
 
 def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float32]]:

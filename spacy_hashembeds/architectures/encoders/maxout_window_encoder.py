@@ -4,10 +4,6 @@ from typing import Any, cast
 import numpy as np
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
 from thinc.api import Model, NumpyOps
-from thinc.layers.chain import forward as chain_forward
-from thinc.layers.expand_window import forward as expand_window_forward
-from thinc.layers.residual import forward as residual_forward
-from thinc.layers.with_array import forward as with_array_forward
 from thinc.types import Floats2d
 
 from ...checks import MAX_DEPTH, MAX_WIDTH, check_choice, check_integers
@@ -21,6 +17,13 @@ from ...layers.windowencoder import (
     begin_update,
     lay_rows,
     predict,
+)
+from ...thinc_internals import (
+    chain_forward,
+    expand_window_forward,
+    get_forward,
+    residual_forward,
+    with_array_forward,
 )
 from ...threads import one_thread
 
@@ -139,7 +142,7 @@ def find_convolutions(model: Model) -> list[Convolution]:
     """Find the layers. UnexpectedNodeError: if a node is not as spaCy makes it."""
     (stack,) = model.layers
     # Thinc clones nothing where the depth is 1
-    is_single = stack._func is residual_forward
+    is_single = get_forward(stack) is residual_forward
     layers = [stack] if is_single else expect(stack, chain_forward)
     convolutions = [_expect_convolution(layer) for layer in layers]
     for convolution in convolutions:

@@ -22,6 +22,7 @@ from thinc.api import Model
 
 from ...kernels.cuda import is_used_by
 from ...kernels.rows import Finder, Weights
+from ...thinc_internals import get_forward
 from ..maxout import check_maxout
 from ..table import get_table
 
@@ -115,7 +116,7 @@ def find_column(model: Model) -> Column | None:
     kind = model.attrs.get("column_kind")
     if not (isinstance(kind, type) and issubclass(kind, Column)):
         return None
-    return kind(model) if kind.forward is model._func else None
+    return kind(model) if kind.forward is get_forward(model) else None
 
 
 @dataclass(frozen=True)

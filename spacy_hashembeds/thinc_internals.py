@@ -1,0 +1,70 @@
+"""Parts of Thinc that are not in `thinc.api`, here alone: what another version of it
+may have moved.
+
+Nodes are known by their forward functions: whoever wraps one leaves its name.
+"""
+
+from operator import attrgetter
+
+from thinc.backends import ParamServer
+from thinc.layers.array_getitem import forward as getitem_forward
+from thinc.layers.array_getitem import ints_getitem
+from thinc.layers.chain import forward as chain_forward
+from thinc.layers.chain import init as chain_init
+from thinc.layers.concatenate import forward as concatenate_forward
+from thinc.layers.dropout import forward as dropout_forward
+from thinc.layers.expand_window import forward as expand_window_forward
+from thinc.layers.layernorm import forward as layernorm_forward
+from thinc.layers.linear import forward as linear_forward
+from thinc.layers.list2ragged import forward as list2ragged_forward
+from thinc.layers.maxout import forward as maxout_forward
+from thinc.layers.ragged2list import forward as ragged2list_forward
+from thinc.layers.relu import forward as relu_forward
+from thinc.layers.residual import forward as residual_forward
+from thinc.layers.resizable import resize_linear_weighted, resize_model
+from thinc.layers.softmax import forward as softmax_forward
+from thinc.layers.with_array import forward as with_array_forward
+from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT
+from thinc.util import partial
+
+__all__ = [
+    "ADAM_DEFAULTS",
+    "FloatOrSeq",
+    "KeyT",
+    "ParamServer",
+    "chain_forward",
+    "chain_init",
+    "concatenate_forward",
+    "dropout_forward",
+    "expand_window_forward",
+    "get_dims",
+    "get_forward",
+    "get_layers",
+    "get_params",
+    "get_proxy",
+    "get_store",
+    "getitem_forward",
+    "ints_getitem",
+    "layernorm_forward",
+    "linear_forward",
+    "list2ragged_forward",
+    "maxout_forward",
+    "partial",
+    "ragged2list_forward",
+    "relu_forward",
+    "residual_forward",
+    "resize_linear_weighted",
+    "resize_model",
+    "softmax_forward",
+    "with_array_forward",
+]
+
+# of a node; by `attrgetter`, as a plan asks for these of each node in each call
+get_forward = attrgetter("_func")
+get_layers = attrgetter("_layers")
+get_dims = attrgetter("_dims")
+get_store = attrgetter("_params")
+get_proxy = attrgetter("_params.proxy")
+
+#: Of a store: its parameters by node and name.
+get_params = attrgetter("_params")
