@@ -21,7 +21,6 @@ from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 from spacy.vocab import Vocab
 
-from lab.trials.scores import evaluate_pipeline
 from spacy_hashembeds.evaluation import categories
 from spacy_hashembeds.evaluation.categories import CategoryRun, judge, name_accuracy
 from spacy_hashembeds.evaluation.evaluate import evaluate, evaluate_in_depth
@@ -193,7 +192,7 @@ def test_a_pipeline_scores_as_spacy_says(exclusive, tmp_path):
     test = write(tmp_path / "test.spacy", make_docs(TEST))
     nlp = train_textcat(train, exclusive=exclusive)
     nlp.to_disk(tmp_path / "model")
-    scores = evaluate_pipeline(tmp_path / "model", test, tmp_path / "unread.spacy")
+    scores = evaluate_in_depth(tmp_path / "model", test, samples=9)
     examples = list(spacy.training.Corpus(test)(nlp))
     check_as_spacy(scores, nlp.evaluate(examples))
     assert 0 < scores["cats_acc"] < 1
@@ -260,7 +259,7 @@ def choose_labels(nlp: Language, path: Path) -> tuple[list[str], list[str]]:
     return gold, predicted
 
 
-def test_scores_are_those_of_sklearn_and_of_the_trial(evaluation, nlp, folder):
+def test_scores_are_those_of_sklearn(evaluation, nlp, folder):
     gold, predicted = choose_labels(nlp, folder / "test.spacy")
     assert 0.3 < evaluation["cats_acc"] < 1
     expected = {
@@ -275,10 +274,6 @@ def test_scores_are_those_of_sklearn_and_of_the_trial(evaluation, nlp, folder):
     matrix = confusion_matrix(gold, predicted, labels=labels)
     assert evaluation["matrix"]["counts"] == matrix.tolist()
     assert evaluation["matrix"]["unpredicted"] == [0, 0, 0]
-    paths = [folder / name for name in ("model", "test.spacy", "train.spacy")]
-    for key, value in evaluate_pipeline(*paths).items():
-        if key != "cats_per_type":
-            assert evaluation[key] == value
     n_wrong = sum(confusion["count"] for confusion in evaluation["confusions"])
     assert n_wrong == matrix.sum() - np.trace(matrix)
 
@@ -312,7 +307,7 @@ def test_intervals_hold_the_scores(evaluation):
 
 def test_a_second_pipeline_is_compared(evaluation, folder):
     paths = [folder / name for name in ("other", "test.spacy", "train.spacy")]
-    others = evaluate_pipeline(*paths)
+    others = evaluate_in_depth(*paths, samples=9)
     comparison = dict(evaluation["comparison"])
     assert comparison.pop("model") == str(folder / "other")
     keys = {f"cats_{a}_{k}" for a in ("macro", "micro") for k in "prf"}
@@ -356,7 +351,7 @@ def test_an_exclusive_and_another_classifier_are_compared(folder):
     comparison = evaluate_in_depth(*paths, against=folder / "model", samples=9)[
         "comparison"
     ]
-    other = evaluate_pipeline(folder / "model", paths[1], paths[1])
+    other = evaluate_in_depth(folder / "model", paths[1], samples=9)
     assert comparison["cats_acc"]["other"] == other["cats_acc"]
     docs = [make_doc("rain", {"weather": 1.0}), make_doc("again", {"weather": 0.0})]
     with pytest.raises(ValueError, match="scored on the same documents, but one has"):
@@ -591,9 +586,8 @@ def test_a_pipeline_whose_weights_are_no_numbers_is_refused(folder):
                 node.set_param(name, node.get_param(name) * np.nan)
     nlp.to_disk(folder / "diverged")
     paths = [folder / "diverged", folder / "test.spacy", folder / "train.spacy"]
-    for run in (evaluate_in_depth, evaluate_pipeline):
-        with pytest.raises(ValueError, match=r"diverged' should be numbers.* has nan"):
-            run(*paths)
+    with pytest.raises(ValueError, match=r"diverged' should be numbers.* has nan"):
+        evaluate_in_depth(*paths)
 
 
 @pytest.mark.parametrize("value", [float("nan"), 7.0, -3.0])

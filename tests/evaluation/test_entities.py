@@ -18,7 +18,6 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from lab.trials.scores import evaluate_pipeline
 from spacy_hashembeds.evaluation.entities import EntityRun
 from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 from spacy_hashembeds.evaluation.groups import GROUPINGS, learn_training_set
@@ -87,18 +86,6 @@ def predict(nlp: Language, golds: list[Doc]) -> list[Example]:
 
 
 # Agreement.
-
-
-def test_scores_are_those_of_evaluate_pipeline(model, test, train):
-    scores = evaluate_pipeline(model, test, train)
-    evaluation = evaluate_in_depth(model, test, train, samples=50)
-    for prefix in PREFIXES:
-        for key in ("p", "r", "f", "support"):
-            assert evaluation[f"{prefix}_{key}"] == scores[f"{prefix}_{key}"]
-        for division in ("type", "length"):
-            for name, score in scores[f"{prefix}_per_{division}"].items():
-                found = evaluation[f"{prefix}_per_{division}"][name]
-                assert {key: found[key] for key in score} == score
 
 
 def test_scores_are_those_of_spacys_scorer(demo, evaluation):
@@ -229,7 +216,8 @@ def test_confusions_add_up_to_the_errors(demo, evaluation):
 
 
 def test_the_other_pipeline_is_scored_and_subtracted(demo, evaluation):
-    scores = evaluate_pipeline(demo["worse"], demo["test"], demo["train"])
+    paths = (demo[name] for name in ("worse", "test", "train"))
+    scores = evaluate_in_depth(*paths, samples=9)
     comparison = evaluation["comparison"]
     assert comparison["model"] == str(demo["worse"])
     for kind, prefix in zip(("all", "seen", "unseen"), PREFIXES, strict=True):
@@ -279,8 +267,6 @@ def test_each_pipeline_runs_once_over_each_doc(model, test, train, monkeypatch):
     annotated = toy_ner.record_calls(monkeypatch)
     evaluate_in_depth(model, test, train, against=model, samples=10)
     assert [doc.text for _, doc in annotated] == texts * 2
-    evaluate_pipeline(model, test, train)
-    assert [doc.text for _, doc in annotated] == texts * 3
 
 
 def test_documents_without_annotation_are_not_counted(model, test, train):

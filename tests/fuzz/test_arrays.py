@@ -18,7 +18,6 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc, DocBin, SpanGroup
 from spacy.vocab import Vocab
 
-from lab.corpora.misspellings import misspell
 from spacy_hashembeds.analysis.statistics import StatisticsCounter
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
 from spacy_hashembeds.corpora.docbin import entity_texts, read_docs
@@ -79,8 +78,6 @@ def _load_docs(path: Path) -> list[Doc]:
 def _use_corpus(docs: list[Doc]) -> Any:
     StatisticsCounter(docs).get_statistics()
     entity_texts(docs)
-    for doc, copy in zip(docs, misspell(docs), strict=True):
-        assert [e.label for e in doc.ents] == [e.label for e in copy.ents]
     return [doc.to_bytes() for doc in docs]
 
 

@@ -10,7 +10,9 @@ from spacy.training import Example
 from lab.trials.sizes import count_embedding_parameters, measure_sizes
 from spacy_hashembeds import count_symbols
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from tests.analysis.test_code_measures import make as make_codes
 from tests.analysis.test_embedders import CNN, ROWS, TWO, make
+from tests.architectures.embedders.test_descriptions import folder, run, used  # noqa: F401 fixtures
 
 # Five norms and four shapes, two of each seen twice or more.
 WORDS = "one two two Three three four Five".split()
@@ -123,3 +125,32 @@ def test_the_tables_of_n_grams_are_counted(tmp_path, settings, parts, standard):
 
 def test_a_pipeline_without_tables_reads_no_corpus(tmp_path):
     assert measure_sizes(spacy.blank("en"), tmp_path / "none.spacy") == []
+
+
+SIZES = """
+import json, spacy
+from lab.trials.sizes import count_embedding_parameters, measure_sizes
+nlp = spacy.load("trained")
+embed = nlp.get_pipe("tok2vec").model.get_ref("embed")
+print(json.dumps([
+    measure_sizes(nlp, "train.spacy"),
+    count_embedding_parameters(nlp),
+    sum(n.get_param(p).size for n in embed.walk() for p in n.param_names),
+]))
+"""
+
+
+@pytest.mark.usefixtures("used")
+def test_an_embedder_of_another_package_is_counted(folder):  # noqa: F811 a fixture
+    sizes, counted, held = json.loads(run(folder, "-c", SIZES).splitlines()[-1])
+    assert {table["kind"] for table in sizes} == {"toy"}
+    assert counted == held > sum(table["parameters"] for table in sizes)
+
+
+def test_a_pipeline_without_tables_has_parameters():
+    nlp = make_codes("letters", "proj")
+    doc = Doc(nlp.vocab, words=WORDS)
+    example = Example.from_dict(doc, {"tags": ["A"] * len(WORDS)})
+    nlp.initialize(lambda: [example])
+    mixer = 3 * 8 * (16 + 1) + 2 * 8
+    assert count_embedding_parameters(nlp) == 2 * 128 * 8 + mixer

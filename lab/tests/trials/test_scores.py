@@ -8,8 +8,9 @@ import pytest
 from lab.trials import scores as scores_module
 from lab.trials.scores import COUNTS, evaluate_pipeline, pack_counts, unpack_counts
 from spacy_hashembeds.evaluation.counts import score_counts
+from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 from spacy_hashembeds.evaluation.scorer import KINDS
-from tests import toy_ner
+from tests import toy_ner, toy_textcat
 
 
 @pytest.fixture
@@ -47,6 +48,40 @@ def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path, train,
         measured = [scores[f"{prefix}_{key}"] for key in "prf"]
         assert score_counts(total).tolist() == measured
         assert total[0] + total[2] == scores[f"{prefix}_support"] > 0
+
+
+def test_entities_score_as_for_users(tmp_path, train, test):
+    toy_ner.make_ruler({"Anna": "PER", "Oslo": "ORG"}, None).to_disk(tmp_path / "model")
+    scores = evaluate_pipeline(tmp_path / "model", test, train)
+    evaluation = evaluate_in_depth(tmp_path / "model", test, train, samples=9)
+    assert 0 < scores["ents_f"] < 1
+    for prefix in KINDS.values():
+        for key in ("p", "r", "f", "support"):
+            assert evaluation[f"{prefix}_{key}"] == scores[f"{prefix}_{key}"]
+        for division in ("type", "length"):
+            for name, score in scores[f"{prefix}_per_{division}"].items():
+                found = evaluation[f"{prefix}_per_{division}"][name]
+                assert {key: found[key] for key in score} == score
+
+
+def test_categories_score_as_for_users(tmp_path):
+    train, test = (
+        toy_textcat.write(tmp_path / f"{name}.spacy", toy_textcat.make_docs(texts))
+        for name, texts in (("train", toy_textcat.TRAIN), ("test", toy_textcat.TEST))
+    )
+    nlp = toy_textcat.train_textcat(train, exclusive=True)
+    nlp.to_disk(tmp_path / "model")
+    scores = evaluate_pipeline(tmp_path / "model", test, tmp_path / "unread.spacy")
+    evaluation = evaluate_in_depth(tmp_path / "model", test, samples=9)
+    assert 0 < scores["cats_acc"] < 1
+    for key in scores.keys() - {"cats_per_type"}:
+        assert evaluation[key] == scores[key]
+    for node in nlp.get_pipe("textcat").model.walk():
+        for name in filter(node.has_param, node.param_names):
+            node.set_param(name, node.get_param(name) * np.nan)
+    nlp.to_disk(tmp_path / "diverged")
+    with pytest.raises(ValueError, match=r"diverged' should be numbers.* has nan"):
+        evaluate_pipeline(tmp_path / "diverged", test, train)
 
 
 @pytest.mark.parametrize("name", ["test.spacy", "train.spacy"])

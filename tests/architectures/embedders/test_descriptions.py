@@ -33,7 +33,6 @@ import json, sys
 import spacy
 from spacy.training import Example
 from spacy.util import load_model_from_config
-from lab.trials.sizes import count_embedding_parameters, measure_sizes
 from spacy_hashembeds import analyze
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.configuration.configure import configure
@@ -53,7 +52,6 @@ nlp.initialize(lambda: examples)
 nlp.update(examples)
 nlp.to_disk("trained")
 report = accelerate_folder("trained", "faster", ["Anna sees Paris"], rounds=1)
-embed = nlp.get_pipe("tok2vec").model.get_ref("embed")
 print(json.dumps({
     "config": config["components"]["tok2vec"]["model"]["embed"],
     "changes": [change.why for change in made.changes],
@@ -62,9 +60,6 @@ print(json.dumps({
     "callback_back": back["initialize"]["before_init"],
     "analysis": analysis,
     "shown": str(analysis),
-    "sizes": measure_sizes(nlp, train),
-    "counted": count_embedding_parameters(nlp),
-    "held": sum(n.get_param(p).size for n in embed.walk() for p in n.param_names),
     "report": [report.converted, report.left],
     "faster": spacy.load("faster").config["components"]["tok2vec"]["model"],
 }))
@@ -131,13 +126,6 @@ def test_analyze_measures_an_embedder_of_another_package(used):
         assert table["sharing_code"] < table["values"] <= table["rows"]
         assert table["parameters"] == table["rows"] * table["width"]
     assert "Tables of 'tok2vec', of kind 'toy'" in used["shown"]
-
-
-def test_sizes_count_an_embedder_of_another_package(used):
-    assert [table["kind"] for table in used["sizes"]] == ["toy"] * len(
-        used["config"]["attrs"]
-    )
-    assert used["counted"] == used["held"] > sum(t["parameters"] for t in used["sizes"])
 
 
 #: Entry points that can't be used, and why.
