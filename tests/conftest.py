@@ -3,36 +3,28 @@
 import importlib.util
 import multiprocessing
 import os
-import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from hypothesis import settings
 from spacy.lang.en import English
 from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
 from spacy.lang.tokenizer_exceptions import BASE_EXCEPTIONS
-from spacy.tokens import Doc, DocBin
-from spacy.training import biluo_tags_to_spans, iob_to_biluo
+from spacy.tokens import DocBin
 from spacy.util import load_config
 from spacy.vocab import Vocab
 
-from lab.corpora.datasets import prepare_dataset
-from lab.corpora.demo import make_demo_corpus
-from lab.trials.run_trial import run_trial
-from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.kernels import compiled
 from tests.configs import CONFIGS
 
 from .kernels.paths import KERNELS
 from .left_out import NO_CORPORA
+from .toy_ner import make_doc
 
 # The same examples in every run: a failure can be repeated, and floats don't surprise.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -41,16 +33,6 @@ settings.register_profile("weekly", max_examples=2000, deadline=None, print_blob
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parent.parent
-
-# A trial that takes seconds, yet finds some of the entities.
-SMALL_TRIAL: dict[str, Any] = {
-    "components.tok2vec.model.encode.width": 32,
-    "components.tok2vec.model.encode.depth": 1,
-    "components.tok2vec.model.embed.rows": [500, 100, 200, 50],
-    "training.max_steps": 40,
-    "training.eval_frequency": 20,
-    "training.optimizer.learn_rate": 0.01,
-}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -90,49 +72,15 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def prepare_real(data_dir, tmp_path_factory) -> Callable[[str], Path]:
-    """Prepare a real corpus, once for all tests, and give its folder, to read only."""
-
-    @cache
-    def prepare(name: str) -> Path:
-        folder = tmp_path_factory.mktemp(name)
-        with with_contractions():
-            prepare_dataset(name, data_dir, folder)
-        return folder
-
-    return prepare
-
-
-@pytest.fixture(scope="session")
 def tiny_corpus(tmp_path_factory) -> Path:
-    """A folder with train.spacy, dev.spacy and test.spacy, cut from the demo corpus."""
+    """A folder with train.spacy, dev.spacy and test.spacy, cut from the lab's demo."""
     folder = tmp_path_factory.mktemp("tiny")
-    sizes = {"train": 80, "dev": 20, "test": 40}
     vocab = Vocab()
-    for split, sentences in make_demo_corpus().items():
-        docs = []
-        for words, tags in islice(sentences, sizes[split]):
-            doc = Doc(vocab, words=words)
-            doc.ents = biluo_tags_to_spans(doc, iob_to_biluo(tags))
-            docs.append(doc)
-        DocBin(docs=docs).to_disk(folder / f"{split}.spacy")
+    for path in (ROOT / "tests" / "tiny_corpus").iterdir():
+        lines = path.read_text(encoding="utf8").splitlines()
+        docs = [make_doc(line, spaces=False, vocab=vocab) for line in lines]
+        DocBin(docs=docs).to_disk(folder / f"{path.stem}.spacy")
     return folder
-
-
-@pytest.fixture(scope="session")
-def trained_root(tiny_corpus, tmp_path_factory) -> Path:
-    """A project in which one small trial was run, to read only."""
-    root = tmp_path_factory.mktemp("project")
-    shutil.copytree(CONFIGS, root / "configs")
-    shutil.copytree(tiny_corpus, root / "corpus" / "demo")
-    run_trial(make_trial(root))
-    return root
-
-
-@pytest.fixture
-def project(trained_root, tmp_path) -> Path:
-    """A copy of that project, to change."""
-    return shutil.copytree(trained_root, tmp_path / "project")
 
 
 @pytest.fixture
@@ -185,19 +133,6 @@ TORCH_CONFIGS = sorted(CONFIGS.glob("bilstm_*.cfg"))
 
 #: Those with a Transformer, scored by GLUE's metrics: see test_glue_pipelines.py.
 GLUE_CONFIGS = sorted(CONFIGS.glob("glue_*.cfg"))
-
-
-def make_trial(root: Path, **settings: Any) -> Trial:
-    """The trial that was run in a project, or one that differs from it."""
-    return Trial(
-        **{
-            "dataset": "demo",
-            "embedder": "multi_fewer_hash_embed",
-            "overrides": SMALL_TRIAL,
-            "root": root,
-            **settings,
-        }
-    )
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from .components.toy_recognizers import (
     make_pipeline,
     train,
 )
-from .conftest import SMALL_TRIAL
+from .training import SMALL
 
 CALLBACK = "spacy-hashembeds.calibrate_ner.v1"
 
@@ -183,7 +183,7 @@ def test_other_types_are_refused(nlp):
 def get_overrides(folder: Path, **settings: object) -> dict[str, object]:
     paths = {f"paths.{split}": f"{folder}/{split}.spacy" for split in ("train", "dev")}
     callback = {"@callbacks": CALLBACK, **settings}
-    return {**SMALL_TRIAL, **paths, "training.before_to_disk": callback}
+    return {**SMALL, **paths, "training.before_to_disk": callback}
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,12 @@
 """Counting symbols while a pipeline is initialised."""
 
 import pickle
-from collections import Counter
 from copy import deepcopy
 
 import pytest
 import spacy
 from spacy.lookups import Lookups
-from spacy.training import Corpus, Example
+from spacy.training import Example
 from spacy.training.pretrain import pretrain
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Config
@@ -196,29 +195,6 @@ def test_an_empty_corpus_is_refused(reader):
 def test_bad_arguments_are_refused_when_built(arguments, error):
     with pytest.raises(ValueError, match=error):
         create_count_symbols(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("dataset", "lang", "sizes"),
-    [
-        (
-            "conll2002_es",
-            "es",
-            {"NORM": 2635, "PREFIX": 80, "SUFFIX": 1147, "SHAPE": 88},
-        ),
-        ("wnut17", "en", {"NORM": 687, "PREFIX": 85, "SUFFIX": 743, "SHAPE": 128}),
-        ("anem", "en", {"NORM": 759, "PREFIX": 82, "SUFFIX": 600, "SHAPE": 74}),
-    ],
-)
-def test_table_sizes_of_real_corpora(prepare_real, dataset, lang, sizes):
-    """The report's tables, as counted with its own code (min_freq 10)."""
-    corpus = Corpus(prepare_real(dataset) / "train.spacy")
-    docs = (example.predicted for example in corpus(spacy.blank(lang)))
-    tables = cut_symbols(count_values(docs, list(sizes)), min_freq=10, lang=lang)
-    assert {k: len(t.frequent) for k, t in tables.tables.items()} == sizes
-    assert all(
-        Counter(t.counts >= 10) == {True: len(t.counts)} for t in tables.tables.values()
-    )
 
 
 def test_norms_are_those_of_the_initialised_pipeline(reader):

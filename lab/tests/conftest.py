@@ -1,5 +1,16 @@
 """Fixtures shared by all tests of the lab."""
 
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from lab.corpora.datasets import prepare_dataset
+from lab.tests.trial import make_trial
+from lab.trials.run_trial import run_trial
+from tests.configs import CONFIGS
 from tests.conftest import (  # noqa: F401 pytest finds its fixtures here
     contractions,
     data_dir,
@@ -7,8 +18,36 @@ from tests.conftest import (  # noqa: F401 pytest finds its fixtures here
     full_device,
     no_contractions,
     one_round,
-    prepare_real,
-    project,
     tiny_corpus,
-    trained_root,
+    with_contractions,
 )
+
+
+@pytest.fixture(scope="session")
+def prepare_real(data_dir, tmp_path_factory) -> Callable[[str], Path]:  # noqa: F811
+    """Prepare a real corpus, once for all tests, and give its folder, to read only."""
+
+    @cache
+    def prepare(name: str) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        with with_contractions():
+            prepare_dataset(name, data_dir, folder)
+        return folder
+
+    return prepare
+
+
+@pytest.fixture(scope="session")
+def trained_root(tiny_corpus, tmp_path_factory) -> Path:  # noqa: F811
+    """A project in which one small trial was run, to read only."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(CONFIGS, root / "configs")
+    shutil.copytree(tiny_corpus, root / "corpus" / "demo")
+    run_trial(make_trial(root))
+    return root
+
+
+@pytest.fixture
+def project(trained_root, tmp_path) -> Path:
+    """A copy of that project, to change."""
+    return shutil.copytree(trained_root, tmp_path / "project")

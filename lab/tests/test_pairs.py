@@ -13,11 +13,11 @@ import spacy
 from scipy.stats import t as student
 
 from lab.pages.pairs import adjust_p_values
+from lab.tests.trial import make_trial
 from lab.trials.results import read_results
 from lab.trials.scores import COUNTS, evaluate_pipeline, pack_counts
 from spacy_hashembeds import evaluate
 from tests import toy_ner
-from tests.conftest import make_trial
 
 LOOKUP, FEWER = ("multi_embed", "equal"), ("multi_fewer_hash_embed", "equal")
 

@@ -6,7 +6,6 @@ from spacy.tokens import Doc
 
 from spacy_hashembeds.analysis.features import Vocabulary, collect_vocabulary
 from spacy_hashembeds.analysis.measures import Measures, measure_table, measure_words
-from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.layers.tableembed import TableColumn
 
 from .tables import make_hash_table, make_lookup_table
@@ -115,14 +114,3 @@ def test_a_word_does_not_share_with_itself():
     assert (measures["words"], measures["same_attributes"]) == (2, 0)
     measures = measure_words([make_hash_table(), shape], words)
     assert (measures["words"], measures["same_attributes"]) == (3, 0)
-
-
-def test_spanish_norms_in_few_rows(prepare_real):
-    vocab = spacy.blank("es").vocab
-    docs = read_docs(prepare_real("conll2002_es") / "train.spacy", vocab)
-    norms, _ = collect_vocabulary(docs, ["NORM"]).count_values("NORM")
-    assert len(norms) == 23_710
-    measures = measure(make_hash_table(rows=263, seed=8), norms)
-    assert measures["sharing_code"] == 721
-    assert measures["with_sound_seed"]["sharing_code"] == 0
-    assert measures["expected_sharing_code"] == pytest.approx(2.79, abs=0.01)

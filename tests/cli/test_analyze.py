@@ -11,7 +11,6 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds.analysis.analyze import analyze
-from spacy_hashembeds.corpora.splits import SPLITS
 from tests.configs import CONFIGS
 
 
@@ -116,23 +115,6 @@ def test_weighted_tables_and_parameters(tiny_corpus):
     standard = sum(table["standard"]["vocabulary"] for table in tables)
     numbers = (f"{total:,}", f"{standard:,}", f"{100 * total / standard:.1f}%")
     assert ["all", *numbers] in [[cell for cell in row if cell] for row in rows]
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        *("multi_fewer_hash_embed", "multi_embed", "multi_weighted_hash_embed"),
-        "hash_former_embed",
-    ],
-)
-def test_a_screen_of_80_columns_is_wide_enough(prepare_real, config):
-    paths = {s: prepare_real("wnut17") / f"{s}.spacy" for s in SPLITS}
-    train, dev, test = paths.values()
-    options = ["--dev", dev, "--test", test, "-c", CONFIGS / f"{config}.cfg"]
-    result = run(train, *options)
-    assert result.exit_code == 0, result.output
-    lines = re.sub(r"\x1b\[[\d;]*m", "", result.output).splitlines()
-    assert max(map(len, lines)) <= 80
 
 
 def test_the_language_of_the_norms_is_named(tiny_corpus):

@@ -24,8 +24,8 @@ from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.evaluation.tasks import NER, find_task
 from tests.configs import CONFIGS
 
-from ..conftest import SMALL_TRIAL
 from ..processes import annotate_spawned, load_package
+from ..training import SMALL
 
 TEXTS = ["Anna of Zotech said so .", "", "b"]
 CONFIG = CONFIGS / "token_ner.cfg"
@@ -33,7 +33,7 @@ CONFIG = CONFIGS / "token_ner.cfg"
 
 def get_overrides(corpus: Path) -> dict[str, object]:
     paths = {f"paths.{split}": f"{corpus}/{split}.spacy" for split in ("train", "dev")}
-    return {**SMALL_TRIAL, **paths}
+    return {**SMALL, **paths}
 
 
 @pytest.fixture(scope="module")

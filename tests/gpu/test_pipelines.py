@@ -8,10 +8,9 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from thinc.api import NumpyOps, get_current_ops, require_cpu, set_current_ops
 
-from lab.trials.run_trial import run_trial
 from spacy_hashembeds.kernels import cuda
 
-from ..conftest import SMALL_TRIAL, make_trial
+from ..training import SMALL, train_small
 
 pytestmark = pytest.mark.gpu
 
@@ -30,18 +29,17 @@ def predict(nlp, docs):
 
 
 @pytest.mark.parametrize("embedder", ["multi_fewer_hash_embed", "multi_embed"])
-def test_a_pipeline_trained_on_a_gpu_predicts_on_the_cpu(project, embedder):
+def test_a_pipeline_trained_on_a_gpu_predicts_on_the_cpu(
+    tiny_corpus, tmp_path, embedder
+):
     rows = "components.tok2vec.model.embed.rows"  # which tables of symbols don't take
-    overrides = {name: value for name, value in SMALL_TRIAL.items() if name != rows}
-    names = {"embedder": embedder, "variant": "gpu", "overrides": overrides}
-    trial = make_trial(project, **names, gpu_id=0)
-    result, _ = run_trial(trial)
-    assert result["scores"]["test"]["ents_f"] > 0.1
-    test = project / "corpus" / "demo" / "test.spacy"
+    settings = {name: value for name, value in SMALL.items() if name != rows}
+    model = train_small(embedder, tiny_corpus, tmp_path, settings, use_gpu=0)
+    test = tiny_corpus / "test.spacy"
     vectors, entities = [], []
     for require in (spacy.require_gpu, require_cpu):
         require()
-        nlp = spacy.load(trial.output / "model-best")
+        nlp = spacy.load(model)
         is_gpu = not isinstance(nlp.get_pipe("tok2vec").model.ops, NumpyOps)
         assert is_gpu == (require is spacy.require_gpu)
         docs = list(islice(DocBin().from_disk(test).get_docs(nlp.vocab), 40))
@@ -54,11 +52,12 @@ def test_a_pipeline_trained_on_a_gpu_predicts_on_the_cpu(project, embedder):
     assert any(entities[0])
 
 
-def test_prefer_gpu_uses_the_kernels(trained_root, monkeypatch):
+def test_prefer_gpu_uses_the_kernels(tiny_corpus, tmp_path, monkeypatch):
+    model = train_small("multi_fewer_hash_embed", tiny_corpus, tmp_path)
     assert spacy.prefer_gpu()
     used = []
     get_kernel = cuda.get_kernel
     monkeypatch.setattr(cuda, "get_kernel", lambda *n: used.append(n) or get_kernel(*n))
-    nlp = spacy.load(make_trial(trained_root).output / "model-best")
+    nlp = spacy.load(model)
     nlp("Anna lives in Paris.")
     assert used == [("gather_sum", "float4")]

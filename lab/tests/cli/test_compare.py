@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.tests.trial import make_trial
 from spacy_hashembeds.acceleration import machine
 from tests.cli.rules import read_all
-from tests.conftest import make_trial
 
 from .calling import call, check_failure
 

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 from click import unstyle
 
+from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
 from lab.trials import sweep as sweep_module
 from lab.trials.trial import identify
 from spacy_hashembeds.files import write_json
-from tests.conftest import ROOT, SMALL_TRIAL, make_trial
+from tests.conftest import ROOT
+from tests.training import SMALL
 
 from .calling import call, check_failure, squeeze
 
@@ -24,7 +26,7 @@ from .calling import call, check_failure, squeeze
 GRID = f"""
 datasets: [demo]
 seeds: [0, 1]
-overrides: {json.dumps(SMALL_TRIAL)}
+overrides: {json.dumps(SMALL)}
 trials:
   - {{embedder: multi_fewer_hash_embed}}
   - {{embedder: multi_fewer_hash_embed, variant: wide}}

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
-from tests.conftest import SMALL_TRIAL, make_trial
+from tests.training import SMALL
 
 from .calling import call, check_failure
 
-SETTINGS = [
-    part for key, value in SMALL_TRIAL.items() for part in (f"--{key}", str(value))
-]
+SETTINGS = [part for key, value in SMALL.items() for part in (f"--{key}", str(value))]
 TRIAL = ["demo", "multi_fewer_hash_embed", *SETTINGS]
 
 

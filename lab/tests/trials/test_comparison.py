@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from spacy.util import load_config, load_model_from_config
 
+from lab.tests.trial import make_trial
 from lab.trials import comparison
 from lab.trials.comparison import compare_trials
 from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.corpora.docbin import read_docs
 from tests.configs import CONFIGS
-from tests.conftest import make_trial
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.tests.trial import make_trial
 from lab.trials.results import (
     Estimate,
     PartScore,
@@ -21,7 +22,6 @@ from lab.trials.results import (
     select_task,
 )
 from spacy_hashembeds.evaluation.categories import SCORES
-from tests.conftest import make_trial
 
 SETTING = {"cats_support": 20, "cats_exclusive": True, "cats_per_type": {}}
 SIZES = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}

@@ -16,6 +16,7 @@ from spacy.cli._util import parse_config_overrides
 from spacy.util import load_config
 from spacy.vocab import Vocab
 
+from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
 from lab.trials import trial as trial_module
 from lab.trials.configs import CONFIGS
@@ -33,7 +34,7 @@ from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.evaluate import evaluate
 from spacy_hashembeds.files import bytes_on_disk
-from tests.conftest import SMALL_TRIAL, make_trial
+from tests.training import SMALL
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +94,7 @@ def test_results_say_what_they_depend_on(trained_root):
     assert metrics["embedder"] == "multi_fewer_hash_embed"
     assert metrics["variant"] == "default"
     assert (metrics["seed"], metrics["gpu_id"]) == (0, -1)
-    assert metrics["overrides"] == SMALL_TRIAL
+    assert metrics["overrides"] == SMALL
     assert len(metrics["config_hash"]) == 64
     folder = trained_root / "corpus" / "demo"
     assert metrics["corpus_hashes"] == {
@@ -185,7 +186,7 @@ def test_seeds_and_variants_are_kept_apart(project, training, change):
 
 
 def change_override(project, monkeypatch):
-    return make_trial(project, overrides={**SMALL_TRIAL, "training.dropout": 0.5})
+    return make_trial(project, overrides={**SMALL, "training.dropout": 0.5})
 
 
 def change_config(project, monkeypatch):
@@ -299,7 +300,7 @@ def test_weights_trained_anew_under_their_path_are_other_settings(project):
     """They may be those of each seed."""
     add_pretraining(project)
     name = str(project / "weights${training.seed}.bin")
-    overrides = {**SMALL_TRIAL, "initialize.init_tok2vec": name}
+    overrides = {**SMALL, "initialize.init_tok2vec": name}
     hashes = []
     for seed, data in ((0, b"first"), (1, b"first"), (1, b"second")):
         (project / f"weights{seed}.bin").write_bytes(data)
@@ -445,7 +446,7 @@ def test_a_failed_training_tells_the_cause_and_names_its_log(project):
 
 def test_results_stay_if_nothing_is_trained(project, training, monkeypatch):
     before = make_trial(project).metrics.read_bytes()
-    overrides = {**SMALL_TRIAL, "training.max_step": 60}
+    overrides = {**SMALL, "training.max_step": 60}
     with pytest.raises(ValueError, match=r"no setting 'training\.max_step'"):
         run_trial(make_trial(project, overrides=overrides), force=True)
     monkeypatch.setattr(run_module, "gpu_is_available", lambda: False)
@@ -474,7 +475,7 @@ def test_the_language_of_an_own_corpus_must_be_said(project, training):
     with pytest.raises(ValueError, match=message):
         run_trial(make_trial(project, dataset="own"))
     assert training.commands == []
-    overrides = {**SMALL_TRIAL, "nlp.lang": "de"}
+    overrides = {**SMALL, "nlp.lang": "de"}
     run_trial(make_trial(project, dataset="own", overrides=overrides))
     assert training.get_option("--nlp.lang") == "de"
 
@@ -516,7 +517,7 @@ def test_spacy_gets_the_settings_as_they_are(project, training, monkeypatch):
     monkeypatch.setattr(run_module, "check_config", lambda trial: None)
     values = ["10", "true", "--x", "é", 10, True, None, [1, "a"]]
     settings = {f"training.x{n}": value for n, value in enumerate(values)}
-    overrides = {**SMALL_TRIAL, **settings}
+    overrides = {**SMALL, **settings}
     run_trial(make_trial(project, variant="odd", overrides=overrides))
     arguments = training.commands[-1][5:]  # after python -m spacy train CONFIG
     start = arguments.index("--gpu-id") + 2
