@@ -27,38 +27,6 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT
 from thinc.util import partial
 
-__all__ = [
-    "ADAM_DEFAULTS",
-    "FloatOrSeq",
-    "KeyT",
-    "ParamServer",
-    "chain_forward",
-    "chain_init",
-    "concatenate_forward",
-    "dropout_forward",
-    "expand_window_forward",
-    "get_dims",
-    "get_forward",
-    "get_layers",
-    "get_params",
-    "get_proxy",
-    "get_store",
-    "getitem_forward",
-    "ints_getitem",
-    "layernorm_forward",
-    "linear_forward",
-    "list2ragged_forward",
-    "maxout_forward",
-    "partial",
-    "ragged2list_forward",
-    "relu_forward",
-    "residual_forward",
-    "resize_linear_weighted",
-    "resize_model",
-    "softmax_forward",
-    "with_array_forward",
-]
-
 # of a node; by `attrgetter`, as a plan asks for these of each node in each call
 get_forward = attrgetter("_func")
 get_layers = attrgetter("_layers")
