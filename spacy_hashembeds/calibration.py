@@ -1,7 +1,10 @@
-"""Scores of entities that say how often they are right: two numbers are fitted."""
+"""Entities found as often as F1 is best for, and scores that say how often they are
+right: three numbers are fitted.
+"""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from spacy.language import Language
@@ -12,15 +15,30 @@ from spacy.util import logger, minibatch
 from .callbacks import check_example, get_reader
 from .components.annotation import read_truth
 from .components.decoding import find_entities
-from .components.platt import Calibration, fit_calibration
-from .components.tags import MISSING, count_tags
+from .components.platt import BIASES, Calibration, choose_bias, fit_calibration
+from .components.tags import MISSING
 from .components.token_ner import TokenNER
 from .evaluation.sources import predict_examples
 from .inputs import check_items, check_pipeline
 
 
+@dataclass
+class Judged:
+    """Scores of the entities that were found, whether each is right, and how many there
+    are in truth.
+    """
+
+    scores: list[float] = field(default_factory=list)
+    is_right: list[bool] = field(default_factory=list)
+    n_gold: int = 0
+
+    def get_f1(self) -> float:
+        """Get the F1 score of all, 0 where there is nothing to be found."""
+        return 2 * sum(self.is_right) / max(len(self.scores) + self.n_gold, 1)
+
+
 def create_calibrate_ner(
-    *, corpus: str = "corpora.dev"
+    *, corpus: str = "corpora.dev", balance: bool = False
 ) -> Callable[[Language], Language]:
     """Have the scores of each `token_ner` calibrated before a pipeline is saved.
 
@@ -30,6 +48,8 @@ def create_calibrate_ner(
 
     corpus (str): The corpus to fit to, as [training] names its own. Not the training
         corpus, where a pipeline is surer than elsewhere, and right.
+    balance (bool): Whether to fit too how readily entities are found: see
+        `calibrate_ner`. The next evaluation in training is with what was fitted.
     RAISES (ValueError): At the first save, right after the first step, if there is no
         such corpus, or no `token_ner`.
     """
@@ -38,27 +58,31 @@ def create_calibrate_ner(
         config = nlp.config.interpolate()
         frozen = config["training"]["frozen_components"]
         examples = get_reader(config, corpus)(nlp)
-        _calibrate(nlp, examples, f"the corpus '{corpus}'", frozen)
+        _calibrate(nlp, examples, f"the corpus '{corpus}'", balance, frozen)
         return nlp
 
     return calibrate
 
 
 def calibrate_ner(
-    nlp: Language, examples: Iterable[Example | Doc]
+    nlp: Language, examples: Iterable[Example | Doc], *, balance: bool = False
 ) -> dict[str, Calibration | None]:
     """Calibrate the scores of each `token_ner` in a trained pipeline.
 
     A score s becomes one with log-odds of a slope times -log(1 - s), plus an offset:
     those under which the entities that it finds in `examples` are the likeliest to be
     right where they are. Both are kept in the `cfg` of the component, and saved with
-    it. No entity changes, nor which has the higher score. Where all that it finds are
-    right, or none, scores stay as they are, with a warning.
+    it. Which has the higher score stays. Where all that it finds are right, or none,
+    scores stay as they are, with a warning. No entity changes, unless `balance` is set.
 
     examples (Iterable[Example | Doc]): Gold docs that the pipeline was not trained on,
         such as the development set. Nothing in them is changed. Where they annotate
         fewer types than a component has as labels, as for one that was sourced, mark as
         missing what may be of the others: O says that a token is no entity of any type.
+    balance (bool): Whether to choose `cfg["outside_bias"]` too (see `TokenNER`), from
+        -2 to 6: of those whose F1 in `examples` is within half a point of the best, the
+        nearest to 0. Trained on few entities, pipelines find too few of those that
+        training never met; where that is not so, it stays 0.
     RETURNS (dict[str, tuple[float, float] | None]): Slopes and offsets, by the names of
         components; None where scores stay.
     RAISES (ValueError): If there is no `token_ner`.
@@ -68,13 +92,14 @@ def calibrate_ner(
     examples = list(examples)
     for item in examples:
         check_example(item)
-    return _calibrate(nlp, examples, "'examples'")
+    return _calibrate(nlp, examples, "'examples'", balance)
 
 
 def _calibrate(
     nlp: Language,
     golds: Iterable[Example | Doc],
     source: str,
+    balance: bool,
     frozen: Sequence[str] = (),
 ) -> dict[str, Calibration | None]:
     pipes = {name: p for name, p in nlp.pipeline if isinstance(p, TokenNER)}
@@ -88,15 +113,22 @@ def _calibrate(
     pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
     for name, pipe in pipes.items():
         pipe.cfg["calibration"] = None  # what was fitted to other weights is stale
-        pairs = np.array(list(judge_entities(nlp, name, golds))).reshape(-1, 2)
-        n_right = int(pairs[:, 1].sum())
-        if 0 < n_right < len(pairs):
-            slope, offset = fit_calibration(*pairs.T)
+        biases = BIASES if balance else (pipe.cfg["outside_bias"],)
+        judged = judge_entities(nlp, name, golds, biases)
+        if balance:
+            f_scores = [each.get_f1() for each in judged]
+            pipe.cfg["outside_bias"] = choose_bias(f_scores)
+            logger.info("Bias of '%s': %g", name, pipe.cfg["outside_bias"])
+        chosen = judged[biases.index(pipe.cfg["outside_bias"])]
+        n_right, n = sum(chosen.is_right), len(chosen.is_right)
+        if 0 < n_right < n:
+            scores, is_right = np.array(chosen.scores), np.array(chosen.is_right)
+            slope, offset = fit_calibration(scores, is_right)
             pipe.cfg["calibration"] = round(slope, 4), round(offset, 4)
             logger.info("Calibration of '%s': %.4g, %.4g", name, slope, offset)
         else:
             warnings.warn(
-                f"Scores of '{name}' are not calibrated: of {len(pairs)} entities that "
+                f"Scores of '{name}' are not calibrated: of {n} entities that "
                 f"it finds in {source} {n_right} are right, and calibration learns "
                 "from right ones and wrong ones. Training goes on; more Docs with "
                 "entities, which the pipeline has not learned from, have both.",
@@ -106,33 +138,48 @@ def _calibrate(
 
 
 def judge_entities(
-    nlp: Language, name: str, golds: Sequence[Example | Doc]
-) -> Iterator[tuple[float, bool]]:
-    """Give the score of each entity that a `token_ner` finds, and whether it is right.
+    nlp: Language,
+    name: str,
+    golds: Sequence[Example | Doc],
+    biases: Sequence[float],
+) -> list[Judged]:
+    """Judge the entities that a `token_ner` finds with each bias of O.
 
     Entities on tokens of which nothing is known are left out.
     """
     pipe = nlp.get_pipe(name)
     assert isinstance(pipe, TokenNER)
     later = nlp.pipe_names[nlp.pipe_names.index(name) :]
+    judged = [Judged() for _ in biases]
     for batch in minibatch(predict_examples(nlp, golds, disable=later), nlp.batch_size):
-        docs = [example.predicted for example in batch]
-        truth = read_truth(
-            [_hide_unknown(eg, pipe.labels) for eg in batch], pipe.labels
-        )
-        lengths = np.array([len(doc) for doc in docs], dtype="int64")
-        certain = np.zeros((len(truth), count_tags(len(pipe.labels))), dtype="float32")
-        for tags, found, right in zip(
-            np.split(truth, np.cumsum(lengths)[:-1]),
-            pipe.predict(docs),
-            find_entities(truth, certain, lengths),
-            strict=True,
-        ):
-            known = set(zip(*(x.tolist() for x in right[:3]), strict=True))
-            for *place, score in zip(*(x.tolist() for x in found), strict=True):
+        batch = [example for example in batch if len(example.predicted)]
+        if batch:
+            _judge_batch(pipe, batch, dict(zip(biases, judged, strict=True)))
+    return judged
+
+
+def _judge_batch(
+    pipe: TokenNER, batch: list[Example], judged: Mapping[float, Judged]
+) -> None:
+    docs = [example.predicted for example in batch]
+    truth = read_truth([_hide_unknown(eg, pipe.labels) for eg in batch], pipe.labels)
+    lengths = np.array([len(doc) for doc in docs], dtype="int64")
+    scores = pipe.predict_tags(docs)
+    tags = np.split(truth, np.cumsum(lengths)[:-1])
+    right = [
+        set(zip(*(array.tolist() for array in entities[:3]), strict=True))
+        for entities in find_entities(truth, scores, lengths)
+    ]
+    n_gold = sum(map(len, right))
+    for bias, each in judged.items():
+        each.n_gold += n_gold
+        found = pipe.decode(scores, lengths, bias)
+        for of_doc, known, entities in zip(tags, right, found, strict=True):
+            for *place, score in zip(*(x.tolist() for x in entities), strict=True):
                 start, end, _ = place
-                if (tags[start:end] != MISSING).all():
-                    yield score, tuple(place) in known
+                if (of_doc[start:end] != MISSING).all():
+                    each.scores.append(score)
+                    each.is_right.append(tuple(place) in known)
 
 
 def _hide_unknown(example: Example, labels: Sequence[str]) -> Example:

@@ -16,7 +16,7 @@ from spacy.util import registry
 
 from spacy_hashembeds import calibrate_ner
 from spacy_hashembeds.calibration import create_calibrate_ner
-from spacy_hashembeds.components.platt import fit_calibration
+from spacy_hashembeds.components.platt import BIASES, choose_bias, fit_calibration
 from spacy_hashembeds.evaluation.reliability import ScoreCollector
 from spacy_hashembeds.evaluation.scorer import ALL, match_entities
 from tests.configs import CONFIGS
@@ -24,6 +24,7 @@ from tests.configs import CONFIGS
 from . import toy_ner
 from .components.toy_recognizers import (
     annotate,
+    copy_words,
     get_entities,
     make_examples,
     make_pipeline,
@@ -175,6 +176,64 @@ def test_other_types_are_refused(nlp):
         calibrate_ner(nlp, 5)
     with pytest.raises(TypeError, match=r"'examples' should hold.*holds a str"):
         calibrate_ner(nlp, ["a text"])
+
+
+# Balance.
+
+
+@pytest.fixture
+def hesitant() -> tuple[Language, list[Example]]:
+    """A pipeline that finds too few entities, and examples that say so."""
+    nlp = train(make_pipeline(spans_key="found"), steps=9)
+    return nlp, make_examples(nlp, [*toy_ner.TRAIN, *toy_ner.TEST])
+
+
+def test_the_balance_is_that_of_spacys_scores(hesitant):
+    nlp, examples = hesitant
+    golds = [eg.reference for eg in examples]
+    pipe = nlp.get_pipe("token_ner")
+    f_scores = []
+    for bias in BIASES:
+        pipe.cfg["outside_bias"] = bias
+        f_scores.append(nlp.evaluate(make_copies(golds))["ents_f"])
+    expected = choose_bias(f_scores)
+    assert f_scores[BIASES.index(expected)] > f_scores[0] + 0.01
+    found = calibrate_ner(nlp, golds, balance=True)
+    assert pipe.cfg["outside_bias"] == expected != 0
+    # it does not start from the one that is there, and scores are of what it finds
+    assert calibrate_ner(nlp, golds, balance=True) == found
+    assert calibrate_ner(nlp, golds) == found
+    assert pipe.cfg["outside_bias"] == expected
+    pipe.cfg["calibration"] = None
+    assert found == {"token_ner": pytest.approx(fit(nlp, examples), abs=1e-3)}
+
+
+def make_copies(golds: list[Doc]) -> list[Example]:
+    return [Example(copy_words(gold), gold) for gold in golds]
+
+
+def test_a_pipeline_that_finds_all_needs_no_balance():
+    nlp = train(make_pipeline(), steps=40)
+    with pytest.warns(UserWarning, match="are not calibrated: of 12 entities"):
+        calibrate_ner(nlp, make_examples(nlp), balance=True)
+    assert nlp.get_pipe("token_ner").cfg["outside_bias"] == 0
+
+
+def test_without_entities_there_is_no_balance(nlp):
+    with pytest.warns(UserWarning, match="are not calibrated"):
+        calibrate_ner(nlp, make_examples(nlp, ["nobody is here"]), balance=True)
+    assert nlp.get_pipe("token_ner").cfg["outside_bias"] == 0
+
+
+def test_the_callback_balances_if_it_is_told_to(hesitant):
+    nlp, examples = hesitant
+    registry.readers.register("test.hesitant.v1", func=lambda: lambda nlp: examples)
+    nlp.config["corpora"] = {"dev": {"@readers": "test.hesitant.v1"}}
+    pipe = nlp.get_pipe("token_ner")
+    create_calibrate_ner()(nlp)
+    assert pipe.cfg["outside_bias"] == 0
+    create_calibrate_ner(balance=True)(nlp)
+    assert pipe.cfg["outside_bias"] > 0
 
 
 # In training.

@@ -73,9 +73,10 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
 
 def _judge(nlp: Language, golds: Sequence[Doc]) -> Judged:
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
-    nlp.get_pipe(name).cfg["calibration"] = None  # type: ignore[attr-defined]
-    pairs = np.array(list(judge_entities(nlp, name, golds))).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1] == 1
+    pipe: Any = nlp.get_pipe(name)
+    pipe.cfg["calibration"] = None
+    (judged,) = judge_entities(nlp, name, golds, [pipe.cfg["outside_bias"]])
+    return np.array(judged.scores), np.array(judged.is_right, dtype=bool)
 
 
 def join(parts: Sequence[Judged]) -> Judged:

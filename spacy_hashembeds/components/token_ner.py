@@ -25,11 +25,11 @@ from ..layers.loss import get_cross_entropy
 from .annotation import forbid_tags, read_truth, set_entities
 from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
 from .defaults import DEFAULT_TOK2VEC
-from .platt import check_calibration
-from .tags import check_label, check_labels, count_tags
+from .platt import check_bias, check_calibration
+from .tags import OUTSIDE, check_label, check_labels, count_tags
 
 # What there is where nothing was fitted, or saved by versions that fitted nothing.
-_UNFITTED = {"calibration": None}
+_UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
 
 
 @Language.factory(
@@ -83,6 +83,10 @@ class TokenNER(TrainablePipe):
         made as sure as they are right by `cfg["calibration"]`: see `calibrate_ner`.
     scorer (Callable, optional): What scores it in training and evaluation.
 
+    `cfg["outside_bias"]`, 0 unless `calibrate_ner` fits it or you set it, is taken from
+    the log-probability of O before tags are chosen: above 0 more entities are found, of
+    which fewer are right.
+
     Entities that a Doc has already stay, and none is found where one stands. White
     space neither begins nor ends an entity. Tokens whose annotation is missing
     (`token.ent_iob == 0`, or an entity that does not end where tokens do) have no
@@ -91,7 +95,8 @@ class TokenNER(TrainablePipe):
     that `add_label` adds later can be trained. There is no `nlp.rehearse`.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
-    Case of NER" (2020), §3.2.
+    Case of NER" (2020), §3.2; the bias: Minkov et al., "NER Systems that Suit User's
+    Preferences" (2006).
     """
 
     def __init__(
@@ -145,13 +150,20 @@ class TokenNER(TrainablePipe):
         if not lengths.any():
             return [NO_ENTITIES for _ in docs]
         scores = self.predict_tags(docs)
-        forbid_tags(scores, docs)
-        tags = DECODERS[self.decoding](scores, lengths)
+        return self.decode(scores, lengths, self.cfg["outside_bias"])
+
+    def decode(
+        self, scores: NDArray, lengths: NDArray, outside_bias: float
+    ) -> list[Entities]:
+        """Find the entities of Docs of these lengths by what `predict_tags` gave."""
+        biased = scores.copy()
+        biased[:, OUTSIDE] -= outside_bias
+        tags = DECODERS[self.decoding](biased, lengths)
         return find_entities(tags, scores, lengths, self.cfg["calibration"])
 
     def predict_tags(self, docs: list[Doc]) -> NDArray:
         """Give the log-probabilities of all tags, of Docs that have a token, one after
-        the other. *Shape:* `(n, 4P + 1)`.
+        the other; -inf for a tag that a token can't have. *Shape:* `(n, 4P + 1)`.
         """
         self._require_labels()
         self._check_model()
@@ -166,7 +178,9 @@ class TokenNER(TrainablePipe):
                 f"gives numbers from {least:.3g} to {most:.3g}. Does it end with a "
                 "softmax?"
             )
-        return np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
+        scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
+        forbid_tags(scores, docs)
+        return scores
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Entities]) -> None:
         """Set the entities of Docs to what `predict` has found in each."""
@@ -294,6 +308,7 @@ class TokenNER(TrainablePipe):
     def _check_loaded(self, exclude: Iterable[str]) -> None:
         check_labels(self.cfg.get("labels"))
         check_calibration(self.cfg["calibration"])
+        check_bias(self.cfg["outside_bias"])
         if self.cfg.pop("temperature", 1) != 1:
             warnings.warn(
                 f"Component '{self.name}' was calibrated by a temperature of its tags, "

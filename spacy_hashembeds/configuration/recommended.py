@@ -154,7 +154,7 @@ def _put_in_calibration(draft: Draft) -> None:
     elif not there:
         has_corpus = "dev_corpus" in (draft.get("training") or {})
         corpus = "${training.dev_corpus}" if has_corpus else "corpora.dev"
-        block = {"@callbacks": _CALIBRATE, "corpus": corpus}
+        block = {"@callbacks": _CALIBRATE, "corpus": corpus, "balance": True}
         draft.replace(_BEFORE_SAVING, block, {None: CALIBRATION})
 
 

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_hashembeds.components.decoding import DECODERS, find_entities
 from spacy_hashembeds.components.platt import (
+    BIASES,
     calibrate,
     check_calibration,
+    choose_bias,
     fit_calibration,
 )
 from spacy_hashembeds.components.token_ner import TokenNER
@@ -163,7 +166,24 @@ def test_scores_of_0_and_1_can_be_fitted_to():
     assert np.isfinite(found).all()
 
 
-# What it does in a pipeline.
+# How the bias is chosen.
+
+
+@pytest.mark.parametrize(
+    ("gains", "expected"),
+    [
+        ({}, 0.0),
+        ({2.0: 0.005}, 0.0),
+        ({2.0: 0.006}, 2.0),
+        ({-1.0: 0.03, 2.0: 0.02}, -1.0),
+        ({1.0: 0.026, 2.0: 0.03, 6.0: 0.031}, 1.0),  # nearly the best, and nearer to 0
+    ],
+)
+def test_the_bias_is_the_nearest_to_0_that_has_all_but_the_best(gains, expected):
+    assert choose_bias([0.3 + gains.get(bias, 0.0) for bias in BIASES]) == expected
+
+
+# What they do in a pipeline.
 
 
 @pytest.fixture(scope="module")
@@ -197,12 +217,40 @@ def test_entities_stay_and_scores_are_calibrated(nlp):
             np.testing.assert_array_equal(scores, get_scores(before))
 
 
+@pytest.mark.parametrize("decoding", DECODERS)
+@pytest.mark.parametrize("bias", [-20.0, 0.0, 1.5, 6.0])
+def test_the_bias_is_taken_from_o_alone(nlp, decoding, bias):
+    other = make_pipeline(spans_key="found", decoding=decoding)
+    pipe = other.from_bytes(nlp.to_bytes()).get_pipe("token_ner")
+    pipe.cfg["outside_bias"] = bias
+    docs = annotate(other)
+    lengths = np.array([len(doc) for doc in docs])
+    scores = pipe.predict_tags([Doc(doc.vocab, [t.text for t in doc]) for doc in docs])
+    biased = scores - np.eye(1, scores.shape[1]) * bias
+    expected = find_entities(DECODERS[decoding](biased, lengths), scores, lengths)
+    for doc, entities in zip(docs, expected, strict=True):
+        found = [(e.start, e.end, pipe.labels.index(e.label_)) for e in doc.ents]
+        assert found == [*zip(*map(list, entities[:3]), strict=True)]
+        np.testing.assert_allclose(
+            doc.spans["found"].attrs["scores"], entities.scores, rtol=1e-6
+        )
+
+
+def test_the_higher_the_bias_the_more_is_found(nlp):
+    other = make_pipeline().from_bytes(nlp.to_bytes())
+    n_found = []
+    for bias in (-20.0, 0.0, 20.0):
+        other.get_pipe("token_ner").cfg["outside_bias"] = bias
+        n_found.append(sum(map(len, get_entities(annotate(other)))))
+    assert 0 == n_found[0] < n_found[1] < n_found[2]
+
+
 def test_training_knows_nothing_of_it(nlp):
     pipe = make_pipeline().from_bytes(nlp.to_bytes()).get_pipe("token_ner")
     examples = make_examples(nlp)
     scores = pipe.model.predict([eg.predicted for eg in examples])
     before = pipe.get_loss(examples, scores)
-    pipe.cfg["calibration"] = (0.5, -1.0)
+    pipe.cfg |= {"calibration": (0.5, -1.0), "outside_bias": 3.0}
     loss, gradients = pipe.get_loss(examples, scores)
     assert loss == before[0]
     for one, other in zip(gradients, before[1], strict=True):
@@ -214,13 +262,17 @@ def test_training_knows_nothing_of_it(nlp):
 
 def test_it_is_saved_and_loaded(nlp, tmp_path):
     other = make_pipeline(spans_key="found").from_bytes(nlp.to_bytes())
-    other.get_pipe("token_ner").cfg["calibration"] = (0.5, -0.25)
+    cfg = other.get_pipe("token_ner").cfg
+    cfg |= {"calibration": [0.5, -0.25], "outside_bias": 1.5}
     other.to_disk(tmp_path)
     copy = make_pipeline(spans_key="found").from_bytes(other.to_bytes())
     for loaded in (spacy.load(tmp_path), copy):
-        assert tuple(loaded.get_pipe("token_ner").cfg["calibration"]) == (0.5, -0.25)
+        assert loaded.get_pipe("token_ner").cfg == cfg
         scores = (get_scores(annotate(each)) for each in (loaded, other))
         np.testing.assert_array_equal(*scores)
+
+
+UNFITTED = {"calibration": None, "outside_bias": 0.0}
 
 
 def replace_cfg(pipe: TokenNER, **cfg: object) -> bytes:
@@ -235,12 +287,12 @@ def test_what_was_saved_without_any_has_none(nlp, tmp_path, cfg):
     pipe = make_pipeline().get_pipe("token_ner")
     pipe.cfg["calibration"] = (2.0, 1.0)
     pipe.from_bytes(replace_cfg(nlp.get_pipe("token_ner"), **cfg))
-    assert pipe.cfg == {"labels": list(pipe.labels), "calibration": None}
+    assert pipe.cfg == {"labels": list(pipe.labels), **UNFITTED}
     pipe.cfg["calibration"] = (2.0, 1.0)
     nlp.get_pipe("token_ner").to_disk(tmp_path)
     (tmp_path / "cfg").write_text(json.dumps({"labels": pipe.labels, **cfg}))
     pipe.from_disk(tmp_path)
-    assert pipe.cfg == {"labels": list(pipe.labels), "calibration": None}
+    assert pipe.cfg == {"labels": list(pipe.labels), **UNFITTED}
 
 
 def test_a_temperature_of_earlier_versions_is_left_out_with_a_warning(nlp):
@@ -248,21 +300,22 @@ def test_a_temperature_of_earlier_versions_is_left_out_with_a_warning(nlp):
     data = replace_cfg(nlp.get_pipe("token_ner"), temperature=2.0)
     with pytest.warns(UserWarning, match="by a temperature .* `calibrate_ner`"):
         pipe.from_bytes(data)
-    assert pipe.cfg == {"labels": list(pipe.labels), "calibration": None}
+    assert pipe.cfg == {"labels": list(pipe.labels), **UNFITTED}
 
 
 def test_another_training_begins_without_it():
     nlp = train(make_pipeline(), steps=0)
-    nlp.get_pipe("token_ner").cfg["calibration"] = (2.0, 1.0)
+    pipe = nlp.get_pipe("token_ner")
+    pipe.cfg |= {"calibration": (2.0, 1.0), "outside_bias": 1.0}
     nlp.initialize(lambda: make_examples(nlp))
-    assert nlp.get_pipe("token_ner").cfg["calibration"] is None
+    assert pipe.cfg == {"labels": list(pipe.labels), **UNFITTED}
 
 
 def test_it_stays_where_the_cfg_is_left_out(nlp):
     pipe = make_pipeline().from_bytes(nlp.to_bytes()).get_pipe("token_ner")
-    pipe.cfg["calibration"] = (2.0, 1.0)
+    pipe.cfg |= (fitted := {"calibration": (2.0, 1.0), "outside_bias": 1.0})
     pipe.from_bytes(pipe.to_bytes(exclude=["cfg"]), exclude=["cfg"])
-    assert pipe.cfg["calibration"] == (2.0, 1.0)
+    assert pipe.cfg == {"labels": list(pipe.labels), **fitted}
 
 
 @pytest.mark.parametrize(
@@ -277,6 +330,16 @@ def test_damaged_calibrations_are_refused(nlp, tmp_path, value):
     cfg = f'{{"labels": ["LOC", "PER"], "calibration": {value}}}'
     (tmp_path / "token_ner" / "cfg").write_text(cfg)
     match = r"token_ner.*('calibration' should be a slope from 0\.05|no number in JS)"
+    with pytest.raises(ValueError, match=match):
+        spacy.load(tmp_path)
+
+
+@pytest.mark.parametrize("value", ['"1"', "null", "true", "[1]", "101", "NaN", "1e999"])
+def test_damaged_biases_are_refused(nlp, tmp_path, value):
+    nlp.to_disk(tmp_path)
+    cfg = f'{{"labels": ["LOC", "PER"], "outside_bias": {value}}}'
+    (tmp_path / "token_ner" / "cfg").write_text(cfg)
+    match = r"token_ner.*('outside_bias' should be a number, such|no number in JS)"
     with pytest.raises(ValueError, match=match):
         spacy.load(tmp_path)
 

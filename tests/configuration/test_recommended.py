@@ -161,6 +161,7 @@ def test_an_ner_by_tags_is_calibrated_unless_another_callback_is_there(tmp_path)
     assert made.config["training"]["before_to_disk"] == {
         "@callbacks": "spacy-hashembeds.calibrate_ner.v1",
         "corpus": "${training.dev_corpus}",
+        "balance": True,
     }
     other = ("before_to_disk = null", 'before_to_disk = {"@callbacks":"mine.v1"}')
     made = configure(toys.edit_base(base, other))
