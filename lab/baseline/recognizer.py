@@ -1,10 +1,13 @@
 """A linear-chain CRF as a component of a pipeline, which sets `doc.ents`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import spacy
+import srsly
+from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
@@ -14,14 +17,19 @@ from .features import list_features
 #: The name of the component.
 NAME = "crf"
 
-#: The file of the weights, in the folder of the component.
-_FILE = "model.crfsuite"
+#: The files of the weights and of the bias, in the folder of the component.
+_FILE, _CFG = "model.crfsuite", "cfg"
 
 
 class CRF:
-    """A CRF trained by CRFsuite: gives the entities of the likeliest BIO tags."""
+    """A CRF trained by CRFsuite: gives the entities of the likeliest BIO tags.
+
+    With an `outside_bias`, taken from the log-probability of O as by `token_ner`, the
+    tags are those whose probabilities, token by token, have the largest product.
+    """
 
     def __init__(self) -> None:
+        self.outside_bias = 0.0
         self._weights = b""
         self._tagger: Any = None
 
@@ -29,9 +37,20 @@ class CRF:
         """Set the entities of a Doc."""
         if self._tagger is None:
             raise ValueError(f"The component '{NAME}' should be trained, but is not.")
-        tags = self._tagger.tag(list_features([token.text for token in doc]))
+        tags = self._tag(list_features([token.text for token in doc]))
         doc.ents = biluo_tags_to_spans(doc, iob_to_biluo(tags))
         return doc
+
+    def _tag(self, features: list[list[str]]) -> list[str]:
+        if not (self.outside_bias and features):
+            return self._tagger.tag(features)
+        self._tagger.set(features)
+        labels = self._tagger.labels()
+        marginal, places = self._tagger.marginal, range(len(features))
+        scores = np.array([[marginal(x, i) for x in labels] for i in places])
+        scores = np.log(np.maximum(scores, np.finfo("f").tiny))
+        scores[:, labels.index("O")] -= self.outside_bias
+        return decode(scores, labels)
 
     def load(self, weights: bytes) -> None:
         """Load weights, as CRFsuite writes them to a file."""
@@ -47,11 +66,34 @@ class CRF:
         """Save the weights to a folder."""
         Path(path).mkdir(parents=True, exist_ok=True)
         Path(path, _FILE).write_bytes(self._weights)
+        srsly.write_json(Path(path, _CFG), {"outside_bias": self.outside_bias})
 
     def from_disk(self, path: Path, *, exclude: Iterable[str] = ()) -> "CRF":
         """Load the weights from a folder."""
         self.load(Path(path, _FILE).read_bytes())
+        self.outside_bias = srsly.read_json(Path(path, _CFG))["outside_bias"]
         return self
+
+
+def decode(scores: NDArray, labels: Sequence[str]) -> list[str]:
+    """Give the legal sequence of BIO tags that has the largest sum of scores: I follows
+    B or I of its type. *Shape:* `(n, labels)`, of a token or more.
+    """
+    is_legal = [
+        [y[0] != "I" or (x[0] != "O" and x[2:] == y[2:]) for y in labels]
+        for x in labels
+    ]
+    steps = np.where(is_legal, 0.0, -np.inf)
+    best = np.where([y[0] == "I" for y in labels], -np.inf, scores[0])
+    before = []
+    for of_token in scores[1:]:
+        reached = best[:, None] + steps
+        before.append(reached.argmax(axis=0))
+        best = reached.max(axis=0) + of_token
+    tags = [int(best.argmax())]
+    for places in reversed(before):
+        tags.append(int(places[tags[-1]]))
+    return [labels[tag] for tag in reversed(tags)]
 
 
 @Language.factory(NAME, assigns=["doc.ents"])

@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.acceleration.timing import copy_words
+from spacy_hashembeds.components.platt import BIASES, choose_bias
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.entities import EntityRun
 from spacy_hashembeds.evaluation.sources import predict_examples
@@ -68,7 +69,8 @@ def _identify(trial: Trial) -> dict[str, Any]:
     identity["versions"]["python-crfsuite"] = version("python-crfsuite")
     settings = {"iterations": ITERATIONS, "choice_tokens": CHOICE_TOKENS}
     tried = {name: list(values) for name, values in PENALTIES.items()}
-    return {**identity, "settings": {**settings, **tried}}
+    biases = {"outside_bias": list(BIASES)}
+    return {**identity, "settings": {**settings, **tried, **biases}}
 
 
 def _train_and_measure(
@@ -90,6 +92,9 @@ def _train_and_measure(
     trained = process_time()
     file.unlink()
     nlp = make_pipeline(lang, weights)
+    crf: Any = nlp.get_pipe(NAME)
+    crf.outside_bias = choose_balance(nlp, dev)
+    on_output(f"Bias of O: {crf.outside_bias:g}")
     nlp.to_disk(trial.output / "model-best")
     timings = {
         "train_seconds": trained - chosen,
@@ -97,9 +102,9 @@ def _train_and_measure(
         "words_per_second": measure_speed(nlp, test),
     }
     metrics = measure_model(trial, timings)
-    crf: Any = nlp.get_pipe(NAME)
     metrics["sizes"]["pipeline_parameters"] = crf.count_weights()
-    return {**metrics, "penalties": penalties, "tried": tried}
+    chosen_too = {"penalties": penalties, "outside_bias": crf.outside_bias}
+    return {**metrics, **chosen_too, "tried": tried}
 
 
 def measure_speed(nlp: Language, docs: Sequence[Doc]) -> float:
@@ -136,12 +141,24 @@ def choose_penalties(
     for values in product(*PENALTIES.values()):
         penalties = dict(zip(PENALTIES, values, strict=True))
         weights = train(trainer, file, **penalties, iterations=ITERATIONS)
-        nlp = make_pipeline(lang, weights)
-        run = EntityRun(predict_examples(nlp, dev), None)
-        f1 = run.scores["ents_f"] or 0.0  # None where nothing was found or to be found
+        f1 = measure_f1(make_pipeline(lang, weights), dev)
         tried.append({**penalties, "ents_f": f1})
         on_output(f"{describe_penalties(penalties)}: F1 {100 * f1:.1f} on dev")
     return tried
+
+
+def choose_balance(nlp: Language, dev: Sequence[Doc]) -> float:
+    """Choose the bias of O on development data, as `calibrate_ner` does."""
+    crf: Any = nlp.get_pipe(NAME)
+    f_scores = []
+    for crf.outside_bias in BIASES:
+        f_scores.append(measure_f1(nlp, dev))
+    return choose_bias(f_scores)
+
+
+def measure_f1(nlp: Language, docs: Sequence[Doc]) -> float:
+    """Measure F1 of entities, 0 where nothing was found or to be found."""
+    return EntityRun(predict_examples(nlp, docs), None).scores["ents_f"] or 0.0
 
 
 def describe_penalties(penalties: Mapping[str, float]) -> str:

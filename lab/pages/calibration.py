@@ -1,4 +1,4 @@
-"""Measure the calibration of trained pipelines, and fill the table in ner.md.
+"""Measure how trained pipelines are calibrated and balanced; fill the tables in ner.md.
 
     python -m lab.pages.calibration FOLDER
 
@@ -7,7 +7,7 @@ FOLDER is where trials or sweeps were run, with their `corpus`, `metrics` and
 where each fifth of the documents is scored by what was fitted to the others, divided at
 random twenty times; and on test data, by what was fitted to all of it. Both are written
 to calibration.json, in place of those of the same corpus, variant and seed. Without
-FOLDER the table alone is filled.
+FOLDER the tables alone are filled.
 """
 
 import argparse
@@ -24,7 +24,12 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.calibration import judge_entities
-from spacy_hashembeds.components.platt import calibrate, fit_calibration
+from spacy_hashembeds.components.platt import (
+    BIASES,
+    calibrate,
+    choose_bias,
+    fit_calibration,
+)
 from spacy_hashembeds.components.token_ner import TokenNER
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.reliability import measure_calibration
@@ -63,20 +68,60 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
         )
         for model in models:
             nlp = load_trained(model)
-            parts = [_judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
+            parts, counts = zip(
+                *(_judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)), strict=True
+            )
+            of_test, test_counts = _judge(nlp, test)
             yield {
                 **name_trial(model),
                 "dev": cross_validate(parts),
-                "test": transfer(join(parts), _judge(nlp, test)),
+                "test": transfer(join(parts), of_test),
+                "balance": balance(np.stack(counts), test_counts),
             }
 
 
-def _judge(nlp: Language, golds: Sequence[Doc]) -> Judged:
+def _judge(nlp: Language, golds: Sequence[Doc]) -> tuple[Judged, NDArray]:
+    """Judge what is found without a bias; count what is right, found and to be found
+    with each. *Shape:* `(b, 3)`.
+    """
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
     pipe.cfg["calibration"] = None
-    (judged,) = judge_entities(nlp, name, golds, [pipe.cfg["outside_bias"]])
-    return np.array(judged.scores), np.array(judged.is_right, dtype=bool)
+    judged = judge_entities(nlp, name, golds, BIASES)
+    counts = [(sum(each.is_right), len(each.scores), each.n_gold) for each in judged]
+    first = judged[BIASES.index(0)]
+    scores, is_right = np.array(first.scores), np.array(first.is_right, dtype=bool)
+    return (scores, is_right), np.array(counts)
+
+
+def balance(parts: NDArray, of_test: NDArray) -> dict[str, Any]:
+    """Give the bias that counts of parts choose, and F1 before and after: on average
+    over parts by what others choose, and on test data. *Shapes:* `(p, b, 3)`, `(b, 3)`.
+    """
+    rng = np.random.default_rng(0)
+    afters = []
+    for _ in range(N_DIVISIONS):
+        folds = rng.permutation(len(parts)) % N_FOLDS
+        each = [
+            parts[folds == k][:, _choose(parts[folds != k])] for k in range(N_FOLDS)
+        ]
+        afters.append(_get_f1(np.concatenate(each)))
+    zero, chosen = BIASES.index(0), _choose(parts)
+    return {
+        "bias": BIASES[chosen],
+        "dev": [_get_f1(parts[:, zero]), fmean(afters)],
+        "test": [_get_f1(of_test[[place]]) for place in (zero, chosen)],
+    }
+
+
+def _choose(parts: NDArray) -> int:
+    f_scores = [_get_f1(parts[:, place]) for place in range(len(BIASES))]
+    return BIASES.index(choose_bias(f_scores))
+
+
+def _get_f1(counts: NDArray) -> float:
+    right, found, gold = counts.sum(axis=0).tolist()
+    return 2 * right / max(found + gold, 1)
 
 
 def join(parts: Sequence[Judged]) -> Judged:
@@ -141,6 +186,11 @@ def _measure_error(scores: NDArray, is_right: NDArray) -> float:
     return measure_calibration(scores.tolist(), is_right.tolist())["error"]
 
 
+def make_tables(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Make the tables of the page, by their names in it."""
+    return {"calibration": make_table(rows), "balance": make_balance_table(rows)}
+
+
 def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Make the table that has a row for each corpus: means over its pipelines."""
     header = ["corpus", "seeds", "entities", "development", "chance", "test", "chance"]
@@ -163,6 +213,26 @@ def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return to_markdown(table)
 
 
+def make_balance_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Make the table of F1 before and after, likewise."""
+    table = [["corpus", "seeds", "bias", "development", "test"]]
+    for dataset, corpus in CORPORA.items():
+        found = [
+            r["balance"] for r in rows if r["dataset"] == dataset if "balance" in r
+        ]
+        if found:
+            biases = ", ".join(f"{each['bias']:g}" for each in found)
+            cells = [
+                " → ".join(
+                    f"{100 * fmean(values):.1f}"
+                    for values in zip(*(each[key] for each in found), strict=True)
+                )
+                for key in ("dev", "test")
+            ]
+            table.append([corpus, str(len(found)), biases, *cells])
+    return to_markdown(table)
+
+
 def _mean(parts: Sequence[Mapping[str, Any]], key: str) -> str:
     return f"{100 * fmean(part[key] for part in parts):.1f}"
 
@@ -176,4 +246,4 @@ if __name__ == "__main__":
         rows = update(rows, [row])
         save(rows, CALIBRATION)  # at once, as a run is long
         sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
-    fill_all({PAGE: {"calibration": make_table(rows)}})
+    fill_all({PAGE: make_tables(rows)})

@@ -93,14 +93,16 @@ def make_ladder(groups: Groups) -> str:
 
 
 def make_baseline_table(groups: Groups) -> str:
-    """Make the table of the CRF: penalties that were chosen, its size and speed."""
-    rows = [["corpus", "c1", "c2", "weights", "MB on disk", "words/s", "training, s"]]
+    """Make the table of the CRF: what was chosen, its size and speed."""
+    header = ["corpus", "c1", "c2", "bias", "weights", "MB on disk", "words/s"]
+    rows = [[*header, "training, s"]]
     for dataset, corpus in CORPORA.items():
         for result in find_trials(groups, dataset, BASELINE):
             metrics = result.recorded
             sizes, timings = metrics["sizes"], metrics["timings"]
             figures = [
                 *(f"{value:g}" for value in metrics["penalties"].values()),
+                f"{metrics['outside_bias']:g}",
                 f"{sizes['pipeline_parameters']:,}",
                 f"{sizes['bytes_on_disk'] / 1e6:.1f}",
                 f"{timings['words_per_second']:,.0f}",

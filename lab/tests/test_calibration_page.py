@@ -9,7 +9,7 @@ import pytest
 from spacy.tokens import DocBin
 
 from lab.pages.results import fill
-from spacy_hashembeds.components.platt import calibrate, fit_calibration
+from spacy_hashembeds.components.platt import BIASES, calibrate, fit_calibration
 from spacy_hashembeds.evaluation.reliability import measure_calibration
 from tests import toy_ner
 from tests.components.toy_recognizers import make_pipeline, train
@@ -24,7 +24,7 @@ def script() -> ModuleType:
 
 def test_the_table_of_the_page_is_that_of_the_measurements(script):
     rows = script.read_measured(script.CALIBRATION)
-    text = fill(script.PAGE, {"calibration": script.make_table(rows)})
+    text = fill(script.PAGE, script.make_tables(rows))
     assert text == script.PAGE.read_text(encoding="utf8")
 
 
@@ -58,9 +58,25 @@ def test_a_pipeline_is_measured_on_development_and_test_data(script, folder):
         assert 0 <= part["after"] < part["before"]
         assert 0 < part["precision"] < 1
     assert row["dev"]["entities"] == 6 * row["test"]["entities"] > 0
+    balance = row["balance"]
+    assert balance["dev"][0] == pytest.approx(balance["test"][0])  # the same texts
+    assert balance["bias"] in BIASES
+    for table in script.make_tables([row]).values():
+        assert table.splitlines()[2].startswith("| WNUT 2017 | 1 |")
     table = script.make_table([row]).splitlines()
     assert len(table) == 3
-    assert table[2].startswith("| WNUT 2017 | 1 |")
+
+
+def test_a_part_is_balanced_by_what_others_choose(script):
+    """All others gain by a bias of 1, and one loses."""
+    counts = np.zeros((5, len(BIASES), 3), dtype=int)
+    counts[:] = [4, 8, 8]
+    counts[1:, BIASES.index(1)] = [6, 8, 8]
+    counts[0, BIASES.index(1)] = [0, 8, 8]
+    found = script.balance(counts, counts[0])
+    assert found["bias"] == 1
+    assert found["dev"] == [0.5, 0.6]
+    assert found["test"] == [0.5, 0.0]
 
 
 def make_part(seed: int):

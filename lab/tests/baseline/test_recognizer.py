@@ -1,10 +1,21 @@
+import re
+from itertools import product
+
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from lab.baseline.recognizer import NAME, list_tags, make_pipeline, make_trainer, train
+from lab.baseline.recognizer import (
+    NAME,
+    decode,
+    list_tags,
+    make_pipeline,
+    make_trainer,
+    train,
+)
 from tests import toy_ner
 
 GOLD = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
@@ -50,6 +61,35 @@ def test_a_saved_pipeline_finds_the_same(nlp, tmp_path):
         assert list_entities(predict(loaded, gold)) == list_entities(gold)
     counts = [each.get_pipe(NAME).count_weights() for each in (nlp, loaded)]
     assert counts[0] == counts[1] > 100
+
+
+def test_a_bias_finds_more_and_is_saved(nlp, tmp_path):
+    biased = train_pipeline(GOLD, tmp_path)
+    texts, n_found = ["Dora and Emil saw Oslo again", "", "they left"], []
+    for biased.get_pipe(NAME).outside_bias in (-50.0, 0.0, 50.0):
+        docs = list(biased.pipe(texts))
+        n_found.append(sum(len(doc.ents) for doc in docs))
+    assert 0 == n_found[0] < n_found[1] < n_found[2]
+    biased.to_disk(tmp_path / "model")
+    loaded = spacy.load(tmp_path / "model")
+    assert [list_entities(loaded(x)) for x in texts] == [*map(list_entities, docs)]
+
+
+LABELS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_legal_tags_are_found(seed):
+    scores = np.random.default_rng(seed).normal(size=(1 + seed % 5, len(LABELS)))
+    illegal = re.compile("(^|O )I|LOC I-PER|PER I-LOC")
+    legal = [
+        tags
+        for tags in product(range(len(LABELS)), repeat=len(scores))
+        if not illegal.search(" ".join(LABELS[tag] for tag in tags))
+    ]
+    places = np.arange(len(scores))
+    best = max(legal, key=lambda tags: scores[places, tags].sum())
+    assert decode(scores, LABELS) == [LABELS[tag] for tag in best]
 
 
 def test_the_trainer_gives_the_same_weights_whatever_it_has_trained_before(tmp_path):

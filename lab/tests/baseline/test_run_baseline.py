@@ -12,6 +12,7 @@ from lab.baseline import run_baseline as run_module
 from lab.baseline.run_baseline import run_baseline
 from lab.trials.results import read_results
 from lab.trials.scores import COUNTS
+from spacy_hashembeds.components.platt import BIASES
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.entities import SCORES
 from spacy_hashembeds.evaluation.evaluate import evaluate
@@ -73,6 +74,16 @@ def test_penalties_are_those_that_are_best_on_development_data(metrics):
     assert (weak["c1"], strong["c1"]) == (0.0, 9.0)
     assert weak["ents_f"] > strong["ents_f"]
     assert metrics["penalties"] == {"c1": 0.0, "c2": 0.01}
+
+
+def test_the_bias_is_the_best_on_development_data(root, metrics, monkeypatch):
+    assert metrics["outside_bias"] in BIASES
+    nlp = spacy.load(root / "training/demo/crf/default/seed0/model-best")
+    assert nlp.get_pipe("crf").outside_bias == metrics["outside_bias"]
+    f_scores = {bias: 0.5 - abs(bias - 2) / 10 for bias in BIASES}
+    crf = nlp.get_pipe("crf")
+    monkeypatch.setattr(run_module, "measure_f1", lambda *_: f_scores[crf.outside_bias])
+    assert run_module.choose_balance(nlp, []) == 2
 
 
 def test_penalties_are_chosen_on_a_share_of_many_docs(monkeypatch):
