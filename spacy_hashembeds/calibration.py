@@ -49,7 +49,7 @@ def create_calibrate_ner(
     corpus (str): The corpus to fit to, as [training] names its own. Not the training
         corpus, where a pipeline is surer than elsewhere, and right.
     balance (bool): Whether to fit too how readily entities are found: see
-        `calibrate_ner`. The next evaluation in training is with what was fitted.
+        `calibrate_ner`. Training goes on, and is evaluated, without it.
     RAISES (ValueError): At the first save, right after the first step, if there is no
         such corpus, or no `token_ner`.
     """

@@ -249,7 +249,7 @@ def get_overrides(folder: Path, **settings: object) -> dict[str, object]:
 def folders(tiny_corpus, tmp_path_factory) -> dict[str, Path]:
     """Pipelines trained with averages: calibrated, and as they are."""
     output = tmp_path_factory.mktemp("calibrated")
-    overrides = get_overrides(tiny_corpus)
+    overrides = get_overrides(tiny_corpus, balance=True)
     overrides["training.optimizer.use_averages"] = True
     overrides["components.token_ner.spans_key"] = "found"
     train_config(CONFIGS / "token_ner.cfg", output / "yes", overrides=overrides)
@@ -265,7 +265,12 @@ def test_training_with_the_callback_is_the_same_but_for_scores(folders, tiny_cor
     assert get_calibration(no) is None is not get_calibration(yes)
     dev = toy_ner.read(tiny_corpus / "dev.spacy")
     # the averaged weights are those that are saved
-    assert calibrate_ner(no, dev)["token_ner"] == pytest.approx(get_calibration(yes))
+    found = calibrate_ner(no, dev, balance=True)
+    assert found["token_ner"] == pytest.approx(get_calibration(yes))
+    bias, expected = (x.get_pipe("token_ner").cfg["outside_bias"] for x in (yes, no))
+    assert bias == expected
+    # and they are chosen by scores without a bias
+    assert no.meta["performance"] == yes.meta["performance"]
 
 
 def test_a_saved_pipeline_keeps_its_calibration(folders, tmp_path):

@@ -28,7 +28,7 @@ from .defaults import DEFAULT_TOK2VEC
 from .platt import check_bias, check_calibration
 from .tags import OUTSIDE, check_label, check_labels, count_tags
 
-# What there is where nothing was fitted, or saved by versions that fitted nothing.
+# What there is where nothing was fitted to the weights.
 _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
 
 
@@ -207,6 +207,13 @@ class TokenNER(TrainablePipe):
             raise ValueError(Errors.E910.format(name=self.name))
         lengths: Any = np.array([len(of_text) for of_text in scores])
         return loss, ops.unflatten(d_scores, lengths)
+
+    def update(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, float]:
+        """Learn from examples, as all components do. What was fitted to the weights
+        before is dropped, so that evaluations in training know nothing of it.
+        """
+        self.cfg |= _UNFITTED
+        return super().update(examples, **kwargs)
 
     def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> NoReturn:
         """RAISES (NotImplementedError): In any case."""

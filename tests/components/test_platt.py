@@ -311,6 +311,14 @@ def test_another_training_begins_without_it():
     assert pipe.cfg == {"labels": list(pipe.labels), **UNFITTED}
 
 
+def test_training_that_goes_on_drops_it(nlp):
+    other = make_pipeline().from_bytes(nlp.to_bytes())
+    pipe = other.get_pipe("token_ner")
+    pipe.cfg |= {"calibration": (2.0, 1.0), "outside_bias": 1.0}
+    other.update(make_examples(other))
+    assert pipe.cfg == {"labels": list(pipe.labels), **UNFITTED}
+
+
 def test_it_stays_where_the_cfg_is_left_out(nlp):
     pipe = make_pipeline().from_bytes(nlp.to_bytes()).get_pipe("token_ner")
     pipe.cfg |= (fitted := {"calibration": (2.0, 1.0), "outside_bias": 1.0})
