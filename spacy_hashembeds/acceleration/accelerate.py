@@ -2,15 +2,13 @@
 so that its `config.cfg` alone is changed. Every other file is copied as it is.
 """
 
-import os
-import shutil
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from filecmp import cmp
 from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -19,7 +17,7 @@ from thinc.api import Config, get_current_ops, set_current_ops
 from ..checks import check_choice, check_integers, check_types
 from ..display import Part, Sentence, Shown, Table
 from ..evaluation.tasks import list_classes
-from ..files import read_json, replacing_folder
+from ..files import replacing_folder
 from ..inputs import check_items
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
@@ -35,6 +33,7 @@ from .conversion import (
     find_convertible,
     find_unconvertible,
 )
+from .folders import check_replaceable, copy_folder, find_source
 from .machine import find_disturbances, watch_machine
 from .parity import (
     TOLERANCE,
@@ -48,14 +47,6 @@ from .timing import Progress, measure_components, measure_speeds
 
 #: The longest bar of a component's time, in characters.
 _BAR = 30
-
-#: What spaCy saves beside the components, in files or folders of these names.
-_SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
-#: What its own components save in theirs, and the vocab.
-_SAVED_BELOW = {
-    *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
-    *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
-}
 
 #: How much fewer bits may change, in percent: see `Changes.check`.
 MAX_CHANGED = 0.5
@@ -199,20 +190,25 @@ def accelerate_folder(
     settings (Any): Others of `Settings`.
     """
     checked, output = Settings(texts=texts, **settings), Path(output)
+    loaded: list[str | Path] = []
     with keeping_ops() as ops:
 
         def load(path: str | Path) -> Language:
             # a pipeline loaded before may have chosen a BLAS for the whole process
             set_current_ops(ops)
-            return load_trained(path)
+            with catch_warnings():
+                if loaded:
+                    simplefilter("ignore")  # said once
+                loaded.append(path)
+                return load_trained(path)
 
         before = LoadedPipeline(load(model), get_current_ops())
-        source = _find_source(before.nlp, model, output)
+        source = find_source(before.nlp, model, output)
         check = partial(check_replaceable, output, source, force=force)
         config = load_config(source / "config.cfg")
         conversion = Conversion(before, config, model, checked)
         with replacing_folder(output, check) as folder:
-            _copy_folder(source, folder)
+            copy_folder(source, folder)
 
             def load_with(config: Config) -> Language:
                 config.to_disk(folder / "config.cfg", interpolate=False)
@@ -236,7 +232,8 @@ class Conversion:
         self.factories = find_replacements(before.nlp, config)
         self.tokenizer = is_tokenizer_replaceable(before.nlp, config)
         self.batch_size = find_batch_size(before.nlp)
-        check_convertible(config, name, settings.precision, self.factories)
+        left = find_irreplaceable(before.nlp)
+        check_convertible(config, name, settings.precision, self.factories, left)
 
     def run(
         self,
@@ -337,83 +334,3 @@ class Conversion:
             changes=changes,
             chosen=chosen,
         )
-
-
-def _find_source(nlp: Language, model: str | Path, output: Path) -> Path:
-    """Find the pipeline's folder, if `output` may be written without harm to it."""
-    if nlp.path is None:
-        raise ValueError(f"'{model}' should be a saved pipeline, but has no folder.")
-    source, target = (Path(os.path.realpath(path)) for path in (nlp.path, output))
-    if source == target or source in target.parents or target in source.parents:
-        raise ValueError(
-            f"The new pipeline can't be saved to '{output}': the old one is in "
-            f"'{source}', and stays as it is. Name a folder elsewhere."
-        )
-    return source
-
-
-def _copy_folder(source: Path, target: Path) -> None:
-    """Copy files without their modes: those of a package may be read-only."""
-    for folder, _, names in os.walk(source, followlinks=True):
-        place = target / Path(folder).relative_to(source)
-        place.mkdir()
-        for name in names:
-            shutil.copyfile(Path(folder) / name, place / name)
-
-
-def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
-    """Refuse to replace more than copies of the source, and with `force` a pipeline."""
-    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
-        return
-    if not force:
-        raise FileExistsError(
-            f"There is something in '{output}' already. Name another folder, or ask "
-            "for it to be replaced (--force)."
-        )
-    config = _read(load_config, output / "config.cfg")
-    meta = _read(read_json, output / "meta.json")
-    found = {"config.cfg": "nlp" in config, "meta.json": "spacy_version" in meta}
-    for name, is_own in found.items():
-        if not is_own:
-            raise FileExistsError(
-                f"'{output}' should be a pipeline to replace, but has no {name} of "
-                "spaCy's. Name another folder, or remove it yourself."
-            )
-    own = {*_SAVED, *config.get("components", {})}
-    if foreign := sorted(_find_foreign(output, source, own)):
-        more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
-        raise FileExistsError(
-            f"'{output}' should hold nothing but the pipeline to replace, but also "
-            f"holds {', '.join(foreign[:5])}{more}. Name another folder, or "
-            "move that elsewhere."
-        )
-
-
-def _read(read: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
-    try:
-        return read(path)
-    except (OSError, ValueError):
-        return {}
-
-
-def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[str]:
-    """Find what neither spaCy saves, nor its components, nor the source has."""
-    for path in folder.iterdir():
-        if path.name not in own:
-            if not _is_copy(path, source / path.name):
-                yield path.name
-        elif path.is_dir():
-            for below in path.rglob("*"):
-                name = below.relative_to(folder)
-                is_known = below.name in _SAVED_BELOW or (source / name).is_file()
-                if not below.is_dir() and not is_known:
-                    yield str(name)
-
-
-def _is_copy(path: Path, original: Path) -> bool:
-    if path.is_dir():
-        return original.is_dir() and all(
-            _is_copy(inside, original / inside.name) for inside in path.iterdir()
-        )
-    # os.stat of a link to nothing fails
-    return original.is_file() and path.is_file() and cmp(path, original, shallow=False)

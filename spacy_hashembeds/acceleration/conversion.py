@@ -103,9 +103,12 @@ def check_convertible(
     model: object,
     precision: str | None,
     replacements: Mapping[str, str] = MappingProxyType({}),
+    left: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Check that there is something to convert in the config of the `model`, its layers
     or components of these names, and that what that makes of it can be checked here.
+
+    left (Mapping[str, str]): Why components stay, by place, for the error.
     """
     blocks = find_architectures(convert_config(config))
     _check_precision(precision, blocks, model)
@@ -123,7 +126,7 @@ def check_convertible(
     if replacements or find_convertible(config, precision):
         return
     found = {place: block["@architectures"] for place, block in blocks.items()}
-    found |= find_unconvertible(config)
+    found |= {**find_unconvertible(config), **left}
     places = "; ".join(f"{place}: {name}" for place, name in found.items())
     factories = {block.get("factory") for block in config["components"].values()}
     our_factories = {replacement.factory for replacement in REPLACEMENTS.values()}
@@ -138,8 +141,8 @@ def check_convertible(
             )
     raise ValueError(
         f"'{model}' {ours}should have a "
-        "spacy.MultiHashEmbed, spacy.HashEmbedCNN or spacy.MaxoutWindowEncoder, an "
-        "attribute ruler or a lemmatizer that can be converted, but has none "
+        "spacy.MultiHashEmbed, spacy.HashEmbedCNN or spacy.MaxoutWindowEncoder, a "
+        "ruler or a lemmatizer that can be converted, but has none "
         f"({places or 'no trained component'}).{remedy}"
     )
 

@@ -75,7 +75,8 @@ def accelerate(
         ones predict, is not counted.
     blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
         whenever it is loaded.
-    rounds (int): How often to time both pipelines, in turns.
+    rounds (int): How often to time both pipelines, in turns; less often, but three
+        times, if that takes over a minute.
     RETURNS (Accelerated): The new pipeline, as `nlp`, and what was done.
     RAISES (ValueError): If nothing can be converted or made anew, something differs, or
         more is changed than may be.

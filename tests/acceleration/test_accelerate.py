@@ -690,6 +690,16 @@ def test_pipelines_are_timed_each_with_its_own_blas(
     assert config["nlp"]["after_pipeline_creation"] == {"@callbacks": other_ops}
 
 
+def test_what_loading_warns_of_is_said_once(folders, tmp_path):
+    source = shutil.copytree(folders / "bare", tmp_path / "in")
+    meta = json.loads((source / "meta.json").read_text())
+    meta["spacy_version"] = ">=2.0.0,<2.1.0"
+    (source / "meta.json").write_text(json.dumps(meta))
+    with pytest.warns(UserWarning) as said:
+        accelerate_folder(source, tmp_path / "out", TEXTS, rounds=2)
+    assert ["[W095]" in str(warning.message) for warning in said] == [True]
+
+
 def test_a_callback_of_their_own_stays(folders, tmp_path, other_ops, monkeypatch):
     registry.callbacks("tests.mine.v1", func=lambda: lambda language: language)
     nlp = load_model(folders / "bare")

@@ -84,6 +84,17 @@ def test_a_ruler_that_can_not_be_looked_up_stays(pattern):
     assert [*find_irreplaceable(nlp)] == left
 
 
+def test_why_nothing_can_be_converted_is_said():
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("span_ruler")
+    ruler.add_patterns([{"label": "X", "pattern": [{"LOWER": "a", "OP": "*"}]}])
+    match = (
+        r"a ruler or a lem.*none \(components\.span_ruler: it has token patterns that"
+    )
+    with pytest.raises(ValueError, match=match):
+        accelerate(nlp, ["a a"])
+
+
 def test_a_pipeline_without_layers_is_accelerated_by_its_components():
     nlp = make_pipeline()
     texts = ["mice mice", "mice", ""]

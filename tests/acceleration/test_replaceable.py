@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_hashembeds.acceleration.accelerate import check_replaceable
+from spacy_hashembeds.acceleration.folders import check_replaceable
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import read_files

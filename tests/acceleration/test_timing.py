@@ -21,7 +21,7 @@ def docs() -> list[Doc]:
 
 def test_words_per_second_is_that_of_the_median_round(docs, monkeypatch):
     # Rounds of 4, 1 and 2 seconds, each after a warm-up of 50.
-    clock = iter([0, 50, 50, 54, 54, 104, 104, 105, 105, 155, 155, 157])
+    clock = iter([0, 0, 50, 50, 54, 54, 104, 104, 105, 105, 155, 155, 157])
     monkeypatch.setattr(timing_module, "perf_counter", lambda: next(clock))
     speeds = measure_speeds({"en": lambda: spacy.blank("en")}, docs, rounds=3)
     assert speeds["en"].median == 4 / 2
@@ -43,6 +43,25 @@ def test_quartiles_are_those_of_all_rounds_and_progress_sees_each(docs, monkeypa
     # Of 1, 2 and 4 seconds the quartiles are 1.5 and 3.
     assert speeds == {"en": Speed(4 / 2, (4 / 3, 4 / 1.5))}
     assert seen == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "seconds", "expected"), [(7, 1, 7), (7, 15, 5), (7, 90, 3), (2, 90, 2)]
+)
+def test_no_more_rounds_begin_after_a_minute(
+    docs, monkeypatch, rounds, seconds, expected
+):
+    now, loaded = [0.0], []
+
+    def load():
+        now[0] += seconds
+        loaded.append(1)
+        return spacy.blank("en")
+
+    monkeypatch.setattr(timing_module, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(timing_module, "_time_pipe", lambda *_: 1.0)
+    assert measure_speeds({"en": load}, docs, rounds=rounds)["en"].median == 4
+    assert len(loaded) == expected
 
 
 def test_one_round_is_its_own_quartiles(docs):
