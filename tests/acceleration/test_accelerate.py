@@ -695,9 +695,9 @@ def test_what_loading_warns_of_is_said_once(folders, tmp_path):
     meta = json.loads((source / "meta.json").read_text())
     meta["spacy_version"] = ">=2.0.0,<2.1.0"
     (source / "meta.json").write_text(json.dumps(meta))
-    with pytest.warns(UserWarning) as said:
+    with pytest.warns(UserWarning, match=r"\[W095\]") as said:
         accelerate_folder(source, tmp_path / "out", TEXTS, rounds=2)
-    assert ["[W095]" in str(warning.message) for warning in said] == [True]
+    assert len(said) == 1
 
 
 def test_a_callback_of_their_own_stays(folders, tmp_path, other_ops, monkeypatch):
