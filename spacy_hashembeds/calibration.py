@@ -14,8 +14,8 @@ from spacy.util import logger, minibatch
 
 from .callbacks import check_example, get_reader
 from .components.annotation import read_truth
-from .components.decoding import find_entities
-from .components.platt import BIASES, Calibration, choose_bias, fit_calibration
+from .components.decoding import BIASES, choose_bias, find_entities
+from .components.platt import Calibration, fit_calibration
 from .components.tags import MISSING
 from .components.token_ner import TokenNER
 from .evaluation.sources import predict_examples

@@ -16,7 +16,8 @@ from spacy.util import registry
 
 from spacy_hashembeds import calibrate_ner
 from spacy_hashembeds.calibration import create_calibrate_ner
-from spacy_hashembeds.components.platt import BIASES, choose_bias, fit_calibration
+from spacy_hashembeds.components.decoding import BIASES, choose_bias
+from spacy_hashembeds.components.platt import fit_calibration
 from spacy_hashembeds.evaluation.reliability import ScoreCollector
 from spacy_hashembeds.evaluation.scorer import ALL, match_entities
 from tests.configs import CONFIGS

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.acceleration.timing import copy_words
-from spacy_hashembeds.components.platt import BIASES, choose_bias
+from spacy_hashembeds.components.decoding import BIASES, choose_bias
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.entities import EntityRun
 from spacy_hashembeds.evaluation.sources import predict_examples

@@ -24,12 +24,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.calibration import judge_entities
-from spacy_hashembeds.components.platt import (
-    BIASES,
-    calibrate,
-    choose_bias,
-    fit_calibration,
-)
+from spacy_hashembeds.components.decoding import BIASES, choose_bias
+from spacy_hashembeds.components.platt import calibrate, fit_calibration
 from spacy_hashembeds.components.token_ner import TokenNER
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.reliability import measure_calibration

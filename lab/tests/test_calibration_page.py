@@ -9,7 +9,8 @@ import pytest
 from spacy.tokens import DocBin
 
 from lab.pages.results import fill
-from spacy_hashembeds.components.platt import BIASES, calibrate, fit_calibration
+from spacy_hashembeds.components.decoding import BIASES
+from spacy_hashembeds.components.platt import calibrate, fit_calibration
 from spacy_hashembeds.evaluation.reliability import measure_calibration
 from tests import toy_ner
 from tests.components.toy_recognizers import make_pipeline, train

@@ -4,15 +4,23 @@ All is computed for the tokens of a whole batch at once: the texts stand one aft
 other in each array, and `lengths` says how many tokens each has.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files import quote
 from .platt import Calibration, calibrate
 from .tags import BEGIN, END, INSIDE, KINDS, OUTSIDE, SOLE
+
+#: What a bias of O is chosen from, in the order of preference.
+BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
+#: By how much of F1 a bias has to be better than those before it.
+_GAIN = 0.005
+#: Far beyond all log-probabilities of float32.
+_MOST_BIAS = 100.0
 
 
 class Entities(NamedTuple):
@@ -57,6 +65,24 @@ DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
     "greedy": decode_greedily,
     "viterbi": decode_viterbi,
 }
+
+
+def check_bias(bias: Any) -> None:
+    """Check a bias of O that a file holds, or a user has set."""
+    if not (type(bias) in (int, float) and -_MOST_BIAS <= bias <= _MOST_BIAS):
+        raise ValueError(
+            "'outside_bias' should be a number, such as 0, or 2 to find more entities, "
+            f"but is {quote(bias)}."
+        )
+
+
+def choose_bias(f_scores: Sequence[float]) -> float:
+    """Choose of `BIASES`, by F1 with each, the nearest to 0 that all but has the best.
+
+    So it stays 0 where others gain no more than chance gives.
+    """
+    least = max(f_scores) - _GAIN
+    return next(b for b, f in zip(BIASES, f_scores, strict=True) if f >= least)
 
 
 def find_entities(

@@ -1,8 +1,5 @@
-"""Numbers fitted to entities: a bias by which they are found, and two that make their
-scores say how often they are right.
-"""
+"""Two numbers that make scores of entities say how often they are right."""
 
-from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -11,13 +8,6 @@ from numpy.typing import NDArray
 
 from ..files import quote
 
-#: What a bias of O is chosen from, in the order of preference.
-BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
-#: By how much of F1 a bias has to be better than those before it.
-_GAIN = 0.005
-#: Far beyond all log-probabilities of float32.
-_MOST_BIAS = 100.0
-
 #: A slope, above 0, and an offset: see `calibrate`.
 Calibration = tuple[float, float]
 
@@ -25,24 +15,6 @@ Calibration = tuple[float, float]
 _LEAST, _MOST = 1 / 20, 20.0
 # Float32 tells probabilities of tags from 1 down to some 1e-7.
 _LEAST_DOUBT = 1e-6
-
-
-def check_bias(bias: Any) -> None:
-    """Check a bias of O that a file holds, or a user has set."""
-    if not (type(bias) in (int, float) and -_MOST_BIAS <= bias <= _MOST_BIAS):
-        raise ValueError(
-            "'outside_bias' should be a number, such as 0, or 2 to find more entities, "
-            f"but is {quote(bias)}."
-        )
-
-
-def choose_bias(f_scores: Sequence[float]) -> float:
-    """Choose of `BIASES`, by F1 with each, the nearest to 0 that all but has the best.
-
-    So it stays 0 where others gain no more than chance gives.
-    """
-    least = max(f_scores) - _GAIN
-    return next(b for b, f in zip(BIASES, f_scores, strict=True) if f >= least)
 
 
 def check_calibration(calibration: Any) -> None:

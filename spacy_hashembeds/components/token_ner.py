@@ -23,9 +23,9 @@ from ..checks import check_choice
 from ..files import quote, read_json
 from ..layers.loss import get_cross_entropy
 from .annotation import forbid_tags, read_truth, set_entities
-from .decoding import DECODERS, NO_ENTITIES, Entities, find_entities
+from .decoding import DECODERS, NO_ENTITIES, Entities, check_bias, find_entities
 from .defaults import DEFAULT_TOK2VEC
-from .platt import check_bias, check_calibration
+from .platt import check_calibration
 from .tags import OUTSIDE, check_label, check_labels, count_tags
 
 # What there is where nothing was fitted to the weights.

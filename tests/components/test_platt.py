@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_hashembeds.components.decoding import DECODERS, find_entities
-from spacy_hashembeds.components.platt import (
+from spacy_hashembeds.components.decoding import (
     BIASES,
+    DECODERS,
+    choose_bias,
+    find_entities,
+)
+from spacy_hashembeds.components.platt import (
     calibrate,
     check_calibration,
-    choose_bias,
     fit_calibration,
 )
 from spacy_hashembeds.components.token_ner import TokenNER

@@ -12,7 +12,7 @@ from lab.baseline import run_baseline as run_module
 from lab.baseline.run_baseline import run_baseline
 from lab.trials.results import read_results
 from lab.trials.scores import COUNTS
-from spacy_hashembeds.components.platt import BIASES
+from spacy_hashembeds.components.decoding import BIASES
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.entities import SCORES
 from spacy_hashembeds.evaluation.evaluate import evaluate
