@@ -13,6 +13,7 @@ from spacy.training import Example
 from spacy.util import logger, minibatch
 
 from .callbacks import check_example, get_reader
+from .checks import check_types
 from .components.annotation import read_truth
 from .components.decoding import BIASES, choose_bias, find_entities
 from .components.platt import Calibration, fit_calibration
@@ -25,16 +26,18 @@ from .inputs import check_items, check_pipeline
 @dataclass
 class Judged:
     """Scores of the entities that were found, whether each is right, and how many there
-    are in truth.
+    are in truth; and of those that components before have found.
     """
 
     scores: list[float] = field(default_factory=list)
     is_right: list[bool] = field(default_factory=list)
+    are_before_right: list[bool] = field(default_factory=list)
     n_gold: int = 0
 
     def get_f1(self) -> float:
         """Get the F1 score of all, 0 where there is nothing to be found."""
-        return 2 * sum(self.is_right) / max(len(self.scores) + self.n_gold, 1)
+        found = self.is_right + self.are_before_right
+        return 2 * sum(found) / max(len(found) + self.n_gold, 1)
 
 
 def create_calibrate_ner(
@@ -43,13 +46,15 @@ def create_calibrate_ner(
     """Have the scores of each `token_ner` calibrated before a pipeline is saved.
 
     For `[training.before_to_disk]`: at each save, which is at each evaluation, it costs
-    a prediction of the corpus. Frozen components stay as they are. Where all entities
-    that are found are right, or none, scores stay as they are, with a warning.
+    a prediction of the corpus, and half as much again to balance. Frozen components
+    stay as they are. Where all entities that are found are right, or none, scores stay
+    as they are, with a warning.
 
     corpus (str): The corpus to fit to, as [training] names its own. Not the training
         corpus, where a pipeline is surer than elsewhere, and right.
     balance (bool): Whether to fit too how readily entities are found: see
-        `calibrate_ner`. Training goes on, and is evaluated, without it.
+        `calibrate_ner`. Training goes on, and is evaluated, without it: what it shows,
+        and what `meta.json` has, are scores without a bias.
     RAISES (ValueError): At the first save, right after the first step, if there is no
         such corpus, or no `token_ner`.
     """
@@ -80,14 +85,16 @@ def calibrate_ner(
         fewer types than a component has as labels, as for one that was sourced, mark as
         missing what may be of the others: O says that a token is no entity of any type.
     balance (bool): Whether to choose `cfg["outside_bias"]` too (see `TokenNER`), from
-        -2 to 6: of those whose F1 in `examples` is within half a point of the best, the
-        nearest to 0. Trained on few entities, pipelines find too few of those that
-        training never met; where that is not so, it stays 0.
+        -2 to 6: of those whose F1 in `examples` is nearly the best, the nearest to 0.
+        Nearly is within 0.25 over the root of the number of gold entities, and half a
+        point at least. Trained on few entities, pipelines find too few of those that
+        training never met; where that is not so, it stays 0 but by chance.
     RETURNS (dict[str, tuple[float, float] | None]): Slopes and offsets, by the names of
         components; None where scores stay.
     RAISES (ValueError): If there is no `token_ner`.
     """
     check_pipeline(nlp)
+    check_types(bool, "True or False", balance=balance)
     check_items("Examples or Docs", examples=examples)
     examples = list(examples)
     for item in examples:
@@ -117,7 +124,7 @@ def _calibrate(
         judged = judge_entities(nlp, name, golds, biases)
         if balance:
             f_scores = [each.get_f1() for each in judged]
-            pipe.cfg["outside_bias"] = choose_bias(f_scores)
+            pipe.cfg["outside_bias"] = choose_bias(f_scores, judged[0].n_gold)
             logger.info("Bias of '%s': %g", name, pipe.cfg["outside_bias"])
         chosen = judged[biases.index(pipe.cfg["outside_bias"])]
         n_right, n = sum(chosen.is_right), len(chosen.is_right)
@@ -171,8 +178,15 @@ def _judge_batch(
         for entities in find_entities(truth, scores, lengths)
     ]
     n_gold = sum(map(len, right))
+    before = [
+        (ent.start, ent.end, pipe.labels.index(ent.label_)) in known
+        for doc, of_doc, known in zip(docs, tags, right, strict=True)
+        for ent in doc.ents
+        if ent.label_ in pipe.labels and (of_doc[ent.start : ent.end] != MISSING).all()
+    ]
     for bias, each in judged.items():
         each.n_gold += n_gold
+        each.are_before_right += before
         found = pipe.decode(scores, lengths, bias)
         for of_doc, known, entities in zip(tags, right, found, strict=True):
             for *place, score in zip(*(x.tolist() for x in entities), strict=True):

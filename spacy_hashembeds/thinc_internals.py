@@ -1,5 +1,5 @@
-"""Parts of Thinc that are not in `thinc.api`, here alone: what another version of it
-may have moved.
+"""Parts of Thinc that are not in `thinc.api`, here alone but for `_compiled.pyx`: what
+another version of it may have moved.
 
 Nodes are known by their forward functions: whoever wraps one leaves its name.
 """
@@ -25,7 +25,7 @@ from thinc.layers.resizable import resize_linear_weighted, resize_model
 from thinc.layers.softmax import forward as softmax_forward
 from thinc.layers.with_array import forward as with_array_forward
 from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT
-from thinc.util import partial
+from thinc.util import gpu_is_available, partial
 
 # of a node; by `attrgetter`, as a plan asks for these of each node in each call
 get_forward = attrgetter("_func")
@@ -34,5 +34,5 @@ get_dims = attrgetter("_dims")
 get_store = attrgetter("_params")
 get_proxy = attrgetter("_params.proxy")
 
-#: Of a store: its parameters by node and name.
-get_params = attrgetter("_params")
+# of a store: its parameters by node and name
+get_arrays = attrgetter("_params")

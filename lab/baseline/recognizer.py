@@ -24,8 +24,8 @@ _FILE, _CFG = "model.crfsuite", "cfg"
 class CRF:
     """A CRF trained by CRFsuite: gives the entities of the likeliest BIO tags.
 
-    With an `outside_bias`, taken from the log-probability of O as by `token_ner`, the
-    tags are those whose probabilities, token by token, have the largest product.
+    With an `outside_bias` but 0, taken from the log-probability of O as by `token_ner`,
+    the tags are those whose probabilities, token by token, have the largest product.
     """
 
     def __init__(self) -> None:

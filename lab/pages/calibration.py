@@ -112,7 +112,7 @@ def balance(parts: NDArray, of_test: NDArray) -> dict[str, Any]:
 
 def _choose(parts: NDArray) -> int:
     f_scores = [_get_f1(parts[:, place]) for place in range(len(BIASES))]
-    return BIASES.index(choose_bias(f_scores))
+    return BIASES.index(choose_bias(f_scores, parts[:, 0, 2].sum()))
 
 
 def _get_f1(counts: NDArray) -> float:

@@ -71,9 +71,9 @@ def test_a_pipeline_is_measured_on_development_and_test_data(script, folder):
 def test_a_part_is_balanced_by_what_others_choose(script):
     """All others gain by a bias of 1, and one loses."""
     counts = np.zeros((5, len(BIASES), 3), dtype=int)
-    counts[:] = [4, 8, 8]
-    counts[1:, BIASES.index(1)] = [6, 8, 8]
-    counts[0, BIASES.index(1)] = [0, 8, 8]
+    counts[:] = [40, 80, 80]
+    counts[1:, BIASES.index(1)] = [60, 80, 80]
+    counts[0, BIASES.index(1)] = [0, 80, 80]
     found = script.balance(counts, counts[0])
     assert found["bias"] == 1
     assert found["dev"] == [0.5, 0.6]

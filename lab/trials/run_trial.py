@@ -15,7 +15,6 @@ from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
 from spacy.util import load_model, load_model_from_config, registry
 from spacy.vocab import Vocab
 from thinc.api import ConfigValidationError
-from thinc.util import gpu_is_available
 
 from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.analysis.pipelines import find_models
@@ -23,6 +22,7 @@ from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.files import bytes_on_disk, write_json
 from spacy_hashembeds.loading import load_config
+from spacy_hashembeds.thinc_internals import gpu_is_available
 
 from .processes import locked, run_command
 from .recorded import read_recorded

@@ -17,8 +17,9 @@ from .tags import BEGIN, END, INSIDE, KINDS, OUTSIDE, SOLE
 
 #: What a bias of O is chosen from, in the order of preference.
 BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
-#: By how much of F1 a bias has to be better than those before it.
-_GAIN = 0.005
+#: By how much of F1 a bias has to be better than those before it: a share of what one
+#: entity is worth, times the root of their number, or this at least.
+_SHARE, _LEAST_GAIN = 0.25, 0.005
 #: Far beyond all log-probabilities of float32.
 _MOST_BIAS = 100.0
 
@@ -69,19 +70,21 @@ DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
 
 def check_bias(bias: Any) -> None:
     """Check a bias of O that a file holds, or a user has set."""
-    if not (type(bias) in (int, float) and -_MOST_BIAS <= bias <= _MOST_BIAS):
+    is_number = isinstance(bias, int | float) and not isinstance(bias, bool)
+    if not (is_number and -_MOST_BIAS <= bias <= _MOST_BIAS):
         raise ValueError(
             "'outside_bias' should be a number, such as 0, or 2 to find more entities, "
             f"but is {quote(bias)}."
         )
 
 
-def choose_bias(f_scores: Sequence[float]) -> float:
+def choose_bias(f_scores: Sequence[float], n_gold: int) -> float:
     """Choose of `BIASES`, by F1 with each, the nearest to 0 that all but has the best.
 
-    So it stays 0 where others gain no more than chance gives.
+    The fewer entities there are to find, the more chance gains, and the more has to be
+    gained.
     """
-    least = max(f_scores) - _GAIN
+    least = max(f_scores) - max(_SHARE / max(n_gold, 1) ** 0.5, _LEAST_GAIN)
     return next(b for b, f in zip(BIASES, f_scores, strict=True) if f >= least)
 
 

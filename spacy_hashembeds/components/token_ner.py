@@ -85,7 +85,7 @@ class TokenNER(TrainablePipe):
 
     `cfg["outside_bias"]`, 0 unless `calibrate_ner` fits it or you set it, is taken from
     the log-probability of O before tags are chosen: above 0 more entities are found, of
-    which fewer are right.
+    which fewer are right. Training drops it, and `nlp.initialize`.
 
     Entities that a Doc has already stay, and none is found where one stands. White
     space neither begins nor ends an entity. Tokens whose annotation is missing
@@ -156,8 +156,11 @@ class TokenNER(TrainablePipe):
         self, scores: NDArray, lengths: NDArray, outside_bias: float
     ) -> list[Entities]:
         """Find the entities of Docs of these lengths by what `predict_tags` gave."""
-        biased = scores.copy()
-        biased[:, OUTSIDE] -= outside_bias
+        check_bias(outside_bias)
+        biased = scores
+        if outside_bias:
+            biased = scores.copy()
+            biased[:, OUTSIDE] -= outside_bias
         tags = DECODERS[self.decoding](biased, lengths)
         return find_entities(tags, scores, lengths, self.cfg["calibration"])
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
-from ..thinc_internals import ParamServer, get_dims, get_params, get_store
+from ..thinc_internals import ParamServer, get_arrays, get_dims, get_store
 from .plan import Seal
 
 # What was found in order: the parameters of each store, attributes and dimensions.
@@ -20,8 +20,8 @@ def peek(model: Model, name: str) -> NDArray:
     """Read a parameter as `get_param`, not to write to it: no seal is broken."""
     store = get_store(model)
     key = (model.id, name)
-    if isinstance(store.proxy, Seal) and key in get_params(store):
-        return cast(NDArray, get_params(store)[key])
+    if isinstance(store.proxy, Seal) and key in get_arrays(store):
+        return cast(NDArray, get_arrays(store)[key])
     return cast(NDArray, model.get_param(name))
 
 
@@ -41,7 +41,7 @@ def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None
         check(model)  # what comes from elsewhere can be other arrays each time
         return
     attrs = {**model.attrs, "dropout_rate": None}.values()
-    state = (*get_params(store).values(), *attrs, *get_dims(model).values(), *more)
+    state = (*get_arrays(store).values(), *attrs, *get_dims(model).values(), *more)
     checked = _checked.get(store, ())
     if are_same(checked, state):
         return

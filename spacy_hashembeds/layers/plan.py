@@ -27,10 +27,10 @@ from thinc.types import FloatsXd
 
 from ..thinc_internals import (
     ParamServer,
+    get_arrays,
     get_dims,
     get_forward,
     get_layers,
-    get_params,
     get_proxy,
     get_store,
 )
@@ -234,11 +234,11 @@ class Seal:
 
     def copy_params(self) -> dict[Any, Any]:
         """Copy the parameters of the store."""
-        return {key: array.copy() for key, array in get_params(self._store).items()}
+        return {key: array.copy() for key, array in get_arrays(self._store).items()}
 
     def has(self, copies: dict[Any, Any]) -> bool:
         """Tell whether the store has parameters equal to copies."""
-        params: dict[Any, Any] = dict(get_params(self._store))
+        params: dict[Any, Any] = dict(get_arrays(self._store))
         return params.keys() == copies.keys() and all(
             array.dtype == params[key].dtype and np.array_equal(array, params[key])
             for key, array in copies.items()
@@ -253,7 +253,7 @@ def _can_seal(model: Model) -> bool:
     """Tell whether parameters are numpy's, and not served by somebody else's proxy."""
     store = get_store(model)
     return isinstance(store.proxy, Seal | None) and all(
-        isinstance(array, np.ndarray) for array in get_params(store).values()
+        isinstance(array, np.ndarray) for array in get_arrays(store).values()
     )
 
 

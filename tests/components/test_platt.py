@@ -173,17 +173,25 @@ def test_scores_of_0_and_1_can_be_fitted_to():
 
 
 @pytest.mark.parametrize(
-    ("gains", "expected"),
+    ("n_gold", "gains", "expected"),
     [
-        ({}, 0.0),
-        ({2.0: 0.005}, 0.0),
-        ({2.0: 0.006}, 2.0),
-        ({-1.0: 0.03, 2.0: 0.02}, -1.0),
-        ({1.0: 0.026, 2.0: 0.03, 6.0: 0.031}, 1.0),  # nearly the best, and nearer to 0
+        (10_000, {}, 0.0),
+        (10_000, {2.0: 0.005}, 0.0),
+        (10_000, {2.0: 0.006}, 2.0),
+        (10_000, {-1.0: 0.03, 2.0: 0.02}, -1.0),
+        # nearly the best, and nearer to 0
+        (10_000, {1.0: 0.026, 2.0: 0.03, 6.0: 0.031}, 1.0),
+        # of 100, chance gains 2.5 points
+        (100, {2.0: 0.024}, 0.0),
+        (100, {2.0: 0.026}, 2.0),
+        (0, {}, 0.0),
     ],
 )
-def test_the_bias_is_the_nearest_to_0_that_has_all_but_the_best(gains, expected):
-    assert choose_bias([0.3 + gains.get(bias, 0.0) for bias in BIASES]) == expected
+def test_the_bias_is_the_nearest_to_0_that_has_all_but_the_best(
+    n_gold, gains, expected
+):
+    f_scores = [0.3 + gains.get(bias, 0.0) for bias in BIASES]
+    assert choose_bias(f_scores, n_gold) == expected
 
 
 # What they do in a pipeline.
@@ -353,6 +361,16 @@ def test_damaged_biases_are_refused(nlp, tmp_path, value):
     match = r"token_ner.*('outside_bias' should be a number, such|no number in JS)"
     with pytest.raises(ValueError, match=match):
         spacy.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "2", True, [1.0], np.float32(2), np.nan, np.inf]
+)
+def test_a_bias_that_is_set_is_checked_where_it_is_used(nlp, value):
+    other = make_pipeline().from_bytes(nlp.to_bytes())
+    other.get_pipe("token_ner").cfg["outside_bias"] = value
+    with pytest.raises(ValueError, match=r"'outside_bias' should be .*, or 2 to find"):
+        annotate(other)
 
 
 def test_bounds_are_no_damage():

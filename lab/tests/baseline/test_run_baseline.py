@@ -83,7 +83,9 @@ def test_the_bias_is_the_best_on_development_data(root, metrics, monkeypatch):
     f_scores = {bias: 0.5 - abs(bias - 2) / 10 for bias in BIASES}
     crf = nlp.get_pipe("crf")
     monkeypatch.setattr(run_module, "measure_f1", lambda *_: f_scores[crf.outside_bias])
-    assert run_module.choose_balance(nlp, []) == 2
+    docs = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
+    assert run_module.choose_balance(nlp, docs * 10) == 2
+    assert run_module.choose_balance(nlp, []) == 0  # which chance may have given
 
 
 def test_penalties_are_chosen_on_a_share_of_many_docs(monkeypatch):

@@ -11,8 +11,6 @@ from spacy.training import Example
 from spacy.util import registry
 from spacy.vectors import Vectors
 from thinc.api import Linear, Maxout, Model, PyTorchWrapper, chain, with_array
-from thinc.layers.chain import forward as chain_forward
-from thinc.layers.chain import init as chain_init
 
 from lab.trials.sizes import (
     count_embedding_parameters,
@@ -22,6 +20,7 @@ from lab.trials.sizes import (
     find_embeddings,
 )
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
+from spacy_hashembeds.thinc_internals import chain_forward, chain_init
 
 WIDTH = 8
 WORDS = ["one", "two", "two"]  # two norms, and one shape: xxx
