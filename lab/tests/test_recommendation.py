@@ -4,6 +4,7 @@ from statistics import fmean
 
 import pytest
 
+from lab.pages import calibration
 from lab.papers.paper import read_paper
 from lab.trials.results import TrialKey, read_results
 from spacy_hashembeds.analysis import recommendation
@@ -78,6 +79,22 @@ def test_what_pretraining_is_worth_is_what_was_measured():
     assert first.keys() == second.keys()
     gained = 100 * fmean(first[seed] - second[seed] for seed in first)
     assert pytest.approx(gained, abs=0.051) == recommendation.PRETRAINED_POINTS
+
+
+def test_what_calibration_is_worth_is_what_was_measured():
+    measured = calibration.read_measured(calibration.CALIBRATION)
+    said = recommendation.CALIBRATION
+    for dataset in DATASETS:
+        rows = [row for row in measured if row["dataset"] == dataset]
+        errors = (fmean(row["dev"][key] for row in rows) for key in ("before", "after"))
+        assert " and ".join(f"{100 * error:.1f}" for error in errors) in said
+        balanced = [row["balance"]["dev"] for row in rows if "balance" in row]
+        before, after = (fmean(f1) for f1 in zip(*balanced, strict=True))
+        gained = 100 * (after - before)
+        if dataset == "wnut17":
+            assert f"gains {gained:.1f} points on WNUT 2017" in said
+        else:
+            assert abs(gained) < 0.05
 
 
 def name_variant(variant: str, dataset: str) -> str:
