@@ -3,22 +3,18 @@
 All are timed by the host's clock, to the end of the GPU's work.
 """
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import product
 from time import perf_counter
 from typing import Any, NamedTuple
-from unittest import mock
 
 from spacy.tokens import Doc
 from thinc.api import Adam, CupyOps, Model, Ops, set_current_ops
 
 from spacy_hashembeds.acceleration.blas import keeping_ops
 from spacy_hashembeds.acceleration.installation import examine_gpu
-from spacy_hashembeds.kernels.cuda import DETERMINISTIC_NAME
 
 from . import layers
 from .data import (
@@ -43,7 +39,6 @@ from .pipelines import (
 )
 from .timing import Json, Results, Schedule, time_in_turns, time_ways
 
-FIXED, ATOMIC = "ours, fixed order", "ours, atomic"
 PREPARE_TRAIN = partial(prepare_train, dropout=0.0)
 
 
@@ -132,46 +127,30 @@ def measure_equality(
     """
     batches = batch_by_words(docs, 10 * BATCH_WORDS, 20)
 
-    def train(model: Model, is_fixed: bool) -> bytes:
+    def train(model: Model) -> bytes:
         model, optimizer = device.move(model), Adam(0.001)
-        with order_fixed(is_fixed):
-            for batch in batches:
-                PREPARE_TRAIN(model, [batch])()
-                model.finish_update(optimizer)
+        for batch in batches:
+            PREPARE_TRAIN(model, [batch])()
+            model.finish_update(optimizer)
         return model.to_bytes()
 
     stock, ours = models.values()
-    ways = {FIXED: (ours, True), ATOMIC: (ours, False), SPACY: (stock, True)}
-    return {way: train(*how) == train(*how) for way, how in ways.items()}
+    ways = {OURS: ours, SPACY: stock}
+    return {way: train(model) == train(model) for way, model in ways.items()}
 
 
 def measure_pipelines(
     device: Device, docs: Sequence[Doc], schedule: Schedule, sizes: Sizes
 ) -> tuple[Json, Json]:
-    """Measure `nlp.pipe` and `nlp.update`, and what adding up gradients in a fixed
-    order takes of it; and compare annotations before.
-    """
+    """Measure `nlp.pipe` and `nlp.update`, and compare annotations before."""
     source = train(partial(build_pipeline, SPACY), docs, sizes.steps)
     makes = make_copies((SPACY, OURS), build_pipeline, source)
     piped = batch_by_docs(docs, sizes.docs, schedule.rounds)
     updated = cut_updates(docs, sizes.updates, schedule.rounds)
-    updating = {SPACY: makes[SPACY], FIXED: makes[OURS], ATOMIC: makes[OURS]}
     clock = device.read_clock
     return compare_annotations(makes, piped[0]), {
         "`nlp.pipe`": time_in_turns(makes, prepare_pipe, piped, schedule, clock=clock),
         "`nlp.update`": time_in_turns(
-            updating,
-            prepare_update,
-            updated,
-            schedule,
-            contexts={ATOMIC: partial(order_fixed, False)},
-            clock=clock,
+            makes, prepare_update, updated, schedule, clock=clock
         ),
     }
-
-
-@contextmanager
-def order_fixed(is_fixed: bool) -> Iterator[None]:
-    """Have gradients be added up in a fixed order, or not, by the user's setting."""
-    with mock.patch.dict(os.environ, {DETERMINISTIC_NAME: str(int(is_fixed))}):
-        yield

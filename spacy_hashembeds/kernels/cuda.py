@@ -17,15 +17,11 @@ from typing import Any
 import numpy as np
 from thinc.api import CupyOps, Ops, get_array_module
 
-from .compiled import read_switch
 from .distinct import MAX_COLUMNS
 from .rows import Array, Table, describe_finder
 
 #: A compiled kernel, as CuPy has them: takes a grid, a block and arguments.
 Kernel = Callable[[tuple[int], tuple[int], tuple], None]
-
-#: The name of the environment variable that says in which order gradients are added up.
-DETERMINISTIC_NAME = "SPACY_HASHEMBEDS_DETERMINISTIC"
 
 HEADER = Path(__file__).with_name("rows.h")
 SOURCE = Path(__file__).with_name("embed.cu")
@@ -51,11 +47,6 @@ _COLUMNS = np.dtype([("column", _COLUMN, (MAX_COLUMNS,))])
 def is_used_by(ops: Ops) -> bool:
     """Tell whether a layer that has these ops is on a GPU."""
     return isinstance(ops, _GPU_OPS)
-
-
-def is_deterministic() -> bool:
-    """Read from the environment whether to add up gradients in a fixed order."""
-    return read_switch(DETERMINISTIC_NAME, "for equal seeds to give equal weights")
 
 
 def gather_rows(
@@ -101,18 +92,10 @@ def scatter_rows(
     scale: Array | None = None,
 ) -> None:
     """Add to tables' gradients: backpropagates `gather_rows`, which made pairs."""
-    in_order = is_deterministic()
     if len(pairs) == 0:
         return
     columns, n_slots = _describe(gradients)
     n_columns, width = len(gradients), gradients[0].array.shape[1]
-    if not in_order:
-        n, size = len(d_out), _find_vector_size(gradients, d_out, scale)
-        n_blocks = -(-n * n_columns * (width // size) // THREADS)
-        args: tuple = (pairs, d_out, weights, scale, columns, n_columns, n_slots)
-        sizes: tuple = (np.uint64(n), width // size, d_out.shape[1] // size)
-        _launch("scatter_atomically", size, n_blocks, *args, *sizes)
-        return
     xp, chunk_size = get_array_module(pairs), _get_chunk_size(len(pairs))
     n_chunks = -(-len(pairs) // chunk_size)
     heads, tails = xp.empty((2, n_chunks, width), dtype="float32")

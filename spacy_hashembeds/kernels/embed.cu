@@ -1,5 +1,5 @@
 // Embedding tables on a GPU: find the rows of keys, gather and sum them; and add up the
-// gradients of rows, in a fixed order or by atomic additions.
+// gradients of rows, in a fixed order.
 //
 // Compiled by CuPy when it is first needed, after rows.h (see cuda.py), without any other
 // header: no includes here. Neighbouring threads take neighbouring numbers of a row, so
@@ -41,15 +41,6 @@ __device__ inline void multiply(float4& product, float x) {
     product.y *= x;
     product.z *= x;
     product.w *= x;
-}
-
-__device__ inline void add_atomically(float* sum, float x) { atomicAdd(sum, x); }
-
-__device__ inline void add_atomically(float4* sum, float4 x) {
-    atomicAdd(&sum->x, x.x);
-    atomicAdd(&sum->y, x.y);
-    atomicAdd(&sum->z, x.z);
-    atomicAdd(&sum->w, x.w);
 }
 
 // A pair says that a row is in a certain place: a slot of a token. Sorted pairs have
@@ -212,31 +203,5 @@ extern "C" __global__ void join_runs(
             add(sum, heads[next * width + v]);
         const uint32 c = find_column(columns, n_columns, row, 0);
         add_to_row(columns.column[c], row, width, v, sum);
-    }
-}
-
-// Add up the gradients of each row in any order: pairs need not be sorted.
-extern "C" __global__ void scatter_atomically(
-    const uint64* __restrict__ pairs, const Vector* __restrict__ d_out,
-    const float* __restrict__ weights, const Vector* __restrict__ scale,
-    const SHARED_ARGUMENT Columns columns, uint32 n_columns, uint32 n_slots, uint64 n,
-    uint32 width, uint32 d_out_stride) {
-    const uint64 n_threads = (uint64)gridDim.x * blockDim.x;
-    for (uint64 i = (uint64)blockIdx.x * blockDim.x + threadIdx.x;
-         i < n * n_columns * width; i += n_threads) {
-        const uint64 place = i / width, token = place / n_columns;
-        const uint32 v = (uint32)(i - place * width);
-        const uint32 c = (uint32)(place - token * n_columns);
-        const Column& column = columns.column[c];
-        Vector grad = d_out[token * d_out_stride + c * width + v];
-        if (scale) multiply(grad, scale[c * width + v]);
-        const uint64 slot = token * n_slots + column.first_slot;
-        for (uint32 k = 0; k < column.num_hashes; ++k) {
-            if (get_row(pairs[slot + k]) == NO_ROW) continue;
-            const uint64 row = get_row(pairs[slot + k]) - column.first_row;
-            Vector x = grad;
-            if (weights) multiply(x, weights[slot + k]);
-            add_atomically((Vector*)column.table + row * width + v, x);
-        }
     }
 }

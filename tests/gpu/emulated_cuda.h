@@ -41,8 +41,6 @@ std::function<void()> work;
 // Leaves the others their turns. It goes on when all of them wait, or are done.
 inline void __syncthreads() { swapcontext(&running->context, &turns); }
 
-inline float atomicAdd(float* sum, float x) { return std::exchange(*sum, *sum + x); }
-
 template <typename... Arguments, std::size_t... I>
 void call(void (*kernel)(Arguments...), void** arguments, std::index_sequence<I...>) {
     kernel(*static_cast<std::remove_reference_t<Arguments>*>(arguments[I])...);

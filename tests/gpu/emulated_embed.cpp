@@ -5,4 +5,3 @@
 LAUNCHER(gather_sum)
 LAUNCHER(sum_runs)
 LAUNCHER(join_runs)
-LAUNCHER(scatter_atomically)

@@ -157,16 +157,12 @@ def test_gather_rows(gpu, batch, n_more, has_scale, has_weights):
     n_more=st.sampled_from([0, 1, 4]),
     has_scale=st.booleans(),
     has_weights=st.booleans(),
-    is_deterministic=st.booleans(),
 )
-def test_scatter_rows(
-    gpu, batch, n_more, has_scale, has_weights, is_deterministic, monkeypatch
-):
+def test_scatter_rows(gpu, batch, n_more, has_scale, has_weights):
     arrays, finders, keys = batch
     weights = draw_weights(finders, len(keys)) if has_weights else None
     width = arrays[0].shape[1]
     n_columns = len(arrays) * width
-    monkeypatch.setenv(cuda.DETERMINISTIC_NAME, str(int(is_deterministic)))
     state = numpy.random.default_rng(0)
     d_out = state.normal(size=(len(keys), n_columns + n_more)).astype("f")
     scale = numpy.arange(n_columns, dtype="f") % 3 if has_scale else None
@@ -232,13 +228,11 @@ def test_more_tokens_than_one_grid(gpu, monkeypatch):
     all_rows = find_all(arrays, finders, keys)
     sums = [E[rows].sum(axis=1) for E, rows in zip(arrays, all_rows, strict=True)]
     assert_close(gpu.get(out), numpy.concatenate(sums, axis=1))
-    for value in ("0", "1"):
-        monkeypatch.setenv(cuda.DETERMINISTIC_NAME, value)
-        gradients = put(gpu, [numpy.zeros_like(E) for E in arrays], finders)
-        cuda.scatter_rows(pairs, gpu.array(numpy.ones((500, 8), "f")), gradients)
-        for gradient, rows in zip(gradients, all_rows, strict=True):
-            counts = numpy.bincount(rows.reshape(-1), minlength=len(gradient.array))
-            assert (gpu.get(gradient.array) == counts[:, None]).all()
+    gradients = put(gpu, [numpy.zeros_like(E) for E in arrays], finders)
+    cuda.scatter_rows(pairs, gpu.array(numpy.ones((500, 8), "f")), gradients)
+    for gradient, rows in zip(gradients, all_rows, strict=True):
+        counts = numpy.bincount(rows.reshape(-1), minlength=len(gradient.array))
+        assert (gpu.get(gradient.array) == counts[:, None]).all()
 
 
 @pytest.mark.parametrize(
@@ -292,16 +286,6 @@ def test_too_many_rows_to_number(gpu):
     table = Table(numpy.zeros((2, 4), "f"), Hashing(seed=1, num_hashes=4))
     with pytest.raises(ValueError, match=r"less than 4294967296 rows"):
         cuda.gather_rows(keys, [table], numpy.zeros((1, 4), "f"))
-
-
-def test_determinism_is_a_setting(monkeypatch):
-    monkeypatch.delenv(cuda.DETERMINISTIC_NAME, raising=False)
-    assert cuda.is_deterministic()
-    monkeypatch.setenv(cuda.DETERMINISTIC_NAME, "0")
-    assert not cuda.is_deterministic()
-    monkeypatch.setenv(cuda.DETERMINISTIC_NAME, "no")
-    with pytest.raises(ValueError, match=r"DETERMINISTIC should be 1, .* is 'no'"):
-        cuda.is_deterministic()
 
 
 def test_chunks_grow_with_the_batch():
