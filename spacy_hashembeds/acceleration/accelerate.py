@@ -232,8 +232,8 @@ class Conversion:
         self.factories = find_replacements(before.nlp, config)
         self.tokenizer = is_tokenizer_replaceable(before.nlp, config)
         self.batch_size = find_batch_size(before.nlp)
-        left = find_irreplaceable(before.nlp)
-        check_convertible(config, name, settings.precision, self.factories, left)
+        self.left = find_irreplaceable(before.nlp)
+        check_convertible(config, name, settings.precision, self.factories, self.left)
 
     def run(
         self,
@@ -318,8 +318,7 @@ class Conversion:
                 *(["nlp.tokenizer"] if self.tokenizer else []),
                 *([] if self.batch_size is None else ["nlp.batch_size"]),
             ],
-            left=find_unconvertible(self.config, blas=settings.blas)
-            | find_irreplaceable(before.nlp),
+            left=find_unconvertible(self.config, blas=settings.blas) | self.left,
             texts=parity.texts,
             tokens=parity.tokens,
             unchecked=parity.unchecked,
