@@ -92,23 +92,16 @@ def build_subwords(**options) -> Model:
 
 BUILDERS = {
     "one hash": lambda vocab: build_hash(vocab, num_hashes=1),
-    "three hashes": lambda vocab: build_hash(vocab, num_hashes=3),
     "four hashes": build_hash,
     "one column": lambda vocab: build_hash(vocab, attrs=["NORM"]),
     "one piece": lambda vocab: build_hash(vocab, maxout_pieces=1),
-    "two pieces": lambda vocab: build_hash(vocab, maxout_pieces=2),
     "vectors": lambda vocab: build_hash(vocab, include_static_vectors=True),
-    "width 8": lambda vocab: build_hash(vocab, width=8),
     "width 8, vectors": lambda vocab: build_lookup(
         vocab, width=8, include_static_vectors=True
     ),
     "lookup": build_lookup,
     "lookup, unk 2": lambda vocab: build_lookup(vocab, unk=2),
-    "lookup, vectors": lambda vocab: build_lookup(vocab, include_static_vectors=True),
     "weighted": lambda vocab: build_weighted(vocab, importance_rows=[50, 30, 20]),
-    "weighted, four hashes": lambda vocab: build_weighted(
-        vocab, importance_rows=[50, 30, 20], num_hashes=4
-    ),
     "weighted, same hash": lambda vocab: build_weighted(
         vocab, importance_rows=[50, 30, 20], num_hashes=3, same_hash=True
     ),
@@ -144,9 +137,20 @@ def get_nodes(model, *names) -> list[Model]:
 
 
 def get_weights(model) -> list[tuple[Model, str]]:
-    tables = ("hashembed", "symbolembed", "weightedhashembed", "hybridembed")
-    nodes = get_nodes(model, *tables, "maxout", "layernorm")
-    return [(node, name) for node in nodes for name in node.param_names]
+    return [(node, name) for node in model.walk() for name in node.param_names]
+
+
+def note_calls(node) -> list:
+    """Wrap a node, which leaves its name, and note what each of its calls is given."""
+    inputs = []
+    forward = node._func
+
+    def wrapped(model, X, is_train):
+        inputs.append(X)
+        return forward(model, X, is_train)
+
+    node.replace_callbacks(wrapped, init=node.init)
+    return inputs
 
 
 def change_in_place(model, docs):
