@@ -18,11 +18,7 @@ from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
 )
 from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
 from spacy_hashembeds.layers.params import peek
-from spacy_hashembeds.layers.symboltaker import (
-    Symbols,
-    find_symbol_takers,
-    give_symbols,
-)
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers, give_symbols
 from spacy_hashembeds.symbols import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
@@ -78,12 +74,17 @@ def build_hybrid(vocab, **options) -> Model:
 
 def initialize(model, vocab) -> Model:
     """Initialise an embedder, with symbols for those layers that take some."""
-    counts = count_values(make_docs(vocab), ATTRS)
-    tables = cut_symbols(counts, min_freq=2, lang="en")
+    docs = make_docs(vocab)
+    return give_counted(model, docs).initialize(X=docs)
+
+
+def give_counted(model, docs, *, min_freq=2) -> Model:
+    """Give the layers that take symbols those of some Docs."""
     for layer in find_symbol_takers(model):
-        table = tables.get_table(layer.attrs["key"])
-        give_symbols(layer, Symbols(table.frequent, table.rare))
-    return model.initialize(X=make_docs(vocab))
+        attr = layer.attrs["key"]
+        tables = cut_symbols(count_values(docs, [attr]), min_freq=min_freq, lang="en")
+        give_symbols(layer, tables.get_table(attr))
+    return model
 
 
 def build_subwords(**options) -> Model:

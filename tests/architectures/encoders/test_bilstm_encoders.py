@@ -49,13 +49,6 @@ def test_sizes_are_those_of_the_paper():
         assert sum(sizes) == n_parameters
 
 
-def test_the_width_of_the_input_is_found(name):
-    model = build(name)
-    assert model.get_dim("nO") == WIDTHS[name]
-    model.initialize(X=make_batch([3, 2]))
-    assert model.get_dim("nI") == 12
-
-
 def test_directions_have_equal_parts(name):
     with pytest.raises(ValueError, match=r"'width' should be .*, but is 21"):
         ENCODERS[name](width=21)

@@ -1,12 +1,9 @@
 """The Transformer in spaCy's pipelines."""
 
 import pytest
-import spacy
 
 from spacy_hashembeds.layers import torchlayer
 from spacy_hashembeds.layers.transformer import TransformerEncoder
-
-from ...toy_encoders import make_tok2vec
 
 pytestmark = pytest.mark.torch
 
@@ -51,14 +48,6 @@ def test_no_dropout_is_zero(rate):
 def test_sizes_that_can_not_be_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         build(**settings)
-
-
-def test_embeddings_of_another_width_are_refused():
-    nlp = spacy.blank("en")
-    tok2vec = make_tok2vec("TransformerEncoder", 24, **SIZES)
-    nlp.add_pipe("tok2vec", config={"model": tok2vec})
-    with pytest.raises(ValueError, match=r"'width' of.*that of the embeddings is 12\."):
-        nlp.initialize()
 
 
 def test_without_pytorch_the_error_names_the_extra(monkeypatch):
