@@ -27,21 +27,11 @@ from ...toy_classifiers import (
     measure_accuracy,
     train,
 )
+from ...toy_embedders import get_nodes
 
 DEEP = {"hidden_layers": 2, "hidden_width": 12}
 TRICK = {"importance_rows": 0, "num_hashes": 1, "rows": 5000}
-VARIANTS = [
-    {},
-    DEEP,
-    TRICK,
-    {"max_snippet": None},
-    {"ngram_size": 3, "importance_rows": 5000},
-]
 TEXTS = [text for text, _ in make_texts(12, seed=3)] + ["", ", . !", "great"]
-
-
-def get_nodes(model, name):
-    return [node for node in model.walk() if node.name == name]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +39,7 @@ def trained():
     return train(make_pipeline(make_config(**DEEP)))
 
 
-@pytest.mark.parametrize("arguments", VARIANTS, ids=str)
+@pytest.mark.parametrize("arguments", [DEEP, TRICK], ids=str)
 def test_it_learns_and_comes_back(arguments, tmp_path):
     nlp = train(make_pipeline(make_config(**arguments)))
     assert measure_accuracy(nlp) > 0.95
@@ -91,7 +81,7 @@ def test_labels_that_do_not_exclude_each_other():
     examples = make_independent_examples(nlp)
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.05
-    for _ in range(150):
+    for _ in range(60):
         nlp.update(examples, sgd=optimizer)
     assert nlp.get_pipe("textcat").model.attrs["multi_label"] is True
     hits = [
@@ -100,56 +90,6 @@ def test_labels_that_do_not_exclude_each_other():
         for label, truth in example.reference.cats.items()
     ]
     assert sum(hits) / len(hits) > 0.9
-
-
-def test_missing_labels_teach_nothing():
-    nlp = train(
-        make_pipeline(make_config(exclusive_classes=False), "textcat_multilabel")
-    )
-    model = nlp.get_pipe("textcat").model
-    for node in model.walk():
-        for name in node.grad_names:
-            node.set_grad(name, node.get_grad(name) * 0)
-    scores, backprop = model.begin_update([nlp.make_doc("great film")])
-    backprop(np.zeros_like(scores))
-    grads = [n.get_grad(name) for n in model.walk() for name in n.grad_names]
-    assert grads
-    assert not any(grad.any() for grad in grads)
-
-
-def test_it_sums_the_vectors_of_ngrams(trained):
-    """A text's vector does not depend on where its n-grams stand."""
-    model = train(make_pipeline(make_config(ngram_size=1))).get_pipe("textcat").model
-    words = ["great", "plot", "awful", "plot"]
-    docs = [Doc(Vocab(), words=w) for w in (words, words[::-1])]
-    one, two = model.predict(docs)
-    np.testing.assert_allclose(one, two, rtol=1e-5)
-
-
-def test_importance_weights_begin_near_zero_and_grow_where_needed():
-    nlp = make_pipeline(make_config())
-    nlp.initialize(lambda: make_examples(nlp))
-    (embed,) = get_nodes(nlp.get_pipe("textcat").model, "weightedhashembed")
-    assert 0.0004 < embed.get_param("P").std() < 0.0006
-    train(nlp)
-    (embed,) = get_nodes(nlp.get_pipe("textcat").model, "weightedhashembed")
-    assert abs(embed.get_param("P")).max() > 0.05
-
-
-def test_memory_does_not_grow_with_the_ngrams_seen():
-    nlp = make_pipeline(make_config())
-    nlp.initialize(lambda: make_examples(nlp))
-    model = nlp.get_pipe("textcat").model
-    sizes = []
-    for n in (10, 2000):
-        docs = [Doc(nlp.vocab, words=[f"w{i}" for i in range(n)])]
-        model.predict(docs)
-        sizes.append(len(model.to_bytes()))
-    assert sizes[0] == sizes[1]
-    n_parameters = sum(
-        node.get_param(name).size for node in model.walk() for name in node.param_names
-    )
-    assert n_parameters == 50 * 8 + 500 * 2 + 2 * 8 + 2
 
 
 @pytest.mark.parametrize(
@@ -161,28 +101,22 @@ def test_memory_does_not_grow_with_the_ngrams_seen():
     ],
 )
 def test_words(attr, include_punctuation, expected):
-    doc = Doc(Vocab(), words=["The", "film", ",", "\n", "b"])
-    nlp = spacy.blank("en")
-    docs = [Doc(nlp.vocab, words=[t.text for t in doc]), Doc(nlp.vocab)]
+    vocab = spacy.blank("en").vocab
+    docs = [Doc(vocab, words=["The", "film", ",", "\n", "b"]), Doc(vocab)]
     words = extract_words(attr, include_punctuation=include_punctuation).predict(docs)
-    assert [nlp.vocab.strings[int(key)] for key in words.dataXd] == expected
+    assert [vocab.strings[int(key)] for key in words.dataXd] == expected
     assert words.lengths.tolist() == [len(expected), 0]
 
 
-@pytest.mark.parametrize("arguments", VARIANTS, ids=str)
-@pytest.mark.parametrize("texts", [[""], ["", ""], [", ."], ["great"], ["", "a great"]])
-def test_texts_with_little_or_nothing_in_them(arguments, texts):
-    nlp = make_pipeline(make_config(**arguments))
-    nlp.initialize(lambda: make_examples(nlp))
-    model = nlp.get_pipe("textcat").model
-    docs = [nlp.make_doc(text) for text in texts]
+@pytest.mark.parametrize("text", [", .", "great"])
+def test_batches_with_one_word_or_none(trained, text):
+    """The statistics of which batch normalisation can't be made of."""
+    model = trained.get_pipe("textcat").model.copy()
+    docs = [trained.make_doc(text)]
     scores, backprop = model.begin_update(docs)
     backprop(scores - 1)
     model.finish_update(Adam(0.001))
-    predicted = model.predict(docs)
-    assert predicted.shape == (len(texts), 2)
-    assert predicted.dtype == "float32"
-    assert np.isfinite(predicted).all()
+    assert np.isfinite(model.predict(docs)).all()
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
@@ -220,46 +154,6 @@ def test_rehearsal_goes_on_after_a_label_was_added():
     docs = [nlp.make_doc("great")]
     assert copied.predict(docs).shape == (1, 3)
     assert nlp.get_pipe("textcat").model.predict(docs).shape == (1, 2)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("softmax_temperature", 0, "a number from 0.001 to 1000, but is 0"),
-        ("softmax_normalize", False, "True, but is False"),
-    ],
-)
-def test_damaged_dense_layers_are_refused(trained, name, value, expected):
-    model = trained.get_pipe("textcat").model.copy()
-    docs = [trained.make_doc("great")]
-    model.predict(docs)
-    get_nodes(model, "softmax")[0].attrs[name] = value
-    with pytest.raises(ValueError, match=f"'{name}' of layer .* should be {expected}"):
-        model.predict(docs)
-
-
-def test_disabled_pipes(trained):
-    assert trained("great film").cats
-    with trained.select_pipes(disable=["textcat"]):
-        assert not trained("great film").cats
-    assert trained("great film").cats
-
-
-def test_averages_of_weights_leave_batch_normalisation_as_it_is(trained):
-    model = trained.get_pipe("textcat").model
-    optimizer = Adam(0.1, use_averages=True)
-    docs = [trained.make_doc(text) for text in TEXTS]
-    for _ in range(3):
-        scores, backprop = model.begin_update(docs)
-        backprop(scores - 1)
-        model.finish_update(optimizer)
-    nodes = get_nodes(model, "batchnorm")
-    assert len(nodes) == 3
-    before = [node.get_param("mean").copy() for node in nodes]
-    with model.use_params(optimizer.averages):
-        assert np.isfinite(model.predict(docs)).all()
-        for node, mean in zip(nodes, before, strict=True):
-            np.testing.assert_array_equal(node.get_param("mean"), mean)
 
 
 def test_the_number_of_labels_as_an_argument():
