@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
+from spacy.ml.models.tok2vec import build_Tok2Vec_model
 from spacy.tokens import Doc
 from spacy.util import registry
-from thinc.api import Config, Model, fix_random_seed, get_current_ops, set_dropout_rate
+from thinc.api import Model, fix_random_seed, get_current_ops, set_dropout_rate
 
+from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
+    MultiFewerHashEmbed,
+)
+from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
+    MaxoutWindowEncoder,
+)
 from spacy_hashembeds.architectures.pretraining.pretrain_shuffle_random import (
     PretrainShuffleRandom,
     corrupt_docs,
@@ -20,6 +27,7 @@ from spacy_hashembeds.architectures.pretraining.pretrain_shuffle_random import (
 from spacy_hashembeds.corpora.rawtexts import MEASURES
 from spacy_hashembeds.kernels.corruption import INTACT, RANDOM, SHUFFLED
 
+from ... import toy_embedders
 from ...conftest import with_contractions
 
 NAME = "spacy-hashembeds.PretrainShuffleRandom.v1"
@@ -87,26 +95,24 @@ def test_what_is_not_replaced_is_as_it_was(docs):
     assert made[2][1].norm_ == "smile"
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_words_come_whole_and_white_space_stays(docs, seed):
-    before, spaces = read(docs), read(docs, ["SPACY"])
+    before = read(docs)
     made, labels = corrupt(docs, 0.4, 0.4, seed=seed)
     assert read(docs) == before  # what was given is left alone
-    after = read(made)
-    assert [of_token[0] for of_token in read(made, ["SPACY"])] == [
-        of_token[0] for of_token in spaces
-    ]
-    texts = np.repeat(np.arange(len(docs)), [len(doc) for doc in docs])
-    for place, (old, new, label) in enumerate(zip(before, after, labels, strict=True)):
-        own = {w for w, text in zip(before, texts, strict=True) if text == texts[place]}
-        others = {
-            w for w, text in zip(before, texts, strict=True) if text != texts[place]
-        }
+    for old, new in zip(docs, made, strict=True):
+        np.testing.assert_array_equal(old.to_array("SPACY"), new.to_array("SPACY"))
+    texts = [i for i, doc in enumerate(docs) for _ in doc]
+    for text, old, new, label in zip(texts, before, read(made), labels, strict=True):
         if label == INTACT:
             assert new == old
+            continue
+        assert new[0] != old[0]  # another word
+        sources = {t for t, word in zip(texts, before, strict=True) if word == new}
+        if label == SHUFFLED:
+            assert text in sources
         else:
-            assert new[0] != old[0]  # another word
-            assert new in (own if label == SHUFFLED else others)
+            assert sources - {text}
     assert {INTACT, SHUFFLED, RANDOM} == set(labels.tolist())
 
 
@@ -119,35 +125,16 @@ def test_docs_of_several_vocabs_are_refused(docs):
 # The layer
 
 
-def make_tok2vec(dropout: float = 0.0) -> Model:
-    """A small tok2vec, without dropout unless it is set."""
-    blocks = """
-    [model]
-    @architectures = "spacy.Tok2Vec.v2"
-
-    [model.embed]
-    @architectures = "spacy-hashembeds.MultiFewerHashEmbed.v1"
-    width = 8
-    attrs = ["NORM", "SHAPE"]
-    rows = [50, 20]
-    include_static_vectors = false
-
-    [model.encode]
-    @architectures = "spacy-hashembeds.MaxoutWindowEncoder.v1"
-    width = 8
-    depth = 1
-    window_size = 1
-    maxout_pieces = 2
-    """
-    return registry.resolve(Config().from_str(blocks))["model"]
-
-
 def build(docs: list[Doc], **settings: Any) -> Model:
     """The objective over a small tok2vec, resolved as from a config."""
     fix_random_seed(0)
     block = {"objective": {"@architectures": NAME, **settings}}
     create_objective = registry.resolve(block)["objective"]
-    model = create_objective(docs[0].vocab, make_tok2vec())
+    embed = MultiFewerHashEmbed(
+        width=8, attrs=["NORM", "SHAPE"], rows=[50, 20], include_static_vectors=False
+    )
+    encode = MaxoutWindowEncoder(width=8, window_size=1, maxout_pieces=2, depth=1)
+    model = create_objective(docs[0].vocab, build_Tok2Vec_model(embed, encode))
     return model.initialize(X=docs)
 
 
@@ -159,17 +146,9 @@ def randomize(model: Model) -> Model:
     return model
 
 
-def get_weights(model: Model) -> list[np.ndarray]:
-    return [n.get_param(p) for n in model.walk() for p in n.param_names]
-
-
 def get_gradients(model: Model) -> list[np.ndarray]:
-    return [
-        n.get_grad(p).copy()
-        for n in model.walk()
-        for p in n.param_names
-        if n.has_grad(p)
-    ]
+    """Copy the gradients, which what comes is added to."""
+    return [gradient.copy() for gradient in toy_embedders.get_gradients(model)]
 
 
 def update(model: Model, docs: list[Doc], seed: int = 0):
@@ -178,13 +157,6 @@ def update(model: Model, docs: list[Doc], seed: int = 0):
     predictions, backprop = model.begin_update(docs)
     loss, gradient = model.attrs["loss"](model.ops, docs, predictions)
     return loss, gradient, backprop
-
-
-def test_the_loss_begins_with_that_of_guessing(docs):
-    loss, gradient, _ = update(build(docs), docs)
-    n = sum(map(len, docs))
-    assert loss == pytest.approx(n * np.log(3), rel=1e-5)
-    assert gradient.shape == (n, 3)
 
 
 def test_the_loss_is_a_sum_and_the_gradient_that_of_a_mean():
@@ -217,18 +189,6 @@ def test_gradients_are_those_of_finite_differences(docs):
                 slope = (losses[1] - losses[2]) / (2 * eps)
                 assert found[index] == pytest.approx(slope, abs=5e-4)
     assert any(abs(gradient).max() > 1e-3 for gradient in get_gradients(model))
-
-
-def test_gradients_are_left_alone_and_add_up(docs):
-    model = randomize(build(docs))
-    _, gradient, backprop = update(model, docs)
-    given = gradient.copy()
-    backprop(gradient)
-    once = get_gradients(model)
-    backprop(gradient)
-    np.testing.assert_array_equal(gradient, given)
-    for first, second in zip(once, get_gradients(model), strict=True):
-        np.testing.assert_allclose(second, 2 * first, rtol=1e-4, atol=1e-6)
 
 
 def test_predictions_are_of_docs_as_they_are(docs):
@@ -264,14 +224,6 @@ def test_batches_without_a_token(docs, n_empty):
     backprop(gradient)
     assert not any(gradient.any() for gradient in get_gradients(model))
     assert model.predict(empty)[0].shape == (0, 3)
-
-
-def test_batches_with_one_token(docs):
-    model = randomize(build(docs))
-    loss, gradient, backprop = update(model, [docs[1], docs[4], docs[1]])
-    assert loss > 0
-    backprop(gradient)
-    assert any(gradient.any() for gradient in get_gradients(model))
 
 
 def test_dropout_is_that_of_pretraining(docs):
@@ -322,20 +274,14 @@ def test_a_loss_is_measured_as_it_is_learned_by(docs):
 
 def test_measuring_changes_nothing(docs):
     """Neither weights nor gradients, nor what is drawn thereafter."""
-    model, other = randomize(build(docs)), randomize(build(docs))
-    weights = [weight.copy() for weight in get_weights(model)]
+    model = randomize(build(docs))
+    weights = model.to_bytes()
     fix_random_seed(1)
     losses = {measure_loss(model, docs) for _ in range(3)}
     assert len(losses) == 1
     assert np.random.uniform() == np.random.RandomState(1).uniform()
     assert not get_gradients(model)
-    for before, after in zip(weights, get_weights(model), strict=True):
-        np.testing.assert_array_equal(before, after)
-    for measured in (model, other):
-        _, gradient, backprop = update(measured, docs)
-        backprop(gradient)
-    for mine, theirs in zip(get_gradients(model), get_gradients(other), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    assert model.to_bytes() == weights
 
 
 def test_many_texts_are_measured_like_few(docs):
@@ -356,7 +302,7 @@ def test_the_reader_learns_how_to_measure(docs):
     assert measure(docs) == measure_loss(model, docs)
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.5, "0.1", None, True, float("nan")])
+@pytest.mark.parametrize("value", [-0.1, 1.5, None, float("nan")])
 @pytest.mark.parametrize("name", ["shuffle", "random"])
 def test_damaged_attributes_are_refused(docs, name, value):
     model = build(docs)
