@@ -1,7 +1,6 @@
 from collections import Counter
 from itertools import product
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,40 +13,13 @@ from spacy_hashembeds.hashing.collisions import (
 )
 
 
-def simulate(values: int, rows: int, num_hashes: int, runs: int) -> np.ndarray:
-    """Rows reached and values colliding in simulations. *Shape:* `(runs, 2)`."""
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(runs):
-        drawn = rng.integers(rows, size=(values, num_hashes))
-        codes = Counter(tuple(sorted(code)) for code in drawn.tolist())
-        colliding = sum(count for count in codes.values() if count > 1)
-        found.append((len(set(drawn.reshape(-1).tolist())), colliding))
-    return np.array(found)
-
-
 @pytest.mark.parametrize(
-    ("values", "rows", "num_hashes"),
-    [
-        (200, 100, 1),
-        (1000, 100, 1),
-        (1000, 100, 2),
-        (500, 20, 3),
-        (500, 12, 4),
-        (50, 3, 4),
-        (2, 2, 4),
-    ],
+    ("values", "rows", "num_hashes"), [(1, 4, 3), (2, 5, 2), (3, 2, 3), (5, 4, 1)]
 )
-def test_closed_forms_agree_with_simulations(values, rows, num_hashes):
-    runs = simulate(values, rows, num_hashes, runs=200)
-    expected = [
-        expected_rows_reached(values, rows, num_hashes),
-        expected_colliding(values, rows, num_hashes),
-    ]
-    error = runs.std(axis=0) / np.sqrt(len(runs))
-    # what is rare may have happened in no run, or in one or two too many
-    rare = 5 / len(runs)
-    assert (np.abs(runs.mean(axis=0) - expected) <= 4 * error + rare).all()
+def test_rows_reached_are_those_of_all_outcomes(values, rows, num_hashes):
+    outcomes = [len(set(c)) for c in product(range(rows), repeat=values * num_hashes)]
+    found = expected_rows_reached(values, rows, num_hashes)
+    assert found == pytest.approx(sum(outcomes) / len(outcomes))
 
 
 @example(rows=1, num_hashes=4, values=30)
@@ -66,22 +38,13 @@ def test_the_probability_is_that_of_all_multisets(rows, num_hashes, values):
 @example(values=0, rows=1)
 @example(values=1, rows=1)
 @example(values=2, rows=1)
-@example(values=0, rows=10**6)
-@example(values=1, rows=10**6)
 @example(values=2, rows=10**6)
-@example(values=10**6, rows=1)
 @example(values=10**6, rows=10**6)
 @given(values=st.integers(0, 10**6), rows=st.integers(1, 10**6))
 def test_with_one_hash_it_is_theorem_4_1(values, rows):
     expected = 1 - (1 - 1 / rows) ** max(values - 1, 0)
     found = code_collision_probability(values, rows, 1)
     assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_theorem_4_1_as_it_was_simulated():
-    # The theorem holds for K buckets
-    assert expected_colliding(1000, 1000, 1) == pytest.approx(631.9, abs=0.1)
-    assert expected_colliding(20, 15, 1) == pytest.approx(14.61, abs=0.01)
 
 
 def test_the_example_of_the_report_is_corrected():

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_hashembeds.hashing import lsh
@@ -22,6 +22,7 @@ from spacy_hashembeds.hashing.lsh import (
     make_planes,
 )
 
+few_examples = settings(max_examples=30)
 WORDS = st.lists(st.text("abC.中", max_size=7) | st.text(max_size=5), max_size=6)
 PLAY = ["play", "plays", "played", "zebra"]
 
@@ -49,6 +50,7 @@ def bits_of(words, num_bits=128, seed=0, ngram_size=4) -> np.ndarray:
 # N-grams
 
 
+@few_examples
 @given(WORDS, st.integers(1, 6))
 def test_ngrams_are_all_short_sequences_of_a_word(words, ngram_size):
     found = find_ngrams(words, ngram_size)
@@ -61,6 +63,7 @@ def test_ngrams_are_all_short_sequences_of_a_word(words, ngram_size):
         )
 
 
+@few_examples
 @given(st.sets(st.text("ab中é\ud800", min_size=1, max_size=4), max_size=50))
 def test_different_ngrams_have_different_keys(ngrams):
     assert len(set(get_keys(ngrams))) == len(ngrams)
@@ -103,6 +106,7 @@ def test_keys_are_found_among_some_in_order(n):
 # Bits
 
 
+@few_examples
 @given(WORDS, st.integers(1, 40), st.integers(0, 2**64 - 1))
 def test_bits_say_on_which_side_of_a_plane_a_word_is(words, num_bits, seed):
     bits = bits_of(words, num_bits, seed)
@@ -118,10 +122,6 @@ def test_bits_are_packed_from_the_first_on():
     packed = find_bits(find_ngrams(PLAY, 4), 10, seed=0)
     assert packed.shape == (4, 2)
     assert (packed[:, 1] & 0b00111111 == 0).all()
-
-
-def test_a_word_without_ngrams_is_on_all_planes():
-    assert bits_of([""], 12).tolist() == [[1] * 12]
 
 
 @pytest.mark.parametrize("block", [1, 100, 10**9])
@@ -146,13 +146,6 @@ def test_the_ngrams_of_one_word_take_bounded_memory():
         tracemalloc.stop()
     assert peak < 2**28
     assert 0.3 < np.unpackbits(bits).mean() < 0.7
-
-
-def test_the_more_two_words_have_in_common_the_more_bits():
-    bits = bits_of(PLAY, 4096)
-    play, plays, played, zebra = (bits != bits[0]).mean(axis=1)
-    assert play == 0
-    assert 0 < plays < played < zebra
 
 
 def test_bits_that_differ_measure_the_angle():
@@ -186,6 +179,7 @@ def test_components_are_normally_distributed():
 # Rows
 
 
+@few_examples
 @given(WORDS, st.integers(1, 30), st.integers(0, 9), st.booleans())
 def test_rows_are_the_nearest_rotation(words, n_rows, seed, is_counted):
     ngrams = find_ngrams(words, 4)
@@ -212,29 +206,6 @@ def test_a_long_word_takes_no_more_memory_than_many_short_ones():
     assert peak < 2**25
 
 
-def test_as_many_rows_as_are_asked_for_are_reached():
-    words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "ijklmnop" for c in "qrstuvwx"]
-    rows = find_rows(find_ngrams(words, 3), 20, 0, None)
-    assert set(rows.tolist()) == set(range(20))
-
-
-def test_more_rows_than_ngrams_are_reached_too():
-    words = ["a", "b", "ab"]
-    counted = np.unique(find_ngrams(words, 2).keys)
-    rows = [find_rows(find_ngrams(words, 2), 100, s, counted) for s in range(50)]
-    assert np.max(rows) > 50
-
-
-def test_rows_of_a_long_word_take_little_memory():
-    ngrams = find_ngrams(["ab" * 200], 4)
-    turns = lsh._make_circle(2**16, 0)  # kept from now on
-    tracemalloc.start()
-    find_rows(ngrams, 2**15, 0, None)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 20 * turns.nbytes < len(ngrams.keys) * 2**15
-
-
 # For ever
 
 
@@ -251,31 +222,9 @@ def test_nothing_changes_from_version_to_version():
     assert bits[0].tobytes().hex() == "41439dc5bc6ae9a5fa402aba74322fe0"
     assert digest(bits) == "416d2b04fd342ef6"
     assert digest(find_bits(ngrams, 420, 7)) == "c010bac8972b38d1"
-    assert find_rows(ngrams, 1000, 0, None).tolist() == [
-        447,
-        688,
-        789,
-        81,
-        0,
-        625,
-        200,
-        301,
-        289,
-        400,
-        653,
-    ]
+    rows = [447, 688, 789, 81, 0, 625, 200, 301, 289, 400, 653]
+    assert find_rows(ngrams, 1000, 0, None).tolist() == rows
     counted = np.unique(find_ngrams(words[:6], 4).keys)
     among = ngrams.select(np.isin(ngrams.keys, counted))
-    assert find_rows(among, 1000, 3, counted).tolist() == [
-        742,
-        742,
-        719,
-        449,
-        0,
-        152,
-        861,
-        0,
-        0,
-        0,
-        0,
-    ]
+    rows = [742, 742, 719, 449, 0, 152, 861, 0, 0, 0, 0]
+    assert find_rows(among, 1000, 3, counted).tolist() == rows
