@@ -1,8 +1,6 @@
 """Pipelines of the report's own project, trained with its code restated."""
 
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,8 +10,9 @@ import pytest
 import spacy
 import srsly
 from numpy.typing import NDArray
-from spacy.ml.models.tok2vec import MaxoutWindowEncoder, build_Tok2Vec_model
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
+from spacy.training.initialize import init_nlp
 from spacy.util import import_file, load_config
 from spacy.vocab import Vocab
 from thinc.api import Config
@@ -39,6 +38,11 @@ def docs(vocab) -> list[Doc]:
     return make_docs(vocab)
 
 
+@pytest.fixture
+def nlp() -> Language:
+    return spacy.blank("en")
+
+
 def read_blocks(language: str) -> list[str]:
     """The code blocks of the page about the project in one language."""
     page = (ROOT / "docs/report-project.md").read_text(encoding="utf8")
@@ -60,18 +64,6 @@ def read_changes(name: str) -> tuple[Config, Config]:
 def read_docs(path: Path, vocab: Vocab | None = None) -> list[Doc]:
     vocab = spacy.blank("en").vocab if vocab is None else vocab
     return list(DocBin().from_disk(path).get_docs(vocab))
-
-
-def run(*command, env=None) -> str:
-    """Run Python in a process of its own, in which only entry points are ours."""
-    result = subprocess.run(
-        [sys.executable, "-W", "ignore", *map(str, command)],
-        capture_output=True,
-        text=True,
-        env=env,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
 
 
 def forget_later(monkeypatch) -> None:
@@ -141,31 +133,20 @@ def write_config(path: Path, change: Config, paths: dict[str, str]) -> Path:
     return path
 
 
+def read_features(nlp: Language, corpus: Path) -> NDArray:
+    docs = read_docs(corpus / "test.spacy", nlp.vocab)
+    return numpy.vstack(nlp.get_pipe("tok2vec").model.predict(docs))
+
+
 @pytest.fixture(scope="session", params=NAMES)
-def saved(request, paths, tmp_path_factory) -> tuple[str, Path]:
-    """What `spacy train --code` saved, with the project's config and code."""
+def saved(request, paths, tiny_corpus, tmp_path_factory) -> tuple[str, Path, NDArray]:
+    """A pipeline by the project's config and code, saved, and what it predicts."""
     folder = tmp_path_factory.mktemp("saved")
     before, _ = read_changes(request.param)
     config = write_config(folder / "config.cfg", before, paths)
-    run(*f"-m spacy train {config} --output {folder} --code {PROJECT}".split())
-    return request.param, folder / "model-last"
-
-
-@pytest.fixture(scope="session")
-def expected(saved, tiny_corpus) -> NDArray:
-    """The features by the project's own function, for which no registry was asked."""
-    name, path = saved
-    config = load_config(path / "config.cfg", interpolate=True)
-    model = config["components"]["tok2vec"]["model"]
-    embed, encode = (
-        {key: value for key, value in model[part].items() if not key.startswith("@")}
-        for part in ("embed", "encode")
-    )
     with pytest.MonkeyPatch.context() as monkeypatch:
         forget_later(monkeypatch)
-        project = import_file("report_project", PROJECT)
-    make_embed = getattr(project, name.split(".")[1])
-    tok2vec = build_Tok2Vec_model(make_embed(**embed), MaxoutWindowEncoder(**encode))
-    tok2vec.from_disk(path / "tok2vec" / "model")
-    vocab = spacy.blank("en").vocab.from_disk(path / "vocab")
-    return numpy.vstack(tok2vec.predict(read_docs(tiny_corpus / "test.spacy", vocab)))
+        import_file("report_project", PROJECT)
+        nlp = init_nlp(load_config(config, interpolate=True))
+    nlp.to_disk(folder / "nlp")
+    return request.param, folder / "nlp", read_features(nlp, tiny_corpus)

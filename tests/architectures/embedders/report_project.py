@@ -113,15 +113,7 @@ def forward_fewer(model, ids, is_train):
     E, ops = model.get_param("E"), model.ops
     keys = ops.hash(ops.as_contig(ids, dtype="uint64"), model.attrs["seed"])
     rows = keys[:, : model.attrs["num_hashes"]] % E.shape[0]
-
-    def backprop(dY):
-        dE = ops.alloc2f(*E.shape)
-        for column in ops.as_contig(rows.T, dtype="i"):
-            ops.scatter_add(dE, column, dY)
-        model.inc_grad("E", dE)
-        return ops.alloc1i(len(ids))
-
-    return ops.gather_add(E, rows), backprop
+    return ops.gather_add(E, rows), None  # nothing of it is trained here
 
 
 @registry.callbacks("set_attr")

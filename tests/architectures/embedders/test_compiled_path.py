@@ -7,7 +7,7 @@ import pytest
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
-from spacy_hashembeds.kernels import compiled, rows
+from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.layers import tableembed
 from spacy_hashembeds.layers.mixing import mixedembed
 
@@ -15,12 +15,9 @@ from ...kernels.paths import KERNELS, Noted, misalign, needs_kernels
 from ...toy_embedders import (
     BUILDERS,
     assert_close,
-    assert_gradients_close,
     build_hash,
-    build_hybrid,
     build_lookup,
     build_weighted,
-    get_gradients,
     get_nodes,
     make_docs,
     make_vocab,
@@ -68,33 +65,6 @@ def test_predictions_are_those_of_numpy(vocab, name, n_tokens):
         assert noted.names[first:] == ["embed_folded"]
 
 
-@pytest.mark.parametrize("name", BUILDERS)
-def test_gradients_are_those_of_numpy(vocab, name):
-    docs = make_docs(vocab, [90, 0, 3])
-    found = []
-    for kernels in (KERNELS, None):
-        fix_random_seed(0)
-        model = BUILDERS[name](vocab)
-        noted = kernels and Noted(kernels)
-        with compiled.using(noted):
-            Y, backprop = model.begin_update(docs)
-            backprop([np.cos(y) for y in Y])
-        assert kernels is None or {"begin_rows", "backprop_rows"} <= set(noted.names)
-        found.append((np.concatenate(Y), get_gradients(model)))
-    assert_close(found[0][0], found[1][0])
-    assert_gradients_close(found[0][1], found[1][1])
-
-
-@pytest.mark.parametrize(
-    "build", [build_hash, build_hybrid, build_lookup, build_weighted]
-)
-def test_numpy_does_nothing_beside(vocab, build, monkeypatch):
-    model, docs = build(vocab), make_docs(vocab)
-    monkeypatch.setattr(mixedembed, "predict_by_numpy", lambda *_: pytest.fail("numpy"))
-    with compiled.using(KERNELS):
-        predict(model, docs)
-
-
 def change_seeds(model):
     for node in get_nodes(model, "hashembed"):
         node.attrs["seed"] += 1
@@ -133,45 +103,22 @@ def test_attributes_that_change_are_seen(vocab, build, change):
     assert not np.allclose(after, before)
 
 
-def test_attributes_that_cannot_be_the_layers_are_refused(vocab):
-    model, docs = build_hash(vocab), make_docs(vocab)
-    with compiled.using(KERNELS):
-        predict(model, docs)
-        (node, *_) = get_nodes(model, "hashembed")
-        node.attrs["seed"] = -1
-        with pytest.raises(ValueError, match=r"'seed' .* should be 0 to 4294967295"):
-            predict(model, docs)
+SYMBOLS = np.arange(3, dtype="uint64")
 
 
 @pytest.mark.parametrize(
-    ("build", "field", "value"),
+    "finder",
     [
-        (build_hash, "num_hashes", 5),
-        (build_hash, "n_hashed", 10**6),
-        (build_lookup, "unk", 4 * 10**9),
-        (build_lookup, "symbols", np.arange(10**6, dtype="uint64")),
-        (build_hybrid, "unk", 0),
-        (build_hybrid, "n_hashed", 10**6),
+        (None, 0, 0, 5, 9),
+        (None, 0, 0, 1, 10**6),
+        (SYMBOLS, 4 * 10**9, 0, 1, 0),
+        (np.arange(10**6, dtype="uint64"), 0, 0, 1, 0),
+        (SYMBOLS, 0, 0, 1, 10**6),
     ],
 )
-def test_rows_that_no_table_has_are_refused(vocab, build, field, value, monkeypatch):
-    """As another thread might make them, between a check and what it is for."""
-    model, docs = build(vocab), make_docs(vocab)
-    place = ("symbols", "unk", "seed", "num_hashes", "n_hashed").index(field)
-
-    def describe_finder(table):
-        described = rows.describe_finder(table)
-        return (*described[:place], value, *described[place + 1 :])
-
-    monkeypatch.setattr(mixedembed, "describe_finder", describe_finder)
-    with (
-        compiled.using(KERNELS),
-        pytest.raises(ValueError, match="don't fit each other"),
-    ):
-        predict(model, docs)
-
-
-SYMBOLS = np.arange(3, dtype="uint64")
+def test_rows_that_no_table_has_are_refused(finder):
+    with pytest.raises(ValueError, match="don't fit each other"):
+        KERNELS.FoldedColumns([(9, finder, None)])
 
 
 @pytest.mark.parametrize(
@@ -192,24 +139,10 @@ def test_weights_that_no_table_has_are_refused(shape, finder):
         KERNELS.FoldedColumns([(4, (None, 0, 0, 2, 4), weights)])
 
 
-def test_weights_that_lie_otherwise_in_memory_are_left_to_numpy(vocab):
-    model, docs = build_weighted(vocab), make_docs(vocab)
-    for node in get_nodes(model, "weightedhashembed"):
-        node.set_param("P", np.asfortranarray(node.get_param("P")))
-    with compiled.using(None):
-        expected = predict(model, docs)
-    with compiled.using(noted := Noted(KERNELS)):
-        assert_close(predict(model, docs), expected)
-    assert "embed_folded" not in noted.names
-
-
 def test_columns_of_another_table_are_refused():
     columns = KERNELS.FoldedColumns([(n, (None, 0, 0, 1, n), None) for n in (3, 4)])
-    keys, F, norm = (
-        np.ones((2, 2), "uint64"),
-        np.ones((7, 4), "f"),
-        np.ones((3, 4), "f"),
-    )
+    keys, norm = np.ones((2, 2), "uint64"), np.ones((3, 4), "f")
+    F = np.ones((7, 4), "f")
     assert KERNELS.embed_folded(F, columns, keys, norm).shape == (2, 4)
     for others in ((F[1:], keys), (F, keys[:, :1].copy())):
         with pytest.raises(ValueError, match="don't fit each other"):
@@ -253,13 +186,33 @@ def test_symbols_of_another_kind_are_not_read(vocab, build, lay, monkeypatch):
     assert noted.names == []
 
 
-@pytest.mark.parametrize("build", [build_lookup, build_weighted])
-@pytest.mark.parametrize("lay", [lambda X: np.repeat(X, 2)[::2], misalign])
-def test_symbols_that_lie_otherwise_in_memory_are_left_to_numpy(vocab, build, lay):
+def lay_by_column(model):
+    for node in get_nodes(model, "weightedhashembed"):
+        node.set_param("P", np.asfortranarray(node.get_param("P")))
+
+
+def lay_with_gaps(model):
+    lay_symbols(model, lambda X: np.repeat(X, 2)[::2])
+
+
+def lay_misaligned(model):
+    lay_symbols(model, misalign)
+
+
+@pytest.mark.parametrize(
+    ("build", "lay"),
+    [
+        (build_weighted, lay_by_column),
+        (build_weighted, lay_with_gaps),
+        (build_lookup, lay_with_gaps),
+        (build_lookup, lay_misaligned),
+    ],
+)
+def test_what_lies_otherwise_in_memory_is_left_to_numpy(vocab, build, lay):
     model, docs = build(vocab), make_docs(vocab)
     with compiled.using(None):
         expected = predict(model, docs)
-    lay_symbols(model, lay)
+    lay(model)
     with compiled.using(noted := Noted(KERNELS)):
         assert_close(predict(model, docs), expected)
     assert "finish_rows" in noted.names  # which is not called where rows are embedded

@@ -31,29 +31,36 @@ toy_embed = outside:DESCRIPTION
 USE = """
 import json, sys
 import spacy
-from spacy.training import Example
+from spacy.cli._util import app
 from spacy.util import load_model_from_config
+from typer.testing import CliRunner
 from spacy_hashembeds import analyze
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.configuration.configure import configure
 from spacy_hashembeds.corpora.docbin import read_examples
+from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
-base, train, symbols = sys.argv[1:]
+base, train = sys.argv[1:]
+spacy.registry.cli.get_all()  # by which spaCy's command finds ours
 made = configure(base, embedder="toy_embed", train=train, encoder=False, blas=False)
 config = made.config.interpolate()
 open("made.cfg", "w").write(made.text)
 back = configure("made.cfg", embedder="multi_fewer_hash_embed").config.interpolate()
 analysis = analyze(train, config=config)
 config["initialize"]["before_init"] = None
-config["components"]["tok2vec"]["model"]["embed"]["tables"] = symbols
+embed = config["components"]["tok2vec"]["model"]["embed"]
+embed["tables"] = "symbols.npz"
 nlp = load_model_from_config(config, auto_fill=True)
 examples = list(read_examples(train, nlp))
+counts = count_values((example.reference for example in examples), embed["attrs"])
+save_symbols("symbols.npz", cut_symbols(counts, min_freq=1, lang="en"))
 nlp.initialize(lambda: examples)
 nlp.update(examples)
 nlp.to_disk("trained")
 report = accelerate_folder("trained", "faster", ["Anna sees Paris"], rounds=1)
 print(json.dumps({
-    "config": config["components"]["tok2vec"]["model"]["embed"],
+    "config": embed,
+    "help": CliRunner().invoke(app, ["hashembeds", "config", "--help"]).output,
     "changes": [change.why for change in made.changes],
     "callback": made.config["initialize"]["before_init"],
     "back": back["components"]["tok2vec"]["model"]["embed"]["@architectures"],
@@ -95,13 +102,11 @@ def run(folder: Path, *command: str) -> str:
 
 @pytest.fixture(scope="module")
 def used(folder) -> dict:
-    tables = ["tables", "train.spacy", "--output", "symbols.npz", "--lang", "en"]
-    run(folder, "-m", "spacy", "hashembeds", *tables, "--min-freq", "1")
-    output = run(folder, "-c", USE, "base.cfg", "train.spacy", "symbols.npz")
+    output = run(folder, "-c", USE, "base.cfg", "train.spacy")
     return json.loads(output.splitlines()[-1])
 
 
-def test_config_puts_in_an_embedder_of_another_package(folder, used):
+def test_config_puts_in_an_embedder_of_another_package(used):
     embed = used["config"]
     assert embed["@architectures"] == "toy.ToyEmbed.v1"
     arguments = {"width", "attrs", "rows", "tables", "include_static_vectors"}
@@ -109,7 +114,7 @@ def test_config_puts_in_an_embedder_of_another_package(folder, used):
     (why,) = [why for why in used["changes"] if "in turns" in why]
     assert why.startswith("In place of spacy.MultiHashEmbed.v2: rows in turns")
     assert used["callback"]["@callbacks"] == "spacy-hashembeds.count_symbols.v1"
-    assert "toy_embed" in run(folder, "-m", "spacy", "hashembeds", "config", "--help")
+    assert "toy_embed" in used["help"]
 
 
 def test_config_takes_an_embedder_of_another_package_out(used):

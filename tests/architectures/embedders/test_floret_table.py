@@ -99,12 +99,12 @@ def test_the_file_is_not_needed_afterwards(tmp_path):
     [
         ({"rows": 50}, "rows = 50 and not 40"),
         ({"rows": 10**12}, "rows = 1000000000000 and not 40"),
-        ({"width": 5}, "width = 5 and not 6"),
-        ({"minn": 2}, "minn = 2 and not 3"),
-        ({"maxn": 4}, "maxn = 4 and not 5"),
-        ({"num_hashes": 2}, "num_hashes = 2 and not 1"),
-        ({"seed": 1}, "seed = 1 and not 2166136261"),
-        ({"begin": "^"}, r"begin = \^ and not <"),
+        ({"width": 5, "minn": 2}, "width = 5 and not 6, minn = 2 and not 3"),
+        ({"maxn": 4, "num_hashes": 2}, "maxn = 4 and not 5, num_hashes = 2 and not 1"),
+        (
+            {"seed": 1, "begin": "^"},
+            r"seed = 1 and not 2166136261, begin = \^ and not <",
+        ),
         ({"end": "$"}, r"end = \$ and not >"),
     ],
 )

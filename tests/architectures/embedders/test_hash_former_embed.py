@@ -3,14 +3,13 @@
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from spacy.tokens import Doc
-from spacy.util import registry
 from spacy.vocab import Vocab
-from thinc.api import Adam, Config, Linear, Model, fix_random_seed
-from thinc.backends import NumpyOps
+from thinc.api import Linear, Model, fix_random_seed
 from thinc.layers.chain import forward as forward_reference
 
 from spacy_hashembeds.architectures.embedders.hash_former_embed import (
@@ -30,19 +29,19 @@ from spacy_hashembeds.threads import derived_lock
 
 from ...kernels.paths import both_paths
 from ...toy_embedders import (
-    WORDS,
+    ATTRS,
+    CHANGES,
     assert_close,
     assert_gradients_close,
-    change_a_unit,
     get_gradients,
     get_nodes,
+    get_weights,
     make_docs,
     make_gradient,
     make_vocab,
+    note_calls,
     update,
 )
-
-ATTRS = ["NORM", "SHAPE", "SUFFIX"]
 
 HASHERS = {"md5": MD5Hasher, "lsh": lambda: LSHHasher(max_ngrams=None)}
 COMPRESSORS = {
@@ -132,8 +131,7 @@ def test_it_is_its_definition(model, docs):
 
 
 @pytest.mark.parametrize("kind", MIXED)
-@pytest.mark.parametrize("is_train", [False, True])
-def test_the_fast_path_is_taken_and_gives_the_same(monkeypatch, vocab, kind, is_train):
+def test_the_fast_path_is_taken_and_gives_the_same(monkeypatch, vocab, kind):
     docs, calls = make_docs(vocab, [5, 0, 30]), []
     fast, reference = build_kind(kind, vocab), build_kind(kind, vocab)
     forward = mixedembed.forward
@@ -143,32 +141,26 @@ def test_the_fast_path_is_taken_and_gives_the_same(monkeypatch, vocab, kind, is_
         return forward(*args)
 
     monkeypatch.setattr(mixedembed, "forward", spy)
-    Ys, backprop = fast(docs, is_train)
+    Ys, backprop = fast.begin_update(docs)
     assert len(calls) == 1
-    expected, backprop_reference = forward_reference(reference, docs, is_train)
+    expected, backprop_reference = forward_reference(reference, docs, True)
     for Y, Y_reference in zip(Ys, expected, strict=True):
         assert_close(Y, Y_reference)
-    if is_train:
-        dYs = make_gradient(Ys)
-        backprop(dYs)
-        backprop_reference(dYs)
-        assert_gradients_close(get_gradients(fast), get_gradients(reference))
-        assert len(get_gradients(fast)) >= 5
+    dYs = make_gradient(Ys)
+    backprop(dYs)
+    backprop_reference(dYs)
+    assert_gradients_close(get_gradients(fast), get_gradients(reference))
 
 
-def test_a_layer_that_somebody_has_wrapped_runs(vocab, docs):
-    model, calls = build(vocab), []
+def test_a_layer_in_another_runs(vocab, docs):
+    model = build(vocab)
     expected = model.predict(docs)
     compressor = get_compressors(model)[0]
-    column = next(n for n in model.walk() if compressor in n.layers)
-
-    def wrapped(wrapper, codes, is_train):
-        calls.append(codes)
-        return compressor(codes, is_train)
-
-    wrapper = Model("wrapper", wrapped, layers=[compressor])
+    calls = note_calls(compressor)
+    wrapper = Model(
+        "wrapper", lambda _, X, is_train: compressor(X, is_train), layers=[compressor]
+    )
     model.replace_node(compressor, wrapper)
-    assert wrapper in column.layers
     for Y, Y_expected in zip(model.predict(docs), expected, strict=True):
         assert_close(Y, Y_expected)
     assert len(calls) == 1
@@ -204,14 +196,7 @@ def test_what_somebody_has_wrapped_is_not_folded(vocab, docs, part):
     model = build(vocab, ("md5", "emb"))
     expected = model.predict(docs)
     (_, hasher), (emb,) = find_hashers(model)[0], get_compressors(model)
-    layer = hasher if part == "hasher" else emb
-    forward, calls = layer._func, []
-
-    def wrapped(model, X, is_train):
-        calls.append(X)
-        return forward(model, X, is_train)
-
-    layer._func = wrapped
+    calls = note_calls(hasher if part == "hasher" else emb)
     copied = model.copy()
     for Y, Y_expected in zip(copied.predict(docs), expected, strict=True):
         assert_close(Y, Y_expected)
@@ -237,27 +222,7 @@ def test_words_may_be_the_names_of_symbols(vocab):
     assert len(np.unique(together.round(4), axis=0)) == len(words)
 
 
-def test_similar_words_have_similar_vectors_by_lsh(vocab):
-    model = build(vocab, ("lsh", "proj"), width=96, maxout_pieces=None)
-    (Y,) = model.predict([Doc(vocab, words=["playing", "playin", "Zebra"])])
-    play, typo, zebra = Y / np.linalg.norm(Y, axis=1, keepdims=True)
-    assert play @ typo > 0.5
-    assert abs(play @ zebra) < 0.3
-
-
 # What is hashed
-
-
-def spy_on(hasher) -> list[list[str]]:
-    given_words, forward = [], hasher._func
-
-    def spy(layer, words, is_train):
-        if words:
-            given_words.append(sorted(words))
-        return forward(layer, words, is_train)
-
-    hasher._func = spy
-    return given_words
 
 
 @pytest.mark.parametrize("is_train", [False, True])
@@ -266,36 +231,11 @@ def test_words_are_hashed_once_and_not_again(vocab, is_train, maxout_pieces):
     model = make(("lsh", "proj"), attrs=["ORTH"], maxout_pieces=maxout_pieces)
     model.initialize()
     ((_, hasher),) = find_hashers(model)
-    given_words = spy_on(hasher)
+    given_words = note_calls(hasher)
     docs = [Doc(vocab, words=words.split()) for words in ("a B a", "B c", "a")]
     model(docs, is_train)
     model([*docs, Doc(vocab, words=["d", "a"])], is_train)
-    assert given_words == [["B", "a", "c"], ["d"]]
-
-
-def test_what_is_kept_is_forgotten_with_other_settings(vocab):
-    model = build(vocab, ("lsh", "proj"))
-    doc = Doc(vocab, words=["play"])
-    before = model.predict([doc])[0]
-    ((_, hasher),) = find_hashers(model)
-    hasher.attrs["lsh_seed"] = 1
-    after = model.predict([doc])[0]
-    assert not np.array_equal(before, after)
-    fresh = make(("lsh", "proj")).from_bytes(model.to_bytes())
-    np.testing.assert_array_equal(fresh.predict([doc])[0], after)
-
-
-def test_threads_may_share_a_model(vocab):
-    from concurrent.futures import ThreadPoolExecutor
-
-    model = build(vocab)
-    texts = [[f"{w}{i % 97}" for w in WORDS] for i in range(200)]
-    docs = [Doc(vocab, words=words) for words in texts]
-    expected = [build(vocab).predict([doc])[0] for doc in docs]
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda doc: model.predict([doc])[0], docs))
-    for Y, Y_expected in zip(found, expected, strict=True):
-        assert_close(Y, Y_expected)
+    assert [sorted(words) for words in given_words if words] == [["B", "a", "c"], ["d"]]
 
 
 # What prediction keeps
@@ -334,35 +274,6 @@ def test_of_many_tokens_nothing_is_kept(vocab):
     assert model.attrs["plan"].cached.ready.products._kept is None
 
 
-def change_compressors(model, docs):
-    for node in get_compressors(model):
-        for name in node.param_names:
-            node.get_param(name)[...] *= -1.5
-            node.get_param(name)[0] += 1
-
-
-def replace_parameters(model, docs):
-    for node in get_compressors(model):
-        for name in node.param_names:
-            node.set_param(name, node.get_param(name)[::-1].copy())
-
-
-def change_norm(model, docs):
-    (norm,) = get_nodes(model, "layernorm")
-    norm.get_param("G")[...] *= 2
-
-
-def train(model, docs):
-    update(model, docs, make_gradient(model.predict(docs)))
-    model.finish_update(Adam(0.5))
-
-
-def load(model, docs):
-    other = model.copy()
-    change_compressors(other, docs)
-    model.from_bytes(other.to_bytes())
-
-
 def change_hashers(model, docs):
     for _, hasher in find_hashers(model):
         if "lsh_seed" in hasher.attrs:
@@ -379,14 +290,8 @@ def replace_hashers(model, docs):
         model.replace_node(hasher, other)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(change_compressors, replace_parameters, change_norm, change_a_unit),
-        *(train, load, change_hashers, replace_hashers),
-    ],
-)
-@pytest.mark.parametrize("kind", MIXED)
+@pytest.mark.parametrize("change", [*CHANGES, change_hashers, replace_hashers])
+@pytest.mark.parametrize("kind", ["md5, pool", "lsh, emb", "vectors"])
 def test_what_is_kept_is_never_stale(vocab, kind, change):
     model, docs = build_kind(kind, vocab), make_docs(vocab, [6, 1])
     for _ in range(2):
@@ -400,11 +305,11 @@ def test_what_is_kept_is_never_stale(vocab, kind, change):
         assert not np.allclose(np.concatenate(after), before, atol=1e-3)
 
 
-@pytest.mark.parametrize("megabytes", [0, 0.01, 0.1])
+@pytest.mark.parametrize("megabytes", [0, 0.01])
 def test_memory_is_bounded_with_that_of_folded_tables(vocab, megabytes, monkeypatch):
     monkeypatch.setenv(folding.LIMIT_NAME, str(megabytes))
     model, other = build(vocab), build(vocab)
-    for i in range(100):
+    for i in range(30):
         doc = Doc(vocab, words=[f"w{i}", "a", f"x{i}"])
         assert_close(model.predict([doc])[0], embed_plainly(other, doc))
     folded = model.attrs["plan"].cached
@@ -418,26 +323,20 @@ def test_memory_is_bounded_with_that_of_folded_tables(vocab, megabytes, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("pair", "count"),
-    [("emb", 50_260), ("pool", 13 + 1024), ("add", 256), ("proj", 128)],
+    ("compressor", "count"),
+    [
+        (EmbCompressor(rows=50_260), 50_260),
+        (PoolCompressor(), 13 + 1024),
+        (AddCompressor(), 256),
+        (ProjCompressor(), 128),
+    ],
 )
-def test_parameters_are_those_of_the_paper(vocab, pair, count):
-    compressors = {
-        "emb": EmbCompressor(rows=50_260),
-        "pool": PoolCompressor(),
-        "add": AddCompressor(),
-        "proj": ProjCompressor(),
-    }
-    model = HashFormerEmbed(
-        width=768,
-        attrs=["ORTH"],
-        hashers={"ORTH": MD5Hasher()},
-        compressors={"ORTH": compressors[pair]},
-        include_static_vectors=False,
-        maxout_pieces=None,
-    ).initialize()
-    sizes = [n.get_param(p).size for n in model.walk() for p in n.param_names]
-    assert sum(sizes) == count * 768
+def test_parameters_are_those_of_the_paper(compressor, count):
+    """For each dimension of the output."""
+    arguments = of_one(MD5Hasher(), compressor)
+    model = HashFormerEmbed(**arguments, maxout_pieces=None).initialize()
+    sizes = [node.get_param(name).size for node, name in get_weights(model)]
+    assert sum(sizes) == count * PLAIN["width"]
 
 
 def test_any_layer_of_thincs_may_compress_bits(vocab, docs):
@@ -456,90 +355,26 @@ def test_any_layer_of_thincs_may_compress_bits(vocab, docs):
     assert all(node.get_grad("W").any() for node in get_nodes(model, "linear"))
 
 
-def test_other_ops_than_numpys_run_layer_after_layer(monkeypatch, vocab, docs):
-    """As CuPy's do, for which there are no kernels."""
-    model = build(vocab)
-    expected = model.copy().predict(docs)
-    monkeypatch.setattr(mixedembed, "can_embed", lambda mixer: False)
-    monkeypatch.setattr(mixedembed, "forward", None)
-    for Y, Y_expected in zip(model.predict(docs), expected, strict=True):
-        assert_close(Y, Y_expected)
-    assert isinstance(model.ops, NumpyOps)
-
-
-# Configs
-
-BLOCK = """
-[model]
-@architectures = "spacy-hashembeds.HashFormerEmbed.v1"
-width = 6
-attrs = ["NORM", "SHAPE"]
-include_static_vectors = false
-
-[model.hashers]
-
-[model.hashers.NORM]
-@architectures = "spacy-hashembeds.LSHHasher.v1"
-num_bits = 20
-ngram_size = 3
-max_ngrams = null
-seed = 7
-form = "NFC"
-
-[model.hashers.SHAPE]
-@architectures = "spacy-hashembeds.MD5Hasher.v1"
-key = "secret"
-
-[model.compressors]
-SHAPE = {COMPRESSOR}
-NORM = {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
-"""
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        '{"@architectures": "spacy-hashembeds.EmbCompressor.v1", "rows": 11}',
-        '{"@architectures": "spacy-hashembeds.PoolCompressor.v1", "num_bits": 4}',
-        '{"@architectures": "spacy-hashembeds.AddCompressor.v1"}',
-    ],
-)
-def test_configs_give_all_of_it(docs, block):
-    config = Config().from_str(BLOCK.replace("{COMPRESSOR}", block))
-    model = registry.resolve(config)["model"].initialize(X=docs)
-    (_, lsh), (_, md5) = find_hashers(model)
-    assert lsh.get_dim("nO") == 20
-    assert [lsh.attrs[k] for k in ("ngram_size", "lsh_seed", "form")] == [3, 7, "NFC"]
-    assert md5.attrs["md5_key"] == "secret"
-    update(model, docs, make_gradient(model.predict(docs)))
-    model.finish_update(Adam(0.1))  # without, the next prediction would not be folded
-    again = registry.resolve(config)["model"].from_bytes(model.to_bytes())
-    for Y, expected in zip(again.predict(docs), model.predict(docs), strict=True):
-        np.testing.assert_array_equal(Y, expected)
-
-
 # What is refused
 
 
 PLAIN = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
 
 
-def make_one(hasher: Model, compressor: Model) -> Model:
+def of_one(hasher: Model, compressor: Model) -> dict[str, Any]:
     parts = {"hashers": {"NORM": hasher}, "compressors": {"NORM": compressor}}
-    return HashFormerEmbed(**{**PLAIN, "attrs": ["NORM"], **parts})
+    return {**PLAIN, "attrs": ["NORM"], **parts}
 
 
-def test_ngrams_that_were_not_counted_are_asked_for_at_once(docs):
-    model = make_one(LSHHasher(), ProjCompressor())
-    for X in (None, docs):
-        with pytest.raises(ValueError, match=r"no n-grams yet.*max_ngrams = null"):
-            model.initialize(X=X)
+def make_one(hasher: Model, compressor: Model) -> Model:
+    return HashFormerEmbed(**of_one(hasher, compressor))
 
 
 #: Of which the n-grams of one attribute would be those of the other.
 SHARED = dict.fromkeys(ATTRS, LSHHasher())
 #: Of which a config has lost the names.
 NAMELESS = {attr: {"num_bits": 5} for attr in ATTRS}
+MANY_ROWS = 2**20 + 1
 
 
 @pytest.mark.parametrize(
@@ -562,6 +397,18 @@ NAMELESS = {attr: {"num_bits": 5} for attr in ATTRS}
         ),
         ({"hashers": SHARED}, r"'hashers' .* own .* but has one twice"),
         ({"compressors": SHARED}, r"'compressors' .* own .* but has one twice"),
+        (
+            of_one(ProjCompressor(), ProjCompressor()),
+            r"'hashers.NORM' should be MD5Hasher or LSHHasher.* layer 'projcompressor'",
+        ),
+        (
+            of_one(LSHHasher(), MD5Hasher()),
+            r"'compressors.NORM' .* but is a layer 'md5hasher'",
+        ),
+        (
+            of_one(LSHHasher(), EmbCompressor(rows=MANY_ROWS)),
+            r"'rows' should be 1 to 1048576 where LSH",
+        ),
     ],
 )
 def test_bad_arguments_are_refused_when_built(changes, error):
@@ -574,26 +421,10 @@ def test_bad_arguments_are_refused_when_built(changes, error):
         HashFormerEmbed(**{**arguments, **changes})
 
 
-ROWS = partial(EmbCompressor, rows=2**20 + 1)
-
-
-@pytest.mark.parametrize(
-    ("hasher", "compressor", "error"),
-    [
-        (ProjCompressor, ProjCompressor, r"'hashers.NORM' .* a layer 'projcompressor'"),
-        (ProjCompressor, MD5Hasher, r"'hashers.NORM' should be MD5Hasher or LSHHasher"),
-        (LSHHasher, MD5Hasher, r"'compressors.NORM' .* but is a layer 'md5hasher'"),
-        (LSHHasher, ROWS, r"'rows' should be 1 to 1048576 where LSH"),
-    ],
-)
-def test_blocks_of_the_other_kind_are_refused(hasher, compressor, error):
-    with pytest.raises(ValueError, match=error):
-        make_one(hasher(), compressor())
-
-
 def test_md5_may_have_more_rows():
-    (hasher,) = get_nodes(make_one(MD5Hasher(), ROWS()), "md5hasher")
-    assert hasher.get_dim("nV") == 2**20 + 1
+    model = make_one(MD5Hasher(), EmbCompressor(rows=MANY_ROWS))
+    (hasher,) = get_nodes(model, "md5hasher")
+    assert hasher.get_dim("nV") == MANY_ROWS
 
 
 @pytest.mark.parametrize("n_vocabs", [1, 2])
@@ -615,12 +446,10 @@ def test_a_word_with_a_row_that_the_vectors_have_not_is_refused():
         model.predict(docs)
 
 
-@pytest.mark.parametrize("num_bits", [1, 128])
-@pytest.mark.parametrize("rows", [-1, 0, 1, 128, 2**40, "x" * 1000])
+@pytest.mark.parametrize("rows", [0, 128, 2**40, "x" * 1000])
 @pytest.mark.parametrize("is_kept", [False, True])
-def test_rows_that_arrive_in_place_of_bits_are_refused(vocab, num_bits, rows, is_kept):
-    lsh = LSHHasher(num_bits=num_bits, max_ngrams=None)
-    model = make_one(lsh, ProjCompressor()).initialize()
+def test_rows_that_arrive_in_place_of_bits_are_refused(vocab, rows, is_kept):
+    model = make_one(LSHHasher(max_ngrams=None), ProjCompressor()).initialize()
     ((_, hasher),) = find_hashers(model)
     docs = make_docs(vocab, [5])
     if is_kept:
@@ -629,16 +458,3 @@ def test_rows_that_arrive_in_place_of_bits_are_refused(vocab, num_bits, rows, is
     with pytest.raises(ValueError, match=r"'nV' of layer 'lsh.* None, but is") as error:
         model.predict(docs)
     assert len(str(error.value)) < 300
-
-
-def test_weights_of_other_parts_are_refused(vocab, docs):
-    saved = build(vocab, ("md5", "emb")).to_bytes()
-    with pytest.raises((ValueError, KeyError)):
-        make(("md5", "proj")).from_bytes(saved).predict(docs)
-    narrow = build(vocab, ("md5", "proj"), width=5).to_bytes()
-    with pytest.raises(ValueError, match="nO"):
-        make(("md5", "proj")).from_bytes(narrow)
-    with pytest.raises(ValueError, match="'md5_key'"):
-        make(("lsh", "proj")).from_bytes(
-            build(vocab, ("md5", "proj")).to_bytes()
-        ).predict(docs)

@@ -15,6 +15,8 @@ from spacy_hashembeds.layers.symboltaker import (
 )
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
+from ...toy_embedders import get_nodes, give_counted, note_calls
+
 ATTRS = ["NORM", "SHAPE"]
 TEXTS = ["a a b Cc", "", "a zebra"]
 
@@ -40,62 +42,8 @@ def save_tables(docs, path, *, lang="en", attrs=ATTRS, min_freq=1):
 
 def build(docs, *, min_freq=1, **options):
     options = {"attrs": ATTRS, "include_static_vectors": False, **options}
-    model = MultiEmbed(width=8, **options)
-    tables = cut_symbols(count_values(docs, ATTRS), min_freq=min_freq, lang="en")
-    for embed in find_symbol_takers(model):
-        table = tables.get_table(embed.attrs["key"])
-        give_symbols(embed, Symbols(table.frequent, counts=table.counts))
+    model = give_counted(MultiEmbed(width=8, **options), docs, min_freq=min_freq)
     return model.initialize(X=docs)
-
-
-@pytest.mark.parametrize("include_static_vectors", [False, True])
-def test_equals_the_definition(docs, include_static_vectors):
-    """Look up, put side by side, take the maximum of linear pieces, normalise."""
-    model = build(docs, include_static_vectors=include_static_vectors)
-    doc = docs[0]
-    columns = []
-    for embed in find_symbol_takers(model):
-        E, symbols = embed.get_param("E"), embed.attrs["symbols"].tolist()
-        values = doc.to_array(embed.attrs["key"]).tolist()
-        columns.append(
-            numpy.stack(
-                [E[symbols.index(v) + 1 if v in symbols else 0] for v in values]
-            )
-        )
-    nodes = {node.name: node for node in model.walk()}
-    if include_static_vectors:
-        vectors = numpy.stack([token.vector for token in doc])
-        columns.append(vectors @ nodes["static_vectors"].get_param("W").T)
-    W, b = (nodes["maxout"].get_param(name) for name in ("W", "b"))
-    mixed = numpy.einsum("ti,opi->top", numpy.hstack(columns), W) + b
-    best = mixed.max(axis=2)
-    centred = best - best.mean(axis=1, keepdims=True)
-    expected = centred / numpy.sqrt(best.var(axis=1, keepdims=True) + 1e-8)
-    numpy.testing.assert_allclose(model.predict(docs)[0], expected, atol=1e-4)
-
-
-def test_unknown_words_share_a_vector_and_it_is_trained(nlp, docs):
-    model = build(docs, min_freq=2, attrs=["NORM"])
-    # only "a" is there twice
-    a, b, other = (Doc(nlp.vocab, words=[word]) for word in ("a", "b", "neverseen"))
-    Y_a, Y_b, Y_other = model.predict([a, b, other])
-    numpy.testing.assert_allclose(Y_b, Y_other, atol=1e-5)
-    assert not numpy.allclose(Y_a, Y_b)
-    (embed,) = find_symbol_takers(model)
-    assert embed.get_param("E").shape == (2, 8)
-    _, backprop = model.begin_update([b])
-    backprop([numpy.random.RandomState(0).normal(size=(1, 8)).astype("f")])
-    assert embed.get_grad("E")[0].any()
-    assert not embed.get_grad("E")[1].any()
-
-
-def wrap(model):
-    """Wrap a layer, so that all layers run one after the other."""
-    (node,) = [node for node in model.walk() if node.name == "list2ragged"]
-    forward = node._func
-    node.replace_callbacks(
-        lambda model, X, is_train: forward(model, X, is_train), init=node.init
-    )
 
 
 @pytest.mark.parametrize("is_fast", [True, False])
@@ -115,7 +63,7 @@ def test_symbols_train_the_row_for_unknown_ones_by_their_counts(
         lambda *inputs: is_taken.append(True) or begin_update(*inputs),
     )
     if not is_fast:
-        wrap(model)
+        note_calls(*get_nodes(model, "list2ragged"))  # so layers run one by one
     known, unknown = model.predict([counted, Doc(nlp.vocab, words=["new"])])
     Y = model.begin_update([doc])[0][0]
     is_unknown = numpy.isclose(Y, unknown[0], atol=1e-5).all(axis=1)
@@ -155,13 +103,6 @@ def test_counts_are_saved_and_damaged_ones_refused(docs):
     loaded.from_bytes(loaded.to_bytes())
     with pytest.raises(ValueError, match=r"'counts' .* should be a count for each sym"):
         loaded.begin_update(docs)
-
-
-def test_bytes_hold_the_symbols_once(docs):
-    model = build(docs)
-    data = model.to_bytes()
-    for embed in find_symbol_takers(model):
-        assert data.count(embed.attrs["symbols"].tobytes()) == 1
 
 
 def test_dropout_sites(docs):

@@ -4,13 +4,10 @@ import pytest
 from spacy.util import registry
 from thinc.api import Config, Model
 
-from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
-    MultiFewerHashEmbed,
-)
 from spacy_hashembeds.architectures.embedders.symbol_source import SYMBOL_SOURCE
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
-from ...toy_embedders import ATTRS, assert_close, get_nodes, make_docs, make_vocab
+from ...toy_embedders import ATTRS, get_nodes, make_docs, make_vocab
 
 SETTINGS = {
     "width": 6,
@@ -29,20 +26,6 @@ def docs():
 def resolve(**options) -> Model:
     block = {"@architectures": NAME, **SETTINGS, **options}
     return registry.resolve(Config({"model": block}))["model"]
-
-
-@pytest.mark.parametrize("num_hashes", [1, 4])
-def test_with_weights_of_one_it_is_a_hash_embed(docs, num_hashes):
-    options = {"num_hashes": num_hashes, "seed": 9}
-    model = resolve(importance_rows=[50, 30, 20], **options).initialize(X=docs)
-    for node in get_nodes(model, "weightedhashembed"):
-        node.get_param("P")[...] = 1
-    plain = MultiFewerHashEmbed(**SETTINGS, **options).initialize(X=docs)
-    for node, other in zip(model.walk(), plain.walk(), strict=True):
-        for name in other.param_names:
-            other.set_param(name, node.get_param(name))
-    for Y, expected in zip(model.predict(docs), plain.predict(docs), strict=True):
-        assert_close(Y, expected)
 
 
 def test_symbols_come_from_a_file(docs, tmp_path):

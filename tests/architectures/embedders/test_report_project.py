@@ -4,17 +4,14 @@ import numpy
 import pytest
 import spacy
 import srsly
-from spacy.cli.train import train
-from spacy.util import import_file
+from spacy.training.initialize import init_nlp
+from spacy.util import import_file, load_config
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.layers.symboltaker import (
-    Symbols,
-    find_symbol_takers,
-    give_symbols,
-)
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import count_values, cut_symbols, load_symbols
 
+from ...toy_embedders import get_nodes, give_counted
 from .conftest import (
     ATTRS,
     MULTI_EMBED,
@@ -24,14 +21,14 @@ from .conftest import (
     read_blocks,
     read_changes,
     read_docs,
+    read_features,
     write_config,
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("saved", [MULTI_EMBED], indirect=True)
 def test_without_its_code_the_cause_and_the_remedy_are_named(saved):
-    _, path = saved
+    _, path, _ = saved
     warning = (
         r"'spacy\.MultiEmbed\.v1' is the layer of spacy-hashembeds here, since no code"
         r" has registered another.*'mismatched structure'.*saved with another one: "
@@ -44,22 +41,12 @@ def test_without_its_code_the_cause_and_the_remedy_are_named(saved):
         spacy.load(path)
 
 
-def read_features(nlp, corpus):
-    docs = read_docs(corpus / "test.spacy", nlp.vocab)
-    return numpy.vstack(nlp.get_pipe("tok2vec").model.predict(docs))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("saved", [MULTI_FEWER], indirect=True)
-def test_the_hashing_layer_loads_without_its_code_too(saved, expected, tiny_corpus):
+def test_the_hashing_layer_loads_without_its_code_too(saved, tiny_corpus):
     """No warning either: they would be errors here."""
-    _, path = saved
+    _, path, expected = saved
     features = read_features(spacy.load(path), tiny_corpus)
     numpy.testing.assert_allclose(features, expected, atol=1e-5)
-
-
-def get_nodes(model, name):
-    return [node for node in model.walk() if node.name == name]
 
 
 def copy_weights(project, ours):
@@ -76,20 +63,16 @@ def copy_weights(project, ours):
             node.set_param(param, theirs.get_param(param))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("saved", [MULTI_EMBED], indirect=True)
 def test_the_lookup_layers_are_equal_but_for_the_order_of_rows(
     saved, tiny_corpus, registering
 ):
-    _, path = saved
+    _, path, _ = saved
     import_file("report_project", PROJECT)
     nlp = spacy.load(path)
     project = nlp.get_pipe("tok2vec").model.get_ref("embed")
     ours = MultiEmbed(attrs=ATTRS, width=16, include_static_vectors=True)
-    counts = count_values(read_docs(tiny_corpus / "train.spacy"), ATTRS)
-    tables = cut_symbols(counts, min_freq=2, lang="en")
-    for embed in find_symbol_takers(ours):
-        give_symbols(embed, Symbols(tables.get_table(embed.attrs["key"]).frequent))
+    give_counted(ours, read_docs(tiny_corpus / "train.spacy"))
     docs = read_docs(tiny_corpus / "test.spacy", nlp.vocab)
     ours.initialize(X=docs)
     copy_weights(project, ours)
@@ -118,7 +101,6 @@ def test_the_page_makes_a_file_of_ours_from_the_counts(tables, tiny_corpus, tmp_
         assert symbols < set(srsly.read_msgpack(tables)[attr])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_turns_configs_of_the_project_into_ours(name, paths, tmp_path):
     before, after = read_changes(name)
@@ -126,6 +108,6 @@ def test_the_page_turns_configs_of_the_project_into_ours(name, paths, tmp_path):
     ours = name.replace("spacy.", "spacy-hashembeds.")
     assert [embed["@architectures"] for embed in embeds] == [name, ours]
     paths = {key: path for key, path in paths.items() if key != "tables"}
-    train(write_config(tmp_path / "config.cfg", after, paths), tmp_path)
-    nlp = spacy.load(tmp_path / "model-last")
+    config = write_config(tmp_path / "config.cfg", after, paths)
+    nlp = init_nlp(load_config(config, interpolate=True))
     assert nlp.get_pipe("tok2vec").model.predict([nlp.make_doc("a b")])[0].any()

@@ -333,13 +333,3 @@ def test_damaged_attributes_are_refused(damage, message):
     for is_train in (False, True, False):
         with pytest.raises(ValueError, match=message):
             model(Xs, is_train)
-
-
-def test_a_weight_that_is_missing_in_a_file_is_named(both):
-    ours, _ = both
-    message = ours.to_dict()
-    index = list(ours.walk()).index(get_nodes(ours, "maxout")[0])
-    message["params"][index]["b"] = None
-    ours.from_dict(message)
-    with pytest.raises(ValueError, match=r"'b' of .*maxout.* but is not there"):
-        ours.predict(make_input(ours, [3]))

@@ -135,13 +135,8 @@ def build(docs: list[Doc], **settings: Any) -> Model:
     )
     encode = MaxoutWindowEncoder(width=8, window_size=1, maxout_pieces=2, depth=1)
     model = create_objective(docs[0].vocab, build_Tok2Vec_model(embed, encode))
-    return model.initialize(X=docs)
-
-
-def randomize(model: Model) -> Model:
-    """Give the softmax weights, which begin with zeros."""
-    softmax = model.get_ref("output_layer")
-    state = np.random.default_rng(0)
+    softmax = model.initialize(X=docs).get_ref("output_layer")
+    state = np.random.default_rng(0)  # it begins with zeros
     softmax.set_param("W", state.normal(size=softmax.get_param("W").shape).astype("f"))
     return model
 
@@ -170,7 +165,7 @@ def test_the_loss_is_a_sum_and_the_gradient_that_of_a_mean():
 
 
 def test_gradients_are_those_of_finite_differences(docs):
-    model = randomize(build(docs))
+    model = build(docs)
     _, gradient, backprop = update(model, docs)
     backprop(gradient)
     n, eps = sum(map(len, docs)), 1e-3
@@ -192,7 +187,7 @@ def test_gradients_are_those_of_finite_differences(docs):
 
 
 def test_predictions_are_of_docs_as_they_are(docs):
-    model = randomize(build(docs, shuffle=0.5, random=0.5))
+    model = build(docs, shuffle=0.5, random=0.5)
     probs, labels = model.predict(docs)
     assert (probs.shape, probs.dtype) == ((sum(map(len, docs)), 3), "float32")
     np.testing.assert_allclose(probs.sum(axis=1), 1, rtol=1e-5)
@@ -204,7 +199,7 @@ def test_predictions_are_of_docs_as_they_are(docs):
 
 def test_labels_are_those_of_the_batch_that_was_predicted(docs):
     """Nothing is kept in the layer between the forward pass and the loss."""
-    model = randomize(build(docs))
+    model = build(docs)
     fix_random_seed(0)
     first, _ = model.begin_update(docs)
     loss = get_loss(model.ops, docs, first)[0]
@@ -227,7 +222,7 @@ def test_batches_without_a_token(docs, n_empty):
 
 
 def test_dropout_is_that_of_pretraining(docs):
-    model = randomize(build(docs))
+    model = build(docs)
     losses = {update(model, docs)[0] for _ in range(3)}
     assert len(losses) == 1
     set_dropout_rate(model, 0.5)
@@ -241,7 +236,7 @@ def test_dropout_is_that_of_pretraining(docs):
 def test_equal_seeds_give_equal_models(docs):
     trained = []
     for seed in (0, 0, 1):
-        model = randomize(build(docs))
+        model = build(docs)
         _, gradient, backprop = update(model, docs, seed=seed)
         backprop(gradient)
         trained.append(np.concatenate([g.reshape(-1) for g in get_gradients(model)]))
@@ -250,7 +245,7 @@ def test_equal_seeds_give_equal_models(docs):
 
 
 def test_it_can_be_saved_and_copied(docs):
-    model = randomize(build(docs, shuffle=0.2, random=0.3))
+    model = build(docs, shuffle=0.2, random=0.3)
     loaded = build(docs).from_bytes(model.to_bytes())
     copies = [loaded, model.copy(), copy.deepcopy(model)]
     copies.append(pickle.loads(pickle.dumps(model)))
@@ -264,7 +259,7 @@ def test_it_can_be_saved_and_copied(docs):
 
 def test_a_loss_is_measured_as_it_is_learned_by(docs):
     """Of the same words, replaced alike, without dropout."""
-    model = randomize(build(docs))
+    model = build(docs)
     set_dropout_rate(model, 0.5)
     found = measure_loss(model, docs)
     set_dropout_rate(model, 0.0)
@@ -274,7 +269,7 @@ def test_a_loss_is_measured_as_it_is_learned_by(docs):
 
 def test_measuring_changes_nothing(docs):
     """Neither weights nor gradients, nor what is drawn thereafter."""
-    model = randomize(build(docs))
+    model = build(docs)
     weights = model.to_bytes()
     fix_random_seed(1)
     losses = {measure_loss(model, docs) for _ in range(3)}
@@ -285,14 +280,14 @@ def test_measuring_changes_nothing(docs):
 
 
 def test_many_texts_are_measured_like_few(docs):
-    model = randomize(build(docs, random=0))
+    model = build(docs, random=0)
     once = measure_loss(model, docs)
     assert measure_loss(model, iter(docs * 40)) == pytest.approx(once, rel=0.2)
     assert measure_loss(model, []) == 0
 
 
 def test_the_reader_learns_how_to_measure(docs):
-    model = randomize(build(docs))
+    model = build(docs)
     MEASURES[docs[0]] = measures = {}
     model.predict(docs)
     assert not measures
