@@ -119,10 +119,7 @@ def HashFormerEmbed(
         init=init,
         layers=layers,
         dims={"nO": width},
-        attrs={
-            "include_static_vectors": include_static_vectors,
-            "plan": Fold(),
-        },
+        attrs={"include_static_vectors": include_static_vectors, "plan": Fold()},
     )
     wait_for(CHARACTER_NGRAM_SOURCE, model, _give_ngrams)
     return model

@@ -119,10 +119,7 @@ def mix_attributes(
         init=init,
         dims={"nO": width},
         layers=[*layers, with_array(mixer), cast(Model, ragged2list())],
-        attrs={
-            "include_static_vectors": include_static_vectors,
-            "plan": Fold(),
-        },
+        attrs={"include_static_vectors": include_static_vectors, "plan": Fold()},
     )
 
 

@@ -60,14 +60,9 @@ def MultiFewerHashEmbed(
     check_rows(names, rows=rows)
     tables: list[Model] = [
         HashEmbed(
-            width,
-            table_rows,
-            num_hashes=num_hashes,
-            seed=seed + column,
-            column=column,
-            dropout=0.0,
+            width, nV, num_hashes=num_hashes, seed=seed + i, column=i, dropout=0.0
         )
-        for column, table_rows in enumerate(rows)
+        for i, nV in enumerate(rows)
     ]
     return mix_attributes(
         NAME,
