@@ -14,7 +14,8 @@ from spacy_hashembeds.hashing.collisions import (
 
 
 @pytest.mark.parametrize(
-    ("values", "rows", "num_hashes"), [(1, 4, 3), (2, 5, 2), (3, 2, 3), (5, 4, 1)]
+    ("values", "rows", "num_hashes"),
+    [(0, 1, 4), (0, 10, 1), (1, 1, 1), (1, 4, 3), (2, 5, 2), (3, 2, 3), (5, 4, 1)],
 )
 def test_rows_reached_are_those_of_all_outcomes(values, rows, num_hashes):
     outcomes = [len(set(c)) for c in product(range(rows), repeat=values * num_hashes)]
@@ -60,18 +61,6 @@ def test_the_example_of_the_report_is_corrected():
     multisets = code_collision_probability(50_000, 5000, 4)
     assert multisets == pytest.approx(1.92e-9, rel=2e-3)
     assert expected_colliding(50_000, 5000, 2) == pytest.approx(199.6, abs=0.05)
-
-
-def test_little_and_nothing():
-    for num_hashes in (1, 4):
-        assert expected_colliding(0, 10, num_hashes) == 0
-        assert expected_colliding(1, 10, num_hashes) == 0
-        assert expected_rows_reached(0, 10, num_hashes) == 0
-        assert expected_rows_reached(0, 1, num_hashes) == 0
-        assert expected_rows_reached(1, 1, num_hashes) == 1
-        # one row is all the code there is
-        assert expected_colliding(7, 1, num_hashes) == pytest.approx(7)
-    assert expected_rows_reached(1, 10, 1) == pytest.approx(1)
 
 
 @example(values=0, num_hashes=1, bound=1e-4)

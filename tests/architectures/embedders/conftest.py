@@ -1,4 +1,4 @@
-"""Pipelines of the report's own project, trained with its code restated."""
+"""Pipelines of the report's own project, made with its code restated."""
 
 import re
 from collections import Counter

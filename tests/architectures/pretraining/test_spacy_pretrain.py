@@ -180,16 +180,6 @@ def test_something_is_learned(config, tmp_path):
     assert np.mean(per_word[-5:]) < 0.8 * -(shares * np.log(shares)).sum()
 
 
-def test_pretraining_goes_on_where_it_ended(config, tmp_path):
-    output = pretrain(config, tmp_path)
-    weights = (output / "model1.bin").read_bytes()
-    config["pretraining"]["max_epochs"] = 3
-    pretrain(config, tmp_path, "--resume-path", output / "model1.bin")
-    assert (output / "model1.bin").read_bytes() == weights
-    assert [line["epoch"] for line in read_log(output)] == [0, 1, 2, 2, 3]
-    assert (output / "model2.bin").read_bytes() != weights
-
-
 # A reader that holds texts out
 
 
