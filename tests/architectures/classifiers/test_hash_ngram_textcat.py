@@ -161,3 +161,8 @@ def test_the_number_of_labels_as_an_argument():
     fix_random_seed(0)
     model.initialize(X=[Doc(Vocab(), words=["a"])])
     assert model.predict([Doc(Vocab(), words=["a"])]).shape == (1, 3)
+
+
+def test_each_ngram_of_a_dictionary_may_have_a_row_of_its_own():
+    arguments = {**SMALL, "rows": None, "importance_rows": 0, "num_hashes": 1}
+    assert get_nodes(HashNgramTextCat(**arguments), "symbolembed")
