@@ -54,8 +54,7 @@ def test_side_by_side_is_wider(docs):
     assert [y.shape for y in model.predict(docs)] == [(len(doc), 6) for doc in docs]
 
 
-def test_tables_of_one_model_are_hashed_with_other_seeds():
-    seeds = [
-        n.attrs["hash_seed"] for n in get_nodes(resolve(seed=5), "weightedhashembed")
-    ]
-    assert seeds == [5, 6, 7]
+def test_tables_have_rows_and_seeds_of_their_own():
+    tables = get_nodes(resolve(seed=5), "weightedhashembed")
+    assert [table.attrs["hash_seed"] for table in tables] == [5, 6, 7]
+    assert [table.get_dim("nV") for table in tables] == [11, 7, 5]
