@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.architectures.embedders import subword_embed
+from spacy_hashembeds.architectures.embedders.distinct_words import Words
 from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
 from spacy_hashembeds.layers.subwords import Ngrams
 
@@ -127,3 +128,9 @@ def test_many_words_are_embedded_in_blocks(nlp, monkeypatch):
     sizes.clear()
     model.begin_update(docs)
     assert sizes == [50]
+
+
+def test_no_words_have_no_vectors(nlp):
+    _, layer = make([nlp("a")])
+    words = Words([nlp.vocab], np.zeros((0, 1), dtype="uint64"))
+    assert layer.predict(words).shape == (0, 7)
