@@ -12,6 +12,8 @@ import numpy
 import pytest
 from thinc.api import CupyOps, Model, NumpyOps, Ops
 
+from spacy_hashembeds.kernels import cuda
+
 from . import emulation
 
 
@@ -57,6 +59,17 @@ def gpu(request, monkeypatch) -> Gpu:
         return Gpu(CupyOps())
     libraries = request.getfixturevalue("kernels")
     return Gpu(emulation.emulate(monkeypatch, libraries))
+
+
+@pytest.fixture
+def used(monkeypatch) -> list[tuple[str, str]]:
+    """The names of kernels and their vectors as they are used."""
+    names: list[tuple[str, str]] = []
+    get_kernel = cuda.get_kernel
+    monkeypatch.setattr(
+        cuda, "get_kernel", lambda *n: names.append(n) or get_kernel(*n)
+    )
+    return names
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from thinc.api import get_current_ops
 from benchmarks import command, data, gpu, page
 from benchmarks.timing import Schedule
 from spacy_hashembeds.acceleration.installation import Gpu
-from spacy_hashembeds.kernels import cuda
 
 from . import emulation
 
@@ -40,10 +39,7 @@ def device(tmp_path_factory) -> Iterator[gpu.Device]:
         yield gpu.Device(make_cupy(), emulation.emulate(patch, libraries))
 
 
-def test_all_parts_are_measured_by_the_kernels(device, tiny_corpus, monkeypatch):
-    used = []
-    get_kernel = cuda.get_kernel
-    monkeypatch.setattr(cuda, "get_kernel", lambda *n: used.append(n) or get_kernel(*n))
+def test_all_parts_are_measured_by_the_kernels(device, tiny_corpus, used, monkeypatch):
     monkeypatch.setattr(gpu, "BATCH_WORDS", 8)
     monkeypatch.setattr(data, "BATCH_WORDS", 8)
     monkeypatch.setattr(gpu, "find_device", lambda: device)

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from spacy.vocab import Vocab
 from thinc.api import (
-    Adam,
     LayerNorm,
     Maxout,
     Model,
@@ -20,10 +19,6 @@ from thinc.api import (
 )
 from thinc.layers.chain import forward as chain_forward
 
-from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
-    MaxoutWindowEncoder,
-)
-from spacy_hashembeds.kernels import cuda
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.mixing import mixedembed
 from spacy_hashembeds.layers.mixing.column import Mixer, find_column
@@ -66,21 +61,6 @@ def predict(gpu, model, docs) -> np.ndarray:
     return np.concatenate([gpu.get(Y) for Y in model.predict(docs)])
 
 
-@shared
-@example(lengths=[6], seed=0)  # one token more: tiles, and threads
-@example(lengths=[7], seed=0)
-@example(lengths=[8], seed=0)
-@example(lengths=[255], seed=0)
-@example(lengths=[256], seed=0)
-@given(lengths=LENGTHS, seed=st.integers(0, 99))
-def test_predictions_equal_those_of_the_cpu(gpu, model, vocab, lengths, seed):
-    docs = make_docs(vocab, [*lengths, 1], seed)
-    on_gpu = gpu.copy(model)
-    expected = np.concatenate(model.predict(docs))
-    assert_close(predict(gpu, on_gpu, docs), expected)
-    assert [len(Y) for Y in on_gpu.predict(docs)] == [len(doc) for doc in docs]
-
-
 def update(model, docs, gradients):
     Ys, backprop = model.begin_update(docs)
     assert backprop(gradients) == []
@@ -113,20 +93,11 @@ def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed)
     assert_gradients_close(grads, get_gradients(model))
 
 
-def test_no_tokens(gpu, model, vocab):
-    on_gpu = gpu.copy(model)
-    for docs in ([], make_docs(vocab, [0, 0])):
-        for is_train in (False, True):
-            Ys, backprop = on_gpu(docs, is_train)
-            assert [Y.shape for Y in Ys] == [(0, model.get_dim("nO"))] * len(docs)
-            assert backprop(Ys) == []
-    assert get_gradients(on_gpu) == []
-
-
 @pytest.mark.parametrize("change", CHANGES)
-def test_predictions_follow_every_change(gpu, model, vocab, change):
+@pytest.mark.parametrize("kind", ["vectors", "lookup", "weighted, symbols", "hybrid"])
+def test_predictions_follow_every_change(gpu, kind, vocab, change):
     """Nothing is cached."""
-    docs = make_docs(vocab, [60])
+    model, docs = BUILDERS[kind](vocab), make_docs(vocab, [60])
     on_gpu = gpu.copy(model)
     before = predict(gpu, on_gpu, docs)
     assert on_gpu.attrs["plan"].cached is None
@@ -205,35 +176,6 @@ def test_copies_share_no_weights(gpu, model, vocab):
         assert_close(predict(gpu, on_gpu, docs), expected)
 
 
-def test_equal_seeds_give_equal_weights(gpu, model, vocab):
-    """To the last bit, also where dozens of tokens share a row."""
-
-    def train() -> bytes:
-        on_gpu = gpu.copy(set_dropout_rate(model.copy(), 0.2))
-        fix_random_seed(0)
-        optimizer = Adam(0.01)
-        for seed in range(3):
-            docs = make_docs(vocab, [120], seed)
-            state = np.random.default_rng(seed)
-            dY = state.normal(size=(120, model.get_dim("nO"))).astype("f")
-            update(on_gpu, docs, [gpu.array(dY)])
-            on_gpu.finish_update(optimizer)
-        return gpu.copy_back(on_gpu).to_bytes()
-
-    assert train() == train()
-
-
-@pytest.fixture
-def used(monkeypatch) -> list[tuple[str, str]]:
-    """The names of kernels and their vectors as they are used."""
-    names: list[tuple[str, str]] = []
-    get_kernel = cuda.get_kernel
-    monkeypatch.setattr(
-        cuda, "get_kernel", lambda *n: names.append(n) or get_kernel(*n)
-    )
-    return names
-
-
 def test_kernels_are_used(gpu, vocab, used):
     """Else the tests above would compare the CPU with itself."""
     model = gpu.copy(build_hash(vocab, width=8))
@@ -252,23 +194,3 @@ def test_layers_that_somebody_wrapped_take_the_reference(gpu, vocab, used):
         with_nvtx_range(node)
     assert_close(predict(gpu, on_gpu, docs), expected)
     assert used == [("gather_sum", "float")] * 3, "table by table"
-
-
-@shared
-@given(lengths=LENGTHS, depth=st.integers(1, 3), seed=st.integers(0, 99))
-def test_encoder_equals_that_of_the_cpu(gpu, lengths, depth, seed):
-    fix_random_seed(seed)
-    model = MaxoutWindowEncoder(width=6, window_size=1, maxout_pieces=2, depth=depth)
-    state = np.random.default_rng(seed)
-    Xs = [state.normal(size=(n, 6)).astype("f") for n in [*lengths, 1]]
-    model.initialize(X=Xs)
-    on_gpu = gpu.copy(model)
-    expected, backprop = model.begin_update(Xs)
-    expected_dXs = backprop(Xs)
-    actual, backprop = on_gpu.begin_update([gpu.array(X) for X in Xs])
-    dXs = backprop([gpu.array(X) for X in Xs])
-    for Y, dX, *e in zip(actual, dXs, expected, expected_dXs, strict=True):
-        assert_close(gpu.get(Y), e[0])
-        assert_close(gpu.get(dX), e[1])
-    grads = [gpu.get(grad) for grad in get_gradients(on_gpu)]
-    assert_gradients_close(grads, get_gradients(model))

@@ -1,0 +1,132 @@
+"""Layers that a config can name, on a GPU as on the CPU: see `tests/contract.py`."""
+
+import numpy as np
+import pytest
+from thinc.api import Model, fix_random_seed
+
+from spacy_hashembeds.architectures.encoders.bilstm_encoders import (
+    AttBiLSTMEncoder,
+    BiLSTMEncoder,
+    CrossBiLSTMEncoder,
+)
+from spacy_hashembeds.layers.charcnn import CharCNN
+from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
+
+from ..contract import Case, get_vocab, initialize_embedder, is_hasher
+from ..layers.test_tables import BUILDERS, IDS
+from ..test_contract import list_cases
+from ..toy_embedders import (
+    assert_close,
+    assert_gradients_close,
+    get_gradients,
+    make_docs,
+)
+
+LSTMS = (AttBiLSTMEncoder, BiLSTMEncoder, CrossBiLSTMEncoder)
+
+
+def runs_on_gpus(case: Case) -> bool:
+    """Whether arrays of its own are there: not where Python hashes, or PyTorch does."""
+    return not is_hasher(case) and case.function not in LSTMS
+
+
+def is_embedder(case: Case) -> bool:
+    return case.initialize is initialize_embedder
+
+
+def put(model: Model, X) -> list:
+    """Put arrays where a model computes. Words and Docs stay where they are."""
+    if isinstance(X, np.ndarray):
+        return model.ops.asarray(X)
+    return [put(model, x) if isinstance(x, np.ndarray) else x for x in X]
+
+
+def get(model: Model, Y) -> np.ndarray:
+    """All numbers of an output or a gradient."""
+    arrays = Y if isinstance(Y, list) else [Y]
+    numbers = [model.ops.to_numpy(array).reshape(-1) for array in arrays]
+    return np.concatenate([np.zeros(0, "f"), *numbers])
+
+
+def run(model: Model, batch) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Give outputs, and gradients: of weights, and of inputs that are arrays."""
+    X = put(model, batch)
+    predicted = model.predict(X)
+    fix_random_seed(0)
+    Y, backprop = model.begin_update(X)
+    for _ in range(2):  # onto gradients that are there already
+        dX = backprop([2 * y - 1 for y in Y] if isinstance(Y, list) else 2 * Y - 1)
+    gradients = get_gradients(model)
+    if isinstance(batch, np.ndarray) or isinstance(batch[0], np.ndarray):
+        gradients.append(dX)
+    outputs = [get(model, predicted), get(model, Y)]
+    return outputs, [get(model, gradient) for gradient in gradients]
+
+
+def assert_same_on(gpu, model, batch) -> None:
+    found, gradients = run(gpu.copy(model), batch)
+    expected, expected_gradients = run(model, batch)
+    for array, other in zip(found, expected, strict=True):
+        assert_close(array, other)
+    assert_gradients_close(gradients, expected_gradients)
+
+
+@pytest.mark.parametrize("case", list_cases(runs_on_gpus))
+def test_values_and_gradients_equal_those_of_the_cpu(gpu, case):
+    assert_same_on(gpu, case.build(), case.make_batch())
+
+
+def draw_weights(model: Model) -> Model:
+    """Initialise a layer with weights none of which can be left out."""
+    state = np.random.default_rng(0)
+    for node in model.initialize().walk():
+        for name in node.param_names:
+            shape = node.get_param(name).shape
+            node.set_param(name, state.normal(size=shape).astype("f"))
+    return model
+
+
+@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
+@pytest.mark.parametrize("dtype", ["uint64", "int64"])
+@pytest.mark.usefixtures("same_dropout")
+def test_tables_alone(gpu, build, dtype):
+    """With keys of any dtype, in a column or none, and with dropout."""
+    ids = IDS[IDS < 2**63].astype(dtype)
+    columns = np.stack([ids, ids[::-1]], axis=1)
+    assert_same_on(gpu, draw_weights(build(dropout=0.5)), ids)
+    assert_same_on(gpu, draw_weights(build(column=1)), columns)
+    assert_same_on(gpu, draw_weights(build()), ids[:0])
+
+
+@pytest.mark.parametrize("num_hashes", [4, 5])
+def test_as_many_weights_as_a_kernel_takes_and_more(gpu, num_hashes):
+    model = WeightedHashEmbed(4, 6, nK=9, seed=9, num_hashes=num_hashes)
+    assert_same_on(gpu, draw_weights(model), IDS)
+
+
+def test_words_without_characters(gpu):
+    fix_random_seed(0)
+    model = CharCNN(3, num_kernels=2, max_chars=5).initialize()
+    assert_same_on(gpu, model, ["Zürich", "", "a", "abcabcabc", ""])
+
+
+@pytest.mark.parametrize("case", list_cases(is_embedder))
+def test_gradients_are_the_same_in_every_run(gpu, case):
+    """To the last bit, also where dozens of tokens share a row."""
+    model = gpu.copy(case.build())
+    gradients = [run(model.copy(), case.make_batch())[1] for _ in range(2)]
+    for array, other in zip(*gradients, strict=True):
+        np.testing.assert_array_equal(array, other)
+
+
+@pytest.mark.parametrize("case", list_cases(is_embedder))
+@pytest.mark.parametrize("lengths", [[], [0, 0]])
+def test_no_tokens(gpu, case, lengths):
+    model = gpu.copy(case.build())
+    (Y,) = model.predict(case.make_batch()[:1])
+    docs = make_docs(get_vocab(), lengths)
+    for is_train in (False, True):
+        Ys, backprop = model(docs, is_train)
+        assert [Y.shape for Y in Ys] == [(0, Y.shape[1])] * len(docs)
+        assert backprop(Ys) == []
+    assert not any(gradient.any() for gradient in get_gradients(model))
