@@ -109,21 +109,15 @@ def test_int8_is_the_same_to_the_bit_by_all_instructions(
         assert_array_equal(convolve(made, number), convolve(made, INT8[0]))
 
 
-@pytest.mark.parametrize("number", BFLOAT16, ids=lambda number: SETS[number][0])
+@pytest.mark.parametrize(
+    "number", BFLOAT16 + FLOAT32, ids=lambda number: SETS[number][0]
+)
 @shapes
 @example(**USUAL)
-def test_bfloat16_equals_numpy(number, n, width, n_pieces, window_size, seed):
+def test_floats_equal_numpy(number, n, width, n_pieces, window_size, seed):
     X, rows, W, norm, Y = made = make(n, width, n_pieces, window_size, seed)
-    windows = copy_windows(round_to_bfloat16(X), rows, window_size)
-    expected = Y + finish(windows @ round_to_bfloat16(W).T, norm)
-    assert_allclose(convolve(made, number), expected, rtol=1e-4, atol=3e-3)
-
-
-@pytest.mark.parametrize("number", FLOAT32, ids=lambda number: SETS[number][0])
-@shapes
-@example(**USUAL)
-def test_float32_equals_numpy(number, n, width, n_pieces, window_size, seed):
-    X, rows, W, norm, Y = made = make(n, width, n_pieces, window_size, seed)
+    if number in BFLOAT16:
+        X, W = round_to_bfloat16(X), round_to_bfloat16(W)
     expected = Y + finish(copy_windows(X, rows, window_size) @ W.T, norm)
     assert_allclose(convolve(made, number), expected, rtol=1e-4, atol=3e-3)
 

@@ -104,13 +104,6 @@ def test_where_there_is_no_other_nothing_is_changed():
     assert not labels.any()
 
 
-@pytest.mark.parametrize("lengths", [[], [0], [0, 0], [1]])
-def test_batches_with_hardly_a_token(lengths):
-    sources, labels = run(lengths, 0.5, 0.5)
-    assert sources.tolist() == list(range(sum(lengths)))
-    assert labels.tolist() == [INTACT] * sum(lengths)
-
-
 def test_draws_follow_the_random_seed():
     drawn = [run([30, 20], 0.3, 0.3, seed=seed)[0].tolist() for seed in (0, 0, 1)]
     assert drawn[0] == drawn[1] != drawn[2]

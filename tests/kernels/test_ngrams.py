@@ -52,12 +52,6 @@ def test_ngrams_are_those_of_plain_python(texts, ngram_size):
     assert (ngrams.keys.dtype, ngrams.lengths.dtype) == ("uint64", "int32")
 
 
-def test_the_order_is_by_first_word_then_by_size():
-    keys = run([[3, 4, 5]], 2).keys.tolist()
-    assert keys == [3, hash_sequence([3, 4]), 4, hash_sequence([4, 5]), 5]
-    assert hash_sequence([3, 4]) != hash_sequence([4, 3])
-
-
 def test_keys_are_those_of_spacy():
     doc = Doc(Vocab(), words="the cat saw the cat".split())
     (keys, counts, _), _ = extract_ngrams(3, attr=ORTH)([doc], False)
@@ -98,15 +92,6 @@ def test_every_length_and_every_place_is_equally_likely():
     firsts = snippets.keys[(snippets.lengths.cumsum() - snippets.lengths)]
     _, counts = np.unique(firsts[snippets.lengths == 2], return_counts=True)
     np.testing.assert_allclose(counts / counts.sum(), [1 / 4] * 4, atol=0.02)
-
-
-def test_snippets_follow_the_random_seed():
-    whole = Ngrams(np.arange(50, dtype="uint64"), np.array([20, 30], "int32"))
-    drawn = []
-    for seed in (0, 0, 1):
-        fix_random_seed(seed)
-        drawn.append(cut_snippets(whole, 4, 10).keys.tolist())
-    assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_ngrams_that_are_chosen():

@@ -91,23 +91,3 @@ def test_blocks_have_sequences_of_similar_length(lengths):
         size = max(16, min(64, len(lengths) // 4))
         assert block[0] <= 4 * block[-1]
         assert len(block) == size or block[0] > 4 * following[0]
-
-
-def test_a_long_sequence_is_alone():
-    packing = pack([20] * 15 + [5000], is_padded=True)
-    assert [len(block.sequences) for block in packing.blocks] == [1, 15]
-    assert len(packing.rows) == 5000 + 15 * 20
-
-
-@pytest.mark.torch
-def test_packing_is_pytorch_s():
-    import torch
-
-    lengths = [3, 1, 4, 1, 5]
-    tokens = [torch.tensor(part) for part in split(np.arange(14), lengths)]
-    theirs = torch.nn.utils.rnn.pack_sequence(tokens, enforce_sorted=False)
-    ours = pack(lengths, is_padded=False)
-    (block,) = ours.blocks
-    assert block.batch_sizes.tolist() == theirs.batch_sizes.tolist()
-    assert sorted(ours.rows[:5].tolist()) == sorted(theirs.data[:5].tolist())
-    assert ours.rows[-1] == theirs.data[-1]

@@ -51,14 +51,6 @@ def test_each_token_has_the_span_with_most_around_it(case):
     assert list(zip(*spans, strict=True)) == expected
 
 
-def test_the_last_span_is_moved_back_to_be_full():
-    spans = find_spans([0, 11, 3], 6, 3)
-    assert spans.starts.tolist() == [0, 3, 5, 11]
-    assert spans.lengths.tolist() == [6, 6, 6, 3]
-    assert spans.kept_from.tolist() == [0, 2, 2, 0]
-    assert spans.kept_to.tolist() == [5, 4, 6, 3]
-
-
 @pytest.mark.parametrize(
     ("lengths", "max_rows", "sizes"),
     [
