@@ -101,15 +101,6 @@ def make_vectors(kind, keys) -> np.ndarray:
     return vectors
 
 
-class VectorSpy:
-    def __init__(self) -> None:
-        self.given: list[tuple[int, list[int]]] = []
-
-    def __call__(self, kind, keys) -> np.ndarray:
-        self.given.append((kind, sorted(keys.tolist())))
-        return make_vectors(kind, keys)
-
-
 @given(
     st.lists(
         st.lists(st.tuples(*[st.integers(0, 40)] * 4), min_size=1, max_size=9),
@@ -130,10 +121,15 @@ def test_sums_are_those_of_what_is_computed(kernels, n_bytes, batches):
 
 
 def test_of_sums_only_what_is_new_is_computed():
-    cache, spy = CodeCache(n_kinds=2), VectorSpy()
+    cache, given_keys = CodeCache(n_kinds=2), []
+
+    def spy(kind, keys) -> np.ndarray:
+        given_keys.append((kind, sorted(keys.tolist())))
+        return make_vectors(kind, keys)
+
     for batch in ([(1, 2), (1, 1)], [(1, 1)], [(2, 2), (2, 2)], [(2, 1), (1, 2)]):
         cache.sum(np.array(batch, dtype="uint64"), spy)
-    assert spy.given == [(0, [1]), (1, [1, 2]), (0, [2])]
+    assert given_keys == [(0, [1]), (1, [1, 2]), (0, [2])]
 
 
 def test_a_word_that_two_threads_have_kept_stands_for_no_other():
@@ -147,23 +143,31 @@ def test_a_word_that_two_threads_have_kept_stands_for_no_other():
     np.testing.assert_array_equal(cache.sum(keys, make_vectors), expected)
 
 
-def test_threads_get_the_sums_of_their_words():
-    cache = CodeCache(4000, n_kinds=4)
+def are_sums_right(cache, state) -> bool:
+    keys = state.integers(90, size=(20, 4), dtype="uint64")
+    expected = sum(make_vectors(kind, keys[:, kind]) for kind in range(4))
+    return np.array_equal(cache.sum(keys, make_vectors), expected)
+
+
+def are_codes_right(cache, state) -> bool:
+    # few sets, so that threads are in each other's way
+    keys = np.unique(state.integers(200, size=50, dtype="uint64")) << np.uint64(14)
+    return np.array_equal(cache.get(keys, SETTINGS, encode), encode(keys))
+
+
+@pytest.mark.parametrize("are_right", [are_sums_right, are_codes_right])
+def test_threads_get_what_is_of_their_words(are_right):
+    cache = CodeCache(4000 if are_right is are_sums_right else 2**20, n_kinds=4)
 
     def work(seed) -> bool:
         state = np.random.default_rng(seed)
-        for _ in range(300):
-            keys = state.integers(90, size=(20, 4), dtype="uint64")
-            expected = sum(make_vectors(kind, keys[:, kind]) for kind in range(4))
-            if not np.array_equal(cache.sum(keys, make_vectors), expected):
-                return False
-        return True
+        return all(are_right(cache, state) for _ in range(150))
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(8)))
 
 
-@pytest.mark.parametrize("settings", [("a", 2), ("b", 1), ("a",), ()])
+@pytest.mark.parametrize("settings", [("a", 2), ("a",)])
 def test_other_settings_are_other_codes(settings):
     cache, spy = CodeCache(), Spy()
     cache.get(as_keys([1]), SETTINGS, encode)
@@ -171,7 +175,7 @@ def test_other_settings_are_other_codes(settings):
     assert spy.given == [[1]]
 
 
-@pytest.mark.parametrize("width", [1, 2, 9])
+@pytest.mark.parametrize("width", [1, 9])
 def test_memory_is_bounded(width):
     cache = CodeCache()
     state = np.random.default_rng(0)
@@ -194,24 +198,6 @@ def test_copies_are_empty_and_no_larger(duplicate):
     assert spy.given == [[1]]
     assert other._kept.keys.shape == cache._kept.keys.shape
     assert other.sum(as_keys([[1, 2]]), lambda _, keys: encode(keys).astype("f")).any()
-
-
-def test_threads_get_the_codes_of_their_words():
-    cache = CodeCache()
-
-    def work(seed) -> bool:
-        state = np.random.default_rng(seed)
-        for _ in range(300):
-            # few sets, so that threads are in each other's way
-            keys = np.unique(state.integers(200, size=50, dtype="uint64")) << np.uint64(
-                14
-            )
-            if not np.array_equal(cache.get(keys, SETTINGS, encode), encode(keys)):
-                return False
-        return True
-
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(work, range(8)))
 
 
 class Interrupted(np.ndarray):
@@ -254,7 +240,7 @@ class Stalled(np.ndarray):
         super().__setitem__(key, value)
         if self.base is not None:
             self.is_stalled.set()
-            time.sleep(2)
+            time.sleep(0.5)
 
 
 def test_whoever_comes_while_a_writer_stalls_waits_for_it():

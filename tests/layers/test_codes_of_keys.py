@@ -10,6 +10,8 @@ from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
+VALUES = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
+
 
 @pytest.mark.parametrize("unk", [0, 2])
 def test_lookup_codes_part_words_as_the_layer_does(unk):
@@ -38,50 +40,48 @@ def test_sums_have_no_order_of_rows():
     assert len(np.unique(column.identify(keys), axis=0)) == 3
 
 
+def assert_codes_part_words(layer) -> None:
+    """What the code says can't be told apart has one vector, and nothing else has."""
+    column, vectors = find_column(layer), np.round(layer.predict(VALUES), 6)
+    codes = column.identify(VALUES)
+    n_apart = len(np.unique(codes, axis=0))
+    assert len(np.unique(vectors, axis=0)) == n_apart < len(VALUES)
+    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
+
+
 @pytest.mark.parametrize("same_hash", [False, True])
-@pytest.mark.parametrize("num_hashes", [1, 2, 4, 7])
+@pytest.mark.parametrize("num_hashes", [1, 2, 7])
 @pytest.mark.parametrize("n_weights", [40, None])
 def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same_hash):
     settings = {"num_hashes": num_hashes, "seed": 11, "same_hash": same_hash}
     layer = WeightedHashEmbed(4, 2, nK=n_weights, key="NORM", **settings)
-    values = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
     if n_weights is None:
-        give_symbols(layer, Symbols(values[[2, 7, 300]]))
+        give_symbols(layer, Symbols(VALUES[[2, 7, 300]]))
     layer.initialize()
     P = layer.get_param("P")
     P[...] = np.random.default_rng(0).normal(size=P.shape)
     table = find_column(layer)
-    rows, weights = table.find_pairs(layer.ops, values)
-    np.testing.assert_array_equal(table.find_code(values), np.hstack([rows, weights]))
-    assert table.find_code(values[:0]).shape == (0, num_hashes + 1)
-    # what the code says can't be told apart, has one vector, and nothing else has
-    vectors = np.round(layer.predict(values), 6)
-    codes = table.identify(values)
-    n_apart = len(np.unique(codes, axis=0))
-    assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
-    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
+    rows, weights = table.find_pairs(layer.ops, VALUES)
+    np.testing.assert_array_equal(table.find_code(VALUES), np.hstack([rows, weights]))
+    assert table.find_code(VALUES[:0]).shape == (0, num_hashes + 1)
+    assert_codes_part_words(layer)
 
 
 @pytest.mark.parametrize("num_hashes", [1, 2, 4])
 @pytest.mark.parametrize("n_symbols", [0, 3])
 def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
     layer = HybridEmbed(4, 9, key="NORM", num_hashes=num_hashes, seed=11)
-    values = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
-    symbols = Symbols(values[[2, 7, 300]][:n_symbols], values[10:290])
+    symbols = Symbols(VALUES[[2, 7, 300]][:n_symbols], VALUES[10:290])
     give_symbols(layer, symbols)
     layer.initialize()
     E = layer.get_param("E")
     E[...] = np.random.default_rng(0).integers(2**20, size=E.shape)  # sums are exact
     table = find_column(layer)
-    code = table.find_code(values)
-    np.testing.assert_array_equal(code, table.find_rows(values)[0])
-    assert table.find_code(values[:0]).shape == (0, num_hashes)
+    code = table.find_code(VALUES)
+    np.testing.assert_array_equal(code, table.find_rows(VALUES)[0])
+    assert table.find_code(VALUES[:0]).shape == (0, num_hashes)
     assert sum(table.parts.values()) == layer.get_param("E").size
-    # what the code says can't be told apart, has one vector, and nothing else has
-    vectors, codes = layer.predict(values), table.identify(values)
-    n_apart = len(np.unique(codes, axis=0))
-    assert len(np.unique(vectors, axis=0)) == n_apart < len(values)
-    assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
+    assert_codes_part_words(layer)
 
 
 def test_parameters_of_weighted_tables_are_those_of_the_layer():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from thinc.api import Adam, Model, NumpyOps, fix_random_seed, set_dropout_rate
+from thinc.api import Model, NumpyOps, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.layers.compressors import (
     AddCompressor,
@@ -138,9 +138,6 @@ def test_the_last_codeword_is_the_number_that_its_bits_are():
     words = find_codewords(NumpyOps(), bits, 4)
     assert words.tolist() == [[10], [4], [1], [6]]  # the paper's example, and 3 bits
     assert find_codewords(NumpyOps(), bits[:, :12], 20).tolist() == [[0b101001000001]]
-
-
-def test_codewords_may_have_20_bits():
     ones = np.ones((1, 40), dtype="f")
     assert find_codewords(NumpyOps(), ones, 20).tolist() == [[2**20 - 1]] * 2
 
@@ -179,13 +176,6 @@ def test_an_axis_of_equal_numbers_is_no_division_by_zero():
     assert np.isfinite(model.get_grad("W")).all()
 
 
-def test_many_codes(kind):
-    model = build(kind)
-    codes = np.tile(make_codes(kind), (5000, 1))
-    Y = update(model, codes, np.ones((len(codes), WIDTH), dtype="f"))
-    np.testing.assert_allclose(Y[-9:], Y[:9], atol=1e-5)
-
-
 def test_whole_dimensions_are_dropped_and_only_in_training(kind):
     model, codes = build(kind, width=100), make_codes(kind)
     clean = model.predict(codes)
@@ -199,18 +189,6 @@ def test_whole_dimensions_are_dropped_and_only_in_training(kind):
     for name in model.param_names:
         gradient = np.moveaxis(model.get_grad(name), 0 if kind == "proj" else -1, 0)
         assert not gradient[is_dropped].any()
-
-
-def test_they_learn(kind):
-    model, codes, optimizer = build(kind), make_codes(kind), Adam(0.05)
-    target = np.tanh(make_gradient(model.predict(codes))) / 2
-    losses = []
-    for _ in range(60):
-        Y, backprop = model.begin_update(codes)
-        backprop(Y - target)
-        model.finish_update(optimizer)
-        losses.append(float(((Y - target) ** 2).sum()))
-    assert losses[-1] < losses[0] / 2
 
 
 def test_it_begins_small_as_other_embedders(kind):

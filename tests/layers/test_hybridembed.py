@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from thinc.api import Model, NumpyOps
 
-from spacy_hashembeds.layers import hybridembed
 from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
-from spacy_hashembeds.layers.mixing.column import find_column
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 
@@ -50,8 +48,10 @@ def test_it_is_its_definition(frequent, num_hashes, seed, data):
     # the value of a symbol says which row is its own
     expected = E[np.searchsorted(np.sort(frequent), frequent)]
     np.testing.assert_array_equal(model.predict(frequent), expected)
-    expected = np.array([E[hash_plainly(model, key, n)].sum(axis=0) for key in rare])
-    np.testing.assert_allclose(model.predict(rare), expected, atol=1e-6)
+    # what is in no corpus is hashed as what is rare is
+    others = np.setdiff1d(np.append(rare, np.uint64(2**64 - 1)), frequent)
+    expected = np.array([E[hash_plainly(model, key, n)].sum(axis=0) for key in others])
+    np.testing.assert_allclose(model.predict(others), expected, atol=1e-6)
     Y, backprop = model.begin_update(np.concatenate([frequent, rare]))
     dY = np.random.default_rng(0).normal(size=Y.shape).astype("f")
     backprop(dY)
@@ -64,39 +64,6 @@ def test_it_is_its_definition(frequent, num_hashes, seed, data):
     assert dE.any(axis=1).all(), "a row is not trained"
 
 
-def test_with_one_row_for_the_rest_it_is_a_lookup():
-    """The very layer of MultiEmbed, but for where the row of unknown symbols is."""
-    model, lookup = build(5, num_hashes=1), SymbolEmbed(3, key="NORM", unk=4)
-    give_symbols(lookup, Symbols(FREQUENT))
-    lookup.initialize()
-    assert model.get_dim("nV") == 5
-    lookup.set_param("E", model.get_param("E"))
-    Y, backprop = model.begin_update(IDS)
-    expected, backprop_lookup = lookup.begin_update(IDS)
-    np.testing.assert_array_equal(Y, expected)
-    dY = np.random.default_rng(0).normal(size=Y.shape).astype("f")
-    backprop(dY)
-    backprop_lookup(dY)
-    np.testing.assert_array_equal(model.get_grad("E"), lookup.get_grad("E"))
-
-
-@pytest.mark.parametrize("num_hashes", [1, 2, 3, 4])
-@pytest.mark.parametrize("seed", [8, 9])
-def test_without_frequent_symbols_it_is_a_hash_embed(num_hashes, seed):
-    options = {"num_hashes": num_hashes, "seed": seed}
-    # an odd number of rows: "Seed 8" in docs/analyze.md
-    model = build(5, FREQUENT[:0], np.arange(500, dtype="uint64"), **options)
-    plain = HashEmbed(3, 5, **options).initialize()
-    assert model.get_dim("nV") == 5
-    plain.set_param("E", model.get_param("E"))
-    Y, backprop = model.begin_update(IDS)
-    expected, backprop_plain = plain.begin_update(IDS)
-    np.testing.assert_allclose(Y, expected, atol=1e-6)
-    backprop(Y)
-    backprop_plain(Y)
-    np.testing.assert_allclose(model.get_grad("E"), plain.get_grad("E"), atol=1e-6)
-
-
 def test_rows_that_rare_symbols_do_not_reach_are_left_out():
     assert build(12).get_dim("nV") == 12
     large = build(5000)
@@ -106,36 +73,8 @@ def test_rows_that_rare_symbols_do_not_reach_are_left_out():
     assert reached == set(range(len(FREQUENT), large.get_dim("nV")))
 
 
-@pytest.mark.parametrize("num_hashes", [1, 3])
-def test_a_column_is_a_sum_of_rows_of_one_size(num_hashes):
-    model = build(num_hashes=num_hashes)
-    column = find_column(model)
-    rows, weights = column.find_rows(IDS)
-    assert (rows.dtype, rows.shape, weights) == ("uint32", (len(IDS), num_hashes), None)
-    table = column.get_table()
-    assert column.count_folded_rows() == len(table) == model.get_dim("nV") + 1
-    assert not table[-1].any()
-    np.testing.assert_allclose(table[rows].sum(axis=1), model.predict(IDS), atol=1e-6)
-    rows, _ = column.find_rows(IDS[:0])
-    assert (rows.dtype, rows.shape) == ("uint32", (0, num_hashes))
-
-
 def test_bytes_hold_the_symbols_once():
     assert build().to_bytes().count(np.sort(FREQUENT).tobytes()) == 1
-
-
-def test_symbols_are_looked_at_once(monkeypatch):
-    model, looked = build(), []
-    check = hybridembed.are_sorted_symbols
-    monkeypatch.setattr(
-        hybridembed, "are_sorted_symbols", lambda *a: looked.append(1) or check(*a)
-    )
-    for _ in range(3):
-        model.predict(IDS)
-        model.begin_update(IDS)
-    assert looked == [1]
-    with pytest.raises(ValueError, match="read-only"):
-        model.attrs["symbols"][0] = 7
 
 
 def test_too_few_rows_for_the_symbols_are_refused():
@@ -170,35 +109,6 @@ def test_symbols_that_make_another_table_are_refused_once_initialised():
         give_symbols(model, Symbols(FREQUENT[:2], RARE[:7]))
     with pytest.raises(ValueError, match=r"symbols for NORM should be distinct"):
         give_symbols(model, Symbols(np.array([3, 3], "uint64"), RARE))
-
-
-@pytest.mark.parametrize(
-    "symbols",
-    [
-        np.sort(FREQUENT)[::-1],
-        np.arange(12, dtype="uint64"),
-        np.sort(FREQUENT).astype("int64"),
-        "symbols",
-        None,
-    ],
-)
-def test_damaged_symbols_are_refused(symbols):
-    model = build()
-    model.attrs["symbols"] = symbols
-    loaded = build().from_bytes(model.to_bytes())
-    match = r"for NORM should be distinct .* fewer than the 12 rows, .*another config"
-    with pytest.raises(ValueError, match=match):
-        loaded.predict(IDS)
-
-
-@pytest.mark.parametrize("rows", [11, 2**33, True, None, "12"])
-def test_a_damaged_limit_of_rows_is_refused(rows):
-    model = build()
-    assert model.get_dim("nV") == 12
-    model.attrs["rows"] = rows
-    loaded = build().from_bytes(model.to_bytes())
-    with pytest.raises(ValueError, match=r"'rows' of layer .* should be 12 to .* is "):
-        loaded.predict(IDS)
 
 
 def build_lookup() -> Model:

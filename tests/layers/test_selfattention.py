@@ -1,9 +1,8 @@
-"""Self-attention beside its formula, PyTorch's module, and finite differences."""
+"""Self-attention beside its formula, and by finite differences."""
 
 import numpy as np
 import pytest
 from thinc.api import fix_random_seed
-from thinc.compat import torch
 
 from spacy_hashembeds.layers import selfattention
 from spacy_hashembeds.layers.selfattention import SelfAttention, find_weights
@@ -50,20 +49,6 @@ def test_it_is_the_formula_of_the_paper(num_heads):
             np.testing.assert_allclose(Y, expected, atol=1e-6)
             weights = find_weights(model, X)
             np.testing.assert_allclose(weights, alphas, atol=1e-6)
-
-
-def test_it_is_pytorch_s():
-    model, (X,) = build(), make_batch([5], width=6)
-    twin = torch.nn.MultiheadAttention(6, 3, bias=False, batch_first=True)
-    projections = [model.get_param(name).T for name in selfattention.NAMES]
-    twin.in_proj_weight.data = torch.tensor(np.concatenate(projections))
-    twin.out_proj.weight.data = torch.eye(6)
-    H = torch.tensor(X[None])
-    C, weights = twin(H, H, H, average_attn_weights=False)
-    (Y,) = model.predict([X])
-    np.testing.assert_allclose(Y[:, 6:], C[0].detach().numpy(), atol=1e-6)
-    expected = weights[0].detach().numpy()
-    np.testing.assert_allclose(find_weights(model, X), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("num_heads", [1, 3])

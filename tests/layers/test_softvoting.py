@@ -67,9 +67,3 @@ def test_members_learn_as_if_they_were_alone(build):
     for one, other in zip(alone, together, strict=True):
         for expected, weights in zip(get_weights(one), get_weights(other), strict=True):
             np.testing.assert_allclose(weights, expected, atol=1e-3)
-
-
-def test_initialising_reaches_every_member():
-    X, Y = make_data()
-    model = soft_voting(Softmax(), Softmax()).initialize(X, Y)
-    assert [member.get_dim("nO") for member in (model, *model.layers)] == [3, 3, 3]
