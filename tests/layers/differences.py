@@ -1,0 +1,29 @@
+"""Gradients by finite differences."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def differentiate(
+    loss: Callable[[], float],
+    values: np.ndarray,
+    *,
+    step: float,
+    places: np.ndarray | None = None,
+) -> np.ndarray:
+    """Differentiate a loss by each of some values, or by those where `places` is true.
+
+    They are changed in place, one at a time, and changed back. Where the loss is linear
+    in each of them, a large step is exact.
+    """
+    gradient = np.zeros(values.shape)
+    places = np.ones(values.shape, dtype=bool) if places is None else places
+    for index in zip(*places.nonzero(), strict=True):
+        original, losses = values[index], []
+        for sign in (1, -1):
+            values[index] = original + sign * step
+            losses.append(loss())
+        values[index] = original
+        gradient[index] = (losses[0] - losses[1]) / (2 * step)
+    return gradient
