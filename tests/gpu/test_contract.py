@@ -10,23 +10,19 @@ from spacy_hashembeds.architectures.encoders.bilstm_encoders import (
     CrossBiLSTMEncoder,
 )
 from spacy_hashembeds.layers.charcnn import CharCNN
+from spacy_hashembeds.layers.transformer import TransformerEncoder
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
 from ..contract import Case, get_vocab, initialize_embedder, is_hasher
 from ..layers.test_tables import BUILDERS, IDS
 from ..test_contract import list_cases
-from ..toy_embedders import (
-    assert_close,
-    assert_gradients_close,
-    get_gradients,
-    make_docs,
-)
+from ..toy_embedders import get_gradients, make_docs
 
 LSTMS = (AttBiLSTMEncoder, BiLSTMEncoder, CrossBiLSTMEncoder)
 
 
 def runs_on_gpus(case: Case) -> bool:
-    """Whether arrays of its own are there: not where Python hashes, or PyTorch does."""
+    """Not hashers, which have no arrays, nor LSTMs, whose arithmetic is cuDNN's."""
     return not is_hasher(case) and case.function not in LSTMS
 
 
@@ -63,17 +59,20 @@ def run(model: Model, batch) -> tuple[list[np.ndarray], list[np.ndarray]]:
     return outputs, [get(model, gradient) for gradient in gradients]
 
 
-def assert_same_on(gpu, model, batch) -> None:
-    found, gradients = run(gpu.copy(model), batch)
-    expected, expected_gradients = run(model, batch)
-    for array, other in zip(found, expected, strict=True):
-        assert_close(array, other)
-    assert_gradients_close(gradients, expected_gradients)
+def assert_same_on(gpu, model, batch, atol=1e-4) -> None:
+    """Compare numbers in rounding of the largest one."""
+    found, expected = run(gpu.copy(model), batch), run(model, batch)
+    for arrays, others in zip(found, expected, strict=True):
+        assert len(arrays) == len(others) > 0
+        scale = max(1, *(abs(other).max(initial=0) for other in others))
+        for array, other in zip(arrays, others, strict=True):
+            np.testing.assert_allclose(array / scale, other / scale, atol=atol)
 
 
 @pytest.mark.parametrize("case", list_cases(runs_on_gpus))
 def test_values_and_gradients_equal_those_of_the_cpu(gpu, case):
-    assert_same_on(gpu, case.build(), case.make_batch())
+    atol = 1e-3 if case.function is TransformerEncoder else 1e-4  # PyTorch's kernels
+    assert_same_on(gpu, case.build(), case.make_batch(), atol)
 
 
 def draw_weights(model: Model) -> Model:

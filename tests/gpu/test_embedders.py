@@ -57,6 +57,13 @@ def model(request, vocab) -> Model:
     return request.param(vocab)
 
 
+@pytest.fixture(params=["vectors", "lookup", "weighted, symbols", "hybrid"])
+def usual(request, vocab) -> Model:
+    """One with each kind of rows."""
+    fix_random_seed(0)
+    return BUILDERS[request.param](vocab)
+
+
 def predict(gpu, model, docs) -> np.ndarray:
     return np.concatenate([gpu.get(Y) for Y in model.predict(docs)])
 
@@ -94,11 +101,10 @@ def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed)
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("kind", ["vectors", "lookup", "weighted, symbols", "hybrid"])
-def test_predictions_follow_every_change(gpu, kind, vocab, change):
+def test_predictions_follow_every_change(gpu, usual, vocab, change):
     """Nothing is cached."""
-    model, docs = BUILDERS[kind](vocab), make_docs(vocab, [60])
-    on_gpu = gpu.copy(model)
+    docs = make_docs(vocab, [60])
+    on_gpu = gpu.copy(usual)
     before = predict(gpu, on_gpu, docs)
     assert on_gpu.attrs["plan"].cached is None
     change(on_gpu, docs)
@@ -108,9 +114,9 @@ def test_predictions_follow_every_change(gpu, kind, vocab, change):
         assert_close(predict(gpu, on_gpu, docs), expected)
 
 
-def test_weights_held_from_before_can_be_changed(gpu, model, vocab):
+def test_weights_held_from_before_can_be_changed(gpu, usual, vocab):
     docs = make_docs(vocab, [60])
-    on_gpu = gpu.copy(model)
+    on_gpu = gpu.copy(usual)
     views = [node.get_param(name)[...] for node, name in get_weights(on_gpu)]
     before = predict(gpu, on_gpu, docs)
     for factor in (2.0, -1.0):
@@ -165,11 +171,11 @@ def test_weights_shared_with_torch_can_be_changed(vocab):
     assert not np.allclose(predict(Gpu(model.ops), model, docs), before, atol=1e-3)
 
 
-def test_copies_share_no_weights(gpu, model, vocab):
+def test_copies_share_no_weights(gpu, usual, vocab):
     docs = make_docs(vocab, [60])
-    on_gpu = gpu.copy(model)
+    on_gpu = gpu.copy(usual)
     expected = predict(gpu, on_gpu, docs)
-    assert len(on_gpu.to_bytes()) == len(model.to_bytes()), "nothing more is saved"
+    assert len(on_gpu.to_bytes()) == len(usual.to_bytes()), "nothing more is saved"
     for copied in (copy.deepcopy(on_gpu), pickle.loads(pickle.dumps(on_gpu))):
         change_in_place(copied, docs)
         assert not np.allclose(predict(gpu, copied, docs), expected, atol=1e-3)

@@ -106,14 +106,12 @@ def draw_weights(finders, n):
 
 def join(gpu, weights):
     """Put weights side by side on the GPU."""
-    if weights is None:
-        return None
     return gpu.array(numpy.ascontiguousarray(numpy.concatenate(weights, axis=1)))
 
 
 def sum_weighted(array, rows, weights):
     values = array[rows] * (rows >= 0)[..., None]
-    return (values * (1 if weights is None else weights[..., None])).sum(axis=1)
+    return (values * weights[..., None]).sum(axis=1)
 
 
 def assert_close(actual, expected):
@@ -127,65 +125,42 @@ def assert_close(actual, expected):
     has_scale=st.booleans(),
     has_weights=st.booleans(),
 )
-def test_gather_rows(gpu, batch, n_more, has_scale, has_weights):
+def test_rows_are_gathered_and_their_gradients_scattered(
+    gpu, batch, n_more, has_scale, has_weights
+):
     arrays, finders, keys = batch
-    weights = draw_weights(finders, len(keys)) if has_weights else None
-    width = arrays[0].shape[1]
+    n, width = len(keys), arrays[0].shape[1]
     n_columns = len(arrays) * width
-    scale = numpy.arange(n_columns, dtype="f") % 7 if has_scale else numpy.ones(1, "f")
-    out = gpu.array(numpy.full((len(keys), n_columns + n_more), 99, dtype="f"))
-    cuda.gather_rows(
-        gpu.array(keys),
-        put(gpu, arrays, finders),
-        out,
-        weights=join(gpu, weights),
-        scale=gpu.array(scale) if has_scale else None,
-    )
+    weights = draw_weights(finders, n)
+    if not has_weights:
+        weights = [numpy.ones_like(array) for array in weights]
+    scale = numpy.arange(n_columns, dtype="f") % 3
+    if not has_scale:
+        scale = numpy.ones_like(scale)
+    options = {
+        "weights": join(gpu, weights) if has_weights else None,
+        "scale": gpu.array(scale) if has_scale else None,
+    }
+    out = gpu.array(numpy.full((n, n_columns + n_more), 99, dtype="f"))
+    tables = put(gpu, arrays, finders)
+    pairs = cuda.gather_rows(gpu.array(keys), tables, out, **options)
     all_rows = find_all(arrays, finders, keys)
-    sums = [
-        sum_weighted(array, all_rows[i], None if weights is None else weights[i])
-        for i, array in enumerate(arrays)
-    ]
+    sums = list(map(sum_weighted, arrays, all_rows, weights))
     out = gpu.get(out)
     assert_close(out[:, :n_columns], numpy.concatenate(sums, axis=1) * scale)
     assert (out[:, n_columns:] == 99).all(), "columns of others are left alone"
 
-
-@shared
-@given(
-    batch=batches(),
-    n_more=st.sampled_from([0, 1, 4]),
-    has_scale=st.booleans(),
-    has_weights=st.booleans(),
-)
-def test_scatter_rows(gpu, batch, n_more, has_scale, has_weights):
-    arrays, finders, keys = batch
-    weights = draw_weights(finders, len(keys)) if has_weights else None
-    width = arrays[0].shape[1]
-    n_columns = len(arrays) * width
-    state = numpy.random.default_rng(0)
-    d_out = state.normal(size=(len(keys), n_columns + n_more)).astype("f")
-    scale = numpy.arange(n_columns, dtype="f") % 3 if has_scale else None
-    out = gpu.array(numpy.empty_like(d_out))
-    pairs = cuda.gather_rows(gpu.array(keys), put(gpu, arrays, finders), out)
+    d_out = numpy.random.default_rng(0).normal(size=out.shape).astype("f")
     gradients = put(gpu, [numpy.ones_like(array) for array in arrays], finders)
     for _ in range(2):  # onto gradients that are there already
-        cuda.scatter_rows(
-            pairs,
-            gpu.array(d_out),
-            gradients,
-            weights=join(gpu, weights),
-            scale=None if scale is None else gpu.array(scale),
-        )
-    all_rows = find_all(arrays, finders, keys)
+        cuda.scatter_rows(pairs, gpu.array(d_out), gradients, **options)
     for i, (gradient, rows) in enumerate(zip(gradients, all_rows, strict=True)):
         part = slice(i * width, (i + 1) * width)
         expected = numpy.ones(arrays[i].shape, dtype="float64")
-        dY = d_out[:, part] * (1 if scale is None else scale[part])
-        for k, rows_of_hash in enumerate(rows.T):
-            weight = 1 if weights is None else weights[i][:, k : k + 1]
+        dY = d_out[:, part] * scale[part]
+        for rows_of_hash, weight in zip(rows.T, weights[i].T, strict=True):
             is_row = (rows_of_hash >= 0)[:, None]
-            numpy.add.at(expected, rows_of_hash, 2.0 * dY * weight * is_row)
+            numpy.add.at(expected, rows_of_hash, 2.0 * dY * weight[:, None] * is_row)
         assert_close(gpu.get(gradient.array), expected)
 
 
