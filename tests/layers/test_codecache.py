@@ -56,14 +56,6 @@ def test_what_is_known_is_not_computed_again():
     assert spy.given == [[1, 2, 3], [5, 2**63]]
 
 
-def test_words_of_one_hash_are_kept_too_but_for_the_first():
-    cache, spy = CodeCache(), Spy()
-    keys = [i << 40 for i in range(9)]
-    for key in [*keys, *keys[1:], keys[0]]:
-        cache.get(as_keys([key]), SETTINGS, spy)
-    assert spy.given == [[key] for key in [*keys, keys[0]]]
-
-
 def test_words_of_one_hash_are_kept_where_they_come_at_once():
     cache, spy = CodeCache(), Spy()
     one, *keys = [i << 40 for i in range(10)]

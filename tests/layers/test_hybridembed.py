@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from thinc.api import Model, NumpyOps
 
-from spacy_hashembeds.layers.hashembed import HashEmbed
 from spacy_hashembeds.layers.hybridembed import HybridEmbed
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 
 FREQUENT = np.array([900, 3, 2**63 + 5, 40], dtype="uint64")
@@ -109,29 +107,3 @@ def test_symbols_that_make_another_table_are_refused_once_initialised():
         give_symbols(model, Symbols(FREQUENT[:2], RARE[:7]))
     with pytest.raises(ValueError, match=r"symbols for NORM should be distinct"):
         give_symbols(model, Symbols(np.array([3, 3], "uint64"), RARE))
-
-
-def build_lookup() -> Model:
-    return SymbolEmbed(3, key="NORM")
-
-
-def build_hash() -> Model:
-    return HashEmbed(3, 12, seed=9)
-
-
-@pytest.mark.parametrize(
-    ("make", "match"),
-    [
-        (build_lookup, r"hashes what it does not look up .* the attribute 'unk'"),
-        (build_hash, r"symbols for NORM should be distinct .* another config"),
-    ],
-)
-def test_weights_of_other_tables_are_refused(make, match):
-    other = make()
-    if make is build_lookup:
-        give_symbols(other, Symbols(FREQUENT))
-    model = HybridEmbed(3, 12, key="NORM", seed=9)
-    with pytest.raises(ValueError, match=match):
-        model.from_bytes(other.initialize().to_bytes()).predict(IDS)
-    with pytest.raises(ValueError, match=r"can't load the weights"):
-        make().from_bytes(build().to_bytes()).predict(IDS)

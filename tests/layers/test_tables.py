@@ -297,3 +297,43 @@ def test_damaged_symbols_are_refused(build, expected, symbols):
     match = f"for NORM should be distinct .* {expected}"
     with pytest.raises(ValueError, match=match):
         loaded.predict(IDS)
+
+
+def build_hashed_weights() -> Model:
+    """With as many rows of weights as there are for symbols."""
+    return WeightedHashEmbed(4, 6, nK=5, seed=9)
+
+
+def build_two_hashes() -> Model:
+    """With attributes that a layer with weights has as well."""
+    return build_hash_embed(num_hashes=2)
+
+
+def build_five_rows() -> Model:
+    """With as many rows as there are for symbols."""
+    return HashEmbed(4, 5, seed=9)
+
+
+def build_no_symbols() -> Model:
+    """With as many rows as will be needed."""
+    return HybridEmbed(4, 7, key="NORM", seed=9)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "error"),
+    [
+        (build_two_hashes, build_hashed_weights, "weighs what it hashes .* 'seed'"),
+        (build_two_hashes, build_weighted_symbols, "weighs what it hashes .* 'seed'"),
+        (build_hashed_weights, build_weighted_symbols, "symbols .* 'hashes_weights'"),
+        (build_weighted_symbols, build_hashed_weights, "hashes its .* 'symbols'"),
+        (build_symbol_embed, build_no_symbols, "hashes what it does not .* 'unk'"),
+        (build_hash_embed, build_no_symbols, "distinct numbers .* another config"),
+        (build_hybrid_embed, build_symbol_embed, "looks symbols up .* 'seed'"),
+        (build_symbol_embed, build_five_rows, "hashes can't load .* 'symbols'"),
+    ],
+)
+def test_weights_of_other_tables_are_refused(source, target, error):
+    """Also where all shapes are equal."""
+    model = target().from_bytes(source().initialize().to_bytes())
+    with pytest.raises(ValueError, match=error):
+        model.predict(IDS)
