@@ -147,9 +147,11 @@ def are_codes_right(cache, state) -> bool:
     return np.array_equal(cache.get(keys, SETTINGS, encode), encode(keys))
 
 
-@pytest.mark.parametrize("are_right", [are_sums_right, are_codes_right])
-def test_threads_get_what_is_of_their_words(are_right):
-    cache = CodeCache(4000 if are_right is are_sums_right else 2**20, n_kinds=4)
+@pytest.mark.parametrize(
+    ("are_right", "n_bytes"), [(are_sums_right, 4000), (are_codes_right, 2**20)]
+)
+def test_threads_get_what_is_of_their_words(are_right, n_bytes):
+    cache = CodeCache(n_bytes, n_kinds=4)
 
     def work(seed) -> bool:
         state = np.random.default_rng(seed)
