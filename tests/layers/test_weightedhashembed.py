@@ -9,6 +9,7 @@ from thinc.api import Model, NumpyOps, fix_random_seed
 
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.layers.combination import COMBINE
+from spacy_hashembeds.layers.mixing.column import find_column
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
 
@@ -74,6 +75,17 @@ def test_gradients_equal_finite_differences(way):
         expected = differentiate(get_loss, model.get_param(name), step=0.5)
         np.testing.assert_allclose(model.get_grad(name), expected, atol=1e-4)
         assert model.get_grad(name).any()
+
+
+def test_a_column_is_a_weighted_sum_of_rows(way):
+    model = build(**way)
+    column = find_column(model)
+    rows, weights = column.find_rows(IDS)
+    assert rows.dtype == "uint32"
+    assert weights.dtype == "float32"
+    assert len(column.get_table()) == column.count_folded_rows()
+    summed = (column.get_table()[rows] * weights[..., None]).sum(axis=1)
+    np.testing.assert_allclose(summed, model.predict(IDS), atol=1e-6)
 
 
 @pytest.mark.parametrize("initial_weight", [0.0, 1.0])
