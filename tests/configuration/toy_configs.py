@@ -1,7 +1,7 @@
 """Configs as users have them, and a small corpus for whatever they train."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy
@@ -9,10 +9,10 @@ import spacy
 from spacy.cli.init_config import init_config
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
-from spacy.util import load_config_from_str, load_model_from_config
+from spacy.util import dot_to_object, load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.configuration.configure import Configured
+from spacy_hashembeds.configuration.configure import Configured, configure
 
 PIPELINES = (
     ["ner"],
@@ -40,6 +40,14 @@ NAMES = {
 }
 
 WORDS = "Anna sees the small dog and Ben sees Paris with the old cat".split()
+
+EMBED = "components.tok2vec.model.embed"
+#: What `spacy init config` writes there.
+ATTRS = '"NORM", "PREFIX", "SUFFIX", "SHAPE"'
+ROWS = "rows = [5000, 1000, 2500, 2500]"
+FREEZE_NER = ("frozen_components = []", 'frozen_components = ["ner"]')
+
+configure_hashed = partial(configure, embedder="multi_fewer_hash_embed")
 
 #: A pipeline whose only model has an embedder and an encoder in one.
 CNN = """
@@ -105,6 +113,25 @@ def edit_base(path: Path, *pairs: tuple[str, str]) -> Path:
         assert old in text
         text = text.replace(old, new)
     path.write_text(text)
+    return path
+
+
+def write_made(path: Path, made: Configured) -> Path:
+    path.write_text(made.text)
+    return path
+
+
+def get_embed(made: Configured, component: str = "tok2vec") -> dict:
+    """Get the block of an embedder, with variables."""
+    return dot_to_object(made.config, f"components.{component}.model.embed")
+
+
+def join_reasons(made: Configured) -> str:
+    return " ".join(change.why for change in made.changes)
+
+
+def write_words(path: Path, words: Sequence[str]) -> Path:
+    DocBin(docs=[Doc(Vocab(), words=words)]).to_disk(path)
     return path
 
 

@@ -1,0 +1,20 @@
+"""What is given to tests of configs."""
+
+from pathlib import Path
+
+import pytest
+
+from . import toy_configs as toys
+
+
+@pytest.fixture
+def base(tmp_path) -> Path:
+    """The config of `spacy init config` for NER, to change."""
+    return toys.write_base(tmp_path / "base.cfg", ["ner"])
+
+
+@pytest.fixture
+def twins(tmp_path) -> Path:
+    """A corpus of words whose NORM says what LOWER does."""
+    words = [f"{word}{i}" for i in range(100) for word in ("one", "Two")]
+    return toys.write_words(tmp_path / "twins.spacy", words)
