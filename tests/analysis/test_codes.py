@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 import pytest
@@ -23,15 +24,19 @@ KEYS = np.random.default_rng(0).integers(2**63, size=1000, dtype="uint64")
 SMALL_CODES = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3))
 
 
+BITS = st.lists(st.integers(0, 1), min_size=3, max_size=3)
+
+
 def find_code(keys: np.ndarray, **settings: int) -> np.ndarray:
     return make_hash_table(width=2, **settings).find_code(keys)
 
 
-BITS = st.lists(st.integers(0, 1), min_size=3, max_size=3)
-
-
 def to_codes(rows: list[list[int]]) -> np.ndarray:
     return np.array(rows, dtype="uint64").reshape(-1, 3)
+
+
+def count_equal(codes: Iterable[Hashable]) -> int:
+    return sum(count for count in Counter(codes).values() if count > 1)
 
 
 @pytest.mark.parametrize("num_hashes", [1, 2, 4])
@@ -59,24 +64,18 @@ def test_no_values_have_no_codes():
 
 
 @given(rows=SMALL_CODES)
-def test_sharing_is_counted(rows):
-    copies = Counter(tuple(row) for row in rows)
-    assert count_sharing(to_codes(rows)) == sum(c for c in copies.values() if c > 1)
-
-
-@given(rows=SMALL_CODES)
-def test_sums_share_in_any_order(rows):
-    copies = Counter(tuple(sorted(row)) for row in rows)
-    assert count_sharing_sums(to_codes(rows)) == sum(
-        count for count in copies.values() if count > 1
-    )
+def test_codes_share_and_sums_in_any_order(rows):
+    codes = to_codes(rows)
+    assert count_sharing(codes) == count_equal(map(tuple, rows))
+    in_order = (tuple(sorted(row)) for row in rows)
+    assert count_sharing_sums(codes) == count_equal(in_order)
 
 
 @given(pairs=st.lists(st.tuples(BITS, BITS), min_size=1))
 def test_words_share_where_all_tables_do(pairs):
-    copies = Counter((tuple(a), tuple(b)) for a, b in pairs)
     codes = [to_codes([pair[i] for pair in pairs]) for i in range(2)]
-    assert count_sharing(join_codes(codes)) == sum(c for c in copies.values() if c > 1)
+    expected = count_equal((tuple(a), tuple(b)) for a, b in pairs)
+    assert count_sharing(join_codes(codes)) == expected
 
 
 def test_any_number_of_hashes_is_told_apart():
@@ -112,9 +111,8 @@ def test_the_poor_seed_ties_hashes_1_and_3_and_2_and_4(seed, pairs):
 
 @pytest.mark.parametrize(("seed", "codes"), [(8, 16 * 7**2), (9, 7**4)])
 def test_the_poor_seed_gives_few_codes(seed, codes):
-    code = find_code(
-        np.arange(100_000, dtype="uint64"), rows=7, num_hashes=4, seed=seed
-    )
+    keys = np.arange(100_000, dtype="uint64")
+    code = find_code(keys, rows=7, num_hashes=4, seed=seed)
     assert len(np.unique(code, axis=0)) == codes
 
 

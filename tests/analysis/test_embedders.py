@@ -32,14 +32,17 @@ ENCODE = {
 }
 TWO = {"width": 8, "attrs": ["NORM", 68], "include_static_vectors": False}
 ROWS = {**TWO, "rows": [50, 20]}
+ALL = "NORM PREFIX SUFFIX SHAPE"
+OURS = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+SYMBOLS = Symbols(*np.array([[5, 3], [7, 8]], dtype="uint64"))
 
 
 def make(architecture: str, **settings: Any) -> Language:
     nlp = spacy.blank("en")
     model = {"@architectures": architecture, **settings}
     if "CNN" not in architecture:
-        embed = {**model}
-        model = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": ENCODE}
+        tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "encode": ENCODE}
+        model = {**tok2vec, "embed": model}
     nlp.add_pipe("tok2vec", config={"model": model})
     return nlp
 
@@ -65,29 +68,36 @@ def list_hashed(
     ]
 
 
-@pytest.mark.parametrize("version", ["v1", "v2"])
-def test_tables_of_multi_hash_embed(version):
-    embedder = find_one(f"spacy.MultiHashEmbed.{version}", **ROWS)
-    assert describe(embedder.tables) == list_hashed([50, 20], 4, 8)
+@pytest.mark.parametrize(
+    ("architecture", "settings", "expected"),
+    [
+        ("spacy.MultiHashEmbed.v1", ROWS, list_hashed([50, 20], 4, 8)),
+        ("spacy.MultiHashEmbed.v2", ROWS, list_hashed([50, 20], 4, 8)),
+        ("spacy.HashEmbedCNN.v1", CNN, list_hashed([100, 50, 50, 50], 4, 8, attrs=ALL)),
+        ("spacy.HashEmbedCNN.v2", CNN, list_hashed([100, 50, 50, 50], 4, 8, attrs=ALL)),
+        # one table is not concatenated with others
+        (
+            "spacy.HashEmbedCNN.v2",
+            {**CNN, "subword_features": False},
+            list_hashed([100], 4, 8, attrs="NORM"),
+        ),
+        (OURS, {**ROWS, "num_hashes": 2, "seed": 31}, list_hashed([50, 20], 2, 31)),
+    ],
+)
+def test_tables_of_hash_embeddings(architecture, settings, expected):
+    embedder = find_one(architecture, **settings)
+    assert describe(embedder.tables) == expected
     assert not embedder.has_vectors
 
 
-@pytest.mark.parametrize("version", ["v1", "v2"])
-def test_tables_of_hash_embed_cnn(version):
-    embedder = find_one(f"spacy.HashEmbedCNN.{version}", **CNN)
-    attrs, rows = "NORM PREFIX SUFFIX SHAPE", [100, 50, 50, 50]
-    assert describe(embedder.tables) == list_hashed(rows, 4, 8, attrs=attrs)
-    # one table is not concatenated with others
-    alone = find_one(
-        f"spacy.HashEmbedCNN.{version}", **{**CNN, "subword_features": False}
-    )
-    assert describe(alone.tables) == list_hashed([100], 4, 8, attrs="NORM")
-
-
-def test_tables_of_our_hash_embedding():
-    architecture = "spacy-hashembeds.MultiFewerHashEmbed.v1"
-    embedder = find_one(architecture, **ROWS, num_hashes=2, seed=31)
-    assert describe(embedder.tables) == list_hashed([50, 20], 2, 31)
+def give_all_symbols(nlp: Language) -> list[TableColumn]:
+    """Give the symbols to all layers, and find the tables anew."""
+    for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
+        give_symbols(layer, SYMBOLS)
+    tables = find_embedders(nlp)[0].tables
+    for table in tables:
+        np.testing.assert_array_equal(table.symbols, [3, 5])
+    return tables
 
 
 def test_tables_of_our_lookup_embedding():
@@ -97,10 +107,7 @@ def test_tables_of_our_lookup_embedding():
         ("lookup", "NORM", 1),
         ("lookup", "SHAPE", 1),
     ]
-    for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
-        give_symbols(layer, Symbols(np.array([5, 3], dtype="uint64")))
-    for table in find_embedders(nlp)[0].tables:
-        np.testing.assert_array_equal(table.symbols, [3, 5])
+    assert [table.n_rows for table in give_all_symbols(nlp)] == [3, 3]
 
 
 def test_tables_of_our_weighted_embedding():
@@ -110,16 +117,9 @@ def test_tables_of_our_weighted_embedding():
     found = embedder.tables
     assert describe(found) == list_hashed([50, 20], 5, 31, "weighted")
     assert [table.weight_rows for table in found] == [70, 40]
-
-
-def test_symbols_of_our_weighted_embedding():
-    nlp = make("spacy-hashembeds.MultiWeightedHashEmbed.v1", **ROWS)
+    nlp = make(name, **ROWS)
     assert [t.weight_rows for t in find_embedders(nlp)[0].tables] == [1, 1]
-    for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
-        give_symbols(layer, Symbols(np.array([5, 3], dtype="uint64")))
-    for table in find_embedders(nlp)[0].tables:
-        np.testing.assert_array_equal(table.symbols, [3, 5])
-        assert table.weight_rows == 3
+    assert [t.weight_rows for t in give_all_symbols(nlp)] == [3, 3]
 
 
 def test_tables_of_our_hybrid_embedding():
@@ -127,18 +127,13 @@ def test_tables_of_our_hybrid_embedding():
     nlp = make("spacy-hashembeds.MultiHybridEmbed.v1", **ROWS, **settings)
     found = find_embedders(nlp)[0].tables
     assert describe(found) == list_hashed([50, 20], 3, 31, "hybrid")
-    symbols = Symbols(*np.array([[5, 3], [7, 8]], dtype="uint64"))
-    for layer in find_symbol_takers(nlp.get_pipe("tok2vec").model):
-        give_symbols(layer, symbols)
-    for table in find_embedders(nlp)[0].tables:
-        np.testing.assert_array_equal(table.symbols, [3, 5])
-        assert table.n_rows < 9
+    assert all(table.n_rows < 9 for table in give_all_symbols(nlp))
 
 
-def test_word_vectors_are_noted():
+@pytest.mark.parametrize("architecture", ["spacy.MultiHashEmbed.v2", OURS])
+def test_word_vectors_are_noted(architecture):
     with_vectors = {**ROWS, "include_static_vectors": True}
-    for name in ("spacy.MultiHashEmbed.v2", "spacy-hashembeds.MultiFewerHashEmbed.v1"):
-        assert find_one(name, **with_vectors).has_vectors
+    assert find_one(architecture, **with_vectors).has_vectors
 
 
 def test_other_layers_are_left_out():
@@ -153,7 +148,6 @@ def test_other_layers_are_left_out():
 
 
 def test_saved_seeds_come_back(tmp_path):
-    name = "spacy-hashembeds.MultiFewerHashEmbed.v1"
-    make(name, **ROWS, num_hashes=3, seed=21).to_disk(tmp_path)
+    make(OURS, **ROWS, num_hashes=3, seed=21).to_disk(tmp_path)
     (embedder,) = find_embedders(spacy.load(tmp_path))
     assert describe(embedder.tables) == list_hashed([50, 20], 3, 21)

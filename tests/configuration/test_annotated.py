@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
-from spacy.util import dot_to_object, load_config
+from spacy.util import load_config
 
 from spacy_hashembeds.analysis.analyze import analyze
 from spacy_hashembeds.configuration.configure import configure
@@ -19,7 +20,6 @@ from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from . import toy_configs as toys
 
 LETTERS = "bdgk"
-EMBED = "components.ner.model.tok2vec.embed"
 
 BASE = """
 [paths]
@@ -111,10 +111,15 @@ def base(tmp_path, monkeypatch) -> Path:
     return Path("base.cfg")
 
 
-def train_and_score(text: str) -> float:
+def start(text: str) -> Language:
+    """Make a pipeline, as `spacy train` does at first."""
     Path("new.cfg").write_text(text)
     paths = {"paths.train": "train.spacy", "paths.dev": "dev.spacy"}
-    nlp = init_nlp(load_config("new.cfg", paths))
+    return init_nlp(load_config("new.cfg", paths))
+
+
+def train_and_score(text: str) -> float:
+    nlp = start(text)
     train(nlp, stdout=StringIO(), stderr=StringIO())
     return nlp.evaluate([*Corpus("dev.spacy")(nlp)])["ents_f"]
 
@@ -124,8 +129,8 @@ def train_and_score(text: str) -> float:
 @pytest.mark.parametrize(
     ("embedder", "corpus"),
     [
-        *((embedder, "train.spacy") for embedder in (None, *toys.NAMES)),
-        ("multi_embed", None),
+        (None, "train.spacy"),
+        ("multi_fewer_hash_embed", "train.spacy"),
         ("hash_former_embed", None),
     ],
 )
@@ -134,16 +139,9 @@ def test_what_a_component_sets_is_learned_from(base, embedder, corpus):
     assert train_and_score(made.text) == 1
 
 
-@pytest.mark.slow
-def test_it_is_learned_from_without_us(base):
-    assert train_and_score(base.read_text()) == 1
-
-
 def count(text: str) -> dict[str, set[str]]:
-    """Initialise a pipeline, and give the symbols of each attribute."""
-    Path("new.cfg").write_text(text)
-    paths = {"paths.train": "train.spacy", "paths.dev": "dev.spacy"}
-    nlp = init_nlp(load_config("new.cfg", paths))
+    """Give the symbols of each attribute once a pipeline is initialised."""
+    nlp = start(text)
     return {
         taker.attrs["key"]: {nlp.vocab.strings[int(s)] for s in taker.attrs["symbols"]}
         for taker in find_symbol_takers(nlp.get_pipe("ner").model)
@@ -224,4 +222,5 @@ def test_what_a_component_ahead_may_set_is_not_judged(base):
     toys.edit_base(base, ('["ruler", "ner"]', '["ner"]'))
     assert analyze("train.spacy", config=base)["advice"][0]["attrs"] == ["NORM"]
     made = configure(base, embedder="hash_former_embed")
-    assert dot_to_object(made.config, EMBED)["attrs"] == ["NORM"]
+    ner = made.config["components"]["ner"]
+    assert ner["model"]["tok2vec"]["embed"]["attrs"] == ["NORM"]

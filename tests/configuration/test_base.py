@@ -13,8 +13,6 @@ from spacy_hashembeds.configuration.base import read_base
 from spacy_hashembeds.configuration.output import check_output
 from spacy_hashembeds.systems import STANDARD_INPUT, STANDARD_OUTPUT
 
-from . import toy_configs as toys
-
 NLP = '[nlp]\nlang = "en"\npipeline = ["a"]\n'
 PARTS = f"{NLP}[components]\n"
 A = f"{PARTS}[components.a]\n"
@@ -30,12 +28,11 @@ def pipeline(tmp_path):
     return tmp_path / "model-best"
 
 
-def test_a_file_is_read_as_it_is(tmp_path):
-    path = toys.write_base(tmp_path / "base.cfg", ["ner"])
-    base = read_base(str(path))
-    assert base.text == path.read_text()
-    assert base.config["training"]["seed"] == "${system.seed}"
-    assert not base.is_pipeline
+def test_a_file_is_read_as_it_is(base):
+    read = read_base(str(base))
+    assert read.text == base.read_text()
+    assert read.config["training"]["seed"] == "${system.seed}"
+    assert not read.is_pipeline
 
 
 def test_the_config_of_a_saved_pipeline_is_found(pipeline):
@@ -86,28 +83,26 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         (f"{T}train_corpus = 3\n", r"the name of a section as 'train_corpus' .*has 3"),
         (f"{T}score_weights = 3\n", r"a section as 'score_weights' in .* but has 3"),
         (f'{T}score_weights = {{"b": "c"}}\n', r"a number as 'b' in .*, but has 'c'"),
+        (A.replace('"en"', "null"), r"base.cfg' should say which language"),
+        (
+            A.replace('"en"', '["en"]'),
+            r"as 'lang' in \[nlp\], such as 'en', .* but has \['en'\]",
+        ),
+        (
+            A.replace('"en"', "3"),
+            "but has 3. If code of yours brings the language, install it",
+        ),
+        (
+            A.replace('"en"', '"../../x"'),
+            "base.cfg' should have the code of a language .*'../../x'",
+        ),
+        # is no language, but is there
+        (A.replace('"en"', '"en.stop_words"'), "but has 'en.stop_words'"),
     ],
 )
 def test_what_is_no_config_is_refused(tmp_path, text, error):
     path = tmp_path / "base.cfg"
     path.write_text(text)
-    with pytest.raises(ValueError, match=error):
-        read_base(path)
-
-
-@pytest.mark.parametrize(
-    ("lang", "error"),
-    [
-        ("null", r"base.cfg' should say which language"),
-        ('["en"]', r"as 'lang' in \[nlp\], such as 'en', .* but has \['en'\]"),
-        ("3", "but has 3. If code of yours brings the language, install it"),
-        ('"../../x"', "base.cfg' should have the code of a language .*'../../x'"),
-        ('"en.stop_words"', "but has 'en.stop_words'"),  # is no language, but is there
-    ],
-)
-def test_a_language_that_is_none_is_refused(tmp_path, lang, error):
-    path = tmp_path / "base.cfg"
-    path.write_text(A.replace('"en"', lang))
     with pytest.raises(ValueError, match=error):
         read_base(path)
 
@@ -120,15 +115,14 @@ def test_other_encodings_are_no_config(tmp_path, encoding):
         read_base(path)
 
 
-def test_a_byte_order_mark_is_left_out(tmp_path):
-    path = toys.write_base(tmp_path / "base.cfg", ["ner"])
-    text = path.read_text()
-    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert read_base(path).text == text
+def test_a_byte_order_mark_is_left_out(base):
+    text = base.read_text()
+    base.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert read_base(base).text == text
 
 
-def test_a_pipe_is_read(tmp_path):
-    text = toys.write_base(tmp_path / "base.cfg", ["ner"]).read_text()
+def test_a_pipe_is_read(base, tmp_path):
+    text = base.read_text()
     os.mkfifo(tmp_path / "pipe")
     writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,))
     writer.start()
@@ -136,39 +130,40 @@ def test_a_pipe_is_read(tmp_path):
     writer.join()
 
 
-def test_standard_input_is_read_where_it_has_no_file(tmp_path, monkeypatch):
+def test_standard_input_is_read_where_it_has_no_file(base, monkeypatch):
     """As on Windows."""
-    path = toys.write_base(tmp_path / "base.cfg", ["ner"])
     exists = Path.exists
     monkeypatch.setattr(Path, "is_fifo", lambda path: False)
     monkeypatch.setattr(Path, "is_file", lambda path: False)
     monkeypatch.setattr(
         Path, "exists", lambda path: path != STANDARD_INPUT and exists(path)
     )
-    with path.open("rb") as file:
+    with base.open("rb") as file:
         monkeypatch.setitem(systems._STREAMS, str(STANDARD_INPUT), file.fileno())
-        assert read_base(STANDARD_INPUT).text == path.read_text()
+        assert read_base(STANDARD_INPUT).text == base.read_text()
 
 
-def test_what_is_no_file_is_named(tmp_path):
-    loop = tmp_path / "loop.cfg"
-    loop.symlink_to(loop)
-    with pytest.raises(FileNotFoundError, match=r"loop.cfg'.*a link that leads nowher"):
-        read_base(loop)
-    with pytest.raises(FileNotFoundError, match=r"/dev/null' .* a device or socket"):
-        read_base("/dev/null")
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("loop.cfg", r"loop.cfg'.*a link that leads nowher"),
+        ("/dev/null", r"/dev/null' .* a device or socket"),
+        ("gone.cfg", r"no folder and no package 'gone.cfg'"),
+        (".", r"one of those in it: .*model-best"),
+        ("empty", "empty' should be a saved pipeline"),
+    ],
+)
+def test_what_is_no_file_or_pipeline_is_named(pipeline, monkeypatch, name, error):
+    monkeypatch.chdir(pipeline.parent)
+    Path("loop.cfg").symlink_to("loop.cfg")
+    Path("empty").mkdir()
+    with pytest.raises(FileNotFoundError, match=error):
+        read_base(name)
+
+
+def test_a_config_has_a_name():
     with pytest.raises(ValueError, match="'base' should name a config, but is empty"):
         read_base("")
-
-
-def test_what_is_not_there_is_said(pipeline, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no folder and no package 'gone.cfg'"):
-        read_base("gone.cfg")
-    with pytest.raises(FileNotFoundError, match=r"one of those in it: .*model-best"):
-        read_base(tmp_path)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match="empty' should be a saved pipeline"):
-        read_base(tmp_path / "empty")
 
 
 # Where it may be written

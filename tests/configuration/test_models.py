@@ -6,6 +6,7 @@ from spacy.util import dot_to_object, load_config
 from spacy_hashembeds.configuration.configure import configure
 
 from . import toy_configs as toys
+from .toy_configs import configure_hashed, get_embed
 
 HEAD = """
 [nlp]
@@ -16,18 +17,33 @@ pipeline = {pipeline}
 """
 
 
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "b.cfg"
+
+
 def write(path, *components, pipeline=("a",), more=""):
     names = str(list(pipeline)).replace("'", '"')
     path.write_text(HEAD.format(pipeline=names) + "".join(components) + more)
     return path
 
 
-def tok2vec(name, embed, encode=None, version="v2"):
+ENCODE = """\
+@architectures = "spacy.MaxoutWindowEncoder.v2"
+width = 16
+depth = 1
+window_size = 1
+maxout_pieces = 2"""
+ENCODE_OLD = ENCODE.replace("v2", "v1")
+ENCODE_MISH = """\
+@architectures = "spacy.MishWindowEncoder.v2"
+width = 16
+depth = 1
+window_size = 1"""
+
+
+def tok2vec(name, embed, encode=ENCODE, version="v2"):
     """A tok2vec component as text."""
-    encode = encode or (
-        '@architectures = "spacy.MaxoutWindowEncoder.v2"\n'
-        "width = 16\ndepth = 1\nwindow_size = 1\nmaxout_pieces = 2"
-    )
     return f"""
 [components.{name}]
 factory = "tok2vec"
@@ -57,13 +73,6 @@ def multi_hash(name="a", attrs='["NORM"]', rows="[500]", version="v2"):
 
 EMBED_ALONE = multi_hash().replace("${components.a.model.encode.width}", "16")
 
-ENCODE_OLD = """\
-@architectures = "spacy.MaxoutWindowEncoder.v1"
-width = 16
-depth = 1
-window_size = 1
-maxout_pieces = 2"""
-
 CHARACTERS = """\
 @architectures = "spacy.CharacterEmbed.{version}"
 width = 16
@@ -72,16 +81,31 @@ nM = 4
 nC = 4
 include_static_vectors = false{feature}"""
 
+TAGGER = """
+[components.{name}]
+factory = "tagger"
 
-def get_embed(made, name="a"):
-    return dot_to_object(made.config, f"components.{name}.model.embed")
+[components.{name}.model]
+@architectures = "spacy.Tagger.v2"
+{more}
+"""
+
+
+def get_model(made, name="a"):
+    return made.config["components"][name]["model"]
+
+
+def check_is_ours(tok2vec, encoder=toys.ENCODER):
+    """Check which embedder and encoder stand in a tok2vec."""
+    assert tok2vec["embed"]["@architectures"] == toys.HASH
+    assert tok2vec["encode"]["@architectures"] == encoder
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_versions_of_spacy_s_embedder_are_replaced(tmp_path, version):
-    base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(version=version)))
-    made = configure(base, embedder="multi_fewer_hash_embed")
-    assert get_embed(made) == {
+def test_versions_of_spacy_s_embedder_are_replaced(path, version):
+    base = write(path, tok2vec("a", multi_hash(version=version)))
+    made = configure_hashed(base)
+    assert get_embed(made, "a") == {
         "@architectures": toys.HASH,
         "width": "${components.a.model.encode.width}",
         "num_hashes": 4,
@@ -94,11 +118,10 @@ def test_versions_of_spacy_s_embedder_are_replaced(tmp_path, version):
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_a_cnn_becomes_an_embedder_and_an_encoder(tmp_path, version):
-    base = tmp_path / "b.cfg"
-    base.write_text(toys.CNN.replace("HashEmbedCNN.v2", f"HashEmbedCNN.{version}"))
-    made = configure(base, embedder="multi_fewer_hash_embed")
-    assert made.config["components"]["tok2vec"]["model"] == {
+def test_a_cnn_becomes_an_embedder_and_an_encoder(path, version):
+    path.write_text(toys.CNN.replace("HashEmbedCNN.v2", f"HashEmbedCNN.{version}"))
+    made = configure_hashed(path)
+    assert get_model(made, "tok2vec") == {
         "@architectures": "spacy.Tok2Vec.v2",
         "embed": {
             "@architectures": toys.HASH,
@@ -117,14 +140,12 @@ def test_a_cnn_becomes_an_embedder_and_an_encoder(tmp_path, version):
             "maxout_pieces": 3,
         },
     }
-    ner = made.config["components"]["ner"]["model"]
     # a variable for what is still there, a value for what is not
+    ner = get_model(made, "ner")
     assert ner["tok2vec"]["width"] == "${components.tok2vec.model.encode.width}"
     assert ner["hidden_width"] == 200
     toys.build(made)
-    kept = configure(base, encoder=False, embedder="multi_fewer_hash_embed").config[
-        "components"
-    ]["tok2vec"]["model"]
+    kept = get_model(configure_hashed(path, encoder=False), "tok2vec")
     assert kept["encode"]["@architectures"] == "spacy.MaxoutWindowEncoder.v2"
 
 
@@ -132,183 +153,135 @@ def test_a_cnn_becomes_an_embedder_and_an_encoder(tmp_path, version):
     ("version", "feature", "attr"),
     [("v1", "", "LOWER"), ("v2", '\nfeature = "NORM"', "NORM")],
 )
-def test_subwords_stand_for_characters(tmp_path, version, feature, attr):
+def test_subwords_stand_for_characters(path, version, feature, attr):
     embed = CHARACTERS.format(version=version, feature=feature)
-    made = configure(
-        write(tmp_path / "b.cfg", tok2vec("a", embed)),
-        embedder="multi_fewer_hash_embed",
-    )
-    assert get_embed(made)["attrs"] == [attr, "PREFIX", "SUFFIX", "SHAPE"]
-    assert get_embed(made)["rows"] == [700, 1000, 2500, 2500]
+    made = configure_hashed(write(path, tok2vec("a", embed)))
+    assert get_embed(made, "a")["attrs"] == [attr, "PREFIX", "SUFFIX", "SHAPE"]
+    assert get_embed(made, "a")["rows"] == [700, 1000, 2500, 2500]
     assert "The subwords stand for the characters of CharacterEmbed" in made.text
     toys.build(made)
 
 
-@pytest.mark.parametrize("embedder", ["multi_fewer_hash_embed", "multi_embed"])
-def test_names_of_the_report_become_ours(tmp_path, embedder):
+@pytest.mark.parametrize(
+    ("embedder", "settings"),
+    [
+        ("multi_fewer_hash_embed", "rows = [500]"),
+        ("multi_embed", "unk = 0\ndropout = null"),
+    ],
+)
+def test_names_of_the_report_become_ours(path, embedder, settings):
     alias = toys.NAMES[embedder].replace("spacy-hashembeds", "spacy")
     embed = multi_hash().replace("spacy.MultiHashEmbed.v2", alias)
-    if embedder == "multi_embed":
-        embed = embed.replace("rows = [500]", "unk = 0\ndropout = null")
-    made = configure(write(tmp_path / "b.cfg", tok2vec("a", embed)), embedder=embedder)
+    embed = embed.replace("rows = [500]", settings)
+    made = configure(write(path, tok2vec("a", embed)), embedder=embedder)
     changed = {change.place for change in made.changes}
     assert "[components.a.model.embed] @architectures" in changed
     # of our own what was set stays, spaCy's seed too
-    block = get_embed(made)
+    block = get_embed(made, "a")
     assert block["@architectures"] == toys.NAMES[embedder]
     assert "num_hashes" not in block
     assert "seed" not in block
     assert ("dropout" in block) == (embedder == "multi_embed")
 
 
-def test_the_seed_and_pieces_that_somebody_chose_stay(tmp_path, tiny_corpus):
+def test_the_seed_and_pieces_that_somebody_chose_stay(path, tiny_corpus):
+    train = tiny_corpus / "train.spacy"
     embed = multi_hash().replace("spacy.MultiHashEmbed.v2", toys.HASH)
-    base = write(
-        tmp_path / "b.cfg",
-        tok2vec("a", f"{embed}\nseed = 12\nnum_hashes = 1\nmaxout_pieces = 2"),
-    )
-    made = configure(
-        base, train=tiny_corpus / "train.spacy", embedder="multi_fewer_hash_embed"
-    )
-    block = get_embed(made)
+    settings = "seed = 12\nnum_hashes = 1\nmaxout_pieces = 2"
+    base = write(path, tok2vec("a", f"{embed}\n{settings}"))
+    block = get_embed(configure_hashed(base, train=train), "a")
     assert (block["seed"], block["maxout_pieces"]) == (12, 2)
     assert block["num_hashes"] > 1
     toys.edit_base(base, ("seed = 12", "seed = 8"))
-    assert (
-        get_embed(
-            configure(
-                base,
-                train=tiny_corpus / "train.spacy",
-                embedder="multi_fewer_hash_embed",
-            )
-        )["seed"]
-        == 9
-    )
+    assert get_embed(configure_hashed(base, train=train), "a")["seed"] == 9
 
 
-def test_several_embedders_have_settings_of_their_own(tmp_path, tiny_corpus):
+def test_several_embedders_have_settings_of_their_own(path, tiny_corpus):
     attrs = '["SHAPE", "LOWER"]'
     base = write(
-        tmp_path / "b.cfg",
+        path,
         tok2vec("a", multi_hash("a", rows="[9000]")),
         tok2vec("b", multi_hash("b", attrs=attrs, rows="${vars.rows}")),
         pipeline=["a", "b"],
         more="\n[vars]\nrows = [300,400]\n",
     )
-    made = configure(
-        base, train=tiny_corpus / "train.spacy", embedder="multi_fewer_hash_embed"
-    )
+    made = configure_hashed(base, train=tiny_corpus / "train.spacy")
     assert get_embed(made, "a")["rows"] == [9000]
     assert get_embed(made, "b")["attrs"] == ["SHAPE", "LOWER"]
     assert get_embed(made, "b")["rows"] == "${vars.rows}"
     toys.build(made)
     made = configure(base, embedder="multi_embed")
-    assert "In [components.a.model.embed] and [components.b.model.embed]" in " ".join(
-        change.why for change in made.changes
-    )
+    both = "In [components.a.model.embed] and [components.b.model.embed]"
+    assert both in toys.join_reasons(made)
     toys.build(made)
 
 
-def test_numbers_of_attributes_stay(tmp_path):
-    base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(attrs="[67]")))
-    assert get_embed(configure(base, embedder="multi_fewer_hash_embed"))["attrs"] == [
-        67
-    ]
+def test_numbers_of_attributes_stay(path):
+    base = write(path, tok2vec("a", multi_hash(attrs="[67]")))
+    assert get_embed(configure_hashed(base), "a")["attrs"] == [67]
 
 
-def test_an_old_encoder_gets_the_tok2vec_that_ours_needs(tmp_path):
-    encode = (
-        '@architectures = "spacy.MaxoutWindowEncoder.v1"\n'
-        "width = 16\ndepth = 1\nwindow_size = 1\nmaxout_pieces = 2"
-    )
-    base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash(), encode, version="v1"))
-    model = configure(base, embedder="multi_fewer_hash_embed").config["components"][
-        "a"
-    ]["model"]
-    assert model["@architectures"] == "spacy.Tok2Vec.v2"
-    assert model["encode"]["@architectures"] == toys.ENCODER
-    model = configure(base, encoder=False, embedder="multi_fewer_hash_embed").config[
-        "components"
-    ]["a"]["model"]
-    assert model["@architectures"] == "spacy.Tok2Vec.v1"
-    nlp = toys.build(configure(base, embedder="multi_fewer_hash_embed"))
+def test_an_old_encoder_gets_the_tok2vec_that_ours_needs(path):
+    base = write(path, tok2vec("a", multi_hash(), ENCODE_OLD, version="v1"))
+    kept = get_model(configure_hashed(base, encoder=False))
+    assert kept["@architectures"] == "spacy.Tok2Vec.v1"
+    made = configure_hashed(base)
+    assert get_model(made)["@architectures"] == "spacy.Tok2Vec.v2"
+    check_is_ours(get_model(made))
+    nlp = toys.build(made)
     nlp.initialize()
     assert nlp("two words").tensor.shape == (2, 16)
 
 
-def test_other_encoders_stay(tmp_path):
-    encode = '@architectures = "spacy.MishWindowEncoder.v2"\n'
-    encode += "width = 16\ndepth = 1\nwindow_size = 1"
-    made = configure(
-        write(tmp_path / "b.cfg", tok2vec("a", multi_hash(), encode)),
-        embedder="multi_fewer_hash_embed",
-    )
-    model = made.config["components"]["a"]["model"]
-    assert model["encode"]["@architectures"] == "spacy.MishWindowEncoder.v2"
-    assert model["embed"]["@architectures"] == toys.HASH
+def test_other_encoders_stay(path):
+    made = configure_hashed(write(path, tok2vec("a", multi_hash(), ENCODE_MISH)))
+    check_is_ours(get_model(made), encoder="spacy.MishWindowEncoder.v2")
 
 
 @pytest.mark.parametrize("factory", ["ner", "textcat", "tok2vec", "spancat"])
-def test_what_spacy_would_fill_in_is_written_out(tmp_path, factory):
-    base = write(tmp_path / "b.cfg", f'\n[components.a]\nfactory = "{factory}"\n')
-    made = configure(base, embedder="multi_fewer_hash_embed")
-    model = made.config["components"]["a"]["model"]
-    inner = model if factory == "tok2vec" else model["tok2vec"]
-    assert inner["embed"]["@architectures"] == toys.HASH
-    assert inner["encode"]["@architectures"] == toys.ENCODER
+def test_what_spacy_would_fill_in_is_written_out(path, factory):
+    made = configure_hashed(write(path, f'\n[components.a]\nfactory = "{factory}"\n'))
+    model = get_model(made)
+    check_is_ours(model if factory == "tok2vec" else model["tok2vec"])
     toys.build(made)
 
 
-def test_a_model_that_is_written_in_part_is_completed(tmp_path):
-    model = '[components.a.model]\n@architectures = "spacy.Tagger.v2"\n# mine\nnO = 5\n'
-    base = write(tmp_path / "b.cfg", f'\n[components.a]\nfactory = "tagger"\n\n{model}')
-    made = configure(base, embedder="multi_fewer_hash_embed")
-    inner = made.config["components"]["a"]["model"]
-    assert inner["nO"] == 5
-    assert inner["tok2vec"]["embed"]["@architectures"] == toys.HASH
+def test_a_model_that_is_written_in_part_is_completed(path):
+    base = write(path, TAGGER.format(name="a", more="# mine\nnO = 5"))
+    made = configure_hashed(base)
+    assert get_model(made)["nO"] == 5
+    check_is_ours(get_model(made)["tok2vec"])
     assert "# mine\nnO = 5" in made.text
     toys.build(made)
 
 
-def test_a_model_that_is_another_s_by_a_variable_stays(tmp_path):
-    tagger = """
-[components.b]
-factory = "tagger"
-
-[components.b.model]
-@architectures = "spacy.Tagger.v2"
-tok2vec = ${components.a.model}
-"""
-    base = write(
-        tmp_path / "b.cfg", tok2vec("a", multi_hash()), tagger, pipeline=["a", "b"]
-    )
-    made = configure(base, embedder="multi_fewer_hash_embed")
+def test_a_model_that_is_another_s_by_a_variable_stays(path):
+    tagger = TAGGER.format(name="b", more="tok2vec = ${components.a.model}")
+    base = write(path, tok2vec("a", multi_hash()), tagger, pipeline=["a", "b"])
+    made = configure_hashed(base)
     assert "tok2vec = ${components.a.model}\n" in made.text
     assert toys.build(made).pipe_names == ["a", "b"]
 
 
 @pytest.mark.parametrize("key", ["model", "embed", "encode"])
-def test_a_block_of_another_section_is_written_out(tmp_path, key):
+def test_a_block_of_another_section_is_written_out(path, key):
     text = tok2vec("a", EMBED_ALONE)
     place = "components.a.model" + ("" if key == "model" else f".{key}")
     parent = place.rpartition(".")[0]
     text = text.replace(f"[{place}]", "[vars]\n\n[vars.mine]")
     text = text.replace(f"[{place}.", "[vars.mine.")
     text = text.replace(f"[{parent}]\n", f"[{parent}]\n{key} = ${{vars.mine}}\n")
-    base = write(tmp_path / "b.cfg", text)
+    base = write(path, text)
     old = load_config(base)["vars"]
-    made = configure(base, embedder="multi_fewer_hash_embed")
-    assert get_embed(made, "a")["@architectures"] == toys.HASH
-    encoder = dot_to_object(made.config, "components.a.model.encode")
-    assert encoder["@architectures"] == toys.ENCODER
+    made = configure_hashed(base)
+    check_is_ours(dot_to_object(made.config, "components.a.model"))
     assert made.config["vars"] == old
     assert "# spacy-hashembeds: In place of ${vars.mine}, to be changed" in made.text
     toys.build(made)
-    base.write_text(made.text)
-    assert configure(base, embedder="multi_fewer_hash_embed").changes == []
+    assert configure_hashed(toys.write_made(base, made)).changes == []
 
 
-def test_two_that_share_a_block_get_one_each(tmp_path):
+def test_two_that_share_a_block_get_one_each(path):
     texts = [
         tok2vec(n, "@x = 1")
         .replace(f"\n[components.{n}.model.embed]\n@x = 1\n", "")
@@ -316,8 +289,7 @@ def test_two_that_share_a_block_get_one_each(tmp_path):
         for n in ("a", "b")
     ]
     more = f"\n[vars]\na = ${{vars.b}}\n\n[vars.b]\n{EMBED_ALONE}\n"
-    base = write(tmp_path / "b.cfg", *texts, pipeline=["a", "b"], more=more)
-    made = configure(base, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(write(path, *texts, pipeline=["a", "b"], more=more))
     first, second = (get_embed(made, name) for name in ("a", "b"))
     assert first == second
     assert first is not second
@@ -325,7 +297,7 @@ def test_two_that_share_a_block_get_one_each(tmp_path):
     toys.build(made)
 
 
-def test_a_shared_block_stays_as_it_is_in_a_component_that_is_left(tmp_path):
+def test_a_shared_block_stays_as_it_is_in_a_component_that_is_left(path):
     """Though what is replaced in the other component is deep inside of it."""
     components = [
         f'\n[components.{name}]\nfactory = "tagger"\nmodel = ${{vars.mine}}\n'
@@ -338,101 +310,82 @@ def test_a_shared_block_stays_as_it_is_in_a_component_that_is_left(tmp_path):
         .replace("[components.a.model", tagger, 1)
         .replace("[components.a.model", "[vars.mine.tok2vec")
     )
-    base = write(
-        tmp_path / "b.cfg",
-        *components,
-        pipeline=["a", "b"],
-        more=f'{shared}\n[training]\nfrozen_components = ["b"]\n',
-    )
+    frozen = '\n[training]\nfrozen_components = ["b"]\n'
+    base = write(path, *components, pipeline=["a", "b"], more=shared + frozen)
     old = load_config(base)
-    made = configure(base, embedder="multi_fewer_hash_embed").config
-    assert made["components"]["b"] == old["components"]["b"]
-    assert made["vars"] == old["vars"]
-    changed = made["components"]["a"]["model"]["tok2vec"]
-    assert changed["embed"]["@architectures"] == toys.HASH
-    assert changed["encode"]["@architectures"] == toys.ENCODER
+    made = configure_hashed(base)
+    assert made.config["components"]["b"] == old["components"]["b"]
+    assert made.config["vars"] == old["vars"]
+    check_is_ours(get_model(made)["tok2vec"])
 
 
-def test_a_default_model_is_found_by_a_factory_that_is_a_variable(tmp_path):
+def test_a_default_model_is_found_by_a_factory_that_is_a_variable(path):
     ner = "\n[components.a]\nfactory = ${vars.f}\n"
-    base = write(tmp_path / "b.cfg", ner, more='\n[vars]\nf = "ner"\n')
-    made = configure(base, embedder="multi_fewer_hash_embed")
-    tok2vec = made.config["components"]["a"]["model"]["tok2vec"]
-    assert tok2vec["embed"]["@architectures"] == toys.HASH
+    made = configure_hashed(write(path, ner, more='\n[vars]\nf = "ner"\n'))
+    check_is_ours(get_model(made)["tok2vec"])
     assert made.config["components"]["a"]["factory"] == "${vars.f}"
     toys.build(made)
 
 
-def test_architectures_may_be_variables(tmp_path):
+def test_architectures_may_be_variables(path):
     encode = ENCODE_OLD.replace('"spacy.MaxoutWindowEncoder.v1"', "${vars.e}")
     text = tok2vec("a", multi_hash(version="v1"), encode, "v1")
     text = text.replace('"spacy.Tok2Vec.v1"', "${vars.t}")
     more = '\n[vars]\ne = "spacy.MaxoutWindowEncoder.v1"\nt = "spacy.Tok2Vec.v1"\n'
-    made = configure(
-        write(tmp_path / "b.cfg", text, more=more), embedder="multi_fewer_hash_embed"
-    )
-    model = made.config["components"]["a"]["model"]
-    assert model["@architectures"] == "spacy.Tok2Vec.v2"
-    assert model["encode"]["@architectures"] == toys.ENCODER
+    made = configure_hashed(write(path, text, more=more))
+    assert get_model(made)["@architectures"] == "spacy.Tok2Vec.v2"
+    check_is_ours(get_model(made))
     toys.build(made)
 
 
 # What is left as it is
 
 
-def test_sourced_and_frozen_components_stay_with_a_warning(tmp_path):
+def test_sourced_and_frozen_components_stay_with_a_warning(path):
     base = write(
-        tmp_path / "b.cfg",
+        path,
         tok2vec("a", multi_hash("a")),
         tok2vec("b", multi_hash("b")),
         '\n[components.c]\nsource = "en_other"\n',
         pipeline=["a", "b", "c"],
         more='\n[training]\nfrozen_components = ["b"]\n',
     )
-    made = configure(base, embedder="multi_fewer_hash_embed")
-    assert get_embed(made, "a")["@architectures"] == toys.HASH
-    assert get_embed(made, "b")["@architectures"] == "spacy.MultiHashEmbed.v2"
-    encoder = dot_to_object(made.config, "components.b.model.encode")
-    assert encoder["@architectures"] == "spacy.MaxoutWindowEncoder.v2"
-    assert made.config["components"]["c"] == {"source": "en_other"}
+    old = load_config(base)["components"]
+    made = configure_hashed(base)
+    check_is_ours(get_model(made, "a"))
+    for name in ("b", "c"):
+        assert made.config["components"][name] == old[name]
     assert sorted(made.warnings) == [
         "[components.b] keeps its model: it is among [training] frozen_components.",
         "[components.c] keeps its model: it is taken from 'en_other' as it is.",
     ]
 
 
-def test_a_transformer_leaves_nothing_to_replace(tmp_path):
-    transformer = """
-[components.a]
-factory = "curated_transformer"
-
-[components.a.model]
-@architectures = "spacy-curated-transformers.BertTransformer.v1"
-vocab_size = 28996
-"""
-    base = write(tmp_path / "b.cfg", transformer)
-    error = (
-        r"(?s)b.cfg' should have an embedder .*spacy.MultiHashEmbed.* has none "
-        r"\(components.a.model: spacy-curated-transformers.BertTransformer.v1\)"
-    )
-    with pytest.raises(ValueError, match=error):
-        configure(base, embedder="multi_fewer_hash_embed")
+BERT = "spacy-curated-transformers.BertTransformer.v1"
 
 
-def test_a_long_name_of_a_model_is_not_shown_in_full(tmp_path):
-    model = f'[components.a.model]\n@architectures = "{"x" * 5000}"\n'
-    base = write(tmp_path / "b.cfg", f"\n[components.a]\n{model}")
-    with pytest.raises(
-        ValueError, match=r"has none .components.a.model: xx+\)"
-    ) as error:
+@pytest.mark.parametrize(
+    ("component", "has"),
+    [
+        (
+            f'[components.a.model]\n@architectures = "{BERT}"\nvocab_size = 28996\n',
+            rf"has none \(components.a.model: {BERT}\)",
+        ),
+        # which is not shown in full
+        (
+            f'[components.a.model]\n@architectures = "{"x" * 5000}"\n',
+            r"has none .components.a.model: xx+\)",
+        ),
+        ('factory = "sentencizer"\n', r"has none .no model at all\)\.$"),
+    ],
+    ids=["transformer", "long name", "no model"],
+)
+def test_it_is_said_where_there_is_nothing_to_replace(path, component, has):
+    base = write(path, f"\n[components.a]\n{component}")
+    error = rf"(?s)b.cfg' should have an embedder .*spacy.MultiHashEmbed.* {has}"
+    with pytest.raises(ValueError, match=error) as refused:
         configure(base)
-    assert len(str(error.value)) < 1000
-
-
-def test_a_config_without_models_says_so(tmp_path):
-    base = write(tmp_path / "b.cfg", '\n[components.a]\nfactory = "sentencizer"\n')
-    with pytest.raises(ValueError, match=r"has none .no model at all\)\.$"):
-        configure(base, embedder="multi_fewer_hash_embed")
+    assert len(str(refused.value)) < 1000
 
 
 @pytest.mark.parametrize(
@@ -443,19 +396,19 @@ def test_a_config_without_models_says_so(tmp_path):
         ('["NORM"]', "[0]", "a.model.embed. should .*rows' should be 1 to 2147483647"),
     ],
 )
-def test_an_embedder_that_could_not_be_built_is_named(tmp_path, attrs, rows, error):
-    base = write(tmp_path / "b.cfg", tok2vec("a", multi_hash("a", attrs, rows)))
+def test_an_embedder_that_could_not_be_built_is_named(path, attrs, rows, error):
+    base = write(path, tok2vec("a", multi_hash("a", attrs, rows)))
     with pytest.raises(ValueError, match=error):
-        configure(base, embedder="multi_fewer_hash_embed")
+        configure_hashed(base)
 
 
-def test_unknown_embedders_are_refused_with_the_known_ones(tmp_path):
+def test_unknown_embedders_are_refused_with_the_known_ones(path):
     with pytest.raises(ValueError, match="There are: hash_former_embed, multi_e"):
-        configure(tmp_path / "b.cfg", embedder="bert")
+        configure(path, embedder="bert")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "error"),
     [
         ("depth = 4", "depth = 300000", r"encode\] depth should be 100 or less"),
         (
@@ -463,17 +416,14 @@ def test_unknown_embedders_are_refused_with_the_known_ones(tmp_path):
             "window_size = ${components.ner.model}",
             r"encode\] should name a model that can be built: Undefined operator",
         ),
+        (
+            '@tokenizers = "spacy.Tokenizer.v1"',
+            "@tokenizers = true",
+            r"\[nlp\] should have what can be made, but",
+        ),
     ],
 )
-def test_models_that_can_not_be_built_are_named(tmp_path, old, new, message):
-    base = toys.write_base(tmp_path / "base.cfg", ["ner"])
-    with pytest.raises(ValueError, match=message):
-        configure(toys.edit_base(base, (old, new)))
-
-
-def test_a_tokenizer_that_can_not_be_made_is_refused(tmp_path):
-    base = toys.write_base(tmp_path / "base.cfg", ["ner"])
-    train = toys.write_corpus(tmp_path / "train.spacy")
-    toys.edit_base(base, ('@tokenizers = "spacy.Tokenizer.v1"', "@tokenizers = true"))
-    with pytest.raises(ValueError, match=r"\[nlp\] should have what can be made, but"):
-        configure(base, train=train)
+def test_what_can_not_be_made_is_named(base, old, new, error):
+    train = toys.write_corpus(base.with_name("train.spacy"))
+    with pytest.raises(ValueError, match=error):
+        configure(toys.edit_base(base, (old, new)), train=train)

@@ -12,35 +12,34 @@ from thinc.api import Config
 from spacy_hashembeds.configuration.configure import configure
 
 from . import toy_configs as toys
+from .toy_configs import EMBED, configure_hashed, get_embed
 
-EMBED = "components.tok2vec.model.embed"
 SPACY = {"num_hashes": 4, "seed": 8}
 
 #: No attribute of these words tells more than LOWER.
-ATTRS = ('"NORM", "PREFIX", "SUFFIX", "SHAPE"', '"LOWER", "NORM", "SHAPE", "LANG"')
+ATTRS = (toys.ATTRS, '"LOWER", "NORM", "SHAPE", "LANG"')
 #: More would be advised.
 FEW_ROWS = ("rows = [5000, 1000", "rows = [20, 1000")
 PRETRAINED = 'init_tok2vec = "weights.bin"'
 
 
 @pytest.fixture
-def base(tmp_path):
+def base(base):
     """A config that starts from weights."""
-    base = toys.write_base(tmp_path / "base.cfg", ["ner"])
     return toys.edit_base(base, ("init_tok2vec = ${paths.init_tok2vec}", PRETRAINED))
 
 
-def get_embed(made):
-    return dot_to_object(made.config, EMBED)
+@pytest.fixture
+def train(tiny_corpus):
+    return tiny_corpus / "train.spacy"
 
 
-def add_pretraining(base: Path, component: str = "tok2vec") -> Path:
+def add_pretraining(base: Path, component: str = "tok2vec") -> None:
     config = Config()
     for path in (DEFAULT_CONFIG_PATH, DEFAULT_CONFIG_PRETRAIN_PATH, base):
         config = config.merge(load_config(path))
     config["pretraining"]["component"] = component
     config.to_disk(base)
-    return base
 
 
 def start(config: Config, train: Path) -> Language:
@@ -50,47 +49,41 @@ def start(config: Config, train: Path) -> Language:
 
 
 def embed_words(nlp: Language) -> np.ndarray:
-    return nlp.get_pipe("tok2vec").model.predict([nlp.make_doc(" ".join(toys.WORDS))])[
-        0
-    ]
+    (vectors,) = nlp.get_pipe("tok2vec").model.predict(
+        [nlp.make_doc(" ".join(toys.WORDS))]
+    )
+    return vectors
 
 
 @pytest.mark.parametrize("kind", ["MultiHashEmbed", "HashEmbedCNN"])
-def test_weights_give_the_numbers_that_they_gave_in_spacy(tmp_path, tiny_corpus, kind):
+def test_weights_give_the_numbers_that_they_gave_in_spacy(tmp_path, train, kind):
     base = tmp_path / "base.cfg"
     if kind == "HashEmbedCNN":
         base.write_text(toys.CNN.replace("embed_size = 200", "embed_size = 20"))
     else:
         toys.edit_base(toys.write_base(base, ["ner"]), FEW_ROWS)
     add_pretraining(base)
-    train = tiny_corpus / "train.spacy"
     old = start(load_config(base), train)
     weights = tmp_path / "weights.bin"
     weights.write_bytes(old.get_pipe("tok2vec").model.to_bytes())
     toys.edit_base(base, ("init_tok2vec = null", f'init_tok2vec = "{weights}"'))
-    made = configure(base, train=train, embedder="multi_fewer_hash_embed")
+    made = configure_hashed(base, train=train)
     assert get_embed(made)["@architectures"] == toys.HASH
     new = start(load_config_from_str(made.text), train)
     np.testing.assert_allclose(embed_words(new), embed_words(old), rtol=1e-5, atol=1e-5)
 
 
-def test_settings_of_the_weights_stay_whatever_a_corpus_advises(base, tiny_corpus):
+def test_settings_of_the_weights_stay_whatever_a_corpus_advises(base, train):
     toys.edit_base(base, ATTRS, FEW_ROWS)
-    made = configure(
-        base, train=tiny_corpus / "train.spacy", embedder="multi_fewer_hash_embed"
-    )
-    embed = get_embed(made)
+    made = configure_hashed(base, train=train)
     old = dot_to_object(load_config(base), EMBED)
-    assert embed == {**old, "@architectures": toys.HASH, **SPACY}
+    assert get_embed(made) == {**old, "@architectures": toys.HASH, **SPACY}
     (warning,) = made.warnings
     said = rf"[{EMBED}] keeps its settings: [initialize] init_tok2vec names weights"
     assert warning.startswith(said)
     assert "'weights.bin'" in warning
     assert "# spacy-hashembeds: spaCy's: the weights that" in made.text
-    base.write_text(made.text)
-    again = configure(
-        base, train=tiny_corpus / "train.spacy", embedder="multi_fewer_hash_embed"
-    )
+    again = configure_hashed(toys.write_made(base, made), train=train)
     assert (again.text, again.changes) == (made.text, [])
 
 
@@ -98,9 +91,9 @@ def test_settings_of_the_weights_stay_whatever_a_corpus_advises(base, tiny_corpu
 def test_weights_may_be_named_in_paths(base, has_key):
     line = "init_tok2vec = ${paths.init_tok2vec}\n" if has_key else ""
     toys.edit_base(base, (f"{PRETRAINED}\n", line))
-    assert get_embed(configure(base, embedder="multi_fewer_hash_embed"))["seed"] == 9
+    assert get_embed(configure_hashed(base))["seed"] == 9
     toys.edit_base(base, ("init_tok2vec = null", PRETRAINED))
-    assert get_embed(configure(base, embedder="multi_fewer_hash_embed"))["seed"] == 8
+    assert get_embed(configure_hashed(base))["seed"] == 8
 
 
 @pytest.mark.parametrize(
@@ -132,29 +125,21 @@ def test_weights_may_be_named_in_paths(base, has_key):
 def test_an_embedder_that_the_weights_do_not_fit_is_refused(
     base, name, arguments, embedder, error
 ):
-    block = f"""[{EMBED}]
-@architectures = "{name}"
-width = 96
-include_static_vectors = false
-{arguments}"""
-    sections = base.read_text().split("\n\n")
-    new = [
-        block if section.startswith(f"[{EMBED}]") else section for section in sections
-    ]
-    assert new != sections
-    base.write_text("\n\n".join(new))
+    settings = f'@architectures = "{name}"\nwidth = 96\n{arguments}'
+    block = f"[{EMBED}]\n{settings}\ninclude_static_vectors = false"
+    (old,) = (s for s in base.read_text().split("\n\n") if s.startswith(f"[{EMBED}]"))
+    toys.edit_base(base, (old, block))
     with pytest.raises(ValueError, match=error):
         configure(base, embedder=embedder)
 
 
-def test_weighted_tables_keep_their_hashing(base, tiny_corpus):
+def test_weighted_tables_keep_their_hashing(base, train):
     toys.edit_base(
         base,
         ATTRS,
         ("spacy.MultiHashEmbed.v2", toys.WEIGHTED),
         ("rows = [5000, 1000", "num_hashes = 3\nseed = 8\nrows = [20, 1000"),
     )
-    train = tiny_corpus / "train.spacy"
     made = configure(base, embedder="multi_weighted_hash_embed", train=train)
     assert get_embed(made) == dot_to_object(load_config(base), EMBED)
     (warning,) = made.warnings
