@@ -4,7 +4,6 @@ import json
 import re
 from copy import deepcopy
 
-import numpy
 import pytest
 import spacy
 from spacy.cli._util import app
@@ -141,13 +140,6 @@ def test_tokens_are_those_that_training_would_see():
     assert data["features"]["NORM"]["values"] == 3
 
 
-def test_norms_are_those_of_the_language():
-    train = [Doc(spacy.blank("xx").vocab, words=["किताब", "किताबें"])]
-    for overrides, values in ((None, 2), ({"nlp.lang": "hi"}, 1)):
-        data = analyze(train, overrides=overrides)
-        assert data["features"]["NORM"]["values"] == values
-
-
 def test_files_have_no_language_of_their_own(files, docs):
     assert analyze(files["train"])["lang"] == "xx"
     assert analyze(files["train"], overrides={"nlp.lang": "de"})["lang"] == "de"
@@ -164,13 +156,6 @@ def test_configs_and_pipelines_may_be_in_memory(files, docs):
     assert config == before
     nlp = load_model_from_config(config, auto_fill=True)
     assert analyze(docs["train"], model=nlp) == by_path
-
-
-def test_vectors_may_be_in_memory(docs):
-    nlp = spacy.blank("en")
-    nlp.vocab.set_vector("the", numpy.ones(2, dtype="float32"))
-    counts = analyze(docs["train"], vectors=nlp)["splits"]["train"]
-    assert counts["unknown"] == counts["vocabulary"] - 1
 
 
 def test_it_prints_what_the_command_prints(files, docs, expected):

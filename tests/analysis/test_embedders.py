@@ -145,9 +145,3 @@ def test_other_layers_are_left_out():
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("ner")  # with a HashEmbedCNN of its own
     assert [embedder.component for embedder in find_embedders(nlp)] == ["ner"]
-
-
-def test_saved_seeds_come_back(tmp_path):
-    make(OURS, **ROWS, num_hashes=3, seed=21).to_disk(tmp_path)
-    (embedder,) = find_embedders(spacy.load(tmp_path))
-    assert describe(embedder.tables) == list_hashed([50, 20], 3, 21)

@@ -1,6 +1,5 @@
 """What hybrid tables make of the values of a corpus."""
 
-import numpy as np
 import pytest
 
 from spacy_hashembeds.analysis.features import Vocabulary
@@ -55,14 +54,3 @@ def test_what_is_measured_is_near_what_is_expected():
     measures = measure_table(many, {"train": vocabulary})
     assert measures["rows_never_reached"] == measures["sharing_code"] == 0
     assert 1000 < measures["rows"] < 9000
-
-
-def test_rows_are_numbered_symbols_first():
-    layer = HybridEmbed(4, 7, key="NORM", num_hashes=2, seed=9)
-    rare = np.arange(1000, 2000, dtype="uint64")
-    give_symbols(layer, Symbols(np.array([3, 900], dtype="uint64"), rare))
-    table = HybridColumn(layer)
-    code = table.find_code(np.array([900, 5, 3], dtype="uint64"))
-    assert code[[0, 2]].tolist() == [[1, 7], [0, 7]]
-    assert ((code[1] >= 2) & (code[1] < 7)).all()
-    assert table.parts == {"own": 2 * 4, "hashed": 5 * 4}

@@ -2,13 +2,10 @@
 
 import pytest
 import spacy
-from spacy.cli._util import app
-from typer.testing import CliRunner
-
-import spacy_hashembeds.cli  # noqa: F401
 
 from .. import toy_ner
 from ..acceleration import accelerate_pipelines as pipelines
+from .running import check_refused, run_command
 
 CODE = """
 from spacy.language import Language
@@ -42,16 +39,12 @@ def test_code_is_asked_for_and_imported(tmp_path, monkeypatch, command):
     nlp.config["nlp"]["tokenizer"] = {"@tokenizers": name}
     nlp.config["components"]["sentencizer"] = {"factory": name}
     nlp.to_disk(tmp_path / "model")
-    run = CliRunner().invoke
-    result = run(app, ["hashembeds", *command.split()])
-    assert result.exit_code == 1
-    assert "Give the file that has it (--code" in " ".join(result.output.split())
-    result = run(app, ["hashembeds", *command.split(), "--code", "code.py"])
+    result = run_command(*command.split())
+    check_refused(result, "Give the file that has it (--code")
+    result = run_command(*command.split(), "--code", "code.py")
     assert result.exit_code == 0, result.output
 
 
-def test_code_that_is_not_there_ends_with_a_message(tmp_path):
-    arguments = ["evaluate", "model", "test.spacy", "--code", str(tmp_path / "no.py")]
-    result = CliRunner().invoke(app, ["hashembeds", *arguments])
-    assert result.exit_code == 1
-    assert "Path to Python code not found" in result.output
+def test_code_that_is_not_there_ends_with_a_message():
+    result = run_command("evaluate", "model", "test.spacy", "--code", "no.py")
+    check_refused(result, "Path to Python code not found")

@@ -148,12 +148,7 @@ def test_symbols_of_raw_texts_are_saved_beside_the_config(base, raw):
     ("args", "message"),
     [
         ("gone.cfg", "There is no config, no folder and no package 'gone.cfg'"),
-        ("multi_embed", "no package 'multi_embed'. Give a .cfg file, as `spacy init"),
-        ("base.cfg -e bert", "There is no embedder 'bert' to put in"),
-        ("base.cfg -t gone.spacy", "There is no file or folder 'gone.spacy'"),
-        ("base.cfg -t base.cfg", "should be a .spacy file"),
         ("text.cfg", "should be a spaCy config"),
-        ("loop", "'loop' should be a .cfg file, but is a link that leads nowhere"),
         # to a config a variable is no name
         (
             "base.cfg -t a${paths.dev}.spacy",
@@ -172,18 +167,13 @@ def test_symbols_of_raw_texts_are_saved_beside_the_config(base, raw):
             "would replace another file that is to be written",
         ),
         ("base.cfg --raw raw.txt -o -", "can't go to standard output then"),
-        ("base.cfg -o base.cfg", "is the config to start from"),
         ("base.cfg --raw raw.txt -o raw.txt --force", "is read"),
-        ("base.cfg --raw texts -o texts/a.spacy --force", "is read"),
         ("base.cfg --vectors vectors -o vectors/new.cfg", "is in the saved pipeline"),
     ],
 )
 def test_errors_are_told_without_a_traceback(base, raw, args, message):
-    Path("loop").symlink_to("loop")
     Path("text.cfg").write_text("x" * 10**6)
     Path("old.npz").touch()
-    Path("texts").mkdir()
-    toys.write_corpus(Path("texts/a.spacy"))
     toys.write_vectors(Path("vectors"))
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     output = () if " -o " in args else ("-o", "new.cfg")
@@ -192,10 +182,6 @@ def test_errors_are_told_without_a_traceback(base, raw, args, message):
     assert len(result.stderr) < 3000
     after = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     assert after == before
-
-
-def test_a_config_has_a_name(base):
-    check_refused(run("", "-o", "new.cfg"), "'base' should name a config, but is empty")
 
 
 def test_a_file_is_replaced_by_force(base):

@@ -4,7 +4,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import spacy
 
 from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 
@@ -114,60 +113,19 @@ def test_tables_fit_a_terminal(folder):
     assert max(map(len, tables)) <= 80
 
 
-def test_intervals_and_their_draws_are_shown(folder):
-    write_test("Anna|PER", "Dora|PER", "Anna|PER")
-    result = run("--samples", 200, "--seed", 3)
-    # Of 27 draws, Anna fills eight and Dora one: more than the 2.5% beyond a bound.
-    expected = ["All", "100.00", "66.67", "80.00", "3"]
-    assert [*expected, *["0.0..100.0"] * 3] in get_rows(result.output)
-    assert "95% intervals over the 3 documents, from 200 draws, seed 3" in result.output
-
-
-def test_what_is_wrong_is_called_out(folder):
-    spacy.blank("en").to_disk(folder / "model")
-    result = run()
-    assert result.exit_code == 0, result.output
-    assert "model' predicts not one entity" in unwrap(result.output)
-
-
-def test_documents_without_annotation_are_told_beside_the_draws(folder):
-    docs = [toy_ner.make_doc("Anna|PER"), spacy.blank("en").make_doc("Anna in Rome")]
-    toy_ner.write(folder / "test.spacy", docs)
-    output = unwrap(run().output)
-    assert "over the 1 document with entity annotation, of 2 in all, from " in output
-
-
-def test_a_second_pipeline_is_compared(folder):
-    toy_ner.make_ruler({"Rome": "LOC"}, None).to_disk(folder / "other")
-    write_test(*["Anna|PER saw Rome|LOC"] * 3, "no")
-    result = run("--against", "other", "--samples", 100)
-    assert result.exit_code == 0, result.output
-    shown = get_rows(result.output)
-    assert "This Other Difference From-to p".split() in shown
-    assert "All R 50.00 50.00 +0.00 - 1.0000".split() in shown
-    assert not any(row[:2] == ["Unseen", "R"] for row in shown)
-
-
-def test_scores_are_saved_as_json(folder):
-    output = folder / "metrics" / "scores.json"
-    result = run("--output", output, "--samples", 50, "--seed", 2)
-    assert result.exit_code == 0, result.output
-    saved = json.loads(output.read_text())
-    paths = ("model", "test.spacy", "train.spacy")
-    expected = evaluate_in_depth(*paths, samples=50, seed=2)
-    assert saved == json.loads(json.dumps(dict(expected)))
-    assert [path.name for path in output.parent.iterdir()] == ["scores.json"]
-
-
 def test_files_are_of_the_form_that_their_suffix_names(folder):
     names = ["pages/evaluation.html", "tables.md", "all.json"]
-    result = run(*(part for name in names for part in ("-o", name)))
+    draws = ("--samples", 50, "--seed", 2)
+    result = run(*draws, *(part for name in names for part in ("-o", name)))
     assert result.exit_code == 0, result.output
+    assert "over the 1 document, from 50 draws, seed 2" in unwrap(result.output)
     page, tables, data = (Path(name).read_text(encoding="utf8") for name in names)
     assert page.startswith("<!DOCTYPE html>")
     assert ">Rome<span>LOC</span></mark>" in page
     assert "| All | 66.67 | 50.00 | 57.14 | 4 | - | - | - |" in tables.splitlines()
-    assert json.loads(data)["ents_r"] == 0.5
+    paths = ("model", "test.spacy", "train.spacy")
+    expected = evaluate_in_depth(*paths, samples=50, seed=2)
+    assert json.loads(data) == json.loads(json.dumps(dict(expected)))
 
 
 def test_another_suffix_is_refused_before_the_work(folder):
@@ -178,18 +136,12 @@ def test_another_suffix_is_refused_before_the_work(folder):
     assert not Path("scores.json").exists()
 
 
-def test_tables_are_shown_beside_json_on_standard_output(folder):
-    assert "Entities" in run("-o", "-").stderr
-
-
 # Without a pipeline.
 
 COLUMNS = {
     "gold.conll": "Anna B-PER|saw O|Dora B-PER||in O|Oslo B-LOC",
     "predicted.conll": "Anna B-PER|saw B-PER|Dora I-PER||in O|Oslo B-LOC",
     "train.bio": "Anna B-PER|sings O",
-    "gg.json": "Anna B-PER|saw O",
-    "others.conll": "Anna B-PER|seen O",
 }
 
 
@@ -211,22 +163,6 @@ def test_predictions_in_files_need_no_pipeline(columns):
     assert "Unseen 50.00 50.00 50.00 2".split() in [row[:5] for row in shown]
     both = "All 66.67 66.67 66.67 3 50.0..100.0 -33.33"
     assert both.split() in [row[:7] for row in shown]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "gold.spacy gold.conll --train train.spacy",
-        "gold.conll gold.spacy --train train.bio --against model",
-    ],
-)
-def test_files_of_all_kinds_may_be_mixed(columns, arguments):
-    docs = [toy_ner.make_doc("Anna|PER saw Dora|PER"), toy_ner.make_doc("in Oslo|LOC")]
-    toy_ner.write(Path("gold.spacy"), docs)
-    result = evaluate(*arguments.split())
-    assert result.exit_code == 0, result.output
-    starts = [row[:6] for row in get_rows(result.output)]
-    assert "All 100.00 100.00 100.00 3 -".split() in starts
 
 
 @pytest.mark.parametrize(
@@ -276,29 +212,13 @@ def test_control_characters_are_shown_and_not_sent(columns):
             "test.spacy model -t train.spacy",
             "'model' should be a corpus, but is a pipeline. See --help for the order",
         ),
-        ("model . -t train.spacy", "'train.spacy' or 'test.spacy'"),
         ("model test.spacy -t .", "'train.spacy' or 'test.spacy'"),
         ("gone test.spacy", "gone"),
-        ("model gone.spacy", "gone.spacy"),
-        ("model test.spacy -t gone.spacy", "gone.spacy"),
         ("model test.spacy -a gone", "gone"),
-        (
-            "model test.spacy -n 2000000000",
-            "'samples' should be 1 to 1000000, but is 2000000000.",
-        ),
         (f"model test.spacy -n {'9' * 23}", f"but is {'9' * 23}."),
-        (
-            "gg.json gold.conll -t train.bio",
-            "or a file of predictions, but ends in .json, as files of pipelines do.",
-        ),
-        ("gg.json gold.conll -t train.bio", "another name, such as 'gg.iob'."),
-        (
-            "others.conll gold.conll -t train.bio",
-            "differ in document 0 from word 1 on: 'seen' instead of 'saw Dora'",
-        ),
     ],
 )
-def test_errors_are_told_without_a_traceback(columns, arguments, message):
+def test_errors_are_told_without_a_traceback(folder, arguments, message):
     result = evaluate(*arguments.split(), "-o", "scores.json")
     check_refused(result, "Can't evaluate the pipeline", message)
     assert not Path("scores.json").exists()

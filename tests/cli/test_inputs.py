@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 from spacy.cli._util import app
-from typer.testing import CliRunner, Result
 
 from spacy_hashembeds.cli import hashembeds_cli
 from spacy_hashembeds.evaluation import evaluate
 
 from .. import toy_ner
 from .rules import TargetRules
+from .running import check_refused, run_command
 
 
 @pytest.fixture
@@ -25,10 +25,6 @@ def folder(tmp_path, monkeypatch) -> Path:
     (tmp_path / "m" / "corpus.spacy").write_bytes(b"")
     (tmp_path / "text.txt").write_text("a b c\n" * 3)
     return tmp_path
-
-
-def run(command: str) -> Result:
-    return CliRunner().invoke(app, ["hashembeds", *command.split()])
 
 
 FILES = "evaluate pred.md gold.md -t train.md -a {}"
@@ -65,7 +61,5 @@ class TestTargets(TargetRules):
 
 def test_an_evaluation_that_can_not_be_saved_is_not_made(folder, monkeypatch):
     monkeypatch.setattr(evaluate, "load_source", None)
-    result = run("evaluate m v.spacy -t v.spacy -o a.html -o gold.md/x.json")
-    assert result.exit_code == 1
-    assert isinstance(result.exception, SystemExit)
-    assert "is a file, and no folder" in " ".join(result.output.split())
+    command = "evaluate m v.spacy -t v.spacy -o a.html -o gold.md/x.json"
+    check_refused(run_command(*command.split()), "is a file, and no folder")

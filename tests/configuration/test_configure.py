@@ -9,7 +9,6 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.analysis.analyze import analyze
 from spacy_hashembeds.configuration.configure import configure
-from tests.configs import CONFIGS
 
 from . import toy_configs as toys
 from .toy_configs import ATTRS, EMBED, ROWS, configure_hashed, get_embed, write_made
@@ -705,13 +704,6 @@ def test_vectors_that_are_asked_for_but_not_named_are_warned_of(base):
 
 
 # Texts of configs
-
-
-def test_our_own_configs_are_changed_into_each_other():
-    made = configure_hashed(CONFIGS / "multi_embed.cfg")
-    assert f"[{EMBED}] @architectures" in get_changed(made)
-    assert "# The report's training section" in made.text
-    toys.build(made)
 
 
 def test_a_layout_that_can_not_be_edited_is_refused_by_the_file_s_name(base):
