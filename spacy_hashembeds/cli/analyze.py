@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 from spacy.cli._util import Arg, Opt
+from wasabi import msg
 
 from ._app import TAKE_OVERRIDES, code_option, failing, hashembeds_cli, read_overrides
 from ._output import JSON, QUIET, json_output, print_json, show_progress
@@ -49,8 +50,6 @@ def analyze_cli(
     Further options change the config, as for `spacy train`. `--nlp.lang de` says whose
     norms to count without a config too.
     """
-    from wasabi import msg
-
     from ..analysis.analyze import analyze
     from ..display import show
     from ..files import check_targets, write_json

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spacy.cli._util import Arg, Opt
+from wasabi import msg
 
 from ..architectures.embedders.descriptions import list_names
 from ._app import code_option, failing, hashembeds_cli
-from ._output import QUIET, file_output, show_progress
+from ._output import QUIET, file_output, show_commands, show_progress
 
 if TYPE_CHECKING:  # what takes long to import
     from ..configuration.configure import Configured
@@ -67,7 +68,7 @@ def config_cli(
     `spacy hashembeds analyze` advises; with --raw the pipeline is pretrained first.
     """
     from ..configuration.configure import configure
-    from ..configuration.output import check_is_file, check_output
+    from ..configuration.output import check_is_file, check_output, list_commands
     from ..configuration.pretraining import name_symbols
     from ..files import check_targets, replacing
     from ..symbols import save_symbols
@@ -99,12 +100,12 @@ def config_cli(
             if made.symbols is not None:
                 save_symbols(name_symbols(output), made.symbols)
     _say_what_changed(made, why=why)
-    _say_what_to_do(made, output, train, code)
+    saved = f"Saved the config to {output}: comments say why"
+    msg.good(saved, "Train with it, and see how it does:")
+    show_commands(*list_commands(made, output, train, code))
 
 
 def _say_what_changed(made: "Configured", *, why: bool) -> None:
-    from wasabi import msg
-
     for warning in made.warnings:
         msg.warn(warning)
     for change in made.changes:
@@ -117,16 +118,3 @@ def _say_what_changed(made: "Configured", *, why: bool) -> None:
             f"Training starts anew: the weights in {made.base.path.parent} are not "
             "taken."
         )
-
-
-def _say_what_to_do(
-    made: "Configured", output: Path, train: Path | None, code: Path | None
-) -> None:
-    from wasabi import msg
-
-    from ..configuration.output import list_commands
-    from ._output import show_commands
-
-    saved = f"Saved the config to {output}: comments say why"
-    msg.good(saved, "Train with it, and see how it does:")
-    show_commands(*list_commands(made, output, train, code))

@@ -10,7 +10,6 @@ from ._output import JSON, QUIET, print_json
 
 if TYPE_CHECKING:
     from ..acceleration.doctor import Health
-    from ..acceleration.machine import Spread
 
 
 @hashembeds_cli.command("doctor")
@@ -44,10 +43,15 @@ def _print_health(health: "Health") -> None:
     if health.blas[0].kernels == "generic":
         blas[0][2] = "generic: none for this processor"
     msg.table(blas, header=("BLAS", "Version", "Kernels", "Threads"), divider=True)
-    _print_speeds(
-        "Matrix products: rows x inputs x outputs, median (quartiles)",
-        ("GFLOP/s", *("x".join(map(str, shape)) for shape in health.shapes)),
-        health.speeds,
+    msg.table(
+        [
+            (name, *(_format(*spread) for spread in row))
+            for name, row in health.speeds.items()
+        ],
+        title="Matrix products: rows x inputs x outputs, median (quartiles)",
+        header=("GFLOP/s", *("x".join(map(str, shape)) for shape in health.shapes)),
+        divider=True,
+        aligns=("l", *"r" * len(health.shapes)),
     )
     for text in health.disturbances:
         msg.warn("The measurements were disturbed", text)
@@ -87,16 +91,6 @@ def _describe_machine(health: "Health") -> dict[str, Any]:
         },
         **health.threads,
     }
-
-
-def _print_speeds(
-    title: str, header: tuple[str, ...], speeds: "dict[str, list[Spread]]"
-) -> None:
-    rows = [
-        (name, *(_format(*spread) for spread in row)) for name, row in speeds.items()
-    ]
-    aligns = ("l", *"r" * (len(header) - 1))
-    msg.table(rows, title=title, header=header, divider=True, aligns=aligns)
 
 
 def _format(middle: float, quartiles: tuple[float, float]) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
+from wasabi import msg
 
 from ._app import failing, hashembeds_cli
 from ._output import QUIET, file_output, show_progress
@@ -64,8 +65,6 @@ def tables_cli(
     the pipeline.
     """
     from functools import partial
-
-    from wasabi import msg
 
     from ..files import check_targets
     from ..inputs import check_attributes

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from ..analysis.recommendation import CLASSIFIER, CLASSIFIER_TRAINING
-from .draft import Draft, check_block
+from .draft import Draft, check_block, get_name
 
 _BAG = re.compile(r"spacy(?:-legacy)?\.TextCatBOW\.v[123]")
 _ADAM = re.compile(r"(?:spacy-hashembeds\.)?Adam\.v1")
@@ -30,7 +30,7 @@ def find_bags_of_words(draft: Draft) -> list[str]:
         if name in frozen:
             continue
         block = component.get("model") or {}
-        is_bag = _BAG.fullmatch(str(block.get("@architectures")))
+        is_bag = _BAG.fullmatch(get_name(block, "@architectures"))
         is_ours_to_replace = name not in draft.left and not block.get("no_output_layer")
         if is_bag and is_ours_to_replace:
             found.append(f"components.{name}.model")
@@ -49,7 +49,7 @@ def put_in_classifiers(draft: Draft, places: Iterable[str]) -> None:
     draft.set("training", "dropout", 0.0, CLASSIFIER_TRAINING)
     draft.replace("training.batcher", _BATCHER, {"@batchers": CLASSIFIER_TRAINING})
     optimizer = draft.resolve("training.optimizer") or {"@optimizers": "Adam.v1"}
-    if _ADAM.fullmatch(str(optimizer.get("@optimizers"))):
+    if _ADAM.fullmatch(get_name(optimizer, "@optimizers")):
         raw = draft.get("training.optimizer")
         plain = raw if isinstance(raw, dict) else optimizer
         plain = {**plain, "L2": 0.0, "grad_clip": 0.0}

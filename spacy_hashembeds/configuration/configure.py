@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 from spacy.language import DEFAULT_CONFIG, Language
 from spacy.tokens import Doc
@@ -70,11 +71,11 @@ class Configured:
     changes: list[Change]
     warnings: list[str]  #: A sentence or two each.
     #: Whether an embedder shall mix in vectors where the config names none.
-    needs_vectors: bool
+    needs_vectors: bool = False
     #: Whether its weights are pretrained first, by `spacy pretrain`.
-    is_pretrained: bool
+    is_pretrained: bool = False
     #: Those of the texts to pretrain on, to be saved beside the config as .npz.
-    symbols: SymbolTables | None
+    symbols: SymbolTables | None = None
 
 
 def configure(
@@ -167,24 +168,13 @@ def _complete(
         put_in_scorer(draft, train)
 
 
-def _finish(
-    base: Base,
-    draft: Draft,
-    *,
-    needs_vectors: bool = False,
-    is_pretrained: bool = False,
-    symbols: SymbolTables | None = None,
-) -> Configured:
-    return Configured(
-        base=base,
-        config=draft.config,
-        text=_edit_text(base, draft),
-        changes=draft.changes,
-        warnings=draft.warnings,
-        needs_vectors=needs_vectors,
-        is_pretrained=is_pretrained,
-        symbols=symbols,
-    )
+def _finish(base: Base, draft: Draft, **more: Any) -> Configured:
+    comments = {(change.section, change.key): change.why for change in draft.changes}
+    try:
+        text = edit_text(base.text, base.config, draft.config, comments)
+    except ValueError as error:
+        raise ValueError(f"'{base.path}' can't be changed: {error}.") from error
+    return Configured(base, draft.config, text, draft.changes, draft.warnings, **more)
 
 
 def _check_no_variables(**arguments: str | Path | None) -> None:
@@ -255,14 +245,6 @@ def _put_in_symbols(
     docs = progress(example.predicted for example in examples)
     counts = count_values(docs, attrs)
     return put_in_symbols(draft, each, counts, name_symbols(output))
-
-
-def _edit_text(base: Base, draft: Draft) -> str:
-    comments = {(change.section, change.key): change.why for change in draft.changes}
-    try:
-        return edit_text(base.text, base.config, draft.config, comments)
-    except ValueError as error:
-        raise ValueError(f"'{base.path}' can't be changed: {error}.") from error
 
 
 def _describe_models(base: Base) -> str:

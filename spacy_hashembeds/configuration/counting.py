@@ -8,7 +8,7 @@ from ..analysis.pipelines import COUNT_SYMBOLS
 from ..analysis.recommendation import EMBEDDER
 from ..files import quote
 from ..loading import find_architectures
-from .draft import Draft
+from .draft import Draft, get_name
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Tables
 
 #: The default of the callback, and what the report used.
@@ -163,10 +163,3 @@ def _sets_tables(callback: Any) -> bool:
 
 def _join(places: Sequence[str]) -> str:
     return " and ".join(f"[{place}]" for place in places)
-
-
-def get_name(function: Any, registry: str = "@callbacks") -> str:
-    """Name a function of a registry, which may be its name alone."""
-    if isinstance(function, dict):
-        return str(function.get(registry))
-    return str(function)

@@ -102,6 +102,13 @@ def _get(config: Config, section: str) -> Any:
         return None
 
 
+def get_name(function: Any, registry: str = "@callbacks") -> str:
+    """Name a function of a registry, which may be its name alone."""
+    if isinstance(function, dict):
+        return str(function.get(registry))
+    return str(function)
+
+
 def _find_left(config: Config) -> dict[str, str]:
     frozen = config.interpolate().get("training", {}).get("frozen_components", [])
     left = {}

@@ -15,7 +15,7 @@ from thinc.api import Config
 from ..acceleration.conversion import OF_ENCODER, OUR_EMBED, OUR_ENCODER, write_out_cnn
 from ..architectures.embedders.descriptions import EmbedderDescription, get_descriptions
 from ..loading import find_architectures
-from .draft import Draft, check_block
+from .draft import Draft, check_block, get_name
 from .embedders import is_replaced
 
 _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
@@ -123,16 +123,12 @@ def put_in_encoders(draft: Draft) -> None:
             check_block(path, block)
             why = f"In place of {name}: the same numbers, faster on the CPU."
             above = path.rpartition(".")[0]
-            old = (draft.resolve(above) or {}).get("@architectures", "")
-            if _OLD_TOK2VEC.fullmatch(str(old)):
+            old = get_name(draft.resolve(above), "@architectures")
+            if _OLD_TOK2VEC.fullmatch(old):
                 # ours takes each Doc by itself
                 of_docs = "which hands all Docs to the encoder in one array"
-                draft.set(
-                    above,
-                    "@architectures",
-                    "spacy.Tok2Vec.v2",
-                    f"In place of {old}, {of_docs}.",
-                )
+                why_v2 = f"In place of {old}, {of_docs}."
+                draft.set(above, "@architectures", "spacy.Tok2Vec.v2", why_v2)
             draft.set(path, "@architectures", OUR_ENCODER, why)
 
 

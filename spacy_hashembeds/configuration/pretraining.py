@@ -9,8 +9,7 @@ from spacy.util import load_config
 
 from ..analysis.recommendation import PRETRAINING
 from ..symbols import Counts, SymbolTables, cut_symbols
-from .counting import get_name
-from .draft import Draft
+from .draft import Draft, get_name
 from .embedders import Tables
 
 #: The most: what is held out ends it when nothing more is learned.

@@ -20,8 +20,7 @@ from ..analysis.recommendation import (
 )
 from ..corpora.joined import LENGTHS, READER
 from .base import find_config
-from .counting import get_name
-from .draft import Draft
+from .draft import Draft, get_name
 from .embedders import Tables
 from .surroundings import FACTORIES
 
@@ -40,7 +39,7 @@ _LISTENER = "spacy.Tok2VecListener."
 def put_in_averages(draft: Draft) -> None:
     """Have averaged weights evaluated and saved."""
     raw = draft.get(_OPTIMIZER) or {"@optimizers": "Adam.v1"}
-    name = raw.get("@optimizers") if isinstance(raw, dict) else raw
+    name = get_name(raw, "@optimizers")
     if name in _AVERAGING:
         block = {**raw, "use_averages": True}
         draft.replace(_OPTIMIZER, block, {"use_averages": AVERAGES})
@@ -61,7 +60,7 @@ def put_in_joined(draft: Draft) -> None:
         raw = {"@readers": _CORPUS, "path": "${paths.train}"}
     if not factories.intersection(FACTORIES) or raw is None:
         return
-    name = raw.get("@readers") if isinstance(raw, dict) else raw
+    name = get_name(raw, "@readers")
     if name == _CORPUS:
         block = {**raw, "@readers": READER, "lengths": [*LENGTHS]}
         has_seed = draft.resolve("training.seed") is not None
@@ -83,9 +82,9 @@ def put_in_token_ner(draft: Draft, places: Collection[str]) -> None:
     for name, component in components.items():
         model = component.get("model") or {}
         is_ner = component.get("factory") == "ner" and name not in draft.left
-        if is_ner and str(model.get("@architectures")).startswith(_PARSER):
+        if is_ner and get_name(model, "@architectures").startswith(_PARSER):
             tok2vec = model["tok2vec"]
-            listens = str(tok2vec.get("@architectures")).startswith(_LISTENER)
+            listens = get_name(tok2vec, "@architectures").startswith(_LISTENER)
             if listens or any(p.startswith(f"components.{name}.") for p in places):
                 _replace_ner(draft, name, tok2vec)
     if "token_ner" in _find_factories(draft):

@@ -7,8 +7,7 @@ from typing import Any
 
 from ..acceleration.conversion import BLAS
 from ..optimizers import Adam
-from .counting import get_name
-from .draft import Draft
+from .draft import Draft, get_name
 
 SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
 #: The factories of components that it scores.
@@ -48,7 +47,7 @@ def put_in_adam(draft: Draft, section: str, filled_in: Mapping[str, Any]) -> Non
     filled_in: Those that spaCy fills in, for Thinc's alone.
     """
     before = draft.get(section) or filled_in
-    name = before.get("@optimizers") if isinstance(before, Mapping) else before
+    name = get_name(before, "@optimizers")
     if name != "Adam.v1":
         return
     defaults = signature(Adam).parameters

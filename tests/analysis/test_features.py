@@ -86,14 +86,6 @@ def test_frequencies_are_inclusive(nlp):
     assert counts == {"values": 2, "once": 0, "at_least_10": 1}
 
 
-def test_no_tokens(nlp):
-    for docs in ([], make_docs(nlp, "", "")):
-        vocabulary = collect_vocabulary(docs, ATTRS)
-        assert vocabulary.words.shape == (0, 3)
-        assert len(vocabulary.count_values("NORM")[0]) == 0
-        assert count_features(vocabulary)["SHAPE"]["values"] == 0
-
-
 def test_memory_grows_with_distinct_words_only(nlp, monkeypatch):
     sizes = []
 

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from spacy_hashembeds.analysis.codes import count_sharing_sums
@@ -115,16 +114,3 @@ def test_words_count_once_whatever_else_differs():
     assert shape.known_of_new == {"dev": 1}
     norm, _ = measure_attributes(splits, ATTRS)
     assert norm.known_of_new == {"dev": 1 / 2}
-
-
-def test_attributes_that_say_nothing():
-    train = collect("The the cat", attrs=["NORM", "LOWER", "POS", "SHAPE"])
-    uses = measure_attributes({"train": train}, ["NORM", "LOWER", "POS", "SHAPE"])
-    says_nothing = {use.attr: use.says_nothing for use in uses}
-    assert says_nothing == {
-        "NORM": None,
-        "LOWER": "it tells the same words apart as NORM",
-        "POS": "all words have one value",
-        "SHAPE": None,
-    }
-    assert np.array([use.merged_without for use in uses]).tolist() == [0, 0, 0, 2]

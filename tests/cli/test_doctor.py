@@ -126,13 +126,7 @@ def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):
     assert result.exit_code == 0, result.output
     assert result.output == ""
     shown = json.loads(capfd.readouterr().out)
-    assert set(shown) == set(doctor.Health.__dataclass_fields__)
-    assert shown["versions"][0]["installed"] == "3.8.18"
-    assert shown["blas"][1] == asdict(HEALTH.blas[1])
-    assert shown["gpu"] == {"cupy": "13.0", "device": "Some GPU", "error": None}
-    assert shown["kernels"] == json.loads(json.dumps(asdict(HEALTH.kernels)))
-    assert shown["speeds"]["blis"] == [[10.0, [9.5, 10.25]]] * 3
-    assert shown["shapes"] == [[27, 288, 288], [900, 288, 288], [900, 384, 288]]
+    assert shown == json.loads(json.dumps(asdict(HEALTH)))
 
 
 @pytest.mark.parametrize("option", [(), ("--json",), ("--quiet",)])

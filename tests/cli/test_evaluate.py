@@ -212,7 +212,6 @@ def test_control_characters_are_shown_and_not_sent(columns):
             "test.spacy model -t train.spacy",
             "'model' should be a corpus, but is a pipeline. See --help for the order",
         ),
-        ("model test.spacy -t .", "'train.spacy' or 'test.spacy'"),
         ("gone test.spacy", "gone"),
         ("model test.spacy -a gone", "gone"),
         (f"model test.spacy -n {'9' * 23}", f"but is {'9' * 23}."),

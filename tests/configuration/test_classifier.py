@@ -142,9 +142,7 @@ def test_only_adam_is_set_as_it_was_measured(base, edits, expected):
     assert {key: optimizer[key] for key in expected} == expected
 
 
-def test_a_corpus_that_is_not_there_is_refused(base, tmp_path):
-    with pytest.raises(FileNotFoundError, match="no file or folder 'nowhere"):
-        configure(base, train="nowhere.spacy")
+def test_a_corpus_without_texts_is_refused(base, tmp_path):
     DocBin().to_disk(tmp_path / "empty.spacy")
     with pytest.raises(ValueError, match="not a text in the corpus"):
         configure(base, train=tmp_path / "empty.spacy")
