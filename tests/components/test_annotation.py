@@ -133,14 +133,6 @@ def make_entities(*spans: tuple[int, int, int]) -> Entities:
     return Entities(starts, ends, types, np.full(len(spans), 0.5, dtype="float32"))
 
 
-def test_entities_are_set():
-    doc = Doc(VOCAB, words=["x", "y", "z", "x"])
-    set_entities(doc, make_entities((0, 1, 1), (1, 3, 0)), LABELS, None)
-    assert [(e.start, e.end, e.label_) for e in doc.ents] == [(0, 1, "B"), (1, 3, "A")]
-    assert [token.ent_iob_ for token in doc] == ["B", "B", "I", "O"]
-    assert not doc.spans
-
-
 def test_entities_of_before_stay_as_they_are():
     doc = Doc(VOCAB, words=["x", "y", "z", "x", "y"])
     old = doc.char_span(2, 5, label="OLD", kb_id="Q1", span_id="id")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
 
 from spacy_hashembeds.architectures.encoders.heads import find_attending, read_attention
 from spacy_hashembeds.layers import selfattention
@@ -65,28 +64,6 @@ def test_nothing_is_kept_unasked(monkeypatch):
     make_pipeline().add_pipe("attention_weights")
     (doc,) = make_pipeline().pipe(TEXTS[:1])
     assert doc._.attention_weights is None
-
-
-def test_a_doc_is_saved_with_them():
-    nlp = make_pipeline()
-    nlp.add_pipe("attention_weights")
-    doc = nlp(TEXTS[0])
-    copied = Doc(nlp.vocab).from_bytes(doc.to_bytes())
-    found, expected = (d._.attention_weights["tok2vec"] for d in (copied, doc))
-    np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.slow
-def test_worker_processes_keep_them_too():
-    nlp = make_pipeline()
-    nlp.add_pipe("attention_weights")
-    for doc, expected in zip(
-        nlp.pipe(TEXTS * 2, n_process=2, batch_size=2), nlp.pipe(TEXTS * 2), strict=True
-    ):
-        for name, weights in expected._.attention_weights.items():
-            np.testing.assert_allclose(
-                doc._.attention_weights[name], weights, atol=1e-6
-            )
 
 
 def test_a_pipeline_without_attention_is_named():

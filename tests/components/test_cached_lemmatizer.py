@@ -4,7 +4,7 @@ import copy
 import pickle
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -18,8 +18,7 @@ from spacy.language import Language
 from spacy.lookups import Lookups, Table
 from spacy.parts_of_speech import IDS
 from spacy.pipeline import Lemmatizer
-from spacy.strings import get_string_id
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 from spacy.util import load_language_data, registry
 
 from spacy_hashembeds.components import cached_lemmatizer
@@ -31,7 +30,6 @@ from spacy_hashembeds.components.cached_lemmatizer import (
 )
 
 from ..left_out import NO_LOOKUPS
-from ..processes import call_in_threads_and_a_fork
 
 #: A language of each class, and of spaCy's own two modes.
 LANGUAGES = "ca el en es fr ga it mk nl pl ru uk nb sv de ht".split()
@@ -217,50 +215,40 @@ def test_a_lemma_that_was_given_once_is_not_computed_again(monkeypatch):
     assert lemmatize(lemmatizer, *tokens) == expected
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_overwrite_may_be_changed_at_any_time(overwrite):
-    lemmatizer = make_lemmatizer(overwrite=not overwrite)
-    token = ("mice", "NOUN", "", "given")
-    lemmatize(lemmatizer, token)
-    lemmatizer.overwrite = overwrite
-    assert lemmatize(lemmatizer, token) == ["mouse" if overwrite else "given"]
+RATS = {"mice": ["rat"]}
+CHANGED = {**ENGLISH, "lemma_exc": {"noun": RATS}}
+
+#: Which count once spaCy's own cache is emptied.
+CHANGES: dict[str, Callable[[Lemmatizer], Any]] = {
+    "lookups": lambda one: setattr(one, "lookups", make_lookups(CHANGED)),
+    "entry": lambda one: one.lookups.get_table("lemma_exc").set("noun", RATS),
+    "within an entry": lambda one: one.lookups.get_table("lemma_exc")["noun"].update(
+        RATS
+    ),
+    "loaded": lambda one: one.from_bytes(
+        make_lemmatizer("lemmatizer", tables=CHANGED).to_bytes()
+    ),
+}
 
 
-def replace_lookups(lemmatizer: Lemmatizer) -> None:
-    lemmatizer.lookups = make_lookups(CHANGED)
+@pytest.mark.parametrize("name", CHANGES)
+def test_no_change_is_missed_once_spacys_cache_is_emptied(name):
+    saved = []
+    for factory in ("lemmatizer", "cached_lemmatizer"):
+        lemmatizer = make_lemmatizer(factory)
+        assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["mouse"]
+        CHANGES[name](lemmatizer)
+        lemmatizer.cache.clear()
+        assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["rat"]
+        saved.append(lemmatizer.to_bytes(exclude=["vocab"]))
+    assert saved[0] == saved[1]
+
+
+def refill_cache(lemmatizer: Lemmatizer) -> None:
+    """So that its size does not tell that it was emptied."""
+    lemmatizer.lookups.get_table("lemma_exc").set("noun", RATS)
     lemmatizer.cache.clear()
-
-
-def replace_table(lemmatizer: Lemmatizer) -> None:
-    lemmatizer.lookups.remove_table("lemma_exc")
-    lemmatizer.lookups.add_table("lemma_exc", CHANGED["lemma_exc"])
-    lemmatizer.cache.clear()
-
-
-def set_entry(lemmatizer: Lemmatizer) -> None:
-    lemmatizer.lookups.get_table("lemma_exc").set("noun", {"mice": ["rat"]})
-    lemmatizer.cache.clear()
-
-
-def delete_entry(lemmatizer: Lemmatizer) -> None:
-    del lemmatizer.lookups.get_table("lemma_exc")[get_string_id("noun")]
-    lemmatizer.lookups.get_table("lemma_exc")["noun"] = {"mice": ["rat"]}
-    lemmatizer.cache.clear()
-
-
-def initialize(lemmatizer: Lemmatizer) -> None:
-    lemmatizer.initialize(lookups=make_lookups(CHANGED))
-    lemmatizer.cache.clear()
-
-
-def load(lemmatizer: Lemmatizer) -> None:
-    lemmatizer.from_bytes(make_lemmatizer("lemmatizer", tables=CHANGED).to_bytes())
-    lemmatizer.cache.clear()
-
-
-def empty_cache(lemmatizer: Lemmatizer) -> None:
-    lemmatizer.lookups.get_table("lemma_exc")["noun"]["mice"] = ["rat"]
-    lemmatizer.cache.clear()
+    lemmatizer.lemmatize(make_doc(lemmatizer, ("houses", "NOUN"))[0])
 
 
 def replace_cache(lemmatizer: Lemmatizer) -> None:
@@ -286,21 +274,15 @@ def put_other_table(lemmatizer: Lemmatizer) -> None:
     table = OtherTable("lemma_exc", {"noun": {"mice": ["mouse"]}})
     lemmatizer.lookups._tables["lemma_exc"] = table
     lemmatize(lemmatizer, ("mice", "NOUN"))
-    table["noun"] = {"mice": ["rat"]}
+    table["noun"] = RATS
     lemmatizer.cache.clear()
-
-
-CHANGED = {**ENGLISH, "lemma_exc": {"noun": {"mice": ["rat"]}}}
 
 
 @pytest.mark.parametrize(
     "change",
-    [
-        *(replace_lookups, replace_table, set_entry, delete_entry, initialize, load),
-        *(empty_cache, replace_cache, replace_method, change_mode, put_other_table),
-    ],
+    [refill_cache, replace_cache, replace_method, change_mode, put_other_table],
 )
-def test_no_change_is_missed(change):
+def test_no_other_change_is_missed(change):
     for factory in ("lemmatizer", "cached_lemmatizer"):
         lemmatizer = make_lemmatizer(factory)
         assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["mouse"]
@@ -308,42 +290,26 @@ def test_no_change_is_missed(change):
         assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["rat"]
 
 
-def test_base_forms_may_be_those_of_somebody_else():
-    found = []
-    for factory in ("lemmatizer", "cached_lemmatizer"):
-        lemmatizer = make_lemmatizer(factory)
-        lemmatizer.is_base_form = lambda token: token.i == 0
-        found.append(lemmatize(lemmatizer, ("cats", "NOUN"), ("cats", "NOUN")))
-    assert found == [["cats", "cat"]] * 2
-
-
-def test_forms_are_found_as_in_a_list_whatever_is_done_to_it():
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        *[("append", ["a"]), ("extend", [["b", "c"]]), ("insert", [0, "d"])],
+        *[("remove", ["house"]), ("pop", []), ("__setitem__", [0, "e"])],
+        *[("__delitem__", [1]), ("__iadd__", [["f"]]), ("__imul__", [2])],
+        *[("sort", []), ("reverse", []), ("clear", [])],
+    ],
+)
+def test_forms_are_found_as_in_a_list_whatever_is_done_to_it(name, arguments):
     lemmatizer = make_lemmatizer()
     assert lemmatize(lemmatizer, ("houses", "NOUN")) == ["house"]
     index = lemmatizer.lookups.get_table("lemma_index")["noun"]
     assert type(index) is FormList
     expected = list(index)
-    for act in (
-        lambda forms: forms.append("a"),
-        lambda forms: forms.extend(["b", "c"]),
-        lambda forms: forms.insert(0, "d"),
-        lambda forms: forms.remove("house"),
-        lambda forms: forms.pop(),
-        lambda forms: forms.__setitem__(0, "e"),
-        lambda forms: forms.__delitem__(1),
-        lambda forms: forms.__iadd__(["f"]),
-        lambda forms: forms.__imul__(2),
-        lambda forms: forms.sort(),
-        lambda forms: forms.reverse(),
-        lambda forms: forms.clear(),
-    ):
-        before = set(expected)
-        act(index)
-        act(expected)
-        for form in before | set(expected) | {"none"}:
-            assert (form in index) == (form in expected)
-        assert index == expected
-        assert pickle.loads(pickle.dumps(index)) == expected
+    forms = {*expected, *"abcdef"}
+    for of in (index, expected):
+        getattr(of, name)(*arguments)
+    assert [form in index for form in forms] == [form in expected for form in forms]
+    assert pickle.loads(pickle.dumps(index)) == index == expected
 
 
 def test_no_more_lemmas_are_kept_than_may_be(monkeypatch):
@@ -356,42 +322,13 @@ def test_no_more_lemmas_are_kept_than_may_be(monkeypatch):
     assert len(lemmatizer._lemmas) == 5
 
 
-def test_words_of_a_memory_zone_leave_nothing_behind():
-    nlp = spacy.blank("en")
-    lemmatizer = nlp.add_pipe("cached_lemmatizer")
-    lemmatizer.initialize(lookups=make_lookups(ENGLISH))
-    for _ in range(2):  # the second zone has the strings of the first no more
-        with nlp.memory_zone():
-            assert lemmatize(lemmatizer, ("glorps", "NOUN")) == ["glorp"]
-        assert "glorp" not in nlp.vocab.strings
-    assert lemmatize(lemmatizer, ("glorps", "NOUN")) == ["glorp"]
-    assert "glorp" in nlp.vocab.strings
-
-
-@pytest.mark.parametrize("lang", ["en", "nl", "de"])
-@pytest.mark.parametrize("is_copied", [True, False])
-def test_copies_and_those_that_spacys_saved_are_alike(lang, is_copied):
-    tables = {**ENGLISH, "lemma_lookup": {"mice": "mouse"}}
-    config = {"mode": "rule"} if lang != "de" else {}
-    theirs = make_lemmatizer("lemmatizer", lang=lang, tables=tables, **config)
-    ours = make_lemmatizer(lang=lang, tables=tables, **config)
-    tokens = [("mice", "NOUN"), ("houses", "NOUN")]
-    expected = lemmatize(theirs, *tokens)
-    assert lemmatize(ours, *tokens) == expected
-    assert ours.to_bytes(exclude=["vocab"]) == theirs.to_bytes(exclude=["vocab"])
-    new = make_lemmatizer(lang=lang, tables={t: {} for t in tables}, **config)
-    new = copy.deepcopy(ours) if is_copied else new.from_bytes(theirs.to_bytes())
-    assert type(new) is type(ours)
-    assert lemmatize(new, *tokens) == expected
-
-
 def test_tables_that_are_missing_are_spacys_error():
     lemmatizer = spacy.blank("en").add_pipe("cached_lemmatizer")
     with pytest.raises(ValueError, match="E1004"):
         lemmatizer(make_doc(lemmatizer, ("mice", "NOUN")))
 
 
-@pytest.mark.parametrize("lemma", [b"rat", type("OtherStr", (str,), {})("rat"), 3])
+@pytest.mark.parametrize("lemma", [b"rat", type("OtherStr", (str,), {})("rat")])
 def test_lemmas_of_a_wrong_type_are_spacys_error(lemma):
     for factory in ("lemmatizer", "cached_lemmatizer"):
         lemmatizer = make_lemmatizer(factory)
@@ -419,10 +356,6 @@ def test_spacy_warns_of_words_without_a_part_of_speech_each_time():
     for _ in range(2):
         with pytest.warns(UserWarning, match="W108"):
             lemmatize(lemmatizer, ("mice", ""))
-
-
-def test_an_empty_doc_stays_empty():
-    assert len(make_lemmatizer()(Doc(spacy.blank("en").vocab))) == 0
 
 
 def test_the_mode_is_the_languages_own_unless_it_is_named():
@@ -455,16 +388,6 @@ def test_a_lemmatizer_that_is_not_known_is_refused_with_the_remedy():
         Other().add_pipe("cached_lemmatizer")
 
 
-def test_threads_and_forks_find_the_same_lemmas():
-    nlp = spacy.blank("en")
-    lemmatizer = nlp.add_pipe("cached_lemmatizer")
-    lemmatizer.initialize(lookups=make_lookups(ENGLISH))
-    tokens = [(f"w{i}s", "NOUN") for i in range(200)]
-    expected = [word[:-1] for word, _ in tokens]
-    found = call_in_threads_and_a_fork(lemmatize, lemmatizer, *tokens)
-    assert found == [expected] * 17
-
-
 def test_each_class_is_spacys_own():
     for path in LEMMATIZERS:
         module, _, name = path.rpartition(".")
@@ -476,23 +399,15 @@ def test_each_class_is_spacys_own():
         _ = cached_lemmatizer.CachedNone
 
 
-def test_methods_that_somebody_has_put_into_spacys_class_are_called(monkeypatch):
-    def is_base_form(self: Any, token: Token) -> bool:
-        return bool(token.tag_ == "BASE")
-
-    monkeypatch.setattr(EnglishLemmatizer, "is_base_form", is_base_form)
-    lookups = Lookups()
-    for name in ("lemma_exc", "lemma_index", "lemma_rules"):
-        lookups.add_table(name, {})
-    lookups.get_table("lemma_rules")["noun"] = [["s", ""]]
-    lookups.get_table("lemma_index")["noun"] = ["dog"]
-    lemmas = []
-    for factory in ("lemmatizer", "cached_lemmatizer"):
-        nlp = spacy.blank("en")
-        lemmatizer = nlp.add_pipe(factory, config={"mode": "rule"})
-        lemmatizer.initialize(lookups=lookups)
-        doc = Doc(
-            nlp.vocab, ["dogs", "dogs"], pos=["NOUN", "NOUN"], tags=["BASE", "NNS"]
+@pytest.mark.parametrize("is_of_class", [True, False])
+def test_base_forms_may_be_those_of_somebody_else(monkeypatch, is_of_class):
+    if is_of_class:
+        monkeypatch.setattr(
+            EnglishLemmatizer, "is_base_form", lambda _, token: token.i == 0
         )
-        lemmas.append([token.lemma_ for token in lemmatizer(doc)])
-    assert lemmas[0] == lemmas[1] == ["dogs", "dog"]
+    for factory in ("lemmatizer", "cached_lemmatizer"):
+        lemmatizer = make_lemmatizer(factory)
+        if not is_of_class:
+            lemmatizer.is_base_form = lambda token: token.i == 0
+        tokens = [("houses", "NOUN"), ("houses", "NOUN")]
+        assert lemmatize(lemmatizer, *tokens) == ["houses", "house"]

@@ -1,7 +1,6 @@
 """`CachedMatcher`: the matches of spaCy's Matcher, in its order, from a table."""
 
 import copy
-import pickle
 from typing import Any
 
 import pytest
@@ -200,6 +199,22 @@ def test_patterns_may_be_added_and_removed_at_any_time():
         matcher.remove("L")
 
 
+def test_after_patterns_that_could_not_be_added_spacys_reads_all():
+    theirs, ours = make_matchers([("K", [[{"LOWER": "a"}]])])
+    for matcher in (theirs, ours):
+        with pytest.raises(ValueError, match="E152"):
+            matcher.add("L", [[{"LOWER": "b"}], [{"NONE": "b"}]])
+    assert find(ours, "a", "b") == find(theirs, "a", "b")
+    assert not ours.has_table
+
+
+def test_an_attribute_may_be_named_twice():
+    spec = {"LOWER": {"IN": ["a", "b"]}, "lower": {"IN": ["b", "na"]}}
+    theirs, ours = make_matchers([("K", [[spec]])])
+    assert find(ours, "a", "b", "na") == find(theirs, "a", "b", "na") != []
+    assert ours.has_table
+
+
 def test_patterns_are_those_that_were_added_whatever_becomes_of_them_later():
     for cls in (Matcher, CachedMatcher):
         matcher = cls(VOCAB)
@@ -208,24 +223,6 @@ def test_patterns_are_those_that_were_added_whatever_becomes_of_them_later():
         pattern[0]["LOWER"]["IN"].append("b")
         pattern.append({"LOWER": "c"})
         assert find(matcher, "a", "b", "c") == [(VOCAB.strings["K"], 0, 1)]
-
-
-def test_an_attribute_may_be_named_twice():
-    rules = [("K", [[{"LOWER": {"IN": ["a", "b"]}, "lower": {"IN": ["b", "na"]}}]])]
-    theirs, ours = make_matchers(rules)
-    words = ["a", "b", "na"]
-    assert find(ours, *words) == find(theirs, *words) != []
-    assert ours.has_table
-
-
-def test_after_patterns_that_could_not_be_added_spacys_reads_all():
-    theirs, ours = Matcher(VOCAB, validate=False), CachedMatcher(VOCAB, validate=False)
-    for matcher in (theirs, ours):
-        matcher.add("K", [[{"LOWER": "a"}]])
-        with pytest.raises(ValueError, match="E152"):
-            matcher.add("L", [[{"LOWER": "b"}], [{"NONE": "b"}]])
-    assert find(ours, "a", "b") == find(theirs, "a", "b")
-    assert not ours.has_table
 
 
 def test_what_many_words_have_in_common_is_kept_once():
@@ -245,16 +242,3 @@ def test_no_more_combinations_are_kept_than_may_be(monkeypatch):
     assert len(ours._table._known) <= 3
     assert len(ours._table._combinations) <= 3
     assert all(len(values) <= 3 for values in ours._table._values)
-
-
-@pytest.mark.parametrize(
-    "remake", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
-)
-def test_copies_match_alike(remake):
-    matcher = make_simple()
-    expected = find(matcher, "a", "b", "c")
-    new = remake(matcher)
-    assert type(new) is CachedMatcher
-    words = ["a", "b", "c"]
-    assert new(Doc(new.vocab, words=words, tags=["NN"] * 3)) == expected
-    assert new.has_table

@@ -12,6 +12,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..processes import call_in_threads_and_a_fork
 from . import (
     test_attention_weights,
     test_cached_edit_trees,
@@ -73,9 +74,11 @@ def nlp(request) -> Language:
     return PIPELINES[request.param]()
 
 
-def make_docs(nlp: Language) -> list[Doc]:
-    """Make Docs, of which one has a token and one has none."""
-    texts = ["Anna lives in Paris", "", "gon na acme long mice houses good", "Acme"]
+#: Of which one has a token and one has none.
+TEXTS = ["Anna lives in Paris", "", "gon na acme long mice houses good", "Acme"]
+
+
+def make_docs(nlp: Language, texts: Iterable[str] = TEXTS) -> list[Doc]:
     return [
         Doc(nlp.vocab, words=words, tags=["NN"] * len(words), pos=["NOUN"] * len(words))
         for words in map(str.split, texts)
@@ -87,6 +90,10 @@ def to_bytes(docs: Iterable[Doc]) -> list[bytes]:
     return [doc.to_bytes() for doc in docs]
 
 
+def annotate(nlp: Language) -> list[bytes]:
+    return to_bytes(nlp.pipe(make_docs(nlp)))
+
+
 def test_each_name_that_is_registered_is_here():
     entry_points = distribution("spacy-hashembeds").entry_points
     names = {e.name for e in entry_points if e.group == "spacy_factories"}
@@ -94,7 +101,7 @@ def test_each_name_that_is_registered_is_here():
 
 
 def test_it_annotates_alike_once_saved_and_copied(nlp, tmp_path):
-    expected = to_bytes(nlp.pipe(make_docs(nlp)))
+    expected = annotate(nlp)
     assert expected != to_bytes(make_docs(nlp))
     nlp.to_disk(tmp_path)
     made = spacy.util.load_model_from_config(nlp.config)
@@ -103,7 +110,23 @@ def test_it_annotates_alike_once_saved_and_copied(nlp, tmp_path):
         made.from_bytes(nlp.to_bytes()),
         pickle.loads(pickle.dumps(nlp)),
     ):
-        assert to_bytes(other.pipe(make_docs(other))) == expected
+        assert annotate(other) == expected
+
+
+def test_threads_and_a_fork_annotate_alike(nlp):
+    found = call_in_threads_and_a_fork(annotate, nlp)
+    assert found == [annotate(nlp)] * 17
+
+
+def test_words_of_a_memory_zone_leave_nothing_behind(nlp):
+    found = []
+    for _ in range(2):  # the second zone has the strings of the first no more
+        with nlp.memory_zone():
+            docs = nlp.pipe(make_docs(nlp, ["glorps gon na"]))
+            found += [doc.to_json() for doc in docs]
+        assert not {"glorps", "glorp"} & set(nlp.vocab.strings)
+    docs = nlp.pipe(make_docs(nlp, ["glorps gon na"]))
+    assert found == [doc.to_json() for doc in docs] * 2
 
 
 def test_no_docs(nlp):

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_hashembeds.components.decoding import (
-    DECODERS,
     decode_greedily,
     decode_viterbi,
     find_entities,
@@ -165,11 +164,3 @@ def test_sums_of_large_scores_do_not_hide_small_differences():
     lengths = np.array([3000])
     tags = search(scores, lengths)
     np.testing.assert_array_equal(tags, search(scores.astype("d") + 16, lengths))
-
-
-@pytest.mark.parametrize("decoding", DECODERS)
-def test_texts_without_tokens(decoding):
-    lengths = np.array([0, 2, 0])
-    scores = np.log(np.full((2, 5), 0.2))
-    tags = DECODERS[decoding](scores, lengths)
-    assert [len(e.starts) for e in find_entities(tags, scores, lengths)] == [0, 0, 0]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import DocBin
-from spacy.training import Corpus, Example
+from spacy.training import Example
 from thinc.api import fix_random_seed
 
 from spacy_hashembeds.components.text_regressor import make_text_regressor
@@ -86,38 +85,21 @@ def test_of_zeros_and_ones_it_learns_as_spacys_own():
     assert found[0] == found[1]
 
 
-def test_the_gradient_is_that_of_the_squared_error():
+def test_the_gradient_is_that_of_the_squared_error_of_labels_that_are_known():
     nlp = make_pipeline()
     examples = make_examples(nlp)
-    nlp.initialize(lambda: examples)
-    pipe = nlp.get_pipe("text_regressor")
-    scores = pipe.model.ops.asarray2f([[0.5]] * len(TEXTS))
-    loss, gradient = pipe.get_loss(examples, scores)
-    differences = 0.5 - np.array(list(TEXTS.values()))
-    assert loss == pytest.approx((differences**2).mean())
-    np.testing.assert_allclose(gradient[:, 0], differences)
-
-
-def test_labels_that_are_unknown_are_not_learned_from():
-    nlp = make_pipeline()
-    examples = make_examples(nlp)
-    cats = {"goodness": 0.5, "length": 0.5}
+    cats = {"goodness": 0.5, "length": 0.25}
     examples.append(Example.from_dict(nlp.make_doc("good bad"), {"cats": cats}))
     nlp.initialize(lambda: examples)
     pipe = nlp.get_pipe("text_regressor")
     assert pipe.labels == ("goodness", "length")
-    scores = pipe.model.ops.alloc2f(len(examples), 2)
-    _, gradient = pipe.get_loss(examples, scores)
-    assert not gradient[:-1, 1].any()
-    assert gradient[-1, 1] == -0.5
-
-
-def test_numbers_survive_a_file(tmp_path):
-    nlp = make_pipeline()
-    docs = [example.reference for example in make_examples(nlp)]
-    DocBin(docs=docs).to_disk(tmp_path / "a.spacy")
-    read = [example.reference.cats for example in Corpus(tmp_path / "a.spacy")(nlp)]
-    assert read == [{"goodness": value} for value in TEXTS.values()]
+    scores = pipe.model.ops.asarray2f([[0.5, 0.5]] * len(examples))
+    loss, gradient = pipe.get_loss(examples, scores)
+    expected = np.zeros((len(examples), 2))
+    expected[:-1, 0] = 0.5 - np.array(list(TEXTS.values()))
+    expected[-1, 1] = 0.25
+    np.testing.assert_allclose(gradient, expected)
+    assert loss == pytest.approx((expected**2).mean())
 
 
 def test_texts_without_tokens(trained):
@@ -150,20 +132,13 @@ def test_a_model_of_classes_that_exclude_each_other_is_refused():
         make_pipeline(model=model)
 
 
-def test_a_model_that_does_not_say_whether_classes_exclude_each_other_is_taken():
-    nlp = spacy.blank("en")
-    model = nlp.add_pipe("text_regressor").model
-    del model.attrs["multi_label"]
-    assert make_text_regressor(nlp, "other", model, None).model is model
-
-
 def test_the_defaults_train_and_are_not_scored():
     nlp = spacy.blank("en")
     pipe = nlp.add_pipe("text_regressor")
     assert nlp.get_pipe_meta("text_regressor").assigns == ["doc.cats"]
     assert pipe.scorer is None
-    again = make_text_regressor(nlp, "other", pipe.model, None)
-    assert again.name == "other"
+    del pipe.model.attrs["multi_label"]  # which others' models may not have
+    assert make_text_regressor(nlp, "other", pipe.model, None).name == "other"
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
     nlp.update(examples)
