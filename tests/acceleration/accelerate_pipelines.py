@@ -15,6 +15,8 @@ from spacy.util import registry
 from spacy.vectors import Vectors
 from thinc.api import Config, Model, fix_random_seed
 
+from spacy_hashembeds.acceleration.blas import walk_layers
+
 SENTENCES = {
     "Anna lives in Paris today .": ("N V P N A .", "SBJ ROOT ADV OBJ ADV P"),
     "nobody saw Carl there .": ("N V N A .", "SBJ ROOT OBJ ADV P"),
@@ -169,12 +171,6 @@ def make_inside() -> Language:
     return train(nlp)
 
 
-def make_categories() -> Language:
-    nlp = spacy.blank("xx")
-    add(nlp, "textcat", tok2vec())
-    return train(nlp)
-
-
 def make_static() -> Language:
     nlp = spacy.blank("xx")
     add_vectors(nlp)
@@ -196,7 +192,7 @@ def make_replaced() -> Language:
 def make_legacy() -> Language:
     nlp = spacy.blank("xx")
     add(nlp, "ner", cnn("v1", subword_features=False))
-    add(nlp, "tagger", tok2vec("v1"))
+    add(nlp, "textcat", tok2vec("v1"))
     return train(nlp)
 
 
@@ -315,10 +311,9 @@ MAKERS: dict[str, tuple[Callable[[], Language], list[str]]] = {
         ["tok2vec.model.embed", "morphologizer.model.tok2vec.embed"],
     ),
     "inside": (make_inside, ["ner.model.tok2vec", "tagger.model.tok2vec.embed"]),
-    "categories": (make_categories, ["textcat.model.tok2vec.embed"]),
     "static": (make_static, ["ner.model.tok2vec.embed", "tagger.model.tok2vec"]),
     "replaced": (make_replaced, ["tok2vec.model.embed", "ner.model.tok2vec.embed"]),
-    "legacy": (make_legacy, ["ner.model.tok2vec", "tagger.model.tok2vec.embed"]),
+    "legacy": (make_legacy, ["ner.model.tok2vec", "textcat.model.tok2vec.embed"]),
     "bare": (make_bare, ["tok2vec.model"]),
     "closures": (
         make_closures,
@@ -332,6 +327,15 @@ MAKERS: dict[str, tuple[Callable[[], Language], list[str]]] = {
         ["tok2vec.model", "ner.model.tok2vec", "morphologizer.model.tok2vec.embed"],
     ),
 }
+
+
+def find_precisions(nlp: Language) -> dict[str, str]:
+    """Find what the products of each component's encoder are computed of."""
+    return {
+        name: node.attrs["weights"].precision
+        for name, node in walk_layers(nlp)
+        if "weights" in node.attrs
+    }
 
 
 def read_files(folder: Path) -> dict[str, bytes]:

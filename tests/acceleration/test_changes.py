@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,20 +12,17 @@ from scipy.stats import binomtest
 from spacy.tokens import Doc, Span
 
 from spacy_hashembeds.acceleration import conversion
-from spacy_hashembeds.acceleration.accelerate import accelerate_folder
-from spacy_hashembeds.acceleration.blas import walk_layers
+from spacy_hashembeds.acceleration.accelerate import Settings, accelerate_folder
 from spacy_hashembeds.acceleration.changes import KINDS, ChangeCounter, estimate_share
-from spacy_hashembeds.acceleration.conversion import check_convertible, convert_config
 from spacy_hashembeds.acceleration.in_memory import accelerate
-from spacy_hashembeds.acceleration.parity import in_float32
+from spacy_hashembeds.acceleration.parity import in_float32, walk_encoders
 from spacy_hashembeds.display import Sentence
 from spacy_hashembeds.evaluation.tasks import Classes
-from spacy_hashembeds.kernels.convolution import Packed, find_instructions
-from spacy_hashembeds.layers import windowencoder
+from spacy_hashembeds.kernels.convolution import Packed
 from spacy_hashembeds.loading import load_config
 
 from . import accelerate_pipelines as pipelines
-from .accelerate_pipelines import NAMES, TEXTS
+from .accelerate_pipelines import SENTENCES, TEXTS, find_precisions
 
 NLP = spacy.blank("en")
 
@@ -155,10 +153,27 @@ def test_the_largest_difference_of_scores_may_be_in_any_text():
     assert counter.summarize().max_score_diff == pytest.approx(0.2)
 
 
-def test_entities_on_tokens_without_annotation_are_not_counted():
-    gold, after = make_doc(), make_doc([(0, 1, "PER"), (4, 5, "LOC")])
-    gold.set_ents([Span(gold, 0, 1, "PER")], default="missing")
-    assert count(make_doc([(0, 1, "PER")]), after, gold).f1 == (1, 1)
+ANNA = make_doc([(0, 1, "PER")])
+ANNA_ALONE = make_doc()
+ANNA_ALONE.set_ents([Span(ANNA_ALONE, 0, 1, "PER")], default="missing")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gold", "f1"),
+    [
+        (make_doc(), ANNA, ANNA, (0, 1)),
+        # elsewhere it has no annotation
+        (ANNA, make_doc([(0, 1, "PER"), (4, 5, "LOC")]), ANNA_ALONE, (1, 1)),
+        (make_doc(), make_doc(), "Anna met Carl in Rome", None),
+    ],
+)
+def test_f1_is_that_of_gold_entities_if_there_are_any(before, after, gold, f1):
+    changes = count(before, after, gold)
+    assert changes.f1 == f1
+    changes.check(100)
+    said = [part.text for part in changes.get_parts() if isinstance(part, Sentence)]
+    assert any(text.startswith("F1 of entities") for text in said) == (f1 is not None)
+    assert said[0].startswith("Changed: ")
 
 
 def test_f1_is_compared_where_docs_have_entities():
@@ -177,30 +192,10 @@ def test_f1_is_compared_where_docs_have_entities():
     assert any("100.00 before, 66.67 after (-33.33" in text for text in said)
 
 
-def test_f1_may_rise():
-    after = make_doc([(0, 1, "PER")])
-    changes = count(make_doc(), after, after)
-    assert changes.f1 == (0, 1)
-    changes.check(100)
-
-
-def test_without_gold_entities_there_is_no_f1():
-    changes = count(make_doc(), make_doc())
-    assert changes.f1 is None
-    sentences = [p.text for p in changes.get_parts() if isinstance(p, Sentence)]
-    assert sentences == ["Changed: 0 of 5 tokens (0 percent)"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pipelines") / "inside"
-    pipelines.MAKERS["inside"][0]().to_disk(folder)
-    return folder
-
-
-def get_encoders(nlp):
-    nodes = (node for _, node in walk_layers(nlp))
-    return [node.attrs["weights"] for node in nodes if "weights" in node.attrs]
+@pytest.fixture
+def folder(saved) -> Path:
+    """An ner and a tagger, each with an encoder of its own."""
+    return saved("inside")
 
 
 @pytest.mark.usefixtures("instructions")
@@ -211,100 +206,45 @@ def test_a_pipeline_in_int8(folder, tmp_path):
     assert "Changed: " in str(done)
     assert "tokens), in float32" in str(done)
     nlp = spacy.load(tmp_path / "out")
+    assert find_precisions(nlp) == {"ner": "int8", "tagger": "int8"}
     list(nlp.pipe(TEXTS))
-    assert [weights.precision for weights in get_encoders(nlp)] == ["int8"] * 2
-    assert all(isinstance(weights.cached[0], Packed) for weights in get_encoders(nlp))
-
-    for precision in ("bfloat16", "float32"):
-        again = tmp_path / precision
-        done = in_int8(
-            tmp_path / "out", again, TEXTS, precision=precision, max_changed=100
-        )
-        # against the pipeline as it was given, which float32 may differ from too
-        assert done.changes.tokens[1] == done.tokens
-        encoders = get_encoders(spacy.load(again))
-        assert [weights.precision for weights in encoders] == [precision] * 2
+    for _, weights in walk_encoders(nlp):
+        assert isinstance(weights.cached[0], Packed)
+    again = tmp_path / "again"
+    done = in_int8(tmp_path / "out", again, TEXTS, precision="float32", max_changed=100)
+    # against the pipeline as it was given, which float32 may differ from too
+    assert done.changes.tokens[1] == done.tokens
+    assert set(find_precisions(spacy.load(again)).values()) == {"float32"}
 
 
-@pytest.mark.usefixtures("instructions")
-@pytest.mark.parametrize("precision", ["int8", None])
-def test_what_has_the_precision_already(folder, tmp_path, precision):
-    in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
-    with pytest.raises(ValueError, match=r"already, with.*It should (?!.*--precision)"):
-        in_int8(tmp_path / "out", tmp_path / "again", TEXTS, precision=precision)
-
-
-@pytest.mark.usefixtures("instructions")
-@pytest.mark.parametrize("precision", ["float32", None])
-def test_what_has_our_layers_already_can_have_fewer_bits(folder, precision):
-    config = convert_config(load_config(folder / "config.cfg"))
-    with pytest.raises(ValueError, match=r"already. It should.*'precision' in P"):
-        check_convertible(config, folder, precision)
-
-
-@pytest.mark.usefixtures("no_instructions")
-def test_none_are_named_that_the_processor_has_no_instructions_for(folder):
-    config = convert_config(load_config(folder / "config.cfg"))
-    with pytest.raises(ValueError, match=r"already\. It should (?!.*--precision)"):
-        check_convertible(config, folder, None)
-
-
-@pytest.fixture
-def noise(instructions, monkeypatch) -> None:
-    """Have products of fewer bits change whatever comes of them."""
-
-    add = windowencoder.add_convolved
-
-    def add_noise(packed, X, rows, Y):
-        add(packed, X, rows, Y)
-        if packed.instructions != find_instructions("float32"):
-            Y += np.random.default_rng(0).normal(size=Y.shape) * 50
-
-    monkeypatch.setattr(windowencoder, "add_convolved", add_noise)
-
-
-@pytest.mark.usefixtures("noise")
-def test_a_precision_stays_unless_another_is_asked_for(tmp_path):
+def test_a_precision_stays_unless_another_is_asked_for(saved, tmp_path, spoil):
     """And what is counted is against the pipeline as it was given."""
-    nlp = pipelines.MAKERS["shared"][0]()
-    config = nlp.config.copy()
+    spoil("int8", "bfloat16")
+    config = load_config(saved("shared") / "config.cfg")
     place = config["components"]["tok2vec"]["model"]["encode"]
     place |= {"@architectures": conversion.OUR_ENCODER, "precision": "int8"}
     mixed = spacy.util.load_model_from_config(config)
-    nlp.to_disk(tmp_path / "in")
-    mixed.from_disk(tmp_path / "in").to_disk(tmp_path / "mixed")
+    mixed.from_disk(saved("shared")).to_disk(tmp_path / "mixed")
     done = in_int8(tmp_path / "mixed", tmp_path / "out", TEXTS, precision=None)
     assert "components.tok2vec.model.encode" not in done.converted
     assert done.kept_precisions == ["int8"]
     assert done.changes.tokens == (0, done.tokens)
-    precisions = [kept.precision for kept in get_encoders(spacy.load(tmp_path / "out"))]
-    assert sorted(precisions) == ["float32", "int8"]
+    precisions = find_precisions(spacy.load(tmp_path / "out"))
+    assert precisions == {"tok2vec": "int8", "morphologizer": "float32"}
 
 
 @pytest.mark.usefixtures("instructions")
 def test_in_memory_with_gold_entities(folder):
     nlp = spacy.load(folder)
-    docs = []
-    for _ in range(3):
-        for text in pipelines.SENTENCES:
-            doc = nlp.make_doc(text)
-            ents = [
-                Span(doc, token.i, token.i + 1, NAMES[token.text])
-                for token in doc
-                if token.text in NAMES
-            ]
-            doc.set_ents(ents)
-            docs.append(doc)
-    done = accelerate(
-        nlp, docs, precision="int8", max_changed=100, blas=False, rounds=1
-    )
+    docs = [pipelines.make_example(nlp, text).reference for text in SENTENCES] * 3
+    done = accelerate(nlp, docs, precision="int8", max_changed=100, rounds=1)
     assert done.changes.f1 is not None
     assert "F1 of entities" in str(done)
-    assert {weights.precision for weights in get_encoders(done.nlp)} == {"int8"}
+    assert set(find_precisions(done.nlp).values()) == {"int8"}
 
 
-@pytest.mark.usefixtures("noise")
-def test_more_than_may_be_changed_is_refused(folder, tmp_path):
+def test_more_than_may_be_changed_is_refused(folder, tmp_path, spoil):
+    spoil("int8")
     with pytest.raises(
         ValueError,
         match=r"changes .* of (tags|heads|entities).* 0\.5 .* Choose another",
@@ -315,34 +255,21 @@ def test_more_than_may_be_changed_is_refused(folder, tmp_path):
     assert done.changes.tokens[0] > 0
 
 
-@pytest.mark.usefixtures("no_instructions")
-def test_a_processor_without_instructions_can_not_check_it(folder, tmp_path):
-    with pytest.raises(ValueError, match=r"'precision' should be 'float32'.*for int8"):
-        in_int8(folder, tmp_path / "out", TEXTS)
-
-
-@pytest.mark.usefixtures("instructions")
-def test_a_pipeline_without_such_an_encoder(tmp_path):
-    nlp = spacy.blank("en")
-    layer = pipelines.without_our_encoder(pipelines.tok2vec())
-    pipelines.add(nlp, "ner", layer)
-    pipelines.train(nlp).to_disk(tmp_path / "in")
-    with pytest.raises(ValueError, match="it has no window encoder"):
-        in_int8(tmp_path / "in", tmp_path / "out", TEXTS)
-
-
-@pytest.mark.parametrize("max_changed", [-1, 101, "1", True, False, float("nan")])
-def test_what_may_be_changed_is_a_percentage(folder, tmp_path, max_changed):
-    error = ValueError if type(max_changed) in (int, float) else TypeError
-    with pytest.raises(error, match="'max_changed' should be a percentage"):
-        in_int8(folder, tmp_path / "out", TEXTS, max_changed=max_changed)
-
-
-def test_a_precision_that_is_not_known(folder, tmp_path):
-    with pytest.raises(ValueError, match="'precision' should be 'float32' or"):
-        in_int8(folder, tmp_path / "out", TEXTS, precision="int4")
-    with pytest.raises(TypeError, match=r"'precision' should be 'float32' or .* is 8"):
-        in_int8(folder, tmp_path / "out", TEXTS, precision=8)
+@pytest.mark.parametrize(
+    ("settings", "error", "match"),
+    [
+        ({"max_changed": -1}, ValueError, "'max_changed' should be a percentage"),
+        ({"max_changed": 101}, ValueError, "'max_changed' should be a percentage"),
+        ({"max_changed": float("nan")}, ValueError, "a percentage, 0 to 100, but is n"),
+        ({"max_changed": "1"}, TypeError, "'max_changed' should be a percentage"),
+        ({"max_changed": True}, TypeError, "'max_changed' should be a percentage"),
+        ({"precision": "int4"}, ValueError, "'precision' should be 'float32' or"),
+        ({"precision": 8}, TypeError, r"'precision' should be 'float32' or .* is 8"),
+    ],
+)
+def test_wrong_settings_are_refused(settings, error, match):
+    with pytest.raises(error, match=match):
+        Settings(**settings)
 
 
 @pytest.mark.usefixtures("instructions")

@@ -7,27 +7,20 @@ import spacy
 from spacy.lang.en.lemmatizer import EnglishLemmatizer
 from spacy.language import Language
 from spacy.lookups import Lookups
-from spacy.pipeline import AttributeRuler
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
+from thinc.api import Config
 
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.components import (
+    REPLACEMENTS,
     find_irreplaceable,
     find_replacements,
     is_tokenizer_replaceable,
 )
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.components.tokenizer import QuickTokenizer
-
-
-class OtherLemmatizer(EnglishLemmatizer):
-    """A stranger's, which may read anything of a token."""
-
-
-class OtherRuler(AttributeRuler):
-    """A stranger's too."""
 
 
 class WhitespaceTokenizer:
@@ -53,45 +46,42 @@ def make_pipeline() -> Language:
     return nlp
 
 
-def test_spacys_own_are_replaced_by_their_names():
-    nlp = make_pipeline()
-    assert find_replacements(nlp, nlp.config) == {
-        "ruler": "cached_attribute_ruler",
-        "lemmatizer": "cached_lemmatizer",
-    }
-    assert find_irreplaceable(nlp) == {}
-
-
-def test_strangers_stay_with_the_reason():
-    nlp = make_pipeline()
-    nlp.get_pipe("lemmatizer").__class__ = OtherLemmatizer
-    nlp.get_pipe("ruler").__class__ = OtherRuler
-    assert find_replacements(nlp, nlp.config) == {}
-    assert find_irreplaceable(nlp) == {
-        "components.lemmatizer": "what this lemmatizer reads of a token is not known",
-        "components.ruler": "it has token patterns that attributes do not decide",
-    }
-
-
-@pytest.mark.parametrize("pattern", [None, {"LOWER": "a", "OP": "*"}])
-def test_a_ruler_that_can_not_be_looked_up_stays(pattern):
-    nlp = make_pipeline()
-    nlp.get_pipe("ruler").clear()
-    if pattern is not None:
-        nlp.get_pipe("ruler").add([[pattern]], {"POS": "NOUN"})
-    assert find_replacements(nlp, nlp.config) == {"lemmatizer": "cached_lemmatizer"}
-    left = ["components.ruler"] if pattern else []  # without any it has nothing to do
-    assert [*find_irreplaceable(nlp)] == left
-
-
-def test_why_nothing_can_be_converted_is_said():
+@pytest.mark.parametrize("factory", REPLACEMENTS)
+def test_spacys_own_are_replaced_by_their_names_and_strangers_stay(factory):
     nlp = spacy.blank("en")
-    ruler = nlp.add_pipe("span_ruler")
-    ruler.add_patterns([{"label": "X", "pattern": [{"LOWER": "a", "OP": "*"}]}])
-    match = (
-        r"a ruler or a lem.*none \(components\.span_ruler: it has token patterns that"
-    )
-    with pytest.raises(ValueError, match=match):
+    pipe: Any = nlp.add_pipe(factory, name="mine")
+    if factory == "attribute_ruler":
+        pipe.add([[{"LOWER": "mice"}]], {"POS": "NOUN"})
+    elif "ruler" in factory:
+        pipe.add_patterns([{"label": "X", "pattern": [{"LOWER": "mice"}]}])
+    assert find_replacements(nlp, nlp.config) == {"mine": f"cached_{factory}"}
+    assert find_irreplaceable(nlp) == {}
+    of_another = {"components": {"mine": {"source": "another"}}}
+    assert find_replacements(nlp, Config(of_another)) == {}
+    pipe.__class__ = type("Other", (type(pipe),), {})
+    assert find_replacements(nlp, nlp.config) == {}
+    assert find_irreplaceable(nlp) == {"components.mine": REPLACEMENTS[factory].reason}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "left"),
+    [
+        # it has nothing to do
+        ([], {}),
+        (
+            [{"LOWER": "a", "OP": "*"}],
+            {"components.ruler": "it has token patterns that attributes do not decide"},
+        ),
+    ],
+)
+def test_a_ruler_that_can_not_be_looked_up_stays(pattern, left):
+    nlp = spacy.blank("en")
+    ruler: Any = nlp.add_pipe("attribute_ruler", name="ruler")
+    ruler.add_patterns([{"patterns": [pattern], "attrs": {}}] if pattern else [])
+    assert find_replacements(nlp, nlp.config) == {}
+    assert find_irreplaceable(nlp) == left
+    match = "|".join(left.values()) or "no trained component"
+    with pytest.raises(ValueError, match=rf"a ruler or a lem.* none \(.*{match}"):
         accelerate(nlp, ["a a"])
 
 
@@ -110,13 +100,6 @@ def test_a_pipeline_without_layers_is_accelerated_by_its_components():
         assert new_doc.to_json() == doc.to_json()
     with pytest.raises(ValueError, match="has ours already"):
         accelerate(new, texts, rounds=1)
-
-
-def test_what_is_of_another_pipeline_stays():
-    nlp = make_pipeline()
-    config = nlp.config.copy()
-    config["components"]["lemmatizer"] = {"source": "another"}
-    assert find_replacements(nlp, config) == {"ruler": "cached_attribute_ruler"}
 
 
 def test_the_tokenizer_is_replaced_with_what_was_changed_of_it(tmp_path):

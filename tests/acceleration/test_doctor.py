@@ -96,14 +96,10 @@ def test_advice_says_what_to_write_and_what_it_brings(chosen):
     assert f'[nlp.{place}] @callbacks = "{block["@callbacks"]}"' in advice
 
 
-def test_there_is_no_advice_where_nothing_would_be_gained(chosen):
-    chosen(True)
-    assert doctor.advise_on_blas(BLAS, EVEN) == []
-
-
-def test_there_is_no_advice_to_set_a_callback_that_would_do_nothing(chosen):
-    chosen(False)
-    assert doctor.advise_on_blas(BLAS, FASTER) == []
+@pytest.mark.parametrize(("is_chosen", "speeds"), [(True, EVEN), (False, FASTER)])
+def test_there_is_no_advice_where_nothing_would_be_gained(chosen, is_chosen, speeds):
+    chosen(is_chosen)
+    assert doctor.advise_on_blas(BLAS, speeds) == []
 
 
 class OtherOps(NumpyOps):

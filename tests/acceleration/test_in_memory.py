@@ -1,5 +1,6 @@
 """Pipelines accelerated in memory, against what the command makes of them."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -19,11 +20,16 @@ from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS, read_files
 
 
-def make(name: str = "bare") -> Language:
-    """Make a pipeline that knows the words of the texts, as after training on them."""
-    nlp = pipelines.MAKERS[name][0]()
-    list(nlp.pipe(TEXTS))
-    return nlp
+@pytest.fixture
+def make(saved) -> Callable[..., Language]:
+    """Makes a pipeline that knows the words of the texts, as after training on them."""
+
+    def make(name: str = "bare") -> Language:
+        nlp = load_model(saved(name))
+        list(nlp.pipe(TEXTS))
+        return nlp
+
+    return make
 
 
 def convert(nlp: Language, texts=TEXTS, *, blas: bool = False) -> Accelerated:
@@ -31,8 +37,8 @@ def convert(nlp: Language, texts=TEXTS, *, blas: bool = False) -> Accelerated:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["shared", "static", "replaced", "variables"])
-def test_what_is_saved_is_what_the_command_writes(tmp_path, name):
+@pytest.mark.parametrize("name", ["shared", "replaced"])
+def test_what_is_saved_is_what_the_command_writes(make, tmp_path, name):
     nlp = make(name)
     nlp.to_disk(tmp_path / "in")
     state = nlp.to_bytes()
@@ -54,7 +60,7 @@ def test_what_is_saved_is_what_the_command_writes(tmp_path, name):
         assert new == old
 
 
-def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab():
+def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab_alone(make):
     nlp = make()
     nlp.meta["author"] = "A stranger"
     done = convert(nlp)
@@ -64,24 +70,17 @@ def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab():
     assert done.nlp.vocab is nlp.vocab
     assert done.nlp.path is None
     assert done.nlp.meta == nlp.meta
-    assert done.nlp.meta["author"] == "A stranger"
     assert done.nlp.meta is not nlp.meta
-
-
-def test_training_the_new_pipeline_leaves_the_old_one_as_it_is():
-    nlp = make()
-    new = convert(nlp).nlp
-    state = nlp.to_bytes()
+    new, state = done.nlp, nlp.to_bytes()
     examples = [pipelines.make_example(new, text) for text in pipelines.SENTENCES]
     assert new.update(examples, sgd=new.resume_training())["tagger"] > 0
-    assert nlp.to_bytes() == state
-    assert new.to_bytes() != state
+    assert new.to_bytes() != nlp.to_bytes() == state
 
 
 @pytest.mark.slow
-def test_texts_are_made_up_of_words_that_the_vocab_knows():
+def test_texts_are_made_up_of_words_that_the_vocab_knows(make):
     nlp = make()
-    known = set(nlp.vocab.strings)
+    known = {word for string in nlp.vocab.strings for word in string.split()}
     words: set[str] = set()
     tokenize = nlp.tokenizer
 
@@ -90,11 +89,9 @@ def test_texts_are_made_up_of_words_that_the_vocab_knows():
         return tokenize(text)
 
     nlp.tokenizer = watch
-    done = accelerate(nlp, rounds=1)
-    assert done.texts > 300
+    assert accelerate(nlp, rounds=1).texts > 300
     assert len(words) > 300
-    known_words = {word for string in known for word in string.split()}
-    assert words <= known_words | {"...", "a"}
+    assert words <= known | {"...", "a"}
 
 
 # What only memory knows
@@ -125,7 +122,7 @@ Language.factory("tests_memory", func=lambda nlp, name: Memory())
 Language.factory("tests_forgetful", func=lambda nlp, name: Forgetful())
 
 
-def test_settings_and_components_that_can_not_be_saved_are_taken_over():
+def test_settings_and_components_that_can_not_be_saved_are_taken_over(make):
     nlp = make()
     memory = nlp.add_pipe("tests_memory")
     memory.names = {"Anna"}
@@ -145,31 +142,24 @@ def test_settings_and_components_that_can_not_be_saved_are_taken_over():
     assert tagger.get_error_handler() is nlp.default_error_handler
 
 
-def test_a_tokenizer_that_was_replaced_in_memory_is_taken_over():
-    nlp = make()
-    nlp.tokenizer = lambda text: Doc(nlp.vocab, words=text.replace("a", " ").split())
-    new = convert(nlp).nlp
-    assert [token.text for token in new("nobody saw")] == ["nobody", "s", "w"]
-
-
-def test_what_components_do_not_save_is_missed():
+def test_what_components_do_not_save_is_missed(make):
     nlp = make()
     nlp.add_pipe("tests_forgetful").names = {"Anna"}
-    state, ops = nlp.to_bytes(), get_current_ops()
+    state, ops, config = nlp.to_bytes(), get_current_ops(), nlp.config.to_str()
     with pytest.raises(ValueError, match=r"differ: user_data of 'Anna lives in Paris"):
         convert(nlp)
-    assert nlp.to_bytes() == state
+    assert (nlp.to_bytes(), nlp.config.to_str()) == (state, config)
     assert get_current_ops() is ops
 
 
-def test_models_that_no_config_tells_of_are_refused():
+def test_models_that_no_config_tells_of_are_refused(make):
     nlp = make()
     nlp.get_pipe("tagger").model.layers.append(Linear())
     with pytest.raises(ValueError, match=r"'nlp' should be.*make anew.*mismatched str"):
         convert(nlp)
 
 
-def test_a_folder_that_can_not_be_written_is_named(tmp_path, monkeypatch):
+def test_a_folder_that_can_not_be_written_is_named(make, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(FileNotFoundError, match="nowhere"):
         convert(make())
@@ -178,22 +168,14 @@ def test_a_folder_that_can_not_be_written_is_named(tmp_path, monkeypatch):
 # What is refused
 
 
-def test_what_has_our_layers_already_is_refused():
-    new = convert(make()).nlp
-    with pytest.raises(ValueError, match=r"'nlp' has.*have a spacy.MultiHashEmbed"):
-        convert(new)
-
-
-def test_pipelines_without_a_model_or_without_weights_are_refused():
+def test_pipelines_without_weights_are_refused():
     nlp = spacy.blank("xx")
-    with pytest.raises(ValueError, match=r"'nlp' .*none \(no trained component\)"):
-        convert(nlp)
     nlp.add_pipe("tagger").add_label("N")
     with pytest.raises(ValueError, match=r"'nlp' should.*component 'tagger' was never"):
         convert(nlp)
 
 
-def test_a_memory_zone_is_refused():
+def test_a_memory_zone_is_refused(make):
     nlp = make()
     with nlp.memory_zone():
         message = None
@@ -205,17 +187,7 @@ def test_a_memory_zone_is_refused():
     assert "Call this outside of `nlp.memory_zone()`" in message
 
 
-def test_wrong_conversions_are_caught(monkeypatch):
-    nlp = make()
-    state, ops, config = nlp.to_bytes(), get_current_ops(), nlp.config.to_str()
-    monkeypatch.setattr(conversion, "MAX_HASHES", 3)
-    with pytest.raises(ValueError, match="differ"):
-        convert(nlp)
-    assert (nlp.to_bytes(), nlp.config.to_str()) == (state, config)
-    assert get_current_ops() is ops
-
-
-def test_two_threads_can_accelerate_one_pipeline():
+def test_two_threads_can_accelerate_one_pipeline(make):
     nlp = make("inside")
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(convert, [nlp, nlp])
@@ -232,7 +204,7 @@ def get_ops(nlp: Language) -> set:
     return {node.ops for model in models if model for node in model.walk()}
 
 
-def test_the_blas_is_chosen_for_the_new_pipeline_alone(monkeypatch):
+def test_the_blas_is_chosen_for_the_new_pipeline_alone(make, monkeypatch):
     monkeypatch.setattr(blas_module, "is_numpy_faster", lambda: True)
     nlp = make()
     ops = get_ops(nlp)
@@ -243,7 +215,7 @@ def test_the_blas_is_chosen_for_the_new_pipeline_alone(monkeypatch):
     assert callback == {"@callbacks": conversion.BLAS}
 
 
-def test_layers_stay_on_the_blas_that_they_were_put_on(monkeypatch):
+def test_layers_stay_on_the_blas_that_they_were_put_on(make, monkeypatch):
     nlp = make()
     others = NumpyOps(use_blis=False)
     for node in nlp.get_pipe("tagger").model.walk():
@@ -253,17 +225,7 @@ def test_layers_stay_on_the_blas_that_they_were_put_on(monkeypatch):
     assert others not in {n.ops for n in new.get_pipe("tok2vec").model.walk()}
 
 
-class Recorder:
-    """A component that tells with which ops it was made."""
-
-    def __init__(self, used: list) -> None:
-        used.append(get_current_ops())
-
-    def __call__(self, doc: Doc) -> Doc:
-        return doc
-
-
-def test_layers_are_made_on_the_device_of_the_old_ones():
+def test_layers_are_made_on_the_device_of_the_old_ones(make):
     """Some notebooks forget between cells that a GPU was asked for."""
     ops, device = get_current_ops(), NumpyOps("gpu", use_blis=True)
     set_current_ops(device)
@@ -272,7 +234,12 @@ def test_layers_are_made_on_the_device_of_the_old_ones():
     finally:
         set_current_ops(ops)
     used = []
-    Language.factory("tests_ops", func=lambda nlp, name: Recorder(used))
+
+    def note_ops(nlp: Language, name: str) -> Memory:
+        used.append(get_current_ops())
+        return Memory()
+
+    Language.factory("tests_ops", func=note_ops)
     nlp.add_pipe("tests_ops")
     assert used == [ops]
     assert get_ops(convert(nlp).nlp) == {device}

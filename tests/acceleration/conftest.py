@@ -1,0 +1,45 @@
+"""What tests of acceleration share: saved pipelines, and products that are spoilt."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_hashembeds.kernels.convolution import find_instructions
+from spacy_hashembeds.layers import windowencoder
+
+from .accelerate_pipelines import MAKERS
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory) -> Callable[[str], Path]:
+    """Gives the folder of a saved pipeline of a make of `MAKERS`, to read only."""
+    root = tmp_path_factory.mktemp("pipelines")
+
+    @cache
+    def save(name: str) -> Path:
+        make, _ = MAKERS[name]
+        make().to_disk(root / name)
+        return root / name
+
+    return save
+
+
+@pytest.fixture
+def spoil(instructions, monkeypatch) -> Callable[..., None]:
+    """Has products of the given precisions change whatever comes of them."""
+    add = windowencoder.add_convolved
+
+    def spoil(*precisions: str) -> None:
+        spoilt = [find_instructions(name) for name in precisions]
+
+        def add_noise(packed, X, rows, Y):
+            add(packed, X, rows, Y)
+            if packed.instructions in spoilt:
+                Y += np.random.default_rng(0).normal(size=Y.shape) * 50
+
+        monkeypatch.setattr(windowencoder, "add_convolved", add_noise)
+
+    return spoil
