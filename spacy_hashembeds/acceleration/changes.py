@@ -53,10 +53,15 @@ class Share(NamedTuple):
     of: int
     interval: tuple[float, float]
 
+    @property
+    def percent(self) -> float:
+        """The share, in percent."""
+        return 100 * self.changed / max(1, self.of)
+
     def __str__(self) -> str:
         """Say the share, and its interval, in percent."""
         low, high = (f"{100 * bound:.2g}" for bound in self.interval)
-        return f"{_percent(self.changed, self.of):.3g} percent ({low} to {high})"
+        return f"{self.percent:.3g} percent ({low} to {high})"
 
 
 def estimate_share(counts: np.ndarray) -> Share:
@@ -106,7 +111,7 @@ class Changes:
         if not found:
             return
         is_open = 100 * self._fall <= most and all(
-            _percent(share.changed, share.of) <= most * _allow(kind)
+            share.percent <= most * _allow(kind)
             for kind, share in self._find_excess(most).items()
         )
         remedy = "Give more texts, or choose" if is_open else "Choose"
@@ -142,14 +147,14 @@ class Changes:
     def get_parts(self) -> Iterator[Part]:
         """Say how much of each kind."""
         n, of = self.tokens
-        share = f" ({_percent(n, of):.3g} percent)" if of else ""
+        share = f" ({100 * n / of:.3g} percent)" if of else ""
         yield Sentence(f"Changed: {n:,} of {of:,} tokens{share}", "info")
         rows = [
             (
                 kind.capitalize(),
                 f"{share.changed:,}",
                 f"{share.of:,}",
-                f"{_percent(share.changed, share.of):.3g}",
+                f"{share.percent:.3g}",
                 "..".join(f"{100 * bound:.2g}" for bound in share.interval),
             )
             for kind, share in self.kinds.items()
@@ -172,10 +177,6 @@ class Changes:
 
 def _allow(kind: str) -> int:
     return ALLOWANCES.get(kind, 1)
-
-
-def _percent(n: int, of: int) -> float:
-    return 100 * n / max(1, of)
 
 
 class ChangeCounter:

@@ -51,7 +51,7 @@ def choose_precisions(
     after: LoadedPipeline,
     texts: Sequence[str | Doc],
     max_changed: float,
-    progress: Progress = lambda items, title: items,
+    progress: Progress,
 ) -> list[ChosenPrecision]:
     """Choose one for each enabled component of `after` that has encoders of ours of its
     own, what takes longest first: of those clearly faster than what it has the fastest
