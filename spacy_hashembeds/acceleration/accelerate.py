@@ -267,7 +267,10 @@ class Conversion:
             precision = {each.component: each.precision for each in chosen}
         load_after = partial(load, self._convert(precision))
         after = LoadedPipeline(load_after(), get_current_ops())
-        loaders = {"before": load_before, "after": load_after}
+        loaders: dict[str, Callable[[], Language]] = {
+            "before": load_before,
+            "after": load_after,
+        }
         return self._compare(after, texts, loaders, precision, chosen), after
 
     def _convert(self, precision: Precision) -> Config:

@@ -240,12 +240,10 @@ def _find_layers(
     before: Language, after: Language
 ) -> Iterator[tuple[str, Model, Model]]:
     """Find the converted layers, of disabled components too, and name these."""
-    for name, pipe in before.components:
-        old, new = (getattr(p, "model", None) for p in (pipe, after.get_pipe(name)))
-        if isinstance(old, Model) and isinstance(new, Model):
-            for pair in zip(old.walk(), new.walk(), strict=True):
-                if is_converted(*pair):
-                    yield name, *pair
+    layers = zip(walk_layers(before), walk_layers(after), strict=True)
+    for (name, old), (_, new) in layers:
+        if is_converted(old, new):
+            yield name, old, new
 
 
 def has_weights(model: Model) -> bool:

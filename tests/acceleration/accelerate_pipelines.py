@@ -226,78 +226,31 @@ def make_closures() -> Language:
     return nlp
 
 
-WITH_VARIABLES = """
-[vars]
-depth = 1
-size = 60
-
-[nlp]
-lang = "xx"
-pipeline = ["tok2vec", "tagger", "ner", "morphologizer"]
-
-[components]
-
-[components.tok2vec]
-factory = "tok2vec"
-
-[components.tok2vec.model]
-@architectures = "spacy.HashEmbedCNN.v2"
-width = 16
-depth = ${vars.depth}
-embed_size = ${vars.size}
-window_size = 1
-maxout_pieces = 2
-subword_features = true
-pretrained_vectors = null
-
-[components.tagger]
-factory = "tagger"
-
-[components.tagger.model]
-@architectures = "spacy.Tagger.v2"
-
-[components.tagger.model.tok2vec]
-@architectures = "spacy.Tok2VecListener.v1"
-width = ${components.tok2vec.model.width}
-
-[components.ner]
-factory = "ner"
-
-[components.ner.model]
-@architectures = "spacy.TransitionBasedParser.v2"
-state_type = "ner"
-extra_state_tokens = false
-hidden_width = ${components.tok2vec.model.width}
-maxout_pieces = 2
-tok2vec = ${components.tok2vec.model}
-
-[components.morphologizer]
-factory = "morphologizer"
-
-[components.morphologizer.model]
-@architectures = "spacy.Tagger.v2"
-
-[components.morphologizer.model.tok2vec]
-@architectures = "spacy.Tok2Vec.v2"
-
-[components.morphologizer.model.tok2vec.embed]
-@architectures = "spacy.MultiHashEmbed.v2"
-width = ${components.morphologizer.model.tok2vec.encode.width}
-attrs = ["LOWER"]
-rows = [60]
-include_static_vectors = false
-
-[components.morphologizer.model.tok2vec.encode]
-@architectures = "spacy.MaxoutWindowEncoder.v2"
-width = ${components.tok2vec.model.width}
-depth = ${vars.depth}
-window_size = ${components.tok2vec.model.window_size}
-maxout_pieces = 2
-"""
-
-
 def read_variables() -> Config:
-    return Config().from_str(WITH_VARIABLES, interpolate=False)
+    """Read a config as people write it, with variables for what is there already."""
+    width = "${components.tok2vec.model.width}"
+    ner = {"@architectures": "spacy.TransitionBasedParser.v2", "state_type": "ner"}
+    ner |= {"extra_state_tokens": False, "maxout_pieces": 2, "hidden_width": width}
+    layer = tok2vec(attrs=["LOWER"], rows=[60])
+    layer["embed"]["width"] = "${components.morphologizer.model.tok2vec.encode.width}"
+    layer["encode"] |= {"width": width, "depth": "${vars.depth}"}
+    models = {
+        "tok2vec": cnn(depth="${vars.depth}", embed_size="${vars.size}"),
+        "tagger": {
+            "@architectures": "spacy.Tagger.v2",
+            "tok2vec": {**LISTENER, "width": width},
+        },
+        "ner": {**ner, "tok2vec": "${components.tok2vec.model}"},
+        "morphologizer": {"@architectures": "spacy.Tagger.v2", "tok2vec": layer},
+    }
+    config = {
+        "vars": {"depth": 1, "size": 60},
+        "nlp": {"lang": "xx", "pipeline": [*models]},
+        "components": {
+            name: {"factory": name, "model": model} for name, model in models.items()
+        },
+    }
+    return Config(config, is_interpolated=False)
 
 
 def make_variables() -> Language:

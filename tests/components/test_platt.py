@@ -33,10 +33,6 @@ def logistic(x: float) -> float:
     return 1 / (1 + exp(-x))
 
 
-def get_odds(p: float) -> float:
-    return log(p / (1 - p))
-
-
 def get_sureness(score: float) -> float:
     return -log(1 - score)
 
@@ -99,14 +95,6 @@ def test_scores_at_the_bounds_stay_between_0_and_1(calibration):
 
 
 # How it is found.
-
-
-def test_equal_scores_have_a_closed_form():
-    """Nothing is known of the slope, and the mean is that of Laplace's rule."""
-    truth = 7 * [True] + 3 * [False]
-    mean = (7 * 8 / 9 + 3 * 1 / 5) / 10
-    found = fit_calibration(np.full(10, 0.95), np.array(truth))
-    assert found == pytest.approx((1, get_odds(mean) - get_sureness(0.95)), abs=1e-5)
 
 
 @given(SEEDS, CALIBRATIONS, st.integers(2, 200))
