@@ -1,7 +1,7 @@
 import platform
 
 import pytest
-from thinc.api import Config, NumpyOps, get_current_ops, set_current_ops
+from thinc.api import Config, NumpyOps, get_current_ops
 
 from spacy_hashembeds.acceleration import blas, doctor, installation
 from spacy_hashembeds.acceleration.conversion import convert_config
@@ -106,16 +106,8 @@ class OtherOps(NumpyOps):
     """Stands for operations that are made for a processor."""
 
 
-@pytest.fixture
-def _other_ops():
-    before = get_current_ops()
-    set_current_ops(OtherOps())
-    yield
-    set_current_ops(before)
-
-
-@pytest.mark.usefixtures("_other_ops")
 def test_other_operations_are_measured_and_left_alone(monkeypatch, chosen):
+    monkeypatch.setattr(doctor, "get_current_ops", OtherOps)
     chosen(True)
     monkeypatch.setattr(
         doctor, "measure_speeds", lambda choices: dict.fromkeys(choices, ())
