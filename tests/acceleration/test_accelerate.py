@@ -69,7 +69,8 @@ def test_components_that_were_never_initialised_are_converted_unchecked(tmp_path
     pipelines.add(nlp, "ner", pipelines.tok2vec())
     nlp.disable_pipe("ner")
     nlp.to_disk(tmp_path / "in")
-    result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
+    result = convert(tmp_path / "in", tmp_path / "out")
+    assert result.texts > 300  # made up
     assert result.unchecked == ["ner"]
     assert 0 < result.max_relative_diff < 1e-5
     after = load_model(tmp_path / "out")

@@ -125,7 +125,7 @@ def make_block(name: str, *, vectors: bool = False) -> dict:
         make_block("spacy.MultiHashEmbed.v2", vectors=True),
         make_block("spacy.HashEmbedCNN.v2", vectors=True),
     ],
-    ids=str,
+    ids=lambda block: block["@architectures"],
 )
 def test_every_layer_has_the_tree_seeds_and_outputs_of_ours(vocab, block):
     converted = convert_config(make_config(a=block))["components"]["a"]["model"]

@@ -127,7 +127,11 @@ def test_what_has_no_folder_is_refused(tmp_path):
 
 
 def test_copies_can_be_written_where_files_of_a_package_can_not(source, tmp_path):
+    files, copy = read_files(source), tmp_path / "copy"
     (source / "config.cfg").chmod(0o444)
-    copy_folder(source, tmp_path / "copy")
-    assert read_files(tmp_path / "copy") == read_files(source)
-    assert (tmp_path / "copy" / "config.cfg").stat().st_mode & 0o200
+    (source / "linked").symlink_to(source / "vocab")
+    copy_folder(source, copy)
+    assert read_files(copy / "linked") == read_files(copy / "vocab")
+    shutil.rmtree(copy / "linked")
+    assert read_files(copy) == files
+    assert (copy / "config.cfg").stat().st_mode & 0o200

@@ -58,7 +58,7 @@ def test_what_others_do_is_what_processors_do_without_us(
     monkeypatch.setattr(systems, "_STAT", tmp_path / "stat")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2}, raising=False)
     write_stat(tmp_path / "stat", **before)
-    clock = iter([0.0, 10.0])
+    clock = iter([5.0, 15.0])
     monkeypatch.setattr(machine_module, "perf_counter", lambda: next(clock))
     own = iter([(1.0, 1.0, 0.0, 0.0, 0.0), (6.0, 2.0, 1.0, 1.0, 0.0)])
     monkeypatch.setattr(systems.os, "times", lambda: next(own))
