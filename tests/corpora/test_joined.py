@@ -64,35 +64,21 @@ def make_text(vocab: Vocab, lengths: list[int]) -> Doc:
 def describe(docs) -> dict:
     """All that Docs hold, wherever one ends."""
     docs = list(docs)
-    starts = [sum(map(len, docs[:i])) for i in range(len(docs))]
+    placed = [(sum(map(len, docs[:i])), doc) for i, doc in enumerate(docs)]
     return {
         "tokens": [row for doc in docs for row in doc.to_array(ATTRS).tolist()],
-        "heads": [
-            token.head.i + start
-            for doc, start in zip(docs, starts, strict=True)
-            for token in doc
-        ],
-        "sentences": [
-            token.i + start
-            for doc, start in zip(docs, starts, strict=True)
-            for token in doc
-            if token.is_sent_start
-        ],
-        "spaces": [
-            bool(token.whitespace_)
-            for doc in docs
-            for token in doc
-            if not token.is_sent_end
-        ],
+        "heads": [t.head.i + start for start, doc in placed for t in doc],
+        "sentences": [s.start + start for start, doc in placed for s in doc.sents],
+        "spaces": [t.whitespace_ for doc in docs for t in doc if not t.is_sent_end],
         "spans": [
             (key, s.start + start, s.end + start, s.label_, s.kb_id_, s.id_)
-            for doc, start in zip(docs, starts, strict=True)
+            for start, doc in placed
             for key, group in doc.spans.items()
             for s in group
         ],
         "ents": [
             (e.start + start, e.end + start, e.label_)
-            for doc, start in zip(docs, starts, strict=True)
+            for start, doc in placed
             for e in doc.ents
         ],
     }
@@ -127,7 +113,7 @@ def test_texts_are_cut_and_nothing_is_lost(vocab):
     assert describe(pieces) == describe(docs)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_any_docs_by_any_draw(vocab, seed):
     rng = random.Random(seed)
     docs = [

@@ -1,6 +1,5 @@
 """Scores and evaluations of text classifiers, beside scikit-learn's and spaCy's."""
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from markdown_it import MarkdownIt
 from sklearn.metrics import (
     accuracy_score,
     confusion_matrix,
-    f1_score,
     precision_recall_fscore_support,
 )
 from spacy.language import Language
@@ -57,9 +54,8 @@ def draw_exclusive(seed: int, n: int = 200) -> tuple[list[Example], Any, Any]:
     for ours, theirs in zip(gold, predicted, strict=True):
         scores = {label: float(rng.random() / 2) for label in NAMES}
         scores[theirs] += 0.5
-        examples.append(
-            make_example(scores, {label: float(label == ours) for label in NAMES})
-        )
+        truth = {label: float(label == ours) for label in NAMES}
+        examples.append(make_example(scores, truth))
     return examples, gold, predicted
 
 
@@ -186,19 +182,6 @@ def test_nothing_known_scores_none():
     assert set(scores.values()) == {None}
 
 
-@pytest.mark.parametrize("exclusive", [True, False])
-def test_a_pipeline_scores_as_spacy_says(exclusive, tmp_path):
-    train = write(tmp_path / "train.spacy", make_docs(TRAIN))
-    test = write(tmp_path / "test.spacy", make_docs(TEST))
-    nlp = train_textcat(train, exclusive=exclusive)
-    nlp.to_disk(tmp_path / "model")
-    scores = evaluate_in_depth(tmp_path / "model", test, samples=9)
-    examples = list(spacy.training.Corpus(test)(nlp))
-    check_as_spacy(scores, nlp.evaluate(examples))
-    assert 0 < scores["cats_acc"] < 1
-    assert scores["cats_support"] == len(TEST)
-
-
 def test_the_task_is_that_of_the_components():
     nlp = spacy.blank("en")
     assert find_task(nlp) == "ner"
@@ -249,28 +232,23 @@ def evaluation(folder) -> Any:
 
 
 def choose_labels(nlp: Language, path: Path) -> tuple[list[str], list[str]]:
-    examples = list(Corpus(path)(nlp))
-    docs = [nlp(example.predicted) for example in examples]
-    golds = [example.reference for example in examples]
-    gold, predicted = (
+    golds = [example.reference for example in Corpus(path)(nlp)]
+    predicted = [nlp(gold.copy()) for gold in golds]
+    gold, chosen = (
         [max(doc.cats, key=doc.cats.__getitem__) for doc in docs]
-        for docs in (golds, docs)
+        for docs in (golds, predicted)
     )
-    return gold, predicted
+    return gold, chosen
 
 
-def test_scores_are_those_of_sklearn(evaluation, nlp, folder):
+def test_a_pipeline_scores_as_spacy_and_sklearn_say(evaluation, nlp, folder):
     gold, predicted = choose_labels(nlp, folder / "test.spacy")
     assert 0.3 < evaluation["cats_acc"] < 1
-    expected = {
-        "cats_acc": accuracy_score(gold, predicted),
-        "cats_macro_f": f1_score(gold, predicted, average="macro"),
-        "cats_micro_f": f1_score(gold, predicted, average="micro"),
-    }
-    for key, value in expected.items():
-        assert evaluation[key] == pytest.approx(value, abs=1e-12)
+    assert evaluation["cats_support"] == len(TEST)
+    check_as_spacy(evaluation, nlp.evaluate(list(Corpus(folder / "test.spacy")(nlp))))
     labels = evaluation["matrix"]["labels"]
     assert sorted(labels) == sorted(LABELS)
+    check_as_sklearn(evaluation, gold, predicted, [*evaluation["cats_per_type"]])
     matrix = confusion_matrix(gold, predicted, labels=labels)
     assert evaluation["matrix"]["counts"] == matrix.tolist()
     assert evaluation["matrix"]["unpredicted"] == [0, 0, 0]
@@ -317,21 +295,13 @@ def test_a_second_pipeline_is_compared(evaluation, folder):
         assert row["difference"] == pytest.approx(evaluation[key] - others[key])
         assert 0 < row["p_value"] <= 1
     assert comparison["cats_acc"]["difference"] != 0
-    themselves = evaluate_in_depth(*paths, against=paths[0], samples=20)["comparison"]
-    for key in comparison:
-        assert themselves[key]["difference"] == 0
-        assert themselves[key]["p_value"] == 1
 
 
 def test_several_labels(folder):
-    evaluation = evaluate_in_depth(
-        folder / "multilabel", folder / "test.spacy", samples=9
-    )
+    test = folder / "test.spacy"
+    evaluation = evaluate_in_depth(folder / "multilabel", test, samples=9)
     nlp = spacy.load(folder / "multilabel")
-    examples = list(Corpus(folder / "test.spacy")(nlp))
-    expected = nlp.evaluate(examples)
-    for key in ("cats_micro_f", "cats_macro_f", "cats_micro_p", "cats_macro_r"):
-        assert evaluation[key] == pytest.approx(expected[key], abs=1e-12)
+    check_as_spacy(evaluation, nlp.evaluate(list(Corpus(test)(nlp))))
     assert evaluation["matrix"] is None
     assert evaluation["setting"]["threshold"] == 0.5
     assert evaluation["setting"]["train"] is evaluation["setting"]["shared"] is None
@@ -341,25 +311,18 @@ def test_several_labels(folder):
     assert "| Exact match |  |  | " in text
     assert "Labels are predicted from a score of 0.5 on" in text
     assert "Training corpus" not in text
-    page = Page(evaluation.to_html())
     assert ">Exact match<" in evaluation.to_html()
-    assert "Confusion matrix" not in page.text
+    assert "Confusion matrix" not in evaluation.to_html()
 
 
 def test_an_exclusive_and_another_classifier_are_compared(folder):
-    paths = [folder / name for name in ("multilabel", "test.spacy")]
-    comparison = evaluate_in_depth(*paths, against=folder / "model", samples=9)[
-        "comparison"
-    ]
-    other = evaluate_in_depth(folder / "model", paths[1], samples=9)
-    assert comparison["cats_acc"]["other"] == other["cats_acc"]
+    ours, theirs = (spacy.load(folder / name) for name in ("multilabel", "model"))
+    compared = evaluate(ours, make_docs(TEST), against=theirs, samples=9)["comparison"]
+    other = evaluate(theirs, make_docs(TEST), samples=9)
+    assert compared["cats_acc"]["other"] == other["cats_acc"]
     docs = [make_doc("rain", {"weather": 1.0}), make_doc("again", {"weather": 0.0})]
     with pytest.raises(ValueError, match="scored on the same documents, but one has"):
-        evaluate(
-            *(spacy.load(folder / "multilabel"), docs),
-            against=spacy.load(folder / "model"),
-            samples=9,
-        )
+        evaluate(ours, docs, against=theirs, samples=9)
 
 
 def test_predictions_score_as_their_pipeline(evaluation, folder, nlp):
@@ -397,6 +360,8 @@ def test_what_is_assumed_of_predictions_is_told(nlp):
     (warning,) = evaluation["warnings"]
     assert warning.startswith("'predictions' is without the pipeline that")
     assert "taken to exclude each other, as they do in all gold documents" in warning
+    assert warning in evaluation.to_markdown()
+    assert warning in Page(evaluation.to_html()).text
     golds.append(make_doc("x", dict.fromkeys(LABELS, 1.0)))
     docs.append(make_doc("x", dict.fromkeys(LABELS, 0.7)))
     evaluation = evaluate(docs, golds, samples=9)
@@ -405,8 +370,6 @@ def test_what_is_assumed_of_predictions_is_told(nlp):
     ]
     (warning,) = evaluation["warnings"]
     assert "a label counts from a score of 0.5 on, since not all gold" in warning
-    assert warning in evaluation.to_markdown()
-    assert warning in Page(evaluation.to_html()).text
     for gold in golds:
         gold.cats = {}
     (warning,) = evaluate(docs, golds, task="textcat", samples=9)["warnings"]
@@ -432,11 +395,8 @@ def test_a_document_without_prediction_is_missed():
     golds = [make_doc("x", {"a": 1.0}), make_doc("y", {"b": 1.0})]
     predicted = [make_doc("x", {"a": 1.0}), make_doc("y", {})]
     evaluation = evaluate(predicted, golds, samples=9)
-    assert evaluation["matrix"] == {
-        "labels": ["a", "b"],
-        "counts": [[1, 0], [0, 0]],
-        "unpredicted": [0, 1],
-    }
+    matrix = {"counts": [[1, 0], [0, 0]], "unpredicted": [0, 1]}
+    assert evaluation["matrix"] == {"labels": ["a", "b"], **matrix}
     assert "| Gold | a | b | none |" in evaluation.to_markdown()
     assert "none" in Page(evaluation.to_html()).text
 
@@ -454,7 +414,6 @@ def test_a_corpus_without_categories_is_told(nlp):
     warning = "None of the 1 document in 'examples' has category annotation."
     assert evaluation["warnings"] == [warning]
     assert evaluation["cats_acc"] is None
-    assert warning in evaluation.to_markdown()
     assert warning in Page(evaluation._repr_html_()).text
     assert repr(evaluation) == "<Evaluation of en_pipeline: accuracy - on 0 documents>"
 
@@ -467,9 +426,8 @@ def test_labels_that_the_pipeline_does_not_know_are_told(nlp):
 
 
 def test_documents_that_stand_in_training_are_told(nlp):
-    (warning,) = evaluate(nlp, make_docs(TRAIN), train=make_docs(TRAIN), samples=9)[
-        "warnings"
-    ]
+    docs = make_docs(TRAIN)
+    (warning,) = evaluate(nlp, docs, train=docs, samples=9)["warnings"]
     assert warning.startswith("9 of the 9 documents in 'examples' (100.0%) stand word")
 
 
@@ -481,9 +439,8 @@ def test_what_to_evaluate_must_be_clear(nlp, folder):
         evaluate(both, golds)
     settings = {"train": golds, "samples": 9}
     assert evaluate(both, golds, task="ner", **settings)["ents_support"] == 0
-    assert evaluate(both, golds, task="textcat", **settings)["cats_support"] == len(
-        TEST
-    )
+    scores = evaluate(both, golds, task="textcat", **settings)
+    assert scores["cats_support"] == len(TEST)
     with pytest.raises(ValueError, match="'task' should be 'ner' or 'textcat', but is"):
         evaluate(nlp, golds, task="parser")
     with pytest.raises(ValueError, match="pipelines are of both entities and categ"):
@@ -495,26 +452,15 @@ def test_what_to_evaluate_must_be_clear(nlp, folder):
         evaluate(golds, golds)
 
 
-def test_all_forms_have_the_scores(evaluation, tmp_path):
+def test_all_forms_have_the_scores(evaluation):
     accuracy = f"{100 * evaluation['cats_acc']:.2f}"
     markdown = evaluation.to_markdown()
     assert f"| Accuracy |  |  | {accuracy} | " in markdown
-    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
-    titles = ("Categories", "Against", "by label", "Confusion matrix", "Confusions (")
-    headings = [t.content for t in tokens if t.type == "inline" and t.level == 1]
-    for title in titles:
-        assert any(title in heading for heading in headings)
+    for title in ("Against", "Categories by label", "Confusion matrix", "Confusions ("):
+        assert f"## {title}" in markdown
     page = Page(evaluation.to_html())
     for text in (accuracy[:-1], "Accuracy is the share", "Against"):
         assert text in page.text
-    ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
-    links = {a["href"][1:] for tag, a in page.tags if tag == "a" and "href" in a}
-    assert links
-    assert links <= ids
-    for suffix in ("json", "html", "md"):
-        evaluation.write(tmp_path / f"e.{suffix}")
-    saved = json.loads((tmp_path / "e.json").read_text())
-    assert saved["cats_acc"] == evaluation["cats_acc"]
 
 
 def test_markup_in_labels_and_texts_are_shown():
@@ -560,10 +506,7 @@ def test_a_matrix_of_ten_labels_fits_a_terminal(n):
 
 
 def make_scored(*scores: dict[str, float]) -> list[Doc]:
-    docs = [Doc(Vocab(), words=[f"w{i}"]) for i in range(len(scores))]
-    for doc, cats in zip(docs, scores, strict=True):
-        doc.cats = cats
-    return docs
+    return [make_doc(f"w{i}", cats) for i, cats in enumerate(scores)]
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
@@ -576,18 +519,6 @@ def test_scores_that_are_no_numbers_are_refused(score):
     for predictions in ({"nlp": broken}, {"nlp": fine, "against": broken}):
         with pytest.raises(ValueError, match=message):
             evaluate(examples=golds, samples=10, **predictions)
-
-
-def test_a_pipeline_whose_weights_are_no_numbers_is_refused(folder):
-    nlp = spacy.load(folder / "model")
-    for node in nlp.get_pipe("textcat").model.walk():
-        for name in node.param_names:
-            if node.has_param(name):
-                node.set_param(name, node.get_param(name) * np.nan)
-    nlp.to_disk(folder / "diverged")
-    paths = [folder / "diverged", folder / "test.spacy", folder / "train.spacy"]
-    with pytest.raises(ValueError, match=r"diverged' should be numbers.* has nan"):
-        evaluate_in_depth(*paths)
 
 
 @pytest.mark.parametrize("value", [float("nan"), 7.0, -3.0])
@@ -611,15 +542,15 @@ def test_labels_that_no_document_has_cost_next_to_nothing():
     few = score(5)
     assert few["matrix"]["labels"] == ["l0", "l1", "l2", "l3"]
     start = time.process_time()
-    many = score(20_000)
-    assert time.process_time() - start < 8
+    many = score(5000)
+    assert time.process_time() - start < 4
     for key in ("cats_acc_interval", "cats_micro_f_interval"):
         assert many[key] == few[key]
     # those that nobody has score 0 in every draw, too
-    assert many["cats_macro_f"] == pytest.approx(few["cats_macro_f"] * 5 / 20_000)
-    assert many["cats_macro_f_interval"][1] < 4 / 20_000
+    assert many["cats_macro_f"] == pytest.approx(few["cats_macro_f"] * 5 / 5000)
+    assert many["cats_macro_f_interval"][1] < 4 / 5000
     rows = [each["comparison"]["cats_macro_f"] for each in (few, many)]
-    assert rows[1]["difference"] == pytest.approx(rows[0]["difference"] * 5 / 20_000)
+    assert rows[1]["difference"] == pytest.approx(rows[0]["difference"] * 5 / 5000)
     assert rows[1]["p_value"] == rows[0]["p_value"]
 
 
