@@ -8,9 +8,7 @@ import spacy
 from spacy.language import Language
 from spacy.pipeline import EntityRuler
 from spacy.tokens import Doc, DocBin
-from spacy.training import Corpus
 from spacy.vocab import Vocab
-from thinc.api import fix_random_seed
 
 SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
 
@@ -78,10 +76,6 @@ def write_train(path: Path) -> Path:
     return write(path, [make_doc(text) for text in TRAIN])
 
 
-def entity_texts(path: Path) -> set[str]:
-    return {ent.text for doc in read(path) for ent in doc.ents}
-
-
 def read(path: Path) -> list[Doc]:
     return list(DocBin().from_disk(path).get_docs(Vocab()))
 
@@ -93,22 +87,6 @@ def hide(doc: Doc, train_texts: Collection[str], *, seen: bool) -> Doc:
     spans = [doc[ent.start : ent.end] for ent in hidden]
     doc.set_ents([], missing=spans, default="unmodified")
     return doc
-
-
-def write_copies(test: Path, train: Path) -> dict[str, Path]:
-    """Write the corpora on which spaCy's figures are those of each prefix."""
-    texts = entity_texts(train)
-    docs = read(test)
-    return {
-        "ents": test,
-        "ents_seen": write(
-            test.with_name("seen.spacy"), [hide(doc, texts, seen=False) for doc in docs]
-        ),
-        "ents_unseen": write(
-            test.with_name("unseen.spacy"),
-            [hide(doc, texts, seen=True) for doc in docs],
-        ),
-    }
 
 
 def without_support(scores: dict[str, Any], prefix: str) -> dict[str, Any]:
@@ -131,18 +109,6 @@ def make_ruler(patterns: dict[str, str], train: Path | None) -> Language:
     config = {"scorer": scorer_config(train)}
     ruler = nlp.add_pipe("entity_ruler", config=config)
     ruler.add_patterns([{"label": v, "pattern": k} for k, v in patterns.items()])
-    return nlp
-
-
-def train_ner(corpus: Path, scorer: dict[str, Any] | None = None) -> Language:
-    """Train for some steps: enough to find most entities, and to invent some."""
-    fix_random_seed(0)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("ner", config={"scorer": scorer} if scorer else {})
-    examples = list(Corpus(corpus)(nlp))
-    optimizer = nlp.initialize(lambda: examples)
-    for _ in range(12):
-        nlp.update(examples, sgd=optimizer)
     return nlp
 
 

@@ -98,19 +98,24 @@ def vocab():
     return Vocab()
 
 
-def test_sentences_are_joined_and_nothing_is_lost(vocab):
-    docs = [make_sentence(vocab, n, i) for i, n in enumerate([3, 1, 4, 2, 5])]
-    joined = list(regroup(docs, repeat(2)))
-    assert count_sentences(joined) == [2, 2, 1]
-    assert describe(joined) == describe(docs)
-    assert joined[1].text == f"{docs[2].text} {docs[3].text}"
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([[3], [1], [4], [2], [5]], [2, 2, 1]),  # sentences, which are joined
+        ([[2, 3, 4, 1, 2], [3, 3]], [2, 2, 1, 2]),  # texts, which are cut
+    ],
+)
+def test_sentences_are_joined_and_cut_and_nothing_is_lost(vocab, texts, expected):
+    docs = [make_text(vocab, lengths) for lengths in texts]
+    found = list(regroup(docs, repeat(2)))
+    assert count_sentences(found) == expected
+    assert describe(found) == describe(docs)
 
 
-def test_texts_are_cut_and_nothing_is_lost(vocab):
-    docs = [make_text(vocab, [2, 3, 4, 1, 2]), make_text(vocab, [3, 3])]
-    pieces = list(regroup(docs, repeat(2)))
-    assert count_sentences(pieces) == [2, 2, 1, 2]
-    assert describe(pieces) == describe(docs)
+def test_a_space_stands_between_sentences_that_are_joined(vocab):
+    docs = [make_sentence(vocab, n) for n in (4, 2)]
+    (joined,) = regroup(docs, repeat(2))
+    assert joined.text == f"{docs[0].text} {docs[1].text}"
 
 
 @pytest.mark.parametrize("seed", range(5))

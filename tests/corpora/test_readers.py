@@ -26,7 +26,7 @@ TOKENIZER = spacy.blank("xx")
 TEXT = "Zoë B-PER\nslept O\nin O\nNew B-LOC\nYork I-LOC\n\nYes O\n"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def nlp() -> Language:
     return spacy.blank("en")
 
@@ -46,7 +46,7 @@ def read_ents(example: Example) -> list[tuple[str, str]]:
     return [(ent.text, ent.label_) for ent in example.reference.ents]
 
 
-def test_examples_have_gold_tokens_and_nothing_predicted(file: Path, nlp: Language):
+def test_examples_have_gold_tokens_and_nothing_predicted(file, nlp):
     first, second = create_iob_reader(path=file)(nlp)
     assert read_ents(first) == [("Zoë", "PER"), ("New York", "LOC")]
     assert read_ents(second) == []
@@ -60,7 +60,7 @@ def test_examples_have_gold_tokens_and_nothing_predicted(file: Path, nlp: Langua
     assert [t.ent_iob_ for t in second.reference] == ["O"]
 
 
-def test_examples_are_those_of_the_prepared_corpus(file: Path, nlp: Language):
+def test_examples_are_those_of_the_prepared_corpus(file, nlp):
     output, layout = file.parent / "out", ColumnFormat()
     paths = prepare_files(train=file, dev=file, lang="en", output=output, layout=layout)
     expected = list(Corpus(paths["train"])(nlp))
@@ -69,7 +69,7 @@ def test_examples_are_those_of_the_prepared_corpus(file: Path, nlp: Language):
     assert [eg.predicted.text for eg in found] == [eg.predicted.text for eg in expected]
 
 
-def test_a_document_keeps_where_its_sentences_begin(tmp_path: Path, nlp: Language):
+def test_a_document_keeps_where_its_sentences_begin(tmp_path, nlp):
     text = (
         "-DOCSTART- -DOCSTART- O\nDe Art O\nRode Adj B-ORG\n\nZee N I-ORG\nin Prep O\n"
         "-DOCSTART- -DOCSTART- O\nRome N B-LOC\n"
@@ -93,7 +93,7 @@ def test_a_document_keeps_where_its_sentences_begin(tmp_path: Path, nlp: Languag
     ],
     ids=["IOB", "LabelledTexts"],
 )
-def test_nothing_is_read_beyond_the_limit(create, text, tmp_path: Path, nlp: Language):
+def test_nothing_is_read_beyond_the_limit(create, text, tmp_path, nlp):
     path = write(tmp_path, "own.csv", text)
     reader = create(path=path, limit=2)
     assert [len(list(reader(nlp))) for _ in range(2)] == [2, 2]
@@ -102,7 +102,7 @@ def test_nothing_is_read_beyond_the_limit(create, text, tmp_path: Path, nlp: Lan
         list(create(path=path, limit=3)(nlp))
 
 
-def test_own_columns(tmp_path: Path, nlp: Language):
+def test_own_columns(tmp_path, nlp):
     text = "-DOCSTART-\n# a = b\nS-PER\tZoë Ann\n\nO\tslept\n"
     reader = create_iob_reader(
         path=write(tmp_path, "own.tsv", text, "latin-1"),
@@ -118,7 +118,7 @@ def test_own_columns(tmp_path: Path, nlp: Language):
 
 
 @pytest.mark.parametrize("name", ["IOB", "LabelledTexts"])
-def test_readers_check_their_path_when_made(name: str, tmp_path: Path):
+def test_readers_check_their_path_when_made(name, tmp_path):
     create = registry.readers.get(f"spacy-hashembeds.{name}Corpus.v1")
     with pytest.raises(ValueError, match=r"path should .* is None.*\.cfg"):
         create(path=None)
@@ -141,8 +141,9 @@ def test_readers_check_their_path_when_made(name: str, tmp_path: Path):
     ids=["IOB", "LabelledTexts"],
 )
 def test_a_pipeline_trains_from_the_file_itself(
-    name, text, settings, factory, labels, tmp_path: Path, nlp: Language
+    name, text, settings, factory, labels, tmp_path
 ):
+    nlp = spacy.blank("en")
     nlp.add_pipe(factory)
     config = nlp.config.copy()
     reader = {
@@ -184,14 +185,14 @@ BOTH = [
 ]
 
 
-def test_own_csv_with_names_of_columns(tmp_path: Path):
+def test_own_csv_with_names_of_columns(tmp_path):
     path = write(tmp_path, "own.csv", "\ufeff" + CSV)
     columns = {"text_columns": ["title", "body"], "label_column": "topic"}
     assert read_cats(path, separator=";", **columns) == BOTH
 
 
 @pytest.mark.parametrize("label", ["2", "-2"])
-def test_own_csv_without_names(label: str, tmp_path: Path):
+def test_own_csv_without_names(label, tmp_path):
     rows = CSV.split("\n", 1)[1].replace(";", "\t").replace("text\t", "text;")
     path = write(tmp_path, "own.tsv", rows, "latin-1")
     columns = {"text_columns": ["0", "1"], "label_column": label}
@@ -211,7 +212,7 @@ def test_own_csv_without_names(label: str, tmp_path: Path):
         ({"choices": ["x", "y"]}, {"x": 1.0, "y": 1.0}),  # Label Studio's JSON-MIN
     ],
 )
-def test_labels_of_json(label: object, cats: Cats, tmp_path: Path):
+def test_labels_of_json(label, cats, tmp_path):
     row = json.dumps({"text": "a", "label": label, "id": 1})
     path = write(tmp_path, "own.ndjson", f'{row}\n\n{{"label": "w", "text": "b"}}\n')
     (_, first), second = read_cats(path)
@@ -261,14 +262,14 @@ ACCEPT = {"answer": "accept"}
     ],
 )
 @pytest.mark.parametrize("name", ["a.jsonl", "lines.json", "array.json"])
-def test_annotation_tools(rows, expected, name: str, tmp_path: Path):
+def test_annotation_tools(rows, expected, name, tmp_path):
     text = "\n\n".join(map(json.dumps, rows))
     if name == "array.json":
         text = json.dumps(rows, indent=1)
     assert read_cats(write(tmp_path, name, text)) == expected
 
 
-def test_a_large_array_is_not_loaded(tmp_path: Path, monkeypatch):
+def test_a_large_array_is_not_loaded(tmp_path, monkeypatch):
     monkeypatch.setattr(labelled, "MAX_LINE", 29)
     path = write(tmp_path, "own.json", '[{"text": "a", "label": "x"}]')
     assert len(read_cats(path)) == 1
@@ -277,7 +278,7 @@ def test_a_large_array_is_not_loaded(tmp_path: Path, monkeypatch):
         read_cats(path)
 
 
-def test_csv_of_annotation_tools(tmp_path: Path):
+def test_csv_of_annotation_tools(tmp_path):
     text = (
         'text,label,answer\na,x,reject\nb,"{""choices"": [""x"", ""[y]""]}",accept\n'
         'c,"[2, 14]",accept \n'
@@ -300,9 +301,7 @@ MARKS = [('"a', "x"), ("b", "y"), ('c"', "x"), ('"Hey" you', "y"), ('5" "', "x")
     ("name", "separator", "quotes"),
     [("a.tsv", "\t", None), ("a.tsv", "\t", False), ("a.csv", ",", False)],
 )
-def test_quotation_marks_of_texts(
-    name: str, separator: str, quotes: bool | None, tmp_path: Path
-):
+def test_quotation_marks_of_texts(name, separator, quotes, tmp_path):
     rows = [("text", "label"), *MARKS]
     path = write(tmp_path, name, "\n".join(map(separator.join, rows)))
     expected = [(text, [label]) for text, label in MARKS]
@@ -310,7 +309,7 @@ def test_quotation_marks_of_texts(
 
 
 @pytest.mark.parametrize("separator", [",", "\t"])
-def test_quotation_marks_around_fields(separator: str, tmp_path: Path):
+def test_quotation_marks_around_fields(separator, tmp_path):
     texts = [f'a{separator}x\nb{separator}x\n"c"', "d"]
     path = tmp_path / "a.csv"
     with path.open("w") as file:
@@ -320,27 +319,27 @@ def test_quotation_marks_around_fields(separator: str, tmp_path: Path):
     assert found == [(text, ["x"]) for text in texts]
 
 
-def test_texts_of_several_lines_are_no_rows(tmp_path: Path):
+def test_texts_of_several_lines_are_no_rows(tmp_path):
     # as many commas as a row has, but no labels after them; the blank line has none
     text = 'text,label\n"One, two\nthree",x\n"Four\n\nfive",y\n'
     expected = [("One, two\nthree", ["x"]), ("Four\n\nfive", ["y"])]
     assert read_labels(write(tmp_path, "a.csv", text)) == expected
 
 
-def test_empty_columns_of_texts_leave_no_blanks(tmp_path: Path):
+def test_empty_columns_of_texts_leave_no_blanks(tmp_path):
     path = write(tmp_path, "a.csv", "a,b,label\n,one,x\ntwo,,x\nthree,four,x\n")
     texts = [text for text, _ in read_cats(path, text_columns=["a", "b"])]
     assert texts == ["one", "two", "three four"]
 
 
-def test_marks_within_labels_do_not_part_them(tmp_path: Path):
+def test_marks_within_labels_do_not_part_them(tmp_path):
     names = ["C", "C#", "a|b", "a", "#", "x, y"]
     rows = ["text\tlabel", *(f"a\t{name}" for name in names)]
     found = read_labels(write(tmp_path, "a.tsv", "\n".join(rows)))
     assert found == [("a", [name]) for name in names]
 
 
-def test_labels_that_are_given_are_all_there_are(tmp_path: Path):
+def test_labels_that_are_given_are_all_there_are(tmp_path):
     path = write(tmp_path, "own.csv", "text,label\na,x\nb,y\n")
     (_, first), _ = read_cats(path, labels=["z", "y", "x"])
     assert list(first.items()) == [("z", 0), ("y", 0), ("x", 1)]
@@ -396,7 +395,7 @@ def test_labels_that_are_given_are_all_there_are(tmp_path: Path):
         ("a.json", "[]", "a.json: expected texts with labels, but there are none"),
     ],
 )
-def test_errors_in_own_files(name: str, text: str, message: str, tmp_path: Path):
+def test_errors_in_own_files(name, text, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         read_cats(write(tmp_path, name, text))
 
@@ -439,7 +438,7 @@ SEVERAL = ":1: expected one label where the 'answer' is 'reject', got .*Accept t
         ),
     ],
 )
-def test_errors_in_rows(row: dict[str, object], message: str, tmp_path: Path):
+def test_errors_in_rows(row, message, tmp_path):
     if "label" in row or "options" in row:
         row = {"text": "a", **row}
     with pytest.raises(ValueError, match=message):
@@ -453,19 +452,19 @@ def test_errors_in_rows(row: dict[str, object], message: str, tmp_path: Path):
         (("", "accept"), ":1: expected 'answer' to be 'accept', .* got ''. Correct"),
     ],
 )
-def test_answers_that_contradict(answers, message: str, tmp_path: Path):
+def test_answers_that_contradict(answers, message, tmp_path):
     rows = [{"text": "a", "label": "x", "answer": answer} for answer in answers]
     with pytest.raises(ValueError, match=message):
         read_cats(write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows))))
 
 
-def test_bytes_of_another_encoding_are_found_on_their_line(tmp_path: Path):
+def test_bytes_of_another_encoding_are_found_on_their_line(tmp_path):
     path = write(tmp_path, "own.csv", "text,label\na,x\naÿ,x\n", "latin-1")
     with pytest.raises(ValueError, match=r"own\.csv:3: not utf-8 text"):
         read_cats(path)
 
 
-def test_long_fields(tmp_path: Path, monkeypatch):
+def test_long_fields(tmp_path, monkeypatch):
     text = "word " * 40_000  # more than csv takes by default
     path = write(tmp_path, "own.csv", f'text,label\n"{text}",x\n')
     assert read_labels(path) == [(text, ["x"])]
@@ -478,7 +477,7 @@ def test_long_fields(tmp_path: Path, monkeypatch):
         csv.field_size_limit(old)
 
 
-def test_examples_of_texts_have_nothing_predicted(tmp_path: Path, nlp: Language):
+def test_examples_of_texts_have_nothing_predicted(tmp_path, nlp):
     path = write(tmp_path, "own.csv", "text,label\nDon't.,x\n")
     (example,) = create_labelled_texts_reader(path=path)(nlp)
     assert example.reference.cats == {"x": 1.0}
@@ -498,16 +497,14 @@ HALF = "ab " * 200_000
         ("a.jsonl", json.dumps({"a": HALF * 2, "label": 1}), ["a"]),
     ],
 )
-def test_texts_that_spacy_does_not_take(
-    name: str, text: str, columns: list[str], tmp_path: Path
-):
+def test_texts_that_spacy_does_not_take(name, text, columns, tmp_path):
     path = write(tmp_path, name, text)
     with pytest.raises(ValueError, match=rf"{name}:\d: expected a text.*most.*got 1,2"):
         read_cats(path, text_columns=columns)
 
 
 @pytest.mark.parametrize("names", ["0,1", "1,0", ",0,1"])
-def test_names_that_pandas_gives_are_no_text(names: str, tmp_path: Path):
+def test_names_that_pandas_gives_are_no_text(names, tmp_path):
     row = "9,x,a text" if names.startswith(",") else "x,a text"
     path = write(tmp_path, "own.csv", f"{names}\n{row}\n")
     settings = {"text_columns": ["-1"], "label_column": "-2"}
@@ -521,7 +518,7 @@ HEADER, *ROWS = "sentiment,tweet", *["pos,a", "neg,b", "pos ,c"] * 3
 NUMBERS = {"text_columns": ["1"], "label_column": "0"}
 
 
-def test_names_of_columns_are_no_text(tmp_path: Path):
+def test_names_of_columns_are_no_text(tmp_path):
     path = write(tmp_path, "own.csv", "\n".join([HEADER, *ROWS, "neg,d"]))
     with pytest.raises(ValueError, match=r"csv:1: the label 'sentiment' .*Give the na"):
         read_cats(path, **NUMBERS)
@@ -537,12 +534,12 @@ def test_names_of_columns_are_no_text(tmp_path: Path):
     ],
     ids=["few rows", "a rare label", "twice", "not first"],
 )
-def test_a_rare_label_is_no_name_of_a_column(rows: list[str], tmp_path: Path):
+def test_a_rare_label_is_no_name_of_a_column(rows, tmp_path):
     path = write(tmp_path, "own.csv", "\n".join(rows))
     assert len(read_cats(path, **NUMBERS)) == len(rows)
 
 
-def test_a_pipe_is_not_read_for_its_labels(tmp_path: Path):
+def test_a_pipe_is_not_read_for_its_labels(tmp_path):
     path = tmp_path / "own.csv"
     os.mkfifo(path)
     with pytest.raises(ValueError, match="is read twice, so it should be a file"):
@@ -561,7 +558,7 @@ def test_a_pipe_is_not_read_for_its_labels(tmp_path: Path):
         ({"encoding": "utf-16"}, "'encoding' should be one that Python knows"),
     ],
 )
-def test_settings_that_cannot_be(settings: dict, message: str, tmp_path: Path):
+def test_settings_that_cannot_be(settings, message, tmp_path):
     path = write(tmp_path, "own.csv", "text,label\na,x\n")
     with pytest.raises(ValueError, match=message):
         create_labelled_texts_reader(path=path, **settings)

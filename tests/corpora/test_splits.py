@@ -54,20 +54,17 @@ def output(tmp_path: Path) -> Path:
     return tmp_path / "made" / "output"
 
 
-def test_own_files(files: dict[str, Path], output: Path):
+def test_own_files(files, output):
     paths = prepare_files(**files, lang="en", output=output)
     assert paths == {split: output / f"{split}.spacy" for split in files}
     assert contents(output).keys() == {"train.spacy", "dev.spacy", "test.spacy"}
     for split, path in paths.items():
-        assert [doc.text.split() for doc in load(path)] == [
-            [split],
-            ["Zoë", "slept"],
-            ["Yes"],
-        ]
+        texts = [doc.text.strip() for doc in load(path)]
+        assert texts == [split, "Zoë slept", "Yes"]
         assert all(doc.has_unknown_spaces for doc in load(path))
 
 
-def test_norms_are_those_of_the_language(tmp_path: Path, output: Path):
+def test_norms_are_those_of_the_language(tmp_path, output):
     file = tmp_path / "own.iob"
     file.write_text("लड़कियों O\n", encoding="utf-8")
     norms = {}
@@ -78,9 +75,7 @@ def test_norms_are_those_of_the_language(tmp_path: Path, output: Path):
     assert norms["hi"] != norms["xx"]
 
 
-def test_languages_that_need_a_tokenizer_package_work(
-    files: dict[str, Path], output: Path
-):
+def test_languages_that_need_a_tokenizer_package_work(files, output):
     assert prepare_files(**files, lang="ja", output=output)
 
 
@@ -91,30 +86,22 @@ def test_languages_that_need_a_tokenizer_package_work(
         ({"dev": Path("gone")}, FileNotFoundError, "no file .*gone.*'dev' names"),
     ],
 )
-def test_arguments_that_cannot_be(
-    files: dict[str, Path], output: Path, settings, error, message: str
-):
+def test_arguments_that_cannot_be(files, output, settings, error, message):
     with pytest.raises(error, match=message):
         prepare_files(**{**files, "lang": "en", **settings}, output=output)
     assert not output.exists()
 
 
-def test_a_test_split_of_other_files_does_not_stay(
-    files: dict[str, Path], output: Path
-):
+def test_a_test_split_of_other_files_does_not_stay(files, output):
     prepare_files(**files, lang="en", output=output)
     before = contents(output)
     with pytest.raises(ValueError, match=r"'test'.*test\.spacy' exists .* Give a test"):
-        prepare_files(
-            train=files["train"], dev=files["dev"], lang="en", output=output, force=True
-        )
+        prepare_files(**{**files, "test": None}, lang="en", output=output, force=True)
     assert contents(output) == before
 
 
 @pytest.mark.parametrize("split", ["train", "dev", "test"])
-def test_a_corpus_that_is_there_is_not_replaced(
-    files: dict[str, Path], output: Path, split: str
-):
+def test_a_corpus_that_is_there_is_not_replaced(files, output, split):
     output.mkdir(parents=True)
     (output / f"{split}.spacy").write_text("mine")
     with pytest.raises(FileExistsError, match=rf"{split}\.spacy\).*--force"):
@@ -125,9 +112,7 @@ def test_a_corpus_that_is_there_is_not_replaced(
 
 
 @pytest.mark.parametrize(("group", "size"), [("sentence", 1), ("document", 2)])
-def test_one_in_ten_sentences_or_documents_is_held_out(
-    tmp_path: Path, output: Path, group: str, size: int
-):
+def test_one_in_ten_sentences_or_documents_is_held_out(tmp_path, output, group, size):
     start = "-DOCSTART- O\n\n"
     texts = [f"w{i} B-{'AB'[i % 2]}\n\n" * size for i in range(60)]
     texts += ["Rare B-RARE\n\n" * size]
@@ -146,7 +131,7 @@ def test_one_in_ten_sentences_or_documents_is_held_out(
 
 
 def test_sentences_of_two_documents_are_not_joined_once_they_are_split(
-    tmp_path: Path, output: Path
+    tmp_path, output
 ):
     file = tmp_path / "own.iob"
     documents = ("".join(f"w{i}.{j} O\n\n" for j in range(4)) for i in range(30))
@@ -163,24 +148,17 @@ def test_sentences_of_two_documents_are_not_joined_once_they_are_split(
     assert "user_data" not in content
 
 
-def test_a_pipe_cannot_be_split(tmp_path: Path, output: Path):
+def test_a_pipe_cannot_be_split(tmp_path, output):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="is read twice, so it should be a file"):
         prepare_files(train=tmp_path / "pipe", lang="en", output=output)
 
 
+@pytest.mark.parametrize("is_there", [True, False])
 @pytest.mark.parametrize("split", ["train", "dev", "test"])
-def test_an_error_leaves_no_file(files: dict[str, Path], output: Path, split: str):
-    with files[split].open("a") as file:
-        file.write("broken\n")
-    with pytest.raises(ValueError, match=rf"{split}\.iob:7: expected at least 2"):
+def test_an_error_changes_no_file(files, output, split, is_there):
+    if is_there:
         prepare_files(**files, lang="en", output=output)
-    assert contents(output) == {}
-
-
-@pytest.mark.parametrize("split", ["train", "dev", "test"])
-def test_an_error_keeps_earlier_files(files: dict[str, Path], output: Path, split: str):
-    prepare_files(**files, lang="en", output=output)
     before = contents(output)
     for path in files.values():
         path.write_text("Other O\n")
@@ -190,7 +168,7 @@ def test_an_error_keeps_earlier_files(files: dict[str, Path], output: Path, spli
     assert contents(output) == before
 
 
-def test_an_empty_split_is_refused(files: dict[str, Path], output: Path):
+def test_an_empty_split_is_refused(files, output):
     files["dev"].write_text("\n")
     with pytest.raises(ValueError, match="The dev split has no sentence: give a"):
         prepare_files(**files, lang="en", output=output)
@@ -207,7 +185,7 @@ prepare_files(train=file, dev=file, lang="en", output=output)
 """
 
 
-def test_files_are_the_same_to_the_byte(files: dict[str, Path], tmp_path: Path):
+def test_files_are_the_same_to_the_byte(files, tmp_path):
     """In another process, too, where sets have another order."""
     file, other, output = files["train"], tmp_path / "other", tmp_path / "here"
     command = [sys.executable, "-c", PREPARE, str(file), str(other)]
@@ -263,7 +241,7 @@ def test_no_label_is_held_out_alone():
 
 
 @pytest.mark.parametrize("split", ["train", "dev"])
-def test_a_pipe_is_refused_before_the_work(split: str, tmp_path: Path):
+def test_a_pipe_is_refused_before_the_work(split, tmp_path):
     paths = {"train": tmp_path / "train.csv", "dev": tmp_path / "dev.csv"}
     for name, path in paths.items():
         if name == split:
@@ -274,7 +252,7 @@ def test_a_pipe_is_refused_before_the_work(split: str, tmp_path: Path):
         prepare_texts(**paths, lang="en", output=tmp_path / "made")
 
 
-def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
+def test_large_splits_are_folders_of_files(tmp_path, monkeypatch):
     monkeypatch.setattr(splits, "MAX_SIZE", 60 * 12)
     paths = {"train": tmp_path / "train.csv", "test": tmp_path / "test.csv"}
     for path, n in zip(paths.values(), (160, 60), strict=True):
@@ -301,9 +279,7 @@ def test_large_splits_are_folders_of_files(tmp_path: Path, monkeypatch):
         assert len(list(read_docs(made["train"], nlp.vocab))) == 144
 
 
-def test_a_folder_of_other_files_is_refused_before_the_work(
-    files: dict[str, Path], output: Path
-):
+def test_a_folder_of_other_files_is_refused_before_the_work(files, output):
     (output / "dev.spacy").mkdir(parents=True)
     (output / "dev.spacy" / "mine.txt").touch()
     files["train"].write_text("broken")
@@ -312,7 +288,7 @@ def test_a_folder_of_other_files_is_refused_before_the_work(
     assert (output / "dev.spacy" / "mine.txt").exists()
 
 
-def test_files_of_a_split_are_in_memory_one_at_a_time(tmp_path: Path, monkeypatch):
+def test_files_of_a_split_are_in_memory_one_at_a_time(tmp_path, monkeypatch):
     made: WeakSet[DocBin] = WeakSet()
 
     class Counted(DocBin):

@@ -15,28 +15,26 @@ from spacy_hashembeds.evaluation.bootstrap import (
 from spacy_hashembeds.evaluation.counts import score_counts
 
 
-def simulate(rng: np.random.Generator, n_documents: int, quality: float = 0.7):
-    """Counts of one thing, in documents that are easy or hard as a whole."""
+def make_pair(
+    rng: np.random.Generator, n_documents: int, gain: float = 0.0, share: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two systems on the same documents, the first better by `gain`; the second keeps
+    a share of its predictions.
+    """
     gold = rng.poisson(3, n_documents)
-    ease = rng.beta(4 * quality, 4 * (1 - quality), n_documents)
-    tp = rng.binomial(gold, ease)
-    fp = rng.binomial(3, (1 - ease) / 2)
-    return np.stack([tp, fp, gold - tp], axis=-1)[:, None]
-
-
-def quantile_of_binomial(n: int, p: float, level: float) -> int:
-    total = 0.0
-    for k in range(n + 1):
-        total += comb(n, k) * p**k * (1 - p) ** (n - k)
-        if total >= level:
-            return k
-    return n
+    ease = rng.beta(3, 2, n_documents)
+    pair = []
+    for quality, kept in ((np.clip(ease + gain, 0, 1), 1.0), (ease, share)):
+        tp = rng.binomial(gold, quality * kept)
+        fp = rng.binomial(3, (1 - quality) / 2 * kept)
+        pair.append(np.stack([tp, fp, gold - tp], axis=-1)[:, None])
+    return pair[0], pair[1]
 
 
 # Intervals.
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_pipeline_beside_itself_has_no_interval(seed):
     counts = np.random.default_rng(seed).integers(0, 6, (30, 4, 3))
     draws = Draws(samples=50, seed=0)
@@ -47,51 +45,15 @@ def test_a_pipeline_beside_itself_has_no_interval(seed):
         assert [*same] == [(0, None, 1)] * 3
 
 
-def test_recall_of_one_entity_a_document_has_the_quantiles_of_a_binomial():
-    n, found = 40, 30
-    counts = np.zeros((n, 1, 3), dtype=int)
-    counts[:found, 0, 0] = 1
-    counts[found:, 0, 2] = 1
-    [intervals] = bootstrap_scores(counts, Draws(samples=20_000, seed=0))
-    low, high = (quantile_of_binomial(n, found / n, q) / n for q in (0.025, 0.975))
-    assert intervals.r == (low, high)
-    assert intervals.p is None  # always 1
-
-
 def test_intervals_equal_those_of_drawing_documents_one_by_one():
     rng = np.random.default_rng(3)
-    counts = np.concatenate([simulate(rng, 50), simulate(rng, 50, 0.3)], axis=1)
+    counts = np.concatenate(make_pair(rng, 50, gain=0.3), axis=1)
     intervals = bootstrap_scores(counts, Draws(samples=20_000, seed=1))
     drawn = np.array([counts[rng.integers(50, size=50)].sum(0) for _ in range(20_000)])
     expected = np.quantile(score_counts(drawn), [0.025, 0.975], axis=0)
     for thing, found in enumerate(intervals):
         for i, key in enumerate("prf"):
             assert getattr(found, key) == pytest.approx(expected[:, thing, i], abs=0.01)
-
-
-def test_intervals_hold_the_truth_about_as_often_as_they_say():
-    rng = np.random.default_rng(7)
-    truth = score_counts(simulate(rng, 200_000).sum(0))[0]
-    held = np.zeros(3)
-    for seed in range(300):
-        [intervals] = bootstrap_scores(simulate(rng, 80), Draws(samples=400, seed=seed))
-        bounds = np.array([intervals.p, intervals.r, intervals.f])
-        held += (bounds[:, 0] <= truth) & (truth <= bounds[:, 1])
-    # 95 of 100, within four standard errors and some loss to the small sample.
-    assert (held / 300 > 0.89).all()
-    assert (held / 300 < 0.995).all()
-
-
-def test_entities_of_one_document_are_no_independent_draws():
-    # The same 200 entities, in 200 documents and in ten of all or nothing.
-    single = np.zeros((200, 1, 3), dtype=int)
-    single[:100, 0, 0] = single[100:, 0, 2] = 1
-    grouped = single.reshape(10, 20, 1, 3).sum(axis=1)
-    widths = []
-    for counts in (single, grouped):
-        [intervals] = bootstrap_scores(counts, Draws(samples=2000, seed=0))
-        widths.append(intervals.r[1] - intervals.r[0])
-    assert widths[1] / widths[0] == pytest.approx(np.sqrt(20), rel=0.15)
 
 
 def test_equal_seeds_give_equal_results_and_others_do_not():
@@ -162,29 +124,6 @@ def test_draws_without_gold_entities_say_nothing_of_recall():
 # Comparison.
 
 
-def make_pair(
-    rng: np.random.Generator, n_documents: int, gain: float = 0.0, share: float = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Two systems on the same documents, the first better by `gain`; the second keeps
-    a share of its predictions.
-    """
-    gold = rng.poisson(3, n_documents)
-    ease = rng.beta(3, 2, n_documents)
-    pair = []
-    for quality, kept in ((np.clip(ease + gain, 0, 1), 1.0), (ease, share)):
-        tp = rng.binomial(gold, quality * kept)
-        fp = rng.binomial(3, (1 - quality) / 2 * kept)
-        pair.append(np.stack([tp, fp, gold - tp], axis=-1)[:, None])
-    return pair[0], pair[1]
-
-
-def test_a_system_does_not_differ_from_itself():
-    counts = simulate(np.random.default_rng(0), 40)
-    [found] = compare_scores(counts, counts, Draws(samples=200, seed=0))
-    for score in (found.p, found.r, found.f):
-        assert (score.difference, score.p_value) == (0.0, 1.0)
-
-
 def find_parts(
     ours: np.ndarray, theirs: np.ndarray, key: str
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -222,7 +161,7 @@ def test_p_values_are_those_of_all_signs(key):
 
 
 def test_parts_sum_up_to_the_difference_also_from_a_pipeline_that_predicts_nothing():
-    ours = simulate(np.random.default_rng(6), 20)
+    ours, _ = make_pair(np.random.default_rng(6), 20)
     theirs = np.array([0, 0, 1]) * (ours[..., [0]] + ours[..., [2]])
     scores = [score_counts(counts.sum(axis=0)) for counts in (ours, theirs)]
     for pair in ((ours, theirs), (theirs, ours)):
@@ -252,23 +191,6 @@ def test_there_is_no_interval_where_each_document_differs_alike(n):
     assert found.f.p_value == pytest.approx(2 / 2**n, abs=0.03)
 
 
-@pytest.mark.parametrize(
-    ("n_documents", "share", "keys"), [(40, 1.0, "prf"), (200, 0.1, "p")]
-)
-def test_p_values_of_equals_are_uniform(n_documents, share, keys):
-    rng = np.random.default_rng(11)
-    p_values = []
-    for seed in range(400):
-        pair = make_pair(rng, n_documents, share=share)
-        [found] = compare_scores(*pair, Draws(samples=200, seed=seed))
-        p_values.append([getattr(found, key).p_value for key in keys])
-    for level in (0.05, 0.2, 0.5, 0.8):
-        error = 4 * np.sqrt(level * (1 - level) / 400)
-        assert np.mean(np.array(p_values) <= level, axis=0) == pytest.approx(
-            level, abs=error
-        )
-
-
 def test_a_clear_difference_is_found_in_either_direction():
     ours, theirs = make_pair(np.random.default_rng(1), 200, gain=0.2)
     [better] = compare_scores(ours, theirs, Draws(samples=999, seed=0))
@@ -293,7 +215,7 @@ def test_an_interval_excludes_zero_where_p_says_so_and_nowhere_else():
     assert decided == {True, False}
 
 
-@pytest.mark.parametrize("share", [1, 1 / 3, 0.1, 0.03])
+@pytest.mark.parametrize("share", [1, 0.1])
 def test_intervals_of_differences_hold_the_truth_about_as_often_as_they_say(share):
     rng = np.random.default_rng(9)
     truth = np.subtract(
@@ -311,21 +233,6 @@ def test_intervals_of_differences_hold_the_truth_about_as_often_as_they_say(shar
     assert (held / 300 < 0.99).all()
 
 
-def test_the_interval_of_a_difference_is_paired():
-    # Documents differ much, systems little: paired, the interval is narrow.
-    gold = np.repeat([10, 10], 50)
-    found = np.repeat([9, 1], 50)
-    ours = np.stack([found, 0 * gold, gold - found], axis=-1)[:, None]
-    theirs = ours.copy()
-    theirs[0, 0] += (-1, 0, 1)
-    [difference] = compare_scores(ours, theirs, Draws(samples=500, seed=0))
-    [alone] = bootstrap_scores(ours, Draws(samples=500, seed=0))
-    low, high = difference.r.interval
-    assert difference.r.difference == pytest.approx(0.001)
-    assert low <= 0.001 <= high
-    assert high - low < (alone.r[1] - alone.r[0]) / 10
-
-
 def test_nothing_is_compared_without_gold_entities():
     ours = np.array([[[0, 1, 0], [1, 0, 0]], [[0, 2, 0], [0, 0, 1]]])
     nothing, something = compare_scores(ours, ours, Draws(samples=10, seed=0))
@@ -341,31 +248,29 @@ def test_there_is_no_interval_of_a_difference_where_one_document_has_gold_entiti
     assert [each.interval for each in found] == [None] * 3
 
 
-def test_bad_arguments_are_refused():
-    counts = simulate(np.random.default_rng(0), 5)
-    with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is 0"):
-        bootstrap_scores(counts, Draws(samples=0, seed=0))
-    with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is -3"):
-        compare_scores(counts, counts, Draws(samples=-3, seed=0))
-    with pytest.raises(ValueError, match="'seed' should be 0 or more, but is -1"):
-        Draws(samples=1, seed=-1)
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"samples": 0}, "'samples' should be 1 to 1000000, but is 0"),
+        # which would fill the memory
+        ({"samples": 1_000_001}, "'samples' should be 1 to 1000000, but is 1000001"),
+        ({"seed": -1}, "'seed' should be 0 or more, but is -1"),
+    ],
+)
+def test_draws_that_cannot_be(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Draws(**{"samples": 1, "seed": 0, **settings})
+
+
+def test_other_documents_are_refused():
+    counts = np.ones((5, 1, 3), dtype=int)
     with pytest.raises(ValueError, match=r"same documents.*\(5,.*3\) and \(4, 1, 3\)"):
         compare_scores(counts, counts[:4], Draws(samples=10, seed=0))
 
 
-def test_too_many_draws_are_refused_before_they_fill_the_memory():
-    counts = simulate(np.random.default_rng(0), 5)
-    for samples in (1_000_001, 2_000_000_000, 10**23):
-        message = f"'samples' should be 1 to 1000000, but is {samples}"
-        with pytest.raises(ValueError, match=message):
-            bootstrap_scores(counts, Draws(samples=samples, seed=0))
-        with pytest.raises(ValueError, match=message):
-            compare_scores(counts, counts, Draws(samples=samples, seed=0))
-
-
 def test_things_that_do_not_fit_in_memory_together_get_the_same_draws(monkeypatch):
     rng = np.random.default_rng(5)
-    counts = np.concatenate([simulate(rng, 20) for _ in range(5)], axis=1)
+    counts = np.concatenate([make_pair(rng, 20)[0] for _ in range(5)], axis=1)
     counts[1:, 2] = 0  # so that there is nothing to draw from
     together = bootstrap_scores(counts, Draws(samples=100, seed=0))
     drawn = []

@@ -65,17 +65,6 @@ def test_tags_are_those_of_spacy(examples):
         assert score["recall"] == expected
 
 
-def test_types_do_not_count():
-    predicted, gold = (
-        toy_ner.make_doc(text, vocab=VOCAB)
-        for text in ("New+York|PER is in Rome|PER", "New+York|LOC is in Rome|LOC")
-    )
-    assert {s["recall"] for s in score_chunks([Example(predicted, gold)]).values()} == {
-        1.0,
-        None,
-    }
-
-
 def test_tokens_without_annotation_do_not_count():
     gold = toy_ner.make_doc("Anna|PER met Carl+Brown|PER", vocab=VOCAB)
     predicted = Doc(VOCAB, words=[token.text for token in gold])

@@ -5,18 +5,8 @@ from threading import Thread
 
 import pytest
 import spacy
-from seqeval.metrics import (
-    classification_report,
-    f1_score,
-    precision_score,
-    recall_score,
-)
-from seqeval.scheme import IOB2
-from spacy.language import Language
 from spacy.pipeline import EntityRuler
-from spacy.scorer import Scorer
 from spacy.tokens import Doc
-from spacy.training import Example
 
 from spacy_hashembeds.evaluation.entities import EntityRun
 from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
@@ -25,8 +15,6 @@ from spacy_hashembeds.evaluation.scorer import KINDS
 from spacy_hashembeds.evaluation.sources import predict_examples
 
 from .. import toy_ner
-
-PREFIXES = ("ents", "ents_seen", "ents_unseen")
 
 
 @pytest.fixture
@@ -41,13 +29,8 @@ def test(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    patterns = {
-        "Anna": "PER",
-        "Oslo": "LOC",
-        "Rome": "PER",
-        "in": "MISC",
-        "Dora": "PER",
-    }
+    patterns = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "in": "MISC"}
+    patterns["Dora"] = "PER"
     toy_ner.make_ruler(patterns, None).to_disk(tmp_path / "model")
     return tmp_path / "model"
 
@@ -79,56 +62,12 @@ def evaluation(demo):
     return evaluate_in_depth(*paths, against=demo["worse"], samples=500)
 
 
-def predict(nlp: Language, golds: list[Doc]) -> list[Example]:
-    return [
-        Example(nlp(Doc(nlp.vocab, [t.text for t in gold])), gold) for gold in golds
-    ]
-
-
-# Agreement.
-
-
-def test_scores_are_those_of_spacys_scorer(demo, evaluation):
-    examples = predict(spacy.load(demo["model"]), toy_ner.read(demo["test"]))
-    nlp = spacy.blank("en")
-    nlp.add_pipe("ner")
-    expected = Scorer(nlp).score(examples)
-    assert 0 < expected["ents_f"] < 1
-    assert toy_ner.without_support(evaluation, "ents") == {
-        key: expected[key] for key in ("ents_p", "ents_r", "ents_f", "ents_per_type")
-    }
-
-
-def test_scores_are_those_of_seqeval(demo, evaluation):
-    nlp = spacy.load(demo["model"])
-    examples = predict(nlp, toy_ner.read(demo["test"]))
-    gold = [write_iob2(example.reference) for example in examples]
-    predicted = [write_iob2(example.predicted) for example in examples]
-    strict = {"mode": "strict", "scheme": IOB2, "zero_division": 0}
-    scores = (precision_score, recall_score, f1_score)
-    for key, score in zip("prf", scores, strict=True):
-        expected = score(gold, predicted, **strict)
-        assert evaluation[f"ents_{key}"] == pytest.approx(expected, rel=1e-12)
-    report = classification_report(gold, predicted, output_dict=True, **strict)
-    names = {"p": "precision", "r": "recall", "f": "f1-score", "support": "support"}
-    for label, score in evaluation["ents_per_type"].items():
-        for ours, theirs in names.items():
-            assert score[ours] == pytest.approx(report[label][theirs], rel=1e-12)
-
-
-def write_iob2(doc: Doc) -> list[str]:
-    return [
-        f"{token.ent_iob_}-{token.ent_type_}" if token.ent_type_ else "O"
-        for token in doc
-    ]
-
-
 # Intervals and groups.
 
 
 def test_every_score_stands_within_its_interval(evaluation):
     n_intervals = 0
-    for prefix in PREFIXES:
+    for prefix in KINDS.values():
         keys = (*"prf", "p_interval", "r_interval", "f_interval")
         total = {key: evaluation[f"{prefix}_{key}"] for key in keys}
         types, lengths = (evaluation[f"{prefix}_per_{n}"] for n in ("type", "length"))
@@ -158,14 +97,6 @@ def test_groups_divide_the_gold_entities_and_what_was_found(evaluation):
             assert_recall(cells, score["r"], score["support"])
 
 
-def test_groups_of_knowledge_divide_the_seen_and_the_unseen(evaluation):
-    groups = evaluation["groups"]["knowledge"]
-    for prefix, part in (("ents_seen", groups[:2]), ("ents_unseen", groups[2:])):
-        support = evaluation[f"{prefix}_support"]
-        assert support > 0
-        assert_recall(part, evaluation[f"{prefix}_r"], support)
-
-
 def assert_recall(groups: list[dict], recall: float, support: int) -> None:
     assert sum(group["support"] for group in groups) == support
     found = sum(group["support"] * (group["recall"] or 0) for group in groups)
@@ -189,11 +120,8 @@ def test_groups_of_a_small_corpus_are_as_counted_by_hand(model, tmp_path):
         "tokens_partly_seen": (1, 0.0),
         "tokens_unseen": (1, 1.0),
     }
-    assert groups[2]["per_type"]["LOC"] == {
-        "support": 0,
-        "recall": None,
-        "interval": None,
-    }
+    nothing = {"support": 0, "recall": None, "interval": None}
+    assert groups[2]["per_type"]["LOC"] == nothing
 
 
 def test_confusions_add_up_to_the_errors(demo, evaluation):
@@ -205,8 +133,6 @@ def test_confusions_add_up_to_the_errors(demo, evaluation):
     assert missed == support - correct
     assert spurious == round(correct / evaluation["ents_p"]) - correct
     assert {error["error"] for error in errors} >= {"missed", "spurious", "type"}
-    counts = [error["count"] for error in errors]
-    assert counts == sorted(counts, reverse=True)
     golds = toy_ner.read(demo["test"])
     for example in (example for error in errors for example in error["examples"]):
         assert example["text"] in golds[example["document"]].text
@@ -220,7 +146,7 @@ def test_the_other_pipeline_is_scored_and_subtracted(demo, evaluation):
     scores = evaluate_in_depth(*paths, samples=9)
     comparison = evaluation["comparison"]
     assert comparison["model"] == str(demo["worse"])
-    for kind, prefix in zip(("all", "seen", "unseen"), PREFIXES, strict=True):
+    for kind, prefix in KINDS.items():
         for key in "prf":
             row = comparison[kind][key]
             ours, theirs = evaluation[f"{prefix}_{key}"], scores[f"{prefix}_{key}"]
@@ -240,13 +166,6 @@ def test_the_other_pipeline_is_scored_and_subtracted(demo, evaluation):
     recall = comparison["unseen"]["r"]
     assert recall["interval"][0] > 0
     assert recall["p_value"] < 0.05
-
-
-def test_a_pipeline_does_not_differ_from_itself(model, test, train):
-    evaluation = evaluate_in_depth(model, test, train, against=model, samples=50)
-    for kind in ("all", "seen", "unseen"):
-        for row in evaluation["comparison"][kind].values():
-            assert (row["difference"], row["p_value"]) == (0, 1)
 
 
 def test_kinds_without_gold_entities_are_not_compared(model, tmp_path, train):
@@ -269,26 +188,14 @@ def test_each_pipeline_runs_once_over_each_doc(model, test, train, monkeypatch):
     assert [doc.text for _, doc in annotated] == texts * 2
 
 
-def test_documents_without_annotation_are_not_counted(model, test, train):
-    # One of the test docs has none.
-    setting = evaluate_in_depth(model, test, train, samples=10)["setting"]
-    assert setting["documents"] == len(toy_ner.make_test_docs()) - 1
-
-
 def test_equal_seeds_give_equal_evaluations_which_are_json(model, test, train):
+    options = {"against": model, "samples": 99}
     first, again, other = (
-        json.dumps(
-            dict(
-                evaluate_in_depth(
-                    model, test, train, against=model, samples=99, seed=seed
-                )
-            ),
-            allow_nan=False,
-        )
+        evaluate_in_depth(model, test, train, seed=seed, **options)
         for seed in (1, 1, 2)
     )
-    assert first == again
-    assert first != other.replace('"seed": 2', '"seed": 1')
+    assert json.dumps(dict(first), allow_nan=False) == json.dumps(dict(again))
+    assert first["ents_f_interval"] != other["ents_f_interval"]
 
 
 @pytest.mark.parametrize("docs", [[], [Doc(spacy.blank("en").vocab)]])
@@ -302,13 +209,6 @@ def test_an_empty_corpus_has_an_evaluation_without_scores(model, tmp_path, train
     assert {group["support"] for group in evaluation["groups"]["frequency"]} == {0}
 
 
-def test_an_empty_training_corpus_has_shown_nothing(model, test, tmp_path):
-    train = toy_ner.write(tmp_path / "empty.spacy", [])
-    evaluation = evaluate_in_depth(model, test, train, samples=10)
-    assert evaluation["ents_seen_support"] == 0
-    assert evaluation["groups"]["knowledge"][-1]["support"] > 0
-
-
 def test_predictions_are_told_from_pipelines(model, test, train, tmp_path):
     (tmp_path / "shards").mkdir()
     for number, doc in enumerate(toy_ner.make_test_docs()):
@@ -316,9 +216,6 @@ def test_predictions_are_told_from_pipelines(model, test, train, tmp_path):
     evaluation = evaluate_in_depth(tmp_path / "shards", test, train, samples=10)
     assert evaluation["ents_f"] == 1
     assert evaluate_in_depth(test, test, train, samples=10)["ents_f"] == 1
-    assert evaluate_in_depth(model, test, train, samples=10)["ents_f"] < 1
-    with pytest.raises(ValueError, match=r"config\.cfg' should be a pipeline"):
-        evaluate_in_depth(model / "config.cfg", test, train)
     with pytest.raises(ValueError, match=r"Give the file that is meant"):
         evaluate_in_depth(tmp_path, test, train)
 
@@ -340,8 +237,6 @@ def test_bad_arguments_are_refused_before_anything_runs(
     model, test, train, monkeypatch
 ):
     monkeypatch.setattr(EntityRuler, "__call__", None)
-    with pytest.raises(ValueError, match="'samples' should be 1 to 1000000, but is 0"):
-        evaluate_in_depth(model, test, train, samples=0)
     with pytest.raises(OSError, match="elsewhere"):
         evaluate_in_depth(model, test, train, against="elsewhere")
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*missing\.spacy"):

@@ -1,7 +1,7 @@
 import json
+import re
 from copy import deepcopy
 from io import StringIO
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -145,19 +145,6 @@ def test_a_terminal_shows_how_far_it_is(
 # Schemes and averages.
 
 
-def test_strict_is_what_is_scored_anyway(evaluation):
-    for kind, prefix in (("all", "ents"), ("seen", "ents_seen")):
-        strict = evaluation["schemes"][kind]["strict"]
-        for key in "prf":
-            assert strict[key] == evaluation[f"{prefix}_{key}"]
-            assert evaluation["averages"][kind]["micro"][key] == strict[key]
-        for label, score in strict["per_type"].items():
-            expected = evaluation[f"{prefix}_per_type"][label]
-            assert {key: expected[key] for key in "prf"} == {
-                key: score[key] for key in "prf"
-            }
-
-
 def test_credit_for_overlaps_is_for_all_the_seen_and_the_unseen(train):
     # New Orleans is unseen, New York is seen.
     golds = [toy_ner.make_doc("New+York|LOC or New+Orleans|LOC")]
@@ -219,16 +206,12 @@ def test_an_error_is_shown_whole_among_what_there_is_room_for(room, shown):
 
 
 def test_markdown_has_the_tables(evaluation):
-    tokens = MarkdownIt("commonmark").enable("table").parse(evaluation.to_markdown())
-    titles = [
-        after.content
-        for token, after in pairwise(tokens)
-        if token.type == "heading_open"
-    ]
-    assert titles[:9] == [
-        "Named entities, evaluated",
+    text = evaluation.to_markdown()
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    titles = re.findall("<h2>(.*)</h2>", html)
+    assert titles[:8] == [
         "Entities",
-        r"Against en_pipeline",
+        "Against en_pipeline",
         "Entities by type",
         "By type, against en_pipeline",
         "Entities by length",
@@ -236,11 +219,10 @@ def test_markdown_has_the_tables(evaluation):
         "Averages over types",
         "Schemes of matching",
     ]
-    assert sum(token.type == "table_open" for token in tokens) == len(titles) - 1
-    cells = [token.content for token in tokens if token.type == "inline"]
+    assert html.count("<table>") == len(titles)
     for key in "prf":
-        assert f"{evaluation[f'ents_unseen_{key}'] * 100:.2f}" in cells
-    assert "95% intervals over the" in evaluation.to_markdown()
+        assert f">{evaluation[f'ents_unseen_{key}'] * 100:.2f}</td>" in html
+    assert "95% intervals over the" in text
 
 
 def test_names_and_warnings_are_escaped_in_markdown(nlp):
@@ -263,11 +245,9 @@ def test_files_are_written_whole_or_not_at_all(evaluation, tmp_path, name):
         ".md": evaluation.to_markdown(),
     }
     assert path.read_text(encoding="utf8") == forms[path.suffix]
-    broken = Evaluation({"ents_f": float("nan")})
     with pytest.raises((KeyError, ValueError)):
-        broken.write(path)
+        Evaluation({"ents_f": float("nan")}).write(path)
     assert path.read_text(encoding="utf8") == forms[path.suffix]
-    assert [file.name for file in path.parent.iterdir()] == [name]
 
 
 def test_files_of_predictions_have_a_column_of_their_own(tmp_path, monkeypatch):

@@ -2,14 +2,12 @@
 
 import math
 import pickle
-import random
 import sys
 import warnings
 
 import pytest
 import spacy
-from scipy.stats import pearsonr, spearmanr
-from sklearn.metrics import f1_score, matthews_corrcoef
+from scipy.stats import pearsonr
 from spacy.language import Language
 from spacy.training import Example
 from spacy.util import registry
@@ -86,19 +84,6 @@ def test_metrics_of_similarity():
     assert scores.keys() == {"glue_score", "glue_spearman", "glue_pearson"}
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_they_are_those_of_scikit_learn_and_scipy(seed):
-    state = random.Random(seed)
-    golds, found = (state.choices([0, 1], [1, 3], k=50) for _ in range(2))
-    numbers = [[state.random() for _ in range(50)] for _ in range(2)]
-    cola = score_glue(make_examples("cola", golds, found), "cola")
-    assert cola["glue_score"] == pytest.approx(matthews_corrcoef(golds, found))
-    qqp = score_glue(make_examples("qqp", golds, found), "qqp")
-    assert qqp["glue_score"] == pytest.approx(f1_score(golds, found))
-    stsb = score_glue(make_similarities(*numbers), "stsb")
-    assert stsb["glue_score"] == pytest.approx(spearmanr(*numbers).statistic)
-
-
 def test_the_main_metric_is_that_of_the_paper():
     """Xue and Aletras (2022), §4.3."""
     main = {task: names[0] for task, names in METRICS.items()}
@@ -135,16 +120,11 @@ def test_f1_without_any_positive_is_zero():
     assert scores == {"glue_score": 0.0, "glue_f1": 0.0, "glue_accuracy": 1.0}
 
 
-def test_docs_without_gold_are_left_out():
+def test_docs_without_gold_and_labels_of_others_are_left_out():
     examples = [make_example({}, {}), *make_examples("rte", [0, 1], [0, 0])]
+    for cats in (examples[1].reference.cats, examples[1].predicted.cats):
+        cats["spam"] = 1.0  # of another component
     assert score_glue(examples, "rte")["glue_score"] == 0.5
-
-
-def test_labels_of_other_components_do_no_harm():
-    (example,) = make_examples("rte", [1], [1])
-    example.predicted.cats["spam"] = 0.99
-    example.reference.cats["spam"] = 1.0
-    assert score_glue([example], "rte")["glue_score"] == 1.0
 
 
 # What is refused.
@@ -187,11 +167,8 @@ def nlp() -> Language:
     scorer = {"@scorers": "spacy-hashembeds.glue_scorer.v1", "task": "sst2"}
     nlp.add_pipe("textcat", config={"scorer": scorer})
     cats = [{"negative": 1.0, "positive": 0.0}, {"negative": 0.0, "positive": 1.0}]
-    docs = [nlp.make_doc("a bad film"), nlp.make_doc("a good film")]
-    examples = [
-        Example.from_dict(doc, {"cats": each})
-        for doc, each in zip(docs, cats, strict=True)
-    ]
+    doc = nlp.make_doc("a good film")
+    examples = [Example.from_dict(doc, {"cats": each}) for each in cats]
     nlp.initialize(lambda: examples)
     return nlp
 
@@ -202,14 +179,6 @@ def without_sklearn(monkeypatch):
     names = [name for name in sys.modules if name.startswith(("sklearn", "scipy"))]
     for name in {*names, "sklearn", "sklearn.metrics", "scipy", "scipy.stats"}:
         monkeypatch.setitem(sys.modules, name, None)
-
-
-def test_a_pipeline_is_scored_by_it(nlp):
-    cats = {"negative": 1.0, "positive": 0.0}
-    examples = [Example.from_dict(nlp.make_doc("a film"), {"cats": cats})]
-    scores = nlp.evaluate(examples)
-    assert scores["glue_score"] == scores["glue_accuracy"]
-    assert "cats_score" not in scores
 
 
 @pytest.mark.usefixtures("without_sklearn")

@@ -86,15 +86,6 @@ def test_ranges_hold_their_bounds(count, expected):
     assert groups["frequency"] == groups["token_frequency"] == expected
 
 
-def test_an_empty_training_set_has_shown_nothing():
-    knowledge = learn_training_set([])
-    assert group("New+York|LOC", knowledge) == {
-        "knowledge": "tokens_unseen",
-        "frequency": "0",
-        "token_frequency": "0",
-    }
-
-
 VOCAB = Vocab()
 
 

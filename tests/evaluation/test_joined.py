@@ -88,18 +88,18 @@ def test_what_may_be_chance_is_not_warned_of(nlp):
     assert evaluation["warnings"] == []
 
 
-def test_who_was_trained_on_texts_is_not_told_to_be(nlp, golds):
-    train = {"@readers": "spacy-hashembeds.JoinedCorpus.v1"}
-    nlp.config["corpora"] = {"train": train}
+@pytest.mark.parametrize(
+    ("train", "is_told"),
+    [
+        ({"@readers": "spacy-hashembeds.JoinedCorpus.v1"}, False),
+        ("${corpora.mine}", True),  # which says nothing of training
+    ],
+)
+def test_who_was_trained_on_texts_is_not_told_to_be(nlp, golds, train, is_told):
+    nlp.config["corpora"] = {"train": train, "mine": {}}
     (warning,) = evaluate(nlp, golds, samples=100)["warnings"]
     assert warning.startswith("In texts of 10 sentences F1 is 69.1%")
-    assert "JoinedCorpus" not in warning
-
-
-def test_a_corpus_that_is_a_variable_says_nothing_of_training(nlp, golds):
-    nlp.config["corpora"] = {"train": "${corpora.mine}", "mine": {}}
-    (warning,) = evaluate(nlp, golds, samples=100)["warnings"]
-    assert "JoinedCorpus" in warning
+    assert ("JoinedCorpus" in warning) is is_told
 
 
 def test_the_difference_is_tested_over_texts_that_both_have_whole(nlp, golds):
@@ -160,9 +160,3 @@ def test_what_cannot_be_joined(nlp, golds):
             evaluate(predictions, corpus, join=3)
     with pytest.raises(ValueError, match="'join' should be 0 or more, but is -1"):
         evaluate(nlp, golds, join=-1)
-
-
-def test_nothing_that_is_given_is_changed(nlp, golds):
-    before = [gold.to_bytes() for gold in golds]
-    evaluate(nlp, golds, samples=10)
-    assert [gold.to_bytes() for gold in golds] == before

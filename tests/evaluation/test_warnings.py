@@ -1,8 +1,8 @@
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import spacy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
@@ -38,34 +38,26 @@ def test_what_can_be_scored_needs_no_warning(model):
     assert warn(model, [toy_ner.make_doc("Anna in Rome|PER")]) == []
 
 
-def test_an_empty_gold_corpus(model):
-    (text,) = warn(model, [])
-    assert text == f"The gold corpus '{model.parent}/test.spacy' holds no documents."
+PLAIN = Doc(Vocab(), words=["Anna", "sings"])
 
 
-def test_gold_without_annotation(model):
-    plain = spacy.blank("en").make_doc("Anna in Rome")
-    (text,) = warn(model, [plain] * 2)
-    assert text.startswith("None of the 2 documents in ")
-    assert text.endswith("test.spacy' has entity annotation.")
-
-
-def test_gold_without_entities(model):
-    (text,) = warn(model, [toy_ner.make_doc("Anna is here")])
-    assert text.startswith("There is not one gold entity in the 1 document of '")
-
-
-def test_no_predictions(model):
-    (text,) = warn(model, [toy_ner.make_doc("Dora|PER")])
-    assert f"'{model}' predicts not one entity" in text
-    assert text.endswith("should be in the pipeline, and trained on such texts.")
-
-
-def test_no_label_in_common(model):
-    docs = [toy_ner.make_doc("Anna|person in Oslo|location", spaces=False)]
+@pytest.mark.parametrize(
+    ("docs", "message"),
+    [
+        ([], "The gold corpus '.*/test.spacy' holds no documents.$"),
+        ([PLAIN] * 2, "None of the 2 documents in '.*' has entity annotation.$"),
+        (["Anna is here"], "There is not one gold entity in the 1 document of '"),
+        (["Dora|PER"], "'.*model' predicts not one entity.* trained on such texts.$"),
+        (
+            ["Anna|person Oslo|location"],
+            "The.* LOC, PER, and .* location, person.$",
+        ),
+    ],
+)
+def test_what_cannot_be_scored_is_told(model, docs, message):
+    docs = [toy_ner.make_doc(doc) if isinstance(doc, str) else doc for doc in docs]
     (text,) = warn(model, docs)
-    assert f"'{model}' predicts LOC, PER, and '" in text
-    assert text.endswith("test.spacy' has location, person.")
+    assert re.match(message, text)
 
 
 def test_training_without_entities(model):
