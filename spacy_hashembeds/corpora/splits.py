@@ -221,8 +221,14 @@ def _write_docs(
 
 
 def _fill(documents: Iterator[Any], task: Task, lang: str) -> DocBin:
-    # For each file a vocabulary of its own, which else would have all words.
-    loaded = _load(task, lang)
+    try:
+        # For each file a vocabulary of its own, which else would have all words.
+        loaded = task.load(lang)
+    except ImportError as err:
+        raise ValueError(
+            "'lang' should be the code of a language that spaCy can load here, such as "
+            f"'en', or 'xx' where there is none, but is {lang!r}. {err}"
+        ) from None
     doc_bin, size = DocBin(attrs=task.attrs, store_user_data=True), 0
     has_data = False
     for document in documents:
@@ -234,16 +240,6 @@ def _fill(documents: Iterator[Any], task: Task, lang: str) -> DocBin:
             break
     doc_bin.store_user_data = has_data  # or there is none to write
     return doc_bin
-
-
-def _load(task: Task, lang: str) -> Any:
-    try:
-        return task.load(lang)
-    except ImportError as err:
-        raise ValueError(
-            "'lang' should be the code of a language that spaCy can load here, such as "
-            f"'en', or 'xx' where there is none, but is {lang!r}. {err}"
-        ) from None
 
 
 def _check_shards(path: Path) -> None:

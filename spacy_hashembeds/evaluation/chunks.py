@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from spacy.training import Example
 
-from .counts import Counts, make_counts
+from .counts import Counts, describe_recall, make_counts
 from .scorer import Matches, SpanKey
 
 CHUNKS = ("O", "S", "B", "I", "E")
@@ -39,8 +39,4 @@ def _tag_tokens(n_tokens: int, spans: Iterable[SpanKey]) -> list[str]:
 
 def summarize_chunks(totals: Counts) -> dict[str, dict[str, float | None]]:
     """Score the sums of what `count_chunks` counts."""
-    supports = {tag: totals[tag][0] + totals[tag][2] for tag in CHUNKS}
-    return {
-        tag: {"support": n, "recall": totals[tag][0] / n if n else None}
-        for tag, n in supports.items()
-    }
+    return {tag: describe_recall(totals[tag]) for tag in CHUNKS}

@@ -83,6 +83,12 @@ def describe_counts(outcomes: Sequence[int]) -> dict[str, Any]:
     return {**dict(zip("prf", scores, strict=True)), "support": support}
 
 
+def describe_recall(outcomes: Sequence[int]) -> dict[str, Any]:
+    """Give the `support` of one thing, and its `recall`, None of nothing."""
+    support = outcomes[0] + outcomes[2]
+    return {"support": support, "recall": outcomes[0] / support if support else None}
+
+
 def count_gold(counts: np.ndarray) -> np.ndarray:
     """Count the gold ones, found or missed. *Shape:* (..., 3) -> (...)."""
     return counts[..., 0] + counts[..., 2]

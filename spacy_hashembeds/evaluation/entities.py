@@ -17,7 +17,7 @@ from .bootstrap import (
 )
 from .chunks import count_chunks, summarize_chunks
 from .confusions import ErrorCounter, find_wrong_entities
-from .counts import Counts, Run, add_counts, describe_counts
+from .counts import Counts, Run, add_counts, describe_counts, describe_recall
 from .groups import (
     GROUPINGS,
     TrainingKnowledge,
@@ -155,11 +155,8 @@ def _describe_groups(
     types = sorted({label for name, _, label in totals if label and name in GROUPINGS})
 
     def describe(*key: str | None) -> dict[str, Any]:
-        found, _, missed = totals.get(key, (0, 0, 0))
-        support = found + missed
-        recall = found / support if support else None
-        interval = intervals.get(key, NONE).r
-        return {"support": support, "recall": recall, "interval": interval}
+        recall = describe_recall(totals.get(key, (0, 0, 0)))
+        return {**recall, "interval": intervals.get(key, NONE).r}
 
     return {
         name: [

@@ -94,13 +94,11 @@ class SeenUnseenNERScorer:
 def score_seen_unseen(
     examples: Iterable[Example], train_texts: Collection[str]
 ) -> dict[str, Any]:
-    """Score entities all together, the seen ones and the unseen ones, in one pass.
+    """Give the scores of `make_seen_unseen_ner_scorer`, fractions, 0 to 1, in one pass.
 
-    Each of `ents`, `ents_seen` and `ents_unseen` gets the keys `_p`, `_r`, `_f`
-    (fractions, 0 to 1), `_per_type` (for each type `p`, `r`, `f` and `support`),
-    `_per_length` (likewise for each of `LENGTHS`) and `_support`, of gold entities. As
-    in spaCy, all but `_support` are None where there was nothing to count. A predicted
-    entity is as long as the gold tokens that it is aligned with.
+    Each type and length has `p`, `r`, `f` and `support`. As in spaCy, all but
+    `_support` are None where there was nothing to count. A predicted entity is as long
+    as the gold tokens that it is aligned with.
     """
     docs = (match_entities(example, train_texts) for example in examples)
     return summarize_counts(add_counts(map(count_matches, docs)))
