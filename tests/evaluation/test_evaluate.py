@@ -208,6 +208,7 @@ def test_an_error_is_shown_whole_among_what_there_is_room_for(room, shown):
 def test_markdown_has_the_tables(evaluation):
     text = evaluation.to_markdown()
     html = MarkdownIt("commonmark").enable("table").render(text)
+    assert "<h1>Named entities, evaluated</h1>" in html
     titles = re.findall("<h2>(.*)</h2>", html)
     assert titles[:8] == [
         "Entities",
@@ -221,7 +222,9 @@ def test_markdown_has_the_tables(evaluation):
     ]
     assert html.count("<table>") == len(titles)
     for key in "prf":
-        assert f">{evaluation[f'ents_unseen_{key}'] * 100:.2f}</td>" in html
+        score = f"{evaluation[f'ents_unseen_{key}'] * 100:.2f}"
+        assert f'<td style="text-align:right">{score}</td>' in html
+    assert ">COR</th>" in html
     assert "95% intervals over the" in text
 
 
