@@ -6,6 +6,7 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import get_current_ops
 
 from spacy_hashembeds import (
@@ -16,6 +17,7 @@ from spacy_hashembeds import (
     evaluate,
     use_fastest_blas,
 )
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 
 from . import toy_ner
 from .acceleration import accelerate_pipelines as pipelines
@@ -39,63 +41,51 @@ PIPELINE = (
 
 @pytest.mark.parametrize(("nlp", "shown"), [(None, "None"), ("en", "'en'"), (5, "5")])
 def test_pipelines(nlp: Any, shown, docs):
-    for call in (
-        lambda: accelerate(nlp),
-        lambda: use_fastest_blas(nlp),
-        lambda: calibrate_ner(nlp, docs),
-        lambda: count_symbols(nlp, docs),
-    ):
+    for call in (accelerate, use_fastest_blas):
         with pytest.raises(TypeError, match=f"{PIPELINE}{shown}\\.$"):
-            call()
+            call(nlp)
+    for call in (calibrate_ner, count_symbols):
+        with pytest.raises(TypeError, match=f"{PIPELINE}{shown}\\.$"):
+            call(nlp, docs)
     with pytest.raises(TypeError, match=f"'nlp' should be a pipeline.*is {shown}\\.$"):
         evaluate(nlp, docs, train=docs)
 
 
+CALLS = {
+    "texts": lambda nlp, docs, items: accelerate(nlp, items),
+    "examples": lambda nlp, docs, items: count_symbols(nlp, items),
+    "train": lambda nlp, docs, items: analyze(items),
+    "dev": lambda nlp, docs, items: analyze(docs, dev=items),
+    "examples of evaluate": lambda nlp, docs, items: evaluate(nlp, items, train=docs),
+    "train of evaluate": lambda nlp, docs, items: evaluate(nlp, docs, train=items),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize(
     ("items", "shown"),
     [
         (5, "5"),
         (b"x", "b'x'"),
-        (Doc(spacy.blank("en").vocab, words=["a"]), "of type Doc"),
+        (Doc(Vocab(), words=["a"]), "of type Doc"),
         (len, "of type builtin_function_or_method"),
     ],
 )
-def test_what_holds_no_items(stock, docs, items: Any, shown):
-    calls = {
-        "texts": lambda: accelerate(stock, items),
-        "examples": lambda: count_symbols(stock, items),
-        "train": lambda: analyze(items),
-        "dev": lambda: analyze(docs, dev=items),
-    }
-    for name, call in calls.items():
-        match = (
-            rf"'{name}' should be a list, .* but is {shown}\. A single one should st"
-        )
-        with pytest.raises(TypeError, match=match):
-            call()
-    for name in ("examples", "train"):
-        match = (
-            rf"'{name}' should be a list, .* of Docs or .* but is {shown}\. A single"
-        )
-        with pytest.raises(TypeError, match=match):
-            evaluate(stock, **{"examples": docs, "train": docs, name: items})
+def test_what_holds_no_items(stock, docs, call, items: Any, shown):
+    name = call.split()[0]
+    match = rf"'{name}' should be a list, .* but is {shown}\. A single one should st"
+    with pytest.raises(TypeError, match=match):
+        CALLS[call](stock, docs, items)
 
 
-def test_none_is_no_corpus(stock, docs):
-    for name, call in {
-        "examples": lambda: count_symbols(stock, None),  # type: ignore[arg-type]
-        "train": lambda: analyze(None),  # type: ignore[arg-type]
-    }.items():
-        with pytest.raises(TypeError, match=f"'{name}' should be a list.* but is None"):
-            call()
-    arguments: Any = {"examples": None, "train": docs}
-    with pytest.raises(TypeError, match=r"'examples' should be a list.* but is None"):
-        evaluate(stock, **arguments)
+@pytest.mark.parametrize("call", ["examples", "train", "examples of evaluate"])
+def test_none_is_no_corpus(stock, docs, call):
+    name = call.split()[0]
+    with pytest.raises(TypeError, match=rf"'{name}' should be a list.* but is None"):
+        CALLS[call](stock, docs, None)
 
 
 def test_a_text_is_not_read_letter_by_letter(stock, tmp_path):
-    from spacy_hashembeds.acceleration.accelerate import accelerate_folder
-
     ops = get_current_ops()
     match = (
         r"'texts' should be a list, or another iterable, of strings or Docs, but is "
@@ -111,47 +101,37 @@ def test_a_text_is_not_read_letter_by_letter(stock, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("argument", "error", "match"),
+    ("function", "argument", "error", "match"),
     [
-        ({"blas": "x"}, TypeError, "'blas' should be True or False, but is 'x'"),
-        ({"rounds": "x"}, TypeError, "'rounds' should be an integer, but is 'x'"),
-        ({"rounds": 0}, ValueError, "'rounds' should be 1 or more, but is 0"),
+        # that there is nothing to convert would show later
+        (accelerate, {"blas": "x"}, TypeError, "'blas' should be True or False, but i"),
+        (accelerate, {"rounds": "x"}, TypeError, "'rounds' should be an integer, but "),
+        (accelerate, {"rounds": 0}, ValueError, "'rounds' should be 1 or more, but is"),
+        (
+            analyze,
+            {"model": 5},
+            TypeError,
+            "'model' should be a pipeline .* is 5",
+        ),
+        (analyze, {"vectors": 5}, TypeError, "'vectors' should be a pipeline .* is 5"),
+        (analyze, {"config": 5}, TypeError, "'config' should be a config, or its file"),
+        (analyze, {"overrides": "x"}, TypeError, "'overrides' should be a dict of set"),
+        (analyze, {"bound": "x"}, TypeError, "'bound' should be a number above 0 and "),
+        (evaluate, {"seed": -1}, ValueError, "'seed' should be 0 or more, but is -1"),
+        (evaluate, {"seed": 1.5}, TypeError, r"'seed' should be an integer, .* 1\.5"),
+        (evaluate, {"seed": None}, TypeError, "'seed' should be an integer, .* None"),
+        (evaluate, {"samples": 1.5}, TypeError, "'samples' should be an integer, but "),
     ],
 )
-def test_accelerate_checks_arguments_before_the_work(argument: Any, error, match):
-    # that there is nothing to convert would show later
+def test_arguments_are_checked_before_the_work(docs, function, argument, error, match):
+    given = {
+        accelerate: ([spacy.blank("en")], {}),
+        analyze: ([docs], {}),
+        evaluate: ([docs, docs], {"train": docs}),
+    }
+    data, settings = given[function]
     with pytest.raises(error, match=match):
-        accelerate(spacy.blank("en"), **argument)
-
-
-@pytest.mark.parametrize(
-    ("argument", "match"),
-    [
-        ({"model": 5}, r"'model' should be a pipeline \(Language\), or its .* is 5\.$"),
-        ({"vectors": 5}, r"'vectors' should be a pipeline .* but is 5\.$"),
-        ({"config": 5}, r"'config' should be a config, or its file, but is 5\.$"),
-        ({"overrides": "x"}, r"'overrides' should be a dict of settings, but is 'x'"),
-        ({"bound": "x"}, r"'bound' should be a number above 0 and below 1, .* 'x'\.$"),
-    ],
-)
-def test_analyze(docs, argument: Any, match):
-    with pytest.raises(TypeError, match=match):
-        analyze(docs, **argument)
-
-
-@pytest.mark.parametrize(
-    ("argument", "error", "match"),
-    [
-        ({"seed": -1}, ValueError, "'seed' should be 0 or more, but is -1"),
-        ({"seed": 1.5}, TypeError, r"'seed' should be an integer, but is 1\.5"),
-        ({"seed": "x"}, TypeError, "'seed' should be an integer, but is 'x'"),
-        ({"seed": None}, TypeError, "'seed' should be an integer, but is None"),
-        ({"samples": 1.5}, TypeError, r"'samples' should be an integer, but is 1\.5"),
-    ],
-)
-def test_draws_of_evaluate(docs, argument: Any, error, match):
-    with pytest.raises(error, match=match):
-        evaluate(docs, docs, train=docs, **argument)
+        function(*data, **settings, **argument)
 
 
 @pytest.mark.parametrize("path", [None, 1, b"x"])
