@@ -1,14 +1,8 @@
 """Calibrating token_ner: by a callback, while training, and from Python."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import spacy
-from spacy.cli.train import train as train_config
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -20,7 +14,6 @@ from spacy_hashembeds.components.decoding import BIASES, choose_bias
 from spacy_hashembeds.components.platt import fit_calibration
 from spacy_hashembeds.evaluation.reliability import ScoreCollector
 from spacy_hashembeds.evaluation.scorer import ALL, match_entities
-from tests.configs import CONFIGS
 
 from . import toy_ner
 from .components.toy_recognizers import (
@@ -31,7 +24,7 @@ from .components.toy_recognizers import (
     make_pipeline,
     train,
 )
-from .training import SMALL
+from .training import SMALL, train_small
 
 CALLBACK = "spacy-hashembeds.calibrate_ner.v1"
 
@@ -44,16 +37,15 @@ registry.readers.register(
 )
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["alone", "listens"])
-def trained(request) -> bytes:
-    return train(make_pipeline(listens=request.param), steps=20).to_bytes()
+@pytest.fixture(scope="module")
+def trained() -> bytes:
+    return train(make_pipeline(listens=True), steps=20).to_bytes()
 
 
 @pytest.fixture
-def nlp(trained, request) -> Language:
+def nlp(trained) -> Language:
     """A trained pipeline, to change."""
-    listens = "listens" in request.node.name
-    return make_pipeline(listens=listens, spans_key="found").from_bytes(trained)
+    return make_pipeline(listens=True, spans_key="found").from_bytes(trained)
 
 
 def get_calibration(nlp: Language) -> tuple[float, ...] | None:
@@ -99,20 +91,17 @@ def test_docs_and_generators_give_the_same(nlp):
     examples = make_examples(nlp, toy_ner.TEST)
     expected = calibrate_ner(nlp, examples)
     assert calibrate_ner(nlp, (eg.reference for eg in examples)) == expected
-    empty = Doc(nlp.vocab)
-    assert calibrate_ner(nlp, [empty, *examples, Example(empty, empty)]) == expected
 
 
-def test_tokens_of_which_nothing_is_known_do_not_count(nlp):
+def test_what_says_nothing_does_not_count(nlp):
+    """No tokens, tokens of which nothing is known, or types that nobody can find."""
     examples = make_examples(nlp, toy_ner.TEST)
     expected = calibrate_ner(nlp, examples)
-    unknown = Doc(nlp.vocab, words=["Anna", "lives"])
-    assert calibrate_ner(nlp, [*examples, unknown]) == expected
-
-
-def test_types_that_the_component_does_not_know_do_not_count(nlp):
-    texts = ["Anna|PER saw Godot|PLAY in Oslo|LOC", *toy_ner.TEST]
-    examples = make_examples(nlp, texts)
+    empty, unknown = Doc(nlp.vocab), Doc(nlp.vocab, words=["Anna", "lives"])
+    more = [empty, *examples, Example(empty, empty), unknown]
+    assert calibrate_ner(nlp, more) == expected
+    examples = make_examples(nlp, ["Anna|PER saw Godot|PLAY in Oslo|LOC"])
+    examples += make_examples(nlp, toy_ner.TEST)
     found = calibrate_ner(nlp, examples)
     examples[0].reference.set_ents(
         [ent for ent in examples[0].reference.ents if ent.label_ != "PLAY"],
@@ -139,6 +128,12 @@ def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
     assert {name: nlp.get_pipe(name).cfg["calibration"] for name in found} == found
 
 
+@pytest.fixture(scope="module")
+def sure() -> bytes:
+    """A pipeline that finds all that it was trained on."""
+    return train(make_pipeline(), steps=40).to_bytes()
+
+
 @pytest.mark.parametrize(
     ("texts", "counts"),
     [
@@ -148,15 +143,16 @@ def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
         (["Anna lives in Paris today"], (2, 0)),  # none
     ],
 )
-def test_scores_stay_where_entities_are_of_one_kind(texts, counts):
-    nlp = train(make_pipeline(), steps=40)
+def test_scores_stay_where_entities_are_of_one_kind(sure, texts, counts):
+    nlp = make_pipeline().from_bytes(sure)
     nlp.get_pipe("token_ner").cfg["calibration"] = (1.5, 0.5)
     n, n_right = counts
     match = f"'token_ner' are not .*: of {n} entities .* in 'examples' {n_right} are"
     with pytest.warns(UserWarning, match=match):
-        found = calibrate_ner(nlp, make_examples(nlp, texts))
+        found = calibrate_ner(nlp, make_examples(nlp, texts), balance=True)
     assert found == {"token_ner": None}
     assert get_calibration(nlp) is None
+    assert nlp.get_pipe("token_ner").cfg["outside_bias"] == 0
 
 
 def test_without_a_token_ner_there_is_nothing_to_calibrate():
@@ -170,15 +166,17 @@ def test_without_a_token_ner_there_is_nothing_to_calibrate():
         create_calibrate_ner()(nlp)
 
 
-def test_other_types_are_refused(nlp):
-    with pytest.raises(TypeError, match="'nlp' should be a pipeline"):
-        calibrate_ner(None, [])
-    with pytest.raises(TypeError, match=r"'examples' should be a list, .* of Examples"):
-        calibrate_ner(nlp, 5)
-    with pytest.raises(TypeError, match=r"'examples' should hold.*holds a str"):
-        calibrate_ner(nlp, ["a text"])
-    with pytest.raises(TypeError, match="'balance' should be True or False, but is 1"):
-        calibrate_ner(nlp, [], balance=1)
+@pytest.mark.parametrize(
+    ("examples", "balance", "match"),
+    [
+        (5, False, r"'examples' should be a list, .* of Examples"),
+        (["a text"], False, r"'examples' should hold.*holds a str"),
+        ([], 1, "'balance' should be True or False, but is 1"),
+    ],
+)
+def test_other_types_are_refused(examples, balance, match):
+    with pytest.raises(TypeError, match=match):
+        calibrate_ner(spacy.blank("en"), examples, balance=balance)
 
 
 # Balance.
@@ -223,19 +221,6 @@ def make_copies(golds: list[Doc]) -> list[Example]:
     return [Example(copy_words(gold), gold) for gold in golds]
 
 
-def test_a_pipeline_that_finds_all_needs_no_balance():
-    nlp = train(make_pipeline(), steps=40)
-    with pytest.warns(UserWarning, match="are not calibrated: of 12 entities"):
-        calibrate_ner(nlp, make_examples(nlp), balance=True)
-    assert nlp.get_pipe("token_ner").cfg["outside_bias"] == 0
-
-
-def test_without_entities_there_is_no_balance(nlp):
-    with pytest.warns(UserWarning, match="are not calibrated"):
-        calibrate_ner(nlp, make_examples(nlp, ["nobody is here"]), balance=True)
-    assert nlp.get_pipe("token_ner").cfg["outside_bias"] == 0
-
-
 def test_the_callback_balances_if_it_is_told_to(hesitant):
     nlp, golds = hesitant
     registry.readers.register(
@@ -252,27 +237,18 @@ def test_the_callback_balances_if_it_is_told_to(hesitant):
 # In training.
 
 
-def get_overrides(folder: Path, **settings: object) -> dict[str, object]:
-    paths = {f"paths.{split}": f"{folder}/{split}.spacy" for split in ("train", "dev")}
-    callback = {"@callbacks": CALLBACK, **settings}
-    return {**SMALL, **paths, "training.before_to_disk": callback}
-
-
-@pytest.fixture(scope="module")
-def folders(tiny_corpus, tmp_path_factory) -> dict[str, Path]:
+@pytest.mark.slow
+def test_training_with_the_callback_is_the_same_but_for_scores(tiny_corpus, tmp_path):
     """Pipelines trained with averages: calibrated, and as they are."""
-    output = tmp_path_factory.mktemp("calibrated")
-    overrides = get_overrides(tiny_corpus, balance=True)
-    overrides["training.optimizer.use_averages"] = True
-    overrides["components.token_ner.spans_key"] = "found"
-    train_config(CONFIGS / "token_ner.cfg", output / "yes", overrides=overrides)
-    overrides["training.before_to_disk"] = None
-    train_config(CONFIGS / "token_ner.cfg", output / "no", overrides=overrides)
-    return {name: output / name / "model-last" for name in ("yes", "no")}
-
-
-def test_training_with_the_callback_is_the_same_but_for_scores(folders, tiny_corpus):
-    yes, no = (spacy.load(folders[name]) for name in ("yes", "no"))
+    settings = {
+        **SMALL,
+        "training.optimizer.use_averages": True,
+        "training.before_to_disk": {"@callbacks": CALLBACK, "balance": True},
+    }
+    train_small("token_ner", tiny_corpus, tmp_path / "yes", settings)
+    settings["training.before_to_disk"] = None
+    train_small("token_ner", tiny_corpus, tmp_path / "no", settings)
+    yes, no = (spacy.load(tmp_path / name / "model-last") for name in ("yes", "no"))
     for name in ("tok2vec", "token_ner"):
         assert yes.get_pipe(name).model.to_bytes() == no.get_pipe(name).model.to_bytes()
     assert get_calibration(no) is None is not get_calibration(yes)
@@ -286,47 +262,13 @@ def test_training_with_the_callback_is_the_same_but_for_scores(folders, tiny_cor
     assert no.meta["performance"] == yes.meta["performance"]
 
 
-def test_a_saved_pipeline_keeps_its_calibration(folders, tmp_path):
-    nlp = spacy.load(folders["yes"])
-    nlp.to_disk(tmp_path)
-    again = spacy.load(tmp_path)
-    assert get_calibration(again) == get_calibration(nlp)
-    texts = [doc.text for doc in toy_ner.make_test_docs()]
-    for one, other in zip(nlp.pipe(texts), again.pipe(texts), strict=True):
-        scores = (doc.spans["found"].attrs["scores"] for doc in (one, other))
-        np.testing.assert_array_equal(*scores)
-
-
-@pytest.mark.slow
-def test_spacy_train_needs_no_code(tiny_corpus, tmp_path):
-    """In a process of its own, so that only the entry point can help."""
-    overrides = get_overrides(tiny_corpus)
-    del overrides["training.before_to_disk"]
-    config = CONFIGS / "token_ner.cfg"
-    text = config.read_text(encoding="utf8")
-    block = f'[training.before_to_disk]\n@callbacks = "{CALLBACK}"\n\n[initialize]\n'
-    (tmp_path / "config.cfg").write_text(text.replace("[initialize]\n", block, 1))
-    command = [sys.executable, "-m", "spacy", "train", "config.cfg", "--output", "."]
-    for key, value in overrides.items():
-        command += [f"--{key}", json.dumps(value)]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert get_calibration(spacy.load(tmp_path / "model-last"))
-    assert "before_to_disk" in (tmp_path / "model-last" / "config.cfg").read_text()
-
-
-def test_a_corpus_that_is_not_there_is_refused_at_the_first_save(tiny_corpus, tmp_path):
-    overrides = get_overrides(tiny_corpus, corpus="corpora.test")
-    with pytest.raises(ValueError, match=r"'corpus' should name a corpus .*are: .*dev"):
-        train_config(CONFIGS / "token_ner.cfg", tmp_path, overrides=overrides)
-
-
-def test_the_callback_warns_by_the_name_of_the_corpus(nlp):
+def test_a_corpus_is_named_by_the_callback(nlp):
     nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
+    with pytest.raises(ValueError, match=r"'corpus' should name a corpus .*are: dev"):
+        create_calibrate_ner(corpus="corpora.test")(nlp)
     match = "of 0 entities that it finds in the corpus 'corpora.dev' 0 are right"
     with pytest.warns(UserWarning, match=match):
         assert create_calibrate_ner()(nlp) is nlp
-    assert get_calibration(nlp) is None
 
 
 def test_frozen_components_stay_as_they_are(nlp):
