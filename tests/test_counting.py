@@ -1,6 +1,5 @@
 """Keys counted part by part: exactly, and beyond a limit within an error."""
 
-import re
 import tracemalloc
 from collections import Counter
 
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from spacy_hashembeds import counting
 from spacy_hashembeds.counting import KeyCounter
-from spacy_hashembeds.dictionaries import create_count_ngrams
 
 PARTS = st.lists(st.lists(st.integers(0, 30)), min_size=1, max_size=8)
 
@@ -78,30 +76,6 @@ def test_memory_is_bounded_however_short_texts_are(n):
     tracemalloc.stop()
     assert peak < 2**23
     assert get_dict(counter) == ({0: 100_000} if n else {})
-
-
-def test_a_key_takes_as_many_bytes_as_the_docs_say(monkeypatch):
-    monkeypatch.setattr(counting, "_GATHERED", 1)
-    limit = 160_000
-    counter, state = KeyCounter(limit), np.random.default_rng(0)
-    tracemalloc.start()
-    try:
-        for _ in range(34):  # more than the limit
-            counter.add(state.integers(2**60, size=limit // 32, dtype="uint64"))
-        counter.get_most_frequent(limit // 8)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    docs = " ".join(str(create_count_ngrams.__doc__).split())
-    (said,) = re.findall(r"about (\d+) bytes each", docs)
-    assert peak / limit == pytest.approx(int(said), rel=0.2)
-
-
-def test_the_most_frequent_of_many_are_found():
-    counter, state = KeyCounter(400), np.random.default_rng(0)
-    keys = state.permutation(390).astype("uint64")
-    counter.add(np.repeat(keys, np.arange(1, 391)))
-    assert counter.get_most_frequent(50).tolist() == sorted(keys[-50:].tolist())
 
 
 def test_what_may_become_frequent_is_not_forgotten(monkeypatch):

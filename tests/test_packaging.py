@@ -45,26 +45,33 @@ def sdist(tmp_path_factory) -> dict[str, bytes]:
         }
 
 
-def test_a_link_leads_to_the_repository(script):
-    page = "See [results](docs/results.md#trials) and ![speed](docs/speed.png)."
-    assert script.make_page(page, "https://example.org/us/it") == (
-        "See [results](https://example.org/us/it/blob/main/docs/results.md#trials) "
-        "and ![speed](https://example.org/us/it/raw/main/docs/speed.png)."
-    )
+PAGE = "[Results](docs/results.md#trials), [docs/a.md](docs/a.md), ![fast](b.png)"
+OTHERS = "[spaCy](https://spacy.io), [below](#install), [us](mailto:us@example.org)"
+SOURCE = "https://example.org/it"
 
 
-def test_without_an_address_a_link_says_what_it_names(script):
-    page = "[Results](docs/results.md#trials), [docs/a.md](docs/a.md), ![fast](b.png)"
-    assert script.make_page(page, None) == (
-        "Results (docs/results.md in the sources), docs/a.md, "
-        "*(fast: b.png in the sources.)*"
-    )
-
-
-def test_other_links_stay(script):
-    page = "[spaCy](https://spacy.io), [below](#install), [us](mailto:us@example.org)"
-    for source in (None, "https://example.org"):
-        assert script.make_page(page, source) == page
+@pytest.mark.parametrize(
+    ("page", "source", "made"),
+    [
+        (
+            *(PAGE, SOURCE),
+            f"[Results]({SOURCE}/blob/main/docs/results.md#trials), "
+            f"[docs/a.md]({SOURCE}/blob/main/docs/a.md), "
+            f"![fast]({SOURCE}/raw/main/b.png)",
+        ),
+        (
+            *(PAGE, None),
+            "Results (docs/results.md in the sources), docs/a.md, "
+            "*(fast: b.png in the sources.)*",
+        ),
+        (OTHERS, SOURCE, OTHERS),
+        (OTHERS, None, OTHERS),
+    ],
+)
+def test_a_link_leads_to_the_repository_or_says_what_it_names(
+    script, page, source, made
+):
+    assert script.make_page(page, source) == made
 
 
 def test_the_address_is_that_of_the_project_urls(script, tmp_path):
@@ -157,20 +164,18 @@ CYTHON = {
 }
 
 
-def test_without_cython_kernels_that_are_there_stay(checkout):
-    result = build(checkout, "build_ext --inplace", NO_CYTHON)
+@pytest.mark.parametrize(
+    ("cython", "said", "stays"),
+    [
+        (NO_CYTHON, "can't import Cython (none here)", True),
+        (CYTHON, "no such syntax", False),
+    ],
+)
+def test_kernels_stay_unless_they_are_of_other_sources(checkout, cython, said, stays):
+    result = build(checkout, "build_ext --inplace", cython)
     assert result.returncode == 1
-    assert "can't import Cython (none here)" in result.stderr
-    assert "Run `pip install --no-deps --editable .`" in result.stderr
-    kernel = checkout / "spacy_hashembeds/kernels" / KERNEL
-    assert kernel.read_text() == "compiled before"
-
-
-def test_kernels_of_other_sources_are_removed(checkout):
-    result = build(checkout, "build_ext --inplace", CYTHON)
-    assert result.returncode == 1
-    assert "no such syntax" in result.stderr
-    assert not (checkout / "spacy_hashembeds/kernels" / KERNEL).exists()
+    assert said in result.stderr
+    assert (checkout / "spacy_hashembeds/kernels" / KERNEL).exists() is stays
 
 
 @pytest.mark.parametrize("cython", [NO_CYTHON, CYTHON])

@@ -58,11 +58,6 @@ def test_other_files_are_opened_by_their_names(tmp_path):
     assert (tmp_path / "new").read_bytes() == b"\xe9"
 
 
-def test_the_processor_has_a_name_and_cores():
-    assert systems.find_processor()
-    assert systems.count_cores() >= 1
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_functions_are_called_at_a_fork():
     calls = []
@@ -74,28 +69,17 @@ def test_functions_are_called_at_a_fork():
     assert calls == ["before"]
 
 
-@pytest.fixture
-def without_unix(monkeypatch):
+def test_where_a_system_tells_nothing_python_does(monkeypatch):
+    assert systems.find_processor()
+    assert systems.count_cores() >= 1
     for name in ("register_at_fork", "sched_getaffinity", "getloadavg", "sysconf"):
         monkeypatch.delattr(os, name)
     for name in ("_CPUINFO", "_STAT"):
         monkeypatch.setattr(systems, name, Path("/no/such/file"))
-
-
-@pytest.mark.usefixtures("without_unix")
-def test_what_a_system_does_not_tell_is_not_known():
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "some64")
     assert systems.get_load() is None
     assert systems.count_others_seconds() is None
     assert systems.count_cores() == os.cpu_count()
-
-
-@pytest.mark.usefixtures("without_unix")
-def test_without_a_fork_there_is_nothing_to_call():
-    at_fork(before=lambda: 1 / 0)
-
-
-@pytest.mark.usefixtures("without_unix")
-def test_where_the_system_names_no_processor_python_does(monkeypatch):
-    monkeypatch.setattr(platform, "processor", lambda: "")
-    monkeypatch.setattr(platform, "machine", lambda: "some64")
     assert systems.find_processor() == "some64"
+    at_fork(before=lambda: 1 / 0)  # there is none
