@@ -29,49 +29,37 @@ def test_the_pipelines_in_a_folder_are_named(tmp_path):
     assert load_trained(best).lang == "en"
 
 
-def test_weights_of_other_layers_than_the_config_names(tmp_path):
+WRITTEN_ANEW = [
+    (
+        *("depth = 4", "depth = 3"),
+        "weights in '{}' are those of other layers .*mismatched structure.*"
+        "'spacy.MultiEmbed.v1', for one, is that of spacy-hashembeds.* --code",
+    ),
+    ('factory = "tok2vec"', 'factory = "mine"', "'{}'.*E002.* for 'mine'.*--code"),
+    ("spacy.Tokenizer.v1", "mine.v1", "'{}'.*E893.*'mine.v1' in.*'token.*--code"),
+    ('lang = "en"', 'lang = "mine"', "'{}'.*E048.* language mine or any.*--code"),
+]
+
+
+@pytest.mark.parametrize(("written", "other", "match"), WRITTEN_ANEW)
+def test_layers_and_code_that_are_others_are_asked_for(tmp_path, written, other, match):
     nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec")
     nlp.to_disk(tmp_path)
     config = tmp_path / "config.cfg"
     text = config.read_text(encoding="utf8")
-    assert text.count("depth = 4") == 1
-    config.write_text(text.replace("depth = 4", "depth = 3"), encoding="utf8")
-    error = (
-        f"weights in '{tmp_path}' are those of other layers .*mismatched structure.*"
-        "'spacy.MultiEmbed.v1', for one, is that of spacy-hashembeds.* --code"
-    )
-    with pytest.raises(ValueError, match=error):
+    assert text.count(written) == 1
+    config.write_text(text.replace(written, other), encoding="utf8")
+    with pytest.raises(ValueError, match=match.format(tmp_path)) as raised:
         load_trained(tmp_path)
+    assert "Available" not in str(raised.value)
 
 
 def test_other_errors_are_left_as_they_are(tmp_path):
-    nlp = spacy.blank("en")
-    nlp.to_disk(tmp_path)
+    spacy.blank("en").to_disk(tmp_path)
     (tmp_path / "config.cfg").write_text('[nlp]\nlang = "en"\npipeline = ["a"]\n')
     with pytest.raises(ValueError, match=r"^\s+Config validation error"):
         load_trained(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("written", "other", "missing"),
-    [
-        ('factory = "sentencizer"', 'factory = "mine"', "E002.* factory for 'mine'"),
-        ("spacy.Tokenizer.v1", "mine.v1", "E893.* function 'mine.v1' in.*'tokenizers'"),
-        ('lang = "en"', 'lang = "mine"', "E048.* language mine or any"),
-    ],
-)
-def test_code_that_is_missing_is_asked_for(tmp_path, written, other, missing):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.to_disk(tmp_path)
-    config = tmp_path / "config.cfg"
-    text = config.read_text(encoding="utf8")
-    assert text.count(written) == 1
-    config.write_text(text.replace(written, other), encoding="utf8")
-    with pytest.raises(ValueError, match=f"'{tmp_path}'.*{missing}.*--code") as raised:
-        load_trained(tmp_path)
-    assert "Available" not in str(raised.value)
 
 
 @pytest.mark.parametrize("error", ["AttributeError", "ImportError", "OSError"])
