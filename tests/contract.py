@@ -254,7 +254,6 @@ REGISTERED: dict[str, Case] = {
     "HashFormerEmbed: md5, pool, not mixed": hash_former(
         (MD5Hasher, partial(PoolCompressor, num_bits=5)), maxout_pieces=None
     ),
-    "HashFormerEmbed: lsh, add": hash_former((LSH, AddCompressor)),
     "HashFormerEmbed: several, vectors": hash_former(
         (LSH, ProjCompressor),
         (MD5Hasher, AddCompressor),
@@ -275,7 +274,6 @@ REGISTERED: dict[str, Case] = {
     "AddCompressor": compressor(AddCompressor),
     "ProjCompressor": compressor(ProjCompressor),
     "CharCNNEmbed": embedder(CharCNNEmbed, {"max_chars": 3}, **CHARACTERS),
-    "CharCNNEmbed, mixed": embedder(CharCNNEmbed, **CHARACTERS, width=7),
     "CharCNNEmbed, word": embedder(
         CharCNNEmbed, **CHARACTERS, word=make_small_embedder
     ),
