@@ -18,7 +18,6 @@ from spacy_hashembeds.symbols import (
     SymbolTables,
     count_values,
     cut_symbols,
-    load_symbols,
     save_symbols,
 )
 
@@ -148,14 +147,3 @@ def test_a_process_that_is_killed_is_an_error(tmp_path, monkeypatch):
     found = count_parts(find_parts(tmp_path), "en", ATTRS, limit=1000, jobs=2)
     with pytest.raises(OSError, match=r"was killed.*Lower 'jobs' or 'max_symbols'"):
         list(found)
-
-
-def test_damage_to_an_error_is_found(tmp_path):
-    tables = SymbolTables(**{**vars(count(TEXTS)), "errors": {"NORM": 3}})
-    save_symbols(tmp_path / "a.npz", tables)
-    with np.load(tmp_path / "a.npz") as arrays:
-        found = dict(arrays)
-    np.savez(tmp_path / "a.npz", **{**found, "error/NORM": np.array([1.5])})
-    with pytest.raises(ValueError, match="not a file of symbol tables") as error:
-        load_symbols(tmp_path / "a.npz")
-    assert "error/NORM: float64" in str(error.value.__cause__)

@@ -119,6 +119,7 @@ def make_array(*values):
         ({"min_freq": numpy.array(0)}, "or this below 1 (0)"),
         ({"min_freq": numpy.array(3)}, "NORM: counts below min_freq"),
         ({"symbols/NORM": numpy.array([print], object)}, "Object arrays cannot be"),
+        ({"error/NORM": numpy.array([1.5])}, "error/NORM: float64 of shape (1,)"),
         ({"rare/NOR": make_array()}, "nobody knows: ['rare/NOR']"),
         ({"rare/NORM": numpy.array([1.5])}, "NORM: rare symbols float64"),
         ({"rare/NORM": make_array(3, 3)}, "NORM: rare symbols are not in ascending"),
