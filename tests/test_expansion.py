@@ -5,8 +5,7 @@ from spacy.util import load_config_from_str
 
 from spacy_hashembeds.analysis.pipelines import load_pipeline
 from spacy_hashembeds.configuration.base import read_base
-from spacy_hashembeds.loading import check_variables, load_config, load_trained
-from tests.configs import CONFIGS
+from spacy_hashembeds.loading import check_variables, load_trained
 
 PIPELINE = '[paths]\n[nlp]\nlang = "en"\npipeline = []\n[components]\n[training]\n'
 
@@ -38,11 +37,6 @@ ENDLESS = [
 )
 def test_what_has_an_end_is_left_to_spacy(text):
     check_variables(load_config_from_str(f"[x]\n[y]\n{text}\n"))
-
-
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.cfg")), ids=lambda p: p.stem)
-def test_our_configs_are_taken(path):
-    assert load_config(path).interpolate()
 
 
 # Wherever configs are read
