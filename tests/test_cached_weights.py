@@ -1,7 +1,5 @@
 """Whole pipelines predict with what is computed from weights once, however trained."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 import spacy
@@ -98,45 +96,6 @@ def test_after_updates_by_the_pipeline(nlp):
     assert not np.allclose(before, after, atol=1e-3)
     nlp.get_pipe("tok2vec").finish_update(optimizer)  # of the gradient that waits
     assert not np.array_equal(predict(nlp), after)
-
-
-def test_with_averages(nlp):
-    """As in each evaluation with `use_averages = true`, and in what is saved then."""
-    optimizer = Adam(0.1, use_averages=True)
-    nlp.update(make_examples(nlp), sgd=optimizer)
-    for _ in range(3):
-        nlp.update(make_examples(nlp), sgd=optimizer)
-        own = predict(nlp)
-        with nlp.use_params(optimizer.averages):
-            averaged = predict(nlp)
-            np.testing.assert_array_equal(averaged, predict_saved(nlp))
-            np.testing.assert_array_equal(averaged, predict(nlp))
-        assert not np.allclose(averaged, own, atol=1e-3)
-        np.testing.assert_array_equal(predict(nlp), own)
-
-
-@pytest.mark.parametrize("L2", [0.0, 0.01])
-def test_one_thread_trains_while_another_predicts(nlp, L2):
-    """Between what an optimizer gets, what it writes, and what it sets."""
-    start, trained = nlp.to_bytes(), []
-    with ThreadPoolExecutor(1) as pool:
-        for meanwhile in (lambda: None, lambda: pool.submit(nlp, TEXT).result(60)):
-            nlp.from_bytes(start)
-            optimizer = Adam(0.1, L2=L2)
-
-            def step(key, W, dW, optimizer=optimizer, meanwhile=meanwhile):
-                meanwhile()
-                W, dW = optimizer(key, W, dW)
-                meanwhile()
-                return W, dW
-
-            for _ in range(2):
-                nlp.update(make_examples(nlp), sgd=False)
-                for _, component in nlp.pipeline:
-                    component.finish_update(step)
-            trained.append(nlp.to_bytes())
-    assert trained[0] == trained[1]
-    np.testing.assert_array_equal(predict(nlp), predict_saved(nlp))
 
 
 @pytest.mark.parametrize("L2", [0.0, 0.01])
