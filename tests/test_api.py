@@ -30,22 +30,12 @@ def test_names_are_imported_when_they_are_used():
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_name_is_a_function_with_a_docstring(name):
+    """And none a module of the same name, such as `analysis.analyze`."""
     function = getattr(spacy_hashembeds, name)
     assert isinstance(function, FunctionType)
     assert function.__name__ == name
     assert function.__doc__
     assert name in dir(spacy_hashembeds)
-
-
-def test_functions_are_found_beside_modules_of_the_same_name():
-    from spacy_hashembeds import accelerate, analyze
-    from spacy_hashembeds.acceleration import accelerate as module
-    from spacy_hashembeds.acceleration import in_memory
-    from spacy_hashembeds.analysis import analyze as analysis_module
-
-    assert accelerate is in_memory.accelerate
-    assert accelerate is spacy_hashembeds.accelerate is not module
-    assert analyze is analysis_module.analyze
 
 
 def test_the_version_is_that_of_the_distribution():

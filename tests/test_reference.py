@@ -1,4 +1,4 @@
-"""docs/reference.md, and docs/accelerate.md: what is registered, commands, options."""
+"""Pages of docs: what is registered, commands, options, and what is imported."""
 
 import inspect
 import json
@@ -12,8 +12,10 @@ from spacy.language import Language
 from spacy.util import load_config_from_str, load_model_from_config
 from typer.models import OptionInfo
 
+import spacy_hashembeds
 from spacy_hashembeds.cli import hashembeds_cli
 
+from .conftest import ROOT
 from .test_registry import REGISTERED, get_id, is_alias, read_sections
 
 FUNCTIONS = [entry_point for entry_point in REGISTERED if not is_alias(entry_point)]
@@ -123,18 +125,13 @@ def test_the_weights_of_the_scorer_s_example_choose_by_unseen_entities_alone():
     head = """
 [paths]
 train = null
-
 [nlp]
 lang = "en"
 pipeline = ["ner"]
-
 [components]
-
 [components.ner]
 factory = "ner"
-
 [training]
-
 """
     config = load_config_from_str(head + block)
     nlp = load_model_from_config(config, auto_fill=True)
@@ -142,3 +139,25 @@ factory = "ner"
     assert {key: value for key, value in weights.items() if value} == {
         "ents_unseen_f": 1.0
     }
+
+
+# docs/python.md
+
+PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf8")
+
+
+@pytest.mark.slow
+def test_the_example_of_the_page_runs_as_it_stands(capsys):
+    namespace: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        exec(block, namespace)
+    printed = capsys.readouterr().out
+    for words in ("Entities seen in training", "Unseen", "Same predictions on 4 texts"):
+        assert words in printed
+
+
+def test_every_name_is_on_the_page_with_its_docs():
+    names = sorted(spacy_hashembeds.__all__)
+    assert sorted(re.findall(r"^\| `(\w+)", PAGE, re.MULTILINE)) == names
+    shown = re.findall(r"^<!-- ::: spacy_hashembeds\.(\w+) -->$", PAGE, re.MULTILINE)
+    assert sorted([*shown, "__version__"]) == names
