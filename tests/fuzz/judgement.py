@@ -40,7 +40,8 @@ class Reader:
     use: Does what a user does next. Gives the answer, which damage may change.
     find_fault: Given the damaged file and its answer, says what a check of the file
         could have seen. None: the file might have been written so. Fails where a plain
-        reader can't read the file: ours should not have either.
+        reader can't read the file: ours should not have either. Not given where each
+        check is asked for elsewhere, by itself.
     names_file: Whether errors should name the file. Where weights are refused, they
         name the layer instead, since layers know no files.
     """
@@ -48,7 +49,7 @@ class Reader:
     path: Path
     damage: Damage
     load: Callable[[Path], Any]
-    find_fault: Callable[[bytes, Any], str | None]
+    find_fault: Callable[[bytes, Any], str | None] = lambda damaged, answer: None
     use: Callable[[Any], Any] = lambda loaded: loaded
     is_same: Callable[[Any, Any], bool] = operator.eq
     names_file: bool = True

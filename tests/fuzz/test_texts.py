@@ -38,9 +38,7 @@ _FILES: dict[str, Iterable[str]] = {
         json.dumps({"text": x, "label": _LABELS[i % 5]}) for i, x in enumerate(TEXTS)
     ],
     "raw.jsonl": [json.dumps({"text": text, "id": 1}) for text in TEXTS],
-    "raw.txt": TEXTS,
     "own.iob": [*write_columns("{} NN {}", "# id = 1")],
-    "conll2002.nl": [*write_columns("{} N {}", "-DOCSTART- -DOCSTART- O")],
 }
 
 
@@ -88,14 +86,6 @@ _READERS: list[tuple[str, Callable, Callable]] = [
         lambda path: show_documents(read_documents(path, ColumnFormat())),
         lambda text: show_pairs(read_columns(text, comments=True)),
     ),
-    (
-        "conll2002.nl",
-        lambda path: show_documents(
-            read_documents(path, ColumnFormat(group="document"))
-        ),
-        lambda text: show_pairs(read_columns(text)),
-    ),
-    ("raw.txt", _load_pretraining, lambda text: _read_pretraining(text.split("\n"))),
     (
         "raw.jsonl",
         _load_pretraining,
