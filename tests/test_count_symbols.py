@@ -24,36 +24,38 @@ CALLBACK = "spacy-hashembeds.count_symbols.v1"
 TEXTS = ["a a b", "a c", "Zz"]
 NORMS = {"a", "b", "c", "zz"}
 
-#: The texts of the corpus that the config names, and those that were read of it.
-corpus: Iterable[str] = TEXTS
-read: list[str] = []
+
+class CountedCorpus:
+    """A corpus that a config may name, and the texts that were read of it."""
+
+    def __init__(self) -> None:
+        self.texts: Iterable[str] = TEXTS
+        self.read: list[str] = []
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        for text in self.texts:
+            self.read.append(text)
+            yield Example.from_dict(nlp.make_doc(text), {})
 
 
-def read_corpus(nlp: Language) -> Iterator[Example]:
-    for text in corpus:
-        read.append(text)
-        yield Example.from_dict(nlp.make_doc(text), {})
+CORPUS = CountedCorpus()
+registry.readers.register("test.counted.v1", func=lambda: CORPUS)
 
 
-registry.readers.register("test.counted.v1", func=lambda: read_corpus)
+@pytest.fixture(autouse=True)
+def nothing_read() -> None:
+    CORPUS.read.clear()
 
 
 def count_by_callback(nlp: Language, texts: Iterable[str] = TEXTS, **settings: Any):
-    global corpus
-    corpus = texts
+    CORPUS.texts = texts
     nlp.config["corpora"] = {"train": {"@readers": "test.counted.v1"}}
     nlp.config["initialize"]["before_init"] = {"@callbacks": CALLBACK, **settings}
 
 
 def count_from_python(nlp: Language, texts: Iterable[str] = TEXTS, **settings: Any):
-    global corpus
-    corpus = texts
-    count_symbols(nlp, read_corpus(nlp), **settings)
-
-
-@pytest.fixture(autouse=True)
-def nothing_read() -> None:
-    read.clear()
+    CORPUS.texts = texts
+    count_symbols(nlp, CORPUS(nlp), **settings)
 
 
 @pytest.fixture(params=[count_by_callback, count_from_python])
@@ -132,9 +134,9 @@ def test_symbols_are_counted_when_the_pipeline_is_initialised(
     nlp, count, min_freq, symbols
 ):
     count(nlp, min_freq=min_freq)
-    assert not read
+    assert not CORPUS.read
     assert initialize(nlp) == symbols
-    assert read == TEXTS
+    assert CORPUS.read == TEXTS
     assert nlp("a b").tensor.shape == (2, 8)
 
 
@@ -146,7 +148,7 @@ def test_ten_are_enough_where_nothing_is_said(nlp, count):
 def test_no_more_than_the_limit_is_read(nlp, count):
     count(nlp, repeat("a"), limit=12)
     assert initialize(nlp) == {"a"}
-    assert len(read) == 12
+    assert len(CORPUS.read) == 12
 
 
 def test_layers_of_several_components_share_one_pass(nlp, count):
@@ -155,7 +157,7 @@ def test_layers_of_several_components_share_one_pass(nlp, count):
     count(nlp, min_freq=1)
     assert initialize(nlp) == NORMS
     assert get_symbols(nlp, "other") == [{"x", "Xx"}, NORMS]
-    assert read == TEXTS
+    assert CORPUS.read == TEXTS
 
 
 def test_layers_that_have_a_file_do_not_wait(nlp, count, tables):
@@ -223,7 +225,7 @@ def test_where_nothing_waits_nothing_is_read(embed, tables):
     count_by_callback(nlp)
     nlp.initialize(lambda: make_examples(nlp))
     assert nlp("a b").tensor.any()
-    assert not read
+    assert not CORPUS.read
 
 
 @pytest.mark.parametrize("name", ["train", "", "corpora", "corpora.other", "nlp.lang"])
@@ -234,7 +236,7 @@ def test_unknown_corpus(nlp, name):
 
 
 def test_corpora_made_by_one_function(nlp):
-    registry.readers.register("test.corpora.v1", func=lambda: {"more": read_corpus})
+    registry.readers.register("test.corpora.v1", func=lambda: {"more": CORPUS})
     count_by_callback(nlp, corpus="corpora.more", min_freq=1)
     nlp.config["corpora"] = {"@readers": "test.corpora.v1"}
     assert initialize(nlp) == NORMS
@@ -274,7 +276,7 @@ def test_a_layer_that_waits_can_be_pickled_but_waits_in_vain(nlp):
     model = nlp.get_pipe("tok2vec").model
     assert get_source(deepcopy(model)) is get_source(model) is not None
     assert get_source(pickle.loads(pickle.dumps(model))) is None
-    assert not read
+    assert not CORPUS.read
     model.initialize(X=[nlp.make_doc("a b")])
     assert get_symbols(nlp) == [{"a"}]
     assert get_source(model) is None, "it should let go of the corpus"
