@@ -95,11 +95,8 @@ def _let_wait(
         logger.info("Counted n-grams: %d are known from now on", len(ngrams))
         return ngrams
 
-    def get_ngrams(
-        annotation: Annotation, kind: NgramKind | CharacterNgrams
-    ) -> NDArray:
-        # once for all whose n-grams nothing, or the same, sets apart
-        return count_ngrams(annotation.restrict([kind.attr]), kind)
-
     for model, annotation in find_waiting(nlp, source):
-        model.attrs[source] = Source(partial(get_ngrams, annotation))
+        # once for all whose n-grams nothing, or the same, sets apart
+        model.attrs[source] = Source(
+            lambda kind, a=annotation: count_ngrams(a.restrict([kind.attr]), kind)
+        )
