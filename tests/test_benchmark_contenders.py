@@ -44,6 +44,11 @@ def corpus(tiny_corpus) -> Corpus:
 
 
 @pytest.fixture(scope="module")
+def embedders(corpus) -> Any:
+    return layers.make_embedders(corpus.docs, ROWS)
+
+
+@pytest.fixture(scope="module")
 def hashformers(corpus) -> dict[str, Any]:
     return layers.make_hashformers(corpus.docs)
 
@@ -58,16 +63,16 @@ def test_a_piece_calls_its_kernels(name):
     assert noted.names == CALLED[name]
 
 
-def test_spacys_embedder_is_timed_on_numpys_blas_too(corpus):
-    makes = layers.make_embedders(corpus.docs, ROWS)
+def test_spacys_embedder_is_timed_on_numpys_blas_too(embedders):
     for name in (layers.SPACY, layers.SPACY_BLAS):
-        is_numpy = {node.ops is blas.NUMPY_BLAS_OPS for node in makes[name]().walk()}
+        is_numpy = {
+            node.ops is blas.NUMPY_BLAS_OPS for node in embedders[name]().walk()
+        }
         assert is_numpy == {name == layers.SPACY_BLAS}
 
 
-def test_wrong_numbers_are_not_timed(corpus):
-    makes = layers.make_embedders(corpus.docs, ROWS)
-    stock, ours = (makes[name]() for name in (layers.SPACY, layers.OURS))
+def test_wrong_numbers_are_not_timed(corpus, embedders):
+    stock, ours = (embedders[name]() for name in (layers.SPACY, layers.OURS))
     batches = [corpus.docs[:3]]
     found = layers.compare_outputs(stock, ours, batches)
     assert found["largest_difference"] <= 1e-5 * found["largest_output"]
@@ -77,8 +82,8 @@ def test_wrong_numbers_are_not_timed(corpus):
         layers.compare_outputs(stock, ours, batches)
 
 
-def test_dropout_and_gradients_are_equal_for_all(corpus):
-    model, docs = layers.make_embedders(corpus.docs, ROWS)[layers.OURS](), corpus.docs
+def test_dropout_and_gradients_are_equal_for_all(corpus, embedders):
+    model, docs = embedders[layers.OURS](), corpus.docs
     layers.prepare_train(model, [docs[:2]], dropout=0.3)
     rates = {n.attrs["dropout_rate"] for n in model.walk() if "dropout_rate" in n.attrs}
     assert rates == {0.3}
@@ -90,9 +95,8 @@ def test_dropout_and_gradients_are_equal_for_all(corpus):
 
 
 @pytest.mark.torch
-def test_pytorch_computes_what_spacy_does(corpus):
-    makes = layers.make_embedders(corpus.docs, ROWS)
-    stock, theirs = (makes[name]() for name in (layers.SPACY, layers.TORCH))
+def test_pytorch_computes_what_spacy_does(corpus, embedders):
+    stock, theirs = (embedders[name]() for name in (layers.SPACY, layers.TORCH))
     layers.compare_outputs(stock, theirs, [corpus.docs[:3]])
     layers.prepare_train(theirs, [corpus.docs[:3]], dropout=0.1)()
     assert theirs.dropout == 0.1
