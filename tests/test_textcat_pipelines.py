@@ -8,7 +8,7 @@ from spacy.util import load_config
 from tests.configs import CONFIGS
 
 from .conftest import find_configs
-from .processes import annotate_spawned, train_alone
+from .processes import train_alone
 from .toy_classifiers import MARKS, get_scores, make_texts, measure_accuracy, save_texts
 
 TEXTCAT_CONFIGS = find_configs("textcat")
@@ -58,10 +58,8 @@ def test_configs_differ_in_the_model_alone():
     assert all(config == configs[0] for config in configs)
 
 
-@pytest.fixture(scope="module")
-def trained(paths, tmp_path_factory):
-    """The folder of a trained ensemble."""
-    output = tmp_path_factory.mktemp("ensemble")
+@pytest.mark.slow
+def test_an_ensemble_learns_and_loads(paths, tmp_path):
     overrides = {
         **paths,
         "components.textcat.model.num_models": 3,
@@ -69,18 +67,9 @@ def trained(paths, tmp_path_factory):
         "training.eval_frequency": 15,
         "training.optimizer.learn_rate": 0.02,
     }
-    train(CONFIGS / "hash_ngram_ensemble.cfg", output, overrides=overrides)
-    return output / "model-last"
-
-
-@pytest.mark.slow
-def test_an_ensemble_learns_and_loads(trained, tmp_path):
-    nlp = spacy.load(trained)
+    train(CONFIGS / "hash_ngram_ensemble.cfg", tmp_path, overrides=overrides)
+    nlp = spacy.load(tmp_path / "model-last")
     assert measure_accuracy(nlp, seed=2) > 0.9
-    nlp.to_disk(tmp_path)
-    assert get_scores(spacy.load(tmp_path), TEXTS) == get_scores(nlp, TEXTS)
-
-
-@pytest.mark.slow
-def test_spawned_processes(trained, tmp_path):
-    annotate_spawned(trained, ["a great film", "", "awful !", "b"], tmp_path)
+    nlp.to_disk(tmp_path / "elsewhere")
+    again = spacy.load(tmp_path / "elsewhere")
+    assert get_scores(again, TEXTS) == get_scores(nlp, TEXTS)
