@@ -129,7 +129,7 @@ def test_parts_that_can_not_be_added_up_are_refused(tmp_path, change, message):
 def test_a_damaged_part_is_named(tmp_path):
     write(tmp_path / "a.spacy", "a")
     (tmp_path / "b.spacy").write_bytes((tmp_path / "a.spacy").read_bytes()[:50])
-    found = count_parts(find_parts(tmp_path), "en", ATTRS, limit=1000, jobs=2)
+    found = count_parts(find_parts(tmp_path), "en", ATTRS, limit=1000)
     with pytest.raises(ValueError, match=r"b\.spacy' should be a \.spacy file"):
         list(found)
     with pytest.raises(FileNotFoundError, match=r"no counted part \(\.npz\).*-freq 1"):
