@@ -60,13 +60,16 @@ def get_features(nlp, docs):
     return numpy.vstack(nlp.get_pipe("tok2vec").model.predict(docs))
 
 
-@pytest.fixture(scope="module")
-def trained(tiny_corpus, tmp_path_factory):
-    """A trained pipeline's folder."""
-    output = tmp_path_factory.mktemp("trained")
+def train_small(tiny_corpus, output):
     paths = {f"paths.{split}": f"{tiny_corpus}/{split}.spacy" for split in SPLITS}
     train(CONFIG, output, overrides={**SMALL, **paths})
     return output / "model-last"
+
+
+@pytest.fixture(scope="module")
+def trained(tiny_corpus, tmp_path_factory):
+    """A trained pipeline's folder."""
+    return train_small(tiny_corpus, tmp_path_factory.mktemp("trained"))
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +162,14 @@ def test_loading_needs_nothing_else(trained, tiny_corpus, tmp_path):
         numpy.testing.assert_array_equal(get_features(loaded, docs), expected)
 
 
+@pytest.mark.slow
+def test_equal_seeds_give_equal_models(trained, tiny_corpus, tmp_path):
+    again = train_small(tiny_corpus, tmp_path)
+    for name in ("tok2vec", "ner"):
+        one, two = (spacy.load(path).get_pipe(name).model for path in (trained, again))
+        assert one.to_bytes() == two.to_bytes()
+
+
 def test_symbol_tables_travel_once(trained):
     (embed, *_) = find_symbol_takers(spacy.load(trained).get_pipe("tok2vec").model)
     symbols = embed.attrs["symbols"].tobytes()
@@ -185,6 +196,21 @@ def test_replaced_listeners(trained, tiny_corpus):
         own, *_ = copied.get_pipe("ner").model.get_ref("tok2vec").layers
         numpy.testing.assert_array_equal(numpy.vstack(own.predict(docs)), features)
         assert get_labels(copied, docs) == labels
+
+
+@pytest.mark.slow
+def test_frozen_tok2vec_is_not_changed(trained, tmp_path):
+    config = load_config(trained / "config.cfg")
+    config["components"]["tok2vec"] = {"source": str(trained)}
+    config["training"]["frozen_components"] = ["tok2vec"]
+    config["training"]["annotating_components"] = ["tok2vec"]
+    config["components"]["ner"]["model"]["tok2vec"]["width"] = 16
+    config.to_disk(tmp_path / "frozen.cfg")
+    train(tmp_path / "frozen.cfg", tmp_path, overrides={"training.max_steps": 4})
+    paths = (trained, tmp_path / "model-last")
+    for name, is_frozen in (("tok2vec", True), ("ner", False)):
+        before, after = (spacy.load(p).get_pipe(name).model.to_bytes() for p in paths)
+        assert (before == after) is is_frozen
 
 
 @pytest.mark.slow
