@@ -9,7 +9,7 @@ KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx
 
 # All but those of a GPU, and of pipelines that the lab has trained.
 BENCHMARKS = published accelerate embedding kernels weights hashformers pipeline recognizers \
-	encoders textcat growth
+	encoders textcat memory
 
 .PHONY: demo test test-lab test-numpy test-torch test-all coverage lint hooks docs bench \
 	sdist wheels release gpu-wheels fuzz

@@ -30,14 +30,9 @@ from .data import (
     load_texts,
 )
 from .gpu import measure_gpu
-from .growth import measure_growth
 from .kernels import measure_kernels
-from .layers import (
-    measure_embedding,
-    measure_encoders,
-    measure_hashformers,
-    measure_weights,
-)
+from .layers import measure_embedding, measure_encoders, measure_hashformers
+from .memory import measure_memory
 from .page import PARTS
 from .pipelines import measure_classifiers, measure_pipelines, measure_recognizers
 from .precision import measure_precision
@@ -65,14 +60,13 @@ BENCHMARKS = {
     "precision": Benchmark(measure_precision, 1, 1, ROOT / "corpus", Path),
     "embedding": Benchmark(measure_embedding, 5, 5),
     "kernels": Benchmark(measure_kernels, 5, 21, ROOT, Path),
-    "weights": Benchmark(measure_weights, 5, 5),
     "hashformers": Benchmark(measure_hashformers, 5, 5),
     "pipeline": Benchmark(measure_pipelines, 5, 3),
     "recognizers": Benchmark(measure_recognizers, 5, 3),
     "encoders": Benchmark(measure_encoders, 5, 5),
     "textcat": Benchmark(measure_classifiers, 5, 3, TEXTS, load_texts),
     "scale": Benchmark(measure_scale, 1, 3, ROOT / "assets", Path),
-    "growth": Benchmark(measure_growth, 1, 1, ROOT, Path),
+    "memory": Benchmark(measure_memory, 1, 1, ROOT, Path),
     "gpu": Benchmark(measure_gpu, 3, 5),
 }
 

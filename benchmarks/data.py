@@ -48,12 +48,8 @@ class Sizes(NamedTuple):
     #: Rows of a kernel's call, those of a block of the encoder, and calls of a turn.
     rows: int = 256
     kernel_calls: int = 20
-    #: Tokens of a stream, and distinct words, one after the other.
-    tokens: int = 10_000_000
+    #: Distinct words, one after the other.
     distinct_words: int = 1_000_000
-    #: Rows of tables that so many processes share: 154 MB.
-    shared_rows: Sequence[int] = (100_000,) * 4
-    workers: int = 4
 
 
 SIZES = Sizes()

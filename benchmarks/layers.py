@@ -4,11 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +16,6 @@ from thinc.api import Model, NumpyOps, fix_random_seed, set_dropout_rate
 from wasabi import msg
 
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
-from spacy_hashembeds.architectures.embedders import hash_words
 from spacy_hashembeds.architectures.embedders.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
@@ -37,9 +34,7 @@ from .data import (
     find_short_docs,
     group,
 )
-from .stages import Stages
 from .timing import (
-    THREADED,
     Json,
     Makes,
     Prepare,
@@ -48,7 +43,6 @@ from .timing import (
     Ways,
     count_words,
     in_numpy,
-    time_on_threads,
     time_ways,
 )
 from .torch_embed import TorchEmbed, import_torch
@@ -196,32 +190,6 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
     }
 
 
-def make_weighted(docs: Sequence[Doc]) -> tuple[Makes, Json]:
-    """Make embedders with importance weights and with hybrid tables, beside plain
-    hashing with as many rows and hashes, and say how they are set.
-    """
-    fix_random_seed(0)
-    sizes: Json = {"rows": ROWS, "num_hashes": 2}
-    hashed = {"importance_rows": [10 * n for n in ROWS]}
-    freqs = {"weighted_symbols": 2, "hybrid": MIN_FREQ}
-    hybrid = "spacy-hashembeds.MultiHybridEmbed.v1"
-    weighted = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
-    plain, by_hash = (
-        initialize(build_embedder(name, **of, **sizes), docs)
-        for name, of in ((OUR_EMBED, {}), (weighted, hashed))
-    )
-    by_symbol, mixed = (
-        build_with_symbols(name, docs, min_freq=freq, **sizes)
-        for name, freq in zip((weighted, hybrid), freqs.values(), strict=True)
-    )
-    return {
-        "`MultiFewerHashEmbed`": plain.copy,
-        "`MultiWeightedHashEmbed`, hashed": by_hash.copy,
-        "`MultiWeightedHashEmbed`, by symbols": by_symbol.copy,
-        "`MultiHybridEmbed`": mixed.copy,
-    }, {**sizes, **hashed, "min_freq": freqs}
-
-
 def time_sizes(
     makes: Makes, docs: Sequence[Doc], schedule: Schedule, sizes: Sizes, **settings: Any
 ) -> Json:
@@ -259,13 +227,6 @@ def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
     agreement = compare_outputs(makes[SPACY](), makes[OURS](), [text.docs[:1000]])
     contexts = in_numpy(OURS_NUMPY)
     timings = time_sizes(makes, text.docs, schedule, sizes, contexts=contexts)
-    timings[THREADED] = {}
-    for n, name in product(sizes.calls, (SPACY, OURS)):
-        if n <= 100:
-            calls = cut_calls(text.docs, n, max(8, 400 // n))
-            timings[THREADED][f"{n} Docs a call, {name}"] = time_on_threads(
-                makes[name], prepare_predict, [calls], schedule
-            )
     yield {
         "width": WIDTH,
         "rows": ROWS,
@@ -273,13 +234,6 @@ def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
         "agreement": agreement,
         "timings": timings,
     }
-
-
-def measure_weights(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure what importance weights and hybrid tables cost."""
-    makes, settings = make_weighted(text.docs)
-    timings = time_sizes(makes, text.docs, schedule, sizes)
-    yield {"width": WIDTH, **settings, "timings": timings}
 
 
 #: For each name the hashes, or the hasher and the compressor of all attributes.
@@ -290,8 +244,6 @@ PAIRS = {
 }
 #: Rows of `EmbCompressor`: nearly as many parameters as `PoolCompressor` has.
 EMB_ROWS = 1037
-#: Two passes over a text, the first by an embedder that has met no word.
-PASSES = ("new words", "words met before")
 
 
 def make_hashformers(docs: Sequence[Doc]) -> dict[str, Model]:
@@ -347,19 +299,15 @@ def cut_ways(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list
 
 
 def measure_hashformers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure how fast all pairs are, and how much of their time is hashing."""
+    """Measure how fast all pairs are."""
     models = make_hashformers(text.docs)
-    ways, hashing = {}, {name: {} for name in PAIRS}  # type: ignore[var-annotated]
+    ways = {}
     for what, (prepare, samples) in cut_ways(text.docs, sizes).items():
         whole = [batch for sample in samples for batch in sample]
         warm = {
             name: partial(_warm_up, m, prepare, whole) for name, m in models.items()
         }
         ways[what] = (warm, prepare, samples)
-        for name in PAIRS:
-            shares = measure_hashing(models[name], prepare, whole, schedule)
-            for title, share in zip(PASSES, shares, strict=True):
-                hashing[name][f"{what}; {title}"] = share
     yield {
         "width": WIDTH,
         "rows": ROWS,
@@ -367,7 +315,6 @@ def measure_hashformers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Resul
         "dropout": DROPOUT,
         "parameters": {name: count_parameters(m) for name, m in models.items()},
         "timings": {"one thread": time_ways(ways, schedule, clock=thread_time)},
-        "hashing": hashing,
     }
 
 
@@ -378,39 +325,13 @@ def _warm_up(model: Model, prepare: Prepare, whole: list[Any]) -> Model:
     return copied
 
 
-def measure_hashing(
-    model: Model, prepare: Prepare, whole: list[Any], schedule: Schedule
-) -> list[float]:
-    """Measure which part of the time is hashing, in each pass of a new copy.
-
-    That is to look up the codes that are kept, to read the texts of the other words,
-    to hash them and keep their codes, and to lay all out for the compressor.
-    """
-    shares: list[list[float]] = [[] for _ in PASSES]
-    stages = Stages()
-    encode = partial(stages.time, "hashing", hash_words.encode_words)
-    with mock.patch.object(hash_words, "encode_words", encode):
-        for _ in range(schedule.blocks * schedule.rounds):
-            run = prepare(model.copy(), whole)
-            for each in shares:
-                stages.seconds = {}
-                stages.time("rest", run)
-                hashing = stages.seconds.get("hashing", 0.0)
-                each.append(hashing / sum(stages.seconds.values()))
-    return [*map(median, shares)]
-
-
-def list_weights(model: Model) -> list[Any]:
-    """List the parameters of a model."""
-    return [node.get_param(n) for node in model.walk() for n in node.param_names]
-
-
 def count_parameters(model: Model) -> int:
     """Count the parameters, those within PyTorch's modules too."""
-    shims = [shim for node in model.walk() for shim in node.shims]
+    nodes = [*model.walk()]
+    ours = [node.get_param(name) for node in nodes for name in node.param_names]
+    shims = [shim for node in nodes for shim in node.shims]
     theirs = [param for shim in shims for param in shim._model.parameters()]
-    sizes = sum(W.size for W in list_weights(model))
-    return sizes + sum(param.numel() for param in theirs)
+    return sum(W.size for W in ours) + sum(param.numel() for param in theirs)
 
 
 TORCH_LSTM, CROSSED = "TorchBiLSTMEncoder", "CrossBiLSTMEncoder"

@@ -34,17 +34,14 @@ COUNTED = {"parameters": "parameters", "entities": "entities found"}
 #: What the chart of each file of results shows.
 CHARTS = {
     "published": "Published pipelines, on text that they have not met",
-    "published-avx2": "Published pipelines, on text that they have not met",
     "accelerate": "NER of `spacy init config`",
     "embedding": "Embedders, by the size of a call",
     "kernels": "Compiled kernels",
-    "weights": "Importance weights and hybrid tables",
     "hashformers": "HashFormers, words met before",
     "pipeline": "Whole pipelines, of tok2vec and NER",
     "recognizers": "NER components on one tok2vec",
     "encoders": "LSTM encoders",
     "textcat": "Text classifiers",
-    "growth": "A long stream of words",
     "scale": "Recipes on two cores",
 }
 
@@ -243,23 +240,16 @@ US = "microseconds a word"
 #: For each part of a page the results that it is made of, and what makes it.
 PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "published": ("published", tabulate_published),
-    "published-avx2": ("published-avx2", tabulate_published),
-    "changes": ("published", tabulate_changes),
+    "changes": ("published-avx512", tabulate_changes),
     "components": ("published", tabulate_components),
     "accelerate": ("accelerate", tabulate_accelerated),
     "precision": ("precision", tabulate_precisions),
     "embedding": ("embedding", partial(tabulate_sections, slice(2), US, TIME)),
-    "embedding-threads": ("embedding", THREADS),
     "kernels": (
         "kernels",
         partial(tabulate_sections, slice(1), "microseconds a row", TIME),
     ),
-    "weights": ("weights", partial(tabulate_sections, slice(2), US, TIME)),
     "hashformers": ("hashformers", tabulate_contenders),
-    "hashing": (
-        "hashformers",
-        partial(tabulate, "hashing", "share that is hashing", 3),
-    ),
     "pipeline": ("pipeline", tabulate_contenders),
     "pipeline-threads": ("pipeline", THREADS),
     "profile": ("pipeline", partial(tabulate, "profile", US, 1)),
@@ -270,24 +260,14 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
         "textcat",
         partial(tabulate, "profile", US, 2),
     ),
-    "optimizer": (
-        "textcat",
-        partial(tabulate, "optimizer_ms", "optimizer, ms a step", 1),
-    ),
     "gpu": ("gpu", tabulate_gpu),
     "scale": ("scale", partial(tabulate_ways, "recipes", beside="start")),
     "scale-pipe": ("scale", partial(tabulate_ways, "`nlp.pipe`")),
     "scale-forks": ("scale", partial(tabulate, "fork_mib", "MiB of a process", 0)),
     "scale-service": ("scale", tabulate_service),
-    "growth": ("growth", partial(tabulate_sections, slice(1), US, TIME)),
     "memory": (
-        "growth",
+        "memory",
         partial(tabulate, "rss_mib", "MiB, after so many distinct words", 1),
-    ),
-    "kept": ("growth", partial(tabulate, "kept_mib", "layer, MiB", 1)),
-    "sharing": (
-        "growth",
-        partial(tabulate, "sharing_mib", "MiB of each worker", 0),
     ),
 }
 

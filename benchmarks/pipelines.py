@@ -5,11 +5,8 @@ from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
 from itertools import product
-from statistics import median
-from time import perf_counter
 from typing import Any
 
-import numpy as np
 from spacy.language import Language
 from spacy.pipeline.textcat import DEFAULT_SINGLE_TEXTCAT_MODEL
 from spacy.tokens import Doc, Token
@@ -32,7 +29,7 @@ from .data import (
     make_examples,
     strip,
 )
-from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH, count_parameters, list_weights
+from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH, count_parameters
 from .stages import annotate_in_stages, profile, update_in_stages
 from .timing import (
     THREADED,
@@ -353,9 +350,6 @@ CLASSIFIERS = {
     "HashNgramTextCat": "hash_ngram_textcat",
     LARGE: "hash_ngram_textcat",
 }
-#: The gradient of an optimizer's first step, and how many without any come after it.
-#: From the second, Adam's running means are denormal: smaller than floats usually are.
-STARTS = {"normal": (1e-3, 2), "denormal": (1e-36, 100)}
 
 
 def build_classifier(name: str, vocab: Vocab) -> Language:
@@ -418,28 +412,4 @@ def measure_classifiers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Resul
             {what: samples[0] for what, samples in updates.items()},
             schedule,
         ),
-        "optimizer_ms": {
-            name: {kind: time_step(nlp, *start) for kind, start in STARTS.items()}
-            for name, nlp in sources.items()
-        },
     }
-
-
-def time_step(nlp: Language, gradient: float, steps: int, rounds: int = 15) -> float:
-    """Time a step of the optimizer over all of a classifier's parameters, in
-    milliseconds, without new gradients.
-
-    Parameters that had none for some 700 steps, as those of rare n-grams have in long
-    training, have means so small that processors are slow with them. It does not take
-    as many steps to get there: a gradient may begin small.
-    """
-    optimizer = nlp.create_optimizer()
-    weights = [np.array(W) for W in list_weights(get_classifier(nlp))]
-    gradients: list[Any] = [np.full_like(W, gradient) for W in weights]
-    seconds = []
-    for _ in range(1 + steps + rounds):
-        start = perf_counter()
-        for number, (W, dW) in enumerate(zip(weights, gradients, strict=True)):
-            optimizer((number, "W"), W, dW)  # which leaves zeros
-        seconds.append(perf_counter() - start)
-    return 1e3 * median(seconds[-rounds:])

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import spacy
 import typer
@@ -21,8 +22,8 @@ from benchmarks import (
     accelerate,
     command,
     data,
-    growth,
     layers,
+    memory,
     page,
     pipelines,
     precision,
@@ -49,8 +50,7 @@ BUSY = {
 TINY = data.Sizes(
     **{"calls": (1, 3), "words": (30,), "docs": 20, "updates": 1, "steps": 40},
     **{"texts": (4,), "texts_trained": 8, "stock_steps": 40},
-    **{"rows": 8, "kernel_calls": 2, "tokens": 3500, "distinct_words": 8000},
-    **{"shared_rows": [20_000] * 4, "workers": 2},
+    **{"rows": 8, "kernel_calls": 2, "distinct_words": 8000},
 )
 KEPT_WAYS = ("default", "two threads")
 MARKS = {
@@ -85,9 +85,8 @@ def save_pipeline(name: str, path: Path) -> None:
 def prepare(name: str, corpus: Path, folder: Path, patch: pytest.MonkeyPatch) -> Path:
     """Have all that a benchmark needs, and say where its corpus is."""
     patch.setattr(pipelines, "BATCH_WORDS", 200)  # steps make entities found
-    patch.setattr(pipelines, "STARTS", {"normal": (0.1, 0), "denormal": (0.1, 0)})
     patch.setattr(layers, "DROPOUTS", (0.1,))
-    patch.setattr(growth, "WAYS", growth.WAYS[:1])
+    patch.setattr(memory, "WAYS", memory.WAYS[:1])
     patch.setattr(accelerate, "TRAINED", folder)
     patch.setattr(accelerate, "GROUPS", {"efficiency": "Default config"})
     patch.setattr(precision, "TRAINED", folder)
@@ -186,8 +185,8 @@ def check_published(results: dict[str, Any]) -> None:
 
 def check_scale(results: dict[str, Any]) -> None:
     assert all(start["s to start"] > 0 for start in results["start"].values())
-    for memory in results["fork_mib"].values():
-        assert 0 < memory["its own"] < memory["all"]
+    for mib in results["fork_mib"].values():
+        assert 0 < mib["its own"] < mib["all"]
     for services in results["service"].values():
         for spreads in services.values():
             assert all(0 < low <= mid <= high for mid, (low, high) in spreads.values())
@@ -222,6 +221,11 @@ def check_pipeline(results: dict[str, Any]) -> None:
     assert all(us > 0 for us in [*pipe.values(), *update.values()])
 
 
+def check_memory(results: dict[str, Any]) -> None:
+    (points,) = results["rss_mib"].values()
+    assert [*points] == ["5,000", "8,000"]
+
+
 def check_textcat(results: dict[str, Any]) -> None:
     stages = results["profile"]["HashNgramTextCat, nlp.update, 4 texts"]
     parts = {"words", "n-grams", "tables", "labels", "optimizer", "rest"}
@@ -233,30 +237,22 @@ def check_textcat(results: dict[str, Any]) -> None:
         assert n_parameters == 10_000 * 20 + rows * 2 + 20 * 2 + 2
 
 
-def check_growth(results: dict[str, Any]) -> None:
-    (points,) = results["timings"].values()
-    assert [*points] == ["1,000", "3,500"]
-    for sizes in results["kept_mib"].values():
-        parameters = (sum(layers.ROWS) * 96 + 3 * 96 * (4 * 96 + 1) + 2 * 96) * 4
-        assert sizes["parameters"] == pytest.approx(parameters / 2**20)
-        assert sizes["kept after training"] > 0
-    ways = results["sharing_mib"]
-    assert "buffer source array is read-only" in ways["spaCy, mapped"]["error"]
-    for way in ("no tables", "ours, mapped", "ours, copied"):
-        shared, own = ways[way].values()
-        assert shared > own > 0
-
-
-@pytest.mark.parametrize("way", growth.WAYS)
+@pytest.mark.parametrize("way", memory.WAYS)
 def test_memory_is_watched_in_each_way(way):
-    points = growth.watch_rss(way, 7000)
+    points = memory.watch_rss(way, 7000)
     assert [*points] == ["5,000", "7,000"]
     assert all(mib > 0 for mib in points.values())
 
 
+def test_words_are_distinct():
+    norms = [memory.make_values(start)[:, 0] for start in range(0, 3000, 1000)]
+    assert len(np.unique(norms)) == 3000
+    assert len({memory._spell(i) for i in range(3000)}) == 3000
+
+
 def test_fewer_words_than_show_growth_are_refused():
     with pytest.raises(ValueError, match="'words' should be more than 5000"):
-        growth.watch_rss(growth.WAYS[0], 5000)
+        memory.watch_rss(memory.WAYS[0], 5000)
 
 
 def test_benchmarks_warn_where_timings_vary(tmp_path, capsys):
@@ -348,17 +344,17 @@ def test_the_pages_have_the_tables_of_the_results():
 @pytest.mark.parametrize(
     "change",
     [
-        lambda texts: [text.replace("<!-- end growth -->", "") for text in texts],
-        lambda texts: [*texts, "<!-- begin growth -->\n<!-- end growth -->"],
+        lambda texts: [text.replace("<!-- end memory -->", "") for text in texts],
+        lambda texts: [*texts, "<!-- begin memory -->\n<!-- end memory -->"],
     ],
 )
 def test_pages_without_a_place_for_each_table_are_refused(tmp_path, change):
     texts = [path.read_text(encoding="utf8") for path in page.PAGES]
-    with pytest.raises(ValueError, match="once for each of published, published-avx2"):
+    with pytest.raises(ValueError, match="once for each of published, changes"):
         page.fill_pages(change(texts))
     filled = "".join(page.fill_pages(texts, tmp_path))
-    assert "Not measured yet: `python -m benchmarks growth` does it." in filled
-    assert "MiB of each worker" not in filled
+    assert "Not measured yet: `python -m benchmarks memory` does it." in filled
+    assert "MiB, after so many distinct words" not in filled
 
 
 def test_captions_say_what_was_measured_on():
