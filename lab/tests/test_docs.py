@@ -1,4 +1,4 @@
-"""Pages for readers: their links lead somewhere, and their commands are there."""
+"""Pages for readers: their links lead somewhere, and what they name is there."""
 
 import re
 import shlex
@@ -10,8 +10,10 @@ from typer import Typer
 from typer.main import get_command
 
 from lab.cli import lab_cli
+from lab.pages import reference
 from spacy_hashembeds.cli import hashembeds_cli
 from tests.conftest import ROOT
+from tests.test_reference import read_sections
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
 #: What a command begins with, and what has it.
@@ -73,3 +75,15 @@ def test_paths_of_the_project_are_there():
     for page in PAGES:
         for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", read(page)):
             assert (ROOT / path).exists(), (page.name, path)
+
+
+def test_every_command_of_the_lab_is_listed():
+    section = read_sections("lab.md")["The lab"]
+    listed = re.findall(r"^\| `python -m lab (\w+)", section, re.M)
+    assert sorted(listed) == sorted(str(c.name) for c in lab_cli.registered_commands)
+
+
+@pytest.mark.parametrize("page", reference.PAGES, ids=lambda page: page.name)
+def test_signatures_and_sentences_are_those_of_the_code(page: Path):
+    assert reference.ENTRY.search(read(page))
+    assert reference.fill(read(page)) == read(page)
