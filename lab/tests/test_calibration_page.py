@@ -1,13 +1,12 @@
 """lab/pages/calibration.py: trained pipelines, calibrated; and its table in ner.md."""
 
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from spacy.tokens import DocBin
 
+from lab.pages import calibration as script
 from lab.pages.results import fill
 from spacy_hashembeds.components.decoding import BIASES
 from spacy_hashembeds.components.platt import calibrate, fit_calibration
@@ -18,12 +17,7 @@ from tests.components.toy_recognizers import make_pipeline, train
 TRIAL = ("wnut17", "subword_token_ner", "joined")
 
 
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    return import_module("lab.pages.calibration")
-
-
-def test_the_table_of_the_page_is_that_of_the_measurements(script):
+def test_the_table_of_the_page_is_that_of_the_measurements():
     rows = script.read_measured(script.CALIBRATION)
     text = fill(script.PAGE, script.make_tables(rows))
     assert text == script.PAGE.read_text(encoding="utf8")
@@ -50,7 +44,7 @@ def folder(tmp_path_factory) -> Path:
     return root
 
 
-def test_a_pipeline_is_measured_on_development_and_test_data(script, folder):
+def test_a_pipeline_is_measured_on_development_and_test_data(folder):
     (row,) = script.measure(folder)
     assert (row["dataset"], row["embedder"], row["variant"]) == TRIAL
     assert row["seed"] == 0
@@ -68,7 +62,7 @@ def test_a_pipeline_is_measured_on_development_and_test_data(script, folder):
     assert len(table) == 3
 
 
-def test_a_part_is_balanced_by_what_others_choose(script):
+def test_a_part_is_balanced_by_what_others_choose():
     """All others gain by a bias of 1, and one loses."""
     counts = np.zeros((5, len(BIASES), 3), dtype=int)
     counts[:] = [40, 80, 80]
@@ -86,7 +80,7 @@ def make_part(seed: int):
     return scores, state.random(40) < scores**3
 
 
-def test_each_part_is_calibrated_by_what_others_give(script, monkeypatch):
+def test_each_part_is_calibrated_by_what_others_give(monkeypatch):
     monkeypatch.setattr(script, "N_DIVISIONS", 1)
     parts = [make_part(seed) for seed in range(5)]  # as many as folds
     errors = []
@@ -102,7 +96,7 @@ def test_each_part_is_calibrated_by_what_others_give(script, monkeypatch):
     assert found["low"]["right"] == is_right[scores < script.LOW].sum()
 
 
-def test_scores_that_are_exact_show_what_is_chance(script):
+def test_scores_that_are_exact_show_what_is_chance():
     scores = np.full(400, 0.5)
     found = script.compare_scores((scores, scores > 0), [scores] * 50)
     # the mean distance of a share of 400 draws from a half: that of a normal deviate

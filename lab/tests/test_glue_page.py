@@ -1,7 +1,6 @@
 """docs/glue.md: its tasks, files, metrics and steps are those of the code."""
 
 import re
-from math import ceil
 
 from spacy.util import load_config
 
@@ -48,22 +47,6 @@ def test_metrics_of_each_task_are_named():
         assert places == sorted(places)
         others = METRIC_NAMES.keys() - set(metrics)
         assert not any(METRIC_NAMES[other] in named[task] for other in others)
-
-
-def compute_steps(n_texts: int) -> tuple[int, int]:
-    """The steps of five epochs, and those of the warm-up."""
-    total = 5 * ceil(0.95 * n_texts / 32)
-    return total, round(0.06 * total)
-
-
-def test_steps_are_computed_as_it_says():
-    assert "`5 * ceil(0.95 * texts / 32)`" in PAGE
-    total, warmup = compute_steps(2490)
-    assert f"total_steps {total} " in PAGE
-    assert f"warmup_steps {warmup} " in PAGE
-    (base,) = (path for path in GLUE_CONFIGS if path.stem == "glue_base")
-    rate = load_config(base)["training"]["optimizer"]["learn_rate"]
-    assert (rate["total_steps"], rate["warmup_steps"]) == compute_steps(8551)
 
 
 def test_what_the_commands_set_is_in_the_configs():

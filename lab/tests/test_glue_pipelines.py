@@ -17,7 +17,6 @@ from spacy.training.pretrain import pretrain
 from spacy.util import load_config, load_model_from_config, registry
 
 from lab.corpora.datasets import prepare_dataset
-from lab.corpora.glue import GLUE
 from spacy_hashembeds.evaluation.glue import LABELS, METRICS
 from tests.configs import CONFIGS
 from tests.conftest import GLUE_CONFIGS
@@ -64,13 +63,9 @@ def train_small(name: str, task: str, folder: Path, **settings: Any) -> Path:
     return folder / "out"
 
 
-def test_there_are_a_small_and_a_large_one():
-    assert NAMES == ["glue_base", "glue_small"]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("task", sorted(GLUE))
-def test_each_task_is_learned_and_scored(task, tmp_path):
+@pytest.mark.parametrize("task", ["cola", "mnli", "stsb"])
+def test_a_task_of_each_kind_is_learned_and_scored(task, tmp_path):
     output = train_small("glue_small", task, tmp_path)
     lines = (tmp_path / "log.jsonl").read_text().splitlines()
     log = list(map(json.loads, lines))
@@ -89,13 +84,12 @@ def test_each_task_is_learned_and_scored(task, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_they_pretrain_and_begin_with_what_was_pretrained(name, tmp_path):
+def test_they_pretrain_and_begin_with_what_was_pretrained(tmp_path):
     """spaCy passes over `init_tok2vec` without a word where [pretraining] is empty."""
     texts = tmp_path / "texts.jsonl"
     srsly.write_jsonl(texts, [{"text": "the old boat\nis a new house ."}] * 20)
     settings = {"paths.raw_text": str(texts), "pretraining.max_epochs": 2}
-    path = make_config(name, tmp_path)
+    path = make_config("glue_small", tmp_path)
     pretrain(load_config(path, overrides=settings, interpolate=True), tmp_path)
     weights = tmp_path / "model-last.bin"
     overrides = get_overrides(tmp_path, "cola")
@@ -130,40 +124,17 @@ def test_they_differ_in_sizes_and_rates_alone():
     assert outline(one) == outline(two)
 
 
-def test_the_large_one_has_the_sizes_and_rates_of_the_paper():
-    """Xue and Aletras (2022), appendices A and B."""
-    config = load_config(next(p for p in GLUE_CONFIGS if p.stem == "glue_base"))
-    encode = config["components"]["tok2vec"]["model"]["encode"]
-    sizes = ("width", "depth", "num_heads", "hidden_width", "max_length")
-    assert [encode[key] for key in sizes] == [768, 12, 12, 3072, 512]
-    assert encode["dropout"] == encode["attention_dropout"] == 0.1
-    training, pretraining = config["training"], config["pretraining"]
-    assert (training["max_epochs"], training["batcher"]["size"]) == (5, 32)
-    assert (pretraining["max_epochs"], pretraining["batcher"]["size"]) == (10, 16)
-    adam = ("eps", "beta1", "beta2", "L2")
-    assert [training["optimizer"][key] for key in adam] == [1e-6, 0.9, 0.999, 0]
-    assert [pretraining["optimizer"][key] for key in adam] == [1e-8, 0.9, 0.9999, 0.01]
-    rates = [part["optimizer"]["learn_rate"] for part in (training, pretraining)]
-    assert [rate["initial_rate"] for rate in rates] == [3e-5, 5e-5]
-    # 6 percent of five epochs of 8,551 texts, less those that are held out
-    n_steps = 5 * -(-8123 // 32)
-    assert rates[0]["total_steps"] == n_steps
-    assert rates[0]["warmup_steps"] == round(0.06 * n_steps)
-    assert rates[1]["warmup_steps"] == 10000
-
-
 # The whole configs.
 
 
 @pytest.mark.torch
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["rte", "stsb"])
-def test_the_small_one_trains_as_it_is(task, tmp_path):
-    overrides = get_overrides(tmp_path, task)
+def test_the_small_one_trains_as_it_is(tmp_path):
+    overrides = get_overrides(tmp_path, "rte")
     overrides |= {"training.max_steps": 3, "training.eval_frequency": 2}
     train(CONFIGS / "glue_small.cfg", tmp_path / "out", overrides=overrides)
     nlp = spacy.load(tmp_path / "out" / "model-last")
-    assert set(nlp("the boat is old\na house is red .").cats) == set(LABELS[task])
+    assert set(nlp("the boat is old\na house is red .").cats) == set(LABELS["rte"])
 
 
 @pytest.mark.torch

@@ -2,22 +2,12 @@
 
 import inspect
 import re
-from importlib import import_module
-from types import ModuleType
 
-import numpy as np
-import pytest
-
+from lab.pages import bloom_embeddings as bloom
 from lab.vectors.floret import train_floret
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "bloom-embeddings.md"
-
-
-@pytest.fixture(scope="module")
-def bloom() -> ModuleType:
-    """The script that computes the tables."""
-    return import_module("lab.pages.bloom_embeddings")
 
 
 def read_tables(markdown: str) -> list[str]:
@@ -26,12 +16,12 @@ def read_tables(markdown: str) -> list[str]:
     return [block.strip() for block in blocks if block.lstrip().startswith("|")]
 
 
-def test_the_table_of_the_page_is_what_the_script_computes(bloom):
+def test_the_table_of_the_page_is_what_the_script_computes():
     page = PAGE.read_text(encoding="utf8")
     assert read_tables(page) == [bloom.to_markdown(bloom.tabulate_luck())]
 
 
-def test_the_example_of_the_page_is_the_blog_s(bloom):
+def test_the_example_of_the_page_is_the_blog_s():
     # Its own assertions, with mmh3.hash.
     rows = bloom.hash_words(1, 2)
     firsts = [3, 6, 4, 13, 8, 3, 13, 1, 9, 12, 11, 4, 2, 13, 5, 10, 0, 2, 10, 13]
@@ -45,18 +35,6 @@ def test_the_example_of_the_page_is_the_blog_s(bloom):
     shared = [group for group in bloom.group_words(rows) if len(group) > 1]
     assert shared == [["juice", "service"]]
     assert (by_word["juice"], by_word["service"]) == ((13, 2), (2, 13))
-
-
-def test_the_chance_of_being_apart_is_that_of_the_birthday_problem(bloom):
-    expected = np.prod(1 - np.arange(20) / 225)
-    assert bloom.expect_apart(np.full(225, 1 / 225)) == pytest.approx(expected)
-    # Unequal chances, by simulation of the two rows themselves.
-    rng = np.random.default_rng(0)
-    draws = np.sort(rng.integers(15, size=(20_000, 20, 2)), axis=2)
-    codes = np.sort(draws[..., 0] * 15 + draws[..., 1], axis=1)
-    is_apart = (np.diff(codes, axis=1) != 0).all(axis=1)
-    said = float(bloom.tabulate_luck()[2][2].rstrip("%"))
-    assert said == pytest.approx(100 * is_apart.mean(), abs=1.0)
 
 
 def test_the_defaults_of_vectors_md_are_those_of_the_function():

@@ -2,9 +2,7 @@
 
 import json
 import shutil
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import spacy
@@ -12,15 +10,11 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from lab.corpora.misspellings import misspell
+from lab.pages import misspellings as script
 from spacy_hashembeds import evaluate
 from spacy_hashembeds.evaluation.scorer import KINDS
 
 VARIANT = ("wnut17", "multi_embed", "equal")
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    return import_module("lab.pages.misspellings")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +38,7 @@ def read(folder: Path, split: str) -> list[Doc]:
     return list(docs.get_docs(Vocab()))
 
 
-def test_pipelines_that_are_done_score_as_by_evaluate(script, folder):
+def test_pipelines_that_are_done_score_as_by_evaluate(folder):
     (found,) = script.measure(folder)
     assert (found["dataset"], found["embedder"], found["variant"]) == VARIANT
     assert found["seed"] == 0
@@ -65,7 +59,7 @@ def test_pipelines_that_are_done_score_as_by_evaluate(script, folder):
     assert found["misspelt"][0] != found["scores"]
 
 
-def test_new_scores_take_the_place_of_old_ones(script, tmp_path):
+def test_new_scores_take_the_place_of_old_ones(tmp_path):
     def make(variant, seed, score):
         names = {"dataset": "wnut17", "embedder": "multi_embed", "variant": variant}
         return {**names, "seed": seed, "scores": score}

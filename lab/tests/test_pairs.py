@@ -30,22 +30,6 @@ def pairs(monkeypatch) -> ModuleType:
     return script
 
 
-def test_pairs_of_few_seeds_are_left_out(metrics, tmp_path):
-    script = import_module("lab.pages.pairs")
-    for n_seeds in (1, 2):
-        groups = _write_pair(tmp_path, n_seeds, metrics)
-        assert script.compare_pairs(groups) == []
-    (found,) = script.compare_pairs(_write_pair(tmp_path, 3, metrics))
-    assert found["seeds"] == [0, 1, 2]
-
-
-def _write_pair(folder, n_seeds, metrics):
-    for seed in range(n_seeds):
-        for variant in (LOOKUP, FEWER):
-            write(folder, variant, seed, metrics, **{COUNTS: make_counts(1, 2)})
-    return read_results(folder)
-
-
 def write(
     folder: Path, variant: tuple[str, str], seed: int, metrics: dict, **scores: Any
 ) -> None:
@@ -94,24 +78,6 @@ def test_pipelines_are_compared_as_by_evaluate(pairs, metrics, trained_root, tmp
     assert found["differences"]["all"]["difference"] > 0
 
 
-def test_seeds_that_both_have_are_taken_together(pairs, metrics, tmp_path):
-    for seed, found in enumerate([(0, 0), (5, 1), (7, 3), (9, 9)]):
-        write(tmp_path, LOOKUP, seed, metrics, **{COUNTS: make_counts(*found)})
-    for seed, found in ((1, (1, 1)), (2, (3, 1))):
-        write(tmp_path, FEWER, seed, metrics, **{COUNTS: make_counts(*found)})
-    groups = read_results(tmp_path)
-    (found,) = pairs.compare_pairs(groups)
-    assert found["dataset"] == "wnut17"
-    assert (found["first"], found["second"]) == (list(LOOKUP), list(FEWER))
-    assert found["seeds"] == [1, 2]
-    recall, other = 16 / 40, 6 / 40
-    f1, other_f1 = (2 * r / (1 + r) for r in (recall, other))
-    difference = found["differences"]["all"]["difference"]
-    assert difference == pytest.approx(f1 - other_f1)
-    # without seen entities the unseen are all: one test, not two
-    assert found["differences"]["seen"] is found["differences"]["unseen"] is None
-
-
 def test_p_over_seeds_is_that_of_welch(pairs, metrics, tmp_path):
     # F1 of recall alone, 2r / (1 + r), with two documents of ten entities
     found = {LOOKUP: [(5, 1), (7, 3), (9, 9)], FEWER: [(1, 1), (3, 1), (2, 2)]}
@@ -131,31 +97,6 @@ def test_p_over_seeds_is_that_of_welch(pairs, metrics, tmp_path):
         write(tmp_path / "equal", variant, 0, metrics, **{COUNTS: make_counts(1, 1)})
     (pair,) = pairs.compare_pairs(read_results(tmp_path / "equal"))
     assert pair["differences"]["all"]["seeds_p_value"] == 1
-
-
-def test_trials_without_counts_are_left_out(pairs, metrics, tmp_path):
-    del metrics["scores"]["test"][COUNTS]
-    for variant in (LOOKUP, FEWER):
-        write(tmp_path, variant, 0, metrics)
-    assert pairs.compare_pairs(read_results(tmp_path)) == []
-    write(tmp_path, LOOKUP, 0, metrics, **{COUNTS: make_counts(1)})
-    assert pairs.compare_pairs(read_results(tmp_path)) == []
-    write(tmp_path, FEWER, 0, metrics, **{COUNTS: make_counts(2)})
-    assert len(pairs.compare_pairs(read_results(tmp_path))) == 1
-
-
-def test_p_values_are_adjusted_for_all_pairs(pairs, metrics, tmp_path):
-    rng = np.random.default_rng(0)
-    hybrid = ("multi_hybrid_embed", "equal")
-    for variant, most in ((LOOKUP, 10), (FEWER, 8), (hybrid, 5)):
-        counts = make_counts(*rng.integers(0, most, 30))
-        write(tmp_path, variant, 0, metrics, **{COUNTS: counts})
-    found = pairs.compare_pairs(read_results(tmp_path))
-    tests = [pair["differences"]["all"] for pair in found]
-    p_values = [test["p_value"] for test in tests]
-    assert len(set(p_values)) == 3  # lookup and hybrid with hashing, and each other
-    adjusted = [test["adjusted_p_value"] for test in tests]
-    assert adjusted == adjust_p_values(p_values) != p_values
 
 
 @pytest.mark.parametrize(

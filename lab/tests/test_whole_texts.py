@@ -1,11 +1,11 @@
 """docs/whole-texts.md, with the trials of the grid `joined` behind it."""
 
-from importlib import import_module
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 from scipy.stats import ttest_ind
 
+from lab.pages import whole_texts as script
 from lab.pages.results import fill
 from lab.trials.configs import locate_grid
 from lab.trials.grid import read_grid
@@ -16,20 +16,12 @@ from tests.conftest import ROOT
 FOLDER = ROOT / "lab" / "results"
 
 
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    """The script that fills the page and draws its picture."""
-    return import_module("lab.pages.whole_texts")
-
-
-def test_the_tables_of_the_pages_are_those_of_the_trials(script):
+def test_the_tables_of_the_pages_are_those_of_the_trials():
     for page, tables in script.make_tables(read_results(FOLDER)).items():
         assert fill(page, tables) == page.read_text(encoding="utf8")
 
 
-def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(
-    script, monkeypatch
-):
+def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(monkeypatch):
     drawn = []
     draw_panel = script._draw_panel
     monkeypatch.setattr(
@@ -53,7 +45,7 @@ def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(
     assert heights == pytest.approx(heights[:1] * len(heights))
 
 
-def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader(script):
+def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader():
     trials = read_grid(locate_grid("joined")).expand()
     shown = script.PIPELINES.keys() - {(script.CRF, "default")}
     assert shown <= {(t.embedder, t.variant) for t in trials}
@@ -63,7 +55,7 @@ def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader(script
             assert trial.overrides["corpora.train.lengths"] == lengths[trial.variant]
 
 
-def test_differences_are_tested_by_the_deviation_that_trials_have_in_common(script):
+def test_differences_are_tested_by_the_deviation_that_trials_have_in_common():
     def make_trial(variant, *scores):
         results = [
             SimpleNamespace(joined={"test": {10: {"ents_f": score}}})
@@ -85,7 +77,7 @@ def test_differences_are_tested_by_the_deviation_that_trials_have_in_common(scri
     assert script._test(groups, "anem", trials, 10, "all")[1] < p_value
 
 
-def test_trials_of_the_page_were_trained_as_the_grid_says(script):
+def test_trials_of_the_page_were_trained_as_the_grid_says():
     grid = {
         TrialKey(t.dataset, t.embedder, t.variant): t.overrides
         for t in read_grid(locate_grid("joined")).expand()

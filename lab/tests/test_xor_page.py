@@ -1,11 +1,10 @@
 """docs/xor-limitation.md, with the script that computes it."""
 
 import re
-from importlib import import_module
-from types import ModuleType
 
 import pytest
 
+from lab.pages import xor_limitation as xor
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.torch
@@ -13,14 +12,8 @@ pytestmark = pytest.mark.torch
 PAGE = ROOT / "docs" / "xor-limitation.md"
 
 
-@pytest.fixture(scope="module")
-def xor() -> ModuleType:
-    """The script that computes the tables."""
-    return import_module("lab.pages.xor_limitation")
-
-
 @pytest.mark.slow
-def test_the_baseline_never_has_all_and_the_others_do(xor, monkeypatch):
+def test_the_baseline_never_has_all_and_the_others_do(monkeypatch):
     """§3.3 and §3.4 of the paper, as the page shows it."""
     monkeypatch.setattr(xor, "UPDATES", 200)
     for kind, texts in xor.PHRASES.items():
@@ -33,7 +26,7 @@ def test_the_baseline_never_has_all_and_the_others_do(xor, monkeypatch):
         assert others == [{"middle": 4, "greedy": 4, "viterbi": 4}] * 3
 
 
-def test_the_page_has_all_encoders_and_counts(xor, monkeypatch):
+def test_the_page_has_all_encoders_and_counts(monkeypatch):
     counts = {"middle": 1, "greedy": 2, "viterbi": 3}
     monkeypatch.setattr(
         xor, "learn_phrases", lambda *args: {k: n + args[-1] for k, n in counts.items()}

@@ -103,11 +103,6 @@ def test_what_is_done_is_not_run_again(root, metrics, monkeypatch):
     assert (found, is_new, trial.name) == (metrics, False, "demo/crf/default/seed0")
 
 
-def test_results_of_another_grid_are_kept(root):
-    with pytest.raises(FileExistsError, match=r"settings\.c1 was \[0\.0, 9\.0\]"):
-        run_baseline("demo", root=root)
-
-
 def test_the_language_of_an_own_corpus_must_be_said(tiny_corpus, tmp_path, monkeypatch):
     shutil.copytree(tiny_corpus, tmp_path / "corpus" / "own")
     with pytest.raises(

@@ -10,6 +10,12 @@ def call(command: str, *arguments: object) -> Result:
     return CliRunner().invoke(lab_cli, [command, *map(str, arguments)])
 
 
+def succeed(command: str, *arguments: object) -> Result:
+    result = call(command, *arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
 def squeeze(text: str) -> str:
     """Undo the colours, and the wrapping of long messages."""
     return " ".join(unstyle(text).split())

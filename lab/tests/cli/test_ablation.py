@@ -1,5 +1,6 @@
 """`python -m lab ablation`: parts of an encoder's output, alone."""
 
+import json
 from functools import partial
 
 import numpy as np
@@ -15,7 +16,7 @@ from tests import toy_ner
 from tests.components.toy_recognizers import train
 from tests.toy_encoders import make_tok2vec
 
-from .calling import call, check_failure
+from .calling import succeed
 
 pytestmark = pytest.mark.torch
 
@@ -98,7 +99,7 @@ def test_a_pipeline_without_one_encoder_is_refused(encoders):
 TEST = ["Anna|PER met Carl+Brown|PER in New+York+City|LOC", "Rome|LOC", "Oslo sleeps"]
 
 
-run = partial(call, "ablation")
+run = partial(succeed, "ablation")
 
 
 @pytest.fixture(scope="module")
@@ -117,24 +118,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-def classify_by_a_part(nlp: Language, columns: slice) -> Language:
-    """Have zeros in the classifier's weights of all other columns."""
-    copy = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
-    classifier = copy.get_pipe("token_ner").model.layers[-1]
-    while classifier.layers:
-        classifier = classifier.layers[0]
-    W = np.zeros_like(classifier.get_param("W"))
-    W[:, columns] = classifier.get_param("W")[:, columns]
-    classifier.set_param("W", W)
-    return copy
-
-
-def test_a_part_alone_scores_as_with_weights_for_it_alone(folder, tmp_path):
+def test_parts_are_compared_with_the_whole_and_with_another_pipeline(folder, tmp_path):
     options = folder / "test.spacy", "--against", folder / "ruler"
-    output = tmp_path / "a" / "b" / "c" / "ablation.json"
-    output.parent.mkdir(parents=True)
+    output = tmp_path / "ablation.json"
     result = run(folder / "model", *options, "-o", output)
-    assert result.exit_code == 0, result.output
     assert "Parts of the encoder alone" in result.stdout
     found = read_listing(Ablation, output)
     nlp = spacy.load(folder / "model")
@@ -143,23 +130,13 @@ def test_a_part_alone_scores_as_with_weights_for_it_alone(folder, tmp_path):
         return evaluate(nlp, options[0], samples=1, show_progress=False)["chunks"]
 
     whole, other = score(nlp), score(spacy.load(folder / "ruler"))
-    parts = find_parts(find_layer(nlp))
-    assert found.setting.parts == list(parts)
-    differs = set()
-    for name, columns in parts.items():
-        expected = score(classify_by_a_part(nlp, columns))
-        for tag, chunk in found.chunks.items():
-            assert chunk.parts[name] == expected[tag]["recall"]
-            assert chunk.recall == whole[tag]["recall"]
-            assert chunk.other == other[tag]["recall"]
-            if chunk.recall != chunk.parts[name]:
-                differs.add(name)
-    assert differs  # else nothing was shown
+    assert found.setting.parts == list(find_parts(find_layer(nlp)))
+    for tag, chunk in found.chunks.items():
+        assert chunk.recall == whole[tag]["recall"]
+        assert chunk.other == other[tag]["recall"]
+    chunks = found.chunks.values()
+    assert len({json.dumps(chunk.parts) for chunk in chunks}) > 1
+    assert any({*chunk.parts.values()} - {chunk.recall} for chunk in chunks)
     again = tmp_path / "again.json"
-    assert run(folder / "attending", *options, "-o", again).exit_code == 0
+    run(folder / "attending", *options, "-o", again)
     assert again.read_text() == output.read_text()
-
-
-def test_another_encoder_is_refused(folder):
-    result = run(folder / "ruler", folder / "test.spacy")
-    check_failure(result, "should have one BiLSTM encoder of ours")

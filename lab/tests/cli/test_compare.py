@@ -10,9 +10,9 @@ from lab.tests.trial import make_trial
 from spacy_hashembeds.acceleration import machine
 from tests.cli.rules import read_all
 
-from .calling import call, check_failure
+from .calling import call, check_failure, succeed
 
-run = partial(call, "compare")
+run = partial(succeed, "compare")
 
 
 @pytest.fixture
@@ -47,7 +47,6 @@ def percents(scores: dict[str, float]) -> list[str]:
 
 def test_the_tables_have_a_row_for_each_trial(metrics, corpus):
     result = run(*metrics, "--corpus", corpus)
-    assert result.exit_code == 0, result.output
     test = json.loads(metrics[0].read_text())["scores"]["test"]
     scores_text, others = result.output.split("Size and speed")
     speeds_text, ratios_text = others.split("Beside the first one")
@@ -57,21 +56,13 @@ def test_the_tables_have_a_row_for_each_trial(metrics, corpus):
     rows = get_rows(scores_text)
     assert rows["multi_fewer_hash_embed"] == shown
     assert rows["other_embed"] == [*shown[:3], *["0.0"] * 3, *["-"] * 3]
-    params, megabytes, *speeds, times = get_rows(speeds_text)["other_embed"]
+    params, megabytes, _speed, quartiles, times = get_rows(speeds_text)["other_embed"]
     assert (params, megabytes) == ("1,234,567", "8.91")
-    speed, lower, upper = (
-        int(figure.replace(",", ""))
-        for figures in speeds
-        for figure in figures.split("..")
-    )
-    assert 0 < lower <= speed <= upper
+    lower, upper = quartiles.split("..")
+    assert 0 < int(lower.replace(",", "")) <= int(upper.replace(",", ""))
     assert float(times) > 0
-    n_first, _, *ratios = get_rows(ratios_text)["multi_fewer_hash_embed"]
-    sizes = json.loads(metrics[0].read_text())["sizes"]
-    assert n_first == f"{sizes['pipeline_parameters']:,}"
-    poep = sizes["embedding_parameters"] / sizes["pipeline_parameters"]
-    assert ratios == ["0.0", "0.0", "0.0", f"{100 * poep:.1f}"]
     # the second has recorded neither all parameters nor those that mix
+    sizes = json.loads(metrics[0].read_text())["sizes"]
     emb = 1 - 1234567 / sizes["embedding_parameters"]
     ratios = get_rows(ratios_text)["other_embed"]
     assert ratios == ["-", "100.0", "-", f"{100 * emb:.1f}", "-", "-"]
@@ -100,7 +91,6 @@ def test_it_says_where_the_machine_was_busy(metrics, corpus, monkeypatch):
 def test_the_comparison_is_saved(metrics, corpus, tmp_path):
     output = tmp_path / "made/comparison.json"
     result = run(*metrics, "-c", corpus, "--output", output)
-    assert result.exit_code == 0, result.output
     comparison = json.loads(output.read_text())
     rows = comparison["rows"]
     assert [row["embedder"] for row in rows] == [
@@ -110,21 +100,6 @@ def test_the_comparison_is_saved(metrics, corpus, tmp_path):
     assert rows[1]["unseen"]["f"] is None
     assert comparison["machine"]["python"] == platform.python_version()
     assert "Saved the comparison" in result.output
-
-
-def test_nothing_is_written_unasked(metrics, corpus, tmp_path):
-    before = sorted(tmp_path.rglob("*"))
-    assert run(*metrics, "-c", corpus).exit_code == 0
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_errors_are_told_without_a_traceback(metrics, corpus, tmp_path):
-    title, gone = "Can't compare the trials", tmp_path / "gone"
-    check_failure(run(*metrics, "-c", corpus, "--accelerate"), title, "to accelerate")
-    check_failure(run(metrics[0], gone, "-c", corpus), f"There is no '{gone}'")
-    check_failure(run(*metrics, "-c", gone), f"There is no file or folder '{gone}'")
-    output = metrics[0] / "comparison.json"
-    check_failure(run(*metrics, "-c", corpus, "-o", output), str(metrics[0]))
 
 
 @pytest.mark.parametrize("read", ["seed0.json", "test.spacy", "model-best"])
@@ -141,6 +116,6 @@ def test_compare_replaces_nothing_that_it_reads(
     Path("seed0.json").write_text(json.dumps(trial))
     before = read_all(tmp_path)
     output = f"{read}/meta.json" if read == "model-best" else read
-    result = run("seed0.json", "-c", "test.spacy", "-o", output)
+    result = call("compare", "seed0.json", "-c", "test.spacy", "-o", output)
     check_failure(result, f"'{output}' can't be written", f"{read}', which is read")
     assert read_all(tmp_path) == before

@@ -33,24 +33,9 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 class TestHelp(HelpRules):
     root = commands = lab_cli
-    with_json = (
-        "ablation",
-        "attention",
-        "baseline",
-        "compare",
-        "importance",
-        "trial",
-    )
-    arguments = (
-        "dataset",
-        "embedder",
-        "folder",
-        "grid",
-        "metrics",
-        "model",
-        "results",
-        "corpus",
-        "text",
+    with_json = ("ablation", "attention", "baseline", "compare", "importance", "trial")
+    arguments = tuple(
+        "dataset embedder folder grid metrics model results corpus text".split()
     )
 
 

@@ -29,49 +29,6 @@ def output(tmp_path: Path) -> Path:
 
 # The report's figures
 
-# documents, tokens, classes, vocabulary, entities, length of documents and of entities
-# in table 5; entities a document are printed there as 2.25 (cut off), 46.5, 0.58 and
-# 0.66, and the Dutch vocabulary with the marker -DOCSTART- as a word.
-TABLE5 = {
-    "conll2002_es": (8323, 264715, 4, 26099, 18798, 31.8, 1.74),
-    "conll2002_nl": (287, 202644, 4, 27803, 13344, 706.1, 1.45),
-    "wnut17": (3394, 62730, 6, 14878, 1975, 18.5, 1.6),
-    "anem": (2252, 57894, 11, 8711, 1479, 25.7, 1.5),
-}
-ENTITIES_PER_DOCUMENT = {
-    "conll2002_es": 2.2586,
-    "conll2002_nl": 46.4948,
-    "wnut17": 0.5819,
-    "anem": 0.6567,
-}
-# seen and unseen, of dev and of test
-TABLE6 = {
-    "conll2002_es": [(2300, 2052), (2214, 1345)],
-    "conll2002_nl": [(1039, 1577), (1797, 2144)],
-    "wnut17": [(0, 836), (0, 1079)],
-    "anem": [(290, 110), (548, 708)],
-}
-
-
-@pytest.mark.parametrize("name", list(TABLE5))
-def test_the_reports_counts_come_out_exactly(
-    name: str, prepare_real: Callable[[str], Path]
-):
-    folder = prepare_real(name)
-    train = StatisticsCounter(load(folder / "train.spacy"))
-    counts = train.get_statistics()
-    *exact, document_length, entity_length = TABLE5[name]
-    keys = ("documents", "tokens", "classes", "vocabulary", "entities")
-    assert [counts[key] for key in keys] == exact
-    assert round(counts["document_length"], 1) == document_length
-    assert counts["entity_length"] == pytest.approx(entity_length, abs=0.01)
-    assert round(counts["entities_per_document"], 4) == ENTITIES_PER_DOCUMENT[name]
-    held_out = [
-        StatisticsCounter(load(folder / f"{split}.spacy")) for split in ("dev", "test")
-    ]
-    entities = [split.count_seen(train.entity_texts) for split in held_out]
-    assert [(e["seen"], e["unseen"]) for e in entities] == TABLE6[name]
-
 
 def test_archaeology_is_split_by_tenths(prepare_real: Callable[[str], Path]):
     paths = prepare_real("archaeology").iterdir()
@@ -145,27 +102,6 @@ def test_a_missing_copy_of_ontonotes(tmp_path: Path, output: Path):
     with pytest.raises(FileNotFoundError, match=message):
         prepare_dataset("ontonotes", tmp_path, output)
     assert not output.exists()
-
-
-def test_the_demo_needs_no_files(tmp_path: Path, output: Path):
-    paths = prepare_dataset("demo", tmp_path / "none", output)
-    assert list(paths) == ["train", "dev", "test"]
-    for path in paths.values():
-        assert any(doc.ents for doc in load(path))
-
-
-def test_a_missing_asset(tmp_path: Path, output: Path):
-    message = r"wnut17train\.conll: a file of wnut17 is missing.*'spacy project assets'"
-    with pytest.raises(FileNotFoundError, match=message):
-        prepare_dataset("wnut17", tmp_path, output)
-    assert not output.exists()
-
-
-def test_an_unknown_dataset(tmp_path: Path, output: Path):
-    with pytest.raises(
-        ValueError, match=r"'name' should be one of \['ag_news'.*, but is 'conll2003'"
-    ):
-        prepare_dataset("conll2003", tmp_path, output)
 
 
 def test_an_error_in_a_dataset_keeps_earlier_files(ontonotes: Path, tmp_path: Path):

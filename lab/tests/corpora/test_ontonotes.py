@@ -76,11 +76,6 @@ def test_the_files_of_a_folder_are_read_in_order(folder: Path):
     assert [document[0].words[0] for document in documents] == ["First", "The", "Yes"]
 
 
-def test_a_single_file(folder: Path):
-    documents = read_ontonotes(folder / "b/x.v4_gold_conll")
-    assert [document[0].words[0] for document in documents] == ["The", "Yes"]
-
-
 def test_a_folder_without_gold_files(tmp_path: Path):
     (tmp_path / "x.conll").write_text(TEXT)
     with pytest.raises(FileNotFoundError, match=r"'_gold_conll' in .* CoNLL-2012"):

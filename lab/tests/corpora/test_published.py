@@ -39,11 +39,6 @@ def test_ag_news_is_read_as_it_was_meant(ag_news: Path):
     assert get_texts(ag_news, AG_NEWS) == expected
 
 
-def test_texts_have_all_labels(ag_news: Path):
-    first, _ = read_published(ag_news, AG_NEWS)
-    assert first.cats == {"World": 0.0, "Sports": 0.0, "Business": 0.0, "Sci/Tech": 1.0}
-
-
 @pytest.mark.parametrize(
     ("layout", "row", "text", "label"),
     [

@@ -6,12 +6,9 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.strings import hash_string
-from thinc.api import NumpyOps
 
 from lab.importance.importance import list_importance
 from lab.importance.tables import find_tables
-from spacy_hashembeds.hashing import murmur
-from tests.toy_embedders import get_nodes
 from tests.toy_weighted import TEXTS, get_layers, make_pipeline, set_weights
 
 WEIGHTS = {"coffee": [3.0, -4.0], "tea": [0.5, 0.5], "": [0.0, 2.0]}
@@ -171,33 +168,6 @@ def test_rare_values_that_share_a_row_are_not_frequent_together():
         assert table["smallest"] == []
 
 
-def test_hashed_rows_are_those_of_the_layer():
-    texts = [f"w{i}" for i in range(40)]
-    nlp = make_pipeline(importance_rows=[16])
-    (layer,) = get_layers(nlp)
-    layer.set_param("P", np.arange(32, dtype="f").reshape(16, 2))
-    table = get_table(nlp, texts, top=40)
-    keys = np.array([hash_string(text) for text in texts], "uint64")
-    # the hash after those that choose the two components
-    hashes = murmur.hash_keys(
-        NumpyOps(), keys, seed=layer.attrs["hash_seed"], num_hashes=3
-    )
-    expected: dict[int, set[str]] = {}
-    for text, hash_ in zip(texts, hashes[:, 2].tolist(), strict=True):
-        expected.setdefault(hash_ % 16, set()).add(text)
-    groups = {row["row"]: row["values"] for row in table["largest"]}
-    assert {i: {value["name"] for value in group} for i, group in groups.items()} == (
-        expected
-    )
-    # later rows have larger weights
-    assert list(groups) == sorted(expected, reverse=True)
-    for row in table["largest"]:
-        assert row["weights"] == [2.0 * row["row"], 2.0 * row["row"] + 1]
-    n_sharing = sum(len(group) for group in expected.values() if len(group) > 1)
-    assert 0 < table["values_sharing_row"] == n_sharing < 40
-    assert table["rows_reached"] == len(expected)
-
-
 def test_equals_stand_in_the_order_of_their_frequency():
     nlp = make_pipeline(importance_rows=[10_000])
     table = get_table(nlp, TEXTS, top=2)
@@ -233,15 +203,20 @@ def test_tables_of_disabled_components_are_found_beside_such_without_a_model(nlp
     assert [table.component for table in find_tables(nlp)] == ["tok2vec"]
 
 
-@pytest.mark.parametrize("argument", ["top", "min_count"])
-def test_numbers_are_1_or_more(nlp, argument):
-    with pytest.raises(ValueError, match=f"'{argument}' should be 1 or more, but is 0"):
-        weigh(nlp, TEXTS, **{argument: 0})
-
-
-def test_nothing_is_counted_without_texts(nlp):
-    with pytest.raises(ValueError, match=r"'min_count' is 2, but .* no texts.*--texts"):
-        weigh(nlp, min_count=2)
+@pytest.mark.parametrize(
+    ("texts", "options", "message"),
+    [
+        (TEXTS, {"top": 0}, "'top' should be 1 or more, but is 0"),
+        (TEXTS, {"min_count": 0}, "'min_count' should be 1 or more, but is 0"),
+        (None, {"min_count": 2}, r"'min_count' is 2, but .* no texts.*--texts"),
+        ([], {}, r"no value of ORTH\. Give others"),
+        (TEXTS, {"min_count": 9}, r"no value of ORTH 9 times or more\. Give others"),
+        (None, {"attr": "NORM"}, r"importance weights \(ORTH\), but is 'NORM'"),
+    ],
+)
+def test_what_can_not_be_listed_is_refused(nlp, texts, options, message):
+    with pytest.raises(ValueError, match=message):
+        weigh(nlp, texts, **options)
 
 
 def test_hashed_weights_need_texts():
@@ -249,18 +224,6 @@ def test_hashed_weights_need_texts():
     message = r"weights for ORTH, SHAPE are chosen by hashing.* Give texts .*--texts"
     with pytest.raises(ValueError, match=message):
         weigh(nlp)
-
-
-@pytest.mark.parametrize(("texts", "often"), [([], ""), (TEXTS, " 9 times or more")])
-def test_texts_without_words_are_refused(nlp, texts, often):
-    with pytest.raises(ValueError, match=rf"no value of ORTH{often}\. Give others"):
-        weigh(nlp, texts, min_count=9 if often else 1)
-
-
-def test_an_attribute_that_is_not_there_is_refused(nlp):
-    message = r"'attr' should be .* importance weights \(ORTH\), but is 'NORM'"
-    with pytest.raises(ValueError, match=message):
-        weigh(nlp, attr="NORM")
 
 
 def test_a_pipeline_without_weights_is_told_what_it_has():
@@ -290,12 +253,3 @@ def test_what_a_table_embeds_is_what_it_embeds_in_use(column):
     expected = weigh(nlp)
     get_layers(nlp)[1].attrs["column"] = column
     assert weigh(nlp) == expected
-
-
-@pytest.mark.parametrize("columns", [["ORTH"], ["ORTH", "XX"], "x", None, 5, [[], []]])
-def test_damaged_columns_are_refused(columns):
-    nlp = make_pipeline(attrs=("ORTH", "SHAPE"))
-    (extractor,) = get_nodes(nlp.get_pipe("tok2vec").model, "extract_features")
-    extractor.attrs["columns"] = columns
-    with pytest.raises(ValueError, match=r"'columns' .* should be 2 token attributes"):
-        weigh(nlp)

@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
 from lab.importance.importance import list_importance
-from lab.importance.tables import WordNgrams, find_tables
+from lab.importance.tables import WordNgrams
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
@@ -64,21 +64,6 @@ def test_ngrams_are_spelt_in_the_order_of_their_keys(size, names):
     assert everything.spell(doc) == ["A", "!", "b", " ", "C"]
 
 
-def test_a_doc_without_words_has_no_ngrams():
-    nlp = toy_classifiers.make_pipeline(toy_classifiers.make_config())
-    reader = WordNgrams("LOWER", 2, include_punctuation=False)
-    for text in ("", "!!"):
-        doc = nlp.make_doc(text)
-        assert reader.spell(doc) == reader.read(doc).tolist() == []
-
-
-def test_a_classifier_is_asked_for_the_ngrams_that_it_reads():
-    nlp = make_classifier(ngram_size=3, attr="ORTH", include_punctuation=True)
-    (table,) = find_tables(nlp)
-    assert table.reader == WordNgrams("ORTH", 3, include_punctuation=True)
-    assert (table.component, table.has_dictionary) == ("textcat", False)
-
-
 def test_hashed_ngrams_are_those_of_the_texts():
     nlp = make_classifier()
     (layer,) = get_layers(nlp)
@@ -103,14 +88,6 @@ def test_words_of_a_dictionary_have_names_and_sequences_have_none():
     assert set(list_names(table)) == {"good", "film", None}
 
 
-def test_what_matters_to_the_labels_is_more_important():
-    nlp = toy_classifiers.train(make_classifier(), epochs=20)
-    texts = [text for text, _ in toy_classifiers.make_texts()]
-    (table,) = list_of(nlp, *texts, top=4, min_count=10)
-    marks = {word for words in toy_classifiers.MARKS.values() for word in words}
-    assert {row["values"][0]["name"] for row in table["largest"]} == marks
-
-
 def test_each_member_of_an_ensemble_has_a_table():
     nlp = make_classifier(num_models=3)
     tables = list_of(nlp, "a good film")
@@ -122,11 +99,8 @@ def test_each_member_of_an_ensemble_has_a_table():
     ("layer", "name", "value"),
     [
         ("sum_ngrams(weightedhashembed)", "ngram_size", "a"),
-        ("sum_ngrams(weightedhashembed)", "longest", []),
         ("extract_words", "attr", None),
-        ("extract_words", "include_punctuation", "x"),
         ("weightedhashembed", "num_hashes", "a"),
-        ("weightedhashembed", "symbols", "x"),
     ],
 )
 def test_damaged_attributes_are_refused(layer, name, value):
@@ -135,11 +109,3 @@ def test_damaged_attributes_are_refused(layer, name, value):
     node.attrs[name] = value
     with pytest.raises(ValueError, match=f"{name}.* should be"):
         list_of(nlp, "good film")
-
-
-def test_attributes_that_no_layer_has_change_nothing():
-    nlp = make_classifier()
-    expected = list_of(nlp, "good film")
-    (node,) = get_nodes(nlp.get_pipe("textcat").model, "extract_words")
-    node.attrs["x"] = 1
-    assert list_of(nlp, "good film") == expected

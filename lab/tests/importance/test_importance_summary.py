@@ -67,15 +67,6 @@ def test_a_dictionary_is_shown_without_counts_where_there_are_no_texts():
     assert ["0.0005000", "+5e-04", "+5e-04", "0.002000", "tea"] in rows
 
 
-def test_counts_are_shown_of_rows_and_of_what_is_unknown():
-    nlp = make_pipeline()
-    set_weights(nlp, {"coffee": [3.0, -4.0]})
-    docs = map(nlp.make_doc, TEXTS)
-    text = " ".join(print_summary(list_importance(nlp, docs)).split())
-    assert "All other values (2 times in the texts) share one row: 1.000." in text
-    assert "3.536 +3.000 -4.000 2.000 3 coffee" in text
-
-
 def test_it_is_said_how_many_values_share_hashed_rows():
     nlp = make_pipeline(importance_rows=[1])
     text = print_summary(list_importance(nlp, map(nlp.make_doc, TEXTS)))

@@ -129,15 +129,6 @@ def test_corpora_that_are_not_there_leave_gaps(paper, tmp_path):
         assert tables[COLLISIONS].rows == []
 
 
-def test_progress_names_the_files(tmp_path):
-    write_corpus(tmp_path / "anem", "en", train=[("a", [])], test=[("b", [])])
-    steps: list[str] = []
-    count_corpora(read_paper(), tmp_path, steps.append)
-    assert steps == [
-        f"Counting {tmp_path / 'anem' / split}.spacy" for split in ("train", "test")
-    ]
-
-
 @pytest.mark.parametrize(
     ("paper", "dataset"), [(REPORT, "anem"), ("hash-embeddings", "ag_news")]
 )

@@ -1,5 +1,3 @@
-import re
-
 import pytest
 from matplotlib.colors import to_hex
 
@@ -49,12 +47,6 @@ def test_each_table_of_weights_has_a_row(tmp_path):
     ]
 
 
-def test_the_command_writes_where_it_is_read(tmp_path):
-    (output,) = re.findall(" -o (.*)`", " ".join(PAPER.tables["4"]["notes"]))
-    write_beside(tmp_path / output, {"tables": [make_importance("a")]})
-    assert len(list_importance(tmp_path / "metrics")) == 3
-
-
 @pytest.fixture(scope="module")
 def groups(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
@@ -71,15 +63,6 @@ def groups(tmp_path_factory):
 
 def draw(groups) -> bytes:
     return make_sizes(PAPER, groups).draw()
-
-
-def test_the_sizes_of_an_embedding_are_one_series(groups):
-    panels = find_points(PAPER, groups)
-    assert list(panels) == ["ag_news", "ag_news_small", "$mine$"]
-    series = panels["ag_news"]
-    assert list(series) == [HASH, STANDARD]
-    points = [(p.parameters, p.accuracy.mean) for p in series[HASH]]
-    assert points == [(1000, 0.8), (5000, pytest.approx(0.91))]
 
 
 def test_an_embedding_without_parameters_has_no_place(groups):
@@ -125,43 +108,3 @@ def test_panels_have_our_points_and_the_papers(groups, drawn):
     # no figures of the paper where the task is another
     for axes in figure.axes[1:]:
         assert [name.split()[0] for name in read_lines(axes)] == ["full"]
-
-
-def test_the_legend_names_each_embedding_once_in_a_style_of_its_own(groups, drawn):
-    draw(groups)
-    (legend,) = drawn[0].legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "Hash embeddings (no dict.)",
-        "Standard embeddings (dict.)",
-        "Hash embeddings (dict.)",
-        "cnn default",
-        "the paper",
-    ]
-    styles = [
-        (line.get_marker(), to_hex(line.get_color())) for line in legend.get_lines()
-    ]
-    assert len(set(styles)) == 5
-    draw({key: groups[key] for key in groups if key.dataset != "ag_news"})
-    (legend,) = drawn[1].legends
-    assert "the paper" not in [text.get_text() for text in legend.get_texts()]
-
-
-def test_deviations_are_drawn(groups, drawn):
-    draw(groups)
-    (segments,) = [
-        [segment.tolist() for segment in lines.get_segments()]
-        for lines in drawn[0].axes[0].collections
-        if len(lines.get_segments()) == 2
-    ]
-    heights = [abs(top - bottom) for (_, bottom), (_, top) in segments]
-    assert heights == pytest.approx([0, 2])
-
-
-def test_many_embeddings_are_drawn(tmp_path):
-    for i in range(20):
-        write_accuracies(tmp_path, "mine", f"cnn/v{i}", [0.5], parameters=i + 1)
-    assert draw(read_results(tmp_path)).startswith(b"\x89PNG")
-
-
-def test_nothing_is_drawn_of_nothing():
-    assert make_sizes(PAPER, {}).draw is None

@@ -47,17 +47,6 @@ def read(table: int, row: str, column: str) -> float:
     return printed.mean
 
 
-def test_every_row_and_column_is_there():
-    models = list(PAPER.models)
-    assert list(PAPER.get_rows("1")) == models[:14]
-    assert list(PAPER.get_rows("2")) == models[2:14]
-    assert list(PAPER.get_rows("3")) == [*models[:3], *models[14:]]
-    assert [len(PAPER.get_rows(str(number))) for number in (4, 5)] == [12, 12]
-    for model in models[:14]:
-        assert all(read(1, model, task) for task in (*TASKS, AVERAGE))
-    assert PAPER.get_rows("5")["Adam ε"]["printed"] == "1e-6"
-
-
 @pytest.mark.parametrize("model", list(PAPER.models)[2:14])
 def test_our_ratios_are_the_papers(model):
     baseline, ours = (
@@ -165,12 +154,6 @@ def test_trials_are_set_beside_the_baseline(tmp_path):
     assert set(ours) | {"all", "seen", "unseen"} == {c.key for c in table.columns}
 
 
-def test_nothing_is_marked(tmp_path):
-    write_pair(tmp_path)
-    table = make_ratios(tmp_path)
-    assert not any(cell.differs for row in table.rows for cell in row.cells.values())
-
-
 def test_the_baseline_keeps_all_of_itself(tmp_path):
     write_pair(tmp_path)
     table = make_ratios(tmp_path)
@@ -194,26 +177,6 @@ def test_without_a_baseline_there_is_no_retention(baseline, tmp_path):
     assert cells["all"].printed is not None
     assert cells["poep"].ours is not None
     assert (cells["pcr_all"].ours is None) == (baseline is None)
-
-
-def test_one_seed_has_a_retention_without_a_deviation(tmp_path):
-    write_f1(tmp_path, "wnut17", BASELINE, [0.25, 0.75])
-    write_f1(tmp_path, "wnut17", LSH_PROJ, [0.25])
-    table = make_ratios(tmp_path)
-    cells = get_row(table, "WNUT 2017", "LSH Proj")
-    assert cells["all"].ours == Estimate(mean=0.5, n=1)
-
-
-def test_what_earlier_trials_have_not_recorded_is_no_ratio(tmp_path):
-    write_f1(tmp_path, "wnut17", BASELINE, [0.5], is_early=True)
-    write_f1(tmp_path, "wnut17", LSH_PROJ, [0.5])
-    table = make_ratios(tmp_path)
-    cells = get_row(table, "WNUT 2017", "LSH Proj")
-    assert cells["pcr_emb"].ours == Estimate(mean=0)
-    for key in ("pcr_all", "pcr_tables", "speed"):
-        assert cells[key].ours is None
-    cells = get_row(table, "WNUT 2017", "Hash embedding")
-    assert cells["tables"].ours is cells["poep"].ours is None
 
 
 def test_a_seed_that_was_run_early_does_not_hide_what_others_recorded(tmp_path):
@@ -241,10 +204,6 @@ def test_trials_are_chosen_and_in_order(tmp_path):
         for dataset in ("WNUT 2017", "CoNLL es", "mine")
         for name in names
     ]
-
-
-def test_of_no_trials_there_is_a_table_without_rows():
-    assert make_ratio_table(PAPER, Measured()).rows == []
 
 
 #: With what a variable stands for, a schedule, and a section that lacks much.
@@ -333,12 +292,6 @@ def test_without_the_config_the_papers_stand_alone(project):
         assert {row.stub[2] for row in table.rows} == {NONE}
         assert table.stub[2] == "glue_base.cfg"
         assert all(len(row.stub) == len(table.stub) for row in table.rows)
-
-
-def test_a_damaged_config_is_refused(project):
-    (project / "configs/glue_base.cfg").write_text("[training\n")
-    with pytest.raises(ValueError, match="no section headers"):
-        make_hyperparameter_tables(PAPER)
 
 
 @pytest.mark.parametrize("text", ["[training]\noptimizer = 3", "[pretraining]\n"])

@@ -111,17 +111,6 @@ def test_what_is_there_in_part_is_named_with_its_command(tmp_path):
     assert len(find(REPORT, tmp_path)) == len(find(REPORT))
 
 
-def test_the_command_names_no_datasets_where_all_are_missing():
-    assert find(REPORT)[f"{LOOKUP}/min_freq5"].command == (
-        "python -m lab sweep min_freq --embedders multi_embed --variants min_freq5"
-    )
-    # but of a grid that has others too
-    assert find("hashformers")[f"{FEWER}/default"].command == (
-        "python -m lab sweep num_hashes --datasets wnut17,conll2002_es --embedders "
-        "multi_fewer_hash_embed --variants default"
-    )
-
-
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_grids_train_what_has_a_name(paper):
     about = read_paper(paper)
@@ -132,13 +121,3 @@ def test_the_grids_train_what_has_a_name(paper):
     assert set(about.needed) <= set(rows)
     if paper == "hash-embeddings":
         assert {about.name_trials(row) for row in rows} == set(about.trials.values())
-
-
-def test_a_grid_in_the_project_wins(tmp_path, monkeypatch):
-    folder = tmp_path / "configs/grids"
-    folder.mkdir(parents=True)
-    text = locate_grid("ngrams").read_text()
-    text = text.replace("datasets: [ag_news_small]", "datasets: [dbpedia]")
-    (folder / "ngrams.yml").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    assert {each.datasets for each in find("hash-embeddings").values()} == {"DBPedia"}

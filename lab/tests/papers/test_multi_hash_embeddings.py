@@ -1,12 +1,10 @@
 import math
-from itertools import pairwise
 
 import pytest
 from matplotlib.figure import Figure
 
 from lab.papers.bars import make_bars
 from lab.papers.paper import REPORT, read_paper
-from lab.trials.results import Estimate
 
 from ..trials.test_results import write_result, write_seeds
 from .test_tables import ABLATIONS
@@ -65,24 +63,6 @@ def test_seed_8_beside_seed_9(tmp_path):
     # equal for the other kinds
     assert not table.rows[1].cells["change"].differs
     assert table.rows[1].cells["change"].ours.mean == 0
-
-
-def test_seed_8_beside_seed_9_with_one_seed_each(tmp_path):
-    write_seeds(tmp_path, "anem", FEWER, "seed9", [0.6])
-    change = fill(REPORT, tmp_path)[SEEDS].rows[0].cells["change"]
-    assert change.ours is None
-    write_seeds(tmp_path, "anem", FEWER, "default", [0.5])
-    change = fill(REPORT, tmp_path)[SEEDS].rows[0].cells["change"]
-    assert change.ours == Estimate(mean=pytest.approx(0.1), deviation=None, n=1)
-    assert not change.differs
-
-
-@pytest.mark.parametrize(("eight", "nine"), [(3, 2), (2, 3)])
-def test_a_change_is_of_as_many_seeds_as_both_have(eight, nine, tmp_path):
-    write_seeds(tmp_path, "anem", FEWER, "default", [0.5, 0.52, 0.54][:eight])
-    write_seeds(tmp_path, "anem", FEWER, "seed9", [0.6, 0.61, 0.62][:nine])
-    change = fill(REPORT, tmp_path)[SEEDS].rows[0].cells["change"].ours
-    assert change.n == 2
 
 
 def draw(root, drawn: list[Figure]) -> dict[int, Figure]:
@@ -165,69 +145,8 @@ def test_figure_5_has_a_bar_for_each_number_of_hashes(tmp_path, drawn):
     assert sum(middles) / 4 == pytest.approx(2)
 
 
-def test_labels_say_what_is_drawn(figures):
-    figure = figures[6]
-    without, with_vectors = figure.axes
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "MultiHashEmbed",
-        "MultiEmbed, min_freq 10",
-        "MultiEmbed, min_freq 5",
-        "MultiEmbed, min_freq 1",
-        "the report",
-    ]
-    assert without.get_ylabel() == "F1 (%), development"
-    assert without.get_title(loc="left") == "Without pretrained vectors"
-    assert [text.get_text() for text in with_vectors.get_xticklabels()] == [
-        "CoNLL es",
-        "CoNLL nl",
-        "WNUT2017",
-        "Archeology",
-        "AnEM",
-        "OntoNotes",
-    ]
-
-
-def test_the_legend_fits(figures):
-    for figure in figures.values():
-        figure.canvas.draw()
-        box = figure.legends[0].get_window_extent()
-        assert box.x0 >= 0
-        assert box.x1 <= figure.bbox.x1
-
-
 def test_a_panel_without_trials_says_so(figures):
     assert figures[4].axes[1].get_title(loc="left").startswith("With pretrained")
     _, with_vectors = figures[5].axes
     assert "no trials yet" in with_vectors.get_title(loc="left")
     assert "no trials yet" not in figures[3].axes[1].get_title(loc="left")
-
-
-def test_bars_are_told_apart_in_grey(figures):
-    def get_grey(bar):
-        red, green, blue, _ = bar.get_facecolor()
-        return 0.299 * red + 0.587 * green + 0.114 * blue
-
-    for figure in figures.values():
-        axes = figure.axes[0]
-        bars = [c[0] for c in axes.containers if hasattr(c, "patches")]
-        greys = sorted(get_grey(bar) for bar in bars)
-        assert all(b - a > 0.15 for a, b in pairwise(greys))
-
-
-def test_an_embedder_has_one_colour_in_all_figures(figures):
-    """Of the same trials; shades of it for others; and its own hatching."""
-    colors: dict[str, set] = {}
-    for figure in figures.values():
-        axes = figure.axes[0]
-        for bars in axes.containers:
-            if hasattr(bars, "patches"):
-                name = bars.get_label().removesuffix(", min_freq 10")
-                red, _, blue, _ = bars[0].get_facecolor()
-                is_lookup = name.startswith("MultiEmbed")
-                assert (red > blue) == is_lookup
-                assert bool(bars[0].get_hatch()) == is_lookup
-                colors.setdefault(name, set()).add(bars[0].get_facecolor())
-    colors["MultiHashEmbed"] |= colors["4 hashes"]
-    assert {name: len(found) for name, found in colors.items() if len(found) > 1} == {}
-    assert len(set.union(*colors.values())) == 4 + 3

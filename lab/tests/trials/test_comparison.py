@@ -125,16 +125,6 @@ def test_trials_are_set_beside_the_first(metrics, corpus):
     assert row["poep"] == poep
 
 
-def test_earlier_trials_have_the_ratios_of_what_they_recorded(metrics, corpus):
-    sizes = json.loads(metrics.read_text())["sizes"]
-    recorded = {key: sizes[key] for key in ("embedding_parameters", "bytes_on_disk")}
-    other = change(metrics, "x.json", seed=1, sizes=recorded)
-    for paths in ([metrics, other], [other, metrics]):
-        row = compare_trials(paths, corpus)["rows"][1]
-        assert (row["prr"], row["pcr_emb"]) == (1, 0)
-        assert row["pcr_all"] is row["pcr_tables"] is None
-
-
 def test_trials_of_different_corpora_are_refused(metrics, corpus):
     """Not the name tells, but what the files hold."""
     other = change(metrics, "other.json", corpus_hashes={"train": "0"})
@@ -142,15 +132,6 @@ def test_trials_of_different_corpora_are_refused(metrics, corpus):
         ValueError, match=r"these are of 2: .*json.* \(demo\), .*json.* \(demo\)\."
     ):
         compare_trials([metrics, other], corpus)
-
-
-def test_the_machine_is_described(metrics, corpus):
-    compared = compare_trials([metrics], corpus)
-    assert compared["dataset"] == "demo"
-    assert compared["machine"].keys() == {
-        *("cpu", "cores", "python", "load_at_start", "load_at_end"),
-        "other_cores_busy",
-    }
 
 
 def test_names_tell_trials_apart(metrics, corpus):
@@ -197,13 +178,6 @@ def test_a_pipeline_that_is_gone_is_named(model, metrics, corpus):
     with pytest.raises(FileNotFoundError, match=message) as error:
         compare_trials([metrics, other], corpus)
     assert len(str(error.value)) < 400
-
-
-def test_damaged_results_are_named(metrics, corpus):
-    other = change(metrics, "other.json", scores=[])
-    message = f"'{other}' should hold the results of a trial, but .*: 'scores' should"
-    with pytest.raises(ValueError, match=message):
-        compare_trials([metrics, other], corpus)
 
 
 def test_scores_of_what_is_not_there_may_be_missing(metrics, corpus):
@@ -253,15 +227,6 @@ def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
     before, after, _ = rows
     assert after["all"] == before["all"]
     assert after["bytes_on_disk"] != before["bytes_on_disk"]
-
-
-def test_other_predictions_are_no_acceleration(stock, corpus, monkeypatch):
-    def fail(*args, **settings):
-        raise ValueError("The predictions differ")
-
-    monkeypatch.setattr(comparison, "accelerate_folder", fail)
-    with pytest.raises(ValueError, match="The predictions differ"):
-        compare_trials([stock], corpus, accelerated=True)
 
 
 def test_a_full_disk_is_named_with_what_to_do(stock, corpus, tmp_path, monkeypatch):

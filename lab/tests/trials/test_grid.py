@@ -1,8 +1,6 @@
 import re
-from pathlib import Path
 
 import pytest
-import srsly
 from spacy import blank
 
 from lab.trials.configs import CONFIGS
@@ -105,13 +103,6 @@ def test_overrides_of_the_grid_are_those_of_all_its_trials(read):
     ]
 
 
-def test_trials_have_the_folder_and_the_gpu(read, tmp_path):
-    (trial,) = read("{datasets: [demo], trials: [{embedder: multi_embed}]}").expand(
-        root=tmp_path, gpu_id=2
-    )
-    assert (trial.root, trial.gpu_id, trial.seed) == (tmp_path, 2, 0)
-
-
 @pytest.mark.parametrize(
     ("choice", "left"),
     [
@@ -136,15 +127,9 @@ def test_a_grid_can_be_narrowed(read, choice, left):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (
-            {"datasets": ["demo"]},
-            "'demo' is not in the grid. Its datasets are: wnut17,",
-        ),
+        ({"datasets": ["demo"]}, "'demo' is not in .* Its datasets are: wnut17, anem"),
         ({"seeds": [1]}, "1 is not in the grid. Its seeds are: 0, 7."),
-        (
-            {"embedders": ["x"]},
-            "'x' .* Its embedders are: multi_embed, multi_hash_embed",
-        ),
+        ({"embedders": ["x"]}, "'x' .* Its embedders are: multi_embed, multi_hash_emb"),
         ({"variants": ["x"]}, r"'x' .* Its variants are: default, small, vectors\."),
         ({"variants": ["vectors"], "datasets": ["wnut17"]}, "No trial of the grid is"),
     ],
@@ -163,6 +148,11 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
     return "\n".join(f"{key}: {value}" for key, value in settings.items())
 
 
+def of_a(entry: str, **settings: str) -> str:
+    """The text of a grid that trains `a` alone."""
+    return grid(f"[{{embedder: a, {entry}}}]", **settings)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -171,73 +161,36 @@ def grid(trials="[{embedder: a}]", **settings) -> str:
         ("datasets: [x]", "'trials': Field required"),
         (grid(seed="[1]"), "'seed': Extra inputs are not permitted"),
         (grid(datasets="[]"), "'datasets': List should have at least 1 item"),
-        (grid(datasets="[1]"), "'datasets.0': Input should be a valid string"),
         (grid(datasets="[x, x]"), "'datasets': 'x' is there 2 times"),
-        (grid(seeds="[]"), "'seeds': List should have at least 1 item"),
         (grid(seeds="[true]"), "'seeds.0': Input should be a valid integer"),
         (grid(seeds="[0, 0]"), "'seeds': 0 is there 2 times"),
         (grid("[]"), "'trials': List should have at least 1 item"),
-        (
-            grid("[{embedder: a, per_dataset: }]"),
-            "'trials.0.per_dataset': Input should be a valid dictionary",
-        ),
-        (
-            grid("[{embedder: a, overrides: {b.c: &d [*d]}}]"),
-            "With its aliases (*) written out, it should hold 100,000",
-        ),
-        (grid("[{embedder: a}, {embedder: b, x: 1}]"), "'trials.1.x': Extra inputs"),
-        (
-            grid("[{embedder: a, datasets: [z]}]"),
-            "'z' is not in the grid. Its datasets are: x, y.",
-        ),
-        (grid("[{embedder: a, datasets: []}]"), "'trials.0.datasets': List should"),
+        (of_a("overrides: {b.c: &d [*d]}"), "written out, it should hold 100,000"),
+        (of_a("datasets: [z]"), "'z' is not in the grid. Its datasets are: x, y."),
         (
             grid("[{embedder: a}, {embedder: a, datasets: [y], overrides: {b.c: 1}}]"),
             "a has the variant 'default' 2 times for y. Give other overrides another",
         ),
         (
-            grid("[{embedder: a, per_dataset: {x: {b.c: 1}}}]"),
-            "'per_dataset' of a, default should have the keys x, y, but has ['x'].",
+            of_a("per_dataset: {x: {b.c: 1}}"),
+            "should have the keys x, y, but has",
         ),
         (
-            grid("[{embedder: a, datasets: [x], per_dataset: {x: {b.c: 1}, y: {}}}]"),
+            of_a("datasets: [x], per_dataset: {x: {b.c: 1}, y: {}}"),
             "should have the keys x, but has ['x', 'y'].",
         ),
         (
-            grid("[{embedder: a, overrides: {dropout: 1}}]"),
-            "a, default: 'dropout' is no setting; 'training.dropout' is.",
+            of_a("overrides: {dropout: 1}"),
+            "a, default: 'dropout' is no setting;",
         ),
+        (of_a("overrides: {b.c: 1, b: {c: 2}}"), "a, default sets b.c 2 times."),
+        (of_a("overrides: {b.c: {}}"), "a, default: 'b.c' is {}, which sets nothing."),
+        (of_a("vectors: lg"), "'lg' is not in the grid. Its vectors are: none."),
         (
-            grid("[{embedder: a, overrides: {b.c: 1, b: {c: 2}}}]"),
-            "a, default sets b.c 2 times.",
-        ),
-        (
-            grid(
-                "[{embedder: a, datasets: [x], overrides: {b.c: 1}, "
-                "per_dataset: {x: {b.c: 1}}}]"
-            ),
-            "a, default sets b.c 2 times.",
-        ),
-        (
-            grid("[{embedder: a, overrides: {training.score_weights: {}}}]"),
-            "a, default: 'training.score_weights' is {}, which sets nothing.",
-        ),
-        (
-            grid("[{embedder: a, vectors: lg}]"),
-            "'lg' is not in the grid. Its vectors are: none.",
-        ),
-        (
-            grid("[{embedder: a, vectors: lg}]", vectors="{lg: {x: b}}"),
+            of_a("vectors: lg", vectors="{lg: {x: b}}"),
             "'vectors.lg', which a, default uses, should have y, but has ['x'].",
         ),
-        (
-            grid("[{embedder: a, vectors: lg}]", vectors="{lg: {x: 1, y: a}}"),
-            "'vectors.lg.x': Input should be a valid string",
-        ),
-        (
-            grid("[{embedder: a, overrides: {b.c: 1}}]", overrides="{b.c: 2}"),
-            "a, default sets b.c 2 times.",
-        ),
+        (of_a("overrides: {b.c: 1}", overrides="{b.c: 2}"), "sets b.c 2 times."),
     ],
 )
 def test_mistakes_are_named(read, tmp_path, text, message):
@@ -254,15 +207,6 @@ def test_a_missing_file(tmp_path):
 
 
 # The grids of the report
-
-
-def test_there_is_a_grid_for_each_experiment():
-    assert [path.stem for path in GRIDS] == [
-        *("budgets", "demo", "encoders", "features", "floret", "hashformers"),
-        *("joined", "ladder", "main"),
-        *("min_freq", "ngrams", "noise", "num_hashes", "pretraining", "rows"),
-        "vectors",
-    ]
 
 
 def test_grids_agree_on_what_a_variant_is():
@@ -326,29 +270,6 @@ def test_adjusted_rows_are_parts_of_the_symbols(grid, variant, divisor):
     }
 
 
-def test_ablated_features_take_their_rows_along():
-    usual = {"NORM": 5000, "PREFIX": 2500, "SUFFIX": 2500, "SHAPE": 2500, "ORTH": 5000}
-    for trial in read_grid(CONFIGS / "grids/features.yml").expand():
-        if trial.variant == "default":
-            assert trial.overrides == {}
-            continue
-        attrs = trial.overrides[f"{EMBED}.attrs"]
-        assert "_".join(attrs).lower() == trial.variant
-        expected = {f"{EMBED}.attrs": attrs}
-        if trial.embedder == "multi_hash_embed":
-            expected[f"{EMBED}.rows"] = [usual[attr] for attr in attrs]
-        assert trial.overrides == expected
-
-
-@pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.stem)
-def test_variants_with_vectors_are_those_that_use_them(path: Path):
-    kinds = {"vectors": "spacy", "fasttext": "fasttext", "floret": "floret"}
-    data = srsly.read_yaml(path)
-    for entry in data["trials"]:
-        last = entry.get("variant", "default").split("_")[-1]
-        assert entry.get("vectors") == kinds.get(last)
-
-
 def test_symbols_of_archaeology_are_those_of_its_corpus(prepare_real):
     """Those of the others are checked where symbols are counted."""
     docs = (
@@ -363,19 +284,6 @@ def test_symbols_of_archaeology_are_those_of_its_corpus(prepare_real):
 
 
 # Anchors and aliases
-
-
-def test_aliases_are_what_they_stand_for(read):
-    text = """
-datasets: &d [x, y]
-trials:
-- {embedder: a, datasets: *d, overrides: &o {b: {c: 1}}}
-- {embedder: b, overrides: &p {<<: *o, d.e: 2}}
-- {embedder: c, overrides: *p}
-"""
-    rows = {row.embedder: row.overrides["y"] for row in read(text).rows}
-    large = {"b.c": 1, "d.e": 2}
-    assert rows == {"a": {"b.c": 1}, "b": large, "c": large}
 
 
 def test_what_has_no_end_is_refused(read):
@@ -393,10 +301,3 @@ def test_aliases_of_aliases_are_bounded(read, more):
     lines += [f"a{i}: &a{i} {more.format(f'a{i - 1}')}" for i in range(1, 60)]
     with pytest.raises(ValueError, match=r"should hold 100,000 values at most"):
         read("\n".join(lines))
-
-
-def test_nothing_is_quoted_at_length(read, tmp_path):
-    for text in (f"datasets: {'x' * 10**5}\ntrials: 1", f"!!float {'x' * 10**5}"):
-        with pytest.raises(ValueError, match="is no grid of trials") as error:
-            read(text)
-        assert len(str(error.value)) < 550 + len(str(tmp_path))

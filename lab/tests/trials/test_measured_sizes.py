@@ -17,9 +17,6 @@ from tests.architectures.embedders.test_descriptions import folder, run, used  #
 # Five norms and four shapes, two of each seen twice or more.
 WORDS = "one two two Three three four Five".split()
 
-HASHED = [("hash", 50, {"rows": 50 * 8}), ("hash", 20, {"rows": 20 * 8})]
-WEIGHTED = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
-
 
 @pytest.fixture
 def train(tmp_path):
@@ -40,23 +37,13 @@ def initialize(architecture, **settings):
 @pytest.mark.parametrize(
     ("architecture", "settings", "expected"),
     [
-        ("spacy.MultiHashEmbed.v2", ROWS, HASHED),
-        ("spacy-hashembeds.MultiFewerHashEmbed.v1", ROWS, HASHED),
         (
             "spacy-hashembeds.MultiEmbed.v1",
             TWO,
             [("lookup", 3, {"rows": 3 * 8}), ("lookup", 3, {"rows": 3 * 8})],
         ),
         (
-            "spacy-hashembeds.MultiHybridEmbed.v1",
-            {**ROWS, "num_hashes": 1},
-            [
-                ("hybrid", 4, {"own": 2 * 8, "hashed": 2 * 8}),
-                ("hybrid", 3, {"own": 2 * 8, "hashed": 1 * 8}),
-            ],
-        ),
-        (
-            WEIGHTED,
+            "spacy-hashembeds.MultiWeightedHashEmbed.v1",
             {**ROWS, "num_hashes": 3},
             [
                 ("weighted", 50, {"components": 50 * 8, "weights": 3 * 3}),
@@ -81,12 +68,6 @@ def test_tables_are_counted(train, architecture, settings, expected):
         held = [layer.get_param(name).size for name in layer.param_names]
         assert table["parameters"] == sum(table["parts"].values()) == sum(held)
         assert table["width"] == 8
-
-
-def test_a_standard_embedding_has_as_many_rows_as_there_are_of_weights(train):
-    nlp = initialize(WEIGHTED, **ROWS, importance_rows=[700, 400])
-    standard = [table["standard"] for table in measure_sizes(nlp, train)]
-    assert [sizes["importance_rows"] for sizes in standard] == [700 * 8, 400 * 8]
 
 
 def test_the_tables_of_all_components_are_counted(train):
@@ -125,26 +106,6 @@ def test_the_tables_of_n_grams_are_counted(tmp_path, settings, parts, standard):
 
 def test_a_pipeline_without_tables_reads_no_corpus(tmp_path):
     assert measure_sizes(spacy.blank("en"), tmp_path / "none.spacy") == []
-
-
-SIZES = """
-import json, spacy
-from lab.trials.sizes import count_embedding_parameters, measure_sizes
-nlp = spacy.load("trained")
-embed = nlp.get_pipe("tok2vec").model.get_ref("embed")
-print(json.dumps([
-    measure_sizes(nlp, "train.spacy"),
-    count_embedding_parameters(nlp),
-    sum(n.get_param(p).size for n in embed.walk() for p in n.param_names),
-]))
-"""
-
-
-@pytest.mark.usefixtures("used")
-def test_an_embedder_of_another_package_is_counted(folder):  # noqa: F811 a fixture
-    sizes, counted, held = json.loads(run(folder, "-c", SIZES).splitlines()[-1])
-    assert {table["kind"] for table in sizes} == {"toy"}
-    assert counted == held > sum(table["parameters"] for table in sizes)
 
 
 def test_a_pipeline_without_tables_has_parameters():

@@ -84,15 +84,6 @@ def test_categories_score_as_for_users(tmp_path):
         evaluate_pipeline(tmp_path / "diverged", test, train)
 
 
-@pytest.mark.parametrize("name", ["test.spacy", "train.spacy"])
-def test_a_damaged_corpus_is_refused_with_its_path(tmp_path, train, test, name):
-    toy_ner.make_ruler({"Oslo": "LOC"}, None).to_disk(tmp_path / "model")
-    data = (tmp_path / name).read_bytes()
-    (tmp_path / name).write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match=f"'.*{name}.*truncated"):
-        evaluate_pipeline(tmp_path / "model", test, train)
-
-
 @pytest.mark.parametrize("shape", [(5, 3, 3), (1, 1, 3), (0, 3, 3)])
 def test_counts_are_packed_as_text_and_unpacked(shape):
     counts = np.random.default_rng(0).integers(0, 70_000, shape).astype("int32")

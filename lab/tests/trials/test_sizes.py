@@ -1,6 +1,5 @@
 """Parameters, counted by hand."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -19,7 +18,6 @@ from lab.trials.sizes import (
     count_pipeline_parameters,
     find_embeddings,
 )
-from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 from spacy_hashembeds.thinc_internals import chain_forward, chain_init
 
 WIDTH = 8
@@ -29,52 +27,22 @@ TAGS = ["A", "B", "C"]
 # Maxout of two concatenated tables with 3 pieces, and its layer normalization.
 MIX = WIDTH * 3 * 2 * WIDTH + WIDTH * 3 + 2 * WIDTH
 HASHED = (20 + 30) * WIDTH + MIX
-# A row for each symbol and, in each table, one for the unknown.
-LOOKED_UP = (2 + 1 + 1 + 1) * WIDTH + MIX
 # Maxout of a token and its two neighbours with 2 pieces, and its layer normalization.
 ENCODER = WIDTH * 2 * 3 * WIDTH + WIDTH * 2 + 2 * WIDTH
 SOFTMAX = WIDTH * len(TAGS) + len(TAGS)
 
 
-def make_hash_embed(name: str, **settings: Any) -> dict[str, Any]:
+STOCK, OURS = "spacy.MultiHashEmbed.v2", "spacy-hashembeds.MultiFewerHashEmbed.v1"
+
+
+def make_hash_embed(name: str, *, has_vectors: bool = False) -> dict[str, Any]:
     return {
         "@architectures": name,
         "width": WIDTH,
         "attrs": ["NORM", "SHAPE"],
         "rows": [20, 30],
-        "include_static_vectors": False,
-        **settings,
+        "include_static_vectors": has_vectors,
     }
-
-
-def make_multi_embed(tables: Path) -> dict[str, Any]:
-    docs = [spacy.tokens.Doc(spacy.blank("en").vocab, words=WORDS)]
-    counts = count_values(docs, ["NORM", "SHAPE"])
-    save_symbols(tables, cut_symbols(counts, min_freq=1, lang="en"))
-    return {
-        "@architectures": "spacy-hashembeds.MultiEmbed.v1",
-        "width": WIDTH,
-        "attrs": ["NORM", "SHAPE"],
-        "tables": str(tables),
-        "include_static_vectors": False,
-    }
-
-
-EMBEDDERS = {
-    "stock": (make_hash_embed("spacy.MultiHashEmbed.v2"), HASHED),
-    "hash": (
-        make_hash_embed("spacy-hashembeds.MultiFewerHashEmbed.v1", num_hashes=1),
-        HASHED,
-    ),
-    "lookup": (None, LOOKED_UP),
-}
-
-
-@pytest.fixture(params=EMBEDDERS)
-def embedder(request, tmp_path: Path) -> tuple[dict[str, Any], int]:
-    """The config of an embedder, and how many parameters it has."""
-    config, expected = EMBEDDERS[request.param]
-    return config or make_multi_embed(tmp_path / "tables.npz"), expected
 
 
 def make_tok2vec(embed: dict[str, Any]) -> dict[str, Any]:
@@ -102,43 +70,31 @@ def initialize(nlp: Language) -> Language:
     return nlp
 
 
-def test_a_layer_shared_through_listeners_counts_once(embedder):
-    embed, expected = embedder
+@pytest.mark.parametrize("name", [STOCK, OURS])
+def test_a_layer_shared_through_listeners_counts_once(name):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")  # has no model
-    nlp.add_pipe("tok2vec", config={"model": make_tok2vec(embed)})
+    nlp.add_pipe("tok2vec", config={"model": make_tok2vec(make_hash_embed(name))})
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": WIDTH}
     add_tagger(nlp, "tagger", listener)
     add_tagger(nlp, "second", listener)
     initialize(nlp)
     assert len(find_embeddings(nlp)) == 1
-    assert count_embedding_parameters(nlp) == expected
+    assert count_embedding_parameters(nlp) == HASHED
     # of the encoder's Maxout layer, nothing
     assert count_mixing_parameters(nlp) == MIX
-    assert count_pipeline_parameters(nlp) == expected + ENCODER + 2 * SOFTMAX
+    assert count_pipeline_parameters(nlp) == HASHED + ENCODER + 2 * SOFTMAX
 
 
-def test_layers_that_are_not_shared_count_each(embedder):
-    embed, expected = embedder
+def test_layers_that_are_not_shared_count_each_also_without_a_tok2vec_around_them():
     nlp = spacy.blank("en")
-    add_tagger(nlp, "tagger", make_tok2vec(embed))
-    add_tagger(nlp, "second", make_tok2vec(embed))
+    add_tagger(nlp, "tagger", make_tok2vec(make_hash_embed(STOCK)))
+    add_tagger(nlp, "second", make_hash_embed(OURS))
     initialize(nlp)
     assert len(find_embeddings(nlp)) == 2
-    assert count_embedding_parameters(nlp) == 2 * expected
+    assert count_embedding_parameters(nlp) == 2 * HASHED
     assert count_mixing_parameters(nlp) == 2 * MIX
-    total = 2 * (expected + ENCODER + SOFTMAX)
-    assert count_pipeline_parameters(nlp) == total
-
-
-@pytest.mark.parametrize("embedder", ["hash", "lookup"], indirect=True)
-def test_our_layers_are_found_without_a_tok2vec_around_them(embedder):
-    embed, expected = embedder
-    nlp = spacy.blank("en")
-    add_tagger(nlp, "tagger", embed)
-    initialize(nlp)
-    assert count_embedding_parameters(nlp) == expected
-    assert count_pipeline_parameters(nlp) == expected + SOFTMAX
+    assert count_pipeline_parameters(nlp) == 2 * (HASHED + SOFTMAX) + ENCODER
 
 
 def test_the_weights_of_a_bag_of_words_are_its_table():
@@ -205,7 +161,7 @@ def test_whatever_is_in_an_embedder_counts(is_mixed):
 def test_word_vectors_are_no_parameters_but_their_projection_is():
     nlp = spacy.blank("en")
     nlp.vocab.vectors = Vectors(data=numpy.ones((2, 5), "f"), keys=["one", "two"])
-    embed = make_hash_embed("spacy.MultiHashEmbed.v2", include_static_vectors=True)
+    embed = make_hash_embed(STOCK, has_vectors=True)
     add_tagger(nlp, "tagger", make_tok2vec(embed))
     initialize(nlp)
     mix = MIX + WIDTH * 3 * WIDTH  # of one column more
@@ -232,7 +188,3 @@ def test_a_layer_that_is_there_twice_counts_once():
     assert count_parameters([model]) == count_parameters([model, shared, model])
     assert count_parameters([model]) == linear + 2 * 3 + 2
     assert count_parameters([shared]) == linear
-
-
-def test_parameters_that_are_not_set_count_nothing():
-    assert count_parameters([Linear()]) == 0

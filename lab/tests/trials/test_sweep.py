@@ -21,9 +21,7 @@ import pytest
 import spacy
 
 from lab.trials import sweep as sweep_module
-from lab.trials import trial as trial_module
 from lab.trials.configs import CONFIGS
-from lab.trials.grid import read_grid
 from lab.trials.sweep import (
     THREAD_VARIABLES,
     Ended,
@@ -131,13 +129,6 @@ def test_results_of_other_settings_are_all_named_and_stay(root):
     assert [d for _, d in plan.pending[1:]] == [differences] * 6 + [[]]
 
 
-def test_a_sweep_goes_on_after_an_upgrade(trials, monkeypatch):
-    finish(trials[0])
-    monkeypatch.setattr(trial_module, "version", lambda package: "9.9")
-    (_, differences), *_ = plan_sweep(trials).pending
-    assert any(re.match("versions.spacy was .* is '9.9'", d) for d in differences)
-
-
 # What can't be run is told before anything is
 
 
@@ -159,29 +150,6 @@ def test_all_missing_corpora_are_named_at_once(root):
     ]
 
 
-def test_a_long_setting_is_not_told_in_full(root):
-    overrides = {f"{EMBED}.{'x' * 5000}": 1}
-    with pytest.raises(
-        ValueError, match=r"which overrides .*xx, can't be used"
-    ) as error:
-        plan_sweep([make(root, overrides=overrides)])
-    assert len(str(error.value)) < 2000
-
-
-def test_an_own_corpus_is_named_by_a_grid(root):
-    shutil.copytree(root / "corpus/demo", root / "corpus/mine")
-    path = root / "grid.yml"
-    trials = "[{embedder: multi_embed}, {embedder: spacy_stock}]"
-    text = f"datasets: [mine]\nseeds: [0, 1, 2]\ntrials: {trials}"
-    path.write_text(text)
-    with pytest.raises(ValueError, match="language of corpus 'mine' is unknown"):
-        plan_sweep(read_grid(path).expand(root=root))
-    path.write_text(f"{text}\noverrides: {{nlp.lang: de}}")
-    plan = plan_sweep(read_grid(path).expand(root=root))
-    assert len(plan.pending) == 6
-    assert {load_trial_config(t)["nlp"]["lang"] for t, _ in plan.pending} == {"de"}
-
-
 def is_unknown(argument: str) -> str:
     """Say what spaCy calls an argument that a function has not, and older spaCy."""
     return f"(unexpected argument: '{argument}'|{argument}: extra fields not permitted)"
@@ -194,20 +162,12 @@ EMBED = "components.tok2vec.model.embed"
     ("setting", "value", "message"),
     [
         (f"{EMBED}.atrs", ["NORM"], is_unknown("atrs")),
-        (f"{EMBED}.attrs", ["NROM"], "NROM"),
-        ("components.tagger.x", 1, "can't be run"),
         ("training.max_step", 20, r"no setting 'training\.max_step'"),
-        (
-            "training.max_steps",
-            "sixty",
-            r"which overrides training\.max_steps, can't be used\. "
-            r"max_steps: (Input should be|value is not) a valid integer.*\.$",
-        ),
+        ("training.max_steps", "sixty", "training.max_steps, .*valid integer"),
         ("nlp.lang", "xyz", r"\[E048\] Can't import language xyz"),
         (f"{EMBED}.include_static_vectors", True, r"but no paths\.vectors\."),
         ("training.optimizer.rate", 1, is_unknown("rate")),
         ("initialize.before_init.min_freqs", 1, is_unknown("min_freqs")),
-        ("initialize.vocab", 1, r"no setting 'initialize\.vocab'"),
         ("paths.vectors", "no/such/folder", "'no/such/folder' has no vectors"),
         ("paths.vector", "en_core_web_lg", r"no setting 'paths\.vector'"),
         ("corpora.train.max_length", "long", "max_length"),
@@ -219,22 +179,7 @@ def test_settings_that_configs_do_not_have(root, setting, value, message):
         plan_sweep([make(root), trial])
 
 
-def test_configs_that_can_not_be_used(root):
-    message = r"no 'multi_emb'|no '.*configs/multi_emb.cfg'"
-    with pytest.raises(ValueError, match=message):
-        plan_sweep([make(root), make(root, embedder="multi_emb")])
-    with pytest.raises(
-        ValueError, match=r"rows, can't be used\. Mismatched len.* 3 vs 4"
-    ):
-        plan_sweep(
-            [
-                make(
-                    root,
-                    embedder="multi_hash_embed",
-                    overrides={f"{EMBED}.rows": [1, 2, 3]},
-                )
-            ]
-        )
+def test_a_config_without_paths_is_refused(root):
     path = make(root).config
     text = re.sub(r"(?s)\[paths\].*?(?=\[system\])", "", path.read_text())
     path.write_text(re.sub(r"\$\{paths\.\w+\}", "null", text))

@@ -18,7 +18,6 @@ from lab.trials import comparison
 from lab.trials import run_trial as run_module
 from lab.trials.comparison import compare_trials
 from lab.trials.metrics import read_metrics
-from lab.trials.results import read_results
 from lab.trials.run_trial import check_config, run_trial
 from lab.trials.scores import evaluate_pipeline
 from lab.trials.sizes import count_pipeline_parameters
@@ -74,25 +73,6 @@ def test_scores_are_those_of_the_best_pipeline(trial, metrics):
     assert metrics["timings"]["words_per_second"] > 0
 
 
-@pytest.mark.slow
-def test_the_best_pipeline_is_the_one_that_spacy_scores_best(trial, metrics):
-    """`spacy train` stops early, and keeps a pipeline, by the weights in the config."""
-    meta = json.loads((Path(metrics["model"]) / "meta.json").read_text())
-    dev = metrics["scores"]["dev"]
-    assert meta["performance"]["cats_score"] == pytest.approx(dev["cats_macro_f"])
-    log = (trial.output / "train.log").read_text()
-    steps = re.findall(r"^ *\d+ +\d+ +\S+ +\S+ +(\S+)$", log, flags=re.MULTILINE)
-    assert max(map(float, steps)) == pytest.approx(dev["cats_macro_f"], abs=0.006)
-
-
-@pytest.mark.slow
-def test_it_is_read_with_other_results(trial, metrics):
-    ((result,),) = read_results(trial.root / "metrics").values()
-    assert result.task == "textcat"
-    for split, scores in result.scores.items():
-        assert scores.items() <= metrics["scores"][split].items()
-
-
 def run_done(trial: Trial, monkeypatch) -> str:
     """Run the command again, which prints what is done; give its plain lines."""
     monkeypatch.chdir(trial.root)
@@ -104,18 +84,9 @@ def run_done(trial: Trial, monkeypatch) -> str:
     return re.sub(r"\x1b\[[\d;]*m", "", result.output)
 
 
-@pytest.fixture
-def done(trial, tmp_path, monkeypatch) -> Trial:
-    """The same trial in another folder, with its results."""
-    copied = write_project(tmp_path)
-    copied.metrics.parent.mkdir(parents=True)
-    copied.metrics.write_bytes(trial.metrics.read_bytes())
-    return copied
-
-
 @pytest.mark.slow
-def test_the_command_prints_scores_of_documents(done, metrics, monkeypatch):
-    output = run_done(done, monkeypatch)
+def test_the_command_prints_scores_of_documents(trial, metrics, monkeypatch):
+    output = run_done(trial, monkeypatch)
     rows = [re.split(" {2,}", line.strip()) for line in output.splitlines()]
     header = ["Split", "Scored", "Number", "Accuracy", "Macro F", "Micro F"]
     assert header in rows
@@ -127,37 +98,10 @@ def test_the_command_prints_scores_of_documents(done, metrics, monkeypatch):
 
 
 @pytest.mark.slow
-def test_several_labels_must_all_match(done, monkeypatch):
-    metrics = json.loads(done.metrics.read_text())
-    for scores in metrics["scores"].values():
-        scores["cats_exclusive"] = False
-    scores["cats_acc"] = None
-    done.metrics.write_text(json.dumps(metrics))
-    output = run_done(done, monkeypatch)
-    assert re.search(r"Split +Scored +Number +Exact match +Macro F", output)
-    assert re.search(r"test +documents +7 +- ", output)
-
-
-@pytest.mark.slow
 def test_a_sweep_tells_accuracy(trial, metrics):
     dev, test = (100 * scores["cats_acc"] for scores in metrics["scores"].values())
     line = sweep._format_ended(Ended(trial, 3.0, None))
     assert line.endswith(f" cats_acc: dev {dev:.1f}, test {test:.1f}, in 3 s")
-
-
-@pytest.mark.slow
-def test_a_comparison_has_the_scores_of_documents(trial, metrics):
-    (row,) = compare_trials([trial.metrics], trial.corpus["test"])["rows"]
-    scores = metrics["scores"]["test"]
-    assert {key: row[key] for key in ("accuracy", "macro_f", "micro_f")} == {
-        "accuracy": scores["cats_acc"],
-        "macro_f": scores["cats_macro_f"],
-        "micro_f": scores["cats_micro_f"],
-    }
-    assert (row["documents"], row["exclusive"]) == (len(TEST), True)
-    assert row["embedding_parameters"] == metrics["sizes"]["embedding_parameters"]
-    assert row["words_per_second"] > 0
-    assert "all" not in row
 
 
 @pytest.mark.slow

@@ -151,12 +151,6 @@ def test_the_pipeline_is_trained_as_asked(trained_root):
     assert embed["rows"] == [500, 100, 200, 50]
 
 
-def test_the_log_is_the_output_of_the_training(trained_root):
-    log = (make_trial(trained_root).output / "train.log").read_text(encoding="utf8")
-    assert "Initialized pipeline" in log
-    assert "ENTS_F" in log
-
-
 # Once, unless something changed
 
 
@@ -276,15 +270,6 @@ def test_vectors_trained_anew_under_their_path_are_other_vectors(project):
     assert hashes[0] == hashes[1] != hashes[2]
     assert found[0] == found[2]
     assert "vectors_hash" not in identify(make_trial(project))
-
-
-def test_vectors_that_are_none(project):
-    spacy.blank("en").to_disk(project / "empty")
-    for folder in (project / "gone", project, project / "empty"):
-        trial = make_trial(project, overrides={"paths.vectors": str(folder)})
-        message = rf"'paths.vectors' should be .* but '{folder}' has no vectors"
-        with pytest.raises(ValueError, match=message):
-            identify(trial)
 
 
 def add_pretraining(project: Path) -> None:
@@ -416,34 +401,6 @@ def test_results_never_stand_beside_a_pipeline_of_other_settings(project, traini
 # Failures
 
 
-def test_a_trial_interrupted_after_training_starts_again(
-    project, training, monkeypatch
-):
-    trial = make_trial(project, seed=1)
-    with monkeypatch.context() as context:
-        # From here on the pipeline is there, but its results are not.
-        context.setattr(run_module, "bytes_on_disk", {}.__getitem__)
-        with pytest.raises(KeyError):
-            run_trial(trial)
-    assert not trial.metrics.exists()
-    run_trial(trial)
-    assert len(training.commands) == 2
-
-
-def test_a_failed_training_tells_the_cause_and_names_its_log(project):
-    trial = make_trial(project, seed=1)
-    trial.corpus["train"].write_bytes(b"nothing")
-    lines: list[str] = []
-    log = trial.output / "train.log"
-    message = rf"failed: ValueError: \[E1014\] Error .* Its output is in '{log}'\."
-    with pytest.raises(RuntimeError, match=message):
-        run_trial(trial, on_output=lines.append)
-    assert not trial.metrics.exists()
-    # All that it printed is in the log, and was passed on as it came.
-    assert log.read_text(encoding="utf8").splitlines() == lines
-    assert any("Traceback" in line for line in lines)
-
-
 def test_results_stay_if_nothing_is_trained(project, training, monkeypatch):
     before = make_trial(project).metrics.read_bytes()
     overrides = {**SMALL, "training.max_step": 60}
@@ -478,14 +435,6 @@ def test_the_language_of_an_own_corpus_must_be_said(project, training):
     overrides = {**SMALL, "nlp.lang": "de"}
     run_trial(make_trial(project, dataset="own", overrides=overrides))
     assert training.get_option("--nlp.lang") == "de"
-
-
-def test_the_language_is_that_of_the_dataset(project, training):
-    shutil.copytree(project / "corpus/demo", project / "corpus/conll2002_es")
-    run_trial(make_trial(project, dataset="conll2002_es"))
-    assert training.get_option("--nlp.lang") == "es"
-    train = Path(training.get_option("--paths.train"))
-    assert train == project / "corpus/conll2002_es/train.spacy"
 
 
 @pytest.mark.parametrize("name", ["dataset", "embedder", "variant"])
@@ -539,13 +488,3 @@ def test_a_corpus_that_changes_while_a_trial_runs(project, training, monkeypatch
     with pytest.raises(RuntimeError, match="corpus demo changed while the trial ran"):
         run_trial(trial)
     assert not trial.metrics.exists()
-
-
-def test_a_trial_of_token_ner_runs(tiny_corpus, tmp_path):
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "demo").symlink_to(tiny_corpus)
-    trial = make_trial(tmp_path, embedder="token_ner")
-    results, is_new = run_trial(trial)
-    assert is_new
-    assert results["scores"]["test"]["ents_f"] > 0.3
-    assert results["scores"]["test"]["ents_unseen_support"] > 0

@@ -1,7 +1,6 @@
 """Word vectors trained with floret, as spaCy gives them."""
 
 import resource
-import shutil
 import sys
 from itertools import islice
 from pathlib import Path
@@ -17,9 +16,8 @@ from spacy.util import load_config
 
 from lab.corpora.demo import make_demo_corpus
 from lab.vectors.floret import train_floret
-from spacy_hashembeds.architectures.embedders.distinct_words import Words
 from spacy_hashembeds.corpora.docbin import read_examples
-from tests.conftest import find_configs
+from tests.configs import CONFIGS
 
 # Small, and other than the defaults, so that each argument is seen to arrive.
 SETTINGS: dict[str, Any] = {
@@ -38,10 +36,6 @@ SETTINGS: dict[str, Any] = {
 # Text exports have five digits: half of the last, of a number up to 10.
 PRECISION = 5e-5
 
-CONFIGS = find_configs("ner")
-#: With vectors as they are, which no layer projects.
-UNPROJECTED = [path for path in CONFIGS if path.stem == "char_cnn"]
-PROJECTED = [path for path in CONFIGS if path not in UNPROJECTED]
 
 UNSEEN = ["Zyxwvu", "appletrees", "ox", "x", "<", "naïve", "😀😀", "Ünïcödé"]
 
@@ -119,14 +113,6 @@ def test_fasttext_vectors_are_those_of_the_words_in_the_text(text, tmp_path):
     assert result.inexact_word is None
 
 
-def test_one_thread_gives_the_same_bytes_every_time(text, tmp_path):
-    outputs = [tmp_path / f"{i}.floret" for i in range(2)]
-    for output in outputs:
-        train_floret(text, output, **SETTINGS)
-    first, second = (output.read_bytes() for output in outputs)
-    assert first == second
-
-
 def test_the_one_word_that_spacy_gives_otherwise_is_named(text, tmp_path):
     # All on one line: no end of a line is as frequent as a word.
     long = tmp_path / "long.txt"
@@ -143,23 +129,16 @@ def test_the_one_word_that_spacy_gives_otherwise_is_named(text, tmp_path):
     ] == [result.inexact_word]
 
 
-@pytest.mark.parametrize(("minn", "maxn"), [(1, 3), (0, 0)])
-def test_n_grams_that_are_refused_are_those_that_spacy_takes_otherwise(
-    text, tmp_path, minn, maxn
-):
-    settings = {**SETTINGS, "minn": minn, "maxn": maxn}
-    with pytest.raises(ValueError, match=f"'minn' .* from 2 .* {minn} and {maxn}"):
-        train_floret(text, tmp_path / "refused.floret", **settings)
-    assert not list(tmp_path.iterdir())
-
+def test_n_grams_that_are_refused_are_those_that_spacy_takes_otherwise(text, tmp_path):
     path = tmp_path / "floret.floret"
     trained = floret.train_unsupervised(
-        str(text), mode="floret", minn=minn, maxn=maxn, dim=8, bucket=500, verbose=0
+        str(text), mode="floret", minn=1, maxn=3, dim=8, bucket=500, verbose=0
     )
     trained.save_floret_vectors(str(path))
     nlp = load_vectors(path, "floret")
     assert max(measure_differences(nlp, trained, ["of", "the"])) > 10 * PRECISION
     # fastText's vectors are written out word by word.
+    settings = {**SETTINGS, "minn": 1, "maxn": 3}
     train_floret(text, tmp_path / "fine.vec", mode="fasttext", **settings)
 
 
@@ -172,12 +151,12 @@ def test_n_grams_that_are_refused_are_those_that_spacy_takes_otherwise(
         ({"dim": -1}, "'dim' should be more than 0, but is -1"),
         ({"threads": 0}, "'threads' should be more than 0"),
         ({"epochs": 0}, "'epochs' should be more than 0"),
-        ({"neg": 0}, "'neg' should be more than 0"),
         ({"min_count": 0}, "'min_count' should be more than 0"),
         ({"lr": float("nan")}, "'lr' should be more than 0, but is nan"),
         ({"hash_count": 5}, "'hash_count' should be from 1 to 4, but is 5"),
         ({"hash_count": 0}, "'hash_count' should be from 1 to 4, but is 0"),
         ({"minn": 5, "maxn": 4}, "'minn' should be from 2 to 'maxn' .* 5 and 4"),
+        ({"minn": 1, "maxn": 3}, "'minn' should be from 2 to 'maxn' .* 1 and 3"),
         ({"min_count": 10**6}, "No word stands 1000000 times .* Lower 'min_count'"),
     ],
 )
@@ -235,86 +214,27 @@ def test_the_absence_of_floret_names_our_extra(text, tmp_path, monkeypatch):
         train_floret(text, tmp_path / "out.floret")
 
 
-@pytest.fixture(scope="module")
-def vectors(text, tmp_path_factory) -> dict[str, Path]:
-    """Pipelines with vectors, for paths.vectors."""
-    folder = tmp_path_factory.mktemp("vectors")
-    paths = {}
-    for mode in ("floret", "fasttext"):
-        paths[mode] = folder / mode
-        train_floret(text, folder / f"{mode}.txt", mode=mode, **SETTINGS)
-        load_vectors(folder / f"{mode}.txt", mode).to_disk(paths[mode])
-    return paths
-
-
-def initialize(config: Path, corpus: Path, vectors: str) -> Language:
-    """Do what `spacy train` does before it trains."""
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["floret", "fasttext"])
+def test_an_embedder_trains_with_the_vectors(text, tiny_corpus, tmp_path, mode):
+    train_floret(text, tmp_path / "vectors.txt", mode=mode, **SETTINGS)
+    load_vectors(tmp_path / "vectors.txt", mode).to_disk(tmp_path / "vectors")
     overrides = {
-        "paths.train": str(corpus / "train.spacy"),
-        "paths.dev": str(corpus / "dev.spacy"),
-        "paths.vectors": vectors,
+        "paths.train": str(tiny_corpus / "train.spacy"),
+        "paths.dev": str(tiny_corpus / "dev.spacy"),
+        "paths.vectors": str(tmp_path / "vectors"),
         "components.tok2vec.model.embed.include_static_vectors": True,
         "components.tok2vec.model.encode.depth": 1,
     }
-    return init_nlp(load_config(config, overrides=overrides))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["floret", "fasttext"])
-@pytest.mark.parametrize("config", PROJECTED, ids=lambda path: path.stem)
-def test_every_embedder_trains_with_the_vectors(vectors, tiny_corpus, mode, config):
-    nlp = initialize(config, tiny_corpus, str(vectors[mode]))
-    layer = find_layer(nlp, "static_vectors")
+    config = CONFIGS / "multi_fewer_hash_embed.cfg"
+    nlp = init_nlp(load_config(config, overrides=overrides))
+    nodes = nlp.get_pipe("tok2vec").model.walk()
+    (layer,) = (node for node in nodes if node.name == "static_vectors")
     assert layer.get_dim("nM") == SETTINGS["dim"]
     before = layer.get_param("W").copy()
-    assert np.isfinite(update_twice(nlp, tiny_corpus))
-    assert (layer.get_param("W") != before).any()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["floret", "fasttext"])
-@pytest.mark.parametrize("config", UNPROJECTED, ids=lambda path: path.stem)
-def test_embedders_take_the_vectors_as_they_are(vectors, tiny_corpus, mode, config):
-    nlp = initialize(config, tiny_corpus, str(vectors[mode]))
-    layer = find_layer(nlp, "word_vectors")
-    doc = nlp.make_doc("Zyxwvu the")
-    vocab, keys = nlp.vocab, doc.to_array(["ORTH"]).reshape(-1, 1)
-    expected = np.stack([token.vector for token in doc])
-    np.testing.assert_array_equal(layer.predict(Words([vocab], keys)), expected)
-    assert expected.shape == (2, SETTINGS["dim"])
-    assert np.isfinite(update_twice(nlp, tiny_corpus))
-
-
-def find_layer(nlp, name):
-    nodes = nlp.get_pipe("tok2vec").model.walk()
-    (layer,) = (node for node in nodes if node.name == name)
-    return layer
-
-
-def update_twice(nlp, corpus) -> float:
-    """Give the loss: the parser's upper weights are zero until the first has ended."""
-    examples = list(islice(read_examples(corpus / "train.spacy", nlp), 20))
-    losses: dict[str, float] = {}
+    examples = list(islice(read_examples(tiny_corpus / "train.spacy", nlp), 20))
+    # the parser's upper weights are zero until the first update has ended
     for _ in range(2):
-        nlp.update(examples, losses=losses)
-    return losses["ner"]
-
-
-def test_vectors_of_an_installed_package_are_found_by_its_name(
-    vectors, tiny_corpus, tmp_path, monkeypatch
-):
-    site = tmp_path / "site"
-    shutil.copytree(vectors["floret"], site / "en_tiny" / "data")
-    (site / "en_tiny" / "__init__.py").write_text(
-        "from pathlib import Path\n"
-        "from spacy import load as load_path\n"
-        "def load(**settings):\n"
-        "    return load_path(Path(__file__).with_name('data'), **settings)\n"
-    )
-    metadata = site / "en_tiny-0.0.0.dist-info" / "METADATA"
-    metadata.parent.mkdir()
-    metadata.write_text("Metadata-Version: 2.1\nName: en-tiny\nVersion: 0.0.0\n")
-    monkeypatch.syspath_prepend(site)
-    nlp = initialize(CONFIGS[0], tiny_corpus, "en_tiny")
-    packed = spacy.load(vectors["floret"]).vocab.vectors
-    np.testing.assert_array_equal(nlp.vocab.vectors.data, packed.data)
+        losses = nlp.update(examples)
+    assert np.isfinite(losses["ner"])
+    assert (layer.get_param("W") != before).any()

@@ -85,21 +85,6 @@ def test_wnut17_s_own_sentences_are_tokenised_as_they_are_there(data_dir, prepar
     assert same == 2197
 
 
-def test_held_out_sentences_are_left_out_of_the_real_text(
-    data_dir, prepare_real, tmp_path
-):
-    corpus = prepare_real("wnut17")
-    held_out = [corpus / "dev.spacy", corpus / "test.spacy"]
-    output = tmp_path / "text.txt"
-    counts = write_raw_text(data_dir / "wnut17-raw", output, held_out=held_out)
-    lines = output.read_text(encoding="utf8").split("\n")[:-1]
-    assert (counts.lines, counts.tokens, counts.held_out) == (99_979, 1_590_317, 2344)
-    assert len(lines) == counts.lines
-    assert sum(len(line.split(" ")) for line in lines) == counts.tokens
-    texts = {"".join(words) for words in read_sentences(*held_out)}
-    assert not texts & {line.replace(" ", "") for line in lines}
-
-
 def test_files_are_read_in_order_and_empty_lines_dropped(folder, tmp_path):
     (folder / "gurez.10000").write_bytes(b"I can't\n\n \t\nRT @me\r\n")
     (folder / "stacko-src").write_bytes(b"I can't\nlast, without end")
