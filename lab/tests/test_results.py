@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import pytest
 from scipy.stats import t as student
 
+from lab.pages import results as script
 from lab.papers.multi_hash_embeddings import HASH, LOOKUP
 from lab.papers.page import make_page, write_page
 from lab.trials.results import (
@@ -26,25 +26,17 @@ from spacy_hashembeds.evaluation.counts import score_counts
 from spacy_hashembeds.evaluation.tasks import NER
 from tests.conftest import ROOT
 
-from .trials.test_results import write_categories
-
 PAGE = ROOT / "docs" / "results.md"
 FOLDER = ROOT / "lab" / "results"
 
 
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    """The script that fills the pages."""
-    return import_module("lab.pages.results")
-
-
-def test_the_tables_of_the_pages_are_those_of_the_trials(script):
+def test_the_tables_of_the_pages_are_those_of_the_trials():
     measured = map(script.read_measured, (script.PAIRS, script.MISSPELLINGS))
     for page, tables in script.make_tables(read_results(FOLDER), *measured).items():
         assert script.fill(page, tables) == page.read_text(encoding="utf8")
 
 
-def test_the_p_values_of_the_page_are_those_of_the_counts(script):
+def test_the_p_values_of_the_page_are_those_of_the_counts():
     pairs = import_module("lab.pages.pairs")
     assert pairs.compare_pairs(read_results(FOLDER)) == script.read_measured(
         script.PAIRS
@@ -82,7 +74,7 @@ SPANISH, DUTCH = "conll2002_es", "conll2002_nl"
 CHOSEN = {ANEM, SPANISH, DUTCH, ARCHAEOLOGY}
 
 
-def find_tests(script: ModuleType, part: int, kind: str = "all") -> dict[str, Any]:
+def find_tests(part: int, kind: str = "all") -> dict[str, Any]:
     """The tests in a row of the table of differences, by their corpus."""
     row = script.PLAN["differences"][part]
     return {
@@ -115,9 +107,9 @@ ALL = CHOSEN | {WNUT}
     ],
 )
 def test_what_is_said_to_gain_gains_by_the_tests(
-    script, part, kind, over_documents, over_seeds, losses
+    part, kind, over_documents, over_seeds, losses
 ):
-    tests = find_tests(script, part, kind)
+    tests = find_tests(part, kind)
     for key, gains in (
         ("adjusted_p_value", over_documents),
         ("adjusted_seeds_p_value", over_seeds),
@@ -142,46 +134,22 @@ def test_what_is_said_to_gain_gains_by_the_tests(
     ],
 )
 def test_points_of_the_first_sentences_are_those_of_the_tests(
-    script, sentence, part, kind, corpora
+    sentence, part, kind, corpora
 ):
     sentences = re.split(r"^\d\. ", PAGE.read_text(encoding="utf8"), flags=re.M)
-    tests = find_tests(script, part, kind)
+    tests = find_tests(part, kind)
     for dataset in corpora:
         points = f"{100 * abs(tests[dataset]['difference']):.1f}"
         assert points in re.findall(r"\d+\.\d", sentences[sentence])
 
 
-def test_the_page_says_how_many_tests_there_are(script):
+def test_the_page_says_how_many_tests_there_are():
     pairs = script.read_measured(script.PAIRS)
     n_tests = sum(bool(t) for pair in pairs for t in pair["differences"].values())
     assert f"for all {n_tests} tests of their kind" in PAGE.read_text(encoding="utf8")
 
 
-def test_a_table_follows_the_trials(script):
-    key = TrialKey("wnut17", "token_ner", "default")
-    first = read_entities()[key][0]
-    first.scores["test"]["ents_f"] = 0.123456
-    assert "`token_ner` | 12.3 |  |" in script.make_table("encoders", {key: [first]})
-    both = {key: [first, first]}
-    assert "`token_ner` | 12.3 ± 0.0 (2) |  |" in script.make_table("encoders", both)
-
-
-def test_the_baseline_is_a_rung_for_each_corpus(script):
-    groups = read_results(FOLDER)
-    _, _, *rows = script.make_baseline_table(groups).splitlines()
-    assert len(rows) == len(ALL)
-    ladder = script.make_ladder(groups)
-    assert ladder.count("| linear-chain CRF |") == len(ALL)
-    (result,) = script.find_trials(groups, ANEM, "crf/default")
-    score = 100 * result.scores["test"]["ents_f"]
-    assert f"| AnEM | linear-chain CRF | {score:.1f} |" in ladder
-    (row,) = (row.strip("| ").split(" | ") for row in rows if row.startswith("| AnEM"))
-    penalties, timings = result.recorded["penalties"], result.recorded["timings"]
-    assert list(map(float, row[1:3])) == [penalties[c] for c in ("c1", "c2")]
-    assert row[-1] == f"{timings['train_seconds']:.0f}"
-
-
-def test_what_is_said_of_the_baseline_is_so(script):
+def test_what_is_said_of_the_baseline_is_so():
     groups = read_results(FOLDER)
     said = " ".join(PAGE.read_text(encoding="utf8").split()).split("A [CRF]")[1]
 
@@ -200,7 +168,7 @@ def test_what_is_said_of_the_baseline_is_so(script):
     assert f"n-grams {gained:.1f} points, and the CRF is ahead by {ahead:.1f}" in said
 
 
-def test_what_the_page_names_was_trained(script):
+def test_what_the_page_names_was_trained():
     trained = {"/".join(key[1:]) for key in read_results(FOLDER)}
     parts = script.PLAN["differences"]
     paired = {t for part in parts for d in CHOSEN for t in script.name_pair(part, d)}
@@ -209,21 +177,10 @@ def test_what_the_page_names_was_trained(script):
     assert named.union(*(table["rows"] for table in tables)) <= trained
 
 
-def test_a_page_without_a_place_for_a_table_is_refused(script, tmp_path):
+def test_a_page_without_a_place_for_a_table_is_refused(tmp_path):
     (tmp_path / "page.md").write_text("# Results\n")
     with pytest.raises(ValueError, match=r"page\.md' should .* the table 'trials'"):
         script.fill(tmp_path / "page.md", {"trials": "| a |"})
-
-
-def test_text_classifiers_have_a_table_of_their_own(script, tmp_path):
-    write_categories(tmp_path, "ag_news_small", "textcat_bow", "default")
-    entities, tables = (
-        {name: table for of_page in pages.values() for name, table in of_page.items()}
-        for pages in map(script.make_tables, ({}, read_results(tmp_path)))
-    )
-    changed = [name for name in tables if tables[name] != entities[name]]
-    assert changed == ["text classification"]
-    assert "| spaCy's `TextCatBOW` | 50.0 |" in tables["text classification"]
 
 
 def make_seeds(*f1: float, **key: str) -> dict[TrialKey, list[Any]]:
@@ -235,7 +192,7 @@ def make_seeds(*f1: float, **key: str) -> dict[TrialKey, list[Any]]:
     return {TrialKey(**key): results}
 
 
-def test_means_have_to_be_apart_by_t_of_the_deviations_in_common(script):
+def test_means_have_to_be_apart_by_t_of_the_deviations_in_common():
     groups = make_seeds(0.10, 0.14, 0.12, embedder=HASH)
     groups |= make_seeds(0.30, 0.34, embedder=LOOKUP)
     groups |= make_seeds(0.5, embedder=LOOKUP, variant="steps2400_averaged")
@@ -246,51 +203,6 @@ def test_means_have_to_be_apart_by_t_of_the_deviations_in_common(script):
     expected = [t * deviation * (2 / n) ** 0.5 for n in (1, 2, 3, 5)]
     cells = [f"{100 * value:.1f}" for value in (deviation, *expected)]
     assert row.strip("| ").split(" | ") == ["WNUT 2017", "5", *cells]
-
-
-def test_differences_stand_with_p_over_documents_and_over_seeds(script):
-    def make(dataset, first, p_value, **differences):
-        p_values = {"adjusted_p_value": p_value, "adjusted_seeds_p_value": 0.0121}
-        tested = {"difference": -0.0123, **p_values}
-        kinds = dict.fromkeys(("all", "seen", "unseen"), tested)
-        second = ["multi_hash_embed", "steps2400"]
-        names = {"first": ["multi_embed_token_ner", first], "second": second}
-        return {"dataset": dataset, **names, "differences": {**kinds, **differences}}
-
-    pairs = [
-        make("anem", "steps2400_averaged", 0.0002, seen=None),
-        make("conll2002_nl", "steps2400_averaged", 0.5),
-        make("conll2002_nl", "min_freq3", 0.0456),
-    ]
-    first, second, *_ = script.make_difference_table(pairs).splitlines()[2:]
-    minus, none = "\N{MINUS SIGN}", script.NONE
-    anem, dutch = f"{minus}1.2 (<0.001; 0.012)", f"{minus}1.2 (0.046; 0.012)"
-    assert first.endswith(f"| all | {none} | {anem} | {none} | {dutch} | {none} |")
-    assert second == f"|  | seen | {none} | {none} | {none} | {dutch} | {none} |"
-
-
-def make_measured(seed: int, lost: float, **changes: Any) -> dict[str, Any]:
-    """The scores of a pipeline, as lab/pages/misspellings.py writes them."""
-
-    def make(score: float) -> dict[str, dict[str, float]]:
-        return {"all": {"f": score}, "unseen": {"r": score / 2}}
-
-    measured = {"dataset": SPANISH, "embedder": "multi_embed", "variant": "equal"}
-    scores = {"scores": make(0.5), "misspelt": [make(0.4 - lost), make(0.4 + lost / 2)]}
-    return {**measured, "seed": seed, **scores, **changes}
-
-
-def test_what_misspellings_cost_is_the_mean_of_copies_and_seeds(script):
-    rows = [make_measured(0, 0.0), make_measured(1, 0.24)]
-    rows.append(make_measured(0, 0.0, dataset="wnut17"))
-    rows.append(make_measured(0, 0.0, variant="tenth"))
-    table = script.make_misspelling_table(rows).splitlines()[2:]
-    found = dict(row.strip("| ").split(" | ", 1) for row in table)
-    none = script.NONE  # without entities that were seen
-    several = ("50.0 ± 0.0", "37.0 ± 3.0", "13.0 ± 3.0", none, "6.5 ± 1.5")
-    assert found["lookup, min_freq 2"] == " | ".join(several)
-    one = ("50.0", "40.0", "10.0", none, "5.0")
-    assert found["lookup, a tenth of spaCy's"] == " | ".join(one)
 
 
 def test_every_file_is_a_table_or_beside_the_results():
@@ -306,7 +218,7 @@ def test_the_report_is_filled_from_them(tmp_path):
     assert "CoNLL nl" in (tmp_path / "report.html").read_text(encoding="utf8")
 
 
-def test_the_ladder_is_drawn_with_a_rung_for_each_row(script, monkeypatch):
+def test_the_ladder_is_drawn_with_a_rung_for_each_row(monkeypatch):
     ladder = import_module("lab.pages.ladder")
     drawn = {}
     draw_panel = ladder._draw_panel

@@ -12,9 +12,9 @@ import spacy
 from lab.importance.importance import list_importance
 from tests.toy_weighted import TEXTS, get_layers, make_pipeline, set_weights
 
-from .calling import call, check_failure
+from .calling import call, check_failure, succeed
 
-run = partial(call, "importance")
+run = partial(succeed, "importance")
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +30,9 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-def test_the_symbols_of_a_dictionary_are_listed(folder):
-    result = run(folder / "dictionary")
-    assert result.exit_code == 0, result.output
-    rows = [line.split() for line in result.stdout.splitlines()]
-    assert ["3.536", "+3.000", "-4.000", "2.000", "coffee"] in rows
-    assert result.stderr == ""
-
-
 def test_texts_of_all_kinds_are_taken_together(folder, capfd):
     texts = ["--texts", folder / "a.txt", "--texts", folder / "b.jsonl"]
-    result = run(folder / "hashed", *texts, "--json", "--top", 3)
-    assert result.exit_code == 0, result.output
+    run(folder / "hashed", *texts, "--json", "--top", 3)
     nlp = spacy.load(folder / "hashed")
     docs = map(nlp.make_doc, [*TEXTS, "tea for two"])
     assert json.loads(capfd.readouterr().out) == list_importance(nlp, docs, top=3)
@@ -49,7 +40,7 @@ def test_texts_of_all_kinds_are_taken_together(folder, capfd):
 
 def test_options_choose_what_is_listed(folder, capfd):
     texts = ["--texts", folder / "a.txt", "--min-count", 3, "--attr", "orth"]
-    assert run(folder / "dictionary", *texts, "--json").exit_code == 0
+    run(folder / "dictionary", *texts, "--json")
     (table,) = json.loads(capfd.readouterr().out)["tables"]
     (row,) = table["largest"]
     assert (row["values"][0]["name"], row["count"]) == ("coffee", 3)
@@ -71,8 +62,7 @@ def piped() -> None:
 
 @pytest.mark.usefixtures("piped")
 def test_texts_are_read_from_standard_input(folder, capfd):
-    result = run(folder / "hashed", "--texts", "-", "--json")
-    assert result.exit_code == 0, result.output
+    run(folder / "hashed", "--texts", "-", "--json")
     data = json.loads(capfd.readouterr().out)
     assert (data["texts"], data["tables"][0]["values"]) == (3, 4)
 
@@ -80,17 +70,11 @@ def test_texts_are_read_from_standard_input(folder, capfd):
 def test_lists_are_saved_and_drawn(folder, tmp_path):
     output, chart = tmp_path / "made/lists.json", tmp_path / "made/chart.png"
     result = run(folder / "dictionary", "-o", output, "--chart", chart)
-    assert result.exit_code == 0, result.output
     nlp = spacy.load(folder / "dictionary")
     assert json.loads(output.read_text()) == list_importance(nlp)
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert "Saved the lists" in result.stdout
     assert "Drew a chart" in result.stdout
-
-
-def test_quiet_says_nothing(folder):
-    result = run(folder / "dictionary", "--quiet")
-    assert (result.exit_code, result.output) == (0, "")
 
 
 def test_the_lists_fit_the_screen(tmp_path, monkeypatch):
@@ -99,7 +83,8 @@ def test_the_lists_fit_the_screen(tmp_path, monkeypatch):
     nlp = make_pipeline([text] * 2, importance_rows=[20])
     (layer,) = get_layers(nlp)
     P = layer.get_param("P")
-    layer.set_param("P", P * np.linspace(-1 / 3, 1 / 3000, P.size).reshape(P.shape))
+    factors = np.linspace(-1 / 3, 1 / 3000, P.size, dtype="f").reshape(P.shape)
+    layer.set_param("P", P * factors)
     nlp.to_disk(tmp_path / "model")
     (tmp_path / "a.txt").write_text(f"{text}\n" * 1000)
     output = run(tmp_path / "model", "--texts", tmp_path / "a.txt").output
@@ -107,53 +92,33 @@ def test_the_lists_fit_the_screen(tmp_path, monkeypatch):
     assert max(map(len, plain.splitlines())) <= 80
 
 
-def test_control_characters_of_words_are_escaped(tmp_path):
-    make_pipeline(["\x1b[2J \x1b[2J"]).to_disk(tmp_path / "model")
-    result = run(tmp_path / "model")
-    assert r"'\x1b[2J'" in result.stdout
-    assert "\x1b[2J" not in result.stdout
-
-
-def test_errors_are_told_without_a_traceback(folder, tmp_path):
-    check_failure(run(folder / "hashed"), "Can't list importance", "are chosen by hash")
-    gone = tmp_path / "gone"
-    check_failure(run(gone), "[E050]")
-    check_failure(run(folder / "a.txt"), "should be a pipeline, a package name or a")
-    check_failure(run(folder / "dictionary", "--texts", gone), "no file or folder")
-
-
 @pytest.mark.parametrize("option", ["-o", "--chart"])
 @pytest.mark.parametrize("name", ["a.txt", "dictionary/config.cfg"])
 def test_nothing_that_is_read_is_replaced(folder, option, name):
     before = (folder / name).read_bytes()
     texts = ["--texts", folder / "a.txt"]
-    result = run(folder / "dictionary", *texts, option, folder / name)
+    result = call("importance", folder / "dictionary", *texts, option, folder / name)
     check_failure(result, "which is read. Name a file elsewhere to write.")
     assert (folder / name).read_bytes() == before
 
 
 def test_without_matplotlib_a_chart_can_not_be_drawn(folder, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    result = run(folder / "dictionary", "--chart", tmp_path / "chart.png")
+    result = call(
+        "importance", folder / "dictionary", "--chart", tmp_path / "chart.png"
+    )
     check_failure(result, "pip install 'spacy-hashembeds[report]'")
     # Said before the work, of which the lists come first.
     assert "ORTH" not in result.output
     # All else works without it.
-    assert run(folder / "dictionary").exit_code == 0
-
-
-def test_two_outputs_are_not_one_file(folder, tmp_path):
-    path = tmp_path / "same.png"
-    result = run(folder / "dictionary", "-o", path, "--chart", path)
-    check_failure(result, "Name two files that differ.")
-    assert not path.exists()
+    run(folder / "dictionary")
 
 
 def test_a_chart_of_an_unknown_form_is_refused_before_the_work(folder, tmp_path):
     path = tmp_path / "chart.foo"
-    result = run(folder / "dictionary", "--chart", path)
+    result = call("importance", folder / "dictionary", "--chart", path)
     check_failure(result, "'chart' should end in .png, or in .svg or .pdf, but is")
     assert "ORTH" not in result.output
     svg = tmp_path / "chart.SVG"
-    assert run(folder / "dictionary", "--chart", svg).exit_code == 0
+    run(folder / "dictionary", "--chart", svg)
     assert b"<svg" in svg.read_bytes()
