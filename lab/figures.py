@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import Any
 
 #: Styles of bars, told apart in grey too, by lightness and hatching.
-BARS: tuple[dict[str, str], ...] = (
-    {"color": "#1b3a57"},
-    {"color": "#5b8db8"},
-    {"color": "#f2b872", "hatch": "//"},
-    {"color": "#f4f1ea", "hatch": ".."},
-)
+BARS = ({"color": "#1b3a57"}, {"color": "#f2b872", "hatch": "//"})
 
 
 def import_figure() -> Any:

@@ -1,6 +1,6 @@
 """`python -m lab compare`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ from spacy_hashembeds.cli._output import (
 )
 
 from ._app import lab_cli
+
+#: In the order of their columns.
+_RATIOS = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
 
 
 @lab_cli.command("compare")
@@ -134,7 +137,7 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
             (
                 row["name"],
                 _format_count(row["pipeline_parameters"]),
-                *_format_ratios(row),
+                *(format_score(row[key]) for key in _RATIOS),
             )
             for row in rows
         ],
@@ -157,8 +160,3 @@ def format_score(score: float | None) -> str:
 
 def _format_count(count: int | None) -> str:
     return "-" if count is None else f"{count:,}"
-
-
-def _format_ratios(row: Mapping[str, float | None]) -> tuple[str, ...]:
-    keys = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
-    return tuple(format_score(row[key]) for key in keys)

@@ -8,8 +8,8 @@ from spacy_hashembeds.files import replacing
 from ..figures import BARS, ignoring_missing_glyphs, make_panels, remove_frame
 from .summary import name_row, name_table
 
-#: How the bars of either end look, told apart in grey too.
-_STYLES = {"largest": BARS[0], "smallest": BARS[2]}
+#: How the bars of either end look.
+_STYLES = dict(zip(("largest", "smallest"), BARS, strict=True))
 
 #: How many rows of either end are drawn at most, and how long their names may be.
 _MAX_ROWS, _MAX_LABEL = 20, 20

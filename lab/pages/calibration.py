@@ -31,9 +31,9 @@ from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.reliability import measure_calibration
 from spacy_hashembeds.loading import load_trained
 
-from .markdown import to_markdown
-from .misspellings import find_models, name_trial, save, update
-from .results import CORPORA, fill_all, read_measured
+from .markdown import read_measured, save, to_markdown
+from .misspellings import find_models, name_trial, update
+from .results import CORPORA, fill_all
 
 PAGE = Path(__file__).parents[2] / "docs" / "ner.md"
 CALIBRATION = Path(__file__).with_suffix(".json")
@@ -77,9 +77,7 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
 
 
 def _judge(nlp: Language, golds: Sequence[Doc]) -> tuple[Judged, NDArray]:
-    """Judge what is found without a bias; count what is right, found and to be found
-    with each. *Shape:* `(b, 3)`.
-    """
+    """Judge what is found; count right, found and gold by bias. *Shape:* `(b, 3)`."""
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
     pipe.cfg["calibration"] = None

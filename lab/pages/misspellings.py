@@ -10,7 +10,6 @@ seen or unseen by their words before they were misspelt.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +26,8 @@ from spacy_hashembeds.evaluation.groups import TrainingKnowledge, learn_training
 from spacy_hashembeds.evaluation.scorer import KINDS
 from spacy_hashembeds.evaluation.sources import find_golds, predict_examples
 from spacy_hashembeds.loading import load_trained
+
+from .markdown import read_measured, save
 
 MISSPELLINGS = Path(__file__).with_name("misspellings.json")
 
@@ -100,20 +101,12 @@ def update(
     return [both[key] for key in sorted(both)]
 
 
-def save(rows: Sequence[dict[str, Any]], path: Path = MISSPELLINGS) -> None:
-    """Save measurements, a pipeline on each line."""
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf8")
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    rows = []
-    if MISSPELLINGS.exists():
-        rows = json.loads(MISSPELLINGS.read_text(encoding="utf8"))
+    rows = read_measured(MISSPELLINGS)
     for row in measure(folder):
         rows = update(rows, [row])
-        save(rows)  # at once, as a run is long
+        save(rows, MISSPELLINGS)  # at once, as a run is long
     sys.stdout.write(f"Saved the scores of {len(rows)} pipelines to {MISSPELLINGS}\n")

@@ -9,7 +9,6 @@ seeds, Welch's test is of the F1 of each: would other seeds, of these documents?
 comes out is written to pairs.json.
 """
 
-import json
 import sys
 import warnings
 from collections.abc import Sequence
@@ -25,6 +24,8 @@ from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
 from spacy_hashembeds.evaluation.counts import score_counts
 from spacy_hashembeds.evaluation.scorer import KINDS
+
+from .markdown import save
 
 FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")
@@ -175,6 +176,5 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
 
 if __name__ == "__main__":
     pairs = compare_pairs(read_results(FOLDER))
-    lines = ",\n".join(map(json.dumps, pairs))
-    PAIRS.write_text(f"[\n{lines}\n]\n", encoding="utf8")
+    save(pairs, PAIRS)
     sys.stdout.write(f"Saved {len(pairs)} comparisons to {PAIRS}\n")

@@ -24,13 +24,12 @@ from lab.trials.results import (
     read_results,
 )
 
-from .markdown import to_markdown
-from .pairs import P_VALUES, PAIRS
+from .markdown import read_measured, to_markdown
+from .misspellings import MISSPELLINGS
+from .pairs import FOLDER, P_VALUES, PAIRS
 
-FOLDER = Path(__file__).parents[1] / "results"
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
 TRIALS = PAGE.with_name("trials.md")
-MISSPELLINGS = Path(__file__).with_name("misspellings.json")
 
 PLAN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf8"))
 CORPORA: Mapping[str, str] = PLAN["corpora"]
@@ -256,11 +255,6 @@ def fill_all(pages: Mapping[Path, Mapping[str, str]]) -> None:
     for page, tables in pages.items():
         page.write_text(fill(page, tables), encoding="utf8")
         sys.stdout.write(f"Filled the tables of {page}\n")
-
-
-def read_measured(path: Path) -> list[dict[str, Any]]:
-    """Read what pairs.py or misspellings.py wrote."""
-    return json.loads(path.read_text(encoding="utf8"))
 
 
 if __name__ == "__main__":

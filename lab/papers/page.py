@@ -207,9 +207,7 @@ def _read_trials(
 
 
 def _drop_empty(blocks: Sequence[Table | Figure | str]) -> Sequence[Any]:
-    """Leave out figures and rows that have nothing of ours, and words about them; but
-    not tables that are the paper's alone.
-    """
+    """Leave out what has nothing of ours, but not tables that are the paper's alone."""
     kept: list[Table | Figure | str] = []
     for block in blocks:
         if isinstance(block, Table):

@@ -91,7 +91,9 @@ def find_embeddings(nlp: Language) -> list[Model]:
 
 def count_embedding_parameters(nlp: Language) -> int:
     """Count parameters of embeddings, what mixes them, and spaCy's bag of words."""
-    return count_parameters([*find_embeddings(nlp), *_find_linear(nlp)])
+    nodes = (node for _, model in find_models(nlp) for node in model.walk())
+    linear = (node for node in nodes if node.name == _LINEAR)
+    return count_parameters([*find_embeddings(nlp), *linear])
 
 
 def count_mixing_parameters(nlp: Language) -> int:
@@ -111,8 +113,3 @@ def _find_ngram_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
         for node in model.walk():
             if get_forward(node) is sum_ngrams_forward:
                 yield name, node.layers[0]
-
-
-def _find_linear(nlp: Language) -> Iterator[Model]:
-    for _, model in find_models(nlp):
-        yield from (node for node in model.walk() if node.name == _LINEAR)

@@ -101,8 +101,9 @@ def write_raw_text(
     write = _write_lines if is_text else _write_docs
     with replacing(output) as temporary:
         write(select(), temporary)
-    names = ("lines", "tokens", "held_out")
-    return RawTextCounts(**{name: counts[name] for name in names})
+    return RawTextCounts(
+        lines=counts["lines"], tokens=counts["tokens"], held_out=counts["held_out"]
+    )
 
 
 def _write_lines(texts: Iterator[list[str]], path: Path) -> None:
