@@ -1,6 +1,5 @@
 """Damaged files of other commands beside the results of trials."""
 
-import json
 import re
 
 import pytest
@@ -9,14 +8,17 @@ from lab.papers.listings import Ablation, Attention, Importance, read_listing
 from lab.papers.page import make_page
 
 from ..trials.test_results import write_categories, write_result
-from .trials import make_ablation, make_attention, make_importance
+from .trials import make_ablation, make_attention, make_importance, write_beside
 
-PAPERS = {Importance: "hash-embeddings"}
 ABLATION = make_ablation()
 
 
 def make_table(*names: str, **changes: object) -> dict[str, object]:
     return {"tables": [make_importance(*names, **changes)]}
+
+
+def set_parts(*parts: str) -> dict[str, object]:
+    return {**ABLATION, "setting": {"test": "a", "parts": parts}}
 
 
 def make_heads(*heads: object) -> dict[str, object]:
@@ -29,14 +31,8 @@ def make_heads(*heads: object) -> dict[str, object]:
         (Importance, make_table("a", attr=3), "'tables.0.attr': "),
         (Importance, make_table("a", ngram_size=0), "'tables.0.ngram_size': "),
         (Importance, make_table(), "'tables.0.largest.0.values': "),
-        (
-            *(Ablation, {**ABLATION, "setting": {"test": "a", "parts": []}}),
-            "'setting.parts': ",
-        ),
-        (
-            *(Ablation, {**ABLATION, "setting": {"test": "a", "parts": ["whole"]}}),
-            "no part should be named whole",
-        ),
+        (Ablation, set_parts(), "'setting.parts': "),
+        (Ablation, set_parts("whole"), "no part should be named whole"),
         (Ablation, {**ABLATION, "chunks": {}}, "the chunk O should have the parts"),
         (Ablation, make_ablation(parts={"H": 0.5, "C": 0.5}), "the chunk O should"),
         (Ablation, make_ablation(support=-1), "'chunks.O.support': "),
@@ -55,14 +51,26 @@ def make_heads(*heads: object) -> dict[str, object]:
     ],
 )
 def test_what_no_command_wrote_is_refused(kind, content, message, tmp_path):
-    write_result(tmp_path, "a", "b", "c")
-    path = write_categories(tmp_path, "a", "d", "e").with_name(kind.NAME)
-    path.write_text(json.dumps(content))
+    path = write_beside(tmp_path / kind.NAME, content)
     message = (
         f"'{path}' should hold what `{kind.COMMAND}` writes, but is damaged or of "
         f"another kind: {message}"
     )
     with pytest.raises(ValueError, match=re.escape(message)):
         read_listing(kind, path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "paper"),
+    [
+        (Ablation, "why-attention"),
+        (Attention, "why-attention"),
+        (Importance, "hash-embeddings"),
+    ],
+)
+def test_no_page_is_made_of_damaged_files(kind, paper, tmp_path):
+    write_result(tmp_path, "a", "b", "c")
+    path = write_categories(tmp_path, "a", "d", "e").with_name(kind.NAME)
+    path.write_text("{}")
     with pytest.raises(ValueError, match="Write it again, or remove it"):
-        make_page(tmp_path, PAPERS.get(kind, "why-attention"))
+        make_page(tmp_path, paper)

@@ -1,4 +1,3 @@
-import re
 from itertools import pairwise
 
 import matplotlib.image
@@ -25,21 +24,6 @@ COLUMNS = [
     ("bilstm_token_ner", "default", "baseline", "hash_cross"),
     ("bilstm_token_ner", "att", "baseline", "hash_att"),
 ]
-
-
-@pytest.mark.parametrize(
-    ("values", "differs"),
-    [
-        # printed is 40.68 ± 1.78: 2 sqrt(0.0178^2 + 0.01^2) = 0.0408
-        ([0.3563, 0.3763], False),
-        ([0.3557, 0.3757], True),
-    ],
-)
-def test_f1_differs_beyond_both_deviations(values, differs, tmp_path):
-    write_f1(tmp_path, "wnut17", "bilstm_char_cnn/baseline", values)
-    table = fill(NAME, tmp_path)["1"]
-    cells = get_row(table, "Baseline-BiLSTM-CNN", "bilstm_char_cnn baseline")
-    assert cells["wnut17_f"].differs == differs
 
 
 @pytest.mark.parametrize(("embedder", "variant", "baseline", "column"), COLUMNS)
@@ -151,15 +135,6 @@ def test_other_parts_have_columns_of_their_own(tmp_path):
     assert table.rows[0].cells["forward"].printed is None
 
 
-def test_the_commands_write_where_it_is_read(tmp_path):
-    (ablation,) = re.findall(" -o (.*)`", " ".join(PAPER.tables["5"]["notes"]))
-    (attention,) = re.findall(" -o (.*)`", PAPER.figures["attention"]["note"])
-    write_beside(tmp_path / ablation, make_ablation())
-    write_beside(tmp_path / attention, make_attention())
-    assert len(make_chunk_table(PAPER, tmp_path / "metrics").rows) == 10
-    assert len(show_attention(PAPER, tmp_path / "metrics")) == 1
-
-
 def test_a_panel_shows_what_a_head_attends_to(drawn, tmp_path):
     path = tmp_path / "wnut17/bilstm_char_cnn/att/attention.json"
     write_beside(path, make_attention())
@@ -207,7 +182,7 @@ def test_each_component_of_each_file_has_a_picture(tmp_path):
 def test_long_texts_and_odd_tokens_fit(drawn, tmp_path):
     n = 200
     tokens = ["\n", "x" * 50, "\N{GRINNING FACE}", *"a" * (n - 3)]
-    heads = np.full((3, n, n), 1 / n).tolist()
+    heads = np.full((1, n, n), 1 / n).tolist()
     data = make_attention(tokens=tokens, components=[{"name": "t", "heads": heads}])
     path = write_beside(tmp_path / "a/b/c/attention.json", data)
     (picture,) = show_attention(PAPER, tmp_path)

@@ -7,12 +7,15 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from lab.trials.sizes import count_embedding_parameters, measure_sizes
+from lab.trials.sizes import (
+    count_embedding_parameters,
+    count_mixing_parameters,
+    measure_sizes,
+)
 from spacy_hashembeds import count_symbols
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from tests.analysis.test_code_measures import make as make_codes
 from tests.analysis.test_embedders import CNN, ROWS, TWO, make
-from tests.architectures.embedders.test_descriptions import folder, run, used  # noqa: F401 fixtures
 
 # Five norms and four shapes, two of each seen twice or more.
 WORDS = "one two two Three three four Five".split()
@@ -108,10 +111,11 @@ def test_a_pipeline_without_tables_reads_no_corpus(tmp_path):
     assert measure_sizes(spacy.blank("en"), tmp_path / "none.spacy") == []
 
 
-def test_a_pipeline_without_tables_has_parameters():
+def test_whatever_is_in_an_embedder_counts():
     nlp = make_codes("letters", "proj")
     doc = Doc(nlp.vocab, words=WORDS)
     example = Example.from_dict(doc, {"tags": ["A"] * len(WORDS)})
     nlp.initialize(lambda: [example])
     mixer = 3 * 8 * (16 + 1) + 2 * 8
     assert count_embedding_parameters(nlp) == 2 * 128 * 8 + mixer
+    assert count_mixing_parameters(nlp) == mixer

@@ -7,9 +7,8 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.training import Example
-from spacy.util import registry
 from spacy.vectors import Vectors
-from thinc.api import Linear, Maxout, Model, PyTorchWrapper, chain, with_array
+from thinc.api import Linear, Model, PyTorchWrapper, chain
 
 from lab.trials.sizes import (
     count_embedding_parameters,
@@ -18,7 +17,6 @@ from lab.trials.sizes import (
     count_pipeline_parameters,
     find_embeddings,
 )
-from spacy_hashembeds.thinc_internals import chain_forward, chain_init
 
 WIDTH = 8
 WORDS = ["one", "two", "two"]  # two norms, and one shape: xxx
@@ -118,44 +116,6 @@ def test_a_pipeline_without_layers():
     assert find_embeddings(nlp) == []
     assert count_embedding_parameters(nlp) == count_pipeline_parameters(nlp) == 0
     assert count_mixing_parameters(nlp) == 0
-
-
-@registry.architectures("tests.CompressedEmbed.v1")
-def make_compressed_embed(width: int, is_mixed: bool) -> Model:
-    """An embedder of layers that nobody here knows by their names."""
-    projection: Model = Model(
-        "projcompressor",
-        lambda model, docs, is_train: (
-            [model.ops.alloc2f(len(doc), width) for doc in docs],
-            lambda dYs: [],
-        ),
-        init=lambda model, X=None, Y=None: model.set_param(
-            "W", model.ops.alloc2f(width, 128)
-        ),
-        dims={"nO": width},
-        params={"W": None},
-    )
-    mixer = [with_array(Maxout(width, width, nP=3, normalize=True))] * is_mixed
-    return Model(
-        "hash_former_embed",
-        chain_forward,
-        init=chain_init,
-        layers=[projection, *mixer],
-        dims={"nO": width},
-    )
-
-
-@pytest.mark.parametrize("is_mixed", [False, True])
-def test_whatever_is_in_an_embedder_counts(is_mixed):
-    nlp = spacy.blank("en")
-    embed = {"@architectures": "tests.CompressedEmbed.v1", "width": WIDTH}
-    add_tagger(nlp, "tagger", make_tok2vec({**embed, "is_mixed": is_mixed}))
-    initialize(nlp)
-    mix = is_mixed * (WIDTH * 3 * WIDTH + WIDTH * 3 + 2 * WIDTH)
-    assert count_mixing_parameters(nlp) == mix
-    assert count_embedding_parameters(nlp) == 128 * WIDTH + mix
-    total = 128 * WIDTH + mix + ENCODER + SOFTMAX
-    assert count_pipeline_parameters(nlp) == total
 
 
 def test_word_vectors_are_no_parameters_but_their_projection_is():
