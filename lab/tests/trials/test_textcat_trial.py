@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 import spacy
+from click import unstyle
 from spacy.cli.init_config import init_config
 from spacy.util import load_config
-from typer.testing import CliRunner
 
-from lab.cli import lab_cli, sweep
+from lab.cli import sweep
+from lab.tests.cli.calling import succeed
 from lab.trials import comparison
 from lab.trials import run_trial as run_module
 from lab.trials.comparison import compare_trials
@@ -27,22 +28,21 @@ from spacy_hashembeds.acceleration.timing import Speed
 from tests.toy_textcat import TEST, TRAIN, make_docs, write
 
 
-def write_project(root: Path, *, exclusive: bool = True) -> Trial:
+def write_project(root: Path) -> Trial:
     """Write the corpus and the config of a trial."""
     for split, pairs in (("train", TRAIN), ("dev", TRAIN[::2]), ("test", TEST)):
         write(root / f"corpus/texts/{split}.spacy", make_docs(pairs))
-    factory = "textcat" if exclusive else "textcat_multilabel"
-    config = root / f"configs/{factory}.cfg"
+    config = root / "configs/textcat.cfg"
     config.parent.mkdir(parents=True, exist_ok=True)
-    init_config(pipeline=[factory], silent=True).to_disk(config)
+    init_config(pipeline=["textcat"], silent=True).to_disk(config)
     overrides = {
         "nlp.lang": "en",
-        f"components.{factory}.model.length": 256,
+        "components.textcat.model.length": 256,
         "training.max_steps": 20,
         "training.eval_frequency": 10,
         "training.optimizer.learn_rate": 0.05,
     }
-    return Trial(dataset="texts", embedder=factory, overrides=overrides, root=root)
+    return Trial(dataset="texts", embedder="textcat", overrides=overrides, root=root)
 
 
 @pytest.fixture(scope="module")
@@ -73,20 +73,15 @@ def test_scores_are_those_of_the_best_pipeline(trial, metrics):
     assert metrics["timings"]["words_per_second"] > 0
 
 
-def run_done(trial: Trial, monkeypatch) -> str:
-    """Run the command again, which prints what is done; give its plain lines."""
-    monkeypatch.chdir(trial.root)
-    monkeypatch.setattr(run_module, "run_command", None)
-    settings = [str(x) for k, v in trial.overrides.items() for x in (f"--{k}", v)]
-    command = ["trial", trial.dataset, trial.embedder, *settings]
-    result = CliRunner().invoke(lab_cli, command)
-    assert result.exit_code == 0, result.output
-    return re.sub(r"\x1b\[[\d;]*m", "", result.output)
-
-
 @pytest.mark.slow
 def test_the_command_prints_scores_of_documents(trial, metrics, monkeypatch):
-    output = run_done(trial, monkeypatch)
+    monkeypatch.chdir(trial.root)
+    monkeypatch.setattr(run_module, "run_command", None)  # it is done
+    settings = [
+        x for key, value in trial.overrides.items() for x in (f"--{key}", value)
+    ]
+    result = succeed("trial", trial.dataset, trial.embedder, *settings)
+    output = unstyle(result.output)
     rows = [re.split(" {2,}", line.strip()) for line in output.splitlines()]
     header = ["Split", "Scored", "Number", "Accuracy", "Macro F", "Micro F"]
     assert header in rows
@@ -117,41 +112,27 @@ def test_entities_and_categories_are_not_compared(trial, metrics, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("exclusive", "name"), [(True, "Accuracy"), (False, "Exact match")]
-)
-def test_the_command_compares_them(
-    trial, metrics, tmp_path, monkeypatch, exclusive, name
-):
-    speed = Speed(1000.0, (990.0, 1010.0))
-    monkeypatch.setattr(
-        comparison,
-        "measure_speeds",
-        lambda loaders, *_, **__: dict.fromkeys(loaders, speed),
-    )
-    scores = {**metrics["scores"]["test"], "cats_exclusive": exclusive}
-    paths = [tmp_path / "one.json", tmp_path / "two.json"]
-    for path, accuracy in zip(paths, (0.123, None), strict=True):
-        changed = {
-            **scores,
-            "cats_acc": accuracy,
-            "cats_support": int(accuracy == 0.123),
-        }
-        data = {**metrics, "embedder": path.stem, "scores": {"test": changed}}
-        path.write_text(json.dumps(data))
-    files = {"-o": tmp_path / "c.json"}
-    options = [str(part) for pair in files.items() for part in pair]
-    command = ["compare", *map(str, paths), "--corpus", str(trial.corpus["test"])]
-    result = CliRunner().invoke(lab_cli, [*command, *options])
-    assert result.exit_code == 0, result.output
+def test_the_command_compares_them(trial, metrics, tmp_path, monkeypatch):
+    def measure(loaders, docs, progress):
+        return dict.fromkeys(loaders, Speed(1000.0, (990.0, 1010.0)))
+
+    monkeypatch.setattr(comparison, "measure_speeds", measure)
+    scores = metrics["scores"]["test"]
+    nothing = {"cats_acc": None, "cats_support": 0, "cats_exclusive": False}
+    changed = {"embedder": "other", "scores": {"test": {**scores, **nothing}}}
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({**metrics, **changed}))
+    paths = (trial.metrics, other, "--corpus", trial.corpus["test"])
+    result = succeed("compare", *paths, "-o", tmp_path / "c.json")
     rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
-    macro, micro = (
-        f"{100 * scores[f'cats_{key}_f']:.1f}" for key in ("macro", "micro")
-    )
-    assert ["Embedder", name, "Macro F", "Micro F"] in rows
-    assert ["one", "12.3", macro, micro] in rows
-    assert ["two", "-", macro, micro] in rows
-    assert json.loads(files["-o"].read_text())["rows"][0]["accuracy"] == 0.123
+    keys = ("acc", "macro_f", "micro_f")
+    first, *others = (f"{100 * scores[f'cats_{key}']:.1f}" for key in keys)
+    # not all have one label for each document
+    assert ["Embedder", "Exact match", "Macro F", "Micro F"] in rows
+    assert ["textcat", first, *others] in rows
+    assert ["other", "-", *others] in rows
+    (row, _) = json.loads((tmp_path / "c.json").read_text())["rows"]
+    assert (row["accuracy"], row["documents"]) == (scores["cats_acc"], len(TEST))
 
 
 @pytest.mark.slow

@@ -90,11 +90,9 @@ def test_results_say_what_they_depend_on(trained_root):
         trained_root / "metrics/demo/multi_fewer_hash_embed/default/seed0.json"
     )
     metrics = read(trial.metrics)
-    assert metrics["dataset"] == "demo"
-    assert metrics["embedder"] == "multi_fewer_hash_embed"
-    assert metrics["variant"] == "default"
-    assert (metrics["seed"], metrics["gpu_id"]) == (0, -1)
-    assert metrics["overrides"] == SMALL
+    names = {"dataset": "demo", "embedder": "multi_fewer_hash_embed"}
+    settings = {"variant": "default", "seed": 0, "gpu_id": -1, "overrides": SMALL}
+    assert {**names, **settings}.items() <= metrics.items()
     assert len(metrics["config_hash"]) == 64
     folder = trained_root / "corpus" / "demo"
     assert metrics["corpus_hashes"] == {
