@@ -175,6 +175,12 @@ def test_equals_stand_in_the_order_of_their_frequency():
     assert get_names(table["smallest"]) == [["the"], ["rare"]]
 
 
+def test_ten_rows_of_either_end_are_listed_if_nothing_else_is_said():
+    nlp = make_pipeline(importance_rows=[10_000])
+    table = get_table(nlp, [" ".join(f"w{i}" for i in range(30))])
+    assert len(table["largest"]) == len(table["smallest"]) == 10
+
+
 @pytest.mark.parametrize("combine", ["sum", "concat"])
 def test_weights_beside_a_vector_do_not_make_it_longer(combine):
     nlp = make_pipeline(combine=combine, append_weights=True)
