@@ -16,7 +16,7 @@ from tests import toy_ner
 from tests.components.toy_recognizers import train
 from tests.toy_encoders import make_tok2vec
 
-from .calling import succeed
+from ..calling import succeed
 
 pytestmark = pytest.mark.torch
 

@@ -11,7 +11,7 @@ from click import unstyle
 from lab.attention.attention import list_attention
 from tests.components.test_attention_weights import make_pipeline
 
-from .calling import call, check_failure, succeed
+from ..calling import call, check_failure, succeed
 
 pytestmark = pytest.mark.torch
 

@@ -8,7 +8,7 @@ import pytest
 
 from lab.baseline import run_baseline as run_module
 
-from .calling import call, check_failure, succeed
+from ..calling import call, check_failure, succeed
 
 pytestmark = pytest.mark.slow
 

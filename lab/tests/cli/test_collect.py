@@ -2,8 +2,8 @@ from functools import partial
 
 from lab.trials.results import read_results
 
+from ..calling import call, check_failure, succeed
 from ..trials.test_results import write_result, write_seeds
-from .calling import call, check_failure, succeed
 
 run = partial(succeed, "collect")
 

@@ -10,7 +10,7 @@ from lab.tests.trial import make_trial
 from spacy_hashembeds.acceleration import machine
 from tests.cli.rules import read_all
 
-from .calling import call, check_failure, succeed
+from ..calling import call, check_failure, succeed
 
 run = partial(succeed, "compare")
 

@@ -5,7 +5,7 @@ import pytest
 
 from lab.vectors.floret import train_floret
 
-from .calling import squeeze, succeed
+from ..calling import squeeze, succeed
 
 SETTINGS = ["--dim", "4", "--bucket", "50", "--min-count", "1", "--epochs", "1"]
 

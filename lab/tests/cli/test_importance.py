@@ -12,7 +12,7 @@ import spacy
 from lab.importance.importance import list_importance
 from tests.toy_weighted import TEXTS, get_layers, make_pipeline, set_weights
 
-from .calling import call, check_failure, succeed
+from ..calling import call, check_failure, succeed
 
 run = partial(succeed, "importance")
 

@@ -8,7 +8,7 @@ from lab.corpora.misspellings import misspell
 from spacy_hashembeds.cli import hashembeds_cli
 from tests import toy_ner
 
-from .calling import succeed
+from ..calling import succeed
 
 run = partial(succeed, "misspell")
 

@@ -8,7 +8,7 @@ import pytest
 from lab.corpora.datasets import DATASETS
 from tests.cli.test_prepare import find_row
 
-from .calling import call, check_failure, succeed
+from ..calling import call, check_failure, succeed
 
 run = partial(succeed, "prepare")
 

@@ -7,7 +7,7 @@ from spacy.vocab import Vocab
 
 from lab.vectors.rawtext import RAW_FILES
 
-from .calling import squeeze, succeed
+from ..calling import squeeze, succeed
 
 run = partial(succeed, "rawtext")
 

@@ -7,8 +7,8 @@ import pytest
 from lab.cli.report import PaperName
 from lab.papers.paper import PAPERS
 
+from ..calling import call, check_failure, succeed
 from ..trials.test_results import write_categories, write_seeds
-from .calling import call, check_failure, succeed
 
 
 @pytest.fixture

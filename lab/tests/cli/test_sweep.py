@@ -20,7 +20,7 @@ from spacy_hashembeds.files import write_json
 from tests.conftest import ROOT
 from tests.training import SMALL
 
-from .calling import call, check_failure, squeeze, succeed
+from ..calling import call, check_failure, squeeze, succeed
 
 # Its first trial is the one that was run in the project.
 GRID = f"""

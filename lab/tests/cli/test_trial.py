@@ -9,7 +9,7 @@ from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
 from tests.training import SMALL
 
-from .calling import call, check_failure, succeed
+from ..calling import call, check_failure, succeed
 
 SETTINGS = [part for key, value in SMALL.items() for part in (f"--{key}", str(value))]
 TRIAL = ["demo", "multi_fewer_hash_embed", *SETTINGS]

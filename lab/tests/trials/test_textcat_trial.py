@@ -14,7 +14,7 @@ from spacy.cli.init_config import init_config
 from spacy.util import load_config
 
 from lab.cli import sweep
-from lab.tests.cli.calling import succeed
+from lab.tests.calling import succeed
 from lab.trials import comparison
 from lab.trials import run_trial as run_module
 from lab.trials.comparison import compare_trials
