@@ -21,7 +21,7 @@ test: $(VENV)/ready
 	$(PYTEST) $(FLAGS)
 
 test-lab: $(VENV)/ready
-	$(PYTEST) lab/tests $(FLAGS)
+	$(PYTEST) lab/tests benchmarks/tests $(FLAGS)
 
 # The package's without compiled kernels.
 test-numpy: $(VENV)/ready
@@ -29,11 +29,11 @@ test-numpy: $(VENV)/ready
 
 # Those that need PyTorch, which it installs: CONTRIBUTING.md says which build.
 test-torch: $(VENV)/torch-ready
-	$(PYTEST) tests lab/tests -m torch $(FLAGS)
+	$(PYTEST) tests lab/tests benchmarks/tests -m torch $(FLAGS)
 
-# Both suites, and how much of the package and the lab they run: pyproject.toml has the floor.
+# All suites, and how much of the package and the lab they run: pyproject.toml has the floor.
 coverage: $(VENV)/ready
-	$(PYTEST) tests lab/tests --cov $(FLAGS)
+	$(PYTEST) tests lab/tests benchmarks/tests --cov $(FLAGS)
 
 test-all: $(BIN)/nox
 	$(BIN)/nox

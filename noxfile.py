@@ -97,7 +97,7 @@ def run_suite(
         copy_without_source(session, copy)
         with session.chdir(copy):
             # neither sources nor PyTorch are there: they may be left out
-            suites = ("tests", "lab/tests")
+            suites = ("tests", "lab/tests", "benchmarks/tests")
             session.run("pytest", *suites, *options, *session.posargs, env={"CI": ""})
 
 

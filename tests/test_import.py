@@ -50,7 +50,3 @@ def check_import_without_unix(package: str, witness: str) -> None:
 
 def test_every_module_and_every_name_of_ours_can_be_imported_on_windows():
     check_import_without_unix("spacy_hashembeds", "systems")
-
-
-def test_so_can_what_measures_it():
-    check_import_without_unix("benchmarks", "command")

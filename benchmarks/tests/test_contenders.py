@@ -16,9 +16,8 @@ from spacy_hashembeds.architectures.embedders.hash_former_embed import find_colu
 from spacy_hashembeds.hashing import lsh, md5
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.optimizers import OnePassAdam
-
-from .kernels.paths import KERNELS, Noted
-from .toy_classifiers import save_texts
+from tests.kernels.paths import KERNELS, Noted
+from tests.toy_classifiers import save_texts
 
 ROWS = [50, 40, 30, 20]
 #: What each piece should call.

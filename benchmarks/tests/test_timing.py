@@ -21,10 +21,9 @@ from benchmarks.timing import (
     time_on_threads,
 )
 from spacy_hashembeds.kernels import compiled
+from tests.kernels.paths import KERNELS, needs_kernels
 
-from .kernels.paths import KERNELS, needs_kernels
-
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ONCE = Schedule(blocks=1, rounds=1)
 
 

@@ -9,8 +9,7 @@ from thinc.api import get_current_ops
 from benchmarks import command, data, gpu, page
 from benchmarks.timing import Schedule
 from spacy_hashembeds.acceleration.installation import Gpu
-
-from . import emulation
+from tests.gpu import emulation
 
 ONCE = Schedule(blocks=1, rounds=1)
 TINY = data.Sizes(gpu_words=(3, 12), docs=5, updates=1, steps=2)

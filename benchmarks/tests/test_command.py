@@ -33,10 +33,10 @@ from benchmarks import (
 from benchmarks.command import BENCHMARKS
 from benchmarks.timing import Schedule
 from spacy_hashembeds.kernels import compiled
-
-from .kernels.paths import KERNELS, needs_kernels
-from .left_out import NO_FASTAPI
-from .toy_classifiers import save_texts
+from tests.kernels.paths import KERNELS, needs_kernels
+from tests.left_out import NO_FASTAPI
+from tests.test_import import check_import_without_unix
+from tests.toy_classifiers import save_texts
 
 ONCE = Schedule(blocks=1, rounds=1)
 BUSY = {
@@ -368,3 +368,7 @@ def test_captions_say_what_was_measured_on():
         r"others 0\.90 cores\.$",
         page.make_caption({"machine": BUSY, "disturbances": []}),
     )
+
+
+def test_every_module_can_be_imported_on_windows():
+    check_import_without_unix("benchmarks", "command")
