@@ -68,6 +68,7 @@ def accelerate_cli(
     if not kernels.are_there:  # which `pip install` does not say
         msg.warn(" ".join(advise_on_kernels(kernels)))
     doing = {"texts": "Comparing", "rounds": "Timing"}
+    msg.info(f"Loading {model}, converting it, and comparing both")
     with failing("Can't accelerate the pipeline"):
         done = accelerate_folder(
             model,
