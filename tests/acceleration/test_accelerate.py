@@ -139,6 +139,19 @@ def test_wrong_conversions_are_caught_in_disabled_components_too(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_packages_convert_by_name(saved, tmp_path, monkeypatch):
+    """Which lie elsewhere, and have their config there."""
+    installed = {"xx_toy": saved("bare")}
+    monkeypatch.setattr(
+        accelerate_module,
+        "load_trained",
+        lambda name: load_model(installed.get(name, name)),
+    )
+    result = convert("xx_toy", tmp_path / "out", TEXTS)
+    assert "components.tok2vec.model" in result.converted
+    assert load_model(tmp_path / "out").pipe_names == ["tok2vec", "tagger"]
+
+
 @pytest.mark.slow
 def test_pipelines_are_replaced_only_by_force_and_when_all_is_well(
     saved, tmp_path, monkeypatch

@@ -116,7 +116,8 @@ def test_a_file_is_never_replaced(tmp_path, source):
 @pytest.mark.parametrize("place", [".", "..", "tok2vec", "new/out"])
 def test_the_old_pipeline_is_not_written_to(source, place):
     nlp = spacy.load(source)
-    assert find_source(nlp, source, source.parent / "out") == source.resolve()
+    for model in (source, "xx_package"):
+        assert find_source(nlp, model, source.parent / "out") == source.resolve()
     with pytest.raises(ValueError, match=r"the old one is in '.*in', and stays"):
         find_source(nlp, source, source / place)
 
