@@ -78,6 +78,12 @@ def test_memory_is_bounded_however_short_texts_are(n):
     assert get_dict(counter) == ({0: 100_000} if n else {})
 
 
+def test_the_most_frequent_of_many_are_found():
+    counter, keys = KeyCounter(), np.random.default_rng(0).permutation(390)
+    counter.add(np.repeat(keys.astype("uint64"), np.arange(1, 391)))
+    assert counter.get_most_frequent(50).tolist() == sorted(keys[-50:])
+
+
 def test_what_may_become_frequent_is_not_forgotten(monkeypatch):
     """Where there are more than the limit, half as many stay."""
     monkeypatch.setattr(counting, "_GATHERED", 1)

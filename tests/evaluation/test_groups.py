@@ -53,6 +53,7 @@ def test_a_training_set_is_counted(knowledge):
         ("Brown+Carl|PER", "tokens_seen"),
         ("New+Orleans|LOC", "tokens_partly_seen"),
         ("Oslo|LOC", "tokens_unseen"),
+        ("Los+Angeles|LOC", "tokens_unseen"),
         ("anna|PER", "tokens_unseen"),  # case counts
     ],
 )

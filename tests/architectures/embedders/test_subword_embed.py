@@ -11,10 +11,18 @@ from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.architectures.embedders import subword_embed
 from spacy_hashembeds.architectures.embedders.distinct_words import Words
+from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
+from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
+    MultiFewerHashEmbed,
+)
+from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHybridEmbed
+from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
+    MultiWeightedHashEmbed,
+)
 from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
 from spacy_hashembeds.layers.subwords import Ngrams
 
-from ...toy_embedders import build_hash
+from ...toy_embedders import build_hash, get_nodes
 
 
 def make(docs, **options) -> tuple[Model, Model]:
@@ -68,6 +76,23 @@ def test_what_a_word_is_says_the_attribute(nlp, attr, is_same):
     model, _ = make(docs, attr=attr)
     first, second = model.predict(docs)[0]
     assert (first == second).all() == is_same
+
+
+@pytest.mark.parametrize(
+    ("embedder", "rows"),
+    [
+        (MultiEmbed, {}),
+        (MultiFewerHashEmbed, {"rows": [5]}),
+        (MultiHybridEmbed, {"rows": [5]}),
+        (MultiWeightedHashEmbed, {"rows": [5]}),
+    ],
+)
+def test_each_embedder_by_tables_takes_it(embedder, rows):
+    settings = {"width": 4, "attrs": ["NORM"], "include_static_vectors": False, **rows}
+    model = embedder(**settings, subwords=SubwordEmbed(rows=9, width=3))
+    (maxout,) = get_nodes(model, "maxout")
+    assert get_nodes(model, "subwordembed")
+    assert maxout.get_dim("nI") == 4 + 3
 
 
 @pytest.mark.parametrize("wrong", [Model("other", lambda *_: None), "LOWER", {}])
