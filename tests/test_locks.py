@@ -39,5 +39,11 @@ def test_a_fork_waits_until_what_is_guarded_is_whole():
         os._exit(0 if taken == [True, True] else 1)
     assert os.waitpid(child, 0)[1] == 0
     thread.join()
-    with outer, inner, outer, inner:  # the same thread can take them again
-        pass
+    taken_again = threading.Event()
+
+    def take() -> None:
+        with outer, inner, outer, inner:  # the same thread can take them again
+            taken_again.set()
+
+    threading.Thread(target=take, daemon=True).start()
+    assert taken_again.wait(60)

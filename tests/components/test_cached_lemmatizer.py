@@ -246,14 +246,25 @@ def test_no_change_is_missed_once_spacys_cache_is_emptied(name):
 
 def refill_cache(lemmatizer: Lemmatizer) -> None:
     """So that its size does not tell that it was emptied."""
-    lemmatizer.lookups.get_table("lemma_exc").set("noun", RATS)
     lemmatizer.cache.clear()
     lemmatizer.lemmatize(make_doc(lemmatizer, ("houses", "NOUN"))[0])
 
 
+def set_entry(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups.get_table("lemma_exc").set("noun", RATS)
+    refill_cache(lemmatizer)
+
+
+def replace_table(lemmatizer: Lemmatizer) -> None:
+    """By one of as many entries."""
+    entries = {**ENGLISH["lemma_exc"], "noun": RATS}
+    lemmatizer.lookups.set_table("lemma_exc", Table("lemma_exc", entries))
+    refill_cache(lemmatizer)
+
+
 def replace_cache(lemmatizer: Lemmatizer) -> None:
     lemmatizer.lookups.get_table("lemma_exc")["noun"]["mice"] = ["rat"]
-    lemmatizer.cache = {}
+    lemmatizer.cache = dict.fromkeys("others")
 
 
 def replace_method(lemmatizer: Lemmatizer) -> None:
@@ -262,7 +273,6 @@ def replace_method(lemmatizer: Lemmatizer) -> None:
 
 def change_mode(lemmatizer: Lemmatizer) -> None:
     lemmatizer._mode, lemmatizer.lemmatize = "lookup", lemmatizer.lookup_lemmatize
-    lemmatizer.lookups.add_table("lemma_lookup", {"mice": "rat"})
 
 
 class OtherTable(Table):
@@ -280,11 +290,15 @@ def put_other_table(lemmatizer: Lemmatizer) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [refill_cache, replace_cache, replace_method, change_mode, put_other_table],
+    [
+        *(set_entry, replace_table, replace_cache, replace_method),
+        *(change_mode, put_other_table),
+    ],
 )
 def test_no_other_change_is_missed(change):
+    tables = {**ENGLISH, "lemma_lookup": {"mice": "rat"}}
     for factory in ("lemmatizer", "cached_lemmatizer"):
-        lemmatizer = make_lemmatizer(factory)
+        lemmatizer = make_lemmatizer(factory, tables=tables)
         assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["mouse"]
         change(lemmatizer)
         assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["rat"]
