@@ -217,6 +217,10 @@ def test_what_our_layers_refuse_stays_and_all_else_is_converted(monkeypatch):
             r"(?=.*components\.ner\.model: spacy\.HashEmbedCNN\.v1 with static)",
         ),
         (
+            make_config(a=make_block("spacy-legacy.HashEmbedCNN.v1", vectors=True)),
+            r"has none \(components\.a\.model: spacy-legacy\.HashEmbedCNN\.v1 with st",
+        ),
+        (
             convert_config(make_config(a=pipelines.cnn())),
             r"'in' has ours already\. It should have a spacy\.MultiHashEmbed",
         ),
