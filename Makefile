@@ -7,8 +7,8 @@ GPU_PYTHON ?= 3.12
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
-# All but those of a GPU, and of pipelines that the lab has trained.
-BENCHMARKS = published accelerate embedding kernels weights hashformers pipeline recognizers \
+# All but those of a GPU, of pipelines that the lab has trained, and of recipes.
+BENCHMARKS = published accelerate embedding kernels hashformers pipeline recognizers \
 	encoders textcat memory
 
 .PHONY: demo test test-lab test-numpy test-torch test-all coverage lint hooks docs bench \

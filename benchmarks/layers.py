@@ -1,4 +1,4 @@
-"""Layers alone: embedders, those with weights, HashFormers, and LSTM encoders."""
+"""Layers alone: embedders, HashFormers, and LSTM encoders."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial

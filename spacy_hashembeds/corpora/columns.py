@@ -375,7 +375,8 @@ def _find_place(name: Column, names: Sequence[str]) -> int:
     if names.count(name) != 1:
         raise ValueError(
             f"expected the name {quote(name)} of a column, once, got "
-            f"{quote(list(names))}. Where this line has no names, give numbers, from 0"
+            f"{quote(list(names))}. Where columns have no names, give numbers, from 0; "
+            + _BETWEEN
         )
     return names.index(name)
 
@@ -385,7 +386,11 @@ _SPACES = (
     "If words hold spaces, put tabs in all lines between the columns; or say what "
     "separates these: --separator, or separator in a config"
 )
-_NAMES = ". Where this line names columns, give names to --word-column and --tag-column"
+_BETWEEN = "--separator, or separator in a config, says what stands between them"
+_NAMES = (
+    ". Where this line names columns, give names to --word-column and --tag-column; "
+    + _BETWEEN
+)
 
 
 def _check_columns(

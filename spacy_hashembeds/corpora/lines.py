@@ -34,7 +34,12 @@ def decode_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
             try:
                 line = raw.decode(encoding)
             except UnicodeError as err:
-                fail(path, number, f"not {encoding} text ({err}). Save it as such")
+                fail(
+                    path,
+                    number,
+                    f"not {encoding} text ({err}). Save it as such, or say what it is "
+                    "where a reader takes an encoding (--encoding)",
+                )
             if number == 1:
                 line = line.removeprefix("\ufeff")
             if "\0" in line:

@@ -269,7 +269,7 @@ def test_the_first_line_may_have_names(file):
         read(file)
     for names in ({"word": "Word", "tag": "LIT"}, {"word": 0, "tag": "TOKEN"}):
         write(file, "TOKEN\tLIT\tTOKEN\n")
-        with pytest.raises(ValueError, match=r":1: expected.*name '.*' of a column, o"):
+        with pytest.raises(ValueError, match=r":1: .*name '.*' of a col.*--separator"):
             read(file, ColumnFormat(**names))
 
 
@@ -400,7 +400,11 @@ def test_words_may_be_numbers(file, text):
         ("a b\tO\n\n" * 60 + "is O\n", {}, r":121: .* with tabs,.*in the first lines"),
         ("A O\n# NN\n", {}, r":2: expected a tag .* got 'NN'"),
         ("\tO\n", {"separator": "\t"}, r":1: expected a word in column 0"),
-        (b"A O\n\nZo\xeb B-PER\nB O\n", {}, r"corpus\.iob:3: not utf-8 text .*0xeb"),
+        (
+            b"A O\n\nZo\xeb B-PER\nB O\n",
+            {},
+            r"iob:3: not utf-8 text .*0xeb.*--encoding",
+        ),
         ("\nA O\n", {"group": "document"}, r":2: expected a -DOCSTART- .*'sentence'"),
         (b"a O\rb O\r", {}, r":1: .*carriage return; expected LF"),
         (b"a O\nb\0\0 O\n", {}, r":2: NUL characters.*expected text"),
@@ -433,7 +437,7 @@ def test_an_unknown_tag(file, tag):
 def test_a_long_line_is_not_quoted_whole(file, line, separator):
     with pytest.raises(ValueError, match=r"corpus\.iob:1: .*, got .*\.\.\.") as error:
         read(write(file, line + "\n"), ColumnFormat(separator=separator))
-    assert len(str(error.value)) < len(str(file)) + 300
+    assert len(str(error.value)) < len(str(file)) + 400
 
 
 @pytest.mark.parametrize(
