@@ -105,7 +105,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    rows = read_measured(MISSPELLINGS)
+    rows = read_measured(MISSPELLINGS) if MISSPELLINGS.exists() else []
     for row in measure(folder):
         rows = update(rows, [row])
         save(rows, MISSPELLINGS)  # at once, as a run is long

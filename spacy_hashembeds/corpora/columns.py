@@ -375,8 +375,8 @@ def _find_place(name: Column, names: Sequence[str]) -> int:
     if names.count(name) != 1:
         raise ValueError(
             f"expected the name {quote(name)} of a column, once, got "
-            f"{quote(list(names))}. Where columns have no names, give numbers, from 0; "
-            + _BETWEEN
+            f"{quote(list(names))}. Where this line has no names, give numbers, from "
+            "0; where something else separates them, another --separator"
         )
     return names.index(name)
 
@@ -386,10 +386,9 @@ _SPACES = (
     "If words hold spaces, put tabs in all lines between the columns; or say what "
     "separates these: --separator, or separator in a config"
 )
-_BETWEEN = "--separator, or separator in a config, says what stands between them"
 _NAMES = (
-    ". Where this line names columns, give names to --word-column and --tag-column; "
-    + _BETWEEN
+    ". Where this line names columns, give names to --word-column and --tag-column, or "
+    "another --separator"
 )
 
 

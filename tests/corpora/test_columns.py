@@ -269,7 +269,8 @@ def test_the_first_line_may_have_names(file):
         read(file)
     for names in ({"word": "Word", "tag": "LIT"}, {"word": 0, "tag": "TOKEN"}):
         write(file, "TOKEN\tLIT\tTOKEN\n")
-        with pytest.raises(ValueError, match=r":1: .*name '.*' of a col.*--separator"):
+        match = r":1: expected.*name '.*' of a column, once.*another --separator"
+        with pytest.raises(ValueError, match=match):
             read(file, ColumnFormat(**names))
 
 
@@ -403,7 +404,7 @@ def test_words_may_be_numbers(file, text):
         (
             b"A O\n\nZo\xeb B-PER\nB O\n",
             {},
-            r"iob:3: not utf-8 text .*0xeb.*--encoding",
+            r"corpus\.iob:3: not utf-8 text .*0xeb.*--encoding",
         ),
         ("\nA O\n", {"group": "document"}, r":2: expected a -DOCSTART- .*'sentence'"),
         (b"a O\rb O\r", {}, r":1: .*carriage return; expected LF"),
@@ -437,7 +438,7 @@ def test_an_unknown_tag(file, tag):
 def test_a_long_line_is_not_quoted_whole(file, line, separator):
     with pytest.raises(ValueError, match=r"corpus\.iob:1: .*, got .*\.\.\.") as error:
         read(write(file, line + "\n"), ColumnFormat(separator=separator))
-    assert len(str(error.value)) < len(str(file)) + 400
+    assert len(str(error.value)) < len(str(file)) + 300
 
 
 @pytest.mark.parametrize(

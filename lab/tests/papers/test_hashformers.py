@@ -26,7 +26,6 @@ PAPER = read_paper("hashformers")
 EMBEDDER, LSH_PROJ = "hash_former_embed", "hash_former_embed/lsh_proj"
 NONE = "\N{EN DASH}"
 
-TASKS = ("mnli", "qnli", "qqp", "rte", "sst", "mrpc", "cola", "sts")
 AVERAGE = "average"
 
 #: Half of the last place of what the paper prints of scores and ratios.
