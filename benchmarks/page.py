@@ -1,4 +1,4 @@
-"""Tables of docs/speed.md and of the README beside this, and charts, of the results.
+"""Tables of docs/speed.md, docs/scale.md and the README beside this, and charts.
 
 Run as `python -m benchmarks.page` from the checkout.
 """
@@ -116,11 +116,17 @@ def tabulate(key: str, head: str, digits: int, results: Json) -> str:
 
 
 def tabulate_published(results: Json) -> str:
-    """Make a table of published pipelines: speed, loading and memory."""
+    """Make a table of published pipelines: speed, loading and memory.
+
+    What `auto` left in float32 has no row of its own.
+    """
     pipe, call = results["timings"].values()
     rows = []
     for pipeline, about in results["pipelines"].items():
+        chosen = {*about["accelerated"]["auto"]["precisions"].values()}
         for name, process in about["processes"].items():
+            if name == "auto" and chosen <= {"float32"}:
+                continue  # timed twice
             speeds = (format_cell(timed[pipeline], name) for timed in (pipe, call))
             load, memory = process["load_seconds"], process["memory_mib"]
             label = f"{pipeline}, {name}"
@@ -135,8 +141,11 @@ def tabulate_changes(results: Json) -> str:
         for name, of in about["accelerated"].items():
             if not of["changed"]:
                 continue
-            kinds = of["kinds"].items()
-            shares = [f"{kind} {100 * n / all_:.2g}" for kind, (n, all_, _) in kinds]
+            shares = [
+                f"{kind} {100 * n / all_:.2g}"
+                for kind, (n, all_, _) in of["kinds"].items()
+                if n >= all_ / 1000
+            ]
             tokens = f"{of['changed']} of {of['tokens']:,}"
             rows.append([f"{pipeline}, {name}", tokens, ", ".join(shares)])
     exact = [
@@ -144,7 +153,7 @@ def tabulate_changes(results: Json) -> str:
     ]
     changed, tokens = (sum(of[name] for of in exact) for name in ("changed", "tokens"))
     rows.append(["all, float32", f"{changed} of {tokens:,}", ""])
-    return make_table(["", "changed tokens", "percent by kind"], rows)
+    return make_table(["", "changed tokens", "percent by kind, from 0.1 on"], rows)
 
 
 def tabulate_components(results: Json) -> str:
@@ -239,7 +248,7 @@ THREADS = partial(tabulate_sections, slice(-1, None), "words a second", format_c
 TIME, ROUGH = partial(format_cell, form=format_time), partial(format_cell, digits=1)
 US = "microseconds a word"
 
-#: For each part of a page the results that it is made of, and what makes it.
+#: For each table the results that it is made of, and what makes it.
 PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "published": ("published", tabulate_published),
     "changes": ("published", tabulate_changes),
@@ -274,6 +283,18 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     ),
 }
 
+#: Tables that are printed and on no page.
+OFF_PAGES = {"changes", "scale-pipe", "scale-forks"}
+
+#: Rows of tables that are printed and on no page, by how they begin.
+ROWS_OFF_PAGES = {
+    "accelerate": r"fastest BLAS alone",
+    "precision": r".*(multi_hash_embed.*|bfloat16)",
+    "pipeline": r"ours( \+ callback)? \|",
+    "gpu": r"embedder, .*, 1(00)?,000 words",
+    "scale-service": r"8 clients",
+}
+
 
 def describe_place(results: Json) -> str:
     """Say what was measured on, text and machine."""
@@ -301,7 +322,10 @@ def make_part(name: str, folder: Path = RESULTS) -> str:
     results = read_json(path)
     is_first = name == source and "disturbances" in results
     caption = f"\n\n{make_caption(results)}" if is_first else ""
-    return make(results) + caption
+    table = make(results)
+    if name in ROWS_OFF_PAGES:
+        table = re.sub(rf"^\| {ROWS_OFF_PAGES[name]}.*\n?", "", table, flags=re.M)
+    return table.rstrip() + caption
 
 
 def fill_pages(pages: Sequence[str], folder: Path = RESULTS) -> list[str]:
@@ -310,10 +334,11 @@ def fill_pages(pages: Sequence[str], folder: Path = RESULTS) -> list[str]:
     RAISES (ValueError): If a table has no place in the pages, or a place no table.
     """
     found = [match["name"] for page in pages for match in _PART.finditer(page)]
-    if sorted(found) != sorted(PARTS):
+    parts = [name for name in PARTS if name not in OFF_PAGES]
+    if sorted(found) != sorted(parts):
         raise ValueError(
             "The pages should have the comments '<!-- begin NAME -->' and "
-            f"'<!-- end NAME -->' once for each of {', '.join(PARTS)}, but have them "
+            f"'<!-- end NAME -->' once for each of {', '.join(parts)}, but have them "
             f"for {', '.join(found) or 'none'}."
         )
 
