@@ -284,13 +284,15 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
 }
 
 #: Tables that are printed and on no page.
-OFF_PAGES = {"changes", "precision", "scale-pipe", "scale-forks"}
+OFF_PAGES = {
+    *("changes", "precision", "recognizers", "gpu"),
+    *("scale-pipe", "scale-forks"),
+}
 
 #: Rows of tables that are printed and on no page, by how they begin.
 ROWS_OFF_PAGES = {
-    "accelerate": r"fastest BLAS alone",
+    "accelerate": r"(fastest BLAS alone|.*, a text a call \|)",
     "pipeline": r"ours( \+ callback)? \|",
-    "gpu": r"embedder, .*, 1(00)?,000 words",
     "scale-service": r"(8 clients|1 client, stock, batches)",
 }
 

@@ -1,10 +1,6 @@
-"""docs/bloom-embeddings.md, with the script that computes it, and docs/vectors.md."""
-
-import inspect
-import re
+"""docs/bloom-embeddings.md, with the script that computes it."""
 
 from lab.pages import bloom_embeddings as bloom
-from lab.vectors.floret import train_floret
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "bloom-embeddings.md"
@@ -35,20 +31,3 @@ def test_the_example_of_the_page_is_the_blog_s():
     shared = [group for group in bloom.group_words(rows) if len(group) > 1]
     assert shared == [["juice", "service"]]
     assert (by_word["juice"], by_word["service"]) == ((13, 2), (2, 13))
-
-
-def test_the_defaults_of_vectors_md_are_those_of_the_function():
-    page = PAGE.with_name("vectors.md").read_text(encoding="utf8")
-    (table,) = read_tables(page)
-    stated = {}
-    for row in table.splitlines()[2:]:
-        options, defaults, _ = row.strip("| ").split(" | ", 2)
-        names = [
-            name.replace("-", "_") for name in re.findall(r"`--([\w-]+)`", options)
-        ]
-        stated |= dict(zip(names, defaults.split(", "), strict=True))
-    parameters = inspect.signature(train_floret).parameters.values()
-    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-    assert defaults.pop("mode") == "floret"
-    assert defaults.pop("show_progress") is False  # decided by the command
-    assert stated == {name: str(default) for name, default in defaults.items()}
