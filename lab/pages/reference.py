@@ -8,7 +8,7 @@ replaces by all of it (website/pages.py).
 import re
 import sys
 from importlib import import_module
-from inspect import Parameter, getdoc, getsourcefile, signature, unwrap
+from inspect import Parameter, getdoc, getsourcefile, isclass, signature, unwrap
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -16,6 +16,9 @@ PAGES = (ROOT / "docs/reference.md", ROOT / "docs/python.md")
 
 #: A comment, and the paragraph below it.
 ENTRY = re.compile(r"^(<!-- ::: ([\w.]+) -->\n)(?:.+\n)*", re.M)
+
+#: What spaCy gives a component, and a config does not.
+GIVEN = ("nlp", "vocab", "name")
 
 
 def fill(page: str) -> str:
@@ -27,7 +30,10 @@ def describe(path: str) -> str:
     """Describe a function or class in one line: its signature, linked, and purpose."""
     module, _, name = path.rpartition(".")
     shown = getattr(import_module(module), name)
-    arguments = ", ".join(map(_show, signature(shown).parameters.values()))
+    parameters = [*signature(shown).parameters.values()]
+    if isclass(shown):
+        parameters = [one for one in parameters if one.name not in GIVEN]
+    arguments = ", ".join(map(_show, parameters))
     first, _, _ = (getdoc(shown) or "").partition("\n\n")
     purpose = re.split(r"(?<=\.) ", " ".join(first.split()))[0]
     source = Path(getsourcefile(unwrap(shown)) or "").relative_to(ROOT)
