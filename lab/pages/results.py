@@ -37,13 +37,14 @@ LADDER: Mapping[str, Any] = PLAN["ladder"]
 TABLES: Mapping[str, Mapping[str, Any]] = PLAN["tables"]
 
 #: Those tables of variants that stand in `PAGE`; the others stand in `TRIALS`.
-CHOICES = ("as commands give it", "encoders")
+CHOICES = ("encoders",)
 
 #: What `python -m lab baseline` trains.
 BASELINE = "crf/default"
 
-#: The scores of the ladder: of all entities, and of seen and unseen ones.
-SCORES = ("ents_f", "ents_seen_f", "ents_unseen_f")
+#: What marks a difference whose p is below `LEVEL`: over documents, and over seeds.
+MARKS = dict(zip(P_VALUES, "\N{DAGGER}\N{DOUBLE DAGGER}", strict=True))
+LEVEL = 0.05
 
 #: For how many seeds each it is said how far means have to be apart.
 NUMBERS_OF_SEEDS = (1, 2, 3, 5)
@@ -77,33 +78,34 @@ def make_tables(
 
 
 def make_ladder(groups: Groups) -> str:
-    """Make the table that has a row for each corpus and each of its rungs."""
-    header = ["corpus", "pipeline", "F1 all", "seen", "unseen", "seeds"]
-    rows = [[*header, "MB on disk"]]
-    for dataset, corpus in CORPORA.items():
-        for trials, name in LADDER["rows"].items():
-            if results := find_trials(groups, dataset, trials)[: LADDER["most_seeds"]]:
-                scores = (estimate_score(results, "test", key) for key in SCORES)
-                size = fmean(result.bytes_on_disk for result in results) / 1e6
-                last = (str(len(results)), f"{size:.1f}")
-                rows.append([corpus, name, *map(format_score, scores), *last])
-                corpus = ""  # said once
+    """Make the table that has a row for each rung, and a column for each corpus.
+
+    A score has the number of seeds behind it where it is not the usual one, and no
+    deviation where there is one. Sizes are from the smallest corpus to the largest.
+    """
+    rows = [["pipeline", *CORPORA.values(), "MB on disk"]]
+    most_seeds = LADDER["most_seeds"]
+    for trials, name in LADDER["rows"].items():
+        found = [find_trials(groups, d, trials)[:most_seeds] for d in CORPORA]
+        if not any(found):
+            continue
+        sizes = [
+            fmean(r.bytes_on_disk for r in results) for results in found if results
+        ]
+        ends = dict.fromkeys(f"{size / 1e6:.1f}" for size in (min(sizes), max(sizes)))
+        cells = (_format_mean(r, "test", "ents_f", most_seeds) or NONE for r in found)
+        rows.append([name, *cells, " to ".join(ends)])
     return to_markdown(rows)
 
 
 def make_baseline_table(groups: Groups) -> str:
-    """Make the table of the CRF: what was chosen, its size and speed."""
-    header = ["corpus", "c1", "c2", "bias", "weights", "MB on disk", "words/s"]
-    rows = [[*header, "training, s"]]
+    """Make the table of the CRF's size and speed."""
+    rows = [["corpus", "MB on disk", "words/s", "training, s"]]
     for dataset, corpus in CORPORA.items():
         for result in find_trials(groups, dataset, BASELINE):
-            metrics = result.recorded
-            sizes, timings = metrics["sizes"], metrics["timings"]
+            timings = result.recorded["timings"]
             figures = [
-                *(f"{value:g}" for value in metrics["penalties"].values()),
-                f"{metrics['outside_bias']:g}",
-                f"{sizes['pipeline_parameters']:,}",
-                f"{sizes['bytes_on_disk'] / 1e6:.1f}",
+                f"{result.bytes_on_disk / 1e6:.1f}",
                 f"{timings['words_per_second']:,.0f}",
                 f"{timings['train_seconds']:.0f}",
             ]
@@ -114,19 +116,32 @@ def make_baseline_table(groups: Groups) -> str:
 def make_table(name: str, groups: Groups) -> str:
     """Make a table that has a row for each variant, and columns for corpora.
 
-    A score of several seeds has their number behind it; what was not trained is empty.
+    What was not trained is empty.
     """
     table = TABLES[name]
     rows = [[table["stub"], *(heading for heading, *_ in table["columns"])]]
     for trials, label in table["rows"].items():
         row = [label]
         for _, dataset, score in table["columns"]:
-            results = find_trials(groups, dataset, trials)[: table.get("most_seeds")]
-            value = estimate_score(results, table.get("split", "test"), score)
-            seeds = f" ({len(results)})" if len(results) > 1 else ""
-            row.append(format_score(value) + seeds if results else "")
+            most_seeds = table.get("most_seeds")
+            results = find_trials(groups, dataset, trials)[:most_seeds]
+            split = table.get("split", "test")
+            row.append(_format_mean(results, split, score, most_seeds))
         rows.append(row)
     return to_markdown(rows)
+
+
+def _format_mean(
+    results: Sequence[Result], split: str, score: str, usual: int | None
+) -> str:
+    """Format a score with the number of seeds, if these are several and not as usual.
+
+    Nothing without any results.
+    """
+    if not results:
+        return ""
+    seeds = "" if len(results) in (1, usual) else f" ({len(results)})"
+    return format_score(estimate_score(results, split, score)) + seeds
 
 
 def find_trials(groups: Groups, dataset: str, trials: str) -> Sequence[Result]:
@@ -137,7 +152,7 @@ def find_trials(groups: Groups, dataset: str, trials: str) -> Sequence[Result]:
 def make_limit_table(groups: Groups) -> str:
     """Make a table of how far means over seeds have to be apart to differ."""
     seeds = [f"{n} seed{'s' * (n > 1)}" for n in NUMBERS_OF_SEEDS]
-    rows = [["corpus", "trainings", "deviation", *seeds]]
+    rows = [["corpus", "deviation", *seeds]]
     for dataset, corpus in CORPORA.items():
         found = (find_trials(groups, dataset, trials) for trials in PLAN["noise"])
         scores = ([r.scores["test"]["ents_f"] for r in results] for results in found)
@@ -147,7 +162,7 @@ def make_limit_table(groups: Groups) -> str:
             t = student.ppf(0.975, sum(len(sample) - 1 for sample in samples))
             limits = (t * (2 / n) ** 0.5 * deviation for n in NUMBERS_OF_SEEDS)
             figures = (f"{100 * value:.1f}" for value in (deviation, *limits))
-            rows.append([corpus, str(sum(map(len, samples))), *figures])
+            rows.append([corpus, *figures])
     return to_markdown(rows)
 
 
@@ -183,50 +198,41 @@ def name_pair(part: Mapping[str, Any], dataset: str) -> tuple[str, str]:
 
 
 def _format_difference(value: Mapping[str, Any] | None) -> str:
-    """Format a difference in points, with its adjusted p over documents and seeds."""
+    """Format a difference in points, marked by adjusted p over documents and seeds."""
     if value is None:
         return NONE
-    p_values = (value[f"adjusted_{name}"] for name in P_VALUES)
-    return format_test(value["difference"], *p_values)
+    p_values = {name: value[f"adjusted_{name}"] for name in P_VALUES}
+    return format_test(value["difference"], p_values)
 
 
-def format_test(difference: float, *p_values: float) -> str:
-    """Format a difference in points, with its p-values."""
+def format_test(difference: float, p_values: Mapping[str, float]) -> str:
+    """Format a difference in points, marked by those p-values that are small."""
     points = f"{100 * difference:+.1f}".replace("-", "\N{MINUS SIGN}")
-    shown = ("<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values)
-    return f"{points} ({'; '.join(shown)})"
+    small = (name for name, p_value in p_values.items() if p_value < LEVEL)
+    return points + "".join(MARKS[name] for name in small)
 
 
 def make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of what pipelines lose on Spanish where entities are misspelt."""
-    header = ["on Spanish", "F1", "misspelt", "lost"]
-    shown = [[*header, "recall lost, seen", "unseen"]]
+    """Make a table of what F1 pipelines lose on Spanish where entities are misspelt."""
+    shown = [["on Spanish", "F1", "misspelt", "lost"]]
     for trials, label in PLAN["misspellings"].items():
         key = ["conll2002_es", *trials.split("/")]
         names = ("dataset", "embedder", "variant")
-        found = [row for row in rows if [row[name] for name in names] == key]
-        losses = [
-            *_estimate_loss(found, "all", "f"),
-            *(_estimate_loss(found, kind, "r")[-1] for kind in ("seen", "unseen")),
+        pairs = [
+            (
+                row["scores"]["all"]["f"],
+                fmean(copy["all"]["f"] for copy in row["misspelt"]),
+            )
+            for row in rows
+            if [row[name] for name in names] == key
         ]
-        shown.append([label, *map(format_score, losses)])
+        estimates = (
+            estimate(plain for plain, _ in pairs),
+            estimate(misspelt for _, misspelt in pairs),
+            estimate(plain - misspelt for plain, misspelt in pairs),
+        )
+        shown.append([label, *map(format_score, estimates)])
     return to_markdown(shown)
-
-
-def _estimate_loss(
-    rows: Sequence[Mapping[str, Any]], kind: str, score: str
-) -> tuple[Estimate | None, ...]:
-    """Estimate a score as it is, misspelt, and what is lost, over the seeds."""
-    pairs = [
-        (row["scores"][kind][score], fmean(m[kind][score] for m in row["misspelt"]))
-        for row in rows
-        if kind in row["scores"]
-    ]
-    return (
-        estimate(plain for plain, _ in pairs),
-        estimate(misspelt for _, misspelt in pairs),
-        estimate(plain - misspelt for plain, misspelt in pairs),
-    )
 
 
 def format_score(value: Estimate | None) -> str:

@@ -29,15 +29,7 @@ from lab.trials.scores import SENTENCES
 
 from .markdown import to_markdown
 from .pairs import RECOMMENDED, adjust_p_values
-from .results import (
-    CORPORA,
-    FOLDER,
-    NONE,
-    fill_all,
-    format_score,
-    format_test,
-    pool_deviations,
-)
+from .results import CORPORA, FOLDER, NONE, fill_all, format_test, pool_deviations
 
 PAGE = Path(__file__).parents[2] / "docs" / "whole-texts.md"
 README = PAGE.parents[1] / "README.md"
@@ -57,6 +49,7 @@ PIPELINES = {
 }
 #: In Docs of how many sentences tables show F1: the picture has more.
 SHOWN = (1, 10)
+ARROW = " \N{RIGHTWARDS ARROW} "
 #: Those of README's table.
 SUMMARY = (
     (HASH, "sentences"),
@@ -117,14 +110,28 @@ def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
 
 
 def make_table(groups: Groups) -> str:
-    """Make the table that has a row for each corpus and pipeline."""
-    rows = [["corpus", "trained", *map(str, SHOWN)]]
-    for dataset, corpus in CORPORA.items():
-        for name, scores in find_scores(groups, dataset).items():
-            shown = (format_score(scores[SENTENCES.index(n)]) for n in SHOWN)
-            rows.append([corpus, name, *shown])
-            corpus = ""  # said once
+    """Make the table that has a row for each pipeline, and a column for each corpus."""
+    found = [find_scores(groups, dataset) for dataset in CORPORA]
+    rows = [["trained", *CORPORA.values()]]
+    for name in PIPELINES.values():
+        rows.append([name, *(_format_means(scores.get(name)) for scores in found)])
+    rows.append(["deviation", *(_format_deviations(groups, d) for d in CORPORA)])
     return to_markdown(rows)
+
+
+def _format_means(scores: Sequence[Estimate | None] | None) -> str:
+    """Format F1 in Docs of one sentence and of ten."""
+    if scores is None:
+        return NONE
+    shown = (scores[SENTENCES.index(n)] for n in SHOWN)
+    return ARROW.join(f"{100 * score.mean:.1f}" if score else NONE for score in shown)
+
+
+def _format_deviations(groups: Groups, dataset: str) -> str:
+    """Format the deviation that all trials of a corpus have in common, likewise."""
+    found = (_collect_scores(groups, dataset, n, "ents_f").values() for n in SHOWN)
+    several = ([sample for sample in samples if len(sample) > 1] for samples in found)
+    return ARROW.join(f"{100 * pool_deviations(samples):.1f}" for samples in several)
 
 
 def make_summary(groups: Groups) -> str:
@@ -135,22 +142,15 @@ def make_summary(groups: Groups) -> str:
         found = find_scores(groups, dataset)
         if balanced := found.get(PIPELINES[SUBWORDS, "joined_balanced"]):
             found[names[-1]] = balanced  # trained where the bias is not 0
-        scores = [found.get(name, [None] * len(SENTENCES)) for name in names]
-        shown = [SENTENCES.index(n) for n in SHOWN]
-        cells = (" → ".join(_format_mean(of[i]) for i in shown) for of in scores)
-        rows.append([corpus, *cells])
+        rows.append([corpus, *(_format_means(found.get(name)) for name in names)])
     return to_markdown(rows)
-
-
-def _format_mean(score: Estimate | None) -> str:
-    return NONE if score is None else f"{100 * score.mean:.1f}"
 
 
 def make_difference_table(groups: Groups) -> str:
     """Make a table of differences between trials, with p over their seeds.
 
     By t, with the deviation that all trials of a corpus have in common, corrected for
-    all tests of the table.
+    all tests of the table; marked where it is small.
     """
     found = {
         (name, n, kind): [_test(groups, d, trials, n, kind) for d in CORPORA]
@@ -161,9 +161,15 @@ def make_difference_table(groups: Groups) -> str:
     tests = [test for row in found.values() for test in row if test]
     adjusted = iter(adjust_p_values([p for _, p in tests]))
     rows = [["compared", "sentences", "entities", *CORPORA.values()]]
+    said = ""
     for (name, n, kind), row in found.items():
-        cells = [test and format_test(test[0], next(adjusted)) for test in row]
-        rows.append([name, str(n), kind, *(cell or NONE for cell in cells)])
+        cells = [
+            test and format_test(test[0], {"seeds_p_value": next(adjusted)})
+            for test in row
+        ]
+        compared = "" if name == said else name
+        rows.append([compared, str(n), kind, *(cell or NONE for cell in cells)])
+        said = name
     return to_markdown(rows)
 
 
@@ -172,11 +178,7 @@ def _test(
 ) -> tuple[float, float] | None:
     """Give the difference of two trials, if both have seeds, and p."""
     key = "ents_f" if kind == "all" else f"ents_{kind}_f"
-    samples = {
-        (group.embedder, group.variant): scores
-        for group, results in groups.items()
-        if group.dataset == dataset and (scores := list(_list_scores(results, n, key)))
-    }
+    samples = _collect_scores(groups, dataset, n, key)
     first, second = (samples.get(trial, []) for trial in trials)
     several = [sample for sample in samples.values() if len(sample) > 1]
     if not (first and second and several):
@@ -187,6 +189,17 @@ def _test(
         return None
     freedom = sum(len(sample) - 1 for sample in several)
     return difference, float(2 * student.sf(abs(difference) / error, freedom))
+
+
+def _collect_scores(
+    groups: Groups, dataset: str, n: int, key: str
+) -> dict[tuple[str, str], list[float]]:
+    """Collect the scores of all trials of a corpus, in Docs of so many sentences."""
+    return {
+        (group.embedder, group.variant): scores
+        for group, results in groups.items()
+        if group.dataset == dataset and (scores := list(_list_scores(results, n, key)))
+    }
 
 
 def _list_scores(results: Sequence[Result], n: int, key: str) -> Iterator[float]:
