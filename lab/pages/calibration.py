@@ -1,4 +1,4 @@
-"""Measure how trained pipelines are calibrated and balanced; fill the tables in ner.md.
+"""Measure how trained pipelines are calibrated and balanced; fill the table in ner.md.
 
     python -m lab.pages.calibration FOLDER
 
@@ -7,7 +7,7 @@ FOLDER is where trials or sweeps were run, with their `corpus`, `metrics` and
 where each fifth of the documents is scored by what was fitted to the others, divided at
 random twenty times; and on test data, by what was fitted to all of it. Both are written
 to calibration.json, in place of those of the same corpus, variant and seed. Without
-FOLDER the tables alone are filled.
+FOLDER the table alone is filled.
 """
 
 import argparse
@@ -44,8 +44,6 @@ TRIAL = "subword_token_ner/joined"
 N_PARTS = 20
 N_FOLDS = 5
 N_DIVISIONS = 20
-#: Below which a score is said to be low.
-LOW = 0.3
 #: How often right entities are drawn by their scores, for each division.
 N_DRAWS = 10
 
@@ -150,13 +148,11 @@ def transfer(fitted: Judged, judged: Judged) -> dict[str, Any]:
 
 
 def compare_scores(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
-    """Give calibration errors before and, on average, after; that of scores which say
-    exactly how often entities are right (`chance`); and of entities whose scores were
-    low, the sums of scores before and after, and how many are right.
+    """Give calibration errors before and, on average, after; and that of scores which
+    say exactly how often entities are right (`chance`).
     """
     before, is_right = judged
     rng = np.random.default_rng(0)
-    is_low = before < LOW
     return {
         "entities": len(before),
         "precision": float(is_right.mean()),
@@ -167,12 +163,6 @@ def compare_scores(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
             for after in afters
             for _ in range(N_DRAWS)
         ),
-        "low": {
-            "entities": int(is_low.sum()),
-            "before": float(before[is_low].sum()),
-            "after": fmean(float(after[is_low].sum()) for after in afters),
-            "right": int(is_right[is_low].sum()),
-        },
     }
 
 
@@ -180,15 +170,10 @@ def _measure_error(scores: NDArray, is_right: NDArray) -> float:
     return measure_calibration(scores.tolist(), is_right.tolist())["error"]
 
 
-def make_tables(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Make the tables of the page, by their names in it."""
-    return {"calibration": make_table(rows), "balance": make_balance_table(rows)}
-
-
 def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Make the table that has a row for each corpus: means over its pipelines."""
     header = ["corpus", "seeds", "entities", "development", "chance", "test", "chance"]
-    table = [[*header, f"scored below {LOW}", "right"]]
+    table = [header]
     for dataset, corpus in CORPORA.items():
         if of_corpus := [row for row in rows if row["dataset"] == dataset]:
             dev, test = ([row[key] for row in of_corpus] for key in ("dev", "test"))
@@ -196,34 +181,7 @@ def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
             for parts in (dev, test):
                 errors = (_mean(parts, key) for key in ("before", "after"))
                 cells += [" → ".join(errors), _mean(parts, "chance")]
-            low = [part["low"] for part in dev]
-            n = sum(part["entities"] for part in low)
-            before, after, right = (
-                f"{100 * sum(part[key] for part in low) / n:.0f}"
-                for key in ("before", "after", "right")
-            )
-            cells += [f"{before} → {after}", right]
             table.append([corpus, str(len(of_corpus)), *cells])
-    return to_markdown(table)
-
-
-def make_balance_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Make the table of F1 before and after, likewise."""
-    table = [["corpus", "seeds", "bias", "development", "test"]]
-    for dataset, corpus in CORPORA.items():
-        found = [
-            r["balance"] for r in rows if r["dataset"] == dataset if "balance" in r
-        ]
-        if found:
-            biases = ", ".join(f"{each['bias']:g}" for each in found)
-            cells = [
-                " → ".join(
-                    f"{100 * fmean(values):.1f}"
-                    for values in zip(*(each[key] for each in found), strict=True)
-                )
-                for key in ("dev", "test")
-            ]
-            table.append([corpus, str(len(found)), biases, *cells])
     return to_markdown(table)
 
 
@@ -240,4 +198,4 @@ if __name__ == "__main__":
         rows = update(rows, [row])
         save(rows, CALIBRATION)  # at once, as a run is long
         sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
-    fill_all({PAGE: make_tables(rows)})
+    fill_all({PAGE: {"calibration": make_table(rows)}})
