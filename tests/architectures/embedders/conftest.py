@@ -49,14 +49,28 @@ def read_blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.M | re.S)
 
 
+#: What the project's configs have, where the page changes nothing but the name.
+HASHING = f"""
+[components.tok2vec.model.embed]
+@architectures = "{MULTI_FEWER}"
+num_hashes = 1
+width = ${{components.tok2vec.model.encode.width}}
+attrs = ["NORM","PREFIX","SUFFIX","SHAPE"]
+rows = [5000,2500,2500,2500]
+include_static_vectors = true
+"""
+
+
 def read_changes(name: str) -> tuple[Config, Config]:
     """What the page changes in a config of the project, before and after."""
     parents = "components", "components.tok2vec", "components.tok2vec.model"
     sections = "".join(f"[{section}]\n" for section in (*parents, "initialize"))
-    start = 2 * [MULTI_FEWER, MULTI_EMBED].index(name)
+    blocks = {
+        MULTI_FEWER: [HASHING, HASHING.replace('"spacy.', '"spacy-hashembeds.')],
+        MULTI_EMBED: read_blocks("ini"),
+    }
     before, after = (
-        Config().from_str(sections + block, interpolate=False)
-        for block in read_blocks("ini")[start : start + 2]
+        Config().from_str(sections + block, interpolate=False) for block in blocks[name]
     )
     return before, after
 
