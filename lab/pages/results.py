@@ -93,9 +93,15 @@ def make_ladder(groups: Groups) -> str:
             fmean(r.bytes_on_disk for r in results) for results in found if results
         ]
         ends = dict.fromkeys(f"{size / 1e6:.1f}" for size in (min(sizes), max(sizes)))
-        cells = (_format_mean(r, "test", "ents_f", most_seeds) or NONE for r in found)
+        cells = (_format_rung(results, most_seeds) for results in found)
         rows.append([name, *cells, " to ".join(ends)])
     return to_markdown(rows)
+
+
+def _format_rung(results: Sequence[Result], usual: int) -> str:
+    """Format F1 with the number of seeds, if these are several and not as usual."""
+    seeds = "" if len(results) in (0, 1, usual) else f" ({len(results)})"
+    return format_score(estimate_score(results, "test", "ents_f")) + seeds
 
 
 def make_baseline_table(groups: Groups) -> str:
@@ -114,34 +120,37 @@ def make_baseline_table(groups: Groups) -> str:
 
 
 def make_table(name: str, groups: Groups) -> str:
-    """Make a table that has a row for each variant, and columns for corpora.
+    """Make a table that has a row for each variant, and columns for scores on corpora.
 
-    What was not trained is empty.
+    Means have the number of seeds behind them where it is not the usual one, and below
+    stands the deviation over seeds that a column has in common.
     """
     table = TABLES[name]
+    split, usual = table.get("split", "test"), table.get("usual_seeds", 1)
+    most_seeds = table.get("most_seeds")
     rows = [[table["stub"], *(heading for heading, *_ in table["columns"])]]
-    for trials, label in table["rows"].items():
-        row = [label]
-        for _, dataset, score in table["columns"]:
-            most_seeds = table.get("most_seeds")
-            results = find_trials(groups, dataset, trials)[:most_seeds]
-            split = table.get("split", "test")
-            row.append(_format_mean(results, split, score, most_seeds))
-        rows.append(row)
-    return to_markdown(rows)
+    rows += [[label] for label in table["rows"].values()]
+    last = ["deviation"]
+    for _, dataset, score in table["columns"]:
+        found = [
+            find_trials(groups, dataset, trials)[:most_seeds]
+            for trials in table["rows"]
+        ]
+        for row, results in zip(rows[1:], found, strict=True):
+            row.append(_format_mean(results, split, score, usual))
+        samples = [[r.scores[split][score] or 0.0 for r in of] for of in found]
+        several = [sample for sample in samples if len(sample) > 1]
+        last.append(f"{100 * pool_deviations(several):.1f}" if several else NONE)
+    return to_markdown([*rows, last])
 
 
-def _format_mean(
-    results: Sequence[Result], split: str, score: str, usual: int | None
-) -> str:
-    """Format a score with the number of seeds, if these are several and not as usual.
-
-    Nothing without any results.
-    """
-    if not results:
+def _format_mean(results: Sequence[Result], split: str, score: str, usual: int) -> str:
+    """Format a mean with the number of seeds, if not as usual; "" without results."""
+    value = estimate_score(results, split, score)
+    if value is None:
         return ""
-    seeds = "" if len(results) in (1, usual) else f" ({len(results)})"
-    return format_score(estimate_score(results, split, score)) + seeds
+    seeds = "" if len(results) == usual else f" ({len(results)})"
+    return f"{100 * value.mean:.1f}{seeds}"
 
 
 def find_trials(groups: Groups, dataset: str, trials: str) -> Sequence[Result]:

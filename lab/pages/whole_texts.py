@@ -72,7 +72,7 @@ TESTED = (
     (
         "recommended against without n-grams, joined",
         ((SUBWORDS, "joined"), (RECOMMENDED, "joined")),
-        {1: ("all",), 10: ("all", "seen", "unseen")},
+        {1: ("all",), 10: ("all", "unseen")},
     ),
     (
         "recommended against spaCy's default, joined",
