@@ -12,8 +12,6 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from scipy.stats import t as student
-
 from lab.trials.results import (
     Estimate,
     Groups,
@@ -39,15 +37,9 @@ TABLES: Mapping[str, Mapping[str, Any]] = PLAN["tables"]
 #: Those tables of variants that stand in `PAGE`; the others stand in `TRIALS`.
 CHOICES = ("encoders",)
 
-#: What `python -m lab baseline` trains.
-BASELINE = "crf/default"
-
 #: What marks a difference whose p is below `LEVEL`: over documents, and over seeds.
 MARKS = dict(zip(P_VALUES, "\N{DAGGER}\N{DOUBLE DAGGER}", strict=True))
 LEVEL = 0.05
-
-#: For how many seeds each it is said how far means have to be apart.
-NUMBERS_OF_SEEDS = (1, 2, 3, 5)
 
 NONE = "\N{EN DASH}"
 
@@ -66,66 +58,38 @@ def make_tables(
         PAGE: {
             **{name: of_variants.pop(name) for name in CHOICES},
             "ladder": make_ladder(groups),
-            "differences that count": make_limit_table(groups),
             "differences": make_difference_table(pairs),
         },
         TRIALS: {
             **of_variants,
-            "baseline": make_baseline_table(groups),
             "misspellings": make_misspelling_table(misspellings),
         },
     }
 
 
 def make_ladder(groups: Groups) -> str:
-    """Make the table that has a row for each rung, and a column for each corpus.
-
-    A score has the number of seeds behind it where it is not the usual one, and no
-    deviation where there is one. Sizes are from the smallest corpus to the largest.
-    """
-    rows = [["pipeline", *CORPORA.values(), "MB on disk"]]
-    most_seeds = LADDER["most_seeds"]
-    for trials, name in LADDER["rows"].items():
-        found = [find_trials(groups, d, trials)[:most_seeds] for d in CORPORA]
-        if not any(found):
-            continue
-        sizes = [
-            fmean(r.bytes_on_disk for r in results) for results in found if results
-        ]
-        ends = dict.fromkeys(f"{size / 1e6:.1f}" for size in (min(sizes), max(sizes)))
-        cells = (_format_rung(results, most_seeds) for results in found)
-        rows.append([name, *cells, " to ".join(ends)])
-    return to_markdown(rows)
-
-
-def _format_rung(results: Sequence[Result], usual: int) -> str:
-    """Format F1 with the number of seeds, if these are several and not as usual."""
-    seeds = "" if len(results) in (0, 1, usual) else f" ({len(results)})"
-    return format_score(estimate_score(results, "test", "ents_f")) + seeds
-
-
-def make_baseline_table(groups: Groups) -> str:
-    """Make the table of the CRF's size and speed."""
-    rows = [["corpus", "MB on disk", "words/s", "training, s"]]
-    for dataset, corpus in CORPORA.items():
-        for result in find_trials(groups, dataset, BASELINE):
-            timings = result.recorded["timings"]
-            figures = [
-                f"{result.bytes_on_disk / 1e6:.1f}",
-                f"{timings['words_per_second']:,.0f}",
-                f"{timings['train_seconds']:.0f}",
-            ]
-            rows.append([corpus, *figures])
-    return to_markdown(rows)
+    """Make the table of the ladder: sizes are from the smallest to the largest."""
+    columns = [(corpus, dataset, "ents_f") for dataset, corpus in CORPORA.items()]
+    table = {**LADDER, "stub": "pipeline", "columns": columns}
+    header, *rows, last = _tabulate(table, groups)
+    for row, trials in zip(rows, LADDER["rows"], strict=True):
+        found = (find_trials(groups, dataset, trials) for dataset in CORPORA)
+        sizes = [fmean(r.bytes_on_disk for r in of) / 1e6 for of in found if of]
+        ends = {f"{size:.1f}": size for size in sorted(sizes)}
+        row.append(" to ".join([*ends][:: max(len(ends) - 1, 1)]))
+    return to_markdown([[*header, "MB on disk"], *rows, [*last, ""]])
 
 
 def make_table(name: str, groups: Groups) -> str:
-    """Make a table that has a row for each variant, and columns for scores on corpora.
+    """Make a table that has a row for each variant, and columns for scores."""
+    return to_markdown(_tabulate(TABLES[name], groups))
 
-    Means have the number of seeds behind them where it is not the usual one, and below
-    stands the deviation over seeds that a column has in common.
+
+def _tabulate(table: Mapping[str, Any], groups: Groups) -> list[list[str]]:
+    """Give means, with the number of seeds behind it where it is not the usual one.
+
+    Below stands the deviation over seeds that a column has in common.
     """
-    table = TABLES[name]
     split, usual = table.get("split", "test"), table.get("usual_seeds", 1)
     most_seeds = table.get("most_seeds")
     rows = [[table["stub"], *(heading for heading, *_ in table["columns"])]]
@@ -141,7 +105,7 @@ def make_table(name: str, groups: Groups) -> str:
         samples = [[r.scores[split][score] or 0.0 for r in of] for of in found]
         several = [sample for sample in samples if len(sample) > 1]
         last.append(f"{100 * pool_deviations(several):.1f}" if several else NONE)
-    return to_markdown([*rows, last])
+    return [*rows, last]
 
 
 def _format_mean(results: Sequence[Result], split: str, score: str, usual: int) -> str:
@@ -156,23 +120,6 @@ def _format_mean(results: Sequence[Result], split: str, score: str, usual: int) 
 def find_trials(groups: Groups, dataset: str, trials: str) -> Sequence[Result]:
     """Find what was trained on a corpus as EMBEDDER/VARIANT, in order of seeds."""
     return groups.get(TrialKey(dataset, *trials.split("/")), [])
-
-
-def make_limit_table(groups: Groups) -> str:
-    """Make a table of how far means over seeds have to be apart to differ."""
-    seeds = [f"{n} seed{'s' * (n > 1)}" for n in NUMBERS_OF_SEEDS]
-    rows = [["corpus", "deviation", *seeds]]
-    for dataset, corpus in CORPORA.items():
-        found = (find_trials(groups, dataset, trials) for trials in PLAN["noise"])
-        scores = ([r.scores["test"]["ents_f"] for r in results] for results in found)
-        known = ([f1 for f1 in sample if f1 is not None] for sample in scores)
-        if samples := [sample for sample in known if len(sample) > 1]:
-            deviation = pool_deviations(samples)
-            t = student.ppf(0.975, sum(len(sample) - 1 for sample in samples))
-            limits = (t * (2 / n) ** 0.5 * deviation for n in NUMBERS_OF_SEEDS)
-            figures = (f"{100 * value:.1f}" for value in (deviation, *limits))
-            rows.append([corpus, *figures])
-    return to_markdown(rows)
 
 
 def pool_deviations(samples: Sequence[Sequence[float]]) -> float:

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import t as student
 
 from lab.pages import results as script
-from lab.papers.multi_hash_embeddings import HASH, LOOKUP
+from lab.papers.multi_hash_embeddings import HASH
 from lab.papers.page import make_page, write_page
 from lab.trials.results import (
     ABLATION,
@@ -177,7 +177,7 @@ def test_what_the_page_names_was_trained():
     parts = script.PLAN["differences"]
     paired = {t for part in parts for d in CHOSEN for t in script.name_pair(part, d)}
     tables = [script.LADDER, *script.TABLES.values()]
-    named = paired.union(script.PLAN["noise"], script.PLAN["misspellings"])
+    named = paired.union(script.PLAN["misspellings"])
     assert named.union(*(table["rows"] for table in tables)) <= trained
 
 
@@ -200,17 +200,12 @@ def test_the_ladder_says_seeds_where_they_are_not_as_many_as_usual():
     groups = make_seeds(0.1, 0.2, 0.3, embedder=HASH)
     groups |= make_seeds(*[0.2] * 7, dataset="anem", embedder=HASH)
     groups |= make_seeds(0.4, dataset="archaeology", embedder=HASH)
-    found = script.make_ladder(groups).splitlines()
-    (row,) = (line for line in found if line.startswith("| spaCy's tables, `ner` |"))
-    size = f"{read_size(groups):.1f}"
-    cells = ["20.0 ± 8.2 (3)", "20.0 ± 0.0", script.NONE, script.NONE, "40.0", size]
-    assert row.strip("| ").split(" | ")[1:] == cells
-
-
-def read_size(groups: Groups) -> float:
-    """The megabytes of all of them."""
-    (size,) = {r.bytes_on_disk for results in groups.values() for r in results}
-    return size / 1e6
+    (size,) = {r.bytes_on_disk / 1e6 for of in groups.values() for r in of}
+    lines = script.make_ladder(groups).splitlines()
+    found = {row[0]: row[1:] for row in (line[2:-2].split(" | ") for line in lines)}
+    cells = ["20.0 (3)", "20.0", "", "", "40.0 (1)", f"{size:.1f}"]
+    assert found["spaCy's tables, `ner`"] == cells
+    assert found["deviation"] == ["10.0", "0.0", *3 * [script.NONE], ""]
 
 
 def test_differences_are_marked_by_what_is_small():
@@ -222,17 +217,27 @@ def test_differences_are_marked_by_what_is_small():
     assert script.format_test(0.0123, p_values) == f"+1.2{marks}"
 
 
-def test_means_have_to_be_apart_by_t_of_the_deviations_in_common():
-    groups = make_seeds(0.10, 0.14, 0.12, embedder=HASH)
-    groups |= make_seeds(0.30, 0.34, embedder=LOOKUP)
-    groups |= make_seeds(0.5, embedder=LOOKUP, variant="steps2400_averaged")
-    (row,) = script.make_limit_table(groups).splitlines()[2:]
+def test_deviations_in_common_are_of_all_seeds_from_their_means():
     # squares of 0.02 twice, and of 0.02 twice, by two degrees of freedom and one
-    deviation = (16e-4 / 3) ** 0.5
-    t = student.ppf(0.975, 3)
-    expected = [t * deviation * (2 / n) ** 0.5 for n in (1, 2, 3, 5)]
-    cells = [f"{100 * value:.1f}" for value in (deviation, *expected)]
-    assert row.strip("| ").split(" | ") == ["WNUT 2017", *cells]
+    samples = [[0.10, 0.14, 0.12], [0.30, 0.34]]
+    assert script.pool_deviations(samples) == pytest.approx((16e-4 / 3) ** 0.5)
+
+
+def test_means_have_to_be_apart_by_t_of_the_deviation_in_common():
+    groups = read_results(FOLDER)
+    page = " ".join(PAGE.read_text(encoding="utf8").split())
+    (said,) = re.findall(
+        r"by (\d) deviations with one seed each, (.*?) with five", page
+    )
+    factors = [
+        float(x) for x in " ".join(said).replace(",", "").split() if x[0].isdigit()
+    ]
+    for dataset in script.CORPORA:
+        found = (script.find_trials(groups, dataset, t) for t in script.LADDER["rows"])
+        freedom = sum(len(of[:5]) - 1 for of in found if of)
+        t = student.ppf(0.975, freedom)
+        expected = [t * (2 / n) ** 0.5 for n in (1, 2, 3, 5)]
+        assert factors == pytest.approx(expected, abs=0.16)
 
 
 def test_every_file_is_a_table_or_beside_the_results():
