@@ -31,6 +31,7 @@ TRIALS = PAGE.with_name("trials.md")
 
 PLAN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf8"))
 CORPORA: Mapping[str, str] = PLAN["corpora"]
+HEADINGS: Mapping[str, str] = PLAN["headings"]
 LADDER: Mapping[str, Any] = PLAN["ladder"]
 TABLES: Mapping[str, Mapping[str, Any]] = PLAN["tables"]
 
@@ -69,7 +70,7 @@ def make_tables(
 
 def make_ladder(groups: Groups) -> str:
     """Make the table of the ladder: sizes are from the smallest to the largest."""
-    columns = [(corpus, dataset, "ents_f") for dataset, corpus in CORPORA.items()]
+    columns = [(heading, d, "ents_f") for d, heading in HEADINGS.items()]
     table = {**LADDER, "stub": "pipeline", "columns": columns}
     header, *rows, last = _tabulate(table, groups)
     for row, trials in zip(rows, LADDER["rows"], strict=True):
@@ -134,13 +135,13 @@ def make_difference_table(pairs: Sequence[Mapping[str, Any]]) -> str:
         (pair["dataset"], "/".join(pair["first"]), "/".join(pair["second"])): pair
         for pair in pairs
     }
-    rows = [["compared", "entities", *CORPORA.values()]]
+    rows = [["compared", *HEADINGS.values()]]
     for part in PLAN["differences"]:
         found = [tested.get((d, *name_pair(part, d))) for d in CORPORA]
         for kind in part["kinds"]:
             cells = (_format_difference(f and f["differences"][kind]) for f in found)
-            compared = part["compared"] if kind == "all" else ""
-            rows.append([compared, kind, *cells])
+            compared = part["compared"] if kind == "all" else f"{kind} entities"
+            rows.append([compared, *cells])
     return to_markdown(rows)
 
 

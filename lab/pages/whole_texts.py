@@ -29,7 +29,15 @@ from lab.trials.scores import SENTENCES
 
 from .markdown import to_markdown
 from .pairs import RECOMMENDED, adjust_p_values
-from .results import CORPORA, FOLDER, NONE, fill_all, format_test, pool_deviations
+from .results import (
+    CORPORA,
+    FOLDER,
+    HEADINGS,
+    NONE,
+    fill_all,
+    format_test,
+    pool_deviations,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "whole-texts.md"
 README = PAGE.parents[1] / "README.md"
@@ -112,7 +120,7 @@ def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
 def make_table(groups: Groups) -> str:
     """Make the table that has a row for each pipeline, and a column for each corpus."""
     found = [find_scores(groups, dataset) for dataset in CORPORA]
-    rows = [["trained", *CORPORA.values()]]
+    rows = [["trained", *HEADINGS.values()]]
     for name in PIPELINES.values():
         rows.append([name, *(_format_means(scores.get(name)) for scores in found)])
     rows.append(["deviation", *(_format_deviations(groups, d) for d in CORPORA)])
@@ -160,7 +168,7 @@ def make_difference_table(groups: Groups) -> str:
     }
     tests = [test for row in found.values() for test in row if test]
     adjusted = iter(adjust_p_values([p for _, p in tests]))
-    rows = [["compared", "sentences", "entities", *CORPORA.values()]]
+    rows = [["compared", "in Docs of", *HEADINGS.values()]]
     said = ""
     for (name, n, kind), row in found.items():
         cells = [
@@ -168,7 +176,8 @@ def make_difference_table(groups: Groups) -> str:
             for test in row
         ]
         compared = "" if name == said else name
-        rows.append([compared, str(n), kind, *(cell or NONE for cell in cells)])
+        what = str(n) if kind == "all" else f"{n}, {kind}"
+        rows.append([compared, what, *(cell or NONE for cell in cells)])
         said = name
     return to_markdown(rows)
 
