@@ -3,10 +3,11 @@
     python -m lab.pages.pairs
 
 Tested twice is what trials in results/ have kept of each document of the test set, for
-all seeds that both have. Over documents, signs are drawn for the sums of these seeds
-(see `compare_scores`): would other documents say so, of these very pipelines? Over
-seeds, Welch's test is of the F1 of each: would other seeds, of these documents? What
-comes out is written to pairs.json.
+all seeds that both have; the CRF, which has none, stands beside each seed of the other.
+Over documents, signs are drawn for the sums of these seeds (see `compare_scores`):
+would other documents say so, of these very pipelines? Over seeds, Welch's test is of
+the F1 of each: would other seeds, of these documents? What comes out is written to
+pairs.json.
 """
 
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_ind
 
+from lab.baseline.recognizer import NAME as CRF
 from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
 from lab.trials.results import Groups, Result, TrialKey, read_results
 from lab.trials.scores import COUNTS, unpack_counts
@@ -31,6 +33,7 @@ FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")
 
 RECOMMENDED, PRETRAINED = "multi_embed_token_ner", "pretrain_recommended"
+SUBWORDS = "subword_token_ner"
 INIT_CONFIG = "init_config"
 WEIGHTED, HYBRID = "multi_weighted_hash_embed", "multi_hybrid_embed"
 
@@ -47,6 +50,11 @@ COMPARED = (
     ((RECOMMENDED, "min_freq3"), (RECOMMENDED, "steps2400_averaged")),
     ((RECOMMENDED, "min_freq3"), (HASH, "steps2400")),
     ((RECOMMENDED, "min_freq3"), (HASH, "steps2400_averaged")),
+    ((SUBWORDS, "joined"), (HASH, "steps2400")),
+    ((SUBWORDS, "joined"), (HASH, "steps2400_averaged")),
+    ((SUBWORDS, "joined"), (CRF, "default")),
+    ((SUBWORDS, "joined_balanced"), (CRF, "default")),
+    ((SUBWORDS, "joined_balanced_dropout03"), (CRF, "default")),
     ((RECOMMENDED, "dropout03"), (RECOMMENDED, "steps2400_averaged")),
     ((HASH, "dropout03"), (HASH, "steps2400")),
     ((PRETRAINED, "pretrained2400"), (RECOMMENDED, "depth4")),
@@ -100,6 +108,8 @@ def _compare(
         read_counts(groups.get(TrialKey(dataset, *variant), []))
         for variant in (first, second)
     )
+    if second[0] == CRF:
+        theirs = {seed: of for of in theirs.values() for seed in ours}
     seeds = sorted(ours.keys() & theirs.keys())
     if len(seeds) < FEWEST_SEEDS:
         return None

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import spacy
 from scipy.stats import t as student
+from scipy.stats import ttest_1samp
 
 from lab.pages.pairs import adjust_p_values
 from lab.tests.trial import make_trial
@@ -97,6 +98,19 @@ def test_p_over_seeds_is_that_of_welch(pairs, metrics, tmp_path):
         write(tmp_path / "equal", variant, 0, metrics, **{COUNTS: make_counts(1, 1)})
     (pair,) = pairs.compare_pairs(read_results(tmp_path / "equal"))
     assert pair["differences"]["all"]["seeds_p_value"] == 1
+
+
+def test_what_has_no_seed_stands_beside_each(pairs, metrics, tmp_path):
+    ours = [(5, 1), (7, 3), (9, 9)]
+    for seed, counts in enumerate(ours):
+        of_test = {COUNTS: make_counts(*counts)}
+        write(tmp_path, ("subword_token_ner", "joined"), seed, metrics, **of_test)
+    write(tmp_path, ("crf", "default"), 0, metrics, **{COUNTS: make_counts(3, 1)})
+    (pair,) = pairs.compare_pairs(read_results(tmp_path))
+    f1s = [2 * sum(counts) / (20 + sum(counts)) for counts in ours]
+    assert pair["seeds"] == [0, 1, 2]
+    expected = ttest_1samp(f1s, 2 * 4 / 24).pvalue
+    assert pair["differences"]["all"]["seeds_p_value"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
