@@ -32,8 +32,8 @@ from .markdown import save
 FOLDER = Path(__file__).parents[1] / "results"
 PAIRS = Path(__file__).with_name("pairs.json")
 
-RECOMMENDED, PRETRAINED = "multi_embed_token_ner", "pretrain_recommended"
-SUBWORDS = "subword_token_ner"
+RECOMMENDED, TOKEN_NER = "subword_token_ner", "multi_embed_token_ner"
+PRETRAINED = "pretrain_recommended"
 INIT_CONFIG = "init_config"
 WEIGHTED, HYBRID = "multi_weighted_hash_embed", "multi_hybrid_embed"
 
@@ -44,20 +44,15 @@ COMPARED = (
     ((LOOKUP, "steps2400_averaged"), (LOOKUP, "steps2400")),
     ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400")),
     ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400_averaged")),
-    ((RECOMMENDED, "steps2400_averaged"), (LOOKUP, "steps2400_averaged")),
-    ((RECOMMENDED, "steps2400_averaged"), (HASH, "steps2400")),
-    ((RECOMMENDED, "steps2400_averaged"), (HASH, "steps2400_averaged")),
-    ((RECOMMENDED, "min_freq3"), (RECOMMENDED, "steps2400_averaged")),
-    ((RECOMMENDED, "min_freq3"), (HASH, "steps2400")),
-    ((RECOMMENDED, "min_freq3"), (HASH, "steps2400_averaged")),
-    ((SUBWORDS, "joined"), (HASH, "steps2400")),
-    ((SUBWORDS, "joined"), (HASH, "steps2400_averaged")),
-    ((SUBWORDS, "joined"), (CRF, "default")),
-    ((SUBWORDS, "joined_balanced"), (CRF, "default")),
-    ((SUBWORDS, "joined_balanced_dropout03"), (CRF, "default")),
-    ((RECOMMENDED, "dropout03"), (RECOMMENDED, "steps2400_averaged")),
+    ((TOKEN_NER, "steps2400_averaged"), (LOOKUP, "steps2400_averaged")),
+    ((RECOMMENDED, "joined"), (HASH, "steps2400")),
+    ((RECOMMENDED, "joined"), (HASH, "steps2400_averaged")),
+    ((RECOMMENDED, "joined"), (CRF, "default")),
+    ((RECOMMENDED, "joined_balanced"), (CRF, "default")),
+    ((RECOMMENDED, "joined_balanced_dropout03"), (CRF, "default")),
+    ((TOKEN_NER, "dropout03"), (TOKEN_NER, "steps2400_averaged")),
     ((HASH, "dropout03"), (HASH, "steps2400")),
-    ((PRETRAINED, "pretrained2400"), (RECOMMENDED, "depth4")),
+    ((PRETRAINED, "pretrained2400"), (TOKEN_NER, "depth4")),
     ((PRETRAINED, "pretrained2400_dropout03"), (PRETRAINED, "pretrained2400")),
     ((PRETRAINED, "pretrained2400"), (HASH, "steps2400")),
     ((f"{INIT_CONFIG}_recommended", "dropout01"), (INIT_CONFIG, "default")),

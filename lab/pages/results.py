@@ -137,21 +137,12 @@ def make_difference_table(pairs: Sequence[Mapping[str, Any]]) -> str:
     }
     rows = [["compared", *HEADINGS.values()]]
     for part in PLAN["differences"]:
-        found = [tested.get((d, *name_pair(part, d))) for d in CORPORA]
+        found = [tested.get((d, *part["pair"])) for d in CORPORA]
         for kind in part["kinds"]:
             cells = (_format_difference(f and f["differences"][kind]) for f in found)
             compared = part["compared"] if kind == "all" else f"{kind} entities"
             rows.append([compared, *cells])
     return to_markdown(rows)
-
-
-def name_pair(part: Mapping[str, Any], dataset: str) -> tuple[str, str]:
-    """Name what a row of that table compares: "recommended" is for each corpus what
-    `config` chooses for it.
-    """
-    chosen = {"recommended": PLAN["recommended"][dataset]}
-    first, second = (chosen.get(trials, trials) for trials in part["pair"])
-    return first, second
 
 
 def _format_difference(value: Mapping[str, Any] | None) -> str:

@@ -28,7 +28,7 @@ from lab.trials.results import (
 from lab.trials.scores import SENTENCES
 
 from .markdown import to_markdown
-from .pairs import RECOMMENDED, adjust_p_values
+from .pairs import RECOMMENDED, TOKEN_NER, adjust_p_values
 from .results import (
     CORPORA,
     FOLDER,
@@ -44,16 +44,15 @@ README = PAGE.parents[1] / "README.md"
 PICTURE = PAGE.with_suffix(".png")
 
 #: The recommended pipeline's config: the others have no n-grams.
-SUBWORDS = "subword_token_ner"
 #: What is trained, by what, and how it is drawn.
 PIPELINES = {
     (HASH, "sentences"): "spaCy's default, on sentences",
     (HASH, "joined"): "spaCy's default, joined",
     (CRF, "default"): "a CRF, on sentences",
-    (RECOMMENDED, "sentences"): "without n-grams, on sentences",
-    (RECOMMENDED, "joined"): "without n-grams, joined",
-    (SUBWORDS, "joined"): "recommended, joined",
-    (SUBWORDS, "joined_balanced"): "recommended, balanced",
+    (TOKEN_NER, "sentences"): "without n-grams, on sentences",
+    (TOKEN_NER, "joined"): "without n-grams, joined",
+    (RECOMMENDED, "joined"): "recommended, joined",
+    (RECOMMENDED, "joined_balanced"): "recommended, balanced",
 }
 #: In Docs of how many sentences tables show F1: the picture has more.
 SHOWN = (1, 10)
@@ -63,7 +62,7 @@ SUMMARY = (
     (HASH, "sentences"),
     (HASH, "joined"),
     (CRF, "default"),
-    (SUBWORDS, "joined"),
+    (RECOMMENDED, "joined"),
 )
 #: What is tested: of two trials, in Docs of so many sentences, which entities.
 TESTED = (
@@ -74,17 +73,17 @@ TESTED = (
     ),
     (
         "without n-grams, joined against on sentences",
-        ((RECOMMENDED, "joined"), (RECOMMENDED, "sentences")),
+        ((TOKEN_NER, "joined"), (TOKEN_NER, "sentences")),
         {1: ("all",), 10: ("all",)},
     ),
     (
         "recommended against without n-grams, joined",
-        ((SUBWORDS, "joined"), (RECOMMENDED, "joined")),
+        ((RECOMMENDED, "joined"), (TOKEN_NER, "joined")),
         {1: ("all",), 10: ("all", "unseen")},
     ),
     (
         "recommended against spaCy's default, joined",
-        ((SUBWORDS, "joined"), (HASH, "joined")),
+        ((RECOMMENDED, "joined"), (HASH, "joined")),
         {10: ("all", "seen", "unseen")},
     ),
 )
@@ -148,7 +147,7 @@ def make_summary(groups: Groups) -> str:
     rows = [["F1 on test data", *names]]
     for dataset, corpus in CORPORA.items():
         found = find_scores(groups, dataset)
-        if balanced := found.get(PIPELINES[SUBWORDS, "joined_balanced"]):
+        if balanced := found.get(PIPELINES[RECOMMENDED, "joined_balanced"]):
             found[names[-1]] = balanced  # trained where the bias is not 0
         rows.append([corpus, *(_format_means(found.get(name)) for name in names)])
     return to_markdown(rows)
