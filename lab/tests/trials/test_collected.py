@@ -105,29 +105,6 @@ def test_a_table_that_has_a_trial_twice_is_left(metrics, tables):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        ({"variant": "a/b"}, "'variant' should be the name of a folder, but is 'a/b'"),
-        (
-            {"embedder": ".."},
-            r"'embedder' should be the name of a folder, but is '\.",
-        ),
-        ({"joined": None}, "'joined' should be an object, but is None"),
-        ({"joined": {"test": 0.5}}, "'test' should be an object, but is 0.5"),
-        ({"joined": {"test": {"x": {}}}}, "numbers of sentences, but has 'x'"),
-        ({"joined": {"test": {"1": 1}}}, "'1' should be an object, but is 1"),
-        ({"joined": {"test": {"1": {"ents_f": 2}}}}, "'ents_f' should be a number"),
-    ],
-)
-def test_a_line_with_other_names_or_scores_is_named(damage, message, tables):
-    path = tables / "wnut17.jsonl"
-    line = {**json.loads(path.read_text()), **damage}
-    path.write_text(json.dumps(line))
-    with pytest.raises(ValueError, match=f"^'{path}', line 1, {BROKEN} .*{message}"):
-        read_results(tables)
-
-
 REMEDY = "Remove the line, run the trial again, and `python -m lab collect` it"
 BROKEN = "should hold the results of a trial, but is damaged or of another kind:"
 

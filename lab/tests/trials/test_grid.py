@@ -166,6 +166,8 @@ def of_a(entry: str, **settings: str) -> str:
         (grid(seeds="[0, 0]"), "'seeds': 0 is there 2 times"),
         (grid("[]"), "'trials': List should have at least 1 item"),
         (of_a("overrides: {b.c: &d [*d]}"), "written out, it should hold 100,000"),
+        (of_a("overrides: &o {b: *o}"), "Is one inside what it stands for?"),
+        ("datasets: [x]\ntrials: &t [*t]", "Is one inside what it stands for?"),
         (of_a("datasets: [z]"), "'z' is not in the grid. Its datasets are: x, y."),
         (
             grid("[{embedder: a}, {embedder: a, datasets: [y], overrides: {b.c: 1}}]"),
@@ -199,11 +201,6 @@ def test_mistakes_are_named(read, tmp_path, text, message):
     assert str(error.value).startswith(
         f"'{tmp_path / 'grid.yml'}' is no grid of trials."
     )
-
-
-def test_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"There is no grid '.*none\.yml'"):
-        read_grid(tmp_path / "none.yml")
 
 
 # The grids of the report
@@ -284,12 +281,6 @@ def test_symbols_of_archaeology_are_those_of_its_corpus(prepare_real):
 
 
 # Anchors and aliases
-
-
-def test_what_has_no_end_is_refused(read):
-    for trials in ("&t [*t]", "[{embedder: a, overrides: &o {b: *o}}]"):
-        with pytest.raises(ValueError, match=r"grid\.yml' is no grid of trials"):
-            read(f"datasets: [x]\ntrials: {trials}")
 
 
 @pytest.mark.parametrize(

@@ -107,10 +107,6 @@ def test_the_tables_of_n_grams_are_counted(tmp_path, settings, parts, standard):
     assert count_embedding_parameters(nlp) == table["parameters"] == sum(parts.values())
 
 
-def test_a_pipeline_without_tables_reads_no_corpus(tmp_path):
-    assert measure_sizes(spacy.blank("en"), tmp_path / "none.spacy") == []
-
-
 def test_whatever_is_in_an_embedder_counts():
     nlp = make_codes("letters", "proj")
     doc = Doc(nlp.vocab, words=WORDS)

@@ -15,7 +15,6 @@ from spacy.util import load_config
 
 from lab.cli import sweep
 from lab.tests.calling import succeed
-from lab.trials import comparison
 from lab.trials import run_trial as run_module
 from lab.trials.comparison import compare_trials
 from lab.trials.metrics import read_metrics
@@ -24,7 +23,6 @@ from lab.trials.scores import evaluate_pipeline
 from lab.trials.sizes import count_pipeline_parameters
 from lab.trials.sweep import Ended, plan_sweep
 from lab.trials.trial import Trial
-from spacy_hashembeds.acceleration.timing import Speed
 from tests.toy_textcat import TEST, TRAIN, make_docs, write
 
 
@@ -112,11 +110,8 @@ def test_entities_and_categories_are_not_compared(trial, metrics, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_compares_them(trial, metrics, tmp_path, monkeypatch):
-    def measure(loaders, docs, progress):
-        return dict.fromkeys(loaders, Speed(1000.0, (990.0, 1010.0)))
-
-    monkeypatch.setattr(comparison, "measure_speeds", measure)
+@pytest.mark.usefixtures("untimed")
+def test_the_command_compares_them(trial, metrics, tmp_path):
     scores = metrics["scores"]["test"]
     nothing = {"cats_acc": None, "cats_support": 0, "cats_exclusive": False}
     changed = {"embedder": "other", "scores": {"test": {**scores, **nothing}}}
