@@ -30,10 +30,7 @@ STOCK, CALLBACK, ACCELERATED = "stock", "fastest BLAS alone", "accelerated"
 TOK2VEC = "components.tok2vec.model"
 
 #: What `spacy init config` optimizes for.
-GROUPS = {
-    "efficiency": "Default config",
-    "accuracy": "Accuracy config without vectors",
-}
+GROUPS = {"efficiency": "Default config", "accuracy": "Accuracy config without vectors"}
 
 
 def measure_acceleration(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:

@@ -268,10 +268,7 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "recognizers": ("recognizers", tabulate_contenders),
     "encoders": ("encoders", tabulate_contenders),
     "textcat": ("textcat", partial(tabulate_contenders, cell=ROUGH)),
-    "textcat-profile": (
-        "textcat",
-        partial(tabulate, "profile", US, 2),
-    ),
+    "textcat-profile": ("textcat", partial(tabulate, "profile", US, 2)),
     "gpu": ("gpu", tabulate_gpu),
     "scale": ("scale", partial(tabulate_ways, "recipes", beside="start")),
     "scale-pipe": ("scale", partial(tabulate_ways, "`nlp.pipe`")),

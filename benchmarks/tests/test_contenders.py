@@ -10,14 +10,13 @@ import pytest
 from thinc.api import get_current_ops
 
 from benchmarks import kernels, layers, pipelines, published
-from benchmarks.data import Corpus, Sizes, load_corpus, load_texts
+from benchmarks.data import Corpus, Sizes, load_corpus
 from spacy_hashembeds.acceleration import blas
 from spacy_hashembeds.architectures.embedders.hash_former_embed import find_columns
 from spacy_hashembeds.hashing import lsh, md5
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.optimizers import OnePassAdam
 from tests.kernels.paths import KERNELS, Noted
-from tests.toy_classifiers import save_texts
 
 ROWS = [50, 40, 30, 20]
 #: What each piece should call.
@@ -242,22 +241,6 @@ def test_recognizers_differ_in_the_component_alone(corpus, name):
     assert nlp.config["training"] == plain.config["training"]
     for pipe in nlp.pipe_names:
         assert_equal_weights(nlp.get_pipe(pipe).model, source.get_pipe(pipe).model)
-
-
-def test_classifiers_are_those_of_their_names(tmp_path):
-    save_texts(path := tmp_path / "train.spacy", 40, seed=0)
-    found = {}
-    for name, nlp in pipelines.make_classifiers(load_texts(path).docs).items():
-        config = nlp.config["components"]["textcat"]["model"]
-        found[name] = (config["@architectures"], nlp.config["training"]["dropout"])
-    ours = ("spacy-hashembeds.HashNgramTextCat.v1", 0.0)
-    assert found == {
-        "TextCatEnsemble": ("spacy.TextCatEnsemble.v2", 0.1),
-        "TextCatReduce": ("spacy.TextCatReduce.v1", 0.1),
-        "TextCatBOW": ("spacy.TextCatBOW.v3", 0.0),
-        "HashNgramTextCat": ours,
-        "HashNgramTextCat, large": ours,
-    }
 
 
 @pytest.mark.parametrize(

@@ -61,11 +61,7 @@ def test_seconds_are_of_a_word_and_of_the_work_alone():
         return lambda: now.__setitem__(0, now[0] + seconds)
 
     timed = time_in_turns(
-        {"a": lambda: 4, "b": lambda: 2},
-        prepare,
-        ["four"],
-        ONCE,
-        clock=lambda: now[0],
+        {"a": lambda: 4, "b": lambda: 2}, prepare, ["four"], ONCE, clock=lambda: now[0]
     )
     assert timed["a"]["us_per_word"] == pytest.approx(1e6)
     assert timed["a"]["first_call_ms"] == pytest.approx(4000)

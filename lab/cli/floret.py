@@ -18,7 +18,7 @@ def floret_cli(
     ),
     output: Path = file_output(
         "The file of vectors to write, .floret, or .vec in mode fasttext; - is "
-        "standard output.",
+        "standard output."
     ),
     mode: str = Opt(
         "floret", "--mode", "-m", help="What to train: 'floret' or 'fasttext'."

@@ -19,7 +19,7 @@ def rawtext_cli(
     ),
     output: Path = file_output(
         "The text file to write, or a .spacy file for `spacy pretrain`; - is "
-        "standard output, as text.",
+        "standard output, as text."
     ),
     held_out: list[Path] = Opt(
         [],

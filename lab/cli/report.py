@@ -26,7 +26,7 @@ def report_cli(
         ..., help="The folder of results, such as metrics, or of tables of them."
     ),
     output: Path = file_output(
-        "The file to write, .html or .md; - is standard output, for HTML.",
+        "The file to write, .html or .md; - is standard output, for HTML."
     ),
     paper: PaperName = Opt(
         PaperName.multi_hash_embeddings,

@@ -127,21 +127,24 @@ def write_log(path: Path, *records: tuple[int, float, int]) -> Path:
     return path
 
 
-def test_a_point_is_what_came_since_the_last(tmp_path):
-    last = (3000, 1900.0, 2)
-    records = [(1000, 1100.0, 0), (2000, 1600.0, 1), last, last]
-    curve = script.read_curve(write_log(tmp_path / "log.jsonl", *records))
-    expected = [(0.001, 1.1), (0.002, 0.5), (0.003, 0.3)]
-    np.testing.assert_allclose(curve, expected)
+FIRST = [(1000, 1100.0, 0), (2000, 1600.0, 1)]
+LAST = (3000, 1900.0, 2)
 
 
-def test_a_run_that_goes_on_is_added_and_one_that_begins_anew_is_not(tmp_path):
-    first, more = [(1000, 1100.0, 0), (2000, 1600.0, 1)], (500, 200.0, 2)
-    curve = script.read_curve(write_log(tmp_path / "log.jsonl", *first, more))
-    np.testing.assert_allclose(curve[-1], (0.0025, 0.4))
-    assert len(curve) == 3
-    curve = script.read_curve(write_log(tmp_path / "log.jsonl", *first, (500, 200, 0)))
-    np.testing.assert_allclose(curve, [(0.0005, 0.4)])
+@pytest.mark.parametrize(
+    ("records", "curve"),
+    [
+        # a point is what came since the last
+        ([*FIRST, LAST, LAST], [(0.001, 1.1), (0.002, 0.5), (0.003, 0.3)]),
+        # a run that goes on
+        ([*FIRST, (500, 200.0, 2)], [(0.001, 1.1), (0.002, 0.5), (0.0025, 0.4)]),
+        # one that begins anew
+        ([*FIRST, (500, 200, 0)], [(0.0005, 0.4)]),
+    ],
+)
+def test_a_curve_is_that_of_the_last_run(records, curve, tmp_path):
+    found = script.read_curve(write_log(tmp_path / "log.jsonl", *records))
+    np.testing.assert_allclose(found, curve)
 
 
 def test_losses_of_few_words_are_not_drawn():

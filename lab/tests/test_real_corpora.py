@@ -1,11 +1,11 @@
 """Real corpora, prepared by the lab and read by the package."""
 
-from collections import Counter
-
 import pytest
 import spacy
 from spacy.training import Corpus
 
+from lab.corpora.datasets import DATASETS
+from lab.tests.trials.test_grid import SYMBOLS
 from spacy_hashembeds.analysis.features import collect_vocabulary
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.symbols import count_values, cut_symbols
@@ -13,27 +13,16 @@ from tests.analysis.tables import make_hash_table
 from tests.analysis.test_measures import measure
 
 
-@pytest.mark.parametrize(
-    ("dataset", "lang", "sizes"),
-    [
-        (
-            "conll2002_es",
-            "es",
-            {"NORM": 2635, "PREFIX": 80, "SUFFIX": 1147, "SHAPE": 88},
-        ),
-        ("wnut17", "en", {"NORM": 687, "PREFIX": 85, "SUFFIX": 743, "SHAPE": 128}),
-        ("anem", "en", {"NORM": 759, "PREFIX": 82, "SUFFIX": 600, "SHAPE": 74}),
-    ],
-)
-def test_table_sizes_of_real_corpora(prepare_real, dataset, lang, sizes):
+@pytest.mark.parametrize(("dataset", "sizes"), SYMBOLS.items())
+def test_table_sizes_of_real_corpora(prepare_real, dataset, sizes):
     """The report's tables, as counted with its own code (min_freq 10)."""
+    lang = DATASETS[dataset].lang
     corpus = Corpus(prepare_real(dataset) / "train.spacy")
     docs = (example.predicted for example in corpus(spacy.blank(lang)))
-    tables = cut_symbols(count_values(docs, list(sizes)), min_freq=10, lang=lang)
-    assert {k: len(t.frequent) for k, t in tables.tables.items()} == sizes
-    assert all(
-        Counter(t.counts >= 10) == {True: len(t.counts)} for t in tables.tables.values()
-    )
+    values = count_values(docs, ["NORM", "PREFIX", "SUFFIX", "SHAPE"])
+    tables = cut_symbols(values, min_freq=10, lang=lang).tables.values()
+    assert [len(table.frequent) for table in tables] == sizes
+    assert all(table.counts.min() >= 10 for table in tables)
 
 
 def test_spanish_norms_in_few_rows(prepare_real):

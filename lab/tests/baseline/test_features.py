@@ -23,9 +23,6 @@ def test_features_of_a_token_are_those_of_its_window():
     # no affix is longer than the word
     assert not [feature for feature in first if "fix3=In" in feature]
     assert {"0:punctuation", "-1:lower=oslo", f"1:lower={EDGE}"} <= set(last)
-
-
-def test_no_token_has_no_features():
     assert list_features([]) == []
 
 

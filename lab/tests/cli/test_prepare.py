@@ -13,15 +13,19 @@ from ..calling import call, check_failure, succeed
 run = partial(succeed, "prepare")
 
 
-def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
-    files = DATASETS["wnut17"].files
+def write_wnut17(assets: Path) -> Path:
+    """Write files of a few lines as assets."""
     texts = ("Ann\tB-person\n\t\nslept\tO\n", "Bo\tB-person\n", "Ann\tB-group\n")
-    for file, text in zip(files, texts, strict=True):
-        path = tmp_path / "own-assets" / file
+    for file, text in zip(DATASETS["wnut17"].files, texts, strict=True):
+        path = assets / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    output = tmp_path / "output"
-    result = run("wnut17", "-o", output, "--assets", tmp_path / "own-assets")
+    return assets
+
+
+def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
+    assets = write_wnut17(tmp_path / "own-assets")
+    result = run("wnut17", "-o", tmp_path / "output", "--assets", assets)
     assert find_row(result, "train") == ["2", "2", "2", "1", "0.50", "1", "0"]
     assert find_row(result, "dev") == ["1", "1", "1", "1", "1.00", "0", "1"]
     assert find_row(result, "test") == ["1", "1", "1", "1", "1.00", "1", "0"]

@@ -45,6 +45,7 @@ def test_it_writes_a_page_and_says_what_is_in_it_and_what_is_not(results, tmp_pa
 def test_the_other_paper_is_filled_with_text_classifiers(results, tmp_path):
     write_categories(results, "ag_news", "hash_ngram_textcat", "default")
     output, figures = tmp_path / "page.html", tmp_path / "figures"
+    assert [name.value for name in PaperName] == list(PAPERS)
     arguments = (results, "--paper", "hash-embeddings", "-o", output)
     result = run(*arguments, "--figures", figures)
     said = " ".join(result.output.split())
@@ -52,10 +53,6 @@ def test_the_other_paper_is_filled_with_text_classifiers(results, tmp_path):
     assert "0 of 1 scores differ from the paper; 14 variants are" in said
     assert "50.0 <small>(1)</small>" in output.read_text(encoding="utf8")
     assert (figures / "parameters.png").is_file()
-
-
-def test_the_papers_of_the_command_are_those_that_are_named():
-    assert [name.value for name in PaperName] == list(PAPERS)
 
 
 def test_it_counts_the_corpora_that_are_there(results, tmp_path, tiny_corpus):

@@ -15,6 +15,8 @@ from tests import toy_ner
 from tests.cli.rules import HelpRules, ProgressRules, StreamRules, TargetRules
 from tests.toy_weighted import make_pipeline
 
+from .test_prepare import write_wnut17
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
@@ -28,6 +30,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     for name in RAW_FILES:
         (tmp_path / "raw" / name).write_text("kept in!\n")
     (tmp_path / "text.txt").write_text("a b c\n" * 3)
+    write_wnut17(tmp_path / "assets")
     return tmp_path
 
 
@@ -88,6 +91,12 @@ class TestTargets(TargetRules):
     over_inputs = (
         ("misspell train.spacy -o train.spacy", "train.spacy", "train.spacy"),
         ("floret text.txt -o text.txt", "text.txt", "text.txt"),
+        ("importance weighted --texts text.txt -o text.txt", "text.txt", "text.txt"),
+        (
+            "importance weighted --chart weighted/meta.json",
+            "weighted/meta.json",
+            "weighted",
+        ),
         ("rawtext raw -o raw/redd.tok.uniq", "raw/redd.tok.uniq", "raw"),
         (
             "rawtext raw -o train.spacy --held-out train.spacy",
@@ -110,7 +119,7 @@ class TestTargets(TargetRules):
 class TestProgress(ProgressRules):
     root = commands = lab_cli
     progress = (
-        ("prepare demo -o corpus", ["Converting train:", "Counting test:"]),
+        ("prepare wnut17 -o corpus", ["Converting train:", "Counting test:"]),
         (
             "rawtext raw -o text.txt",
             [f"Tokenising {name}: 0 lines" for name in RAW_FILES],

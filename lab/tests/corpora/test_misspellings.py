@@ -149,12 +149,8 @@ def test_unknown_spaces_and_missing_annotation_stay():
     assert [doc.has_unknown_spaces for doc in copies] == [True, False, True]
     assert [token.ent_iob for token in copies[1]] == [0, 2, 2, 3]
     assert not copies[2].has_annotation("ENT_IOB")
-
-
-def test_nothing_has_a_copy_too():
     assert misspell([]) == []
-    empty, plain = misspell([Doc(Vocab()), Doc(Vocab(), words=["7"])])
-    assert (len(empty), plain.text) == (0, "7 ")
+    assert [len(doc) for doc in misspell([Doc(Vocab()), plain])] == [0, 2]
 
 
 def test_a_corpus_without_letters_is_refused():

@@ -114,14 +114,11 @@ def test_with_texts_what_they_have_is_listed_and_counted(nlp):
     assert (table["values"], table["median_importance"]) == (2, 0.5)
 
 
-def test_texts_may_have_unknown_values_alone(nlp):
+def test_there_may_be_unknown_values_alone(nlp):
     table = get_table(nlp, ["other others"])
     assert table["largest"] == table["smallest"] == []
     assert table["median_importance"] is None
     assert table["unknown"]["values"] == 2
-
-
-def test_a_dictionary_may_be_empty():
     table = get_table(make_pipeline(["once upon a time"]))
     assert (table["rows"], table["values"], table["largest"]) == (1, 0, [])
 
@@ -148,10 +145,7 @@ def test_values_that_share_a_row_stand_together_the_most_frequent_first():
     assert table["unknown"] is None
     sharing = table["values_sharing_row"]
     assert (table["rows"], table["values"], sharing) == (1, 4, 4)
-
-
-def test_what_shares_a_row_that_is_listed_is_named_however_rare():
-    nlp = make_pipeline(importance_rows=[1])
+    # however rare
     table = get_table(nlp, TEXTS, min_count=3)
     assert get_names(table["largest"]) == [["coffee", "tea", "the", "rare"]]
 
@@ -173,10 +167,6 @@ def test_equals_stand_in_the_order_of_their_frequency():
     table = get_table(nlp, TEXTS, top=2)
     assert get_names(table["largest"]) == [["coffee"], ["tea"]]
     assert get_names(table["smallest"]) == [["the"], ["rare"]]
-
-
-def test_ten_rows_of_either_end_are_listed_if_nothing_else_is_said():
-    nlp = make_pipeline(importance_rows=[10_000])
     table = get_table(nlp, [" ".join(f"w{i}" for i in range(30))])
     assert len(table["largest"]) == len(table["smallest"]) == 10
 
@@ -225,7 +215,10 @@ def test_what_can_not_be_listed_is_refused(nlp, texts, options, message):
         weigh(nlp, texts, **options)
 
 
-def test_hashed_weights_need_texts():
+def test_weights_are_refused_that_are_not_there_or_hashed_without_texts(nlp):
+    untrained = type(nlp).from_config(nlp.config)
+    with pytest.raises(ValueError, match="'tok2vec' has no weights yet"):
+        weigh(untrained)
     nlp = make_pipeline(attrs=["ORTH", "SHAPE"], importance_rows=[5, 5])
     message = r"weights for ORTH, SHAPE are chosen by hashing.* Give texts .*--texts"
     with pytest.raises(ValueError, match=message):
@@ -244,12 +237,6 @@ def test_a_pipeline_without_weights_is_told_what_it_has():
     nlp.add_pipe("textcat_multilabel")
     message = r"has spacy\.MultiHashEmbed\.v2\. Train one .*MultiWeightedHashEmbed"
     with pytest.raises(ValueError, match=message):
-        weigh(nlp)
-
-
-def test_a_pipeline_that_was_never_initialised_is_refused(nlp):
-    nlp = type(nlp).from_config(nlp.config)
-    with pytest.raises(ValueError, match="'tok2vec' has no weights yet"):
         weigh(nlp)
 
 

@@ -127,24 +127,6 @@ def test_the_reports_figures_stand_beside(figures):
     assert middle < xs[2] < bar.get_x() + bar.get_width()
 
 
-def test_figure_5_has_a_bar_for_each_number_of_hashes(tmp_path, drawn):
-    variants = {"default": 0.2, "hashes2": 0.3, "hashes3": 0.4}
-    for variant, f in variants.items():
-        write_seeds(
-            tmp_path, "wnut17", "multi_fewer_hash_embed", variant, [f], split="dev"
-        )
-    write_seeds(tmp_path, "wnut17", "multi_hash_embed", "default", [0.5], split="dev")
-    axes = draw(tmp_path, drawn)[5].axes[0]
-    assert [heights[2] for heights in get_heights(axes)] == [0.2, 0.3, 0.4, 0.5]
-    middles = [
-        container[2].get_x() + container[2].get_width() / 2
-        for container in axes.containers
-        if hasattr(container, "patches")
-    ]
-    assert middles == sorted(middles)
-    assert sum(middles) / 4 == pytest.approx(2)
-
-
 def test_a_panel_without_trials_says_so(figures):
     assert figures[4].axes[1].get_title(loc="left").startswith("With pretrained")
     _, with_vectors = figures[5].axes

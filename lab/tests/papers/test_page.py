@@ -281,19 +281,15 @@ def test_results_that_fill_no_table_make_a_page_of_them_alone(paper, name, tmp_p
     assert not (tmp_path / "page_figures").exists()
 
 
-@pytest.mark.parametrize("paper", DRAWING)
 def test_without_matplotlib_the_extra_is_named_before_any_work(
-    paper, results, monkeypatch
+    results, tmp_path, monkeypatch
 ):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     steps: list[str] = []
     with pytest.raises(ImportError, match=r"pip install 'spacy-hashembeds\[report\]'"):
-        make_page(results, paper, on_progress=steps.append)
+        make_page(results, on_progress=steps.append)
     assert steps == []
-
-
-def test_a_page_without_figures_needs_no_matplotlib(results, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    # one without figures needs none
     write_page(make_page(results, "hashformers"), tmp_path / "page.html")
 
 
@@ -326,13 +322,12 @@ def test_a_folder_of_another_task_names_the_papers_about_it(paper, tmp_path):
         make_page(tmp_path, paper)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_what_can_not_be_used_is_refused(paper, results, tmp_path):
+def test_what_can_not_be_used_is_refused(results, tmp_path):
     message = f"'corpus_root' should be a folder .* there is no '{tmp_path / 'gone'}'"
     with pytest.raises(FileNotFoundError, match=message):
-        make_page(results, paper, corpus_root=tmp_path / "gone")
+        make_page(results, corpus_root=tmp_path / "gone")
     with pytest.raises(FileNotFoundError, match="There is no folder"):
-        make_page(tmp_path / "gone", paper)
+        make_page(tmp_path / "gone")
 
 
 ODD = "a|b *c* _d_ `e` <f> [g](h) i\\j &amp; k_l"

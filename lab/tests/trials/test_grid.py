@@ -1,22 +1,19 @@
 import re
 
 import pytest
-from spacy import blank
 
 from lab.trials.configs import CONFIGS
 from lab.trials.grid import Grid, read_grid
 from lab.trials.run_trial import check_config
 from lab.trials.trial import Trial
-from spacy_hashembeds.corpora.docbin import read_examples
-from spacy_hashembeds.symbols import count_values
 from tests.conftest import ROOT, TORCH_CONFIGS
 
 GRIDS = sorted((CONFIGS / "grids").glob("*.yml"))
 
 EMBED = "components.tok2vec.model.embed"
 
-# Symbols seen 10 times or more (NORM, PREFIX, SUFFIX, SHAPE), as docs/reference.md has
-# them for three; counted with `spacy hashembeds tables`.
+# Symbols seen 10 times or more (NORM, PREFIX, SUFFIX, SHAPE): test_real_corpora.py
+# counts them.
 SYMBOLS = {
     "wnut17": [687, 85, 743, 128],
     "anem": [759, 82, 600, 74],
@@ -173,18 +170,12 @@ def of_a(entry: str, **settings: str) -> str:
             grid("[{embedder: a}, {embedder: a, datasets: [y], overrides: {b.c: 1}}]"),
             "a has the variant 'default' 2 times for y. Give other overrides another",
         ),
-        (
-            of_a("per_dataset: {x: {b.c: 1}}"),
-            "should have the keys x, y, but has",
-        ),
+        (of_a("per_dataset: {x: {b.c: 1}}"), "should have the keys x, y, but has"),
         (
             of_a("datasets: [x], per_dataset: {x: {b.c: 1}, y: {}}"),
             "should have the keys x, but has ['x', 'y'].",
         ),
-        (
-            of_a("overrides: {dropout: 1}"),
-            "a, default: 'dropout' is no setting;",
-        ),
+        (of_a("overrides: {dropout: 1}"), "a, default: 'dropout' is no setting;"),
         (of_a("overrides: {b.c: 1, b: {c: 2}}"), "a, default sets b.c 2 times."),
         (of_a("overrides: {b.c: {}}"), "a, default: 'b.c' is {}, which sets nothing."),
         (of_a("vectors: lg"), "'lg' is not in the grid. Its vectors are: none."),
@@ -239,14 +230,6 @@ def test_overrides_name_settings_that_configs_have(needs_torch, n_at_least, tmp_
         check_config(trial)
 
 
-def find(grid: str, variant: str) -> dict[str, object]:
-    """The rows of a variant on each dataset, in a grid."""
-    trials = read_grid(CONFIGS / "grids" / f"{grid}.yml").expand()
-    found = [trial for trial in trials if trial.variant == variant]
-    assert {trial.embedder for trial in found} == {"multi_hash_embed"}
-    return {trial.dataset: trial.overrides[f"{EMBED}.rows"] for trial in found}
-
-
 @pytest.mark.parametrize(
     ("grid", "variant", "divisor"),
     [
@@ -260,24 +243,15 @@ def find(grid: str, variant: str) -> dict[str, object]:
     ],
 )
 def test_adjusted_rows_are_parts_of_the_symbols(grid, variant, divisor):
-    rows = find(grid, variant)
+    trials = read_grid(CONFIGS / "grids" / f"{grid}.yml").expand()
+    found = [trial for trial in trials if trial.variant == variant]
     datasets = ["wnut17"] if grid == "floret" else list(SYMBOLS)
-    assert rows == {
-        name: [int(n / divisor) for n in SYMBOLS[name]] for name in datasets
+    assert {(t.dataset, t.embedder) for t in found} == {
+        (dataset, "multi_hash_embed") for dataset in datasets
     }
-
-
-def test_symbols_of_archaeology_are_those_of_its_corpus(prepare_real):
-    """Those of the others are checked where symbols are counted."""
-    docs = (
-        example.predicted
-        for example in read_examples(
-            prepare_real("archaeology") / "train.spacy", blank("nl")
-        )
-    )
-    counts = count_values(docs, ["NORM", "PREFIX", "SUFFIX", "SHAPE"])
-    frequent = [(each.get_counts()[1] >= 10).sum() for each in counts.values()]
-    assert frequent == SYMBOLS["archaeology"]
+    for trial in found:
+        rows = [int(n / divisor) for n in SYMBOLS[trial.dataset]]
+        assert trial.overrides[f"{EMBED}.rows"] == rows
 
 
 # Anchors and aliases

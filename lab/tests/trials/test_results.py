@@ -270,6 +270,10 @@ def test_what_can_not_be_compared_is_refused(tmp_path):
     )
     with pytest.raises(ValueError, match="results on different files of anem"):
         read_results(tmp_path)
+    write_categories(tmp_path / "both", "anem", "ngrams", "default", 0)
+    write_result(tmp_path / "both", "anem", "ngrams", "default", 1)
+    with pytest.raises(ValueError, match="'task' is 'ner' and 'textcat'"):
+        read_results(tmp_path / "both")
 
 
 def test_scores_of_nothing_are_none(tmp_path):
@@ -286,19 +290,22 @@ def test_scores_of_nothing_are_none(tmp_path):
     assert estimate_score([result], "test", "ents_seen_f") is None
 
 
+def test_documents_and_splits_that_are_not_there_have_no_score(tmp_path):
+    scores = {**dict.fromkeys(SCORES), "cats_support": 0}
+    write_categories(tmp_path, "ag_news", "ngrams", "default", scores=scores)
+    path = write_result(tmp_path, "demo", "multi_embed", "default")
+    change_result(path, {"scores": {"dev": ENTITIES}})
+    (texts,), (entities,) = read_results(tmp_path).values()
+    assert texts.scores["test"]["cats_acc"] is None
+    assert estimate_score([entities], "test", "ents_f") is None
+    assert estimate_score([entities], "dev", "ents_f") == Estimate(mean=0.5, n=1)
+
+
 def test_one_seed_has_no_deviation_and_none_no_mean():
     assert estimate([0.25]) == Estimate(mean=0.25, deviation=None, n=1)
     assert estimate([]) is None
     assert estimate([0.5, None]) is None
     assert estimate_score([], "test", "ents_f") is None
-
-
-def test_a_split_that_was_not_scored_has_no_mean(tmp_path):
-    path = write_result(tmp_path, "demo", "multi_embed", "default")
-    change_result(path, {"scores": {"dev": ENTITIES}})
-    ((result,),) = read_results(tmp_path).values()
-    assert estimate_score([result], "test", "ents_f") is None
-    assert estimate_score([result], "dev", "ents_f") == Estimate(mean=0.5, n=1)
 
 
 def test_trials_of_text_classifiers_are_read_and_told_apart(tmp_path):
@@ -314,20 +321,6 @@ def test_trials_of_text_classifiers_are_read_and_told_apart(tmp_path):
     accuracy = estimate_score(groups[ngrams], "test", "cats_acc")
     assert accuracy == Estimate(mean=0.5, deviation=0.25, n=2)
     assert groups[ngrams][0].scores["dev"].keys() == set(SCORES)
-
-
-def test_documents_that_are_not_there_have_no_score(tmp_path):
-    scores = {**dict.fromkeys(SCORES), "cats_support": 0}
-    write_categories(tmp_path, "ag_news", "ngrams", "default", scores=scores)
-    ((result,),) = read_results(tmp_path).values()
-    assert result.scores["test"]["cats_acc"] is None
-
-
-def test_seeds_scored_on_different_things_are_refused(tmp_path):
-    write_categories(tmp_path, "both", "ngrams", "default", 0)
-    write_result(tmp_path, "both", "ngrams", "default", 1)
-    with pytest.raises(ValueError, match="'task' is 'ner' and 'textcat'"):
-        read_results(tmp_path)
 
 
 def test_scores_by_type_and_length_need_not_be_there(tmp_path):

@@ -94,13 +94,6 @@ def test_counts_are_packed_as_text_and_unpacked(shape):
     assert (found == counts).all()
 
 
-def test_most_documents_take_a_few_bytes():
-    counts = np.zeros((1000, 3, 3), dtype="int32")
-    counts[::10, 0, 0] = counts[::10, 2, 0] = 1
-    counts[5::25, :, 1] = 1
-    assert len(pack_counts(counts)) < 1000
-
-
 DAMAGES = [
     lambda text: text[:-8],
     lambda text: f"{text[:9]}\n{text[9:]}",

@@ -2,7 +2,6 @@
 
 import resource
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,10 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.training.initialize import convert_vectors, init_nlp
-from spacy.util import load_config
+from spacy.training.initialize import convert_vectors
 
 from lab.corpora.demo import make_demo_corpus
 from lab.vectors.floret import train_floret
-from spacy_hashembeds.corpora.docbin import read_examples
-from tests.configs import CONFIGS
 
 # Small, and other than the defaults, so that each argument is seen to arrive.
 SETTINGS: dict[str, Any] = {
@@ -49,23 +45,15 @@ def text(tmp_path_factory) -> Path:
     return path
 
 
+#: Those that have other names there.
+NAMES = {"hash_count": "hashCount", "min_count": "minCount", "epochs": "epoch"}
+
+
 def train_with_floret(text: Path, mode: str) -> Any:
     """The same training by floret itself."""
+    settings = {NAMES.get(name, name): value for name, value in SETTINGS.items()}
     return floret.train_unsupervised(
-        str(text),
-        mode=mode,
-        model="cbow",
-        dim=8,
-        bucket=500,
-        hashCount=3,
-        minn=2,
-        maxn=4,
-        minCount=2,
-        epoch=3,
-        neg=3,
-        lr=0.1,
-        thread=1,
-        verbose=0,
+        str(text), mode=mode, thread=1, verbose=0, **settings
     )
 
 
@@ -111,6 +99,9 @@ def test_fasttext_vectors_are_those_of_the_words_in_the_text(text, tmp_path):
     assert not any(nlp.vocab[word].has_vector for word in UNSEEN)
     assert (result.rows, result.words) == (len(words) + 1, len(words))
     assert result.inexact_word is None
+    # n-grams of one character, which spaCy takes otherwise, are written out in words
+    settings = {**SETTINGS, "minn": 1, "maxn": 3}
+    train_floret(text, tmp_path / "fine.vec", mode="fasttext", **settings)
 
 
 def test_the_one_word_that_spacy_gives_otherwise_is_named(text, tmp_path):
@@ -127,19 +118,6 @@ def test_the_one_word_that_spacy_gives_otherwise_is_named(text, tmp_path):
         for word, difference in zip(words, differences, strict=True)
         if difference > PRECISION
     ] == [result.inexact_word]
-
-
-def test_n_grams_that_are_refused_are_those_that_spacy_takes_otherwise(text, tmp_path):
-    path = tmp_path / "floret.floret"
-    trained = floret.train_unsupervised(
-        str(text), mode="floret", minn=1, maxn=3, dim=8, bucket=500, verbose=0
-    )
-    trained.save_floret_vectors(str(path))
-    nlp = load_vectors(path, "floret")
-    assert max(measure_differences(nlp, trained, ["of", "the"])) > 10 * PRECISION
-    # fastText's vectors are written out word by word.
-    settings = {**SETTINGS, "minn": 1, "maxn": 3}
-    train_floret(text, tmp_path / "fine.vec", mode="fasttext", **settings)
 
 
 @pytest.mark.parametrize(
@@ -212,29 +190,3 @@ def test_the_absence_of_floret_names_our_extra(text, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "floret", None)
     with pytest.raises(ImportError, match=r"pip install 'spacy-hashembeds\[floret\]'"):
         train_floret(text, tmp_path / "out.floret")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["floret", "fasttext"])
-def test_an_embedder_trains_with_the_vectors(text, tiny_corpus, tmp_path, mode):
-    train_floret(text, tmp_path / "vectors.txt", mode=mode, **SETTINGS)
-    load_vectors(tmp_path / "vectors.txt", mode).to_disk(tmp_path / "vectors")
-    overrides = {
-        "paths.train": str(tiny_corpus / "train.spacy"),
-        "paths.dev": str(tiny_corpus / "dev.spacy"),
-        "paths.vectors": str(tmp_path / "vectors"),
-        "components.tok2vec.model.embed.include_static_vectors": True,
-        "components.tok2vec.model.encode.depth": 1,
-    }
-    config = CONFIGS / "multi_fewer_hash_embed.cfg"
-    nlp = init_nlp(load_config(config, overrides=overrides))
-    nodes = nlp.get_pipe("tok2vec").model.walk()
-    (layer,) = (node for node in nodes if node.name == "static_vectors")
-    assert layer.get_dim("nM") == SETTINGS["dim"]
-    before = layer.get_param("W").copy()
-    examples = list(islice(read_examples(tiny_corpus / "train.spacy", nlp), 20))
-    # the parser's upper weights are zero until the first update has ended
-    for _ in range(2):
-        losses = nlp.update(examples)
-    assert np.isfinite(losses["ner"])
-    assert (layer.get_param("W") != before).any()
