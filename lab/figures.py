@@ -7,19 +7,16 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from .extras import import_extra
+
 #: Styles of bars, told apart in grey too, by lightness and hatching.
 BARS = ({"color": "#1b3a57"}, {"color": "#f2b872", "hatch": "//"})
 
 
 def import_figure() -> Any:
     """Get matplotlib's class of figures, which need no screen."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as e:
-        raise ImportError(
-            "Charts need matplotlib: pip install 'spacy-hashembeds[report]'."
-        ) from e
-    return Figure
+    extra = "'spacy-hashembeds[report]'"
+    return import_extra("matplotlib.figure", "Charts need matplotlib", extra).Figure
 
 
 def check_chart(path: str | Path) -> None:

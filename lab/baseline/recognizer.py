@@ -12,6 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import biluo_tags_to_spans, iob_to_biluo
 
+from ..extras import import_extra
 from .features import list_features
 
 #: The name of the component.
@@ -153,11 +154,5 @@ def train(trainer: Any, path: Path, *, c1: float, c2: float, iterations: int) ->
 
 def import_crfsuite() -> Any:
     """Import python-crfsuite, or raise an ImportError that says how to install it."""
-    try:
-        import pycrfsuite
-    except ImportError as e:
-        raise ImportError(
-            "The baseline needs python-crfsuite, which the lab requires: pip install "
-            "-r lab/requirements.txt."
-        ) from e
-    return pycrfsuite
+    purpose = "The baseline needs python-crfsuite, which the lab requires"
+    return import_extra("pycrfsuite", purpose, "-r lab/requirements.txt")

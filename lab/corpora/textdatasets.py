@@ -27,8 +27,8 @@ DEV_EVERY = 20
 _SMALL = {"train": 1250, "dev": 150, "test": 500}
 
 _BY_HAND = (
-    "It can't be fetched for you: docs/textcat.md of spacy-hashembeds says where it "
-    "was published"
+    "It can't be fetched for you: docs/{}.md of spacy-hashembeds says where it was "
+    "published"
 )
 
 
@@ -69,7 +69,7 @@ def _make_dataset(name: str) -> Dataset:
         files=tuple(f"{name}/{file}" for file in names),
         split=partial(_split_published, layout),
         task=TEXTCAT,
-        remedy=FETCH if name == "ag_news" else _BY_HAND,
+        remedy=FETCH if name == "ag_news" else _BY_HAND.format("textcat"),
     )
 
 
@@ -87,11 +87,6 @@ TEXT_DATASETS = (
 #: of the published test sets are kept back, so that papers have results on these too.
 _DEV = {"test": "dev.tsv"}
 _DEV_OF_MNLI = {"test": "dev_matched.tsv", "test_mismatched": "dev_mismatched.tsv"}
-
-_GLUE_BY_HAND = (
-    "It can't be fetched for you: docs/glue.md of spacy-hashembeds says where it was "
-    "published"
-)
 
 
 def _split_glue(task: str, tests: tuple[str, ...], paths: list[Path]) -> Splits:
@@ -111,7 +106,7 @@ def _make_glue_dataset(task: str) -> Dataset:
         files=tuple(f"{folder}/{file}" for file in ("train.tsv", *tests.values())),
         split=partial(_split_glue, task, tuple(tests)),
         task=TEXTCAT,
-        remedy=_GLUE_BY_HAND,
+        remedy=_BY_HAND.format("glue"),
     )
 
 

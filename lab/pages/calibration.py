@@ -11,7 +11,6 @@ FOLDER the table alone is filled.
 """
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -31,8 +30,8 @@ from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.reliability import measure_calibration
 from spacy_hashembeds.loading import load_trained
 
-from .markdown import read_measured, save, to_markdown
-from .misspellings import find_models, name_trial, update
+from .markdown import to_markdown
+from .misspellings import find_models, name_trial, record
 from .results import CORPORA, fill_all
 
 PAGE = Path(__file__).parents[2] / "docs" / "ner.md"
@@ -193,9 +192,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     folder = parser.parse_args().folder
-    rows = read_measured(CALIBRATION)
-    for row in measure(folder) if folder else ():
-        rows = update(rows, [row])
-        save(rows, CALIBRATION)  # at once, as a run is long
-        sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
+    rows = record(measure(folder) if folder else (), CALIBRATION)
     fill_all({PAGE: {"calibration": make_table(rows)}})

@@ -11,7 +11,7 @@ seen or unseen by their words before they were misspelt.
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +101,17 @@ def update(
     return [both[key] for key in sorted(both)]
 
 
+def record(measured: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
+    """Save measurements, in the place of old ones of the same pipelines; give all."""
+    rows = read_measured(path) if path.exists() else []
+    for row in measured:
+        rows = update(rows, [row])
+        save(rows, path)  # at once, as a run is long
+        sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
+    return rows
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
-    rows = read_measured(MISSPELLINGS) if MISSPELLINGS.exists() else []
-    for row in measure(folder):
-        rows = update(rows, [row])
-        save(rows, MISSPELLINGS)  # at once, as a run is long
-    sys.stdout.write(f"Saved the scores of {len(rows)} pipelines to {MISSPELLINGS}\n")
+    record(measure(parser.parse_args().folder), MISSPELLINGS)

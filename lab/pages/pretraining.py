@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from lab.figures import import_figure
+from lab.figures import make_panels
 
 FOLDER = Path(__file__).with_name("pretraining")
 PICTURE = Path(__file__).parents[2] / "docs" / "pretraining.png"
@@ -61,8 +61,7 @@ def read_curves(folder: Path = FOLDER) -> dict[str, Curve]:
 
 def draw_curves(curves: Mapping[str, Curve], path: Path = PICTURE) -> None:
     """Draw the loss by how many words have been seen."""
-    figure = import_figure()(figsize=(5.2, 3.6), layout="constrained")
-    panel = figure.subplots()
+    figure, (panel,) = make_panels(1, 1, 5.2, 3.6)
     for (name, curve), color in zip(curves.items(), COLORS, strict=False):
         words, losses = zip(*_drop_short(curve), strict=True)
         shown = NAMES.get(name, name)

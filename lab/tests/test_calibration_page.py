@@ -8,6 +8,7 @@ import pytest
 from spacy.tokens import DocBin
 
 from lab.pages import calibration as script
+from lab.pages.markdown import read_measured
 from lab.pages.results import fill
 from spacy_hashembeds.components.decoding import BIASES
 from spacy_hashembeds.components.platt import calibrate, fit_calibration
@@ -19,7 +20,7 @@ TRIAL = ("wnut17", "subword_token_ner", "joined")
 
 
 def test_the_table_of_the_page_is_that_of_the_measurements():
-    rows = script.read_measured(script.CALIBRATION)
+    rows = read_measured(script.CALIBRATION)
     text = fill(script.PAGE, {"calibration": script.make_table(rows)})
     assert text == script.PAGE.read_text(encoding="utf8")
 

@@ -65,9 +65,10 @@ def test_new_scores_take_the_place_of_old_ones(tmp_path):
         return {**names, "seed": seed, "scores": score}
 
     old = [make("tenth", 0, 1), make("equal", 1, 2)]
-    rows = script.update(old, [make("equal", 0, 3), make("equal", 1, 4)])
+    path = tmp_path / "rows.json"
+    assert script.record(old, path) == old[::-1]
+    rows = script.record([make("equal", 0, 3), make("equal", 1, 4)], path)
     assert rows == [make("equal", 0, 3), make("equal", 1, 4), make("tenth", 0, 1)]
-    script.save(rows, tmp_path / "rows.json")
-    text = (tmp_path / "rows.json").read_text(encoding="utf8")
+    text = path.read_text(encoding="utf8")
     assert json.loads(text) == rows
     assert len(text.splitlines()) == 2 + len(rows)

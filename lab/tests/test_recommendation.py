@@ -5,7 +5,8 @@ from statistics import fmean
 
 import pytest
 
-from lab.pages import calibration
+from lab.pages.calibration import CALIBRATION
+from lab.pages.markdown import read_measured
 from lab.papers.paper import read_paper
 from lab.trials.results import Groups, TrialKey, read_results
 from spacy_hashembeds.analysis import recommendation
@@ -91,7 +92,7 @@ def test_what_pretraining_is_worth_is_what_was_measured():
 
 
 def test_what_calibration_is_worth_is_what_was_measured():
-    measured = calibration.read_measured(calibration.CALIBRATION)
+    measured = read_measured(CALIBRATION)
     said = recommendation.CALIBRATION
     for dataset in DATASETS:
         rows = [row for row in measured if row["dataset"] == dataset]

@@ -15,6 +15,7 @@ from threading import Event
 from time import monotonic
 from typing import Any, NamedTuple
 
+from ..extras import import_extra
 from .processes import kill_session, run_command
 from .recorded import read_recorded
 from .run_trial import check_config
@@ -207,10 +208,5 @@ def run_on_ray(
 
 def import_ray() -> Any:
     """Import Ray, or raise an ImportError that names the extra."""
-    try:
-        import ray
-    except ImportError as e:
-        raise ImportError(
-            "Sweeps on a cluster need Ray: pip install 'spacy-hashembeds[ray]'."
-        ) from e
-    return ray
+    extra = "'spacy-hashembeds[ray]'"
+    return import_extra("ray", "Sweeps on a cluster need Ray", extra)

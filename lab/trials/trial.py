@@ -14,6 +14,7 @@ from spacy.training.corpus import FILE_TYPE
 from spacy.util import get_package_path, is_package
 from thinc.api import Config
 
+from spacy_hashembeds.checks import check_integers
 from spacy_hashembeds.files import quote
 from spacy_hashembeds.loading import load_config
 
@@ -51,10 +52,7 @@ class Trial:
                     f"'{name}' should be up to 100 letters, digits, '_', '-' and '.', "
                     f"since files are named after it, but is {quote(value)}."
                 )
-        if not 0 <= self.seed < 2**32:
-            raise ValueError(
-                f"'seed' should be from 0 to {2**32 - 1}, but is {self.seed}."
-            )
+        check_integers(0, 2**32 - 1, seed=self.seed)
         if self.gpu_id < -1:
             raise ValueError(
                 f"'gpu_id' should be the number of a GPU, or -1 for the CPU, but is "

@@ -3,12 +3,14 @@
 import errno
 from collections import deque
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from spacy_hashembeds.checks import check_choice, check_integers
 from spacy_hashembeds.corpora.lines import read_lines
 from spacy_hashembeds.files import replacing
+
+from ..extras import import_extra
 
 MODES = ("floret", "fasttext")
 MODELS = ("skipgram", "cbow")
@@ -58,13 +60,14 @@ def train_floret(
     RAISES (OSError): If there is no such text, or not all vectors can be written.
     RAISES (RuntimeError): If training diverges.
     """
-    _check_choice("mode", mode, MODES)
-    _check_choice("model", model, MODELS)
-    sizes = {"dim": dim, "bucket": bucket, "min_count": min_count, "epochs": epochs}
+    check_choice(MODES, mode=mode)
+    check_choice(MODELS, model=model)
     # floret itself hangs, or ends the process, at some of these
-    for name, value in {**sizes, "neg": neg, "lr": lr, "threads": threads}.items():
-        if not value > 0:
-            raise ValueError(f"'{name}' should be more than 0, but is {value}.")
+    check_integers(1, dim=dim, bucket=bucket, min_count=min_count, epochs=epochs)
+    check_integers(1, neg=neg, threads=threads)
+    check_integers(1, 4, hash_count=hash_count)
+    if not lr > 0:
+        raise ValueError(f"'lr' should be more than 0, but is {lr}.")
     # spaCy takes shorter ones otherwise than floret does
     least = 2 if mode == "floret" else 0
     if not least <= minn <= maxn:
@@ -72,8 +75,6 @@ def train_floret(
             f"'minn' should be from {least} to 'maxn' in mode {mode}, but they are "
             f"{minn} and {maxn}. For most alphabets take 4 and 5, for Korean 2 and 3."
         )
-    if not 1 <= hash_count <= 4:
-        raise ValueError(f"'hash_count' should be from 1 to 4, but is {hash_count}.")
     if not text.is_file():
         raise FileNotFoundError(f"There is no file '{text}', which 'text' names.")
     deque(read_lines(text, "utf8"), maxlen=0)  # or it is no UTF-8
@@ -129,20 +130,9 @@ def _check_complete(path: Path, rows: int) -> None:
         )
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(
-            f"'{name}' should be {' or '.join(choices)}, but is {value!r}."
-        )
-
-
 def _train(text: Path, **settings: Any) -> Any:
-    try:
-        floret = import_module("floret")
-    except ImportError as e:
-        raise ImportError(
-            "Training vectors needs floret: pip install 'spacy-hashembeds[floret]'."
-        ) from e
+    extra = "'spacy-hashembeds[floret]'"
+    floret = import_extra("floret", "Training vectors needs floret", extra)
     try:
         return floret.train_unsupervised(str(text), **settings)
     except ValueError as e:

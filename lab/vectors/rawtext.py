@@ -14,7 +14,7 @@ from spacy.vocab import Vocab
 
 from lab.corpora.dataset import FETCH
 from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.corpora.lines import fail
+from spacy_hashembeds.corpora.lines import decode_lines
 from spacy_hashembeds.corpora.splits import SEED
 from spacy_hashembeds.files import replacing
 
@@ -84,7 +84,7 @@ def write_raw_text(
         tokenized = (
             tokenize(line, split_contractions=RAW_FILES[path.name])
             for path in paths
-            for line in progress(_read_text(path), path.name)
+            for line in progress(_read_lines(path), path.name)
         )
         texts = chain(tokenized, *map(read_added, added))
         for words in filter(None, texts):
@@ -145,15 +145,6 @@ def _join(words: Iterable[str]) -> str:
     return "".join("".join(words).split())
 
 
-def _read_text(path: Path) -> Iterator[str]:
-    # Not `read_lines`, since YouTube's comments hold carriage returns: white space.
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            if b"\0" in raw:
-                fail(
-                    path, number, "NUL characters, as in a damaged file; expected text"
-                )
-            try:
-                yield raw.decode("utf-8-sig" if number == 1 else "utf8")
-            except UnicodeError as err:
-                fail(path, number, f"not UTF-8 text ({err})")
+def _read_lines(path: Path) -> Iterator[str]:
+    # not `read_lines`: YouTube's comments hold carriage returns, which are white space
+    return (line for _, line in decode_lines(path, "UTF-8"))

@@ -73,8 +73,6 @@ def test_other_corpora_have_their_own_columns(
         ('"5","a","b"\n', r":1: expected the number of a class, from 1 to 4.*got '5'"),
         ('"²","a","b"\n', r":1: expected the number of a class.*got '²'"),
         ('"x","a","b"\n', r":1: expected the number of a class.*got 'x'"),
-        ('"1","a","b"\n\n"1","a","b\nc\n', r":3: the row that begins here is no CSV"),
-        ("", r"test\.csv: expected rows of CSV, but the file is empty"),
     ],
 )
 def test_errors_name_file_and_line(text: str, message: str, ag_news: Path):

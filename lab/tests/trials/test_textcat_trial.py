@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -131,8 +132,8 @@ def test_the_command_compares_them(trial, metrics, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_split_may_be_a_folder_of_files(tmp_path):
-    trial = write_project(tmp_path)
+def test_a_split_may_be_a_folder_of_files(trial, tmp_path, monkeypatch):
+    trained, trial = trial.output / "model-best", write_project(tmp_path)
     train = trial.corpus["train"]
     for path in (train, trial.corpus["test"]):
         path.unlink()
@@ -143,6 +144,11 @@ def test_a_split_may_be_a_folder_of_files(tmp_path):
         plan_sweep([replace(trial, embedder="textcat_none")])  # but a corpus
     write(train / "0000.spacy", make_docs(TRAIN[:5]))
     write(tmp_path / "corpus/texts/test.spacy/0000.spacy", make_docs(TEST))
+
+    def copy(command, log, **settings) -> None:
+        shutil.copytree(trained, trial.output / "model-best")
+
+    monkeypatch.setattr(run_module, "run_command", copy)
     metrics, _ = run_trial(trial)
     assert metrics["scores"]["test"]["cats_support"] == len(TEST)
     data = b"".join((train / f"000{i}.spacy").read_bytes() for i in range(2))

@@ -404,8 +404,8 @@ def test_the_language_of_an_own_corpus_must_be_said(project, training):
         ({"overrides": {"training.seed": 1}}, "sets training.seed: give 'seed'"),
         ({"overrides": {"paths.dev": "x"}}, "sets paths.dev: give another 'dataset'"),
         ({"overrides": {"corpora.train.path": "x"}}, "give another 'dataset'"),
-        ({"seed": -1}, r"should be from 0 to 4294967295, but is -1\."),
-        ({"seed": 2**32}, r"should be from 0 to 4294967295, but is 4294967296\."),
+        ({"seed": -1}, r"should be 0 to 4294967295, but is -1\."),
+        ({"seed": 2**32}, r"should be 0 to 4294967295, but is 4294967296\."),
         ({"gpu_id": -2}, r"'gpu_id' should be .* but is -2\."),
     ],
 )
