@@ -35,7 +35,6 @@ from benchmarks.timing import Schedule
 from spacy_hashembeds.kernels import compiled
 from tests.kernels.paths import KERNELS, needs_kernels
 from tests.left_out import NO_FASTAPI
-from tests.test_import import check_import_without_unix
 from tests.toy_classifiers import save_texts
 
 ONCE = Schedule(blocks=1, rounds=1)
@@ -368,7 +367,3 @@ def test_captions_say_what_was_measured_on():
         r"others 0\.90 cores\.$",
         page.make_caption({"machine": BUSY, "disturbances": []}),
     )
-
-
-def test_every_module_can_be_imported_on_windows():
-    check_import_without_unix("benchmarks", "command")

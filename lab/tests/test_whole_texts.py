@@ -50,9 +50,13 @@ def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader():
     shown = script.PIPELINES.keys() - {(script.CRF, "default")}
     assert shown <= {(t.embedder, t.variant) for t in trials}
     lengths = {"sentences": [1], "joined": [*LENGTHS]}
+    groups = read_results(FOLDER)
     for trial in trials:
         if trial.variant in lengths:
             assert trial.overrides["corpora.train.lengths"] == lengths[trial.variant]
+        key = TrialKey(trial.dataset, trial.embedder, trial.variant)
+        for result in groups.get(key, ()):
+            assert result.overrides == trial.overrides
 
 
 def test_differences_are_tested_by_the_deviation_that_trials_have_in_common():
@@ -75,16 +79,3 @@ def test_differences_are_tested_by_the_deviation_that_trials_have_in_common():
     # a third one tells of the deviation, of seeds that differ by nothing less
     groups |= dict([make_trial("joined_halves", 0.5, 0.5, 0.5)])
     assert script._test(groups, "anem", trials, 10, "all")[1] < p_value
-
-
-def test_trials_of_the_page_were_trained_as_the_grid_says():
-    grid = {
-        TrialKey(t.dataset, t.embedder, t.variant): t.overrides
-        for t in read_grid(locate_grid("joined")).expand()
-    }
-    groups = read_results(FOLDER)
-    found = [groups[key] for key in grid.keys() & groups.keys()]
-    assert found
-    for results in found:
-        for result in results:
-            assert result.overrides == grid[result.key]

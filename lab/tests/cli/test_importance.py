@@ -1,5 +1,4 @@
 import json
-import os
 import re
 import sys
 from functools import partial
@@ -10,6 +9,7 @@ import pytest
 import spacy
 
 from lab.importance.importance import list_importance
+from spacy_hashembeds import systems
 from tests.toy_weighted import TEXTS, get_layers, make_pipeline, set_weights
 
 from ..calling import call, check_failure, succeed
@@ -46,22 +46,8 @@ def test_options_choose_what_is_listed(folder, capfd):
     assert (row["values"][0]["name"], row["count"]) == ("coffee", 3)
 
 
-@pytest.fixture
-def piped() -> None:
-    """Standard input that is a pipe with texts."""
-    reader, writer = os.pipe()
-    os.write(writer, "\n".join(TEXTS).encode())
-    os.close(writer)
-    kept = os.dup(0)
-    os.dup2(reader, 0)
-    os.close(reader)
-    yield
-    os.dup2(kept, 0)
-    os.close(kept)
-
-
-@pytest.mark.usefixtures("piped")
-def test_texts_are_read_from_standard_input(folder, capfd):
+def test_texts_are_read_from_standard_input(folder, monkeypatch, capfd):
+    monkeypatch.setattr(systems, "STANDARD_INPUT", folder / "a.txt")
     run(folder / "hashed", "--texts", "-", "--json")
     data = json.loads(capfd.readouterr().out)
     assert (data["texts"], data["tables"][0]["values"]) == (3, 4)

@@ -71,14 +71,6 @@ def get_seeds(plan) -> tuple[list[int], list[int]]:
 # What is done and what is not
 
 
-def test_what_is_done_is_not_run_again(trials):
-    finish(trials[1])
-    assert get_seeds(plan_sweep(trials)) == ([1], [0, 2, 3])
-    for trial in trials:
-        finish(trial)
-    assert get_seeds(plan_sweep(trials)) == ([0, 1, 2, 3], [])
-
-
 def test_corpora_and_pipelines_are_read_once_for_all_seeds(root, monkeypatch):
     """A grid may have thousands."""
     done: list[Any] = []

@@ -19,7 +19,6 @@ from spacy.vocab import Vocab
 
 from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
-from lab.trials import trial as trial_module
 from lab.trials.configs import CONFIGS
 from lab.trials.processes import locked
 from lab.trials.run_trial import check_gpu, run_trial
@@ -233,16 +232,6 @@ def test_only_force_replaces_results_of_other_settings(
     assert len(training.commands) == 1
 
 
-def test_other_versions_are_no_other_settings(project, training, monkeypatch):
-    monkeypatch.setattr(trial_module, "version", lambda package: "0.0.1")
-    trial = make_trial(project)
-    lines: list[str] = []
-    assert run_trial(trial, on_output=lines.append)[1]
-    assert f"versions.numpy was '{version('numpy')}', and is '0.0.1'" in lines[0]
-    assert "python" not in lines[0]
-    assert run_trial(trial)[1] is False
-
-
 def test_vectors_trained_anew_under_their_path_are_other_vectors(project):
     folder = project / "vectors"
     nlp = spacy.blank("en")
@@ -282,9 +271,9 @@ def test_weights_trained_anew_under_their_path_are_other_settings(project):
         identify(make_trial(project, seed=2, **settings))
 
 
-@pytest.mark.parametrize("is_locked", [True, False])
+@pytest.mark.parametrize("is_same", [True, False])
 def test_two_processes_do_not_run_one_trial_at_once(
-    project, training, monkeypatch, is_locked
+    project, training, monkeypatch, is_same
 ):
     """The second waits for the first, and takes its results, if they are the same."""
     trial = make_trial(project)
@@ -297,13 +286,13 @@ def test_two_processes_do_not_run_one_trial_at_once(
         with locked(path, on_wait=on_wait) as lock:
             on_wait()
             trial.metrics.write_bytes(metrics)
-            if not is_locked:
+            if not is_same:
                 change_config(project, None)
             yield lock
 
     monkeypatch.setattr(run_module, "locked", lock_for_long)
     lines: list[str] = []
-    if is_locked:
+    if is_same:
         results = run_trial(trial, on_output=lines.append)
         assert results == (json.loads(metrics), False)
     else:

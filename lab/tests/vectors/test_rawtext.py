@@ -96,15 +96,6 @@ def test_files_are_read_in_order_and_empty_lines_dropped(folder, tmp_path):
     assert (counts.lines, counts.tokens, counts.held_out) == (4, 16, 0)
 
 
-def test_a_byte_order_mark_is_no_token(folder, tmp_path):
-    path = folder / "gurez.10000"
-    path.write_bytes(b"I can't\n")
-    expected = write_raw_text(folder, tmp_path / "text.txt")
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert write_raw_text(folder, tmp_path / "marked.txt") == expected
-    assert "\ufeff" not in (tmp_path / "marked.txt").read_text(encoding="utf8")
-
-
 def test_docs_are_those_lines_in_an_order_that_is_drawn(folder, tmp_path):
     lines = [f"text {letter}, mine" for letter in "abcdefghijklmnopqrstuvwxyz"]
     (folder / "gurez.10000").write_text("\n".join(lines))
