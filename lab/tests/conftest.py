@@ -9,9 +9,11 @@ import pytest
 
 from lab.corpora.datasets import prepare_dataset
 from lab.tests.trial import make_trial
+from lab.trials.results import Groups, read_results
 from lab.trials.run_trial import run_trial
 from tests.configs import CONFIGS
 from tests.conftest import (  # noqa: F401 pytest finds its fixtures here
+    ROOT,
     contractions,
     data_dir,
     forked,
@@ -35,6 +37,12 @@ def prepare_real(data_dir, tmp_path_factory) -> Callable[[str], Path]:  # noqa: 
         return folder
 
     return prepare
+
+
+@pytest.fixture(scope="session")
+def groups() -> Groups:
+    """The trials behind the pages, read once for all tests."""
+    return read_results(ROOT / "lab" / "results")
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def test_the_table_of_the_page_is_that_of_the_measurements():
 
 
 def test_what_balancing_gives_is_what_was_measured():
-    rows = script.read_measured(script.CALIBRATION)
+    rows = read_measured(script.CALIBRATION)
     balanced = [row for row in rows if "balance" in row]
     found = [row["balance"] for row in balanced if row["dataset"] == TRIAL[0]]
     others = [row["balance"] for row in balanced if row["dataset"] != TRIAL[0]]

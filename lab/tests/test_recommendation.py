@@ -1,6 +1,5 @@
 """What `spacy hashembeds config` says of its choices, beside what was measured."""
 
-from functools import cache
 from statistics import fmean
 
 import pytest
@@ -8,16 +7,13 @@ import pytest
 from lab.pages.calibration import CALIBRATION
 from lab.pages.markdown import read_measured
 from lab.papers.paper import read_paper
-from lab.trials.results import Groups, TrialKey, read_results
+from lab.trials.results import Groups, TrialKey
 from spacy_hashembeds.analysis import recommendation
-from tests.conftest import ROOT
 
 HASH, LOOKUP = "multi_hash_embed", "multi_embed"
 RECOMMENDED, SUBWORDS = "multi_embed_token_ner", "subword_token_ner"
 PRETRAINED = "pretrain_recommended"
 DATASETS = ("wnut17", "anem", "conll2002_es", "conll2002_nl")
-
-read_groups = cache(lambda: read_results(ROOT / "lab" / "results"))
 
 
 def read_f1(groups: Groups, key: TrialKey, sentences: int | None) -> dict[int, float]:
@@ -28,6 +24,7 @@ def read_f1(groups: Groups, key: TrialKey, sentences: int | None) -> dict[int, f
 
 
 def check_gain(
+    groups: Groups,
     printed: float,
     dataset: str,
     ours: tuple[str, str],
@@ -36,7 +33,7 @@ def check_gain(
 ) -> int:
     """Check points that one trial gains on another, and say over how many seeds."""
     first, second = (
-        read_f1(read_groups(), TrialKey(dataset, *trials), sentences)
+        read_f1(groups, TrialKey(dataset, *trials), sentences)
         for trials in (ours, theirs)
     )
     seeds = first.keys() & second.keys()
@@ -61,13 +58,13 @@ def name_variant(variant: str, dataset: str) -> str:
         ("ALL", (RECOMMENDED, "_chosen"), (HASH, "")),
     ],
 )
-def test_what_choices_are_worth_is_what_was_measured(points, ours, theirs):
+def test_what_choices_are_worth_is_what_was_measured(groups, points, ours, theirs):
     for dataset, printed in zip(DATASETS, recommendation.POINTS[points], strict=True):
         trials = (
             (embedder, name_variant(variant, dataset))
             for embedder, variant in (ours, theirs)
         )
-        assert check_gain(printed, dataset, *trials) >= recommendation.SEEDS
+        assert check_gain(groups, printed, dataset, *trials) >= recommendation.SEEDS
 
 
 @pytest.mark.parametrize(("name", "sentences"), [("TEXTS", 10), ("SENTENCES", 1)])
@@ -79,16 +76,16 @@ def test_what_choices_are_worth_is_what_was_measured(points, ours, theirs):
     ],
 )
 def test_what_is_gained_on_whole_texts_is_what_was_measured(
-    points, ours, theirs, name, sentences
+    groups, points, ours, theirs, name, sentences
 ):
     every = getattr(recommendation, points)[name]
     for dataset, printed in zip(DATASETS, every, strict=True):
-        check_gain(printed, dataset, ours, theirs, sentences)
+        check_gain(groups, printed, dataset, ours, theirs, sentences)
 
 
-def test_what_pretraining_is_worth_is_what_was_measured():
+def test_what_pretraining_is_worth_is_what_was_measured(groups):
     trials = (PRETRAINED, "pretrained2400"), (RECOMMENDED, "depth4")
-    check_gain(recommendation.PRETRAINED_POINTS, "wnut17", *trials)
+    check_gain(groups, recommendation.PRETRAINED_POINTS, "wnut17", *trials)
 
 
 def test_what_calibration_is_worth_is_what_was_measured():

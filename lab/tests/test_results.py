@@ -15,10 +15,9 @@ from lab.papers.page import make_page, write_page
 from lab.trials.results import (
     ABLATION,
     ATTENTION,
-    Groups,
+    Result,
     TrialKey,
     estimate_score,
-    read_results,
     select_task,
 )
 from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
@@ -30,22 +29,19 @@ PAGE = ROOT / "docs" / "results.md"
 FOLDER = ROOT / "lab" / "results"
 
 
-def test_the_tables_of_the_pages_are_those_of_the_trials():
+def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
     measured = map(script.read_measured, (script.PAIRS, script.MISSPELLINGS))
-    for page, tables in script.make_tables(read_results(FOLDER), *measured).items():
+    for page, tables in script.make_tables(groups, *measured).items():
         assert script.fill(page, tables) == page.read_text(encoding="utf8")
 
 
-def test_the_p_values_of_the_page_are_those_of_the_counts():
+def test_the_p_values_of_the_page_are_those_of_the_counts(groups):
     pairs = import_module("lab.pages.pairs")
-    assert pairs.compare_pairs(read_results(FOLDER)) == script.read_measured(
-        script.PAIRS
-    )
+    assert pairs.compare_pairs(groups) == script.read_measured(script.PAIRS)
 
 
-def test_the_pipelines_that_evaluate_compares_are_those_of_the_counts():
+def test_the_pipelines_that_evaluate_compares_are_those_of_the_counts(groups):
     pairs = import_module("lab.pages.pairs")
-    groups = read_results(FOLDER)
     ours, theirs = (
         pairs.read_counts(groups[TrialKey("wnut17", embedder, "steps2400")])[0]
         for embedder in ("multi_embed", "multi_hash_embed")
@@ -60,11 +56,6 @@ def test_the_pipelines_that_evaluate_compares_are_those_of_the_counts():
         row = f"{score:.2f} {other:.2f} {score - other:+.2f} {low:.1f}..{high:.1f}"
         expected = ["All", key.upper(), *row.split(), f"{tested.p_value:.4f}"]
         assert expected in shown
-
-
-def read_entities() -> Groups:
-    """The trials that were scored on entities."""
-    return select_task(read_results(FOLDER), NER)
 
 
 #: Corpora of which the page says what parts of the recommended pipeline gain.
@@ -148,8 +139,7 @@ def test_the_page_says_how_many_tests_there_are():
     assert f"for all {n_tests} tests of their kind" in PAGE.read_text(encoding="utf8")
 
 
-def test_what_is_said_of_the_baseline_is_so():
-    groups = read_results(FOLDER)
+def test_what_is_said_of_the_baseline_is_so(groups):
     said = " ".join(PAGE.read_text(encoding="utf8").split()).split("A [CRF]")[1]
 
     def is_below(dataset: str, other: str, first: str = "crf/default") -> float:
@@ -168,8 +158,8 @@ def test_what_is_said_of_the_baseline_is_so():
     assert f"the pipeline {found}" in said
 
 
-def test_what_the_page_names_was_trained():
-    trained = {"/".join(key[1:]) for key in read_results(FOLDER)}
+def test_what_the_page_names_was_trained(groups):
+    trained = {"/".join(key[1:]) for key in groups}
     parts = script.PLAN["differences"]
     paired = {trials for part in parts for trials in part["pair"]}
     tables = [script.LADDER, *script.TABLES.values()]
@@ -183,21 +173,21 @@ def test_a_page_without_a_place_for_a_table_is_refused(tmp_path):
         script.fill(tmp_path / "page.md", {"trials": "| a |"})
 
 
-def make_seeds(*f1: float, **key: str) -> dict[TrialKey, list[Any]]:
-    """Trials with so many seeds, of these scores."""
-    result = next(iter(read_entities().values()))[0]
+def make_seeds(result: Result, *f1: float, **key: str) -> dict[TrialKey, list[Result]]:
+    """Trials like one that was run, with so many seeds, of these scores."""
     key = {"dataset": "wnut17", "variant": "steps2400", **key}
     scores: list[Mapping[str, Any]] = [{"test": {"ents_f": value}} for value in f1]
     results = [replace(result, seed=i, scores=s) for i, s in enumerate(scores)]
     return {TrialKey(**key): results}
 
 
-def test_the_ladder_says_seeds_where_they_are_not_as_many_as_usual():
-    groups = make_seeds(0.1, 0.2, 0.3, embedder=HASH)
-    groups |= make_seeds(*[0.2] * 7, dataset="anem", embedder=HASH)
-    groups |= make_seeds(0.4, dataset="archaeology", embedder=HASH)
-    (size,) = {r.bytes_on_disk / 1e6 for of in groups.values() for r in of}
-    lines = script.make_ladder(groups).splitlines()
+def test_the_ladder_says_seeds_where_they_are_not_as_many_as_usual(groups):
+    result = next(iter(groups.values()))[0]
+    seeds = make_seeds(result, 0.1, 0.2, 0.3, embedder=HASH)
+    seeds |= make_seeds(result, *[0.2] * 7, dataset="anem", embedder=HASH)
+    seeds |= make_seeds(result, 0.4, dataset="archaeology", embedder=HASH)
+    (size,) = {r.bytes_on_disk / 1e6 for of in seeds.values() for r in of}
+    lines = script.make_ladder(seeds).splitlines()
     found = {row[0]: row[1:] for row in (line[2:-2].split(" | ") for line in lines)}
     cells = ["20.0 (3)", "20.0", "", "", "40.0 (1)", f"{size:.1f}"]
     assert found["spaCy's tables, `ner`"] == cells
@@ -219,8 +209,7 @@ def test_deviations_in_common_are_of_all_seeds_from_their_means():
     assert script.pool_deviations(samples) == pytest.approx((16e-4 / 3) ** 0.5)
 
 
-def test_means_have_to_be_apart_by_t_of_the_deviation_in_common():
-    groups = read_results(FOLDER)
+def test_means_have_to_be_apart_by_t_of_the_deviation_in_common(groups):
     page = " ".join(PAGE.read_text(encoding="utf8").split())
     (said,) = re.findall(
         r"by (\d) deviations with one seed each, (.*?) with five", page
@@ -236,20 +225,20 @@ def test_means_have_to_be_apart_by_t_of_the_deviation_in_common():
         assert factors == pytest.approx(expected, abs=0.16)
 
 
-def test_every_file_is_a_table_or_beside_the_results():
+def test_every_file_is_a_table_or_beside_the_results(groups):
     paths = {path for path in FOLDER.rglob("*") if path.is_file()}
-    tables = {FOLDER / f"{key.dataset}.jsonl" for key in read_results(FOLDER)}
+    tables = {FOLDER / f"{key.dataset}.jsonl" for key in groups}
     assert {path.name for path in paths - tables} == {ABLATION, ATTENTION}
 
 
-def test_the_report_is_filled_from_them(tmp_path):
+def test_the_report_is_filled_from_them(groups, tmp_path):
     report = make_page(FOLDER)
     write_page(report, tmp_path / "report.html")
-    assert report.n_results == sum(map(len, read_entities().values()))
+    assert report.n_results == sum(map(len, select_task(groups, NER).values()))
     assert "CoNLL nl" in (tmp_path / "report.html").read_text(encoding="utf8")
 
 
-def test_the_ladder_is_drawn_with_a_rung_for_each_row(monkeypatch):
+def test_the_ladder_is_drawn_with_a_rung_for_each_row(groups, monkeypatch):
     ladder = import_module("lab.pages.ladder")
     drawn = {}
     draw_panel = ladder._draw_panel
@@ -260,7 +249,7 @@ def test_the_ladder_is_drawn_with_a_rung_for_each_row(monkeypatch):
             drawn.update({len(drawn): panel}) or draw_panel(panel, rungs)
         ),
     )
-    assert ladder.draw_ladder(read_results(FOLDER)).startswith(b"\x89PNG")
+    assert ladder.draw_ladder(groups).startswith(b"\x89PNG")
     wnut, anem, *_ = drawn.values()
     labels = [label.get_text() for label in wnut.get_yticklabels()]
     names = script.LADDER["rows"].values()

@@ -9,19 +9,18 @@ from lab.pages import whole_texts as script
 from lab.pages.results import fill
 from lab.trials.configs import locate_grid
 from lab.trials.grid import read_grid
-from lab.trials.results import TrialKey, read_results
+from lab.trials.results import TrialKey
 from spacy_hashembeds.corpora.joined import LENGTHS
-from tests.conftest import ROOT
-
-FOLDER = ROOT / "lab" / "results"
 
 
-def test_the_tables_of_the_pages_are_those_of_the_trials():
-    for page, tables in script.make_tables(read_results(FOLDER)).items():
+def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
+    for page, tables in script.make_tables(groups).items():
         assert fill(page, tables) == page.read_text(encoding="utf8")
 
 
-def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(monkeypatch):
+def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(
+    groups, monkeypatch
+):
     drawn = []
     draw_panel = script._draw_panel
     monkeypatch.setattr(
@@ -29,7 +28,6 @@ def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(monkeypat
         "_draw_panel",
         lambda panel, scores: (drawn.append(panel), draw_panel(panel, scores)),
     )
-    groups = read_results(FOLDER)
     assert script.draw(groups).startswith(b"\x89PNG")
     found = {
         script.CORPORA[dataset]: set(scores)
@@ -45,12 +43,13 @@ def test_each_pipeline_is_drawn_for_each_corpus_that_it_was_trained_on(monkeypat
     assert heights == pytest.approx(heights[:1] * len(heights))
 
 
-def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader():
+def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader(
+    groups,
+):
     trials = read_grid(locate_grid("joined")).expand()
     shown = script.PIPELINES.keys() - {(script.CRF, "default")}
     assert shown <= {(t.embedder, t.variant) for t in trials}
     lengths = {"sentences": [1], "joined": [*LENGTHS]}
-    groups = read_results(FOLDER)
     for trial in trials:
         if trial.variant in lengths:
             assert trial.overrides["corpora.train.lengths"] == lengths[trial.variant]
