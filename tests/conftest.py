@@ -4,12 +4,14 @@ import importlib.util
 import multiprocessing
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from catalogue import Registry
 from hypothesis import settings
 from spacy.lang.en import English
 from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
@@ -39,6 +41,14 @@ ROOT = Path(__file__).parent.parent
 def one_round() -> None:
     """Time pipelines once: more rounds steady a median, which no test looks at."""
     measure_speeds.__kwdefaults__["rounds"] = 1
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cached_entry_points() -> None:
+    """Look for each group of entry points once: pipelines load in two thirds of the
+    time.
+    """
+    Registry._get_entry_points = cache(Registry._get_entry_points)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -84,12 +94,17 @@ def tiny_corpus(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def forked() -> Iterator[None]:
-    """Have processes forked, which no longer is the default everywhere."""
+def start_method() -> Iterator[Callable[[str], None]]:
+    """Sets how processes are started."""
     before = multiprocessing.get_start_method()
-    multiprocessing.set_start_method("fork", force=True)
-    yield
+    yield partial(multiprocessing.set_start_method, force=True)
     multiprocessing.set_start_method(before, force=True)
+
+
+@pytest.fixture
+def forked(start_method) -> None:
+    """Have processes forked, which no longer is the default everywhere."""
+    start_method("fork")
 
 
 @pytest.fixture

@@ -10,9 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
+from multiprocessing import Process
 from pathlib import Path
+from runpy import run_path
 from types import ModuleType
 from typing import Any
 
@@ -52,33 +55,24 @@ def model(tmp_path) -> Path:
     return tmp_path / "model"
 
 
-#: Has the system kill what works in the recipe for one machine.
-KILL_WORKERS = """
-import os, signal, one_machine
-def work(*args):
-    os.kill(os.getpid(), signal.SIGKILL)
-one_machine.work = work
-one_machine.main()
-"""
-
-
-def run(name: str, *args: str | Path, fails: bool = False, code: str = "") -> str:
-    """Run a recipe, or code around it, as a process of its own, elsewhere."""
-    script = ["-c", code] if code else [str(FOLDER / f"{name}.py")]
-    command = [sys.executable, *script, *map(str, args)]
-    path = os.pathsep.join(map(str, (FOLDER, ROOT)))
-    env = {**os.environ, "PYTHONPATH": path, "RAY_worker_niceness": "0"}
-    env["SPARK_LOCAL_IP"] = "127.0.0.1"
+def run_alone(name: str, *args: Path) -> str:
+    """Run a recipe that fails as a process of its own, elsewhere."""
+    env = {
+        "PYTHONPATH": os.pathsep.join(map(str, (FOLDER, ROOT))),
+        "RAY_OVERRIDE_RESOURCES": '{"CPU": 1}',
+        "RAY_worker_niceness": "0",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     done = subprocess.run(
-        command,
+        [sys.executable, FOLDER / f"{name}.py", *args],
         check=False,
         capture_output=True,
         text=True,
-        cwd=Path(args[0]).parent,
-        env=env,
+        cwd=args[0].parent,
+        env=os.environ | env,
     )
-    assert (done.returncode != 0) == fails, done.stderr[-5000:]
-    return done.stdout + done.stderr * fails
+    assert done.returncode != 0, done.stderr[-5000:]
+    return done.stdout + done.stderr
 
 
 def check_rows(found: list[dict[str, Any]], prefix: str = "") -> None:
@@ -132,40 +126,66 @@ def test_lines_are_numbered_as_files_have_them(recipe, model, tmp_path):
     assert rows[2]["error"].startswith("UnicodeDecodeError: 'utf-8' codec can't decode")
 
 
+@pytest.fixture
+def run_here(recipe, monkeypatch) -> Any:
+    """Runs a recipe for one machine as a command, in this process."""
+
+    def run(name: str, *args: str | Path) -> None:
+        monkeypatch.setattr(sys, "argv", [name, *map(str, args)])
+        run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+
+    return run
+
+
+@pytest.fixture
+def texts(tmp_path) -> Path:
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS))
+    return path
+
+
 @pytest.mark.parametrize("output", ["texts.txt", "link", "folder"])
 def test_one_machine_replaces_nothing_but_its_own_output(
-    recipe, tmp_path, output, monkeypatch, capsys
+    run_here, texts, output, capsys
 ):
-    texts = tmp_path / "texts.txt"
-    texts.write_text("Anna")
-    (tmp_path / "link").symlink_to(texts)
-    (tmp_path / "folder").mkdir()
-    command = ["one_machine.py", "model", str(texts), str(tmp_path / output)]
-    monkeypatch.setattr(sys, "argv", command)
+    before = texts.read_text()
+    (texts.parent / "link").symlink_to(texts)
+    (texts.parent / "folder").mkdir()
     with pytest.raises(SystemExit):
-        recipe("one_machine").main()
+        run_here("one_machine", "model", texts, texts.parent / output)
     assert "can't be replaced by entities" in capsys.readouterr().err
-    assert texts.read_text() == "Anna"
+    assert texts.read_text() == before
 
 
-@pytest.mark.slow
-def test_one_machine_fails_where_a_process_is_killed(model, tmp_path):
-    texts, output = tmp_path / "texts.txt", tmp_path / "rows.jsonl"
-    texts.write_text("Anna")
-    said = run("one_machine", model, texts, output, fails=True, code=KILL_WORKERS)
-    assert "terminated abruptly" in said
+def kill_worker(*args: Any) -> None:
+    """Have the system kill the process that works."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+FORKED = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+@FORKED
+@pytest.mark.usefixtures("forked")
+def test_one_machine_fails_where_a_process_is_killed(recipe, model, texts, monkeypatch):
+    output = texts.with_name("rows.jsonl")
+    one_machine = recipe("one_machine")
+    monkeypatch.setattr(one_machine, "work", kill_worker)
+    monkeypatch.setattr(sys, "argv", ["one_machine", *map(str, (model, texts, output))])
+    with pytest.raises(BrokenProcessPool, match="terminated abruptly"):
+        one_machine.main()
     assert not output.exists()
-    assert not list(tmp_path.glob(".*"))
+    assert not list(texts.parent.glob(".*"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("options", ["--processes 1", "--processes 2"])
-def test_one_machine(model, tmp_path, options):
-    texts, output = tmp_path / "texts.txt", tmp_path / "rows.jsonl"
-    texts.write_text("\n".join(TEXTS))
-    run("one_machine", model, texts, output, *options.split())
+@FORKED
+@pytest.mark.usefixtures("forked")
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_one_machine(run_here, model, texts, processes):
+    output = texts.with_name("rows.jsonl")
+    run_here("one_machine", model, texts, output, "--processes", processes)
     check_rows([json.loads(line) for line in output.read_text().splitlines()])
-    assert not list(tmp_path.glob(".*"))
+    assert not list(texts.parent.glob(".*"))
 
 
 def write_parquet(path: Path) -> None:
@@ -198,7 +218,7 @@ def test_ray_data(model, parts, tmp_path):
     shutil.copy(parts / "a.txt", out / "c.txt.entities.parquet")  # is not done again
     (parts / ".hidden.txt").write_text("Anna")
     (parts / "d.parquet").write_bytes(b"PAR1")
-    said = run("ray_entities", model, parts, out, fails=True)
+    said = run_alone("ray_entities", model, parts, out)
     assert "d.parquet: can't be read" in said
     assert "a.txt: 4 texts, 1 failed" in said
     assert "c.txt:" not in said
@@ -219,8 +239,8 @@ def test_spark(model, parts, tmp_path):
     (out / "d").mkdir(parents=True)
     (out / "d" / "_SUCCESS").touch()
     (parts / "a.parquet").write_bytes(b"PAR1")
-    assert "a.parquet: " in run("spark_entities", model, parts, out, fails=True)
-    assert "no Parquet files" in run("spark_entities", model, out, parts, fails=True)
+    assert "a.parquet: " in run_alone("spark_entities", model, parts, out)
+    assert "no Parquet files" in run_alone("spark_entities", model, out, parts)
     check_rows(read_parquet(out / "b"), "t")
     assert [path.name for path in (out / "d").iterdir()] == ["_SUCCESS"]
 
@@ -367,21 +387,24 @@ def test_nothing_is_done_for_clients_that_have_gone(service, monkeypatch):
     assert [text for batch in batches for text in batch] == ["b"]
 
 
-@pytest.mark.slow
+@FORKED
+@pytest.mark.usefixtures("service", "forked")
 @pytest.mark.parametrize("killed", ["worker", "parent"])
-def test_a_service_ends_as_a_whole(service, model, killed):
+def test_a_service_ends_as_a_whole(monkeypatch, killed):
     with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "PORT": str(port)}
-    command = [sys.executable, str(FOLDER / "service.py")]
-    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE) as process:
-        try:
-            workers = wait_for(lambda: find_children(process.pid))
-            os.kill(workers[0] if killed == "worker" else process.pid, signal.SIGKILL)
-            assert process.wait(60) == (1 if killed == "worker" else -signal.SIGKILL)
-            wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
-        finally:
-            process.kill()  # or it is waited for without end
+        monkeypatch.setenv("PORT", str(found.getsockname()[1]))
+    script = str(FOLDER / "service.py")
+    process = Process(target=run_path, args=[script], kwargs={"run_name": "__main__"})
+    process.start()
+    assert process.pid is not None
+    try:
+        workers = wait_for(lambda: find_children(process.pid))
+        os.kill(workers[0] if killed == "worker" else process.pid, signal.SIGKILL)
+        process.join(60)
+        assert process.exitcode == (1 if killed == "worker" else -signal.SIGKILL)
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+    finally:
+        process.kill()
 
 
 def find_children(pid: int) -> list[int]:

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spacy_hashembeds.acceleration import accelerate as accelerate_module
+from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.kernels.convolution import find_instructions
 from spacy_hashembeds.layers import windowencoder
 
@@ -25,6 +27,13 @@ def saved(tmp_path_factory) -> Callable[[str], Path]:
         return root / name
 
     return save
+
+
+@pytest.fixture(autouse=True)
+def untimed(monkeypatch) -> None:
+    """Have pipelines not loaded anew to be timed, as tests of the command have them."""
+    speeds = dict.fromkeys(("before", "after"), Speed(1.0, (1.0, 1.0)))
+    monkeypatch.setattr(accelerate_module, "measure_speeds", lambda *_, **__: speeds)
 
 
 @pytest.fixture

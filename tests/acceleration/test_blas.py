@@ -1,11 +1,10 @@
 """The choice of a BLAS: what is measured, what is moved, and that results stay."""
 
 import ctypes
-import multiprocessing
 import os
+import pickle
 import signal
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, count
 from unittest.mock import Mock
@@ -15,7 +14,6 @@ import pytest
 import spacy
 from numpy.testing import assert_allclose
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import load_model_from_config
 from thinc.api import (
@@ -133,7 +131,7 @@ def test_sums_of_rows_in_c_take_numpys_blas(rows, monkeypatch):
 
 
 @needs_kernels
-@pytest.mark.parametrize("n_docs", [1, 5000])
+@pytest.mark.parametrize("n_docs", [1, 200])
 def test_a_parser_finds_with_numpys_blas_what_it_finds_with_blis(n_docs, monkeypatch):
     """Of many Docs in parts: OpenBLAS would use more threads for the whole product."""
     monkeypatch.setattr(compiled, "kernels", noted := Noted(KERNELS))
@@ -457,44 +455,9 @@ def test_a_pipeline_that_a_new_thread_loads_changes_no_other_thread(faster, tmp_
     assert get_current_ops() is before
 
 
-class Spy:
-    """Writes into each Doc how many layers of a pipeline were moved."""
-
-    def __init__(self, models: list) -> None:
-        self.models = models
-
-    def __call__(self, doc: Doc) -> Doc:
-        found = [type(node.ops) for model in self.models for node in model.walk()]
-        doc.user_data["moved"] = found.count(blas.NumpyBlasOps)
-        return doc
-
-
-@Language.factory("blas_spy")
-def make_spy(nlp: Language, name: str) -> Spy:
-    return Spy([nlp.get_pipe(other).model for other in ("tok2vec", "ner")])
-
-
-@pytest.fixture
-def _spawned() -> Iterator[None]:
-    """Have processes spawned, which are sent the layers, and forked ones are not."""
-    before = multiprocessing.get_start_method()
-    multiprocessing.set_start_method("spawn", force=True)
-    yield
-    multiprocessing.set_start_method(before, force=True)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_spawned", "faster")
-def test_worker_processes_use_what_the_pipeline_uses():
-    trained, examples = make_pipeline()
-    train(trained, examples)
-    # training leaves behind what can't be pickled, as `spawn` must
-    nlp = make_pipeline()[0].from_bytes(trained.to_bytes())
+def test_layers_that_are_sent_to_other_processes_stay_on_numpys_blas(faster):
+    nlp, _ = make_pipeline()
     blas.use_fastest_blas(nlp)
-    expected = read(nlp)
-    total = len(nodes(nlp))
-    nlp.add_pipe("blas_spy")
-    texts = [text for text, _ in expected]
-    docs = list(nlp.pipe(texts, n_process=2, batch_size=3))
-    assert {doc.user_data["moved"] for doc in docs} == {total}
-    assert [(d.text, [(e.text, e.label_) for e in d.ents]) for d in docs] == expected
+    sent = pickle.loads(pickle.dumps([pipe for _, pipe in nlp.components]))
+    moved = [type(node.ops) for pipe in sent for node in pipe.model.walk()]
+    assert moved == [blas.NumpyBlasOps] * len(nodes(nlp))

@@ -9,8 +9,9 @@ from spacy.language import Language
 from spacy.lookups import Lookups
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
-from thinc.api import Config
+from thinc.api import Config, Linear
 
+from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.components import (
     REPLACEMENTS,
@@ -18,6 +19,7 @@ from spacy_hashembeds.acceleration.components import (
     find_replacements,
     is_tokenizer_replaceable,
 )
+from spacy_hashembeds.acceleration.conversion import find_batch_size
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.components.tokenizer import QuickTokenizer
 
@@ -79,7 +81,7 @@ def test_a_ruler_that_can_not_be_looked_up_stays(rules, places, why):
 def test_a_pipeline_without_layers_is_accelerated_by_its_components():
     nlp = make_pipeline()
     texts = ["mice mice", "mice", ""]
-    done = accelerate(nlp, texts, rounds=1)
+    done = accelerate(nlp, texts)
     components = ["components.ruler", "components.lemmatizer"]
     assert done.converted == [*components, "nlp.tokenizer"]
     new = done.nlp
@@ -90,7 +92,7 @@ def test_a_pipeline_without_layers_is_accelerated_by_its_components():
     for doc, new_doc in zip(nlp.pipe(texts), new.pipe(texts), strict=True):
         assert new_doc.to_json() == doc.to_json()
     with pytest.raises(ValueError, match="has ours already"):
-        accelerate(new, texts, rounds=1)
+        accelerate(new, texts)
 
 
 def test_the_tokenizer_is_replaced_with_what_was_changed_of_it(tmp_path):
@@ -99,8 +101,8 @@ def test_the_tokenizer_is_replaced_with_what_was_changed_of_it(tmp_path):
     nlp.tokenizer.max_cache_size = 7
     nlp.to_disk(tmp_path / "before")
     texts = ["micemice", "mice"]
-    done = accelerate(nlp, texts, rounds=1)
-    accelerate_folder(tmp_path / "before", tmp_path / "after", texts, rounds=1)
+    done = accelerate(nlp, texts)
+    accelerate_folder(tmp_path / "before", tmp_path / "after", texts)
     assert type(nlp.tokenizer) is Tokenizer
     for new in (done.nlp, spacy.load(tmp_path / "after")):
         assert type(new.tokenizer) is QuickTokenizer
@@ -111,7 +113,7 @@ def test_the_tokenizer_is_replaced_with_what_was_changed_of_it(tmp_path):
 def test_another_tokenizer_stays():
     nlp = make_pipeline()
     nlp.tokenizer = lambda text: Doc(nlp.vocab, words=text.split())
-    done = accelerate(nlp, ["mice mice"], rounds=1)
+    done = accelerate(nlp, ["mice mice"])
     assert "nlp.tokenizer" not in done.converted
     assert done.nlp.tokenizer is nlp.tokenizer
     config = nlp.config.copy()
@@ -120,7 +122,7 @@ def test_another_tokenizer_stays():
 
 
 def test_one_edit_takes_them_out():
-    new = accelerate(make_pipeline(), ["mice"], rounds=1).nlp
+    new = accelerate(make_pipeline(), ["mice"]).nlp
     config = new.config.copy()
     config["nlp"]["tokenizer"]["@tokenizers"] = "spacy.Tokenizer.v1"
     for name, factory in (("ruler", "attribute_ruler"), ("lemmatizer", "lemmatizer")):
@@ -133,23 +135,26 @@ def test_one_edit_takes_them_out():
     assert [token.lemma_ for token in stock("mice")] == ["mouse"]
 
 
-@pytest.mark.parametrize(("n_classes", "expected"), [(20, 128), (3000, 87)])
-def test_batches_are_smaller_where_there_are_many_classes(
-    n_classes, expected, tmp_path
+@pytest.mark.parametrize(
+    ("n_classes", "batch_size", "expected"),
+    [(20, 128, None), (3000, 128, 87), (3000, 16, None)],
+)
+def test_batches_should_be_smaller_where_there_are_many_classes(
+    n_classes, batch_size, expected
 ):
     nlp = spacy.blank("en")
-    nlp.batch_size = nlp.config["nlp"]["batch_size"] = 128
+    nlp.batch_size = batch_size
     tagger: Any = nlp.add_pipe("tagger")
-    for i in range(n_classes):
-        tagger.add_label(f"T{i}")
-    nlp.initialize()
-    nlp.to_disk(tmp_path / "before")
-    texts = ["a few words", "and some more of them"] * 30
-    done = accelerate(nlp, texts, rounds=1)
-    assert done.nlp.batch_size == expected
-    assert ("nlp.batch_size" in done.converted) == (expected < 128)
-    assert nlp.batch_size == 128
-    accelerate_folder(tmp_path / "before", tmp_path / "after", texts, rounds=1)
-    assert spacy.load(tmp_path / "after").batch_size == expected
-    nlp.batch_size = 16  # as somebody has set it
-    assert accelerate(nlp, texts, rounds=1).nlp.batch_size == 16
+    tagger.model = Linear(n_classes, 2).initialize()
+    assert find_batch_size(nlp) == expected
+
+
+def test_smaller_batches_are_saved(saved, tmp_path, monkeypatch):
+    monkeypatch.setattr(conversion, "MOST_BYTES", 1)
+    nlp = spacy.load(saved("bare"))
+    done = accelerate(nlp, ["a few words"])
+    accelerate_folder(saved("bare"), tmp_path / "out", ["a few words"])
+    assert "nlp.batch_size" in done.converted
+    for new in (done.nlp, spacy.load(tmp_path / "out")):
+        assert new.batch_size == 1
+    assert nlp.batch_size > 1

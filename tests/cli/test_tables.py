@@ -1,3 +1,4 @@
+import multiprocessing
 from functools import partial
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config, load_model_from_config
 
+from spacy_hashembeds import parts
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.symbols import load_symbols
 from tests.configs import CONFIGS
@@ -112,7 +114,10 @@ def test_errors_are_told_without_a_traceback(corpus, args, message):
     assert not Path("tables.npz").exists()
 
 
-def test_counted_parts_add_up_to_what_is_counted_as_one(corpus):
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_counted_parts_add_up_to_what_is_counted_as_one(corpus, monkeypatch):
+    forked = multiprocessing.get_context("fork")  # which imports nothing
+    monkeypatch.setattr(parts, "get_context", lambda method: forked)
     texts = {"one": "the cat saw it", "two": "The cat 's", "three": "a cat"}
     for name, text in texts.items():
         part = write(Path("corpus") / f"{name}.spacy", text)

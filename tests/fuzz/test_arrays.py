@@ -141,4 +141,4 @@ _READERS = {
     "corpus": _make_corpus,
     "symbols": _make_symbols,
 }
-test_arrays = make_test(_READERS, 1.5)
+test_arrays = make_test(_READERS, 0.5)

@@ -57,4 +57,4 @@ def _make_config(folder: Path) -> Reader:
     )
 
 
-test_configs = make_test({"config": _make_config}, 0.8)
+test_configs = make_test({"config": _make_config}, 0.5)

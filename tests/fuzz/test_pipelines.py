@@ -103,4 +103,4 @@ def _read_pipeline(name: str, part: str, folder: Path) -> Reader:
 
 
 _READERS = {name: partial(_read_pipeline, name, part) for name, part in _SAVED.items()}
-test_pipelines = make_test(_READERS, 0.4)
+test_pipelines = make_test(_READERS, 0.25)

@@ -103,5 +103,5 @@ _READERS: list[tuple[str, Callable, Callable]] = [
     ),
 ]
 test_texts = make_test(
-    {name: partial(make_reader, _FILES, name, *more) for name, *more in _READERS}, 1
+    {name: partial(make_reader, _FILES, name, *more) for name, *more in _READERS}, 0.5
 )
