@@ -268,12 +268,6 @@ def test_files_of_predictions_have_a_column_of_their_own(tmp_path, monkeypatch):
     assert evaluation["comparison"]["all"]["r"]["other"] == 1 / 2
 
 
-@pytest.mark.parametrize("name", ["e.txt", "e", "json", "e.HTML"])
-def test_other_suffixes_are_refused(evaluation, tmp_path, name):
-    with pytest.raises(ValueError, match=r"should end in \.json, \.html or \.md"):
-        evaluation.write(tmp_path / name)
-
-
 def test_a_name_that_is_no_text_can_be_written(nlp, train, tmp_path):
     path = toy_ner.write(tmp_path / "te\udcffst.spacy", toy_ner.make_test_docs())
     evaluation = evaluate(nlp, path, train=train, samples=10)
