@@ -80,7 +80,7 @@ def trained_alone(tiny_corpus, tmp_path_factory):
     folder = tmp_path_factory.mktemp("alone")
     paths = {f"paths.{split}": f"{tiny_corpus}/{split}.spacy" for split in SPLITS}
     configs = NER_CONFIGS + TORCH_CONFIGS * has_torch
-    train_alone(configs, folder, {**paths, "training.max_steps": 2})
+    train_alone(configs, folder, {**paths, "training.max_steps": 1})
     return folder
 
 

@@ -324,16 +324,15 @@ def test_a_body_without_a_length_is_refused(service):
 
 def test_texts_that_arrive_together_are_a_batch(service, monkeypatch):
     """And one of them that fails is the only one that does."""
-    batches = []
     find_rows = service.find_rows
 
-    def find_and_note(nlp: Any, texts: list[str]) -> Any:
-        batches.append(texts)
+    def find_slowly(nlp: Any, texts: list[str]) -> Any:
         time.sleep(0.2)  # while others arrive
         return find_rows(nlp, [TOO_LONG if text == "fail" else text for text in texts])
 
-    monkeypatch.setattr(service, "find_rows", find_and_note)
+    monkeypatch.setattr(service, "find_rows", find_slowly)
     monkeypatch.setattr(service, "MAX_BATCH", 3)
+    batches = note_batches(service, monkeypatch)
     texts = ["a", "b", "fail", "Anna", "c", "d"]
     answers = ask(service, *({"text": text} for text in texts))
     assert [answer.status_code for answer in answers] == [200, 200, 422, 200, 200, 200]

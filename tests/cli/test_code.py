@@ -2,6 +2,7 @@
 
 import pytest
 import spacy
+from spacy.language import Language
 
 from .. import toy_ner
 from ..acceleration import accelerate_pipelines as pipelines
@@ -17,6 +18,15 @@ registry.tokenizers("{name}", func=lambda: lambda nlp: Tokenizer(nlp.vocab))
 """
 
 
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    """A pipeline, to be saved with a tokenizer and a component of that code."""
+    nlp = spacy.blank("xx")
+    pipelines.add(nlp, "tagger", pipelines.tok2vec())
+    pipelines.train(nlp, steps=1).add_pipe("sentencizer")
+    return nlp
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -27,15 +37,12 @@ registry.tokenizers("{name}", func=lambda: lambda nlp: Tokenizer(nlp.vocab))
         "config model --train train.spacy -o out.cfg",
     ],
 )
-def test_code_is_asked_for_and_imported(tmp_path, monkeypatch, command):
+def test_code_is_asked_for_and_imported(tmp_path, monkeypatch, nlp, command):
     monkeypatch.chdir(tmp_path)
     name = "".join(filter(str.isalpha, command))  # they stay for the whole process
     (tmp_path / "code.py").write_text(CODE.format(name=name))
     (tmp_path / "texts.txt").write_text("Anna lives\n")
     toy_ner.write_train(tmp_path / "train.spacy")
-    nlp = spacy.blank("xx")
-    pipelines.add(nlp, "tagger", pipelines.tok2vec())
-    pipelines.train(nlp, steps=1).add_pipe("sentencizer")
     nlp.config["nlp"]["tokenizer"] = {"@tokenizers": name}
     nlp.config["components"]["sentencizer"] = {"factory": name}
     nlp.to_disk(tmp_path / "model")

@@ -139,20 +139,13 @@ def test_it_ends_with_an_error_if_something_is_broken(run, capfd, option):
     assert "Nothing is broken" not in shown
 
 
-@pytest.mark.parametrize("broken", ["version", "entry point", "cupy"])
-def test_what_is_broken_is_found(broken, monkeypatch):
-    gpu = doctor.Gpu("13.0", None, "no driver" if broken == "cupy" else None)
-    errors = {"spacy_callbacks: X": "gone"} if broken == "entry point" else {}
-    versions = [doctor.Version("thinc", "9.0", "<8.4", broken != "version")]
+def test_what_is_broken_is_found(monkeypatch):
+    gpu = doctor.Gpu("13.0", None, "no driver")
+    versions = [doctor.Version("thinc", "9.0", "<8.4", False)]
+    errors = {"spacy_callbacks: X": "gone"}
     speeds = {"blis": [SPREAD] * 3, "numpy's BLAS, one thread": [SPREAD] * 3}
     monkeypatch.setattr(installation, "find_versions", lambda: versions)
     monkeypatch.setattr(installation, "check_entry_points", lambda: errors)
     monkeypatch.setattr(installation, "examine_gpu", lambda: gpu)
     monkeypatch.setattr(doctor, "measure_choices", lambda threads: speeds)
-    expected = {"version": "thinc", "entry point": "callbacks: X", "cupy": "no driver"}
-    check_refused(run_command("doctor"), expected[broken])
-
-
-def test_it_runs_on_this_machine(capfd):
-    run_command("doctor", "--json")
-    assert json.loads(capfd.readouterr().out)["blas"][0]["name"] == "blis"
+    check_refused(run_command("doctor"), "thinc", "callbacks: X", "no driver")

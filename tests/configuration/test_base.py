@@ -23,7 +23,7 @@ T = f"{A}[training]\n"
 def pipeline(tmp_path):
     """The folder of a saved pipeline."""
     nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec")
+    nlp.add_pipe("sentencizer")
     nlp.to_disk(tmp_path / "model-best")
     return tmp_path / "model-best"
 
@@ -197,7 +197,8 @@ def test_a_file_that_the_corpus_links_to_is_never_replaced(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["config.cfg", "meta.json", "tokenizer", "tok2vec/model", "deep/new.cfg"]
+    "name",
+    ["config.cfg", "meta.json", "tokenizer", "sentencizer/model", "deep/new.cfg"],
 )
 def test_nothing_is_written_into_a_saved_pipeline(pipeline, name):
     link = pipeline.parent / "link"

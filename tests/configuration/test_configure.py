@@ -48,7 +48,7 @@ def get_changed(made) -> set[str]:
             for pipeline in toys.PIPELINES
             if "textcat" not in pipeline[0]
         ),
-        *((["ner"], "accuracy", embedder) for embedder in toys.NAMES),
+        *((["ner"], "efficiency", embedder) for embedder in toys.NAMES),
     ],
 )
 def test_all_that_spacy_writes_builds_a_pipeline(

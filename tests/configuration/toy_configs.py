@@ -15,14 +15,10 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.configuration.configure import Configured, configure
 
 PIPELINES = (
-    ["ner"],
-    ["tagger"],
-    ["parser"],
+    ["tagger", "parser", "ner"],
+    ["spancat", "morphologizer"],
     ["textcat"],
     ["textcat_multilabel"],
-    ["spancat"],
-    ["morphologizer"],
-    ["tagger", "parser", "ner"],
 )
 
 HASH = "spacy-hashembeds.MultiFewerHashEmbed.v1"
