@@ -14,6 +14,7 @@ from lab.trials.run_trial import run_trial
 from tests.configs import CONFIGS
 from tests.conftest import (  # noqa: F401 pytest finds its fixtures here
     ROOT,
+    cached_entry_points,
     contractions,
     data_dir,
     forked,
