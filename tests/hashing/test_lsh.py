@@ -14,7 +14,6 @@ from spacy_hashembeds.hashing import lsh
 from spacy_hashembeds.hashing.lsh import (
     MAX_NGRAMS,
     OPEN_CIRCLE,
-    Ngrams,
     find_bits,
     find_in_order,
     find_ngrams,
@@ -84,12 +83,6 @@ def test_no_sum_is_rounded():
     planes, circle = make_planes(np.arange(50_000, dtype="uint64"), 8, 0), NormalDist()
     assert abs(planes).max() * MAX_NGRAMS < 2**24
     assert circle.inv_cdf(1 - 2**-33) * 2**16 * MAX_NGRAMS < 2**31
-
-
-def test_what_is_left_out_is_left_out_of_each_word():
-    ngrams = Ngrams(np.arange(6, dtype="uint64"), np.array([2, 0, 3, 1]))
-    chosen = ngrams.select(np.array([True, False, False, True, True, False]))
-    assert (chosen.keys.tolist(), chosen.lengths.tolist()) == ([0, 3, 4], [1, 0, 2, 0])
 
 
 @pytest.mark.parametrize("n", [0, 1, 900, 3000])

@@ -28,8 +28,3 @@ def test_nothing_changes_from_version_to_version():
         [908, 516, 937, 713, 355, 995],
         [815, 329, 303, 919, 392, 76],
     ]
-
-
-def test_no_keys_have_no_rows():
-    rows = find_rows(OPS, KEYS[:0], seed=9, num_hashes=6, rows=1000)
-    assert rows.shape == (0, 6)

@@ -94,13 +94,6 @@ def test_every_length_and_every_place_is_equally_likely():
     np.testing.assert_allclose(counts / counts.sum(), [1 / 4] * 4, atol=0.02)
 
 
-def test_ngrams_that_are_chosen():
-    ngrams = Ngrams(np.arange(5, dtype="uint64"), np.array([2, 0, 3], "int32"))
-    chosen = ngrams.select(np.array([False, True, False, False, True]))
-    assert (chosen.keys.tolist(), chosen.lengths.tolist()) == ([1, 4], [1, 0, 1])
-    assert chosen.find_texts().tolist() == [0, 2]
-
-
 def test_memory_goes_by_the_longest_text_and_not_by_the_size_asked_for():
     tracemalloc.start()
     ngrams = run([[1, 2, 3]] * 100, 10**6)

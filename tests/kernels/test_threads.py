@@ -213,6 +213,6 @@ def test_large_work_lets_another_thread_run(make, waiting):
 def test_small_work_lets_no_other_thread_run(make, waiting):
     run, _ = make()
     waiting.let_go()
-    for _ in range(1000):
+    for _ in range(100):
         run(slice(SMALL))
     assert not waiting.has_run

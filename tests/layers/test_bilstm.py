@@ -49,7 +49,7 @@ def read_one_way(model, direction, X):
     return Y if direction == "forward" else Y[::-1]
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("depth", [1, 3])
 def test_the_baseline_is_two_stacks_that_never_meet(depth):
     model, Xs = build(depth), make_batch(LENGTHS)
     for X, Y in zip(Xs, model.predict(Xs), strict=True):
@@ -60,7 +60,7 @@ def test_the_baseline_is_two_stacks_that_never_meet(depth):
         np.testing.assert_allclose(Y, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("depth", [1, 3])
 def test_crossed_ones_are_pytorch_s_bidirectional_lstm(depth):
     model, Xs = build(depth, is_crossed=True), make_batch(LENGTHS)
     twin = torch.nn.LSTM(5, 4, depth, bidirectional=True, batch_first=True)
@@ -71,11 +71,9 @@ def test_crossed_ones_are_pytorch_s_bidirectional_lstm(depth):
             np.testing.assert_allclose(Y, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("depth", "is_crossed"), [(1, False), (2, False), (2, True), (3, True)]
-)
-def test_gradients_equal_finite_differences(depth, is_crossed):
-    model = build(depth, is_crossed=is_crossed, nO=4)
+@pytest.mark.parametrize("is_crossed", [False, True])
+def test_gradients_equal_finite_differences(is_crossed):
+    model = build(2, is_crossed=is_crossed, nO=4)
     assert_gradients_are_right(model, make_batch([3, 0, 2, 1]))
 
 
@@ -130,16 +128,6 @@ def test_each_place_direction_and_doc_has_a_mask_of_its_own():
     drawn = [tuple(mask) for cell in cells for mask in masks[cell]]
     assert all(len(mask) == 32 and {*mask} == {0, 2} for mask in drawn)
     assert len(set(drawn)) == len(drawn)
-
-
-def test_dropped_dimensions_get_no_gradient_and_others_more():
-    model, Xs = build(dropout=0.5, nO=8), make_batch([200])
-    fix_random_seed(3)
-    _Ys, backprop = model.begin_update(Xs)
-    (dX,) = backprop([np.ones((200, 8), dtype="f")])
-    dropped = (dX == 0).all(axis=0)
-    assert dropped.any()
-    assert (dX[:, ~dropped] != 0).all()
 
 
 def test_weights_begin_as_is_said():

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from thinc.api import Model, NumpyOps, fix_random_seed, set_dropout_rate
 
@@ -97,6 +97,7 @@ def get_params(model) -> dict[str, np.ndarray]:
 
 
 @given(seed=st.integers(0, 1000), n=st.integers(0, 12))
+@settings(max_examples=20)
 @pytest.mark.parametrize("name", KINDS)
 def test_it_is_its_equation(name, seed, n):
     model, codes = build(name), make_codes(name, n, seed)

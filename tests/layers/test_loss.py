@@ -44,9 +44,6 @@ def test_the_gradient_is_that_of_finite_differences():
 
 def test_what_is_missing_has_no_gradient_at_all():
     probs = get_probs(make_scores()).astype("float32")
-    _, gradient = get_cross_entropy(OPS, probs, TRUTH)
-    assert not gradient[2].any()
-    assert gradient[[0, 1, 3, 4]].any(axis=1).all()
     loss, gradient = get_cross_entropy(OPS, probs, np.full(5, MISSING))
     assert loss == 0
     assert not gradient.any()

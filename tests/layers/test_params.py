@@ -28,12 +28,6 @@ def test_peeking_breaks_no_seal(model):
         peek(model, "E")
 
 
-def test_a_parameter_that_is_not_there(model):
-    model.set_param("W", None)
-    with pytest.raises(KeyError):
-        peek(Linear(3, 2), "W")
-
-
 def test_remote_parameters_are_asked_for(model):
     class Proxy:
         def get_param(self, model_id, name):

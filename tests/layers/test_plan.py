@@ -240,19 +240,10 @@ def test_nothing_is_made_of_arrays_that_are_not_numpys(sums, model):
     assert sums.get(model) is None
 
 
-def test_weights_in_mapped_memory(sums, model, tmp_path):
-    ONES.tofile(tmp_path / "W")
-    for mode in ("r", "c", "r+"):
-        W = np.memmap(tmp_path / "W", dtype="f", mode=mode, shape=(3, 2))
-        model.set_param("W", W)
-        assert sums.get(model) == sums.cached == 6
-
-
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_copies_have_neither_seal_nor_cache(sums, model, protocol):
+def test_copies_have_neither_seal_nor_cache(sums, model):
     saved = model.to_bytes()
     sums.get(model)
-    pickled = pickle.loads(pickle.dumps((model, sums), protocol))
+    pickled = pickle.loads(pickle.dumps((model, sums)))
     for copied in (pickled, copy.deepcopy((model, sums)), (model.copy(), Sums())):
         assert (copied[0]._params.proxy, copied[1].cached) == (None, None)
         write(copied[0])

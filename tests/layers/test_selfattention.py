@@ -39,7 +39,7 @@ def attend(model, H) -> tuple[np.ndarray, np.ndarray]:
     return np.array(alphas), np.hstack([H, *contexts])
 
 
-@pytest.mark.parametrize("num_heads", [1, 2, 3, 6])
+@pytest.mark.parametrize("num_heads", [1, 3])
 def test_it_is_the_formula_of_the_paper(num_heads):
     model, Xs = build(num_heads=num_heads), make_batch(LENGTHS, width=6)
     for X, Y in zip(Xs, model.predict(Xs), strict=True):
@@ -51,10 +51,8 @@ def test_it_is_the_formula_of_the_paper(num_heads):
             np.testing.assert_allclose(weights, alphas, atol=1e-6)
 
 
-@pytest.mark.parametrize("num_heads", [1, 3])
-def test_gradients_equal_finite_differences(num_heads):
-    model = build(num_heads=num_heads)
-    assert_gradients_are_right(model, make_batch([3, 0, 2, 1], width=6))
+def test_gradients_equal_finite_differences():
+    assert_gradients_are_right(build(), make_batch([3, 0, 2, 1], width=6))
 
 
 def test_memory_is_bounded_and_nothing_else_changes(monkeypatch):

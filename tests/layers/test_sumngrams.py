@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from thinc.api import Model, Ragged, fix_random_seed
 
@@ -69,6 +69,7 @@ def get_gradients(embed: Model) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("build_embed", BUILDERS)
 @given(texts=TEXTS, is_train=st.booleans())
+@settings(max_examples=20)
 def test_sums_and_gradients_are_those_of_one_ngram_at_a_time(
     build_embed, is_train, texts
 ):
@@ -102,9 +103,7 @@ def test_an_ngram_is_embedded_once_in_a_batch():
     assert len(given_keys[0]) == len(set(given_keys[0])) == 4  # 1, 2, 1 2, 2 1
 
 
-def test_texts_of_unknown_ngrams_sum_to_zero():
-    model = build(build_known)
-    assert not model.predict(make_words([[7, 8], [9]])).any()
+def test_without_known_ngrams_texts_sum_to_zero():
     empty = SymbolEmbed(3, key="n-grams")
     give_symbols(empty, Symbols(np.zeros(0, dtype="uint64")))
     model = sum_ngrams(empty, ngram_size=2).initialize()

@@ -230,23 +230,13 @@ def test_symbols_are_looked_at_once(build, module, check, monkeypatch):
         model.attrs["symbols"][0] = 7
 
 
-def test_symbols_are_needed_first():
-    model = SymbolEmbed(4, key="SHAPE")
-    error = r"no symbols for SHAPE.*count_symbols.*`tables`.*hashembeds tables"
-    with pytest.raises(ValueError, match=error):
-        model.initialize()
-
-
 def test_unk_beyond_the_table_is_refused():
     model = SymbolEmbed(4, key="NORM", unk=5)
     with pytest.raises(ValueError, match=r"'unk' is row 5.*rows 0 to 4.*unk = 0"):
         give_symbols(model, Symbols(SYMBOLS))
 
 
-WITH_SYMBOLS = [build_symbol_embed, build_weighted_symbols]
-
-
-@pytest.mark.parametrize("build", WITH_SYMBOLS)
+@pytest.mark.parametrize("build", [build_symbol_embed, build_weighted_symbols])
 def test_symbols_of_another_number_are_refused_once_initialised(build):
     model = build().initialize()
     give_symbols(model, Symbols(SYMBOLS))
@@ -263,12 +253,9 @@ def test_symbols_of_another_number_are_refused_once_initialised(build):
         numpy.array([3, 3, 40], dtype="uint64"),
     ],
 )
-@pytest.mark.parametrize("build", WITH_SYMBOLS)
-def test_other_arrays_are_no_symbols(build, symbols):
-    with pytest.raises(
-        ValueError, match=r"symbols for NORM should be distinct numbers"
-    ):
-        give_symbols(build(), Symbols(symbols))
+def test_other_arrays_are_no_symbols(symbols):
+    with pytest.raises(ValueError, match="symbols for NORM should be distinct numbers"):
+        give_symbols(SymbolEmbed(4, key="NORM"), Symbols(symbols))
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,7 @@ def norm(request) -> str:
     return request.param
 
 
-@pytest.mark.parametrize("num_heads", [1, 2, 8])
-@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize(("depth", "num_heads"), [(1, 8), (3, 2)])
 def test_numbers_and_gradients_are_pytorch_s(norm, depth, num_heads):
     model = build(norm=norm, depth=depth, num_heads=num_heads)
     for lengths in (LENGTHS, [5], [4, 4]):
@@ -54,7 +53,7 @@ def test_small_vectors_are_normalised_as_pytorch_does_it(norm):
         np.testing.assert_allclose(array, other, rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("stride", [1, 3, 8, 16])
+@pytest.mark.parametrize("stride", [1, 3, 16])
 def test_a_long_doc_is_read_in_spans(norm, stride):
     """Each as if it were a Doc; the gradients of what two of them read add up."""
     model, (X,) = build(norm=norm, stride=stride), make_docs([43])

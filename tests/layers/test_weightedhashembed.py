@@ -99,20 +99,6 @@ def test_weights_begin_near_a_number(initial_weight):
     assert abs(P.mean() - initial_weight) < 0.00002
 
 
-def test_weights_are_hashed_independently_of_components():
-    """With equal tables of rows, keys that share a component don't share weights."""
-    ids = np.arange(2000, dtype="uint64")
-    model = WeightedHashEmbed(1, 50, nK=50, num_hashes=1, seed=3).initialize()
-    components = find_rows(NumpyOps(), ids, seed=3, num_hashes=1, rows=50)
-    weights = find_rows(NumpyOps(), ids, seed=3, num_hashes=2, rows=50)[:, 1:]
-    pairs = np.unique(np.concatenate([components, weights], axis=1), axis=0)
-    # of 2500 pairs 1,377 are there by chance
-    assert 1300 < len(pairs) < 1450
-    model.set_param("P", np.arange(50, dtype="f").reshape(50, 1))
-    expected = model.get_param("E")[components[:, 0]] * weights
-    np.testing.assert_allclose(model.predict(ids), expected, atol=1e-5)
-
-
 SYMBOLS = np.array([40, 3, 2**63 + 5], dtype="uint64")
 
 
