@@ -18,7 +18,6 @@ from ...toy_classifiers import (
     make_examples,
     make_pipeline,
     make_texts,
-    measure_accuracy,
     train,
 )
 
@@ -47,13 +46,13 @@ def test_every_member_has_other_hashes_and_other_weights(trained):
 def test_members_of_several_kinds_take_turns():
     config = make_config(num_models=4)
     config["*"]["second"] = {**make_config(hidden_layers=1, hidden_width=6)}
-    nlp = train(make_pipeline(config))
+    nlp = make_pipeline(config)
+    nlp.initialize(lambda: make_examples(nlp))
     members = nlp.get_pipe("textcat").model.layers
     depths = [sum(node.name == "relu" for node in m.walk()) for m in members]
     assert depths == [0, 1, 0, 1]
     seeds = [embed.attrs["hash_seed"] for m in members for embed in get_embeds(m)]
     assert seeds == [9, 10, 11, 12]
-    assert measure_accuracy(nlp) > 0.95
 
 
 def test_labels_added_later(trained):

@@ -80,18 +80,6 @@ def test_parts_stand_side_by_side_or_are_mixed(vocab, docs, kind, width):
             np.testing.assert_allclose(Y, expected, atol=1e-4)
 
 
-def test_the_papers_numbers():
-    """§3.1: 60 by characters, 4 by capitalisation, and GloVe's 300."""
-    nlp = spacy.blank("en")
-    nlp.vocab.set_vector("the", np.ones(300, dtype="f"))
-    docs = [nlp.make_doc("the The")]
-    model = CharCNNEmbed(include_static_vectors=True).initialize(X=docs)
-    assert model.get_dim("nO") == 364
-    (Y,) = model.predict(docs)
-    np.testing.assert_array_equal(Y[:, 60:64], [[0, 0, 1, 0], [0, 1, 0, 0]])
-    np.testing.assert_array_equal(Y[:, 64:].T, [[1, 0]] * 300)
-
-
 @pytest.mark.parametrize("is_train", [False, True])
 @pytest.mark.parametrize("width", [None, 7])
 def test_each_word_is_computed_once(vocab, width, is_train):

@@ -4,7 +4,6 @@ from weakref import ref
 
 import numpy as np
 import pytest
-from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
 
 from spacy_hashembeds.kernels import compiled
@@ -20,18 +19,12 @@ from ...toy_embedders import (
     build_weighted,
     get_nodes,
     make_docs,
-    make_vocab,
 )
 
 pytestmark = needs_kernels
 
 #: Those of which no kernel embeds a column.
 OTHERS = [name for name in BUILDERS if "side by side" in name]
-
-
-@pytest.fixture(scope="module")
-def vocab() -> Vocab:
-    return make_vocab()
 
 
 def predict(model, docs):

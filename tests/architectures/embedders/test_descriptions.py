@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from spacy_hashembeds.architectures.embedders.descriptions import (
 )
 
 from ...configuration import toy_configs as toys
+from .outside import DESCRIPTION, ToyColumn
 
 ENTRY_POINTS = """
 [spacy_architectures]
@@ -73,37 +75,35 @@ print(json.dumps({
 """
 
 
+def install(folder: Path, name: str, entry_points: str) -> None:
+    """Have a package without code in a folder, with what it registers."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(entry_points)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """A folder with another package, installed, and a config and a corpus."""
     folder = tmp_path_factory.mktemp("outside")
     shutil.copy(Path(__file__).with_name("outside.py"), folder)
-    info = folder / "outside-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: outside\nVersion: 1.0\n"
-    )
-    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    install(folder, "outside", ENTRY_POINTS)
     toys.write_base(folder / "base.cfg", ["ner"])
     toys.write_corpus(folder / "train.spacy")
     return folder
 
 
-def run(folder: Path, *command: str) -> str:
+@pytest.fixture(scope="module")
+def used(folder) -> dict:
     paths = [str(folder), *filter(None, sys.path)]
     done = subprocess.run(
-        [sys.executable, *command],
+        [sys.executable, "-c", USE, "base.cfg", "train.spacy"],
         **{"cwd": folder, "capture_output": True, "text": True},
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "200"},
     )
     assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def used(folder) -> dict:
-    output = run(folder, "-c", USE, "base.cfg", "train.spacy")
-    return json.loads(output.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def test_config_puts_in_an_embedder_of_another_package(used):
@@ -133,44 +133,33 @@ def test_analyze_measures_an_embedder_of_another_package(used):
     assert "Tables of 'tok2vec', of kind 'toy'" in used["shown"]
 
 
+class ClaimedColumn(ToyColumn):
+    """Column of a kind that is ours."""
+
+    kind = "hash"
+
+
+CLAIMING = replace(DESCRIPTION, name="claims", tables={"claims": ClaimedColumn})
+
 #: Entry points that can't be used, and why.
 BROKEN = {
     "gone = gone.nothing:DESCRIPTION": "ModuleNotFoundError: No module named 'gone'",
-    "no_description = outside:ToyEmbed": "function is no EmbedderDescription",
-    "other_name = outside:DESCRIPTION": "'toy_embed' should be its entry point's name",
-    "claims_ours = claims:DESCRIPTION": "of the kind 'hash', are another's",
+    f"none = {__name__}:ClaimedColumn": "type is no EmbedderDescription",
+    f"other = {__name__}:DESCRIPTION": "'toy_embed' should be its entry point's name",
+    f"claims = {__name__}:CLAIMING": "of the kind 'hash', are another's",
 }
 
-CLAIMS = """
-from dataclasses import replace
-from outside import DESCRIPTION, ToyColumn
-class Column(ToyColumn):
-    kind = "hash"
-DESCRIPTION = replace(DESCRIPTION, name="claims_ours", tables={"claims": Column})
-"""
 
-LIST = """
-import sys
-from spacy_hashembeds.architectures.embedders.descriptions import get_descriptions
-sys.stderr = sys.stdout
-print([description.name for description in get_descriptions()])
-"""
-
-
-def test_what_is_wrong_with_another_package_stops_nobody(folder, tmp_path):
-    shutil.copy(folder / "outside.py", tmp_path)
-    (tmp_path / "claims.py").write_text(CLAIMS)
-    info = tmp_path / "broken-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    points = "\n".join(["[spacy_hashembeds_embedders]", *BROKEN])
-    (info / "entry_points.txt").write_text(points)
-    *shown, names = run(tmp_path, "-W", "always", "-c", LIST).splitlines()
-    for point, why in BROKEN.items():
-        (line,) = [each for each in shown if f"'{point.split()[0]}'" in each]
-        assert "of broken can't be used, and is left out" in line
+def test_what_is_wrong_with_another_package_stops_nobody(tmp_path, monkeypatch):
+    expected = get_descriptions()
+    install(tmp_path, "broken", "\n".join(["[spacy_hashembeds_embedders]", *BROKEN]))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    with pytest.warns(UserWarning, match="can't be used, and is left out") as warned:
+        assert get_descriptions.__wrapped__() == expected
+    shown = sorted(str(each.message) for each in warned)
+    for line, (point, why) in zip(shown, sorted(BROKEN.items()), strict=True):
+        assert f"'{point.split()[0]}' of broken can't be used" in line
         assert why in line
-    assert names == str([description.name for description in get_descriptions()])
 
 
 def test_accelerate_leaves_an_embedder_of_another_package(used):

@@ -152,20 +152,6 @@ def test_the_fast_path_is_taken_and_gives_the_same(monkeypatch, vocab, kind):
     assert_gradients_close(get_gradients(fast), get_gradients(reference))
 
 
-def test_a_layer_in_another_runs(vocab, docs):
-    model = build(vocab)
-    expected = model.predict(docs)
-    compressor = get_compressors(model)[0]
-    calls = note_calls(compressor)
-    wrapper = Model(
-        "wrapper", lambda _, X, is_train: compressor(X, is_train), layers=[compressor]
-    )
-    model.replace_node(compressor, wrapper)
-    for Y, Y_expected in zip(model.predict(docs), expected, strict=True):
-        assert_close(Y, Y_expected)
-    assert len(calls) == 1
-
-
 @pytest.mark.parametrize("hasher", ["md5", "lsh"])
 def test_rows_are_found_in_folded_tables(vocab, hasher):
     model, docs = build(vocab, (hasher, "emb"), ("md5", "add")), make_docs(vocab, [400])

@@ -86,14 +86,3 @@ def test_seed_moves_every_table(vocab):
         for model in models
     ]
     assert seeds == [[8, 9, 10, 11], [8, 9, 10, 11], [9, 10, 11, 12]]
-
-
-def test_seed_8_reaches_half_of_the_rows_and_9_all(vocab):
-    """The reason for the argument: facts about murmur that the docstring states."""
-    ops = MultiFewerHashEmbed(**SETTINGS, include_static_vectors=False).ops
-    keys = numpy.random.RandomState(0).randint(0, 2**63, 50000).astype("uint64")
-    reached = {
-        seed: len(numpy.unique(ops.hash(keys, seed)[:, 0] % 5000)) for seed in (8, 9)
-    }
-    assert reached[8] == 2500
-    assert reached[9] > 4990

@@ -2,12 +2,8 @@
 
 import numpy as np
 import pytest
-from spacy.tokens import Doc
 
 from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
-    MultiFewerHashEmbed,
-)
 from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHybridEmbed
 from spacy_hashembeds.symbols import (
     count_values,
@@ -16,15 +12,7 @@ from spacy_hashembeds.symbols import (
     save_symbols,
 )
 
-from ...toy_embedders import (
-    assert_close,
-    assert_gradients_close,
-    get_gradients,
-    get_weights,
-    give_counted,
-    make_gradient,
-    update,
-)
+from ...toy_embedders import get_nodes
 
 ATTRS = ["NORM", "SHAPE"]
 
@@ -34,22 +22,12 @@ def make(**options):
     return MultiHybridEmbed(**{"width": 8, "rows": [20, 10], **options})
 
 
-@pytest.mark.parametrize("num_hashes", [1, 2, 4])
-def test_without_frequent_symbols_it_is_multi_fewer_hash_embed(nlp, num_hashes):
-    words = [Doc(nlp.vocab, words=[f"{'x' * (i % 9)}{i}" for i in range(300)])]
-    options = {"num_hashes": num_hashes, "seed": 9, "rows": [7, 3]}
-    ours = give_counted(make(**options), words, min_freq=1000).initialize(X=words)
-    other = MultiFewerHashEmbed(
-        attrs=ATTRS, width=8, include_static_vectors=False, **options
-    ).initialize(X=words)
-    for (node, name), (theirs, _) in zip(
-        get_weights(ours), get_weights(other), strict=True
-    ):
-        theirs.set_param(name, node.get_param(name).copy())
-    dY = make_gradient(ours.predict(words))
-    Ys = [update(model, words, dY)[0] for model in (ours, other)]
-    assert_close(*Ys)
-    assert_gradients_close(get_gradients(ours), get_gradients(other))
+def test_tables_have_rows_seeds_and_hashes_of_their_own():
+    tables = get_nodes(make(seed=5, num_hashes=3), "hybridembed")
+    assert [table.attrs["key"] for table in tables] == ATTRS
+    assert [table.attrs["rows"] for table in tables] == [20, 10]
+    assert [table.attrs["seed"] for table in tables] == [5, 6]
+    assert [table.attrs["num_hashes"] for table in tables] == [3, 3]
 
 
 def test_a_file_without_rare_symbols_is_for_lookup_alone(nlp, tmp_path):

@@ -7,7 +7,7 @@ from thinc.api import Config, Model
 from spacy_hashembeds.architectures.embedders.symbol_source import SYMBOL_SOURCE
 from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
 
-from ...toy_embedders import ATTRS, get_nodes, make_docs, make_vocab
+from ...toy_embedders import ATTRS, get_nodes
 
 SETTINGS = {
     "width": 6,
@@ -16,11 +16,6 @@ SETTINGS = {
     "include_static_vectors": False,
 }
 NAME = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
-
-
-@pytest.fixture
-def docs():
-    return make_docs(make_vocab())
 
 
 def resolve(**options) -> Model:
@@ -43,7 +38,7 @@ def test_it_waits_for_symbols_only_where_weights_are_not_hashed():
     assert SYMBOL_SOURCE in resolve().attrs
     assert SYMBOL_SOURCE not in resolve(importance_rows=[50, 30, 20]).attrs
     with pytest.raises(ValueError, match=r"no symbols for NORM yet.*count_symbols"):
-        resolve().initialize(X=make_docs(make_vocab()))
+        resolve().initialize()
 
 
 def test_side_by_side_is_wider(docs):

@@ -22,6 +22,7 @@ from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
 from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
 from spacy_hashembeds.layers.subwords import Ngrams
 
+from ...layers.differences import differentiate
 from ...toy_embedders import build_hash, get_nodes
 
 
@@ -52,20 +53,13 @@ def test_gradients_are_those_of_finite_differences(nlp):
     d_outputs = [np.cos(v) for v in model.predict(docs)]
     _, backprop = model.begin_update(docs)
     backprop([d.copy() for d in d_outputs])
-    E, gradient = layer.get_param("E"), layer.get_grad("E")
-    for row, column in [(0, 0), (3, 1), (10, 2), (7, 0)]:
-        found = []
-        for step in (1e-2, -1e-2):
-            changed = E.copy()
-            changed[row, column] += step
-            layer.set_param("E", changed)
-            outputs = model.predict(docs)
-            found.append(
-                sum((d * Y).sum() for d, Y in zip(d_outputs, outputs, strict=True))
-            )
-        layer.set_param("E", E)
-        numeric = (found[0] - found[1]) / 2e-2
-        assert gradient[row, column] == pytest.approx(numeric, rel=1e-2, abs=1e-3)
+
+    def get_loss():
+        outputs = model.predict(docs)
+        return sum((d * Y).sum() for d, Y in zip(d_outputs, outputs, strict=True))
+
+    expected = differentiate(get_loss, layer.get_param("E"), step=0.5)
+    np.testing.assert_allclose(layer.get_grad("E"), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -101,12 +95,11 @@ def test_nothing_else_is_taken_for_subwords(nlp, wrong):
         build_hash(nlp.vocab, subwords=wrong)
 
 
-@pytest.mark.parametrize(("name", "value"), [("maxn", 1), ("kept_rows", {})])
-def test_damaged_attributes_are_refused(nlp, name, value):
+def test_damaged_attributes_are_refused(nlp):
     docs = [nlp("Anna sang")]
     model, layer = make(docs)
-    layer.attrs[name] = value
-    with pytest.raises(ValueError, match=f"'{name}'"):
+    layer.attrs["kept_rows"] = {}
+    with pytest.raises(ValueError, match="'kept_rows'"):
         model.predict(docs)
 
 

@@ -1,6 +1,5 @@
 """BiLSTM, Cross-BiLSTM and Att-BiLSTM in spaCy's pipelines."""
 
-import numpy as np
 import pytest
 
 from spacy_hashembeds.architectures.encoders.bilstm_encoders import (
@@ -9,6 +8,8 @@ from spacy_hashembeds.architectures.encoders.bilstm_encoders import (
     CrossBiLSTMEncoder,
 )
 from spacy_hashembeds.layers import torchlayer
+
+from ...layers.lstms import make_batch
 
 pytestmark = pytest.mark.torch
 
@@ -27,11 +28,6 @@ def name(request) -> str:
 
 def build(name, **settings):
     return ENCODERS[name](width=WIDTHS[name], **settings)
-
-
-def make_batch(lengths, width=12, seed=0):
-    state = np.random.default_rng(seed)
-    return [state.normal(size=(n, width)).astype("f") for n in lengths]
 
 
 def test_sizes_are_those_of_the_paper():

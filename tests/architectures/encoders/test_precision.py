@@ -70,15 +70,6 @@ def test_predictions_are_nearly_those_of_float32(precision, lengths):
 
 @both_precisions
 @pytest.mark.usefixtures("instructions")
-def test_texts_are_independent_of_each_other(precision):
-    model = make(precision)
-    Xs = make_input(model, [5, 70, 1, 300])
-    for X, Y in zip(Xs, model.predict(Xs), strict=True):
-        np.testing.assert_array_equal(model.predict([X])[0], Y)
-
-
-@both_precisions
-@pytest.mark.usefixtures("instructions")
 def test_training_is_in_float32(precision):
     models = make(precision), make("float32")
     for model in models:
