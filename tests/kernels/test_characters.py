@@ -63,12 +63,6 @@ def test_no_two_characters_have_the_same_rows():
     assert rows[:, 0].max() < rows[:, 1].min()
 
 
-@pytest.mark.parametrize("start", [0, 0x370, 0x400, 0x5D0, 0x620, 0x900, 0x3040])
-def test_the_characters_of_an_alphabet_share_no_row(start):
-    rows = find_rows(np.arange(start, start + 256, dtype="uint32"))
-    assert len(np.unique(rows)) == 512
-
-
 def test_rows_are_the_same_everywhere():
     """Saved weights depend on them."""
     actual = find_rows(encode("aЖ中😀"))
@@ -109,12 +103,3 @@ def test_capitalisations(words, column):
     found = find_capitalisations(words.split())
     assert (found == expected).all()
     assert (found.shape, found.dtype) == ((len(words.split()), 4), "float32")
-
-
-@given(words=WORDS)
-def test_there_is_at_most_one_kind(words):
-    found = find_capitalisations([*words, ""])
-    assert (found.sum(axis=1) <= 1).all()
-    assert not found[-1].any()
-    is_cased = [word.swapcase() != word for word in words]
-    assert (found[:-1].any(axis=1) >= is_cased).all()

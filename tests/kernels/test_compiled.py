@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.distinct import find_equal_rows
 from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import copy_windows
@@ -70,14 +69,6 @@ def test_rows_of_float64_are_computed_as_such(kernels):
     norm = Norm(*(np.ones(n) for n in (6, 2, 2)))
     with compiled.using(kernels):
         assert finish(np.zeros((2, 6)), norm).dtype == "float64"
-
-
-def test_rows_that_begin_alike_are_given_up():
-    """Else each would be compared with each."""
-    X = np.random.default_rng(0).normal(size=(500, 96)).astype("f")
-    X[:, :4] = 1
-    with compiled.using(KERNELS):
-        assert find_equal_rows(X, most=500) is None
 
 
 @pytest.mark.parametrize("row", [3, -1])
