@@ -5,6 +5,7 @@ from its first weights and scores a little less.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from spacy.util import load_config, registry
 from thinc.api import Config, Model
 from typer.testing import CliRunner, Result
 
+from spacy_hashembeds.corpora.rawtexts import MEASURES
+from spacy_hashembeds.layers.mixing.column import find_column
 from tests.configs import CONFIGS
 
 pytestmark = pytest.mark.slow
@@ -177,16 +180,25 @@ def test_something_is_learned(config, tmp_path):
     assert np.mean(per_word[-5:]) < 0.8 * -(shares * np.log(shares)).sum()
 
 
-def test_pretraining_ends_when_nothing_is_learned(config, tmp_path, caplog):
-    """By a reader that holds texts out, before ten epochs are over."""
+# A reader that holds texts out
+
+
+@pytest.fixture
+def stopping(config, tiny_corpus) -> Config:
+    """A config with such a reader, that would go on for ten epochs."""
     config["corpora"]["pretrain"] = {
         "@readers": "spacy-hashembeds.RawTexts.v1",
         "path": config["paths"]["raw_text"],
         "held_out": 0.1,
+        "exclude": [str(tiny_corpus / "test.spacy")],
     }
     config["pretraining"] |= {"max_epochs": 10, "n_save_epoch": 10}
-    config["pretraining"]["optimizer"] |= {"learn_rate": 0.0, "L2": 0.0}
-    output = pretrain(config, tmp_path)
+    return config
+
+
+def test_pretraining_ends_when_nothing_is_learned(stopping, tmp_path, caplog):
+    stopping["pretraining"]["optimizer"] |= {"learn_rate": 0.0, "L2": 0.0}
+    output = pretrain(stopping, tmp_path)
     assert "after epoch 1: 1.0986 a token" in caplog.text  # that of guessing
     assert caplog.text.count("Held-out loss") == 2
     files = sorted(path.name for path in output.iterdir())
@@ -194,3 +206,62 @@ def test_pretraining_ends_when_nothing_is_learned(config, tmp_path, caplog):
     assert files == expected
     first, last, _ = read_log(output)
     assert last["nr_word"] == 2 * first["nr_word"]
+
+
+def test_held_out_texts_are_never_learned_from(stopping, tmp_path, monkeypatch):
+    """Rows that their words alone have get no gradient, and without decay stay."""
+    stopping["pretraining"]["optimizer"]["L2"] = 0.0
+    stopping["pretraining"] |= {"max_epochs": 3, "dropout": 0.0}
+    embed = {**HASH, "attrs": ["ORTH"], "rows": [10_000], "num_hashes": 1}
+    stopping["components"]["tok2vec"]["model"]["embed"] = embed
+    learned: set[int] = set()
+    measured: set[int] = set()
+    tables: list[np.ndarray] = []
+    layers: list[Model] = []
+    update = spacy.training.pretrain.make_update
+
+    def make_update(model, docs, optimizer, objective):
+        layers[:] = [node for node in model.walk() if node.name == "hashembed"]
+        tables.append(layers[0].get_param("E").copy())
+        learned.update(token.orth for doc in docs for token in doc)
+        loss = update(model, docs, optimizer, objective)
+        measures = MEASURES[docs[0]]
+        measure = measures["loss"]
+
+        def note(held_out):
+            kept = list(held_out)
+            measured.update(token.orth for doc in kept for token in doc)
+            return measure(kept)
+
+        measures["loss"] = note
+        return loss
+
+    monkeypatch.setattr(spacy.training.pretrain, "make_update", make_update)
+    pretrain(stopping, tmp_path)
+    column = find_column(layers[0])
+    only_measured, rows = (
+        np.unique(column.find_rows(np.array(sorted(words), dtype="uint64"))[0])
+        for words in (measured - learned, learned)
+    )
+    changed = np.flatnonzero((tables[0] != tables[-1]).any(axis=1))
+    assert len(set(only_measured) - set(rows)) > 3
+    assert len(changed) > 100
+    assert set(changed) <= set(rows)
+
+
+def test_pretraining_that_goes_on_measures_anew(stopping, tmp_path, caplog):
+    stopping["pretraining"] |= {"max_epochs": 2, "n_save_epoch": None}
+    output = pretrain(stopping, tmp_path)
+    (loss,) = find_losses(caplog)  # the last epoch has no next one to measure it
+    stopping["pretraining"]["max_epochs"] = 4
+    caplog.clear()
+    pretrain(stopping, tmp_path, "--resume-path", output / "model1.bin")
+    (later,) = find_losses(caplog)
+    assert later < loss
+    assert [line["epoch"] for line in read_log(output)] == [0, 1, 2, 2, 3, 4]
+
+
+def find_losses(caplog) -> list[float]:
+    return [
+        float(x) for x in re.findall(r"after epoch \d+: (\S+) a token", caplog.text)
+    ]
