@@ -13,7 +13,6 @@ from spacy.language import Language
 from spacy.util import load_model_from_config, registry
 from thinc.api import Config
 
-from spacy_hashembeds.architectures.classifiers.dictionary import NgramKind
 from spacy_hashembeds.dictionaries import (
     create_count_character_ngrams,
     create_count_ngrams,
@@ -234,13 +233,6 @@ def test_without_a_dictionary_it_says_how_to_get_one():
         initialize(nlp)
 
 
-def test_a_kind_of_ngrams_reads_docs():
-    doc = spacy.blank("en")("A film , a plot")
-    words = [t.lower for t in doc if not t.is_punct]
-    keys = NgramKind("LOWER", False, 3).read([doc, doc])
-    assert keys.tolist() == list_ngrams(words, 3) * 2
-
-
 # N-grams of characters, of hashers
 
 
@@ -292,11 +284,3 @@ def test_components_that_pretraining_disables_get_character_ngrams():
         nlp.initialize()
     nlp.get_pipe("tok2vec").model.initialize(X=[nlp.make_doc("some words")])
     assert len(get_ngrams(nlp)[0])
-
-
-def test_counted_character_ngrams_are_saved(tmp_path):
-    nlp = initialize(make_tok2vec())
-    nlp.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    for text in TEXTS:
-        np.testing.assert_array_equal(loaded(text).tensor, nlp(text).tensor)

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from functools import cache
 from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def is_alias(entry_point: EntryPoint) -> bool:
     return entry_point.name.startswith("spacy.")
 
 
+@cache
 def read_sections(page: str = "reference.md") -> dict[str, str]:
     """The text below each heading."""
     text = (ROOT / "docs" / page).read_text(encoding="utf8")
@@ -40,6 +42,7 @@ def read_sections(page: str = "reference.md") -> dict[str, str]:
     return dict(section.split("\n", 1) for section in sections if section)
 
 
+@cache
 def read_tests() -> str:
     paths = (ROOT / "tests").rglob("test_*.py")
     return "\n".join(

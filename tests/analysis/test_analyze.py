@@ -193,11 +193,6 @@ BLANK = spacy.blank("en")
             {"model": BLANK, "config": {"nlp": {"lang": "en"}}},
             "both came: 'config' and 'model'",
         ),
-        (
-            {"model": BLANK, "overrides": {"nlp.lang": "de"}},
-            "'nlp.lang' is a setting of a config, but the pipeline 'model' has none",
-        ),
-        ({"overrides": {"training.seed": 1}}, r"'training\.seed' is a setting of a"),
         ({"vectors": BLANK}, "'vectors' should be a pipeline with word"),
         ({"bound": 0}, "'bound' should be above 0 and below 1, but is 0"),
         ({"bound": 1}, "'bound' should be above 0 and below 1, but is 1"),
