@@ -4,7 +4,7 @@ import copy
 import pickle
 import random
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -18,8 +18,9 @@ from spacy.language import Language
 from spacy.lookups import Lookups, Table
 from spacy.parts_of_speech import IDS
 from spacy.pipeline import Lemmatizer
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
-from spacy.util import load_language_data, registry
+from spacy.util import get_lang_class, load_language_data, registry
 
 from spacy_hashembeds.components import cached_lemmatizer
 from spacy_hashembeds.components.cached_lemmatizer import (
@@ -42,7 +43,7 @@ MORPHS = (
 )
 SPACY_FAILS_ON = {("es", "CONJ"), ("es", "EOL")}
 #: More entries of a table say no more of the code that reads it.
-MOST = 3000
+MOST = 1000
 
 ENGLISH = {
     "lemma_rules": {"noun": [["s", ""], ["ies", "y"]], "verb": [["ing", "e"]]},
@@ -61,11 +62,10 @@ def make_lookups(tables: dict[str, Any]) -> Lookups:
 def make_lemmatizer(
     factory: str = "cached_lemmatizer",
     *,
-    lang: str = "en",
     tables: Any = ENGLISH,
     **cfg,
 ) -> Lemmatizer:
-    lemmatizer = spacy.blank(lang).add_pipe(factory, name="lemmatizer", config=cfg)
+    lemmatizer = spacy.blank("en").add_pipe(factory, name="lemmatizer", config=cfg)
     lemmatizer.initialize(lookups=make_lookups(tables))
     return lemmatizer
 
@@ -142,10 +142,11 @@ def test_lemmas_are_those_of_each_language_for_all_parts_of_speech(lang):
         for morph in random_state.sample(MORPHS, 1)
     ]
     random_state.shuffle(tokens)
-    theirs, ours = (
-        make_lemmatizer(factory, lang=lang, tables=tables)
-        for factory in ("lemmatizer", "cached_lemmatizer")
-    )
+    # without the language's own tokenizer, which takes seconds
+    nlp = get_lang_class(lang)(create_tokenizer=lambda nlp: Tokenizer(nlp.vocab))
+    theirs, ours = map(nlp.add_pipe, ("lemmatizer", "cached_lemmatizer"))
+    for lemmatizer in (theirs, ours):
+        lemmatizer.initialize(lookups=make_lookups(tables))
     assert isinstance(ours, type(theirs))
     assert can_cache(theirs)
     with warnings.catch_warnings():
@@ -167,7 +168,7 @@ def test_lemmas_are_those_of_each_language_for_all_parts_of_speech(lang):
             st.sampled_from(["", "", "given"]),
         ),
         min_size=1,
-        max_size=30,
+        max_size=12,
     ),
     st.booleans(),
 )
@@ -189,7 +190,8 @@ def _make_two(overwrite: bool) -> tuple[Lemmatizer, Lemmatizer]:
 
 def test_spanish_lemmas_depend_on_where_a_sentence_starts():
     names = ("lemma_rules", "lemma_rules_groups", "lemma_index", "lemma_exc")
-    lemmatizer = make_lemmatizer(lang="es", tables={name: {} for name in names})
+    lemmatizer = spacy.blank("es").add_pipe("cached_lemmatizer")
+    lemmatizer.initialize(lookups=make_lookups({name: {} for name in names}))
     doc = Doc(
         lemmatizer.vocab,
         words=["En", "Oslo", "En"],
@@ -218,30 +220,21 @@ def test_a_lemma_that_was_given_once_is_not_computed_again(monkeypatch):
 RATS = {"mice": ["rat"]}
 CHANGED = {**ENGLISH, "lemma_exc": {"noun": RATS}}
 
-#: Which count once spaCy's own cache is emptied.
-CHANGES: dict[str, Callable[[Lemmatizer], Any]] = {
-    "lookups": lambda one: setattr(one, "lookups", make_lookups(CHANGED)),
-    "entry": lambda one: one.lookups.get_table("lemma_exc").set("noun", RATS),
-    "within an entry": lambda one: one.lookups.get_table("lemma_exc")["noun"].update(
-        RATS
-    ),
-    "loaded": lambda one: one.from_bytes(
-        make_lemmatizer("lemmatizer", tables=CHANGED).to_bytes()
-    ),
-}
+
+def replace_lookups(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups = make_lookups(CHANGED)
+    lemmatizer.cache.clear()
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_no_change_is_missed_once_spacys_cache_is_emptied(name):
-    saved = []
-    for factory in ("lemmatizer", "cached_lemmatizer"):
-        lemmatizer = make_lemmatizer(factory)
-        assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["mouse"]
-        CHANGES[name](lemmatizer)
-        lemmatizer.cache.clear()
-        assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["rat"]
-        saved.append(lemmatizer.to_bytes(exclude=["vocab"]))
-    assert saved[0] == saved[1]
+def change_entry(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups.get_table("lemma_exc")["noun"].update(RATS)
+    lemmatizer.cache.clear()
+
+
+def load(lemmatizer: Lemmatizer) -> None:
+    other = make_lemmatizer("lemmatizer", tables=CHANGED)
+    lemmatizer.from_bytes(other.to_bytes())
+    lemmatizer.cache.clear()
 
 
 def refill_cache(lemmatizer: Lemmatizer) -> None:
@@ -291,17 +284,20 @@ def put_other_table(lemmatizer: Lemmatizer) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        *(set_entry, replace_table, replace_cache, replace_method),
-        *(change_mode, put_other_table),
+        *(replace_lookups, change_entry, load, set_entry, replace_table),
+        *(replace_cache, replace_method, change_mode, put_other_table),
     ],
 )
-def test_no_other_change_is_missed(change):
+def test_no_change_is_missed(change):
     tables = {**ENGLISH, "lemma_lookup": {"mice": "rat"}}
+    saved = []
     for factory in ("lemmatizer", "cached_lemmatizer"):
         lemmatizer = make_lemmatizer(factory, tables=tables)
         assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["mouse"]
         change(lemmatizer)
         assert lemmatize(lemmatizer, ("mice", "NOUN")) == ["rat"]
+        saved.append(lemmatizer.to_bytes(exclude=["vocab"]))
+    assert saved[0] == saved[1]
 
 
 @pytest.mark.parametrize(
@@ -375,9 +371,9 @@ def test_spacy_warns_of_words_without_a_part_of_speech_each_time():
 def test_the_mode_is_the_languages_own_unless_it_is_named():
     modes = {
         lang: spacy.blank(lang).add_pipe("cached_lemmatizer").mode
-        for lang in ("en", "fr", "it", "de")
+        for lang in ("en", "it", "de")
     }
-    assert modes == {"en": "rule", "fr": "rule", "it": "pos_lookup", "de": "lookup"}
+    assert modes == {"en": "rule", "it": "pos_lookup", "de": "lookup"}
     nlp = spacy.blank("en")
     assert nlp.add_pipe("cached_lemmatizer", config={"mode": "lookup"}).mode == "lookup"
     with pytest.raises(ValueError, match="E1003"):
