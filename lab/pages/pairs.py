@@ -48,6 +48,8 @@ COMPARED = (
     ((RECOMMENDED, "joined"), (HASH, "steps2400")),
     ((RECOMMENDED, "joined"), (HASH, "steps2400_averaged")),
     ((RECOMMENDED, "joined"), (CRF, "default")),
+    ((RECOMMENDED, "joined_steps4800"), (RECOMMENDED, "joined")),
+    ((RECOMMENDED, "joined_steps4800"), (CRF, "default")),
     ((RECOMMENDED, "joined_balanced"), (CRF, "default")),
     ((RECOMMENDED, "joined_balanced_dropout03"), (CRF, "default")),
     ((TOKEN_NER, "dropout03"), (TOKEN_NER, "steps2400_averaged")),
