@@ -9,9 +9,46 @@ from thinc.api import Adam, Model
 
 from spacy_hashembeds.layers.mixing import folding
 
-from .components.toy_recognizers import LISTENER, TOK2VEC
-
 TEXT = "Anna of Zotech said so ."
+
+CONFIG = """
+[nlp]
+lang = "en"
+pipeline = ["tok2vec", "tagger"]
+
+[components]
+
+[components.tok2vec]
+factory = "tok2vec"
+
+[components.tok2vec.model]
+@architectures = "spacy.Tok2Vec.v2"
+
+[components.tok2vec.model.embed]
+@architectures = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+width = 16
+attrs = ["NORM", "SHAPE"]
+rows = [50, 20]
+num_hashes = 2
+include_static_vectors = false
+
+[components.tok2vec.model.encode]
+@architectures = "spacy-hashembeds.MaxoutWindowEncoder.v1"
+width = 16
+window_size = 1
+maxout_pieces = 3
+depth = 2
+
+[components.tagger]
+factory = "tagger"
+
+[components.tagger.model]
+@architectures = "spacy.Tagger.v2"
+
+[components.tagger.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = 16
+"""
 
 
 def make_examples(nlp) -> list[Example]:
@@ -21,10 +58,9 @@ def make_examples(nlp) -> list[Example]:
 
 @pytest.fixture
 def nlp() -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
-    tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
-    nlp.add_pipe("tagger", config={"model": tagger})
+    nlp = spacy.util.load_model_from_config(
+        spacy.util.Config().from_str(CONFIG), auto_fill=True
+    )
     nlp.initialize(lambda: make_examples(nlp))
     return nlp
 
