@@ -58,23 +58,27 @@ def test_the_grid_trains_what_the_page_shows_by_the_lengths_of_the_reader(
             assert result.overrides == trial.overrides
 
 
-def test_differences_are_tested_by_the_deviation_that_trials_have_in_common():
-    def make_trial(variant, *scores):
+def test_differences_are_tested_by_welch():
+    def make_trial(variant, *scores, seen=0.0):
         results = [
-            SimpleNamespace(joined={"test": {10: {"ents_f": score}}})
+            SimpleNamespace(
+                joined={"test": {10: {"ents_f": score, "ents_seen_f": seen}}}
+            )
             for score in scores
         ]
         return TrialKey("anem", script.HASH, variant), results
 
-    first, second = (0.5, 0.52, 0.54), (0.4, 0.43, 0.43)
-    groups = dict([make_trial("joined", *first), make_trial("sentences", *second)])
+    first, second = (0.5, 0.52, 0.54), (0.4, 0.43, 0.43, 0.48)
     trials = ((script.HASH, "joined"), (script.HASH, "sentences"))
-    # of two trials with as many seeds each it is Student's test
-    p_value = ttest_ind(first, second).pvalue
+    groups = dict([make_trial("joined", *first), make_trial("sentences", *second)])
+    p_value = ttest_ind(first, second, equal_var=False).pvalue
     found = script._test(groups, "anem", trials, 10, "all")
-    assert found == pytest.approx((0.1, p_value))
-    assert script._test(groups, "anem", trials, 10, "seen") is None
+    assert found == pytest.approx((0.085, p_value))
     assert script._test(groups, "wnut17", trials, 10, "all") is None
-    # a third one tells of the deviation, of seeds that differ by nothing less
-    groups |= dict([make_trial("joined_halves", 0.5, 0.5, 0.5)])
-    assert script._test(groups, "anem", trials, 10, "all")[1] < p_value
+    # no entity is seen: the unseen ones are all, and one test is enough
+    assert script._test(groups, "anem", trials, 10, "seen") is None
+    assert script._test(groups, "anem", trials, 10, "unseen") is None
+    groups |= dict([make_trial("joined", 0.5, 0.52, seen=0.7)])
+    groups |= dict([make_trial("sentences", 0.4, 0.43, seen=0.6)])
+    difference, _ = script._test(groups, "anem", trials, 10, "all")
+    assert difference == pytest.approx(0.095)

@@ -62,8 +62,8 @@ def config_cli(
 ) -> None:
     """Put a compact embedder, and what belongs to it, into any config.
 
-    Without --embedder that is the pipeline that was measured to be best, and comments
-    say what each choice was worth. The new config is the old one but for what is named.
+    Without --embedder that is the pipeline that is recommended, and comments say what
+    each choice was worth. The new config is the old one but for what is named.
     With --train, attributes, hashes, min_freq and a lower limit for rows are those that
     `spacy hashembeds analyze` advises; with --raw the pipeline is pretrained first.
     """
