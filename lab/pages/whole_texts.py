@@ -136,7 +136,8 @@ def _format_means(scores: Sequence[Estimate | None] | None) -> str:
 
 def _format_deviations(groups: Groups, dataset: str) -> str:
     """Format the deviation that all trials of a corpus have in common, likewise."""
-    found = (_collect_scores(groups, dataset, n, "ents_f").values() for n in SHOWN)
+    of_corpus = [results for key, results in groups.items() if key.dataset == dataset]
+    found = ([[*_list_scores(of, n, "ents_f")] for of in of_corpus] for n in SHOWN)
     several = ([sample for sample in samples if len(sample) > 1] for samples in found)
     return ARROW.join(f"{100 * pool_deviations(samples):.1f}" for samples in several)
 
@@ -195,17 +196,6 @@ def _test(
         return None
     difference = fmean(ours) - fmean(theirs)
     return difference, float(ttest_ind(ours, theirs, equal_var=False).pvalue)
-
-
-def _collect_scores(
-    groups: Groups, dataset: str, n: int, key: str
-) -> dict[tuple[str, str], list[float]]:
-    """Collect the scores of all trials of a corpus, in Docs of so many sentences."""
-    return {
-        (group.embedder, group.variant): scores
-        for group, results in groups.items()
-        if group.dataset == dataset and (scores := list(_list_scores(results, n, key)))
-    }
 
 
 def _list_scores(results: Sequence[Result], n: int, key: str) -> Iterator[float]:
