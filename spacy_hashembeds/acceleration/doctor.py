@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from thinc.api import NumpyOps, Ops, get_current_ops
 
+from ..kernels.convolution import name_instructions
 from ..systems import count_cores, find_processor
 from . import installation
 from .blas import (
@@ -31,6 +32,9 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 # Names of the choices that the speeds are measured of.
 _BLIS = "blis"
 _NUMPY = "numpy's BLAS, one thread"
+
+#: OpenBLAS's names for kernels that know no AVX-512.
+_SHORT_VECTORS = ("Haswell", "Zen")
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ def examine() -> Health:
         untested=list(installation.find_untested(versions)),
         advice=[
             *advise_on_blas(blas, speeds),
+            *advise_on_openblas(blas[1], name_instructions("float32")),
             *advise_on_kernels(kernels),
             *advise_on_python(profiled),
             *advise_on_gpu(gpu),
@@ -159,6 +164,19 @@ def advise_on_blas(blas: list[Blas], speeds: dict[str, list[Spread]]) -> list[st
         "for a trained pipeline. ([nlp.before_creation] also takes all pipelines that "
         "the same thread loads later.)"
     ]
+
+
+def advise_on_openblas(blas: Blas, instructions: str | None) -> Iterator[str]:
+    """Say how to have AVX-512 where OpenBLAS does not know the processor, as 0.3.31, of
+    numpy 2.4, does not know Zen 5.
+    """
+    if blas.kernels in _SHORT_VECTORS and instructions == "AVX-512":
+        yield (
+            f"numpy's OpenBLAS uses its {blas.kernels} kernels on a processor that has "
+            "AVX-512. Compare the products above with those of: "
+            "OPENBLAS_CORETYPE=SKYLAKEX spacy hashembeds doctor. If they are faster, "
+            "set this variable wherever pipelines run."
+        )
 
 
 def advise_on_python(parser_profiled: bool) -> Iterator[str]:

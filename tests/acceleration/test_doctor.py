@@ -64,6 +64,7 @@ def test_a_gpu_without_cupy_gets_advice(monkeypatch):
 def test_a_parser_that_is_profiled_gets_advice_and_is_not_broken(monkeypatch):
     monkeypatch.setattr(doctor, "measure_choices", lambda threads: EVEN)
     monkeypatch.setattr(doctor, "examine_kernels", lambda: KERNELS)
+    monkeypatch.setattr(doctor, "name_instructions", lambda precision: None)
     monkeypatch.setattr(installation, "examine_gpu", lambda: NO_GPU)
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     for profiled in (True, False):
@@ -100,6 +101,24 @@ def test_advice_says_what_to_write_and_what_it_brings(chosen):
 def test_there_is_no_advice_where_nothing_would_be_gained(chosen, is_chosen, speeds):
     chosen(is_chosen)
     assert doctor.advise_on_blas(BLAS, speeds) == []
+
+
+@pytest.mark.parametrize(
+    ("kernels", "instructions", "is_advised"),
+    [
+        ("Haswell", "AVX-512", True),
+        ("Zen", "AVX-512", True),
+        ("SkylakeX", "AVX-512", False),
+        ("Haswell", "AVX2", False),
+        (None, "AVX-512", False),
+        ("Haswell", None, False),
+    ],
+)
+def test_openblas_without_avx512_gets_advice(kernels, instructions, is_advised):
+    found = blas.Blas("openblas", "1", kernels, 1)
+    advice = [*doctor.advise_on_openblas(found, instructions)]
+    assert len(advice) == is_advised
+    assert all("OPENBLAS_CORETYPE=SKYLAKEX" in each for each in advice)
 
 
 class OtherOps(NumpyOps):
