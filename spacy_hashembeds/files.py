@@ -136,10 +136,9 @@ def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
         return suffixes[0]
     suffix = Path(path).suffix
     if suffix not in suffixes:
-        raise ValueError(
-            f"'output' should end in {', '.join(suffixes[:-1])} or {suffixes[-1]}, but "
-            f"is '{path}'."
-        )
+        *others, last = suffixes
+        ends = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"'output' should end in {ends}, but is '{path}'.")
     return suffix
 
 

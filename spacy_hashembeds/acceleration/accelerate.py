@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
 
-from ..checks import check_choice, check_integers, check_types
+from ..checks import check_choice, check_integers, check_types, show
 from ..display import Part, Sentence, Shown, Table
 from ..evaluation.tasks import list_classes
 from ..files import replacing_folder
@@ -22,7 +22,7 @@ from ..inputs import check_items
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
-from .changes import ChangeCounter, Changes
+from .changes import ChangeCounter, Changes, can_tell
 from .components import find_irreplaceable, find_replacements, is_tokenizer_replaceable
 from .conversion import (
     AUTO,
@@ -217,6 +217,12 @@ def accelerate_folder(
             return conversion.run(load_with, partial(load, model))[0]
 
 
+def _check_text(text: Any) -> str | Doc:
+    if not isinstance(text, str | Doc):
+        raise TypeError(f"'texts' should hold strings or Docs, but holds {show(text)}.")
+    return text
+
+
 class Conversion:
     """A pipeline, `before`, whose layers and components are to be replaced by ours.
 
@@ -256,7 +262,7 @@ class Conversion:
         precision: Precision = self.settings.precision
         chosen: list[ChosenPrecision] = []
         if precision == AUTO:
-            texts = list(texts)
+            texts = [*map(_check_text, texts)]
             chosen = choose_precisions(
                 self.before,
                 LoadedPipeline(load(self._convert(None)), get_current_ops()),
@@ -295,11 +301,19 @@ class Conversion:
         old, new = find_precisions(before.nlp), find_precisions(after.nlp)
         counter = ChangeCounter(list_classes(before.nlp)) if old | new else None
         counted = settings.progress(texts, "texts")
-        parity = compare_pipelines(before, after, counted, counter)
+        checked = map(_check_text, counted)
+        parity = compare_pipelines(before, after, checked, counter)
         changes = None
         if counter is not None:
             changes = counter.summarize()
             changes.check(settings.max_changed)
+        if new - old and not can_tell(parity.tokens, settings.max_changed):
+            raise ValueError(
+                f"{parity.tokens:,} tokens are too few to tell whether a precision of "
+                f"fewer bits changes more than {settings.max_changed:g} percent. Give "
+                "more texts (--text, or 'texts' in Python), or let more be changed "
+                "(--max-changed, or 'max_changed' in Python)."
+            )
         with watch_machine() as machine:
             speeds = measure_speeds(
                 loaders,

@@ -88,6 +88,14 @@ def estimate_share(counts: np.ndarray) -> Share:
     return Share(changed, of, (max(0.0, low), min(1.0, high)))
 
 
+def can_tell(n_tokens: int, most: float) -> bool:
+    """Tell whether so many tokens, even if none is changed, show that no more than this
+    percentage is.
+    """
+    unchanged = estimate_share(np.array([[0, n_tokens]]))
+    return 100 * unchanged.interval[1] <= most
+
+
 @dataclass(frozen=True)
 class Changes:
     """Counts of what is annotated otherwise, by kind of annotation, of tokens, entities

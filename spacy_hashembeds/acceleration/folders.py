@@ -14,7 +14,8 @@ from ..loading import load_config
 
 #: What spaCy saves beside the components, in files or folders of these names.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
-#: What its own components save in theirs, and the vocab.
+#: What its own components save in theirs, and the vocab, in it or in such folders.
+_FOLDERS_BELOW = {"kb", "lookups"}
 _SAVED_BELOW = {
     *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
     *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
@@ -87,8 +88,9 @@ def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[s
         elif path.is_dir():
             for below in path.rglob("*"):
                 name = below.relative_to(folder)
-                is_known = below.name in _SAVED_BELOW or (source / name).is_file()
-                if not below.is_dir() and not is_known:
+                *folders, last = below.relative_to(path).parts
+                is_known = last in _SAVED_BELOW and _FOLDERS_BELOW.issuperset(folders)
+                if not (below.is_dir() or is_known or (source / name).is_file()):
                     yield str(name)
 
 

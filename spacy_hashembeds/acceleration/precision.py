@@ -13,14 +13,14 @@ from thinc.api import set_current_ops
 from ..evaluation.tasks import list_classes
 from ..kernels.convolution import PRECISIONS
 from ..layers.windowencoder import LaidOut
-from .changes import ChangeCounter, estimate_share
+from .changes import ChangeCounter, can_tell
 from .conversion import find_fewer_bits
 from .parity import BATCH_SIZE, SAMPLE_SIZE, LoadedPipeline, check_tokens, walk_encoders
 from .timing import Progress, measure_components
 
 FLOAT32 = PRECISIONS[0]
 #: What share of a time is clearly less, whatever else runs.
-_CLEARLY = 0.95
+_CLEARLY = 0.9
 #: How often components are timed in each precision: the fastest counts.
 _ROUNDS = 3
 
@@ -64,9 +64,7 @@ def choose_precisions(
     docs = list(_annotate(before, progress(texts, "texts")))
     n_tokens = sum(map(len, docs))
     check_tokens(n_tokens, len(docs))
-    # even if none of them were changed
-    unchanged = estimate_share(np.array([[0, n_tokens]]))
-    is_enough = 100 * unchanged.interval[1] <= max_changed
+    is_enough = can_tell(n_tokens, max_changed)
     times = _time(after, encoders, docs, progress)
     classes = list_classes(before.nlp)
     chosen = []

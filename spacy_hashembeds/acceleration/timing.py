@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from spacy.language import Language
@@ -86,9 +86,9 @@ def measure_components(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:
     found = {}
     for name, pipe in nlp.pipeline:
         config = {"batch_size": nlp.batch_size}
-        start = perf_counter()
+        start = process_time()  # what else runs counts for less
         current = list(_pipe(current, pipe, name, nlp.default_error_handler, config))
-        found[name] = 1e6 * (perf_counter() - start) / n_words
+        found[name] = 1e6 * (process_time() - start) / n_words
     return found
 
 

@@ -33,7 +33,12 @@ def tables_cli(
         help="The token attributes to count, with commas between.",
     ),
     min_freq: int = Opt(
-        10, "--min-freq", "-m", help="Times a symbol is seen to get a row.", min=1
+        10,
+        "--min-freq",
+        "-m",
+        help="Times a symbol is seen to get a row.",
+        min=1,
+        max=2**31,
     ),
     jobs: int = Opt(
         1, "--jobs", "-j", help="How many files to count at once, in processes.", min=1
@@ -66,13 +71,14 @@ def tables_cli(
     """
     from functools import partial
 
-    from ..files import check_targets
+    from ..files import check_targets, choose_suffix
     from ..inputs import check_attributes
     from ..parts import add_up, count_parts, find_counted, find_parts, load_counted
     from ..symbols import save_symbols
 
     with failing("Can't count the symbols"):
         check_targets([output], [corpus])
+        choose_suffix(output, [".npz"])
         names = check_attributes([name.strip() for name in attrs.split(",")])
         names = list(dict.fromkeys(names))
         unit = "docs" if jobs == 1 and not merge else "parts"

@@ -107,9 +107,10 @@ def _get_path(component: type) -> str:
 class CachedLemmatizer(Lemmatizer):
     """A lemmatizer that looks up the lemmas that it has given before.
 
-    They are forgotten when `lookups`, or a table or an entry in it, is replaced. What
-    is changed within an entry counts once spaCy's own `cache` is emptied, as with
-    spaCy's lemmatizer.
+    They are forgotten when `lookups`, or a table or an entry in it, is replaced, or an
+    entry of spaCy's own `cache`. What is changed within an entry of a table counts once
+    that is emptied, as with spaCy's lemmatizer; take lists of forms from the table,
+    which has put others in their place.
 
     model (Model, optional): As spaCy's `lemmatizer` takes it, and all that follows.
     mode (str, optional): How lemmas are found, by default as the language has it.
@@ -125,8 +126,6 @@ class CachedLemmatizer(Lemmatizer):
     #: The tables that lemmas are of, and in what state they and the component were.
     _tables: list[Table]
     _state: list[Any] | None = None
-    #: How many entries spaCy's cache had: with fewer, somebody has emptied it.
-    _n_cached = 0
 
     def __call__(self, doc: Doc) -> Doc:
         """Lemmatize one Doc, in place."""
@@ -166,6 +165,7 @@ class CachedLemmatizer(Lemmatizer):
             for i, (number, key) in enumerate(zip(numbers, keys, strict=True)):
                 if found[i] is None:
                     found[i] = self._lemmatize(doc[number], key, known)
+            self._state = self._describe(self._tables)  # what it has set itself
         # what was added in a memory zone is gone after it
         strings = doc.vocab.strings
         lemmas[places] = [
@@ -173,7 +173,6 @@ class CachedLemmatizer(Lemmatizer):
         ]
         if keys:
             doc.from_array([LEMMA], lemmas)
-        self._n_cached = len(self.cache)
 
     def _lemmatize(self, token: Token, key: bytes, known: Known) -> tuple[str, int]:
         found = known.get(key)  # from the same Doc
@@ -190,16 +189,18 @@ class CachedLemmatizer(Lemmatizer):
 
     def _find_known(self, tables: list[Table]) -> Known:
         """Find the lemmas of the tables as they are."""
-        is_emptied = len(self.cache) < self._n_cached
-        if is_emptied or self._state != self._describe(tables):
+        if self._state != self._describe(tables):
             _prepare(tables)
+            if type(self.cache) is dict:
+                self.cache = WatchedCache(self.cache)
             self._lemmas, self._tables = {}, tables
             self._state = self._describe(tables)
         return self._lemmas
 
     def _describe(self, tables: Sequence[Table]) -> list[Any]:
         states = [(id(t), len(t), getattr(t, "changes", 0)) for t in tables]
-        return [self.mode, id(self.cache), *states]
+        changes = getattr(self.cache, "changes", 0)
+        return [self.mode, id(self.cache), changes, *states]
 
 
 def _prepare(tables: Sequence[Table]) -> None:
@@ -223,6 +224,18 @@ class WatchedTable(Table):
         super().__setitem__(key, value)
 
 
+class WatchedCache(dict):
+    """spaCy's cache of lemmas that counts how often something in it was replaced or
+    removed, which its lemmatizers never do.
+    """
+
+    changes = 0
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.changes += key in self
+        super().__setitem__(key, value)
+
+
 class FormList(list):
     """A list of forms that is looked into as a set: spaCy's rules look for each form in
     tens of thousands.
@@ -236,6 +249,21 @@ class FormList(list):
 
     def __reduce__(self) -> tuple[type, tuple[list[str]]]:
         return FormList, ([*self],)
+
+
+def _counting(name: str) -> Callable[..., Any]:
+    change = getattr(dict, name)
+
+    @wraps(change)
+    def changed(self: WatchedCache, *args: Any, **kwargs: Any) -> Any:
+        self.changes += 1
+        return change(self, *args, **kwargs)
+
+    return changed
+
+
+for _name in ("__delitem__", "__ior__", "clear", "pop", "popitem", "update"):
+    setattr(WatchedCache, _name, _counting(_name))
 
 
 def _forgetting(name: str) -> Callable[..., Any]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..files import load_json, quote
 
-# Half a character, which JSON can write, but no encoding.
-_SURROGATE = re.compile("[\ud800-\udfff]")
+# Half a character and NUL, which JSON can write, and no text has.
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 #: The key of Prodigy's rows, and what it says of the label beside it.
 ANSWER = "answer"
@@ -134,5 +134,5 @@ def _name(label: Any) -> Any:
 
 
 def is_text(value: Any) -> bool:
-    """Tell text from what else JSON may hold, and from half a character."""
-    return isinstance(value, str) and not _SURROGATE.search(value)
+    """Tell text from what else JSON may hold, half a character and NUL included."""
+    return isinstance(value, str) and not _NO_TEXT.search(value)

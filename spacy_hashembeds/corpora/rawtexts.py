@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 from pathlib import Path
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..inputs import check_items
 from .columns import DOCSTART
 from .docbin import read_examples
 from .labelled import JSONL
+from .labels import is_text
 from .lines import (
     MAX_TEXT,
     check_is_regular,
@@ -233,8 +235,9 @@ def _check_is_text(path: Path, lines: Iterable[str]) -> None:
 
 def _parse_text(path: Path, number: int, line: str) -> str:
     try:
-        text: str = parse_json(line)["text"]
-        text.encode()  # JSON can write half a character, which no encoding can
-    except (ValueError, KeyError, AttributeError):
+        text: Any = parse_json(line)["text"]
+    except (ValueError, KeyError):
+        text = None
+    if not is_text(text):
         fail(path, number, f'expected a JSON object with a "text", got {quote(line)}')
     return text

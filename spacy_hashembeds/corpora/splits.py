@@ -194,7 +194,11 @@ def write_splits(
             documents = iter(progress(documents, split))
             first = next(documents, None)
             if first is None:
-                raise ValueError(f"The {split} split has no {task.unit}: give a file.")
+                raise ValueError(
+                    f"The {split} split has no {task.unit}: its file has none, or that "
+                    "for training too few to set some aside. Give a file that has some "
+                    f"(--{split})."
+                )
             _write_docs(chain([first], documents), task, lang, written[split], stack)
     return written
 

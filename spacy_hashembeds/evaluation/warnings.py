@@ -28,6 +28,7 @@ def find_warnings(evaluation: Mapping[str, Any]) -> list[str]:
             f"There is no comparison with '{comparison['model']}', since there are no "
             "gold entities."
         )
+    found.append(_find_unknown_to_other(comparison))
     found.append(_find_otherwise(evaluation))
     if setting["documents"]:
         found += map(_tell_assumed, setting.get("assumed", ()))
@@ -52,6 +53,18 @@ def _find_nothing(evaluation: Mapping[str, Any]) -> str | None:
     if evaluation.get("ents_support") == 0:
         return f"There is not one gold entity in the {documents} of '{test}'."
     return None
+
+
+def _find_unknown_to_other(comparison: Mapping[str, Any] | None) -> str | None:
+    """Look for another pipeline that finds nothing, and is no match."""
+    if comparison is None or not comparison.get("all"):
+        return None
+    if comparison["all"]["r"]["other"]:
+        return None
+    return (
+        f"'{comparison['model']}' finds not one gold entity, as one that knows other "
+        "types of them: differences from it say little."
+    )
 
 
 def _find_unknown(evaluation: Mapping[str, Any]) -> str | None:

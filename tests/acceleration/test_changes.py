@@ -255,6 +255,15 @@ def test_more_than_may_be_changed_is_refused(folder, tmp_path, spoil):
     assert done.changes.tokens[0] > 0
 
 
+@pytest.mark.usefixtures("instructions")
+def test_few_texts_tell_nothing(folder, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"2 tokens are too few .* 0\.5 percent\. Give"
+    ):
+        in_int8(folder, tmp_path / "out", ["Anna lives"])
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "match"),
     [

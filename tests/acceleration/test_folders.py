@@ -57,6 +57,7 @@ def test_what_is_missing_or_empty_may_be_written(tmp_path, source, force):
         (["old_ner/model"], "old_ner"),
         (["vocab/precious.txt"], r"vocab/precious\.txt"),
         (["ner/backup/thesis.txt"], r"ner/backup/thesis\.txt"),
+        (["ner/backup/model", "vocab/my/patterns"], "ner/backup/model, vocab/my/pat.*"),
     ],
 )
 def test_what_is_not_the_pipelines_is_never_replaced(output, source, names, match):

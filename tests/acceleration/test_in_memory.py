@@ -77,6 +77,12 @@ def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab_alone(make):
     assert new.to_bytes() != nlp.to_bytes() == state
 
 
+@pytest.mark.parametrize("precision", [None, "auto"])
+def test_texts_that_are_none_are_named(make, precision):
+    with pytest.raises(TypeError, match=r"'texts' should hold strings .* b'x'"):
+        accelerate(make(), ["Anna lives", b"x"], precision=precision, rounds=1)
+
+
 @pytest.mark.slow
 def test_texts_are_made_up_of_words_that_the_vocab_knows(make):
     nlp = make()

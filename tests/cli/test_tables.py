@@ -143,3 +143,23 @@ def test_it_is_said_what_counts_may_be_too_low_by(corpus):
     assert "too low by 1 at most, and symbols seen less than 3 times may be" in said
     assert "SHAPE has more" not in said
     assert load_symbols("a.npz").errors == {"NORM": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["-o", "novel.txt"], 1, "'output' should end in .npz, but is 'novel.txt'"),
+        (
+            ["-o", "s.npz", "--min-freq", 2**63],
+            2,
+            "less than or equal to 2147483648",
+        ),
+    ],
+)
+def test_what_could_not_be_read_again_is_not_written(corpus, options, code, message):
+    Path("novel.txt").write_text("my only copy")
+    result = run(corpus, "--lang", "en", *options)
+    assert result.exit_code == code
+    assert message in unwrap(result.output)
+    assert Path("novel.txt").read_text() == "my only copy"
+    assert not Path("s.npz").exists()

@@ -243,6 +243,16 @@ def refill_cache(lemmatizer: Lemmatizer) -> None:
     lemmatizer.lemmatize(make_doc(lemmatizer, ("houses", "NOUN"))[0])
 
 
+def change_entry_and_refill_cache(lemmatizer: Lemmatizer) -> None:
+    lemmatizer.lookups.get_table("lemma_exc")["noun"].update(RATS)
+    refill_cache(lemmatizer)
+
+
+def overwrite_in_cache(lemmatizer: Lemmatizer) -> None:
+    (key,) = lemmatizer.cache
+    lemmatizer.cache[key] = ["rat"]
+
+
 def set_entry(lemmatizer: Lemmatizer) -> None:
     lemmatizer.lookups.get_table("lemma_exc").set("noun", RATS)
     refill_cache(lemmatizer)
@@ -284,7 +294,8 @@ def put_other_table(lemmatizer: Lemmatizer) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        *(replace_lookups, change_entry, load, set_entry, replace_table),
+        *(replace_lookups, change_entry, change_entry_and_refill_cache, load),
+        *(overwrite_in_cache, set_entry, replace_table),
         *(replace_cache, replace_method, change_mode, put_other_table),
     ],
 )

@@ -103,7 +103,10 @@ def test_files_of_all_kinds_are_read_in_order(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    ["no", '{"words": []}', '"text"', '{"text": 1}', '{"text": "\\ud800"}', "[" * 9999],
+    [
+        *("no", '{"words": []}', '"text"', '{"text": 1}', "[" * 9999),
+        *('{"text": "\\ud800"}', '{"text": "a\\u0000"}'),
+    ],
 )
 def test_a_line_that_is_no_text_is_named(tmp_path, nlp, line):
     path = write_lines(tmp_path / "a.jsonl", ['{"text": "fine"}', line])

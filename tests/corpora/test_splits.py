@@ -170,7 +170,7 @@ def test_an_error_changes_no_file(files, output, split, is_there):
 
 def test_an_empty_split_is_refused(files, output):
     files["dev"].write_text("\n")
-    with pytest.raises(ValueError, match="The dev split has no sentence: give a"):
+    with pytest.raises(ValueError, match="The dev split has no sentence: its"):
         prepare_files(**files, lang="en", output=output)
     assert contents(output) == {}
 

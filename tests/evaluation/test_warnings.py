@@ -73,6 +73,13 @@ def test_nothing_to_compare(model):
     assert warn(model, docs, against=model) == []
 
 
+def test_another_pipeline_that_finds_nothing_is_no_match(model):
+    other = model.parent / "other"
+    toy_ner.make_ruler({"Anna": "person"}, None).to_disk(other)
+    (text,) = warn(model, [toy_ner.make_doc("Anna|PER sings")], against=other)
+    assert text.startswith(f"'{other}' finds not one gold entity")
+
+
 LONG = "Anna|PER and nobody else sings of love in Oslo today"
 SHORT = "Anna|PER and nobody else sings of love in Oslo"
 

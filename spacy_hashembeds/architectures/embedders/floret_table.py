@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from spacy.training.initialize import open_file, read_vectors
 
+from ...files import quote
 from ...layers.subwords import BEGIN, END, SEED, Ngrams
 
 
@@ -27,15 +28,20 @@ def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
     try:
         with closing(open_file(path)) as lines:
             header = next(lines).split()
+        if len(header) != len(sizes):
+            raise ValueError(f"its first line has no {len(sizes)} fields")
         found = dict(zip(sizes, header, strict=True))
         different = [
-            f"{name} = {found[name]} and not {value}"
+            f"{name} = {_show(found[name])} and not {value}"
             for name, value in sizes.items()
             if found[name] != str(value)
         ]
         if different:  # before room is made for what may be huge
             raise ValueError(f"it has {', '.join(different)}")
-        table, keys, _ = read_vectors(path, 0, mode="floret")
+        try:
+            table, keys, _ = read_vectors(path, 0, mode="floret")
+        except IndexError:
+            raise ValueError("it has more rows than its first line says") from None
         if keys != [str(i) for i in range(len(table))]:
             raise ValueError("its rows are not all there, one after the other")
         deviation = table.std(dtype="float64")
@@ -47,6 +53,10 @@ def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
     except Exception as error:  # of many readers
         raise ValueError(
             "'init' should name a table that floret saved, of the sizes of "
-            f"SubwordEmbed, but '{path}' is none: {error or 'it is cut off'}."
+            f"SubwordEmbed, but '{path}' is none: {str(error) or 'it is cut off'}."
         ) from error
     return scaled
+
+
+def _show(field: str) -> str:
+    return field if field.isascii() and len(field) <= 20 else quote(field)

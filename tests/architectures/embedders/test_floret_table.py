@@ -114,6 +114,23 @@ def test_other_tables_are_refused(tmp_path, changed, named):
         read_table(path, NGRAMS, WIDTH)
 
 
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda data: b"", r"is none: it is cut off\.$"),
+        (lambda data: b"40 6\n" + data, r"is none: its first line has no 8 fields\.$"),
+        (lambda data: data + data.split(b"\n", 1)[1], "has more rows than its first"),
+        (lambda data: "\ufeff".encode() + data, r"rows = '\\ufeff40' and not 40"),
+        (lambda data: b"9" * 5000 + data, r"rows = '9+\.\.\.9+40' and not 40"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named(tmp_path, change, named):
+    path, _ = save_table(tmp_path / "raw.floret")
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(ValueError, match=named):
+        read_table(path, NGRAMS, WIDTH)
+
+
 @pytest.mark.filterwarnings("ignore:.*unclosed file")  # which spaCy leaves open
 @pytest.mark.filterwarnings("ignore:Exception ignored in")
 @pytest.mark.parametrize(
