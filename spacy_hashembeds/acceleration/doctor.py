@@ -175,7 +175,7 @@ def advise_on_openblas(blas: Blas, instructions: str | None) -> Iterator[str]:
             f"numpy's OpenBLAS uses its {blas.kernels} kernels on a processor that has "
             "AVX-512. Compare the products above with those of: "
             "OPENBLAS_CORETYPE=SKYLAKEX spacy hashembeds doctor. If they are faster, "
-            "set this variable wherever pipelines run."
+            "try this variable with your pipelines: one text a call may be slower."
         )
 
 

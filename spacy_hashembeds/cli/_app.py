@@ -14,7 +14,7 @@ from ._output import Group
 hashembeds_cli = typer.Typer(
     cls=Group,
     name="hashembeds",
-    help="Prepare corpora, count symbols, train and compare token embeddings.",
+    help="Make pipelines faster; prepare corpora, write configs, evaluate, analyze.",
     no_args_is_help=True,
 )
 app.add_typer(hashembeds_cli)

@@ -52,9 +52,10 @@ def accelerate_cli(
 ) -> None:
     """Make a trained pipeline faster on CPU, with the same predictions, or nearly.
 
-    spacy.MultiHashEmbed and spacy.HashEmbedCNN are replaced by our layers, with
-    their weights. The new pipeline is saved only if it annotates all texts as the old
-    one does, or with --precision nearly all. The old one is not changed.
+    spaCy's hash embeddings, window encoders, lemmatizers, rulers and tokenizer are
+    replaced by ours, with their weights and tables. The new pipeline is saved only if
+    it annotates all texts as the old one does, or with --precision nearly all. The old
+    one is not changed.
     """
     import shlex
     from dataclasses import asdict
