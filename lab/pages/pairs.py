@@ -47,6 +47,7 @@ COMPARED = (
     ((TOKEN_NER, "steps2400_averaged"), (LOOKUP, "steps2400_averaged")),
     ((RECOMMENDED, "joined"), (HASH, "steps2400")),
     ((RECOMMENDED, "joined"), (HASH, "steps2400_averaged")),
+    ((RECOMMENDED, "joined"), (HASH, "joined_averaged")),
     ((RECOMMENDED, "joined"), (CRF, "default")),
     ((RECOMMENDED, "joined_steps4800"), (RECOMMENDED, "joined")),
     ((RECOMMENDED, "joined_steps4800"), (CRF, "default")),
