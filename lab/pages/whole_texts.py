@@ -43,7 +43,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "whole-texts.md"
 README = PAGE.parents[1] / "README.md"
 PICTURE = PAGE.with_suffix(".png")
 
-#: The recommended pipeline's config: the others have no n-grams.
 #: What is trained, by what, and how it is drawn.
 PIPELINES = {
     (HASH, "sentences"): "spaCy's default, on sentences",

@@ -165,7 +165,6 @@ class CachedLemmatizer(Lemmatizer):
             for i, (number, key) in enumerate(zip(numbers, keys, strict=True)):
                 if found[i] is None:
                     found[i] = self._lemmatize(doc[number], key, known)
-            self._state = self._describe(self._tables)  # what it has set itself
         # what was added in a memory zone is gone after it
         strings = doc.vocab.strings
         lemmas[places] = [
@@ -232,8 +231,12 @@ class WatchedCache(dict):
     changes = 0
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.changes += key in self
+        if key in self:
+            self._note_change()
         super().__setitem__(key, value)
+
+    def _note_change(self) -> None:
+        self.changes += 1
 
 
 class FormList(list):
@@ -250,38 +253,26 @@ class FormList(list):
     def __reduce__(self) -> tuple[type, tuple[list[str]]]:
         return FormList, ([*self],)
 
-
-def _counting(name: str) -> Callable[..., Any]:
-    change = getattr(dict, name)
-
-    @wraps(change)
-    def changed(self: WatchedCache, *args: Any, **kwargs: Any) -> Any:
-        self.changes += 1
-        return change(self, *args, **kwargs)
-
-    return changed
-
-
-for _name in ("__delitem__", "__ior__", "clear", "pop", "popitem", "update"):
-    setattr(WatchedCache, _name, _counting(_name))
-
-
-def _forgetting(name: str) -> Callable[..., Any]:
-    change = getattr(list, name)
-
-    @wraps(change)
-    def changed(self: FormList, *args: Any, **kwargs: Any) -> Any:
+    def _note_change(self) -> None:
         self.__dict__.pop("forms", None)
+
+
+def _noting(change: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(change)
+    def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self._note_change()
         return change(self, *args, **kwargs)
 
     return changed
 
 
-for _name in (
-    *("__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear"),
-    *("extend", "insert", "pop", "remove"),
+for _class, *_names in (
+    (WatchedCache, "__delitem__", "__ior__", "clear", "pop", "popitem", "update"),
+    (FormList, "__delitem__", "__iadd__", "__imul__", "__setitem__", "append"),
+    (FormList, "clear", "extend", "insert", "pop", "remove"),
 ):
-    setattr(FormList, _name, _forgetting(_name))
+    for _name in _names:
+        setattr(_class, _name, _noting(getattr(_class, _name)))
 
 
 @cache
