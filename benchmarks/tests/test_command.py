@@ -295,7 +295,7 @@ def test_the_command_measures_and_prints_tables(tmp_path, monkeypatch, capsys):
     assert seen == [(data.ROOT, Schedule(5, 2), data.Sizes())]
     assert "| dropout mask |" in capsys.readouterr().out
     written = json.loads((tmp_path / "kernels.json").read_text())
-    assert written["machine"].keys() <= kept["machine"].keys()
+    assert {"cpu", "instructions", "versions"} <= written["machine"].keys()
     with pytest.raises(typer.BadParameter, match="one of published, accelerate"):
         command.run("kernel")
 

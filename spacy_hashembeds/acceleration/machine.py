@@ -7,6 +7,7 @@ from statistics import quantiles
 from time import perf_counter
 from typing import Any
 
+from ..kernels.convolution import PRECISIONS, name_instructions
 from ..systems import count_cores, count_others_seconds, find_processor, get_load
 
 #: How much of a core other processes may keep busy, for each core that we may use.
@@ -37,10 +38,12 @@ def find_width(spread: Spread) -> float:
 def watch_machine() -> Iterator[dict[str, Any]]:
     """Describe the machine, and once the block has run, how many "other_cores_busy" it
     had on average, of the "cores" that this process may use. That and loads are None
-    where the system doesn't tell.
+    where the system doesn't tell, and "instructions" for products of a precision where
+    there are none.
     """
     machine = {
         "cpu": find_processor(),
+        "instructions": {name: name_instructions(name) for name in PRECISIONS},
         "cores": count_cores(),
         "python": platform.python_version(),
         "load_at_start": get_load(),

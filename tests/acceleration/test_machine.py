@@ -14,6 +14,7 @@ from spacy_hashembeds.acceleration.machine import (
     find_disturbances,
     watch_machine,
 )
+from spacy_hashembeds.kernels.convolution import PRECISIONS, name_instructions
 
 IDLE: dict[str, Any] = {
     "cores": 2,
@@ -28,6 +29,7 @@ def test_a_machine_is_described_as_json():
         pass
     assert json.loads(json.dumps(machine)) == machine
     assert machine["cpu"]
+    assert machine["instructions"] == {p: name_instructions(p) for p in PRECISIONS}
     assert machine["cores"] >= 1
     assert machine["python"] == sys.version.split()[0]
 
