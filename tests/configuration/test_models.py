@@ -411,6 +411,7 @@ def test_unknown_embedders_are_refused_with_the_known_ones(path):
     ("old", "new", "error"),
     [
         ("depth = 4", "depth = 300000", r"encode\] depth should be 100 or less"),
+        ("maxout_pieces = 3", "maxout_pieces = 0", r"encode\] .*maxout_pieces. should"),
         (
             "window_size = 1",
             "window_size = ${components.ner.model}",
