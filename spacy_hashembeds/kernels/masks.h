@@ -1,4 +1,4 @@
-// Masks of dropout from numpy's Mersenne Twister, bit for bit. See masks.py.
+// Masks of dropout from numpy's Mersenne Twister, bit for bit. See layers/dropout.py.
 //
 // MT19937 is by Makoto Matsumoto and Takuji Nishimura (1998).
 
