@@ -1,8 +1,9 @@
-"""Tables and sentences that commands print and notebooks show, in plain form."""
+"""Tables and sentences that commands print and notebooks show; text in Markdown."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -12,6 +13,8 @@ from wasabi import Printer
 # overrides or isolates a direction of writing. Marks (U+200E, U+200F, U+061C) do no
 # more than a letter of such a script, and its texts need them.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# An underscore within a word is one; multi_hash_embed is not to be full of backslashes.
+_MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def show_controls(text: str) -> str:
@@ -117,6 +120,24 @@ def render_template(
         lstrip_blocks=True,
     )
     return show_controls(environment.get_template(name).render(values))
+
+
+def escape_markdown(text: object) -> str:
+    """Escape text, as one line, for a paragraph of Markdown or a cell of a table."""
+    return _MARKUP.sub(r"\\\g<0>", _join_lines(text))
+
+
+def write_markdown_code(text: object) -> str:
+    """Write text as a line of code of Markdown, outside of tables, in backticks."""
+    line = _join_lines(text)
+    found = {len(run) for run in re.findall("`+", line)}
+    fence = "`" * next(n for n in count(1) if n not in found)
+    space = " " if "`" in line else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
+def _join_lines(text: object) -> str:
+    return show_controls(" ".join(str(text).splitlines()))
 
 
 def format_fields(record: dict[str, Any], *keys: str) -> list[str]:

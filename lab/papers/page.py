@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from lab.figures import import_figure
-from spacy_hashembeds import markdown
+from spacy_hashembeds.display import escape_markdown, write_markdown_code
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.files import choose_suffix, replacing
 
@@ -90,7 +90,7 @@ class Page:
         """Its first words, as Markdown."""
         fields = {
             "n_results": self.n_results,
-            "source": markdown.code(self.source),
+            "source": write_markdown_code(self.source),
             "differences": self.differences,
         }
         return [text.format(**fields) for text in self.paper.intro]
@@ -243,8 +243,8 @@ def _make_environment() -> Environment:
         mark=_get_mark,
         groups=_get_groups,
         anchor=lambda title: "".join(filter(str.isalnum, title)).lower(),
-        md=markdown.escape,
-        code=markdown.code,
+        md=escape_markdown,
+        code=write_markdown_code,
         link=partial(quote, safe="/ "),
         prose=lambda text: Markup(prose.render(text)),
         inline=lambda text: Markup(prose.renderInline(text)),

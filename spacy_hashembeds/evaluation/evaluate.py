@@ -7,10 +7,9 @@ from typing import Any
 
 from thinc.api import require_gpu
 
-from .. import markdown
 from ..checks import check_types
 from ..corpora.columns import Column, ColumnFormat
-from ..display import Part, Sentence, Table
+from ..display import Part, Sentence, Table, escape_markdown, write_markdown_code
 from ..files import choose_suffix, replacing, write_json
 from .bootstrap import Draws
 from .categories import evaluate_categories, name_accuracy
@@ -89,17 +88,17 @@ class Evaluation(UserDict[str, Any]):
     def to_markdown(self) -> str:
         """Write the tables that the command prints with `--full`, in Markdown."""
         named = describe_setting(self).items()
-        lines = [f"- {key}: {markdown.code(name)}" for key, name in named]
+        lines = [f"- {key}: {write_markdown_code(name)}" for key, name in named]
         blocks = [f"# {name_title(self)}", "\n".join(lines)]
-        blocks += [f"**{markdown.escape(text)}**" for text in self["warnings"]]
+        blocks += [f"**{escape_markdown(text)}**" for text in self["warnings"]]
         for table in self.make_tables():
-            legend = [] if table.legend is None else [markdown.escape(table.legend)]
+            legend = [] if table.legend is None else [escape_markdown(table.legend)]
             rules = [":--" if align == "l" else "--:" for align in table.all_aligns]
-            rows = [map(markdown.escape, row) for row in (table.header, *table.rows)]
+            rows = [map(escape_markdown, row) for row in (table.header, *table.rows)]
             lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
-            title = f"## {markdown.escape(table.title)}"
+            title = f"## {escape_markdown(table.title)}"
             blocks += [title, *legend, "\n".join(lines)]
-        blocks += map(markdown.escape, self["notes"])
+        blocks += map(escape_markdown, self["notes"])
         if draws := self._describe_draws():
             blocks.append(f"{draws}.")
         return "\n\n".join(blocks) + "\n"
