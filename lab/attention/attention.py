@@ -6,7 +6,7 @@ from typing import Any
 
 from spacy.language import Language
 
-from spacy_hashembeds.architectures.encoders.heads import find_attending, read_attention
+from spacy_hashembeds.components.attention_weights import find_attending, read_attention
 from spacy_hashembeds.display import Part, Sentence, Table, render_template
 from spacy_hashembeds.files import choose_suffix, quote, replacing, write_json
 

@@ -5,7 +5,7 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_hashembeds.architectures.encoders.heads import find_attending, read_attention
+from spacy_hashembeds.components.attention_weights import find_attending, read_attention
 from spacy_hashembeds.layers import selfattention
 
 from ..toy_encoders import make_tok2vec
