@@ -19,13 +19,15 @@ from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
     MaxoutWindowEncoder,
 )
 from spacy_hashembeds.architectures.pretraining.pretrain_shuffle_random import (
+    INTACT,
+    RANDOM,
+    SHUFFLED,
     PretrainShuffleRandom,
     corrupt_docs,
     get_loss,
     measure_loss,
 )
 from spacy_hashembeds.corpora.rawtexts import MEASURES
-from spacy_hashembeds.kernels.corruption import INTACT, RANDOM, SHUFFLED
 
 from ... import toy_embedders
 from ...conftest import with_contractions

@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thinc.api import fix_random_seed
 
-from spacy_hashembeds.kernels.corruption import INTACT, RANDOM, SHUFFLED, corrupt
+from spacy_hashembeds.architectures.pretraining.pretrain_shuffle_random import (
+    INTACT,
+    RANDOM,
+    SHUFFLED,
+    corrupt,
+)
 
 SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.99])
 
