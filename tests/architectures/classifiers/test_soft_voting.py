@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from thinc.api import Adam, Linear, Logistic, Model, Softmax, chain, fix_random_seed
 
-from spacy_hashembeds.layers.softvoting import soft_voting
+from spacy_hashembeds.architectures.classifiers.text_cat_voting_ensemble import (
+    soft_voting,
+)
 
 
 def build_softmax() -> Model:
