@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.kernels.characters import find_rows, find_types
-from spacy_hashembeds.layers.capitalisation import capitalisation
 from spacy_hashembeds.layers.charcnn import CharCNN
 
 from .differences import differentiate
@@ -115,11 +114,3 @@ def test_kernels_begin_by_what_they_see_of_a_word():
         bound = (6 / (length * (25 + 4) + 20)) ** 0.5
         assert 0.95 * bound < abs(W).max() <= bound
     assert not model.get_param("b").any()
-
-
-def test_capitalisation_has_no_weights_and_no_gradient():
-    model = capitalisation().initialize()
-    Y, backprop = model.begin_update(["Ab", "12", "ab"])
-    assert Y.tolist() == [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
-    assert backprop(Y) == []
-    assert model.predict([]).shape == (0, model.get_dim("nO")) == (0, 4)

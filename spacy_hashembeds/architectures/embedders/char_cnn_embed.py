@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from spacy.tokens import Doc
@@ -6,7 +6,7 @@ from thinc.api import Dropout, Maxout, Model, chain, concatenate, get_width, wit
 from thinc.types import Floats2d
 
 from ...checks import MAX_WIDTH, check_integers
-from ...layers.capitalisation import capitalisation
+from ...kernels.characters import N_CAPITALISATIONS, find_capitalisations
 from ...layers.charcnn import MAX_CHARS, CharCNN
 from ...layers.checks import check_integer
 from ...layers.maxout import check_maxout
@@ -161,3 +161,23 @@ def _find_width(word: Model[InT, OutT], X: InT | None) -> int:
             "`nlp.initialize` does."
         )
     return get_width(cast(Any, word.predict(docs[:1])))
+
+
+def capitalisation() -> Model[Sequence[str], Floats2d]:
+    """Say whether words are upper case, upper-initial, lower case, or mixed.
+
+    By their cased letters alone, see `find_capitalisations`. A word without any, such
+    as "12", "!" or one of a script that has no cases, is zeros.
+
+    *Input:* `n` words. *Output shape:* `(n, 4)`, float32, one-hot.
+
+    Source: §3.1 of the paper, after Collobert et al. (2011).
+    """
+    return Model("capitalisation", find_capitalisation, dims={"nO": N_CAPITALISATIONS})
+
+
+def find_capitalisation(
+    model: Model[Sequence[str], Floats2d], words: Sequence[str], is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Sequence[str]]]:
+    Y = model.ops.asarray2f(cast(Any, find_capitalisations(words)))
+    return Y, lambda dY: []

@@ -10,6 +10,7 @@ from thinc.api import Model, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.architectures.embedders.char_cnn_embed import (
     CharCNNEmbed,
+    capitalisation,
     find_mixer,
     find_word,
 )
@@ -140,3 +141,11 @@ def test_vectors_of_another_width_are_refused(vocab):
 def test_an_embedder_that_does_not_say_how_wide_it_is_is_refused():
     with pytest.raises(ValueError, match=r"'word', the layer '.*',.* Docs with tokens"):
         make(word=make_spacys()).initialize()
+
+
+def test_capitalisation_has_no_weights_and_no_gradient():
+    model = capitalisation().initialize()
+    Y, backprop = model.begin_update(["Ab", "12", "ab"])
+    assert Y.tolist() == [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
+    assert backprop(Y) == []
+    assert model.predict([]).shape == (0, model.get_dim("nO")) == (0, 4)
