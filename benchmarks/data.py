@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 from wasabi import msg
 
 from lab.corpora.demo import make_demo_corpus
+from spacy_hashembeds.acceleration.timing import copy_words
 from spacy_hashembeds.corpora.docbin import read_docs
 
 ROOT = Path(__file__).parent.parent
@@ -138,16 +139,9 @@ def group(batches: Sequence[Any], size: int | None = None) -> list[Any]:
     return [batches[i : i + size] for i in range(0, len(batches), size)]
 
 
-def strip(doc: Doc, vocab: Vocab) -> Doc:
-    """Make a Doc of the same words without annotation."""
-    words = [token.text for token in doc]
-    spaces = [bool(token.whitespace_) for token in doc]
-    return Doc(vocab, words=words, spaces=spaces)
-
-
 def make_examples(docs: Sequence[Doc]) -> list[Example]:
     """Make new examples of gold docs."""
-    return [Example(strip(doc, doc.vocab), doc) for doc in docs]
+    return [Example(copy_words(doc, doc.vocab), doc) for doc in docs]
 
 
 def _take_words(stream: Iterator[Doc], size: int) -> list[Doc]:

@@ -16,6 +16,7 @@ from thinc.api import Model, fix_random_seed
 from wasabi import msg
 
 from lab.trials.configs import CONFIGS
+from spacy_hashembeds.acceleration.timing import copy_words
 
 from .data import (
     BATCH_WORDS,
@@ -27,7 +28,6 @@ from .data import (
     find_short_docs,
     group,
     make_examples,
-    strip,
 )
 from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH, count_parameters
 from .stages import annotate_in_stages, profile, update_in_stages
@@ -116,13 +116,13 @@ def make_copies(
 
 def prepare_pipe(nlp: Language, docs: Sequence[Doc]) -> Callable[[], object]:
     """Get ready to annotate docs: no tokenizer is timed."""
-    bare = [strip(doc, nlp.vocab) for doc in docs]
+    bare = [copy_words(doc, nlp.vocab) for doc in docs]
     return lambda: annotate(nlp, bare)
 
 
 def prepare_calls(nlp: Language, docs: Sequence[Doc]) -> Callable[[], object]:
     """Get ready to annotate docs one by one, as who serves single requests does."""
-    bare = [strip(doc, nlp.vocab) for doc in docs]
+    bare = [copy_words(doc, nlp.vocab) for doc in docs]
     return lambda: [nlp(doc) for doc in bare]
 
 
@@ -154,7 +154,7 @@ def compare_annotations(makes: Makes, docs: Sequence[Doc]) -> Json:
     for name, make in makes.items():
         with NUMPY.get(name, nullcontext)():
             nlp = make()
-            bare = [strip(doc, nlp.vocab) for doc in docs]
+            bare = [copy_words(doc, nlp.vocab) for doc in docs]
             annotate(nlp, bare)
         found[name] = [[_read_annotation(token) for token in doc] for doc in bare]
         entities.append(sum(len(doc.ents) for doc in bare))

@@ -10,9 +10,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from spacy_hashembeds.acceleration.timing import copy_words
 from spacy_hashembeds.thinc_internals import get_forward
 
-from .data import strip
 from .timing import Schedule, count_words
 
 
@@ -73,7 +73,7 @@ def profile(
 
 def annotate_in_stages(nlp: Language, stages: Stages, docs: Sequence[Doc]) -> None:
     """Annotate docs component by component, each a stage."""
-    docs = [strip(doc, nlp.vocab) for doc in docs]
+    docs = [copy_words(doc, nlp.vocab) for doc in docs]
     for name, pipe in nlp.pipeline:
         docs = stages.time(name, lambda p=pipe, d=docs: [*p.pipe(iter(d))])
 
