@@ -1,10 +1,8 @@
 """The commands of `python -m lab`, and what they have in common."""
 
-from typing import Any
-
 import typer
 
-from spacy_hashembeds.cli._output import Group, name_output
+from spacy_hashembeds.cli._output import Group
 
 lab_cli = typer.Typer(
     cls=Group,
@@ -27,10 +25,3 @@ FORCE = typer.Option(
     help="Replace results of other settings, or that can't be read, and their "
     "pipelines.",
 )
-
-
-def file_output(help: str, default: Any = ...) -> Any:
-    """Make the option of a command that writes a file."""
-    return typer.Option(
-        default, "--output", "-o", help=help, dir_okay=False, callback=name_output
-    )

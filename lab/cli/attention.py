@@ -5,9 +5,9 @@ from pathlib import Path
 from spacy.cli._util import Arg
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import JSON, QUIET, print_json
+from spacy_hashembeds.cli._output import JSON, QUIET, file_output, print_json
 
-from ._app import MODEL, file_output, lab_cli
+from ._app import MODEL, lab_cli
 
 
 @lab_cli.command("attention")
@@ -15,9 +15,7 @@ def attention_cli(
     model: str = MODEL,
     text: str = Arg(..., help="The text to look at; - is standard input."),
     output: Path | None = file_output(
-        "The file to write: heat maps as .html, all weights as .json; - is "
-        "standard output, for JSON.",
-        None,
+        "The file to write: all weights as JSON, or heat maps if it is .html"
     ),
     as_json: bool = JSON,
     quiet: bool = QUIET,

@@ -6,9 +6,9 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import QUIET, is_quiet
+from spacy_hashembeds.cli._output import QUIET, file_output, is_quiet
 
-from ._app import file_output, lab_cli
+from ._app import lab_cli
 
 
 @lab_cli.command("floret")
@@ -17,8 +17,7 @@ def floret_cli(
         ..., help="UTF-8 text, tokenised, with one text a line.", dir_okay=False
     ),
     output: Path = file_output(
-        "The file of vectors to write, .floret, or .vec in mode fasttext; - is "
-        "standard output."
+        "The file of vectors to write, .floret, or .vec in mode fasttext", default=...
     ),
     mode: str = Opt(
         "floret", "--mode", "-m", help="What to train: 'floret' or 'fasttext'."

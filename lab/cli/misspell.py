@@ -6,9 +6,9 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import QUIET, show_progress
+from spacy_hashembeds.cli._output import QUIET, file_output, show_progress
 
-from ._app import file_output, lab_cli
+from ._app import lab_cli
 
 
 @lab_cli.command("misspell")
@@ -16,7 +16,7 @@ def misspell_cli(
     corpus: Path = Arg(
         ..., help="The gold corpus: a .spacy file, or a folder of them."
     ),
-    output: Path = file_output("The .spacy file to write; - is standard output."),
+    output: Path = file_output("The .spacy file to write", default=...),
     seed: int = Opt(
         0, "--seed", "-s", help="The seed that the edits are drawn by.", min=0
     ),

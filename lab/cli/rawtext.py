@@ -5,9 +5,9 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import QUIET, show_progress
+from spacy_hashembeds.cli._output import QUIET, file_output, show_progress
 
-from ._app import file_output, lab_cli
+from ._app import lab_cli
 
 
 @lab_cli.command("rawtext")
@@ -18,8 +18,8 @@ def rawtext_cli(
         file_okay=False,
     ),
     output: Path = file_output(
-        "The text file to write, or a .spacy file for `spacy pretrain`; - is "
-        "standard output, as text."
+        "The file to write, as text, or for `spacy pretrain` if it is .spacy",
+        default=...,
     ),
     held_out: list[Path] = Opt(
         [],

@@ -6,9 +6,9 @@ from pathlib import Path
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import QUIET
+from spacy_hashembeds.cli._output import QUIET, file_output
 
-from ._app import file_output, lab_cli
+from ._app import lab_cli
 
 
 class PaperName(StrEnum):
@@ -26,7 +26,7 @@ def report_cli(
         ..., help="The folder of results, such as metrics, or of tables of them."
     ),
     output: Path = file_output(
-        "The file to write, .html or .md; - is standard output, for HTML."
+        "The file to write, as HTML, or as Markdown if it is .md", default=...
     ),
     paper: PaperName = Opt(
         PaperName.multi_hash_embeddings,
