@@ -9,6 +9,8 @@ from thinc.api import Adam, Model
 
 from spacy_hashembeds.layers.mixing import folding
 
+from .layers.plans import get_kept
+
 TEXT = "Anna of Zotech said so ."
 
 CONFIG = """
@@ -70,7 +72,7 @@ def find_caches(nlp) -> list[object]:
     caches = [node.attrs.get(name) for node in nodes for name in ("plan", "weights")]
     found = [cache for cache in caches if cache is not None]
     assert len(found) == 2
-    return [cache.cached for cache in found]
+    return [get_kept(cache) for cache in found]
 
 
 def predict(nlp) -> np.ndarray:

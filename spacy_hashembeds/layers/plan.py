@@ -132,12 +132,6 @@ class Plan(Generic[_L, _V]):
             self._tree = tree = _look(root, find, more)
         return tree.found
 
-    @property
-    def cached(self) -> _V | None:
-        """What was computed, if nobody got at the parameters since."""
-        kept = self._kept
-        return kept.value if kept is not None and kept.is_sealed() else None
-
     def drop(self) -> None:
         """Let go of what was computed."""
         self._kept = None

@@ -21,6 +21,7 @@ from spacy_hashembeds.evaluation.tasks import Classes
 from spacy_hashembeds.kernels.convolution import Packed
 from spacy_hashembeds.loading import load_config
 
+from ..layers.plans import get_kept
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import SENTENCES, TEXTS, find_precisions
 
@@ -209,7 +210,7 @@ def test_a_pipeline_in_int8(folder, tmp_path):
     assert find_precisions(nlp) == {"ner": "int8", "tagger": "int8"}
     list(nlp.pipe(TEXTS))
     for _, weights in walk_encoders(nlp):
-        assert isinstance(weights.cached[0], Packed)
+        assert isinstance(get_kept(weights)[0], Packed)
     again = tmp_path / "again"
     done = in_int8(tmp_path / "out", again, TEXTS, precision="float32", max_changed=100)
     # against the pipeline as it was given, which float32 may differ from too

@@ -22,6 +22,7 @@ from spacy_hashembeds.layers import checks, maxout, table
 from spacy_hashembeds.layers.mixing import folding, mixedembed
 
 from ...kernels.paths import Noted, both_paths
+from ...layers.plans import get_kept
 from ...toy_embedders import (
     BUILDERS,
     CHANGES,
@@ -56,7 +57,7 @@ def predict(model, docs):
 
 
 def is_folded(model) -> bool:
-    return model.attrs["plan"].cached is not None
+    return get_kept(model.attrs["plan"]) is not None
 
 
 LENGTHS = st.lists(st.one_of(st.integers(0, 90), st.just(300)), min_size=1, max_size=4)
@@ -205,7 +206,7 @@ def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
         assert not is_folded(model)
     monkeypatch.setenv(folding.LIMIT_NAME, str(n_bytes / 1e6))
     assert_close(predict(model, docs), expected)
-    assert model.attrs["plan"].cached.F.nbytes == n_bytes
+    assert get_kept(model.attrs["plan"]).F.nbytes == n_bytes
     monkeypatch.setenv(folding.LIMIT_NAME, "much")
     model.attrs["plan"] = folding.Fold()
     with pytest.raises(ValueError, match=r"FOLD_MB should be a number .* is 'much'"):
@@ -302,7 +303,7 @@ def test_what_training_will_change_is_let_go(vocab):
     """At once: it is larger than the weights."""
     model, docs = build_hash(vocab), make_docs(vocab)
     predict(model, docs)
-    F = weakref.ref(model.attrs["plan"].cached.F)
+    F = weakref.ref(get_kept(model.attrs["plan"]).F)
     assert F() is not None
     model.begin_update(docs)
     assert F() is None
@@ -313,7 +314,7 @@ def test_a_model_goes_when_it_is_let_go(vocab):
     model, docs = build_hash(vocab), make_docs(vocab)
     E = weakref.ref(get_nodes(model, "hashembed")[0].get_param("E"))
     predict(model, docs)
-    F = weakref.ref(model.attrs["plan"].cached.F)
+    F = weakref.ref(get_kept(model.attrs["plan"]).F)
     gc.collect()
     gc.disable()
     try:

@@ -28,6 +28,7 @@ from spacy_hashembeds.layers.mixing import folding, mixedembed
 from spacy_hashembeds.threads import derived_lock
 
 from ...kernels.paths import both_paths
+from ...layers.plans import get_kept
 from ...toy_embedders import (
     ATTRS,
     CHANGES,
@@ -157,7 +158,7 @@ def test_rows_are_found_in_folded_tables(vocab, hasher):
     model, docs = build(vocab, (hasher, "emb"), ("md5", "add")), make_docs(vocab, [400])
     expected = embed_plainly(model, docs[0])
     assert_close(model.predict(docs)[0], expected)
-    assert model.attrs["plan"].cached.F.shape == (11, 3 * 6)
+    assert get_kept(model.attrs["plan"]).F.shape == (11, 3 * 6)
 
 
 def test_what_has_nothing_to_fold_waits_for_nobody(vocab, docs):
@@ -180,7 +181,7 @@ def test_what_somebody_has_wrapped_is_not_folded(vocab, docs, part):
     for Y, Y_expected in zip(copied.predict(docs), expected, strict=True):
         assert_close(Y, Y_expected)
     assert len(calls) == 1
-    assert copied.attrs["plan"].cached is None
+    assert get_kept(copied.attrs["plan"]) is None
 
 
 def test_attributes_that_are_not_set_are_empty_text(vocab):
@@ -250,7 +251,7 @@ def test_only_new_words_are_embedded(vocab, kind, kernels, monkeypatch):
 def test_of_many_tokens_nothing_is_kept(vocab):
     model = build(vocab)
     model.predict(make_docs(vocab, [mixedembed.FEW_TOKENS + 1]))
-    assert model.attrs["plan"].cached.ready.products._kept is None
+    assert get_kept(model.attrs["plan"]).ready.products._kept is None
 
 
 def change_hashers(model, docs):
@@ -275,7 +276,7 @@ def test_what_is_kept_is_never_stale(vocab, kind, change):
     model, docs = build_kind(kind, vocab), make_docs(vocab, [6, 1])
     for _ in range(2):
         before = np.concatenate(model.predict(docs))
-        assert len(model.attrs["plan"].cached.ready.kept) > 0
+        assert len(get_kept(model.attrs["plan"]).ready.kept) > 0
         change(model, docs)
         after = model.predict(docs)
         for doc, Y in zip(docs, after, strict=True):
@@ -291,7 +292,7 @@ def test_memory_is_bounded_with_that_of_folded_tables(vocab, megabytes, monkeypa
     for i in range(30):
         doc = Doc(vocab, words=[f"w{i}", "a", f"x{i}"])
         assert_close(model.predict([doc])[0], embed_plainly(other, doc))
-    folded = model.attrs["plan"].cached
+    folded = get_kept(model.attrs["plan"])
     assert (folded is None) == (megabytes == 0)
     if folded is not None:
         n_bytes = folded.F.nbytes + folded.ready.products._kept.codes.nbytes

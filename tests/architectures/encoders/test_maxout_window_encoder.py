@@ -20,6 +20,7 @@ from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.layers import windowencoder
 
 from ...kernels.paths import KERNELS, Noted, needs_kernels
+from ...layers.plans import get_kept
 from ...toy_embedders import CHANGES, get_gradients, get_nodes, note_calls
 
 SETTINGS = [
@@ -217,7 +218,7 @@ def note_sharing(monkeypatch) -> list[tuple[int, bool]]:
 
 
 def is_kept(model):
-    return model.attrs["weights"].cached is not None
+    return get_kept(model.attrs["weights"]) is not None
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -14,6 +14,7 @@ from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.convolution import Packed
 
 from ...kernels.paths import Noted
+from ...layers.plans import get_kept
 from ...toy_embedders import change_in_place, load, replace, train
 from .test_maxout_window_encoder import make_input, run
 
@@ -33,7 +34,7 @@ def make(precision="float32", training_precision="float32"):
 def get_precisions(model):
     """What products are of, of each convolution."""
     sets = compiled.kernels.INSTRUCTION_SETS
-    kept = [getattr(w, "packed", w) for w in model.attrs["weights"].cached]
+    kept = [getattr(w, "packed", w) for w in get_kept(model.attrs["weights"])]
     assert all(isinstance(packed, Packed) for packed in kept)
     return {sets[packed.instructions][1] for packed in kept}
 

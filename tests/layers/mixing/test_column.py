@@ -24,6 +24,7 @@ from spacy_hashembeds.layers.mixing.folding import Fold
 from spacy_hashembeds.layers.tree import UnexpectedNodeError, expect_column
 
 from ...toy_embedders import assert_close, assert_gradients_close, get_gradients
+from ..plans import get_kept
 
 WEIGHTS = np.linspace(-1, 2, 7).astype("f")
 
@@ -118,7 +119,7 @@ def test_all_kinds_mix_as_in_a_chain(kind, n, seed):
     for _ in range(2):
         Y, _ = mixedembed.forward(mixer, fold, keys, False)
         assert_close(Y, expected)
-    assert (fold.cached is not None) == (kind != "nothing to fold")
+    assert (get_kept(fold) is not None) == (kind != "nothing to fold")
     for _ in range(2):
         expected, backprop = reference.begin_update(keys)
         backprop(dY.copy())
@@ -143,7 +144,7 @@ def test_folded_rows_of_others_are_never_stale():
     fold = Fold()
     for column in mixer.columns:
         mixedembed.forward(mixer, fold, keys, False)
-        assert fold.cached is not None
+        assert get_kept(fold) is not None
         for node in column.model.walk():
             for name in node.param_names:
                 node.get_param(name)[...] *= -2
