@@ -33,7 +33,7 @@ class OnePassAdam(Optimizer):
         for kept in (self.mom1, self.mom2):
             if key not in kept:
                 kept[key] = NumpyOps().alloc1f(weights.size)
-        averages: Any = None
+        averages = None
         if self.averages is not None:
             if key not in self.averages:
                 self.averages[key] = NumpyOps().alloc(weights.shape, dtype="float32")

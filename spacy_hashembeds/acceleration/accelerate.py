@@ -256,7 +256,7 @@ class Conversion:
         RAISES (ValueError): If something differs, or more than may.
         RETURNS (Tuple[Acceleration, LoadedPipeline]): What was done, and the new one.
         """
-        texts: Any = self.settings.texts
+        texts = self.settings.texts
         if texts is None:
             texts = make_texts_for(self.before, only_known=only_known)
         precision: Precision = self.settings.precision

@@ -74,7 +74,7 @@ def describe_blis() -> Blas:
 
 def describe_numpy_blas() -> Blas:
     """Describe the library that numpy was built with; OpenBLAS tells everything."""
-    config: Any = np.show_config(mode="dicts")
+    config = np.show_config(mode="dicts")
     built = config.get("Build Dependencies", {}).get("blas", {})
     get_name = find_openblas("get_corename", ctypes.c_char_p)
     get_threads = find_openblas("get_num_threads", ctypes.c_int)

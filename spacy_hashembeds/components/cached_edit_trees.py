@@ -2,7 +2,7 @@
 the trees make of words.
 """
 
-from typing import Any, cast
+from typing import Any
 
 from spacy.pipeline import EditTreeLemmatizer, factories
 from spacy.pipeline._edit_tree_internals import edit_trees
@@ -37,7 +37,7 @@ class CachedTrees(edit_trees.EditTrees):
             if len(lemmas) >= MAX_LEMMAS:
                 lemmas.clear()
             lemmas[key] = lemma
-        return cast(str | None, lemma)
+        return lemma
 
     def from_json(self, trees: list) -> None:
         """Load trees in the place of those that are there."""

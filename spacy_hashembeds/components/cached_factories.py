@@ -22,7 +22,7 @@ def register_cached(
 
     @wraps(make)
     def make_cached(*args: Any, **kwargs: Any) -> Any:
-        component: Any = make(*args, **kwargs)
+        component = make(*args, **kwargs)
         value = vars(component).pop(attribute)
         component.__class__ = cls
         setattr(component, attribute, value)

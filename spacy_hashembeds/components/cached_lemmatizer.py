@@ -154,7 +154,7 @@ class CachedLemmatizer(Lemmatizer):
 
     def _set_lemmas(self, doc: Doc, known: Known) -> None:
         lemmas: Any = doc.to_array(LEMMA)
-        rows: Any = doc.to_array([*self._attributes])
+        rows = doc.to_array([*self._attributes])
         places: Any = slice(None)
         if not self.overwrite and lemmas.any():
             places = np.flatnonzero(lemmas == 0)

@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 from spacy.matcher import Matcher
 from spacy.pipeline import AttributeRuler, EntityRuler, SpanRuler, factories
@@ -53,7 +53,7 @@ class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
                 set_token_attrs(doc[i], self.attrs[number])
         except Exception as error:
             handled: Any = self.get_error_handler()(self.name, self, [doc], error)
-            return cast(Doc, handled)
+            return handled
         return doc
 
     def _is_spacys(self) -> bool:

@@ -73,7 +73,7 @@ class Draft:
         if old == block:
             return
         known = old if isinstance(old, dict) else {}
-        node: Any = self.config
+        node = self.config
         for part in section.split(".")[:-1]:
             node = node.setdefault(part, {})
         set_dot_to_object(self.config, section, dict(block))

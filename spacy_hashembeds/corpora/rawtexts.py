@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -235,7 +234,7 @@ def _check_is_text(path: Path, lines: Iterable[str]) -> None:
 
 def _parse_text(path: Path, number: int, line: str) -> str:
     try:
-        text: Any = parse_json(line)["text"]
+        text = parse_json(line)["text"]
     except (ValueError, KeyError):
         text = None
     if not is_text(text):

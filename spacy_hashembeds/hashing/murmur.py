@@ -31,7 +31,7 @@ def hash_keys(ops: Ops, ids: Any, *, seed: int, num_hashes: int) -> Any:
         return ops.alloc2i(0, num_hashes)
     keys = ops.as_contig(ids, dtype="uint64")
     n_hashings = -(-num_hashes // MAX_HASHES)
-    hashes: Any = ops.hash(keys, seed)
+    hashes = ops.hash(keys, seed)
     if n_hashings > 1:
         more = [ops.hash(keys, get_seed(seed, i)) for i in range(1, n_hashings)]
         hashes = ops.xp.concatenate([hashes, *more], axis=1)

@@ -54,7 +54,7 @@ def name_instructions(precision: str) -> str | None:
 
 def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
     """Pack weights with pieces as in the norm. *Shape:* `(nP * nO, nI)`."""
-    kernels: Any = compiled.kernels
+    kernels = compiled.kernels
     precision = kernels.INSTRUCTION_SETS[instructions][1]
     W, is_int8 = compiled.lay_out(W, "float32"), precision == "int8"
     if precision == "float32":
@@ -96,7 +96,7 @@ def find_multiply(precision: str) -> Callable[[NDArray, NDArray], NDArray]:
     instructions = find_instructions(precision) if precision == "bfloat16" else None
     if instructions is None:
         return np.matmul
-    kernels: Any = compiled.kernels
+    kernels = compiled.kernels
 
     def multiply(A: NDArray, B: NDArray) -> NDArray:
         is_transposed = A.T.flags.c_contiguous  # read as it is

@@ -51,7 +51,7 @@ def forward(
         mean, variance = model.get_param("mean"), model.get_param("variance")
     scale = (variance + EPSILON) ** -0.5
     X_hat = (X - mean) * scale
-    G: Any = model.get_param("G")
+    G = model.get_param("G")
 
     def backprop(dY: OutT) -> InT:
         model.inc_grad("G", (dY * X_hat).sum(axis=0))
@@ -63,7 +63,7 @@ def forward(
         from_variance = (dX_hat * X_hat).mean(axis=0)
         return (dX_hat - from_mean - X_hat * from_variance) * scale
 
-    return X_hat * G + cast(Any, model.get_param("b")), backprop
+    return X_hat * G + model.get_param("b"), backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -75,7 +75,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def _follow(model: Model, name: str, value: Any) -> None:
-    running: Any = model.get_param(name)
+    running = model.get_param(name)
     model.set_param(name, running + MOMENTUM * (value - running))
 
 
@@ -84,7 +84,7 @@ def _check_weights(model: Model) -> None:
     for name in ("G", "b", "mean"):
         check_param(model, name, shape)
     check_param(model, "variance", shape, LARGEST**2)
-    n_negative = int(cast(Any, peek(model, "variance") < 0).sum())
+    n_negative = int((peek(model, "variance") < 0).sum())
     if n_negative:
         raise ValueError(
             f"The parameter 'variance' of layer '{model.name}' should be 0 or "

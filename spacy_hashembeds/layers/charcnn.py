@@ -81,7 +81,7 @@ def forward(
     Y[has_chars] = best + peek(model, "b")
 
     def backprop(dY: OutT) -> InT:
-        d_best = ops.as_contig(cast(Any, dY)[has_chars], dtype="float32")
+        d_best = ops.as_contig(dY[has_chars], dtype="float32")
         d_windows = ops.backprop_reduce_max(d_best, which, lengths)
         d_table = ops.alloc2f(*table.shape)
         scatter_rows(ops, windows, d_windows, d_table)

@@ -23,7 +23,7 @@ def check_param(
             f"{where} should be float32 of shape {shape}, but is not there. Was the "
             "pipeline never initialised (nlp.initialize), or were the weights damaged?"
         )
-    array: Any = peek(model, name)
+    array = peek(model, name)
     if array.shape != shape or array.dtype != "float32":
         raise ValueError(
             f"{where} should be float32 of shape {shape}, but is {array.dtype} of "

@@ -101,7 +101,7 @@ def pool_forward(
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     check_once(model, _check_pool)
     ops: Any = model.ops
-    E: Any = peek(model, "E")
+    E = peek(model, "E")
     weights = ops.softmax(peek(model, "W"), axis=0)
     codewords = find_codewords(ops, bits, model.attrs["num_bits"])
     Y = ops.alloc2f(len(bits), E.shape[1])
@@ -111,7 +111,7 @@ def pool_forward(
 
     def backprop(dY: OutT) -> InT:
         dY = ops.as_contig(backprop_dropout(dY), dtype="float32")
-        E: Any = peek(model, "E")
+        E = peek(model, "E")
         d_weights = ops.alloc2f(*weights.shape)
         with table_gradient(model, "E") as dE:
             for j, rows in enumerate(codewords):
@@ -173,8 +173,8 @@ def add_forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     check_once(model, _check_add)
-    ops: Any = model.ops
-    E: Any = peek(model, "E")
+    ops = model.ops
+    E = peek(model, "E")
     scale = 1 / float(E.shape[0]) ** 0.5
     # those for 0, and for each bit that is 1 what the other has more
     Y = bits @ (E[:, 1] - E[:, 0]) + E[:, 0].sum(axis=0)
@@ -226,7 +226,7 @@ def proj_forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     check_once(model, _check_proj)
-    ops: Any = model.ops
+    ops = model.ops
     codes, _ = _standardize(ops, bits)
     axes, norms = _standardize(ops, peek(model, "W"))
     Y, backprop_dropout = apply_dropout(model, codes @ axes.T, is_train)

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from typing import cast
 
 from thinc.api import Model, Ops, uniform_init
 
@@ -32,7 +31,7 @@ class HashColumn(HashedColumn):
     @property
     def num_hashes(self) -> int:
         """Rows of a key: Thinc's own layer has no attribute that says it."""
-        return cast(int, self.model.attrs.get("num_hashes", MAX_HASHES))
+        return self.model.attrs.get("num_hashes", MAX_HASHES)
 
 
 def HashEmbed(

@@ -103,7 +103,7 @@ class HybridColumn(HashedColumn):
         first, more = rows[:, :1], rows[:, 1:]
         hashed = np.flatnonzero((more < self.n_rows).any(axis=1))
         more = more[hashed]
-        E: Any = get_table(model)
+        E = get_table(model)
         summed = E[first[:, 0]]
         for rows_of_hash in more.T:
             summed[hashed] += E[rows_of_hash]

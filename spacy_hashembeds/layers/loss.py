@@ -1,7 +1,5 @@
 """The loss of what gives each token one of several classes."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Ops
@@ -16,10 +14,10 @@ def get_cross_entropy(
     Of a softmax's `probs`, `(n, classes)`, as the gradient. Where `truth`, `(n,)`, is
     below 0 nothing is known, and the gradient is zero.
     """
-    xp: Any = ops.xp
+    xp = ops.xp
     is_known = truth >= 0
     rows, classes = xp.asarray(is_known.nonzero()[0]), xp.asarray(truth[is_known])
-    gradient: Any = ops.alloc2f(*probs.shape)
+    gradient = ops.alloc2f(*probs.shape)
     gradient[rows] = probs[rows]
     gradient[rows, classes] -= 1
     right = xp.maximum(probs[rows, classes], np.finfo("float32").tiny)

@@ -21,7 +21,7 @@ def peek(model: Model, name: str) -> NDArray:
     store = get_store(model)
     key = (model.id, name)
     if isinstance(store.proxy, Seal) and key in get_arrays(store):
-        return cast(NDArray, get_arrays(store)[key])
+        return get_arrays(store)[key]
     return cast(NDArray, model.get_param(name))
 
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ class Ngrams(NamedTuple):
         *Shapes:* `(sum of lengths,)`, uint32; `(words,)`, int64.
         """
         words = [shorten(unicodedata.normalize("NFC", word)) for word in words]
-        kernels: Any = compiled.kernels
+        kernels = compiled.kernels
         if kernels is not None:
             return kernels.find_ngram_rows(
                 [f"{BEGIN}{word}{END}".encode() for word in words], SEED, *self

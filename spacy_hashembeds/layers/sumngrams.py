@@ -66,7 +66,7 @@ def forward(
     vectors, backprop_vectors = run_distinct(embed, keys, distinct, is_train)
 
     def backprop(dY: OutT) -> InT:
-        backprop_vectors(cast(Any, dY)[texts])
+        backprop_vectors(dY[texts])
         return words
 
     return ops.reduce_sum(vectors, ops.asarray1i(ngrams.lengths)), backprop

@@ -28,7 +28,7 @@ class LookupColumn(TableColumn):
         check_symbols(model, n_rows=model.maybe_get_dim("nV"))
         check_integer(model, "unk", 0, len(attrs["symbols"]))
         check_number(model, "unknown_rate", 0, 1)
-        counts: Any = attrs["counts"]
+        counts = attrs["counts"]
         is_right = counts is None or (
             isinstance(counts, np.ndarray)
             and counts.shape == attrs["symbols"].shape

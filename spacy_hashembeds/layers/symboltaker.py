@@ -8,7 +8,7 @@ is initialised, by a function in an attribute, which a wrapped layer has too:
 It sets the attribute "symbols", which is saved with the layer, or raises a ValueError.
 """
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,8 +108,8 @@ def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
     *Shape:* `(n,)`, an array of these operations, to `(n, 1)`, uint32.
     """
     if len(symbols) == 0:
-        return cast(Any, ops).xp.full((len(ids), 1), unk, dtype="uint32")
-    keys: Any = ops.as_contig(ids, dtype="uint64")
+        return ops.xp.full((len(ids), 1), unk, dtype="uint32")
+    keys = ops.as_contig(ids, dtype="uint64")
     found, is_known = find_symbols(keys, symbols)
     rows = np.where(is_known, found + (found >= unk), unk)
     return rows.astype("uint32").reshape(-1, 1)

@@ -87,7 +87,7 @@ def table_gradient(model: Model, name: str) -> Iterator[Any]:
     rest.
     """
     if model.has_grad(name):
-        there: Any = model.get_grad(name)
+        there = model.get_grad(name)
         # kernels can add to no others in place
         if there.dtype == "float32" and there.flags.c_contiguous:
             yield there

@@ -71,7 +71,7 @@ def forward(
     column, ops = _get_column(model), cast(Any, model.ops)
     if is_train and column.replaces_keys:
         # where there is no id, Thinc cuts no column out of the matrix
-        keys: Any = ops.to_numpy(ids).astype("uint64").reshape((-1,))
+        keys = ops.to_numpy(ids).astype("uint64").reshape((-1,))
         ids = ops.asarray(column.replace_keys(keys))
     return cast(tuple, column.embed(ids, is_train))
 
@@ -89,7 +89,7 @@ def _get_column(model: Model) -> "TableColumn":
     kind = model.attrs["column_kind"]
     is_kind = isinstance(kind, type) and issubclass(kind, TableColumn)
     check_attr(model, "column_kind", is_kind, "the layer's own, and in no file")
-    return cast(TableColumn, kind(model))
+    return kind(model)
 
 
 class TableColumn(Column):
@@ -163,7 +163,7 @@ class TableColumn(Column):
     @property
     def symbols(self) -> NDArray | None:
         """Symbols that have a row each, ascending, `(n,)`, if any are known yet."""
-        return cast(NDArray | None, self.model.attrs.get("symbols"))
+        return self.model.attrs.get("symbols")
 
     def find_code(self, keys: NDArray) -> NDArray:
         """Find the rows of keys, which need no weights. *Shape:* `(n, k)`, uint64."""
@@ -186,12 +186,12 @@ class HashedColumn(TableColumn):
     @property
     def num_hashes(self) -> int:
         """Rows of a key that is hashed."""
-        return cast(int, self.model.attrs["num_hashes"])
+        return self.model.attrs["num_hashes"]
 
     @property
     def seed(self) -> int:
         """Seed of the hashes."""
-        return cast(int, self.model.attrs[self.seed_name])
+        return self.model.attrs[self.seed_name]
 
     def reseed(self, seed: int) -> Self:
         """Make one of a layer with another seed, and no weights."""
@@ -213,10 +213,10 @@ def find_rows(ops: Ops, finder: Finder, ids: Ints1d, n_rows: int) -> Ints2d:
     last stands for none.
     """
     if isinstance(finder, Lookup):
-        return cast(Ints2d, look_up(ops, ids, finder.symbols, unk=finder.unk))
+        return look_up(ops, ids, finder.symbols, unk=finder.unk)
     symbols, n = finder.symbols, 0 if finder.symbols is None else len(finder.symbols)
     # where there is no id, Thinc cuts no column out of the matrix
-    keys: Any = ops.as_contig(cast(Any, ids), dtype="uint64").reshape((-1,))
+    keys = ops.as_contig(ids, dtype="uint64").reshape((-1,))
     hashing = {"seed": finder.seed, "num_hashes": finder.num_hashes}
     rows = murmur.find_rows(ops, keys, **hashing, rows=n_rows - n)
     if n > 0:
@@ -225,4 +225,4 @@ def find_rows(ops: Ops, finder: Finder, ids: Ints1d, n_rows: int) -> Ints2d:
         is_frequent = symbols.take(places, mode="clip") == keys
         np.copyto(rows, n_rows, where=is_frequent[:, None])
         np.copyto(rows[:, 0], places, where=is_frequent, casting="unsafe")
-    return cast(Ints2d, rows.astype("uint32", copy=False))
+    return rows.astype("uint32", copy=False)

@@ -307,7 +307,7 @@ def find_shapes(norm: str, dims: Mapping[str, int]) -> dict[str, tuple[int, ...]
 
 
 def _draw(ops: Ops, name: str, shape: tuple[int, ...]) -> Any:
-    xp: Any = ops.xp
+    xp = ops.xp
     if name.startswith("b_"):
         return xp.zeros(shape, dtype="float32")
     if name.startswith("G_"):

@@ -125,8 +125,8 @@ class WeightedColumn(HashedColumn):
             return super().embed(keys, is_train)
         self.check()
         rows, weight_rows = self.find_pairs(model.ops, keys)
-        E: Any = get_table(model)
-        weights: Any = peek(model, "P")[weight_rows[:, 0]]
+        E = get_table(model)
+        weights = peek(model, "P")[weight_rows[:, 0]]
         # those of each hash apart: sums over long rows are fast
         components = [E[rows_of_hash] for rows_of_hash in rows.T]
         xp = model.ops.xp
@@ -178,7 +178,7 @@ class WeightedColumn(HashedColumn):
         model = self.model
         self.check()
         _, weight_rows = self.find_pairs(model.ops, keys)
-        P: Any = peek(model, "P")
+        P = peek(model, "P")
 
         def backprop(d_weights: Floats2d) -> None:
             inc_table_grad(model, "P", weight_rows, d_weights)

@@ -75,7 +75,7 @@ def run_distinct(
         scatter_rows(ops, copies.reshape(-1, 1), dY, d_distinct)
         backprop_layer(d_distinct)
 
-    return cast(Any, Y)[copies], backprop
+    return Y[copies], backprop
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -91,7 +91,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def _check_keys(keys: Any) -> None:
-    dtype: Any = getattr(keys, "dtype", None)
+    dtype = getattr(keys, "dtype", None)
     shape: Any = getattr(keys, "shape", ())
     is_right = len(shape) == 1 or (len(shape) == 2 and 1 <= shape[1] <= MAX_COLUMNS)
     if not is_right or getattr(dtype, "kind", "") not in "iu":

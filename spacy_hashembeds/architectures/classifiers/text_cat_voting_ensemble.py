@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -53,7 +53,7 @@ def TextCatVotingEnsemble(
             while node.attrs[name] in taken:
                 node.attrs[name] = (node.attrs[name] + 1) % 2**32
             taken.add(node.attrs[name])
-    model: Any = soft_voting(*voters)
+    model = soft_voting(*voters)
     exclusive_classes = not members[0].attrs["multi_label"]
     return offer_labels(model, None, exclusive_classes=exclusive_classes)
 
@@ -81,7 +81,7 @@ def forward(
     model: Model[InT, OutT], X: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     Ys, backprops = zip(*(member(X, is_train) for member in model.layers), strict=True)
-    mean: Any = sum(Ys) / len(Ys)
+    mean = sum(Ys) / len(Ys)
 
     def backprop(d_mean: OutT) -> InT:
         is_there = d_mean != 0

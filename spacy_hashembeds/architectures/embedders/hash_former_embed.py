@@ -1,5 +1,5 @@
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
@@ -98,7 +98,7 @@ def HashFormerEmbed(
     widths = [column.get_dim("nO") for column in inputs]
     if include_static_vectors:
         vectors = StaticVectors(width, dropout=0.0)
-        inputs.append(chain(vectors, cast(Any, ragged2list())))
+        inputs.append(chain(vectors, ragged2list()))
         widths.append(width)
     layers: list[Model] = [concatenate(*inputs)]
     if maxout_pieces is not None:
@@ -200,7 +200,7 @@ class WordColumn(NamedTuple):
     @property
     def attr(self) -> str:
         """The attribute."""
-        return cast(str, self.words.attrs["attr"])
+        return self.words.attrs["attr"]
 
 
 class CodeColumn(Column):

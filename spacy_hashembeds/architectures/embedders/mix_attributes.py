@@ -7,7 +7,7 @@ both to equal values.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 from spacy.attrs import IDS, intify_attr
@@ -98,14 +98,14 @@ def mix_attributes(
     check_dropout(dropout)
     features: Model[InT, Ragged] = chain(
         FeatureExtractor(list(attrs)),
-        cast(Model, list2ragged()),
+        list2ragged(),
         with_array(concatenate(*tables)),
     )
     layers = features.layers
     n_inputs = sum(table.get_dim("nO") for table in tables)
     beside: list[Model] = []
     if subwords is not None:
-        beside.append(chain(subwords, cast(Model, list2ragged())))
+        beside.append(chain(subwords, list2ragged()))
         n_inputs += subwords.get_dim("nO")
     if include_static_vectors:
         beside.append(StaticVectors(width, dropout=dropout))
@@ -118,7 +118,7 @@ def mix_attributes(
         forward,
         init=init,
         dims={"nO": width},
-        layers=[*layers, with_array(mixer), cast(Model, ragged2list())],
+        layers=[*layers, with_array(mixer), ragged2list()],
         attrs={"include_static_vectors": include_static_vectors, "plan": Fold()},
     )
 
@@ -164,7 +164,7 @@ def embed_tokens(
     shape = Y.shape
 
     def backprop(dYs: OutT) -> InT:
-        dY: Any = model.ops.xp.concatenate(dYs)
+        dY = model.ops.xp.concatenate(dYs)
         check_gradient(dY, shape)
         backprop_tokens(dY)
         return []

@@ -1,7 +1,5 @@
 """The pipeline's word vectors as a column of keys."""
 
-from typing import Any
-
 from spacy.errors import Errors
 from spacy.vectors import Mode, Vectors
 from spacy.vocab import Vocab
@@ -27,7 +25,7 @@ class VectorColumn(Column):
         """
         model = self.model
         check_once(model, _check_weights)
-        W: Any = peek(model, "W")
+        W = peek(model, "W")
         V, is_missing = get_vectors(model.ops, self.vocab, keys)
         if V.shape[1] != W.shape[1]:
             raise RuntimeError(Errors.E896)
@@ -37,7 +35,7 @@ class VectorColumn(Column):
 
         def backprop(d_output: Array) -> None:
             # As in spaCy, words without a vector are not left out here.
-            dY: Any = backprop_dropout(d_output)
+            dY = backprop_dropout(d_output)
             inc_grad(model, "W", dY.T @ V)
 
         return output, backprop
@@ -66,7 +64,7 @@ def get_vectors_width(vocab: Vocab) -> int:
 
 def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
     """Get the vectors of keys, and whether each is missing, as arrays of the ops."""
-    vectors: Any = vocab.vectors
+    vectors = vocab.vectors
     keys = ops.to_numpy(keys)
     if isinstance(vectors, Vectors) and vectors.mode == Mode.default:
         rows, n_rows = vectors.find(keys=keys), len(vectors.data)

@@ -89,7 +89,7 @@ def forward(
         plan, pad = attrs["weights"], attrs["pad"]
         convolutions = plan.find_layers(model, find_convolutions, pad)
     if convolutions is None:
-        return cast(Any, with_array_forward(model, cast(Any, Xs), is_train))
+        return with_array_forward(model, Xs, is_train)
     return _forward_cpu(model, convolutions, Xs, is_train)
 
 
@@ -99,9 +99,7 @@ def _forward_cpu(
     plan, pad = model.attrs["weights"], model.attrs["pad"]
     sizes = list(map(len, Xs))
     lengths = np.array(sizes)
-    X: Any = np.ascontiguousarray(
-        model.ops.flatten(cast(Any, Xs), dtype="float32", pad=pad)
-    )
+    X = np.ascontiguousarray(model.ops.flatten(Xs, dtype="float32", pad=pad))
     width = convolutions[0].maxout.get_dim("nO")
     if X.shape[1:] != (width,):
         raise ValueError(
@@ -115,9 +113,9 @@ def _forward_cpu(
             X = predict(weights, X, rows)
 
         def backprop_prediction(dYs: OutT) -> InT:
-            return with_array_forward(model, cast(Any, Xs), False)[1](cast(Any, dYs))
+            return with_array_forward(model, Xs, False)[1](dYs)
 
-        return cast(OutT, split(X, sizes)), backprop_prediction
+        return split(X, sizes), backprop_prediction
     for layers in convolutions:
         layers.check_weights()
     backprops, precision = [], plan.training_precision
@@ -128,14 +126,14 @@ def _forward_cpu(
     shape = X.shape
 
     def backprop(dYs: OutT) -> InT:
-        dX: Any = model.ops.flatten(cast(Any, dYs), dtype="float32")
+        dX: Any = model.ops.flatten(dYs, dtype="float32")
         check_gradient(dX, shape)
         with one_thread():
             for backprop_layer in reversed(backprops):
                 dX = backprop_layer(dX)
         return cast(InT, model.ops.unflatten(dX, cast(Any, lengths), pad=pad))
 
-    return cast(OutT, split(X, sizes)), backprop
+    return split(X, sizes), backprop
 
 
 def find_convolutions(model: Model) -> list[Convolution]:

@@ -103,7 +103,7 @@ def forward(
     vectors, backprop_tok2vec = tok2vec(docs, is_train)
     # the layer "tok2vec" of `ner` and of a parser gives an array for all Docs
     is_list = isinstance(vectors, list)
-    X: Any = model.ops.flatten(vectors) if is_list else vectors
+    X = model.ops.flatten(vectors) if is_list else vectors
     probs, backprop_output = output(X, is_train)
 
     def backprop(d_scores: Floats2d) -> InT:

@@ -23,7 +23,7 @@ def can_embed(mixer: Mixer) -> bool:
 def forward(
     mixer: Mixer, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    ops: Any = mixer.maxout.ops
+    ops = mixer.maxout.ops
     columns, others = _split_columns(mixer)
     keys = ops.asarray(keys)
     table_keys = ops.as_contig(keys[:, : len(columns)])

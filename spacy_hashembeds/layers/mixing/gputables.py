@@ -79,7 +79,7 @@ def _weigh_keys(
     """Weigh all tables' rows, those of a token side by side; None if all are 1."""
     if not any(column.has_weights for column in columns):
         return Weighed(keys, None, lambda d_weights: None)
-    xp: Any = columns[0].model.ops.xp
+    xp = columns[0].model.ops.xp
     keys = keys.copy()
     weights: Array = xp.ones((len(keys), slots[-1].stop), dtype="float32")
     backprops = []
@@ -103,12 +103,12 @@ def _backprop_to_weights(
 
     *Shape:* `(n, rows of a token)`; 0 for tables without weights.
     """
-    xp: Any = columns[0].model.ops.xp
+    xp = columns[0].model.ops.xp
     rows = (pairs >> np.uint64(32)).astype("int64").reshape(-1, slots[-1].stop)
     d_weights: Array = xp.zeros(rows.shape, dtype="float32")
     width, first_row = dX.shape[1] // len(columns), 0
     for i, column in enumerate(columns):
-        E: Any = get_table(column.model)
+        E = get_table(column.model)
         if column.has_weights:
             d_sums = dX[:, None, i * width : (i + 1) * width]
             found = rows[:, slots[i]] - first_row
@@ -139,7 +139,7 @@ def _draw_dropout(columns: Sequence[Column]) -> Array | None:
     """
     rates = [column.model.attrs.get("dropout_rate") or 0.0 for column in columns]
     widths = [column.width for column in columns]
-    ops: Any = columns[0].model.ops
+    ops = columns[0].model.ops
     if not any(rates):
         return None
     if len(set(rates)) == 1:
