@@ -49,8 +49,7 @@ class CachedTrees(edit_trees.EditTrees):
 
 
 def _unpickle(strings: StringStore, data: bytes) -> CachedTrees:
-    trees: CachedTrees = CachedTrees(strings).from_bytes(data)
-    return trees
+    return CachedTrees(strings).from_bytes(data)
 
 
 class CachedEditTreeLemmatizer(EditTreeLemmatizer):

@@ -52,8 +52,7 @@ class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
             for number, i in found:
                 set_token_attrs(doc[i], self.attrs[number])
         except Exception as error:
-            handled: Any = self.get_error_handler()(self.name, self, [doc], error)
-            return handled
+            return self.get_error_handler()(self.name, self, [doc], error)
         return doc
 
     def _is_spacys(self) -> bool:

@@ -13,5 +13,4 @@ def make_keys(attributes: Any) -> list[bytes]:
     """
     rows = np.ascontiguousarray(attributes)
     # numpy takes null bytes off the end, which still tells rows of one length apart
-    keys: list[bytes] = rows.view(f"S{rows.itemsize * rows.shape[1]}").ravel().tolist()
-    return keys
+    return rows.view(f"S{rows.itemsize * rows.shape[1]}").ravel().tolist()

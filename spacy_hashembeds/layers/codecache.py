@@ -39,8 +39,7 @@ class _Table(NamedTuple):
         """Find the sets of keys, as int64. Equal keys of two kinds have different ones,
         so that a key that is in a set is of one kind.
         """
-        sets: NDArray = (keys + kinds & np.uint64(len(self.turns) - 1)).view("int64")
-        return sets
+        return (keys + kinds & np.uint64(len(self.turns) - 1)).view("int64")
 
 
 class CodeCache:

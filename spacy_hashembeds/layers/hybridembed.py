@@ -146,8 +146,7 @@ class HybridColumn(HashedColumn):
 
     def are_hashed(self, keys: NDArray) -> NDArray:
         """Tell which keys have no row of their own. *Shape:* `(n,)`, bool."""
-        are_hashed: NDArray = self.find_code(keys)[:, 0] >= self.own_rows
-        return are_hashed
+        return self.find_code(keys)[:, 0] >= self.own_rows
 
 
 def HybridEmbed(

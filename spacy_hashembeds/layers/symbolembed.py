@@ -88,8 +88,7 @@ class LookupColumn(TableColumn):
 
     def are_unknown(self, keys: NDArray) -> NDArray:
         """Tell which keys have the row of all others. *Shape:* `(n,)`, bool."""
-        are_unknown: NDArray = self.find_code(keys)[:, 0] == self.model.attrs["unk"]
-        return are_unknown
+        return self.find_code(keys)[:, 0] == self.model.attrs["unk"]
 
 
 def SymbolEmbed(

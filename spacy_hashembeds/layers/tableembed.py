@@ -169,8 +169,7 @@ class TableColumn(Column):
         """Find the rows of keys, which need no weights. *Shape:* `(n, k)`, uint64."""
         finder = self.make_finder(NUMPY_OPS)
         found: Any = find_rows(NUMPY_OPS, finder, cast(Any, keys), self.n_rows)
-        code: NDArray = found.astype("uint64")
-        return code
+        return found.astype("uint64")
 
     def identify(self, keys: NDArray) -> NDArray:
         """Give `(n, k)`, uint64, equal where vectors are: no order of rows matters."""

@@ -217,8 +217,7 @@ class WeightedColumn(HashedColumn):
 
     def are_unknown(self, keys: NDArray) -> NDArray:
         """Tell which keys have the weights of no symbol. *Shape:* `(n,)`, bool."""
-        are_unknown: NDArray = self.find_code(keys)[:, -1] == 0
-        return are_unknown
+        return self.find_code(keys)[:, -1] == 0
 
 
 def WeightedHashEmbed(
