@@ -13,7 +13,7 @@ from spacy.vocab import Vocab
 from wasabi import msg
 
 from lab.corpora.demo import make_demo_corpus
-from spacy_hashembeds.acceleration.timing import copy_words
+from spacy_hashembeds.annotation import copy_words
 from spacy_hashembeds.corpora.docbin import read_docs
 
 ROOT = Path(__file__).parent.parent

@@ -16,7 +16,7 @@ from thinc.api import Model, fix_random_seed
 from wasabi import msg
 
 from lab.trials.configs import CONFIGS
-from spacy_hashembeds.acceleration.timing import copy_words
+from spacy_hashembeds.annotation import copy_words
 
 from .data import (
     BATCH_WORDS,

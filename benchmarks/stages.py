@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from spacy_hashembeds.acceleration.timing import copy_words
+from spacy_hashembeds.annotation import copy_words
 from spacy_hashembeds.thinc_internals import get_forward
 
 from .timing import Schedule, count_words

@@ -1,4 +1,4 @@
-"""Annotation by components ahead of another, whose embedder counts it."""
+"""Annotation by components ahead of another, whose embedder counts it; Docs without."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -8,6 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import _pipe
+from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Ints2d
 
@@ -117,3 +118,9 @@ def _has_yet_to_learn(nlp: Language, name: str) -> bool:
 def has_params(model: Model) -> bool:
     """Tell whether there are any parameters in a model."""
     return any(n.has_param(name) for n in model.walk() for name in n.param_names)
+
+
+def copy_words(doc: Doc, vocab: Vocab) -> Doc:
+    """Make a Doc of the words and spaces of another, without annotation."""
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Doc(vocab, words=[token.text for token in doc], spaces=spaces)

@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.acceleration.timing import copy_words
+from spacy_hashembeds.annotation import copy_words
 from spacy_hashembeds.components.decoding import BIASES, choose_bias
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.entities import EntityRun

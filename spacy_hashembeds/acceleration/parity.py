@@ -12,13 +12,13 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 from thinc.api import Model, Ops, set_current_ops
 
+from ..annotation import copy_words
 from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
 from ..layers.windowencoder import IN_FLOAT32, LaidOut
 from ..thinc_internals import get_forward
 from .blas import walk_layers
 from .changes import ATTRIBUTES, ChangeCounter
 from .conversion import is_converted
-from .timing import copy_words
 
 #: Outputs of a layer may differ by this much of the largest (or of 1): they round
 #: differently.

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import _pipe
-from spacy.vocab import Vocab
 
+from ..annotation import copy_words
 from ..checks import check_integers
 from .machine import find_spread
 
@@ -90,9 +90,3 @@ def measure_components(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:
         current = list(_pipe(current, pipe, name, nlp.default_error_handler, config))
         found[name] = 1e6 * (process_time() - start) / n_words
     return found
-
-
-def copy_words(doc: Doc, vocab: Vocab) -> Doc:
-    """Make a Doc of the words and spaces of another, without annotation."""
-    spaces = [bool(token.whitespace_) for token in doc]
-    return Doc(vocab, words=[token.text for token in doc], spaces=spaces)

@@ -13,6 +13,7 @@ from spacy.training import Example
 from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
+from ..annotation import copy_words
 from ..corpora.columns import ColumnFormat
 from ..corpora.readers import read_annotated
 from ..files import quote
@@ -158,9 +159,7 @@ def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Ex
         if not isinstance(gold, Example):
             yield from corpus.make_examples(nlp, [reference])
         elif len(reference):
-            words = [token.text for token in gold.predicted]
-            spaces = [bool(token.whitespace_) for token in gold.predicted]
-            yield Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
+            yield Example(copy_words(gold.predicted, nlp.vocab), reference)
 
 
 def pair_examples(
