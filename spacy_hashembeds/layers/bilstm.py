@@ -25,12 +25,7 @@ N_GATES = 4
 
 
 def BiLSTM(
-    nO: int,
-    nI: int | None = None,
-    *,
-    depth: int,
-    is_crossed: bool,
-    dropout: float,
+    nO: int, *, depth: int, is_crossed: bool, dropout: float
 ) -> Model[InT, OutT]:
     """Encode context with LSTMs that read from either end.
 
@@ -53,8 +48,8 @@ def BiLSTM(
         "crossbilstm" if is_crossed else "bilstm",
         forward_crossed if is_crossed else forward,
         init=init,
-        dims={"nO": nO, "nI": nI},
-        params=dict.fromkeys(find_shapes(nO, nI or 0, depth, is_crossed)),
+        dims={"nO": nO, "nI": None},
+        params=dict.fromkeys(find_shapes(nO, 0, depth, is_crossed)),
         attrs={"depth": depth, "dropout": dropout},
     )
 

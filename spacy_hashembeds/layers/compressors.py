@@ -172,7 +172,7 @@ def AddCompressor() -> Model[InT, OutT]:
 def add_forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_add)
+    check_once(model, lambda _: check_params(model, _find_add_shapes(model)))
     ops = model.ops
     E = peek(model, "E")
     scale = 1 / float(E.shape[0]) ** 0.5
@@ -188,10 +188,6 @@ def add_forward(
         return ops.alloc2f(*bits.shape)
 
     return Y, backprop
-
-
-def _check_add(model: Model) -> None:
-    check_params(model, _find_add_shapes(model))
 
 
 def _find_add_shapes(model: Model) -> Shapes:
@@ -225,7 +221,7 @@ def ProjCompressor() -> Model[InT, OutT]:
 def proj_forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_proj)
+    check_once(model, lambda _: check_params(model, _find_proj_shapes(model)))
     ops = model.ops
     codes, _ = _standardize(ops, bits)
     axes, norms = _standardize(ops, peek(model, "W"))
@@ -247,10 +243,6 @@ def _standardize(ops: Ops, X: Any) -> tuple[Any, Any]:
     norms = ops.xp.sqrt((centred**2).sum(axis=1, keepdims=True))
     norms = ops.xp.maximum(norms, _SMALLEST_NORM)
     return centred / norms, norms
-
-
-def _check_proj(model: Model) -> None:
-    check_params(model, _find_proj_shapes(model))
 
 
 def _find_proj_shapes(model: Model) -> Shapes:

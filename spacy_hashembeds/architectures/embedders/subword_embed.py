@@ -19,12 +19,12 @@ from ...checks import (
 from ...hashing.murmur import MAX_HASHES
 from ...kernels.cuda import is_used_by
 from ...kernels.distinct import find_distinct
-from ...layers.checks import check_attr, check_integer, check_param
+from ...layers.checks import check_attr, check_integer
 from ...layers.checks import check_choice as check_choice_of
 from ...layers.mixing.column import Array, Backprop, Column
 from ...layers.params import check_once, peek
 from ...layers.subwords import MAX_CHARACTERS, Ngrams
-from ...layers.table import apply_dropout, inc_table_grad
+from ...layers.table import apply_dropout, check_table, inc_table_grad
 from ...layers.with_distinct import run_distinct
 from ...thinc_internals import partial
 from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
@@ -193,7 +193,7 @@ def check_weights(model: Model) -> None:
     check_integer(model, "num_hashes", 1, MAX_HASHES)
     is_own = isinstance(model.attrs["kept_rows"], KeptRows)
     check_attr(model, "kept_rows", is_own, "the layer's own, and in no file")
-    check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
+    check_table(model)
 
 
 def _get_ngrams(model: Model) -> Ngrams:
