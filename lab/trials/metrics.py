@@ -2,21 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from spacy_hashembeds.evaluation.categories import EXCLUSIVE, SCORES, SUPPORT
 from spacy_hashembeds.evaluation.scorer import ALL, KINDS
 from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.files import parse_json, quote
 
-_NAMES = {str: "text", dict: "an object", bool: "true or false"}
-_KINDS = {
-    **dict.fromkeys(("dataset", "embedder", "variant", "model"), str),
-    **dict.fromkeys(("overrides", "corpus_hashes", "scores", "sizes"), dict),
-}
-#: What earlier trials have not recorded.
-_LATER_SIZES = ("mixing_parameters", "pipeline_parameters")
-SIZES = ("embedding_parameters", *_LATER_SIZES, "bytes_on_disk")
+from ..validation import describe_error
 
 #: The scores of each task, by the number of things that they are of.
 _SUPPORTED: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -32,6 +27,67 @@ MAX_COUNT = 2**53
 #: What to do about a damaged file.
 REMEDY = "If it is of a trial, run that again, with --force."
 
+Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
+Share = Annotated[float, Field(ge=0, le=1)]
+_Folder = Annotated[str, Field(pattern=r"^[^/]*[^./][^/]*$")]
+_Sentences = Annotated[str, Field(pattern="^[0-9]{1,9}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class _Sizes(_Part):
+    """Sizes of a pipeline; earlier trials have not recorded all."""
+
+    embedding_parameters: Count
+    mixing_parameters: Count | None = None
+    pipeline_parameters: Count | None = None
+    bytes_on_disk: Count
+
+
+SIZES = tuple(_Sizes.model_fields)
+
+
+class _Timings(_Part):
+    words_per_second: Annotated[float, Field(ge=0, le=MAX_COUNT)] = 0.0
+
+
+class _Metrics(_Part):
+    """What comparisons show of a trial, but for its scores."""
+
+    dataset: _Folder
+    embedder: _Folder
+    variant: _Folder
+    seed: Count
+    model: str
+    overrides: dict[str, Any]
+    corpus_hashes: dict[str, Any]
+    scores: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
+    sizes: _Sizes
+    # not in earlier trials
+    timings: _Timings = _Timings()
+    joined: dict[str, dict[_Sentences, dict[str, Share]]] = {}
+
+
+class _Supported(_Part):
+    """A number of things, and their scores, None only if there are none."""
+
+    support: Count
+    scores: dict[str, Share | None]
+
+    @model_validator(mode="after")
+    def _check_missing(self) -> Self:
+        missing = [name for name, score in self.scores.items() if score is None]
+        if self.support and missing:
+            raise ValueError(f"{quote(missing[0])} should be a number, but is missing")
+        return self
+
+
+#: What each type or length has; None where nothing was found or to be found.
+_PARTS = TypeAdapter(dict[str, dict[str, Any]] | None, config=ConfigDict(strict=True))
+_EXCLUSIVE = TypeAdapter(bool, config=ConfigDict(strict=True))
+
 
 def read_metrics(path: Path) -> dict[str, Any]:
     """Read what `run_trial` recorded, if it has all that comparisons show."""
@@ -42,11 +98,12 @@ def parse_metrics(data: bytes, place: str, remedy: str) -> dict[str, Any]:
     """Parse it likewise. Errors name its place, and a remedy."""
     try:
         metrics = parse_json(data.decode("utf8"))
-        _check(metrics)
+        _Metrics.model_validate(metrics)
+        _check_scores(list(metrics["scores"].values()))
     except ValueError as error:
         raise ValueError(
             f"{place} should hold the results of a trial, but is damaged or of another "
-            f"kind: {error}. {remedy}"
+            f"kind: {describe_error(error)}. {remedy}"
         ) from error
     return metrics
 
@@ -67,121 +124,28 @@ def get_scores(scores: Mapping[str, Any], task: str) -> dict[str, float | None]:
 
 
 def _find_task(scores: Mapping[str, Any]) -> str:
-    entities, categories = (
-        [key for key in scores if key.startswith(prefix)]
-        for prefix in ("ents_", "cats_")
-    )
-    if entities and categories:
-        raise ValueError(
-            "a split should have scores of entities or of categories, but has "
-            f"{quote(entities[0])} and {quote(categories[0])}"
-        )
-    return TEXTCAT if categories else NER
+    return TEXTCAT if any(key.startswith("cats_") for key in scores) else NER
 
 
-def _check(metrics: Mapping[str, Any]) -> None:
-    for key, kind in _KINDS.items():
-        _get(metrics, key, kind)
-    _check_names(metrics)
-    _check_number(metrics, "seed")
-    _check_sizes(metrics["sizes"])
-    if "timings" in metrics:  # not in earlier trials
-        timings = _get(metrics, "timings", dict)
-        if "words_per_second" in timings:
-            _check_number(timings, "words_per_second", of=float)
-    if not metrics["scores"]:
-        raise ValueError("'scores' should have a split or more, but is {}")
-    splits = [_get(metrics["scores"], split, dict) for split in metrics["scores"]]
-    tasks = {_find_task(scores) for scores in splits}
-    if len(tasks) > 1:
+def _check_scores(splits: Sequence[Mapping[str, Any]]) -> None:
+    task, *others = {_find_task(scores) for scores in splits}
+    if others:
         raise ValueError(
             "all splits should be scored on entities or all on categories, but there "
             "are both"
         )
     for scores in splits:
-        _check_scores(scores, *tasks)
-    if "joined" in metrics:  # not in earlier trials
-        _check_joined(_get(metrics, "joined", dict))
-
-
-def _check_names(metrics: Mapping[str, Any]) -> None:
-    for key in ("dataset", "embedder", "variant"):
-        name = metrics[key]
-        if not name.strip(".") or "/" in name:
-            raise ValueError(
-                f"'{key}' should be the name of a folder, but is {quote(name)}"
-            )
-
-
-def _check_joined(joined: Mapping[str, Any]) -> None:
-    """Check scores by split and by how many sentences a Doc has."""
-    for split in joined:
-        for n in (lengths := _get(joined, split, dict)):
-            if not n.isdecimal() or int(n) > MAX_COUNT:
-                raise ValueError(
-                    f"'joined' should have numbers of sentences, but has {quote(n)}"
-                )
-            scores = _get(lengths, n, dict)
-            for name in scores:
-                _check_number(scores, name, most=1, of=float)
-
-
-def _check_sizes(sizes: Mapping[str, Any]) -> None:
-    for key in SIZES:
-        if key in sizes or key not in _LATER_SIZES:
-            _check_number(sizes, key)
-    for part, whole in (
-        ("mixing_parameters", "embedding_parameters"),
-        ("embedding_parameters", "pipeline_parameters"),
-    ):
-        if sizes.get(part, 0) > sizes.get(whole, MAX_COUNT):
-            raise ValueError(
-                f"'{part}' should be a part of the {sizes[whole]:,} '{whole}', but is "
-                f"{sizes[part]:,}"
-            )
-
-
-def _check_scores(scores: Mapping[str, Any], task: str) -> None:
-    for support, names in _SUPPORTED[task].items():
-        _check_supported(scores, support, names)
-    if task == TEXTCAT:
-        _get(scores, EXCLUSIVE, bool)
-        return
-    for key in PARTS.values():
-        # not there in earlier trials, and None where nothing was found or to be found
-        if scores.get(key) is not None:
-            parts = _get(scores, key, dict)
-            for name in parts:
-                _check_supported(_get(parts, name, dict), "support", ["f"])
+        for support, names in _SUPPORTED[task].items():
+            _check_supported(scores, support, names)
+        if task == TEXTCAT:
+            _EXCLUSIVE.validate_python(scores.get(EXCLUSIVE))
+        for key in PARTS.values():
+            for part in (_PARTS.validate_python(scores.get(key)) or {}).values():
+                _check_supported(part, "support", ["f"])
 
 
 def _check_supported(
     scores: Mapping[str, Any], support: str, names: Sequence[str]
 ) -> None:
-    """Check a count, and the scores of what is counted, None only if it is 0."""
-    _check_number(scores, support)
-    for name in names:
-        if scores[support] or scores.get(name) is not None:
-            _check_number(scores, name, most=1, of=float)
-
-
-def _check_number(
-    metrics: Mapping[str, Any], key: str, most: int = MAX_COUNT, of: type = int
-) -> None:
-    value: Any = metrics.get(key)
-    # True is no number here
-    if type(value) not in (int, of) or not 0 <= value <= most:
-        kind = "a whole number" if of is int else "a number"
-        raise ValueError(
-            f"{quote(key)} should be {kind} from 0 to {most:,}, but is {quote(value)}"
-        )
-
-
-def _get(metrics: Mapping[str, Any], key: str, kind: type) -> Any:
-    """Get what is of this type exactly, or else raise a ValueError."""
-    value = metrics.get(key)
-    if type(value) is not kind:
-        raise ValueError(
-            f"{quote(key)} should be {_NAMES[kind]}, but is {quote(value)}"
-        )
-    return value
+    found = {name: scores.get(name) for name in names}
+    _Supported.model_validate({"support": scores.get(support), "scores": found})

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from spacy_hashembeds.files import quote
 
-from .metrics import PARTS, REMEDY, get_scores, get_task, parse_metrics
+from .metrics import PARTS, REMEDY, SIZES, get_scores, get_task, parse_metrics
 
 #: What `python -m lab importance`, `attention` and `ablation` have found of a variant,
 #: beside its results.
@@ -167,7 +167,7 @@ def _is_result(path: Path) -> bool:
 
 def _parse_result(data: bytes, place: str, remedy: str) -> Result:
     metrics = parse_metrics(data, place, remedy)
-    task, sizes = get_task(metrics), metrics["sizes"]
+    task = get_task(metrics)
     return Result(
         place=place,
         recorded=metrics,
@@ -182,10 +182,7 @@ def _parse_result(data: bytes, place: str, remedy: str) -> Result:
             split: {int(n): scores for n, scores in of.items()}
             for split, of in metrics.get("joined", {}).items()
         },
-        embedding_parameters=sizes["embedding_parameters"],
-        mixing_parameters=sizes.get("mixing_parameters"),
-        pipeline_parameters=sizes.get("pipeline_parameters"),
-        bytes_on_disk=sizes["bytes_on_disk"],
+        **{name: metrics["sizes"].get(name) for name in SIZES},
         words_per_second=metrics.get("timings", {}).get("words_per_second"),
     )
 

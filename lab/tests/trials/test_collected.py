@@ -113,7 +113,7 @@ BROKEN = "should hold the results of a trial, but is damaged or of another kind:
     ("line", "message"),
     [
         (b"", f"{BROKEN} Expecting value.*{REMEDY}"),
-        (b'{"dataset": "anem"}', f"{BROKEN} 'embedder' should be text.*{REMEDY}"),
+        (b'{"dataset": "anem"}', f"{BROKEN} 'embedder': Field required.*{REMEDY}"),
         (b"\x89PNG", f"{BROKEN} .* can't decode byte 0x89.*{REMEDY}"),
         ("other", rf"should be of anem, but holds the results of 'wnut17/m.*{REMEDY}"),
         ("first", r"and '.*anem\.jsonl', line 1, hold results of the same trial"),

@@ -170,56 +170,40 @@ def weigh(**values: Any) -> dict[str, Any]:
     return {"sizes": {**SIZES, **values}}
 
 
-NUMBER = "'words_per_second' should be a number from"
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (b"", f"{BROKEN}: Expecting value.* If it is of a trial, run that again"),
         (b"null", "it should be an object, but is None"),
         (b"\x89PNG\r\n\x1a\n\x00", "can't decode byte 0x89"),
-        ({"dataset": ["anem"]}, r"'dataset' should be text, but is \['anem'\]"),
-        ({"variant": "a/b"}, "'variant' should be the name of a folder, but is 'a/b'"),
-        ({"embedder": ".."}, r"'embedder' should be the name of a folder, but is '\."),
-        ({"joined": None}, "'joined' should be an object, but is None"),
-        ({"joined": {"test": 0.5}}, "'test' should be an object, but is 0.5"),
-        ({"joined": {"test": {"x": {}}}}, "numbers of sentences, but has 'x'"),
-        ({"joined": {"test": {"1": 1}}}, "'1' should be an object, but is 1"),
-        ({"joined": {"test": {"1": {"ents_f": 2}}}}, "'ents_f' should be a number"),
+        ({"dataset": ["anem"]}, "'dataset': "),
+        ({"variant": "a/b"}, "'variant': "),
+        ({"embedder": ".."}, "'embedder': "),
+        ({"joined": None}, "'joined': "),
+        ({"joined": {"test": {"x": {}}}}, r"'joined\.test\.x\."),
+        ({"joined": {"test": {"1": {"ents_f": 2}}}}, r"'joined\.test\.1\.ents_f': "),
         ({"variant": "x" * 10**6}, "but holds the results of 'anem/multi_embed/x"),
-        ({"seed": True}, "'seed' should be a whole number from 0 to .*, but is True"),
-        ({"overrides": [["a.b", 1]]}, "'overrides' should be an object, but is"),
-        ({"corpus_hashes": None}, "'corpus_hashes' should be an object"),
-        ({"model": None}, "'model' should be text"),
-        (weigh(embedding_parameters=-1), "'embedding_parameters' should be"),
-        (weigh(bytes_on_disk=None), "'bytes_on_disk' should be a whole"),
-        (weigh(pipeline_parameters=0.5), "'pipeline_parameters' should"),
-        (weigh(mixing_parameters="9"), "'mixing_parameters' should"),
-        (
-            weigh(pipeline_parameters=999),
-            "'embedding_parameters' should be a part of the",
-        ),
-        (weigh(mixing_parameters=1001), "'mixing_parameters' should be .* is 1,001"),
+        ({"seed": True}, "'seed': "),
+        ({"corpus_hashes": None}, "'corpus_hashes': "),
+        ({"model": None}, "'model': "),
+        (weigh(embedding_parameters=-1), r"'sizes\.embedding_parameters': "),
+        (weigh(bytes_on_disk=None), r"'sizes\.bytes_on_disk': "),
+        (weigh(pipeline_parameters=0.5), r"'sizes\.pipeline_parameters': "),
         *(
-            ({"timings": {"words_per_second": speed}}, NUMBER)
+            ({"timings": {"words_per_second": speed}}, r"'timings\.words_per_second': ")
             for speed in (-1, True, None, 1e300)
         ),
-        ({"scores": {}}, "'scores' should have a split or more"),
-        ({"scores": {"test": [0.5]}}, "'test' should be an object"),
-        ({"scores": {"test": {}}}, "'ents_support' should be a whole number"),
-        *((score(ents_f=value), BROKEN) for value in (1.5, -0.1, None)),
-        (score(ents_per_type=[]), "'ents_per_type' should be an object"),
-        (score(ents_per_type={"PER": None}), "'PER' should be an object"),
-        (score(ents_per_length={"1": {"f": 0.5}}), "'support' should be a whole"),
-        (
-            score(ents_per_length={"1": {"f": 2, "support": 2}}),
-            "'f' should be a number",
-        ),
-        (classify(cats_acc=1.5), "'cats_acc' should be a number from 0 to 1, but"),
-        (classify(cats_support=None), "'cats_support' should be a whole number"),
-        (classify(cats_exclusive=1), "'cats_exclusive' should be true or false, but"),
-        (classify(ents_f=0.5), "entities or of categories, but has 'ents_f' and 'ca"),
+        ({"scores": {}}, "'scores': "),
+        ({"scores": {"test": [0.5]}}, r"'scores\.test': "),
+        ({"scores": {"test": {}}}, "'support': "),
+        *((score(ents_f=value), r"'scores\.ents_f': ") for value in (1.5, -0.1)),
+        (score(ents_f=None), "'ents_f' should be a number, but is missing"),
+        (score(ents_per_type={"PER": None}), "'PER': "),
+        (score(ents_per_length={"1": {"f": 0.5}}), "'support': "),
+        (score(ents_per_length={"1": {"f": 2, "support": 2}}), r"'scores\.f': "),
+        (classify(cats_acc=1.5), r"'scores\.cats_acc': "),
+        (classify(cats_support=None), "'support': "),
+        (classify(cats_exclusive=1), "should be a valid boolean"),
         ({"scores": {"dev": ENTITIES, **classify()["scores"]}}, "all splits should be"),
     ],
 )
