@@ -2,18 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
-from math import inf
 from pathlib import Path
 from textwrap import shorten
 from typing import Annotated, Any, NamedTuple, cast
 
 import srsly
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from srsly.ruamel_yaml import SafeLoader, YAMLError, compose
-from srsly.ruamel_yaml.nodes import MappingNode, Node, ScalarNode
 
 from spacy_hashembeds.files import quote
 
@@ -22,9 +17,6 @@ from .trial import Trial
 
 _VECTORS = "paths.vectors"
 _USE_VECTORS = "components.tok2vec.model.embed.include_static_vectors"
-
-#: The values that a grid has at most, a hundred times more than any of ours.
-_MAX_NODES = 100_000
 
 #: Characters of an error in YAML that are shown.
 _MAX_MESSAGE = 500
@@ -141,7 +133,7 @@ def read_grid(path: str | Path) -> Grid:
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
-        content = _read_yaml(path.read_text(encoding="utf8"))
+        content = srsly.yaml_loads(path.read_text(encoding="utf8"))
         if not isinstance(content, dict):
             raise ValueError(f"It should have keys, but is {quote(content)}.")
         file = _File.model_validate(content)
@@ -158,29 +150,6 @@ def read_grid(path: str | Path) -> Grid:
         message = shorten(describe_error(e), _MAX_MESSAGE)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e
     return Grid(datasets=file.datasets, seeds=file.seeds, rows=rows)
-
-
-def _read_yaml(text: str) -> Any:
-    """Read YAML whose aliases, written out, stay within bounds."""
-    with suppress(YAMLError):  # which is raised below, in srsly's words
-        root = compose(text, Loader=SafeLoader)
-        if root is not None and _count_nodes(root, {}) > _MAX_NODES:
-            raise ValueError(
-                f"With its aliases (*) written out, it should hold {_MAX_NODES:,} "
-                "values at most. Is one inside what it stands for?"
-            )
-    return srsly.yaml_loads(text)
-
-
-def _count_nodes(node: Node, known: dict[Node, float]) -> float:
-    """Count what a node holds, each alias as what it stands for."""
-    if node not in known:
-        known[node] = inf  # for what holds itself
-        inside = () if isinstance(node, ScalarNode) else node.value
-        if isinstance(node, MappingNode):
-            inside = chain.from_iterable(inside)
-        known[node] = 1 + sum(_count_nodes(part, known) for part in inside)
-    return known[node]
 
 
 def _read_row(entry: _Entry, file: _File) -> Row:
