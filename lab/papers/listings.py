@@ -2,25 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from spacy_hashembeds.files import read_json
 
-from ..attention.attention import MAX_TOKENS
-from ..trials.metrics import MAX_COUNT
+from ..trials.metrics import Count, Share
 from ..trials.results import ABLATION, ATTENTION, IMPORTANCE, TrialKey
 from ..validation import describe_error
-
-#: What chunks are tagged with: tokens outside of entities, single ones, and those that
-#: begin, are inside of, and end entities.
-TAGS = "OSBIE"
-
-#: What columns of a table of ablations are named that are not of parts.
-RESERVED = {"support", "whole", "other"}
-
-_Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Listing(BaseModel):
@@ -48,7 +38,7 @@ class WeightTable(Listing):
     """The rows with the largest and the smallest weights of one table."""
 
     attr: str
-    ngram_size: Annotated[int, Field(ge=1)]
+    ngram_size: int
     largest: list[Weights]
     smallest: list[Weights]
 
@@ -65,8 +55,7 @@ class Heads(Listing):
     """Matrices: rows are of tokens that look, columns of those that are looked at."""
 
     name: str
-    # more panels than anybody could look at are none
-    heads: Annotated[list[list[list[_Share]]], Field(min_length=1, max_length=64)]
+    heads: list[list[list[Share]]]
 
 
 class Attention(Listing):
@@ -74,35 +63,23 @@ class Attention(Listing):
 
     NAME = ATTENTION
     COMMAND = "python -m lab attention"
-    tokens: Annotated[list[str], Field(min_length=1, max_length=MAX_TOKENS)]
+    tokens: list[str]
     components: list[Heads]
-
-    @model_validator(mode="after")
-    def _check_square(self) -> Self:
-        n = len(self.tokens)
-        matrices = [
-            matrix for component in self.components for matrix in component.heads
-        ]
-        rows = [row for matrix in matrices for row in matrix]
-        if {*map(len, matrices), *map(len, rows)} - {n}:
-            raise ValueError(f"heads should be matrices of {n} by {n}")
-        return self
 
 
 class Setting(Listing):
-    """The parts that were measured alone, and the corpus."""
+    """The corpus."""
 
     test: str
-    parts: Annotated[list[str], Field(min_length=1)]
 
 
 class Chunk(Listing):
     """The number of tokens with a chunk tag, and the shares of them that get it."""
 
-    support: Annotated[int, Field(ge=0, le=MAX_COUNT)]
-    recall: _Share | None
-    other: _Share | None
-    parts: Mapping[str, _Share | None]
+    support: Count
+    recall: Share | None
+    other: Share | None
+    parts: Mapping[str, Share | None]
 
 
 class Ablation(Listing):
@@ -112,16 +89,6 @@ class Ablation(Listing):
     COMMAND = "python -m lab ablation"
     setting: Setting
     chunks: Mapping[str, Chunk]
-
-    @model_validator(mode="after")
-    def _check_parts(self) -> Self:
-        parts = {*self.setting.parts}
-        if reserved := RESERVED & parts:
-            raise ValueError(f"no part should be named {' or '.join(sorted(reserved))}")
-        for tag in TAGS:
-            if tag not in self.chunks or self.chunks[tag].parts.keys() != parts:
-                raise ValueError(f"the chunk {tag} should have the parts of 'setting'")
-        return self
 
 
 _Listing = TypeVar("_Listing", bound=Listing)

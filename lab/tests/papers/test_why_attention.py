@@ -126,7 +126,6 @@ def test_ours_are_changes_of_the_recall_of_the_whole(tmp_path):
 
 def test_other_parts_have_columns_of_their_own(tmp_path):
     data = make_ablation(parts={"forward": 0.25, "backward": 0.5})
-    data["setting"]["parts"] = ["forward", "backward"]
     write_beside(tmp_path / "a/b/c/ablation.json", data)
     table = make_chunk_table(PAPER, tmp_path)
     labels = [column.label for column in table.columns]

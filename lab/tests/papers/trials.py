@@ -122,7 +122,7 @@ def make_ablation(**changes: Any) -> dict[str, Any]:
         "parts": {"H": 0.75, "C": None, "C1": 0.0},
     }
     return {
-        "setting": {"test": "corpus/x/dev.spacy", "parts": ["H", "C", "C1"]},
+        "setting": {"test": "corpus/x/dev.spacy"},
         "chunks": {tag: {**chunk, **changes} for tag in "OSBIE"},
     }
 
