@@ -59,7 +59,7 @@ def leave_alone(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable]:
     return Ys, backprop
 
 
-def summarize(data: Mapping[str, Any]) -> Table:
+def summarize(data: Mapping[str, Any]) -> list[Table]:
     """Show how each part alone changes the recall of the whole."""
     rows = []
     for tag, chunk in data["chunks"].items():
@@ -68,7 +68,7 @@ def summarize(data: Mapping[str, Any]) -> Table:
         rows.append((tag, *map(str, (Score(recall), *changes))))
     legend = "difference in recall, with zeros in place of all other parts"
     header = ("Tag", "R", *data["setting"]["parts"], "Other")
-    return Table("Parts of the encoder alone", legend, header, rows)
+    return [Table("Parts of the encoder alone", legend, header, rows)]
 
 
 def find_layer(nlp: Language) -> Model:

@@ -7,8 +7,7 @@ from spacy.cli._util import Arg, Opt
 from spacy_hashembeds.cli._app import failing
 from spacy_hashembeds.cli._output import JSON, QUIET, is_quiet, json_output
 
-from ._app import MODEL, lab_cli
-from .compare import give_comparison
+from ._app import MODEL, give, lab_cli
 
 
 @lab_cli.command("ablation")
@@ -25,7 +24,6 @@ def ablation_cli(
     """Tag chunks of entities with each part of a pipeline's BiLSTM encoder alone."""
     from wasabi import msg
 
-    from spacy_hashembeds.display import show
     from spacy_hashembeds.files import check_targets
     from spacy_hashembeds.loading import load_trained
 
@@ -37,6 +35,4 @@ def ablation_cli(
         data = ablate(load_trained(model), corpus, other, show_progress=not is_quiet())
         for warning in data["warnings"]:
             msg.warn(warning)
-        give_comparison(
-            data, lambda _: show([summarize(data)], msg), output, as_json=as_json
-        )
+        give(data, summarize, as_json=as_json, output=output)

@@ -5,9 +5,9 @@ from pathlib import Path
 from spacy.cli._util import Arg
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import JSON, QUIET, file_output, print_json
+from spacy_hashembeds.cli._output import JSON, QUIET, file_output
 
-from ._app import MODEL, lab_cli
+from ._app import MODEL, give, lab_cli
 
 
 @lab_cli.command("attention")
@@ -15,7 +15,7 @@ def attention_cli(
     model: str = MODEL,
     text: str = Arg(..., help="The text to look at; - is standard input."),
     output: Path | None = file_output(
-        "The file to write: all weights as JSON, or heat maps if it is .html"
+        "The file to write: heat maps as .html, or all weights as .json"
     ),
     as_json: bool = JSON,
     quiet: bool = QUIET,
@@ -29,7 +29,6 @@ def attention_cli(
 
     from wasabi import msg
 
-    from spacy_hashembeds.display import show
     from spacy_hashembeds.files import check_targets, choose_suffix
     from spacy_hashembeds.loading import load_trained
 
@@ -46,10 +45,7 @@ def attention_cli(
             choose_suffix(output, SUFFIXES)
         nlp = load_trained(model)
         data = list_attention(nlp, sys.stdin.read() if text == "-" else text)
-        if as_json:
-            print_json(data)
-        else:
-            show(summarize(data), msg)
+        give(data, summarize, as_json=as_json)
         if output is not None:
             write_attention(data, output)
             msg.good(f"Saved the weights to {output}")

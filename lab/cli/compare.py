@@ -1,22 +1,19 @@
 """`python -m lab compare`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
-from spacy_hashembeds.cli._output import (
-    JSON,
-    QUIET,
-    json_output,
-    print_json,
-    show_progress,
-)
+from spacy_hashembeds.cli._output import JSON, QUIET, json_output, show_progress
 
-from ._app import lab_cli
+from ._app import give, lab_cli
+
+if TYPE_CHECKING:
+    from spacy_hashembeds.display import Part
 
 #: In the order of their columns.
 _RATIOS = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
@@ -61,35 +58,12 @@ def compare_cli(
             accelerated=accelerate,
             progress=partial(show_progress, title="Timing", unit="rounds"),
         )
-        give_comparison(comparison, _print_comparison, output, as_json=as_json)
+        give(comparison, _summarize, as_json=as_json, output=output)
 
 
-def give_comparison(
-    comparison: dict[str, Any],
-    show: Callable[[dict[str, Any]], object],
-    output: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Show a comparison, or print it as JSON, and save it where a path is given."""
-    from wasabi import msg
-
-    from spacy_hashembeds.files import write_json
-
-    if as_json:
-        print_json(comparison)
-    else:
-        show(comparison)
-    if output is not None:
-        write_json(output, comparison)
-        msg.good(f"Saved the comparison to {output}")
-
-
-def _print_comparison(comparison: dict[str, Any]) -> None:
-    from wasabi import msg
-
+def _summarize(comparison: dict[str, Any]) -> Iterator["Part"]:
     from spacy_hashembeds.acceleration.machine import describe_machine
-    from spacy_hashembeds.display import Table, show
+    from spacy_hashembeds.display import Sentence, Table
 
     from ..trials.comparison import is_of_categories, name_accuracies
 
@@ -106,13 +80,13 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
         )
         header = [f"{kind} ({rows[0][kind]['support']})" for kind in keys]
         format_cell = _format_scores
-    scores = Table(
+    yield Table(
         f"Embedders on {comparison['dataset']}",
         legend,
         ("Embedder", *header),
         [(row["name"], *(format_cell(row[key]) for key in keys)) for row in rows],
     )
-    sizes = Table(
+    yield Table(
         "Size and speed",
         f"{describe_machine(comparison['machine'])}.",
         ("Embedder", "Params", "MB", "Words/s", "Quartiles", "Times"),
@@ -128,7 +102,7 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
             for row in rows
         ],
     )
-    ratios = Table(
+    yield Table(
         "Beside the first one",
         f"In percent. PRR: {score} kept; PCR: parameters saved, of all, the "
         "embedder's, and its tables' alone; PoEP: all that are the embedder's.",
@@ -142,9 +116,8 @@ def _print_comparison(comparison: dict[str, Any]) -> None:
             for row in rows
         ],
     )
-    show([scores, sizes, ratios], msg)
     for disturbance in comparison["disturbances"]:
-        msg.warn("The timings were disturbed", disturbance)
+        yield Sentence(f"The timings were disturbed. {disturbance}", "warn")
 
 
 def _format_scores(scores: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import failing
@@ -13,6 +14,7 @@ from ._app import lab_cli
 
 @lab_cli.command("floret")
 def floret_cli(
+    ctx: typer.Context,
     text: Path = Arg(
         ..., help="UTF-8 text, tokenised, with one text a line.", dir_okay=False
     ),
@@ -56,25 +58,11 @@ def floret_cli(
 
     from ..vectors.floret import train_floret
 
+    options = {"text", "output", "quiet"}
+    settings = {name: x for name, x in ctx.params.items() if name not in options}
     with failing("Can't train the vectors", RuntimeError):
         check_targets([output], [text])
-        trained = train_floret(
-            text,
-            output,
-            mode=mode,
-            model=model,
-            dim=dim,
-            bucket=bucket,
-            hash_count=hash_count,
-            minn=minn,
-            maxn=maxn,
-            min_count=min_count,
-            epochs=epochs,
-            neg=neg,
-            lr=lr,
-            threads=threads,
-            show_progress=is_watched(),
-        )
+        trained = train_floret(text, output, **settings, show_progress=is_watched())
     if trained.inexact_word is not None:
         msg.warn(
             f"spaCy's vector of {trained.inexact_word!r} will differ a little",

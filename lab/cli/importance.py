@@ -11,11 +11,10 @@ from spacy_hashembeds.cli._output import (
     QUIET,
     file_output,
     json_output,
-    print_json,
     show_progress,
 )
 
-from ._app import MODEL, lab_cli
+from ._app import MODEL, give, lab_cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,8 +55,7 @@ def importance_cli(
     from wasabi import msg
 
     from lab.figures import check_chart
-    from spacy_hashembeds.display import show
-    from spacy_hashembeds.files import check_targets, write_json
+    from spacy_hashembeds.files import check_targets
     from spacy_hashembeds.loading import load_trained
 
     from ..importance.chart import draw_importance
@@ -77,13 +75,7 @@ def importance_cli(
             top=top,
             min_count=min_count,
         )
-        if as_json:
-            print_json(data)
-        else:
-            show(summarize(data), msg)
-        if output is not None:
-            write_json(output, data)
-            msg.good(f"Saved the lists to {output}")
+        give(data, summarize, as_json=as_json, output=output)
         if chart is not None:
             draw_importance(data, chart)
             msg.good(f"Drew a chart to {chart}")

@@ -18,8 +18,7 @@ def rawtext_cli(
         file_okay=False,
     ),
     output: Path = file_output(
-        "The file to write, as text, or for `spacy pretrain` if it is .spacy",
-        default=...,
+        "The text file to write, or a .spacy file for `spacy pretrain`", default=...
     ),
     held_out: list[Path] = Opt(
         [],

@@ -1,6 +1,5 @@
 """`python -m lab report`."""
 
-from enum import StrEnum
 from pathlib import Path
 
 from spacy.cli._util import Arg, Opt
@@ -8,16 +7,8 @@ from spacy.cli._util import Arg, Opt
 from spacy_hashembeds.cli._app import failing
 from spacy_hashembeds.cli._output import QUIET, file_output
 
+from ..papers import PaperName
 from ._app import lab_cli
-
-
-class PaperName(StrEnum):
-    """The papers whose tables can be filled."""
-
-    multi_hash_embeddings = "multi-hash-embeddings"
-    hash_embeddings = "hash-embeddings"
-    why_attention = "why-attention"
-    hashformers = "hashformers"
 
 
 @lab_cli.command("report")
@@ -25,9 +16,7 @@ def report_cli(
     results: Path = Arg(
         ..., help="The folder of results, such as metrics, or of tables of them."
     ),
-    output: Path = file_output(
-        "The file to write, as HTML, or as Markdown if it is .md", default=...
-    ),
+    output: Path = file_output("The file to write, .html or .md", default=...),
     paper: PaperName = Opt(
         PaperName.multi_hash_embeddings,
         "--paper",

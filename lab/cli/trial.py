@@ -1,17 +1,20 @@
 """`python -m lab trial`."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_hashembeds.cli._app import TAKE_OVERRIDES, failing, read_overrides
-from spacy_hashembeds.cli._output import JSON, QUIET, print_json
+from spacy_hashembeds.cli._output import JSON, QUIET
 
-from ._app import FORCE, GPU_ID, lab_cli
+from ._app import FORCE, GPU_ID, give, lab_cli
 from .compare import format_score
 
 if TYPE_CHECKING:
+    from spacy_hashembeds.display import Part
+
     from ..trials.trial import Trial
 
 
@@ -59,21 +62,16 @@ def give_results(
     """Print the results of a trial, also as JSON, and where they are."""
     from wasabi import msg
 
-    if as_json:
-        print_json(metrics)
-    else:
-        _print_metrics(metrics, trial.name)
+    give(metrics, partial(_summarize, title=trial.name), as_json=as_json)
     if is_new:
         msg.good(f"Saved results to {trial.metrics}")
     else:
         msg.info(f"Done before, nothing has changed: {trial.metrics}")
 
 
-def _print_metrics(metrics: dict[str, Any], title: str) -> None:
-    """Print what a trial has scored, how fast and how large its pipeline is."""
-    from wasabi import msg
-
-    from spacy_hashembeds.display import Table, show
+def _summarize(metrics: dict[str, Any], title: str) -> list["Part"]:
+    """Say what a trial has scored, how fast and how large its pipeline is."""
+    from spacy_hashembeds.display import Table
     from spacy_hashembeds.evaluation.categories import name_accuracy
     from spacy_hashembeds.evaluation.scorer import KINDS
     from spacy_hashembeds.evaluation.tasks import TEXTCAT
@@ -104,7 +102,7 @@ def _print_metrics(metrics: dict[str, Any], title: str) -> None:
         for what, prefix in scored.items()
     ]
     header = ("Split", "Scored", "Number", *keys.values())
-    show([Table(title, legend, header, rows, "ll")], msg)
+    return [Table(title, legend, header, rows, "ll")]
 
 
 def _describe_size(sizes: dict[str, int]) -> str:

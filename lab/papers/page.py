@@ -21,11 +21,11 @@ from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
 from spacy_hashembeds.files import choose_suffix, replacing
 
 from ..trials.results import Estimate, Groups, find_misnamed, read_results, select_task
-from . import hash_embeddings, hashformers, multi_hash_embeddings, why_attention
+from . import PAPERS, hash_embeddings, hashformers, multi_hash_embeddings, why_attention
 from .corpora import count_corpora
 from .filling import Measured
 from .missing import SEEDS, find_missing, read_grids
-from .paper import PAPERS, REPORT, Paper, read_paper
+from .paper import REPORT, Paper, read_paper
 from .tables import FORMATS, Cell, Figure, Sections, Table, describe_differences
 
 #: How pages are written, by their suffix.

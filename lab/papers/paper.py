@@ -8,10 +8,8 @@ from importlib.resources import files
 from typing import Any
 
 from ..trials.results import Estimate
+from . import PAPERS
 from .tables import Column, Row, Source, Table
-
-#: The papers, by the names that the command's `--paper` has for them.
-PAPERS = ("multi-hash-embeddings", "hash-embeddings", "why-attention", "hashformers")
 
 #: The one that is meant where none is named: "Multi hash embeddings in spaCy".
 REPORT = PAPERS[0]

@@ -84,7 +84,7 @@ def test_the_tables_fit_the_screen_and_are_saved(
     output = unstyle(run(*metrics, "-c", corpus, "--output", path).output)
     assert "spacy_stock accelerated" in output
     assert "The timings were disturbed" in output
-    tables = output.split("Saved the comparison")[0]
+    tables = output.split("Saved it to")[0]
     assert max(map(len, tables.splitlines())) <= 80
     comparison = json.loads(path.read_text())
     assert [row["embedder"] for row in comparison["rows"]] == [
@@ -93,7 +93,7 @@ def test_the_tables_fit_the_screen_and_are_saved(
     ]
     assert comparison["rows"][1]["unseen"]["f"] is None
     assert comparison["machine"]["python"] == platform.python_version()
-    assert "Saved the comparison" in output
+    assert "Saved it to" in output
 
 
 @pytest.mark.parametrize("output", ["seed0.json", "test.spacy", "model/meta.json"])

@@ -60,7 +60,7 @@ def test_lists_are_saved_and_drawn(folder, tmp_path, suffix, content):
     nlp = spacy.load(folder / "dictionary")
     assert json.loads(output.read_text()) == list_importance(nlp)
     assert content in chart.read_bytes()[:1000]
-    assert "Saved the lists" in result.stdout
+    assert "Saved it to" in result.stdout
     assert "Drew a chart" in result.stdout
 
 

@@ -9,8 +9,9 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 from thinc.api import NumpyOps
 
+from lab.papers import PAPERS
 from lab.papers.corpora import count_corpora
-from lab.papers.paper import PAPERS, REPORT, read_paper
+from lab.papers.paper import REPORT, read_paper
 from lab.papers.tables import Table
 
 from .trials import fill, find_filled, get_means, get_row

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
+from lab.papers import PAPERS
 from lab.papers.missing import find_missing, read_grids
-from lab.papers.paper import PAPERS, REPORT, read_paper
+from lab.papers.paper import REPORT, read_paper
 from lab.trials.configs import locate_grid
 from lab.trials.grid import read_grid
 from lab.trials.results import TrialKey, read_results

@@ -12,8 +12,9 @@ import pytest
 from jinja2 import Template
 from markdown_it import MarkdownIt
 
+from lab.papers import PAPERS
 from lab.papers.page import make_page, write_page
-from lab.papers.paper import PAPERS, read_paper
+from lab.papers.paper import read_paper
 
 from ..trials.test_results import write_categories, write_result, write_seeds
 from .trials import (

@@ -2,7 +2,8 @@
 
 import pytest
 
-from lab.papers.paper import PAPERS, REPORT, read_paper
+from lab.papers import PAPERS
+from lab.papers.paper import REPORT, read_paper
 from lab.papers.tables import FORMATS
 from lab.trials.results import Estimate
 
