@@ -12,6 +12,7 @@ FOLDER the table alone is filled.
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -20,18 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
 from spacy_hashembeds.calibration import judge_entities
 from spacy_hashembeds.components.decoding import BIASES, choose_bias
 from spacy_hashembeds.components.platt import calibrate, fit_calibration
 from spacy_hashembeds.components.token_ner import TokenNER
-from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.reliability import measure_calibration
 from spacy_hashembeds.loading import load_trained
 
 from .markdown import to_markdown
-from .misspellings import find_models, name_trial, record
+from .misspellings import find_models, name_trial, read_splits, record
 from .results import CORPORA, fill_all
 
 PAGE = Path(__file__).parents[2] / "docs" / "ner.md"
@@ -55,10 +54,7 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
     for dataset in CORPORA:
         if not (models := find_models(root, dataset, TRIAL)):
             continue
-        dev, test = (
-            list(read_docs(root / "corpus" / dataset / f"{split}.spacy", Vocab()))
-            for split in ("dev", "test")
-        )
+        dev, test = read_splits(root, dataset, "dev", "test")
         for model in models:
             nlp = load_trained(model)
             parts, counts = zip(
@@ -89,10 +85,8 @@ def balance(parts: NDArray, of_test: NDArray) -> dict[str, Any]:
     """Give the bias that counts of parts choose, and F1 before and after: on average
     over parts by what others choose, and on test data. *Shapes:* `(p, b, 3)`, `(b, 3)`.
     """
-    rng = np.random.default_rng(0)
     afters = []
-    for _ in range(N_DIVISIONS):
-        folds = rng.permutation(len(parts)) % N_FOLDS
+    for folds in _divide(len(parts)):
         each = [
             parts[folds == k][:, _choose(parts[folds != k])] for k in range(N_FOLDS)
         ]
@@ -103,6 +97,13 @@ def balance(parts: NDArray, of_test: NDArray) -> dict[str, Any]:
         "dev": [_get_f1(parts[:, zero]), fmean(afters)],
         "test": [_get_f1(of_test[[place]]) for place in (zero, chosen)],
     }
+
+
+def _divide(n_parts: int) -> Iterator[NDArray]:
+    """Draw the fold of each part, once for each division."""
+    rng = np.random.default_rng(0)
+    for _ in range(N_DIVISIONS):
+        yield rng.permutation(n_parts) % N_FOLDS
 
 
 def _choose(parts: NDArray) -> int:
@@ -123,14 +124,10 @@ def join(parts: Sequence[Judged]) -> Judged:
 
 def cross_validate(parts: Sequence[Judged]) -> dict[str, Any]:
     """Calibrate parts by what is fitted to others, in each of many divisions."""
-    rng = np.random.default_rng(0)
     afters = []
-    for _ in range(N_DIVISIONS):
-        folds = rng.permutation(len(parts)) % N_FOLDS
+    for folds in _divide(len(parts)):
         fitted = [
-            fit_calibration(
-                *join([p for p, of in zip(parts, folds, strict=True) if of != k])
-            )
+            fit_calibration(*join([*compress(parts, folds != k)]))
             for k in range(N_FOLDS)
         ]
         each = zip(parts, folds, strict=True)

@@ -11,7 +11,7 @@ seen or unseen by their words before they were misspelt.
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from lab.corpora.misspellings import misspell
+from lab.trials.results import TrialKey
 from spacy_hashembeds.corpora.docbin import read_docs
 from spacy_hashembeds.evaluation.entities import EntityRun
 from spacy_hashembeds.evaluation.groups import TrainingKnowledge, learn_training_set
@@ -46,10 +47,7 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
     for dataset in DATASETS:
         if not (models := find_models(root, dataset)):
             continue
-        train, test = (
-            list(read_docs(root / "corpus" / dataset / f"{split}.spacy", Vocab()))
-            for split in ("train", "test")
-        )
+        train, test = read_splits(root, dataset, "train", "test")
         knowledge, golds = learn_training_set(train), find_golds(test)
         copies = [misspell(golds, seed=seed) for seed in SEEDS]
         for model in models:
@@ -69,15 +67,18 @@ def find_models(root: Path, dataset: str, trial: str = "*/*") -> list[Path]:
     return [model for model in models if model.is_dir()]
 
 
+def read_splits(root: Path, dataset: str, *splits: str) -> Iterator[list[Doc]]:
+    """Read splits of a corpus."""
+    for split in splits:
+        path = root / "corpus" / dataset / f"{split}.spacy"
+        yield list(read_docs(path, Vocab()))
+
+
 def name_trial(model: Path) -> dict[str, Any]:
     """Name the trial of a pipeline that was found."""
-    dataset, embedder, variant, seed = model.parts[-5:-1]
-    return {
-        "dataset": dataset,
-        "embedder": embedder,
-        "variant": variant,
-        "seed": int(seed.removeprefix("seed")),
-    }
+    *names, seed = model.parts[-5:-1]
+    key = TrialKey(*names)
+    return {**key._asdict(), "seed": int(seed.removeprefix("seed"))}
 
 
 def _score(
@@ -92,23 +93,16 @@ def _score(
     }
 
 
-def update(
-    old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Put new measurements in the place of old ones of the same pipelines."""
-    keys = ("dataset", "embedder", "variant", "seed")
-    both = {tuple(row[key] for key in keys): row for row in [*old, *new]}
-    return [both[key] for key in sorted(both)]
-
-
 def record(measured: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
     """Save measurements, in the place of old ones of the same pipelines; give all."""
-    rows = read_measured(path) if path.exists() else []
+    keys = ("dataset", "embedder", "variant", "seed")
+    old = read_measured(path) if path.exists() else []
+    rows = {tuple(row[key] for key in keys): row for row in old}
     for row in measured:
-        rows = update(rows, [row])
-        save(rows, path)  # at once, as a run is long
+        rows[tuple(row[key] for key in keys)] = row
+        save([rows[name] for name in sorted(rows)], path)  # at once: a run is long
         sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
-    return rows
+    return [rows[name] for name in sorted(rows)]
 
 
 if __name__ == "__main__":
