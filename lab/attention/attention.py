@@ -8,7 +8,7 @@ from spacy.language import Language
 
 from spacy_hashembeds.components.attention_weights import find_attending, read_attention
 from spacy_hashembeds.display import Part, Sentence, Table, render_template
-from spacy_hashembeds.files import choose_suffix, quote, replacing, write_json
+from spacy_hashembeds.files import choose_suffix, replacing, write_json
 
 #: A longer text is no picture that anybody could look at, and grows by its square.
 MAX_TOKENS = 200
@@ -35,13 +35,6 @@ def list_attention(nlp: Language, text: str) -> dict[str, Any]:
             "spacy-hashembeds.AttBiLSTMEncoder.v1, but has none in its components: "
             f"{', '.join(nlp.pipe_names) or 'none'}."
         )
-    try:
-        text.encode("utf8")
-    except UnicodeEncodeError:
-        raise ValueError(
-            f"'text' should be in UTF-8, but is {quote(text)}. Was it a file in "
-            "another encoding?"
-        ) from None
     doc = nlp.make_doc(text)
     if not 1 <= len(doc) <= MAX_TOKENS:
         raise ValueError(

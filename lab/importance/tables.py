@@ -13,14 +13,9 @@ from spacy.util import walk_dict
 from thinc.api import Model
 from thinc.types import Ragged
 
-from spacy_hashembeds.architectures.classifiers.dictionary import (
-    check_words,
-    extract_words,
-)
-from spacy_hashembeds.architectures.embedders.mix_attributes import check_columns
+from spacy_hashembeds.architectures.classifiers.dictionary import extract_words
 from spacy_hashembeds.inputs import check_attributes
 from spacy_hashembeds.kernels.ngrams import hash_ngrams
-from spacy_hashembeds.layers.sumngrams import check_sizes
 from spacy_hashembeds.layers.weightedhashembed import WeightedColumn
 
 #: Attributes whose values are hashes of text; those of others are numbers.
@@ -189,23 +184,17 @@ def _find(model: Model) -> Iterator[tuple[KeyReader, Model]]:
 def _find_attributes(
     extractor: Model, chain: Model
 ) -> Iterator[tuple[KeyReader, Model]]:
-    nodes = [node for node in chain.walk() if node.layers]
-    tables = [node for node in nodes if node.layers[0].name == "ints-getitem"]
-    found = [(table, layer) for table in tables for layer in _find_layers(table)]
-    if found:
-        check_columns(extractor, len(tables))
-    for table, layer in found:
-        # which column the table embeds; its own attribute is for show
-        column = int(table.layers[0].attrs["index"][1])
-        (attr,) = check_attributes([extractor.attrs["columns"][column]])
-        yield Attribute(attr), layer
+    for table in chain.walk():
+        if table.layers and table.layers[0].name == "ints-getitem":
+            # which column the table embeds; its own attribute is for show
+            column = int(table.layers[0].attrs["index"][1])
+            (attr,) = check_attributes([extractor.attrs["columns"][column]])
+            yield from ((Attribute(attr), layer) for layer in _find_layers(table))
 
 
 def _find_ngrams(extractor: Model, chain: Model) -> Iterator[tuple[KeyReader, Model]]:
     for summing in chain.layers:
         if summing.name.startswith("sum_ngrams"):
-            check_words(extractor)
-            check_sizes(summing)
             reader = WordNgrams(
                 attr=extractor.attrs["attr"],
                 ngram_size=summing.attrs["ngram_size"],

@@ -104,14 +104,9 @@ def _check_alike(metrics: Sequence[Path], trials: Sequence[dict[str, Any]]) -> N
 
 
 def _read_metrics(path: Path) -> dict[str, Any]:
-    if path.is_dir():
-        what = ", without files of trials (seedN.json): for pipelines, see `evaluate`."
-        if example := min(path.rglob("seed*.json"), default=None):
-            what = f": give the files of trials in it, such as '{example}'."
-        raise ValueError(f"'{path}' is a folder{what}")
     if not path.is_file():
         raise FileNotFoundError(
-            f"There is no '{path}': run `python -m lab trial` first."
+            f"There is no file '{path}': run `python -m lab trial`, and give its file."
         )
     metrics = read_metrics(path)
     # unlike Path.is_dir, this is false of what can't be a path at all

@@ -68,7 +68,6 @@ def test_pages_and_json_have_all_weights(folder, tmp_path):
     [
         (("att", ""), "should have 1 to 200 tokens, but has 0"),
         (("att", "a " * 201), "should have 1 to 200 tokens, but has 201"),
-        (("att", "a \udcff"), "'text' should be in UTF-8"),
         (("cross", "Rome"), "AttBiLSTMEncoder.v1, but has none"),
         (("att", "Rome", "-o", "x.png"), "'output' should end in .json or .html"),
     ],

@@ -90,19 +90,3 @@ def test_each_member_of_an_ensemble_has_a_table():
     tables = list_of(nlp, "a good film")
     assert [table["number"] for table in tables] == [1, 2, 3]
     assert len({str(table["largest"]) for table in tables}) == 3
-
-
-@pytest.mark.parametrize(
-    ("layer", "name", "value"),
-    [
-        ("sum_ngrams(weightedhashembed)", "ngram_size", "a"),
-        ("extract_words", "attr", None),
-        ("weightedhashembed", "num_hashes", "a"),
-    ],
-)
-def test_damaged_attributes_are_refused(layer, name, value):
-    nlp = make_classifier(importance_rows=None)
-    (node,) = get_nodes(nlp.get_pipe("textcat").model, layer)
-    node.attrs[name] = value
-    with pytest.raises(ValueError, match=f"{name}.* should be"):
-        list_of(nlp, "good film")

@@ -188,44 +188,6 @@ def test_trials_are_chosen_and_in_order(tmp_path):
     ]
 
 
-#: With what a variable stands for, a schedule, and a section that lacks much.
-TEXT = """
-[paths]
-train = null
-
-[system]
-dropout = 0.1
-
-[training]
-max_epochs = 5
-dropout = ${system.dropout}
-eval_frequency = 48
-
-[training.optimizer]
-@optimizers = "Adam.v1"
-beta1 = 0.9
-beta2 = 0.999
-eps = 0.000001
-L2 = 0.0
-
-[training.optimizer.learn_rate]
-@schedules = "warmup_linear.v1"
-initial_rate = 0.00003
-warmup_steps = 10
-total_steps = 100
-
-[training.batcher]
-@batchers = "spacy.batch_by_sequence.v1"
-size = 32
-
-[pretraining]
-max_epochs = 10
-
-[pretraining.optimizer]
-learn_rate = 0.00005
-"""
-
-
 @pytest.fixture
 def project(tmp_path, monkeypatch) -> Path:
     """A current folder that has no such config, nor has the package."""
@@ -240,30 +202,16 @@ def read_rows(number: int) -> dict[str, tuple[str, str, str]]:
     return {row.stub[0]: row.stub[1:] for row in table.rows}
 
 
-def test_the_papers_stand_beside_those_of_the_config(project):
-    (project / "configs/glue_base.cfg").write_text(TEXT)
+def test_the_papers_stand_beside_those_of_the_config():
     rows = read_rows(5)
-    assert {name: ours for name, (_, ours, _) in rows.items()} == {
-        "Maximum train epochs": "5",
-        "Batch size (per GPU)": "32",
-        "Adam ε": "1e-06",
-        "Adam β1": "0.9",
-        "Adam β2": "0.999",
-        "Peak learning rate": "3e-05",
-        "Learning rate schedule": "warmup_linear.v1 (initial_rate = 3e-05, "
-        "warmup_steps = 10, total_steps = 100)",
-        "Warmup steps": "10",
-        "Weight decay": "0",
-        "Attention Dropout": NONE,
-        "Dropout": "0.1",
-        "Evaluation steps": "48",
-    }
+    ours = [ours for _, ours, _ in rows.values()]
+    numbers = ["5", "32", "1e-06", "0.9", "0.999", "3e-05", "76", "0", "0.1", "0.1"]
+    schedule = "initial_rate = 3e-05, warmup_steps = 76, total_steps = 1270"
+    assert ours[:6] + ours[7:11] == numbers
+    assert ours[6] == f"warmup_linear.v1 ({schedule})"
     assert rows["Adam ε"] == ("1e-6", "1e-06", "training.optimizer.eps")
     rows = read_rows(4)
     assert rows["Maximum train epochs"][:2] == ("10 epochs", "10")
-    # one without a schedule
-    assert rows["Learning rate schedule"][1] == "5e-05"
-    assert rows["Peak learning rate"][1] == rows["Dropout"][1] == NONE
     assert rows["Sequence length"][2] == "components.tok2vec.model.encode.max_length"
 
 

@@ -151,24 +151,12 @@ def test_names_tell_trials_apart(metrics, corpus, changes, first, second):
 def test_what_is_not_there_is_named(metrics, corpus, tmp_path):
     with pytest.raises(ValueError, match="be trials to compare, but there are none"):
         compare_trials([], corpus)
-    message = r"no '.*gone\.json': run `python -m lab trial` first"
-    with pytest.raises(FileNotFoundError, match=message):
-        compare_trials([metrics, tmp_path / "gone.json"], corpus)
+    for path in (tmp_path / "gone.json", tmp_path):
+        message = rf"no file '{path}': run `python -m lab trial`"
+        with pytest.raises(FileNotFoundError, match=message):
+            compare_trials([metrics, path], corpus)
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*gone\.spacy"):
         compare_trials([metrics], tmp_path / "gone.spacy")
-
-
-def test_folders_of_results_are_refused(metrics, corpus):
-    folder = metrics.parent / "model"
-    path = folder / "default/seed3.json"
-    path.parent.mkdir(parents=True)
-    message = rf"'{folder}' is a folder, without files of trials \(seedN\.json\)"
-    with pytest.raises(ValueError, match=message):
-        compare_trials([metrics, folder], corpus)
-    shutil.copy(metrics, path)
-    message = rf"'{folder}' is a folder: .* in it, such as '{path}'\."
-    with pytest.raises(ValueError, match=message):
-        compare_trials([metrics, folder], corpus)
 
 
 @pytest.mark.parametrize("model", ["training/gone", "x" * 10**6, "a\0b", ""])
