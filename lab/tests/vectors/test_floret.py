@@ -126,13 +126,12 @@ def test_the_one_word_that_spacy_gives_otherwise_is_named(text, tmp_path):
         ({"mode": "bloom"}, "'mode' should be 'floret' or 'fasttext', but is 'bloom'"),
         ({"model": "glove"}, "'model' should be 'skipgram' or 'cbow', but is 'glove'"),
         ({"bucket": 0}, "'bucket' should be 1 or more, but is 0"),
-        ({"dim": -1}, "'dim' should be 1 or more, but is -1"),
-        ({"threads": 0}, "'threads' should be 1 or more"),
-        ({"epochs": 0}, "'epochs' should be 1 or more"),
-        ({"min_count": 0}, "'min_count' should be 1 or more"),
+        *(
+            ({name: 0}, f"'{name}' should be 1 ")
+            for name in ("dim", "threads", "epochs", "min_count", "neg", "hash_count")
+        ),
         ({"lr": float("nan")}, "'lr' should be more than 0, but is nan"),
         ({"hash_count": 5}, "'hash_count' should be 1 to 4, but is 5"),
-        ({"hash_count": 0}, "'hash_count' should be 1 to 4, but is 0"),
         ({"minn": 5, "maxn": 4}, "'minn' should be from 2 to 'maxn' .* 5 and 4"),
         ({"minn": 1, "maxn": 3}, "'minn' should be from 2 to 'maxn' .* 1 and 3"),
         ({"min_count": 10**6}, "No word stands 1000000 times .* Lower 'min_count'"),
@@ -147,29 +146,30 @@ def test_arguments_out_of_range_are_refused(text, tmp_path, settings, message):
     assert list(tmp_path.iterdir()) == [output]
 
 
-@pytest.mark.parametrize("content", ["", "\n" * 50])
-def test_a_text_without_words_is_refused(tmp_path, content):
-    text = tmp_path / "empty.txt"
-    text.write_text(content)
-    with pytest.raises(ValueError, match=r"No word stands 2 times in .*empty\.txt"):
-        train_floret(text, tmp_path / "out.floret", **SETTINGS)
-    assert list(tmp_path.iterdir()) == [text]
-
-
-def test_a_text_that_cannot_be_read_is_named(tmp_path):
-    text = tmp_path / "text.txt"
-    with pytest.raises(FileNotFoundError, match=r"text\.txt', which 'text' names"):
-        train_floret(text, tmp_path / "out.floret")
-    text.write_bytes(b"good\nb\xe4d\n")
-    with pytest.raises(ValueError, match=r"text\.txt:2: not utf8 text"):
-        train_floret(text, tmp_path / "out.floret")
-    assert list(tmp_path.iterdir()) == [text]
-
-
-def test_a_training_that_diverges_writes_nothing(text, tmp_path):
-    with pytest.raises(RuntimeError, match=r"diverged .* at 'lr' 1e\+20\. Lower it"):
-        train_floret(text, tmp_path / "out.floret", **{**SETTINGS, "lr": 1e20})
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(
+    ("content", "settings", "error", "message"),
+    [
+        (None, {}, FileNotFoundError, r"text\.txt', which 'text' names"),
+        (b"good\nb\xe4d\n", {}, ValueError, r"text\.txt:2: not utf8 text"),
+        (b"", {}, ValueError, r"No word stands 2 times in .*text\.txt"),
+        (b"\n" * 50, {}, ValueError, r"No word stands 2 times in .*text\.txt"),
+        (
+            b"apple pear fig\n" * 999,
+            {"lr": 1e20},
+            RuntimeError,
+            r"diverged .* 1e\+20\. Lower",
+        ),
+    ],
+)
+def test_a_text_that_cannot_be_trained_on_is_named(
+    content, settings, error, message, tmp_path
+):
+    text, output = tmp_path / "text.txt", tmp_path / "out.floret"
+    if content is not None:
+        text.write_bytes(content)
+    with pytest.raises(error, match=message):
+        train_floret(text, output, **{**SETTINGS, **settings})
+    assert not {*tmp_path.iterdir()} - {text}
 
 
 @pytest.mark.parametrize("mode", ["floret", "fasttext"])
