@@ -179,29 +179,31 @@ def relative_error_increase(
 def divide(dividend: Estimate, divisor: Estimate) -> Estimate:
     """Divide means over unpaired seeds; the deviation is a quotient's, to 1st order."""
     ratio = dividend.mean / divisor.mean
-    deviation = None
-    if dividend.deviation is not None and divisor.deviation is not None:
-        distance = math.hypot(dividend.deviation, ratio * divisor.deviation)
-        deviation = distance / divisor.mean
-    return Estimate(mean=ratio, deviation=deviation, n=_get_n(dividend, divisor))
+    return _combine(dividend, divisor, ratio, factor=ratio, unit=divisor.mean)
 
 
 def subtract(minuend: Estimate | None, subtrahend: Estimate | None) -> Estimate | None:
     """Subtract one mean over seeds from another one, of seeds that have no pairs."""
     if minuend is None or subtrahend is None:
         return None
-    deviation = None
-    if minuend.deviation is not None and subtrahend.deviation is not None:
-        deviation = math.hypot(minuend.deviation, subtrahend.deviation)
-    mean = minuend.mean - subtrahend.mean
-    return Estimate(mean=mean, deviation=deviation, n=_get_n(minuend, subtrahend))
+    return _combine(minuend, subtrahend, minuend.mean - subtrahend.mean)
 
 
-def _get_n(first: Estimate, second: Estimate) -> int | None:
-    """Say how many seeds both have, if they are means over seeds."""
-    if first.n is None or second.n is None:
-        return None
-    return min(first.n, second.n)
+def _combine(
+    first: Estimate,
+    second: Estimate,
+    mean: float,
+    *,
+    factor: float = 1,
+    unit: float = 1,
+) -> Estimate:
+    """Make a figure of two, with the deviation and the seeds that both have."""
+    deviation, n = None, None
+    if first.deviation is not None and second.deviation is not None:
+        deviation = math.hypot(first.deviation, factor * second.deviation) / unit
+    if first.n is not None and second.n is not None:
+        n = min(first.n, second.n)
+    return Estimate(mean=mean, deviation=deviation, n=n)
 
 
 def _differ(ours: Estimate, printed: Estimate, kind: str) -> bool:

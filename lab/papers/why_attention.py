@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spacy_hashembeds.evaluation.scorer import LENGTHS
 
-from ..trials.results import Estimate, Groups, PartScore, Result, estimate
+from ..trials.results import Estimate, Groups, PartScore, estimate
 from .filling import Blank, Measured, fill_systems, fill_table, make_overview
 from .heatmaps import show_attention
 from .listings import Ablation, Chunk, read_listings
@@ -65,29 +65,24 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
 
     def find(source: Source) -> Estimate | None:
         dataset, name = source["dataset"], source[kind]
-        if "trials" not in source:
-            return _count(_iterate_results(paper, measured, dataset), kind, name)
+        if "trials" not in source:  # all trials on a dataset have the same entities
+            found = _find_parts(measured, dataset, paper.trials, kind)
+            counts = (parts[name].support for _, parts in found if name in parts)
+            return next((Estimate(mean=n) for n in counts), None)
         ours, baseline = (
-            _get_f1(measured.get_results(dataset, source[trials]), kind, name)
-            for trials in ("trials", "baseline")
+            {
+                seed: parts[name].f
+                for seed, parts in _find_parts(measured, dataset, [trials], kind)
+                if name in parts
+            }
+            for trials in (source["trials"], source["baseline"])
         )
         # how much more it has than the baseline with the same seed
         seeds = sorted(ours.keys() & baseline.keys())
-        return estimate(ours[seed] - baseline[seed] for seed in seeds)
+        pairs = [(ours[seed], baseline[seed]) for seed in seeds]
+        return estimate(x - y for x, y in pairs if x is not None and y is not None)
 
     return fill_table(paper, table, measured, blanks, find=find)
-
-
-def _count(results: Iterable[Result], kind: str, name: str) -> Estimate | None:
-    """Count entities: all trials on a dataset have the same."""
-    parts = (_get_scores(result, kind).get(name) for result in results)
-    return next((Estimate(mean=part.support) for part in parts if part), None)
-
-
-def _get_f1(results: Iterable[Result], kind: str, name: str) -> dict[int, float]:
-    """Get the F1 of a type or a length with each seed that has one."""
-    parts = {result.seed: _get_scores(result, kind).get(name) for result in results}
-    return {seed: part.f for seed, part in parts.items() if part and part.f is not None}
 
 
 def _find_types(paper: Paper, measured: Measured, dataset: str) -> list[str]:
@@ -97,23 +92,20 @@ def _find_types(paper: Paper, measured: Measured, dataset: str) -> list[str]:
     printed = {key.removeprefix(prefix) for key in keys if key.startswith(prefix)}
     ours = {
         name
-        for result in _iterate_results(paper, measured, dataset)
-        for name, score in _get_scores(result, "type").items()
+        for _, parts in _find_parts(measured, dataset, paper.trials, "type")
+        for name, score in parts.items()
         if score.support
     }
     return sorted(printed | ours)
 
 
-def _iterate_results(
-    paper: Paper, measured: Measured, dataset: str
-) -> Iterator[Result]:
-    for trials in paper.trials:
-        yield from measured.get_results(dataset, trials)
-
-
-def _get_scores(result: Result, part: str) -> Mapping[str, PartScore]:
-    """Get what a trial has recorded by type or by length: nothing, if it is old."""
-    return result.parts.get("test", {}).get(part, {})
+def _find_parts(
+    measured: Measured, dataset: str, every: Iterable[str], kind: str
+) -> Iterator[tuple[int, Mapping[str, PartScore]]]:
+    """Find what trials have recorded by type or by length, if they have, by seed."""
+    for trials in every:
+        for result in measured.get_results(dataset, trials):
+            yield result.seed, result.parts.get("test", {}).get(kind, {})
 
 
 def make_chunk_table(paper: Paper, results: Path) -> Table:
