@@ -11,7 +11,7 @@ from .tables import Cell, Figure, Table
 
 #: One colour for one embedder: its bars are told apart by lightness. Hash embedding is
 #: blue and plain, lookup embedding is orange and hatched. The defaults come first.
-STYLES: dict[str, list[dict[str, str]]] = {
+_STYLES: dict[str, list[dict[str, str]]] = {
     "hash": [{"color": c} for c in ("#1b3a57", "#5b8db8", "#a3c4de", "#e3eef7")],
     "lookup": [{"color": c, "hatch": "//"} for c in ("#c8701a", "#f2b872", "#fbe6cc")],
 }
@@ -39,7 +39,7 @@ def make_bars(
             title: [
                 _Series(
                     name,
-                    STYLES[embedder][place],
+                    _STYLES[embedder][place],
                     {row.stub[0]: row.cells[column] for row in tables[table].rows},
                 )
                 for name, table, column, embedder, place in panel

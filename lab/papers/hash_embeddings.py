@@ -9,7 +9,6 @@ from pathlib import Path
 from .filling import Measured, fill_datasets, fill_systems, make_overview
 from .listings import Importance, Weights, read_listings
 from .paper import Paper
-from .sizes import make_sizes
 from .tables import Row, Sections, Table
 
 #: What the paper writes between the words of an n-gram.
@@ -17,10 +16,9 @@ _BETWEEN = "_"
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Fill the paper's tables, and draw accuracy against parameters."""
+    """Fill the paper's tables."""
     return {
         "Overview": [make_overview(paper, measured)],
-        "Accuracy and parameters": [make_sizes(paper, measured.groups)],
         "Tables": [
             fill_datasets(paper, "1", measured),
             fill_datasets(paper, "2", measured),

@@ -48,7 +48,6 @@ def test_the_other_paper_is_filled_with_text_classifiers(results, tmp_path):
     assert f"Wrote {output} from 1 results" in said
     assert "0 of 1 scores differ from the paper; 14 variants are" in said
     assert "50.0 <small>(1)</small>" in output.read_text(encoding="utf8")
-    assert (figures / "parameters.png").is_file()
 
 
 def test_it_counts_the_corpora_that_are_there(results, tmp_path, tiny_corpus):

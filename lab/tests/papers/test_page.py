@@ -29,7 +29,7 @@ from .trials import (
 HASH, FEWER, LOOKUP = "multi_hash_embed", "multi_fewer_hash_embed", "multi_embed"
 NGRAMS, CHAR_CNN = "hash_ngram_textcat", "bilstm_char_cnn"
 NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-DRAWING = PAPERS[:3]
+COUNTING = PAPERS[:3]
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +303,7 @@ def test_other_results_are_left_out(paper, results, tmp_path):
     expected = [f"Leaving out the results of {kind}: {n}"]
     if paper in ("why-attention", "hashformers"):
         expected.append("Leaving out trials that the paper has not: 12")
-    if paper in DRAWING:
+    if paper in COUNTING:
         corpora = f"None of {read_paper(paper).called}'s corpora"
         expected.append(f"{corpora} in '{tmp_path}': no counts of them")
     assert steps == expected
