@@ -3,7 +3,7 @@ from functools import partial
 from lab.trials.results import read_results
 
 from ..calling import call, check_failure, succeed
-from ..trials.test_results import write_result, write_seeds
+from ..recorded import write_result, write_seeds
 
 run = partial(succeed, "collect")
 

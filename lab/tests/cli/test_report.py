@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ..calling import call, check_failure, succeed
-from ..trials.test_results import write_categories, write_seeds
+from ..recorded import write_categories, write_seeds
 
 
 @pytest.fixture

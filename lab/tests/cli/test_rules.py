@@ -8,7 +8,7 @@ from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
 from lab.cli import floret, lab_cli
-from lab.tests.trials.test_results import write_seeds
+from lab.tests.recorded import write_seeds
 from lab.vectors.rawtext import RAW_FILES
 from spacy_hashembeds.cli._output import name_output
 from tests import toy_ner

@@ -7,7 +7,7 @@ import pytest
 from lab.papers.listings import Ablation, Attention, Importance, read_listing
 from lab.papers.page import make_page
 
-from ..trials.test_results import write_categories, write_result
+from ..recorded import write_categories, write_result
 from .trials import make_ablation, make_attention, make_importance, write_beside
 
 

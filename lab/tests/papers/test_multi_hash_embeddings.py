@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from lab.papers.bars import make_bars
 from lab.papers.paper import REPORT, read_paper
 
-from ..trials.test_results import write_result, write_seeds
+from ..recorded import write_result, write_seeds
 from .test_tables import ABLATIONS
 from .trials import fill
 

@@ -16,7 +16,7 @@ from lab.papers import PAPERS
 from lab.papers.page import make_page, write_page
 from lab.papers.paper import read_paper
 
-from ..trials.test_results import write_categories, write_result, write_seeds
+from ..recorded import write_categories, write_result, write_seeds
 from .trials import (
     make_ablation,
     make_attention,

@@ -7,7 +7,7 @@ from lab.papers.paper import REPORT, read_paper
 from lab.papers.tables import FORMATS
 from lab.trials.results import Estimate
 
-from ..trials.test_results import write_result
+from ..recorded import write_result
 from .trials import fill, find_filled, get_means, get_row, write_accuracies, write_f1
 
 HASH, FEWER, LOOKUP = "multi_hash_embed", "multi_fewer_hash_embed", "multi_embed"

@@ -11,7 +11,7 @@ from lab.papers.paper import read_paper
 from lab.papers.tables import Cell, Table
 from lab.trials.results import read_results, select_task
 
-from ..trials.test_results import SIZES, change_result, write_categories, write_result
+from ..recorded import SIZES, change_result, write_categories, write_result
 
 #: What mixes, and all that is not the embedder's, of every pipeline here.
 MIXING, OTHERS = 80, 600

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.tests.trials.test_results import write_result
+from lab.tests.recorded import write_result
 from lab.trials.collected import collect_results
 from lab.trials.results import read_results
 
