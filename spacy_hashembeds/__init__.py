@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .calibration import calibrate_ner
     from .callbacks import count_symbols
     from .evaluation.evaluate import evaluate
+    from .labelling import label_entities
 
     __version__: str
 else:
@@ -23,6 +24,7 @@ else:
         "calibrate_ner": "calibration",
         "count_symbols": "callbacks",
         "evaluate": "evaluation.evaluate",
+        "label_entities": "labelling",
         "use_fastest_blas": "acceleration.blas",
     }
 
@@ -48,5 +50,6 @@ __all__ = [
     "calibrate_ner",
     "count_symbols",
     "evaluate",
+    "label_entities",
     "use_fastest_blas",
 ]

@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
 from pathlib import Path
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import NORM, ORTH, SPACY
+from spacy.attrs import NORM, ORTH, SENT_START, SPACY
 from spacy.language import Language
 from spacy.strings import get_string_id
 from spacy.tokens import Doc
@@ -56,12 +57,19 @@ MEASURES: WeakKeyDictionary[Doc, Measures] = WeakKeyDictionary()
 # The tokens of each text: see `pack_doc`.
 Texts = list[NDArray]
 
+Packed = TypeVar("Packed")
+
 #: By how much that loss has to fall, in nats: less may be chance.
 TOLERANCE = 0.001
 
 # `spacy pretrain` has no option that would show what spaCy's logger says of progress
 _logger = logger.getChild("pretrain")
 _logger.setLevel(logging.INFO)
+
+
+def get_predicted(example: Example) -> Doc:
+    """Get the side that a model is trained on."""
+    return example.predicted
 
 
 def create_raw_texts_reader(
@@ -131,15 +139,31 @@ def create_raw_texts_reader(
 
 def _read_texts(nlp: Language, path: Path | None, exclude: Sequence[Path]) -> Texts:
     """Tokenise texts that differ, in an order that depends on the texts alone."""
+    texts, n_excluded = read_distinct(nlp, path, exclude, pack_doc)
+    if exclude:
+        n = len(texts) + n_excluded
+        _logger.info("Texts: %d, but %d to exclude", n, n_excluded)
+    return [texts[key] for key in sorted(texts)]
+
+
+def read_distinct(
+    nlp: Language,
+    path: Path | None,
+    exclude: Iterable[Path],
+    pack: Callable[[Doc], Packed],
+    take: Callable[[Example], Doc] = get_predicted,
+) -> tuple[dict[int, Packed], int]:
+    """Read texts that differ, by their hashes, and count those to exclude.
+
+    `take` makes a Doc of an example of a `.spacy` file, and `pack` what is kept of it.
+    """
     if path is not None and not Path(path).is_dir():
         check_is_regular(Path(path))  # its symbols are counted, too
     excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
-    texts = {_hash(doc): pack_doc(doc) for doc in read_text_docs([path], nlp)}
-    kept = sorted(texts.keys() - excluded)
-    if exclude:
-        n_excluded = len(texts) - len(kept)
-        _logger.info("Texts: %d, but %d to exclude", len(texts), n_excluded)
-    return [texts[key] for key in kept]
+    docs = read_text_docs([path], nlp, take)
+    texts = {_hash(doc): pack(doc) for doc in docs if len(doc)}
+    kept = {key: text for key, text in texts.items() if key not in excluded}
+    return kept, len(texts) - len(kept)
 
 
 def _hash(doc: Doc) -> int:
@@ -193,17 +217,33 @@ def unpack_doc(vocab: Vocab, tokens: NDArray) -> Doc:
     return doc.from_array([NORM], norms)
 
 
-def read_text_docs(paths: Iterable[Path | None], nlp: Language) -> Iterator[Doc]:
+def read_text_docs(
+    paths: Iterable[Path | None],
+    nlp: Language,
+    take: Callable[[Example], Doc] = get_predicted,
+) -> Iterator[Doc]:
     """Read the texts of files, and tokenize them as `spacy train` does.
 
-    paths: `.spacy` files or folders of them, or what `read_texts` reads.
+    paths: `.spacy` files or folders of them, of which `take` makes Docs, or what
+        `read_texts` reads.
     """
     for path in map(check_path, paths):
         if path.is_dir() or path.suffix == ".spacy":
-            # what a model was trained on is their predicted side
-            yield from (example.predicted for example in read_examples(path, nlp))
+            yield from map(take, read_examples(path, nlp))
         else:
             yield from map(nlp.make_doc, read_texts(path, nlp.max_length))
+
+
+def take_sentences(example: Example) -> Doc:
+    """Give the predicted side. If its tokens are those of the gold one, it gets the
+    sentences of that, and unknown spaces, without which they would be made anew.
+    """
+    doc, gold = example.predicted, example.reference
+    if np.array_equal(doc.to_array([ORTH]), gold.to_array([ORTH])):
+        starts: Any = gold.to_array([SENT_START])
+        doc.from_array([SENT_START], starts)
+        doc.has_unknown_spaces = gold.has_unknown_spaces
+    return doc
 
 
 def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:

@@ -16,6 +16,7 @@ class TestHelp(HelpRules):
         "base",
         "kind",
         "model",
+        "models",
         "corpus",
         "test",
         "train",

@@ -45,5 +45,5 @@ def test_spacy_finds_our_commands_by_itself():
     (ours,) = entry_points(group="spacy_cli", name="hashembeds")
     assert {command.name for command in ours.load().registered_commands} == {
         *("accelerate", "analyze", "config", "doctor", "evaluate"),
-        *("prepare", "tables"),
+        *("label", "prepare", "tables"),
     }

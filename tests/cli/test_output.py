@@ -71,6 +71,7 @@ class TestStreams(StreamRules):
         ("analyze", "output"),
         ("config", "output"),
         ("evaluate", "output"),
+        ("label", "output"),
         ("tables", "output"),
     )
     callbacks = (name_output, name_outputs)

@@ -1,0 +1,127 @@
+"""`spacy hashembeds label`."""
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from spacy.cli._util import Arg, Opt
+from wasabi import msg
+
+from ._app import code_option, failing, hashembeds_cli
+from ._output import QUIET, file_output, show_commands, show_progress
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+    # tokens, starts of sentences, and whether spaces are unknown
+    _Packed: TypeAlias = tuple[Any, Any, bool]
+
+
+@hashembeds_cli.command("label")
+def label_cli(
+    models: list[str] = Arg(
+        ..., help="The pipelines, each a package name or a folder, of several seeds."
+    ),
+    raw: Path = Opt(
+        ...,
+        "--raw",
+        "-r",
+        help="The texts: .txt (one a line), .jsonl, .spacy, whose annotation is not "
+        "used.",
+    ),
+    output: Path = file_output("The .spacy file to write", default=...),
+    exclude: list[Path] = Opt(
+        [],
+        "--exclude",
+        "-x",
+        help="A file of texts to leave out where they stand in --raw as a whole, such "
+        "as those that you test on; may be given several times.",
+    ),
+    limit: int = Opt(
+        0,
+        "--limit",
+        "-n",
+        help="The most texts to take, drawn by a hash; 0: all.",
+        min=0,
+    ),
+    force: bool = Opt(False, "--force", "-F", help="Replace the file that is there."),
+    code: Path | None = code_option("-c"),
+    quiet: bool = QUIET,
+) -> None:
+    """Label texts by several pipelines together, to train one pipeline on.
+
+    Each has a `token_ner` of the same labels, and was trained on the same data from
+    another seed. What is written are texts with the entities that are the most probable
+    by the mean of all pipelines. They should be of the kind of your training data: what
+    pipelines don't find in texts of another, they teach to be none.
+    """
+    from functools import partial
+
+    from spacy.tokens import DocBin
+
+    from ..configuration.output import check_output
+    from ..corpora.rawtexts import read_distinct, take_sentences
+    from ..corpora.splits import NER
+    from ..files import choose_suffix, replacing
+    from ..labelling import label_entities
+    from ..loading import load_trained
+    from ..systems import find_descriptor
+
+    check = partial(check_output, output, base=raw, inputs=[raw, *exclude], force=force)
+    with failing("Can't label the texts"):
+        check()
+        choose_suffix(output, [".spacy"])
+        if len({*models}) < len(models):
+            raise ValueError("'models' should differ, but one is there several times.")
+        pipelines = [load_trained(model) for model in models]
+        texts, n_excluded = read_distinct(
+            pipelines[0], raw, exclude, _pack, take_sentences
+        )
+        if not texts:
+            raise ValueError(f"'{raw}' should have texts to label, but none is left.")
+        drawn = {*sorted(texts)[: limit or len(texts)]}
+        kept = [text for key, text in texts.items() if key in drawn]
+        docs = (
+            _unpack(pipelines[0].vocab, text)
+            for text in show_progress(kept, "Labelling", unit="texts")
+        )
+        labelled, n_entities = DocBin(attrs=NER.attrs), 0
+        for doc in label_entities(pipelines, docs):
+            labelled.add(doc)
+            n_entities += len(doc.ents)
+        check()  # somebody else may have written it
+        with replacing(output) as path:
+            labelled.to_disk(path)
+    msg.good(
+        f"Saved {len(labelled):,} texts with {n_entities:,} entities to {output}, "
+        f"labelled by {len(models)} pipelines"
+    )
+    if exclude:
+        msg.text(f"Left out {n_excluded:,} texts that stand in --exclude")
+    if find_descriptor(output) is None:
+        folder = quote(str(output.parent))
+        msg.text("With your training file beside it, and no other in that folder:")
+        show_commands(
+            f"spacy hashembeds config base.cfg -o both.cfg --train {folder}",
+            f"spacy train both.cfg --output training/both --paths.train {folder} "
+            "--paths.dev dev.spacy",
+        )
+
+
+def _pack(doc: "Doc") -> "_Packed":
+    """Get what is kept of a text: a Doc is two hundred times as large."""
+    from ..corpora.rawtexts import pack_doc
+
+    return pack_doc(doc), doc.to_array(["SENT_START"]), doc.has_unknown_spaces
+
+
+def _unpack(vocab: "Vocab", packed: "_Packed") -> "Doc":
+    from ..corpora.rawtexts import unpack_doc
+
+    tokens, starts, has_unknown_spaces = packed
+    doc = unpack_doc(vocab, tokens).from_array(["SENT_START"], starts)
+    doc.has_unknown_spaces = has_unknown_spaces
+    return doc
