@@ -119,8 +119,11 @@ def _format_mean(results: Sequence[Result], split: str, score: str, usual: int) 
 
 
 def find_trials(groups: Groups, dataset: str, trials: str) -> Sequence[Result]:
-    """Find what was trained on a corpus as EMBEDDER/VARIANT, in order of seeds."""
-    return groups.get(TrialKey(dataset, *trials.split("/")), [])
+    """Find what was trained on a corpus as EMBEDDER/VARIANT, in order of seeds, or as
+    EMBEDDER/VARIANT@SUFFIX on one of the same test data, whose name ends so.
+    """
+    trials, _, suffix = trials.partition("@")
+    return groups.get(TrialKey(dataset + suffix, *trials.split("/")), [])
 
 
 def pool_deviations(samples: Sequence[Sequence[float]]) -> float:

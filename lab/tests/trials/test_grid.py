@@ -195,7 +195,7 @@ def test_mistakes_are_named(read, tmp_path, text, message):
 # The grids of the report
 
 
-MOST_SEEDS = {"noise": 8, "joined": 5, "joined_longer": 5}
+MOST_SEEDS = {"noise": 8, "joined": 5, "joined_longer": 5, "labelled": 5}
 
 
 def test_grids_agree_on_what_a_variant_is():
