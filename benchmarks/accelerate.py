@@ -1,4 +1,4 @@
-"""What `spacy hashembeds accelerate` makes of NER that spaCy's own configs train."""
+"""NER that spaCy's own configs train, before and after `accelerate`."""
 
 from collections.abc import Callable
 from functools import partial

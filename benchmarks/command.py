@@ -43,7 +43,7 @@ from .torch_embed import import_torch
 
 
 class Benchmark(NamedTuple):
-    """What measures, given a corpus, a schedule and sizes, and yields the results so
+    """Measurement, given a corpus, a schedule and sizes, which yields the results so
     far; the schedule, where the corpus is, and what loads it.
     """
 

@@ -30,7 +30,7 @@ _WORDS_PER_SAMPLE = 500
 
 
 class Sizes(NamedTuple):
-    """How much is measured, unless in a test."""
+    """Sizes of what is measured, unless in a test."""
 
     #: Docs in a call of a layer, where one means a short one.
     calls: Sequence[int] = (1, 10, 100, 1000)

@@ -15,7 +15,7 @@ from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
 from spacy_hashembeds.kernels.sums import gather_add, scatter_add
 from spacy_hashembeds.kernels.windows import add_windows, copy_windows
 from spacy_hashembeds.layers.dropout import draw_mask
-from spacy_hashembeds.layers.windowencoder import Rows, Weights, predict
+from spacy_hashembeds.layers.windowencoder import Rows, Unpacked, predict
 from spacy_hashembeds.optimizers import Adam
 
 from .data import Sizes
@@ -67,14 +67,14 @@ def make_sums_and_back(rng: np.random.Generator, n: int) -> Callable[[], object]
 
 
 def make_distinct(rng: np.random.Generator, n: int) -> Callable[[], object]:
-    """Which tokens are equal, of which half are distinct."""
+    """Search for equal tokens, of which half are distinct."""
     words = rng.integers(2**63, size=(n // 2, COLUMNS), dtype="uint64")
     keys = words[rng.integers(0, len(words), n)]
     return lambda: find_distinct(keys)
 
 
 def make_mask(rng: np.random.Generator, n: int) -> Callable[[], object]:
-    """What dropout keeps."""
+    """Masks of what dropout keeps."""
     return partial(draw_mask, Dropout(0.1), (n, WIDTH))
 
 
@@ -110,7 +110,7 @@ def make_convolution(
     _, norm = _make_mixed(rng, 0)
     W = _make_rows(rng, PIECES * WIDTH, 3 * WIDTH)
     number = find_instructions(precision)
-    weights = Weights(W, norm, 1) if number is None else pack(W, norm, number)
+    weights = Unpacked(W, norm, 1) if number is None else pack(W, norm, number)
     X, rows = _make_rows(rng, n + 2, WIDTH), np.arange(1, n + 1)
     return lambda: predict([weights], X, [Rows(rows, rows, n + 2)])
 

@@ -30,7 +30,7 @@ _VOCAB_BATCHES = 10
 
 
 class ArrayDoc:
-    """What an embedder sees of a Doc, the values of its attributes: a layer can then be
+    """Attributes that an embedder sees of a Doc, by which a layer can be
     measured alone, as a vocab grows with every distinct word, whatever the layer.
 
     values (numpy.ndarray): *Shape:* `(tokens, attributes)`, uint64.

@@ -1,4 +1,4 @@
-"""What products of fewer bits change in what trained pipelines predict."""
+"""Predictions of trained pipelines that products of fewer bits change."""
 
 from pathlib import Path
 from typing import Any

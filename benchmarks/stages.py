@@ -1,4 +1,4 @@
-"""What takes the time of a pipeline, by stage."""
+"""Time that a pipeline takes, by stage."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

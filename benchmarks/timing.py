@@ -39,7 +39,7 @@ THREADED = "several threads"
 
 
 class Schedule(NamedTuple):
-    """How often to time: contenders are made anew for each block, since where weights
+    """Counts of rounds: contenders are made anew for each block, since where weights
     come to lie in memory changes the speed of a matrix product by up to a third, and
     each has its turn in every round of a block.
     """

@@ -54,7 +54,7 @@ class _Timings(_Part):
 
 
 class _Metrics(_Part):
-    """What comparisons show of a trial, but for its scores."""
+    """Figures of a trial that comparisons show, but for its scores."""
 
     dataset: _Folder
     embedder: _Folder

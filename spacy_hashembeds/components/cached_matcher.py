@@ -43,7 +43,7 @@ Match = tuple[int, int, int]
 
 
 class Found(NamedTuple):
-    """What matches one token: numbers of patterns of one token, the keys of these, and
+    """Matches of one token: numbers of patterns of one token, the keys of these, and
     numbers of parts of other patterns.
     """
 

@@ -26,7 +26,7 @@ from .bootstrap import (
 from .confusions import ErrorCounter, find_wrong_labels
 from .counts import Counts, Run, describe_counts, make_counts
 from .groups import count_shared, identify
-from .sources import Inputs, Source, get_reference
+from .sources import Input, Inputs, get_reference
 from .tasks import Classes, find_classes
 
 #: "macro" is the mean of the labels' scores, "micro" counts all documents' together.
@@ -158,7 +158,7 @@ def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _run(source: Source, inputs: Inputs) -> CategoryRun:
+def _run(source: Input, inputs: Inputs) -> CategoryRun:
     """Run a pipeline, or read predictions, whose labels are exclusive if gold docs with
     categories have one each.
     """

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from spacy.displacy.render import EntityRenderer
 
 from ..display import render_template
-from .tables import Table, make_sections
+from .tables import ScoreTable, make_sections
 
 #: Kinds of errors that are shown with their texts; all are listed.
 N_SHOWN = 20
@@ -70,7 +70,7 @@ def describe_setting(evaluation: Mapping[str, Any]) -> dict[str, str]:
     return {key: name for key, name in named.items() if name is not None}
 
 
-def _list_errors(confusions: Sequence[Mapping[str, Any]], anchor: str) -> Table:
+def _list_errors(confusions: Sequence[Mapping[str, Any]], anchor: str) -> ScoreTable:
     n_errors = sum(each["count"] for each in confusions)
     rows = []
     for number, each in enumerate(confusions, 1):
@@ -79,10 +79,12 @@ def _list_errors(confusions: Sequence[Mapping[str, Any]], anchor: str) -> Table:
             gold = _LINK.format(anchor, number, gold)
         share = f"{each['count'] / n_errors * 100:.1f}%"
         rows.append((gold, predicted, each.get("error", ""), each["count"], share))
-    return Table(None, None, ("Gold", "Predicted", "", "Count", "Share"), rows, "lll")
+    return ScoreTable(
+        None, None, ("Gold", "Predicted", "", "Count", "Share"), rows, "lll"
+    )
 
 
-def _lay_out(table: Table) -> Table:
+def _lay_out(table: ScoreTable) -> ScoreTable:
     """Write headings out, and beside the cells draw the last scores with intervals of a
     table, or its differences.
     """

@@ -30,7 +30,7 @@ _OF_PIPELINES = frozenset({".cfg", ".json", ".gz", ".whl", ".zip"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class Input:
     """Docs, or a pipeline that makes some, with the name that is shown for them."""
 
     name: str
@@ -46,15 +46,15 @@ class Source:
 class Inputs:
     """Inputs of an evaluation: the arguments of `evaluate`, named."""
 
-    predictions: Source
-    gold: Source
-    train: Source | None
-    against: Source | None
+    predictions: Input
+    gold: Input
+    train: Input | None
+    against: Input | None
     draws: Draws
     #: How many sentences to join beside, or 0.
     join: int = 0
 
-    def predict(self, source: Source) -> Iterable[Example]:
+    def predict(self, source: Input) -> Iterable[Example]:
         """Put predictions beside the gold docs, and show their name."""
         golds, name = self.gold.docs, self.gold.name
         if source.is_pipeline:
@@ -84,40 +84,40 @@ class Inputs:
 
 
 # What may be given in their place.
-Predictions = Language | Iterable[Doc] | Source
-Corpus = Iterable[Doc | Example] | str | Path | Source
+Predictions = Language | Iterable[Doc] | Input
+Corpus = Iterable[Doc | Example] | str | Path | Input
 
 
-def name_predictions(source: Predictions, argument: str) -> Source:
+def name_predictions(source: Predictions, argument: str) -> Input:
     """Name a pipeline, or predicted docs; a TypeError if it is neither."""
-    if isinstance(source, Source):
+    if isinstance(source, Input):
         return source
     if isinstance(source, Language):
-        return Source(name=f"{source.lang}_{source.meta['name']}", docs=source)
+        return Input(name=f"{source.lang}_{source.meta['name']}", docs=source)
     if isinstance(source, str | Path) or not isinstance(source, Iterable):
         raise TypeError(
             f"'{argument}' should be a pipeline, as spacy.load returns it, or the Docs "
             f"that one has annotated, but is {source!r}."
         )
-    return Source(name="predictions", docs=source)
+    return Input(name="predictions", docs=source)
 
 
-def name_corpus(source: Corpus, argument: str) -> Source:
+def name_corpus(source: Corpus, argument: str) -> Input:
     """Name docs, or the file to read them from; a TypeError if it is neither."""
-    if isinstance(source, Source):
+    if isinstance(source, Input):
         return source
     if isinstance(source, str | Path):
         return read_source(source, LAYOUT)
     check_items("Docs or Examples, or their file", **{argument: source})
-    return Source(name=argument, docs=source)
+    return Input(name=argument, docs=source)
 
 
-def read_source(corpus: str | Path, layout: ColumnFormat) -> Source:
+def read_source(corpus: str | Path, layout: ColumnFormat) -> Input:
     """Name the docs of a file."""
-    return Source(name=str(corpus), docs=read_annotated(corpus, Vocab(), layout=layout))
+    return Input(name=str(corpus), docs=read_annotated(corpus, Vocab(), layout=layout))
 
 
-def load_source(model: str | Path, layout: ColumnFormat) -> Source:
+def load_source(model: str | Path, layout: ColumnFormat) -> Input:
     """Load a pipeline, or name the docs of a file of predictions."""
     path = Path(model)
     if path.is_dir():
@@ -134,7 +134,7 @@ def load_source(model: str | Path, layout: ColumnFormat) -> Source:
             "the folder that `spacy train` wrote, model-best; or give a file of "
             f"predictions another name, such as '{path.with_suffix('.iob')}'."
         )
-    return Source(name=str(model), docs=load_trained(model))
+    return Input(name=str(model), docs=load_trained(model))
 
 
 def predict_examples(

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any, NamedTuple
 
-from ..display import Table as TextTable
-from ..display import show_controls
+from ..display import Table, show_controls
 from .categories import AVERAGES, name_accuracy
 from .groups import GROUPINGS
 from .schemes import OUTCOMES
@@ -82,7 +81,7 @@ def _sign(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Table(TextTable):
+class ScoreTable(Table):
     """A table of text, numbers, and the types above."""
 
     #: The columns, of one letter, whose bounds are columns where it is text.
@@ -92,7 +91,7 @@ class Table(TextTable):
     #: In "text" (terminal and Markdown), on the "page", or in "all" of them.
     shown: str = "all"
 
-    def to_text(self) -> TextTable:
+    def to_text(self) -> Table:
         """Give the table with text in all of its cells."""
         header = [_cut(name, self.cut or len(name)) for name in self.header]
         header += [f"{name} from-to" for name in self.ranges]
@@ -103,7 +102,7 @@ class Table(TextTable):
             # the accuracy has no precision and recall
             ranges = (Range(cell.interval) if cell else "" for cell in scores)
             rows.append(tuple(map(str, (*row, *ranges))))
-        return TextTable(self.title, self.legend, header, rows, self.aligns)
+        return Table(self.title, self.legend, header, rows, self.aligns)
 
 
 class Section(NamedTuple):
@@ -111,7 +110,7 @@ class Section(NamedTuple):
 
     name: str
     about: str
-    tables: Sequence[Table]
+    tables: Sequence[ScoreTable]
 
 
 _ABOUT = {
@@ -164,7 +163,7 @@ def make_sections(evaluation: Mapping[str, Any]) -> list[Section]:
     return [each for each in sections if each.tables or each.name == "Errors"]
 
 
-def summarize(evaluation: Mapping[str, Any]) -> list[TextTable]:
+def summarize(evaluation: Mapping[str, Any]) -> list[Table]:
     """Show each total with what changed, what else is sure to have, and the errors."""
     sections = {section.name: section.tables for section in make_sections(evaluation)}
     totals = replace(sections["Scores"][0], ranges="F").to_text()
@@ -194,7 +193,7 @@ def _list_kinds(evaluation: Mapping[str, Any]) -> Mapping[str, str]:
     return KINDS if has_train else {"all": ALL}
 
 
-def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
+def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[ScoreTable]]:
     header = ("", *"PRF", "Support")
     rows = [
         (kind.title(), *_score_kind(kind, evaluation, f"{p}_"))
@@ -204,7 +203,7 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
         scores = _get_scores(joined, f"{ALL}_")
         rows.append((f"In texts of {joined['sentences']}", *scores, ""))
     return {
-        "Scores": [Table("Entities", None, header, rows, ranges="PRF")],
+        "Scores": [ScoreTable("Entities", None, header, rows, ranges="PRF")],
         "Comparison": _compare(evaluation),
         "Types": _show_division(evaluation, "type", "Type"),
         "Lengths": _show_division(evaluation, "length", "Tokens"),
@@ -217,7 +216,7 @@ def _show_entities(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
     }
 
 
-def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]]:
+def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[ScoreTable]]:
     of_labels = [
         (label, *_get_scores(score), score["support"])
         for label, score in (evaluation["cats_per_type"] or {}).items()
@@ -226,7 +225,9 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
     return {
         "Scores": [_show_averages(evaluation)],
         "Comparison": _compare(evaluation),
-        "Labels": [Table("Categories by label", None, header, of_labels, ranges="F")],
+        "Labels": [
+            ScoreTable("Categories by label", None, header, of_labels, ranges="F")
+        ],
         "Matrix": _show_matrix(evaluation["matrix"]),
         "Errors": [_list_confusions(evaluation, "gold", "predicted")],
     }
@@ -237,7 +238,7 @@ def _show_categories(evaluation: Mapping[str, Any]) -> dict[str, Iterable[Table]
 
 def _show_division(
     evaluation: Mapping[str, Any], division: str, heading: str
-) -> Iterator[Table]:
+) -> Iterator[ScoreTable]:
     key, comparison = f"per_{division}", evaluation["comparison"]
     kinds = _list_kinds(evaluation)
     parts = {kind: evaluation[f"{p}_{key}"] or {} for kind, p in kinds.items()}
@@ -248,7 +249,7 @@ def _show_division(
     is_length = division == "length"
     legend = "a prediction is as long as it is, right or wrong" if is_length else None
     header = (heading, "", *"PRF", "Support")
-    yield Table(f"Entities by {division}", legend, header, rows, "ll", ranges="F")
+    yield ScoreTable(f"Entities by {division}", legend, header, rows, "ll", ranges="F")
     if comparison is not None:
         title = f"By {division}, against {comparison['model']}"
         compared = [
@@ -271,7 +272,7 @@ def _score_kind(
     return (*_get_scores(scores if has_scores else {}, prefix), support)
 
 
-def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
+def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> ScoreTable:
     outcomes = OUTCOMES if key == "schemes" else ()
     rows = [
         (kind.title(), name, *_get_scores(score), *(score[n] for n in outcomes))
@@ -281,10 +282,10 @@ def _show_by_kind(evaluation: Mapping[str, Any], key: str, title: str) -> Table:
     ]
     legend = _OUTCOMES if outcomes else None
     header = ("", key[:-1].title(), *"PRF", *(name[:3].upper() for name in outcomes))
-    return Table(title, legend, header, rows, "ll")
+    return ScoreTable(title, legend, header, rows, "ll")
 
 
-def _show_calibration(calibration: Mapping[str, Any] | None) -> Iterator[Table]:
+def _show_calibration(calibration: Mapping[str, Any] | None) -> Iterator[ScoreTable]:
     if calibration is None:
         return
     rows: list[tuple[Any, ...]] = []
@@ -296,17 +297,17 @@ def _show_calibration(calibration: Mapping[str, Any] | None) -> Iterator[Table]:
             rows.append((" to ".join(bounds) or "All", score, precision, gap, n))
     legend = f"expected calibration error: {Score(calibration['error'])}"
     header = ("Score", "Mean", "P", "P - mean", "Entities")
-    yield Table("Scores of entities", legend, header, rows)
+    yield ScoreTable("Scores of entities", legend, header, rows)
 
 
-def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[ScoreTable]:
     for name, groups in evaluation["groups"].items():
         title, texts = GROUPINGS[name]
         rows = [
             (texts[g["group"]], Score(g["recall"], g["interval"]), g["support"])
             for g in groups
         ]
-        yield Table(title, None, ("", "R", "Support"), rows, ranges="R")
+        yield ScoreTable(title, None, ("", "R", "Support"), rows, ranges="R")
         by_type = []
         for label in groups[0]["per_type"]:
             found = (each["per_type"][label] for each in groups)
@@ -318,10 +319,10 @@ def _show_groups(evaluation: Mapping[str, Any]) -> Iterator[Table]:
             )
             by_type.append((label, *cells))
         header = ("Type", *(text for text, *_ in rows))
-        yield Table(f"{title}, by type", None, header, by_type, shown="page")
+        yield ScoreTable(f"{title}, by type", None, header, by_type, shown="page")
 
 
-def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[ScoreTable]:
     keys = {"R": "recall"}
     if evaluation["comparison"] is not None:
         keys["Other R"] = "other"
@@ -330,13 +331,13 @@ def _show_chunks(evaluation: Mapping[str, Any]) -> Iterator[Table]:
         for tag, chunk in evaluation["chunks"].items()
     ]
     legend = "outside, single token, begin, inside and end of an entity of any type"
-    yield Table("Tokens by chunk tag", legend, ("Tag", *keys, "Support"), rows)
+    yield ScoreTable("Tokens by chunk tag", legend, ("Tag", *keys, "Support"), rows)
 
 
 # Categories.
 
 
-def _show_averages(evaluation: Mapping[str, Any]) -> Table:
+def _show_averages(evaluation: Mapping[str, Any]) -> ScoreTable:
     # precision, recall and F1 of the accuracy are equal
     accuracy = Score(evaluation["cats_acc"], evaluation["cats_acc_interval"])
     rows = [
@@ -347,10 +348,10 @@ def _show_averages(evaluation: Mapping[str, Any]) -> Table:
     threshold = evaluation["setting"]["threshold"]
     if threshold is not None:
         legend += f". Labels are predicted from a score of {threshold} on"
-    return Table("Categories", legend, ("", *"PRF"), rows, ranges="PRF")
+    return ScoreTable("Categories", legend, ("", *"PRF"), rows, ranges="PRF")
 
 
-def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
+def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[ScoreTable]:
     if matrix is None:
         return
     labels = [show_controls(label) for label in matrix["labels"]]
@@ -365,7 +366,7 @@ def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
         for row, n in zip(rows, matrix["unpredicted"], strict=True):
             row.append(n)
     room = (_WIDTH - max(map(len, labels))) // (len(labels) + 1) - _GAP
-    yield Table(
+    yield ScoreTable(
         "Confusion matrix",
         "A row for each gold label, a column for each predicted one",
         header,
@@ -378,7 +379,7 @@ def _show_matrix(matrix: Mapping[str, Any] | None) -> Iterator[Table]:
 # Both.
 
 
-def _compare(evaluation: Mapping[str, Any]) -> Iterator[Table]:
+def _compare(evaluation: Mapping[str, Any]) -> Iterator[ScoreTable]:
     comparison = evaluation["comparison"]
     if comparison is None:
         return
@@ -401,7 +402,7 @@ def _show_differences(
     title: str,
     header: Sequence[str],
     compared: Iterable[tuple[Sequence[str], float | None, Mapping[str, Any] | None]],
-) -> Table:
+) -> ScoreTable:
     rows = [
         (
             *cells,
@@ -415,10 +416,10 @@ def _show_differences(
         if row is not None
     ]
     header = (*header, "Difference", "From-to", "p")
-    return Table(title, None, header, rows, "l" * (len(header) - 5))
+    return ScoreTable(title, None, header, rows, "l" * (len(header) - 5))
 
 
-def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
+def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> ScoreTable:
     confusions = evaluation["confusions"]
     shown = confusions[:_N_CONFUSIONS]
     rows = [
@@ -432,7 +433,7 @@ def _list_confusions(evaluation: Mapping[str, Any], *keys: str) -> Table:
         row.append(_quote(each["examples"][0], room))
     title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
     header.append("For example")
-    return Table(title, None, header, rows, f"{'l' * len(keys)}rl", shown="text")
+    return ScoreTable(title, None, header, rows, f"{'l' * len(keys)}rl", shown="text")
 
 
 def _quote(example: Mapping[str, Any], room: int) -> str:

@@ -66,7 +66,7 @@ def find_windows(characters: Characters, size: int) -> NDArray:
     return windows
 
 
-def find_rows(codes: NDArray) -> NDArray:
+def find_character_rows(codes: NDArray) -> NDArray:
     """Find the two rows of each code point in a table of `N_ROWS`.
 
     Its remainders in two divisions: code points have at most one row in common, and

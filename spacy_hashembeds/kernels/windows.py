@@ -14,7 +14,7 @@ from . import compiled
 BLOCK = 512
 
 
-def find_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
+def find_window_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
     """Find the rows up to `margin` from a text, which is up to `pad`, in order.
 
     `pad` rows of zeros lie between two texts and at both ends; each text has a row.

@@ -8,7 +8,7 @@ from thinc.types import Floats2d
 from ..kernels.characters import (
     N_ROWS,
     N_TYPES,
-    find_rows,
+    find_character_rows,
     find_types,
     find_windows,
     split_words,
@@ -37,7 +37,7 @@ def CharCNN(
     and code. A word without characters is zeros. Arguments: see `CharCNNEmbed`.
 
     The vector of a character is the sum of two rows of `E`, by its code point: see
-    `find_rows`. No two characters of Unicode have the same two rows.
+    `find_character_rows`. No two characters of Unicode have the same two rows.
 
     *Input:* `n` words. *Output shape:* `(n, num_kernels * ngram_size)`, float32, the
         kernels of length 1 first.
@@ -70,7 +70,7 @@ def forward(
     Y = ops.alloc2f(len(words), model.get_dim("nO"))
     if len(chars.indices) == 0:
         return Y, lambda dY: []
-    rows = ops.asarray(find_rows(chars.codes))
+    rows = ops.asarray(find_character_rows(chars.codes))
     types = ops.asarray2f(find_types(chars.codes))
     X = ops.xp.concatenate([peek(model, "E")[rows].sum(axis=1), types], axis=1)
     table, backprop_table = _multiply(model, X)

@@ -76,7 +76,7 @@ def check_number(model: Model, name: str, minimum: float, maximum: float) -> Non
     check_attr(model, name, is_right, f"a number from {minimum:g} to {maximum:g}")
 
 
-def check_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
+def check_attr_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
     value = model.attrs[name]
     is_right = any(value is k or (isinstance(value, str) and value == k) for k in known)
     check_attr(model, name, is_right, " or ".join(map(str, known)))

@@ -20,8 +20,7 @@ from thinc.api import Model
 
 from ..checks import check_choice, check_integers
 from ..hashing import lsh, md5
-from .checks import check_attr, check_foreign, check_integer
-from .checks import check_choice as check_choice_of
+from .checks import check_attr, check_attr_choice, check_foreign, check_integer
 from .params import check_once
 from .symboltaker import are_sorted_symbols
 
@@ -247,4 +246,4 @@ def _check_form(form: str | None) -> None:
 
 def _check_form_of(model: Model) -> None:
     if model.attrs["form"] is not None:
-        check_choice_of(model, "form", FORMS)
+        check_attr_choice(model, "form", FORMS)

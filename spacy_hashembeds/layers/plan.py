@@ -1,4 +1,4 @@
-"""What a model predicts with, made once, and asked in each call whether it still holds.
+"""Plan of how a model predicts, made once, and asked at each call if it still holds.
 
 A plan has two parts, each of which is made anew when it no longer holds. Layers are
 found by what nodes compute, so that nothing but that is ever bypassed: somebody may

@@ -19,8 +19,7 @@ from ..checks import (
 )
 from ..kernels.packing import split
 from ..kernels.spans import Spans, find_spans, group_spans
-from .checks import check_choice as check_choice_of
-from .checks import check_integer, check_number, check_params
+from .checks import check_attr_choice, check_integer, check_number, check_params
 from .params import check_once
 from .torchlayer import require_torch, run_empty, run_torch, to_torch
 
@@ -329,7 +328,7 @@ def _check_width(model: Model, X: Floats2d) -> None:
 
 
 def _check_weights(model: Model) -> None:
-    check_choice_of(model, "norm", list(NORMS))
+    check_attr_choice(model, "norm", list(NORMS))
     check_integer(model, "stride", 1, model.get_dim("max_length"))
     check_number(model, "dropout", 0, 1)
     check_number(model, "attention_dropout", 0, 1)

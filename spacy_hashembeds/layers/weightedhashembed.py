@@ -9,7 +9,13 @@ from ..hashing import murmur
 from ..kernels.cuda import is_used_by
 from ..kernels.rows import Finder, Hashing, Lookup, Table, Weights
 from ..kernels.sums import NUMPY_OPS
-from .checks import REMEDY, check_choice, check_foreign, check_integer, check_params
+from .checks import (
+    REMEDY,
+    check_attr_choice,
+    check_foreign,
+    check_integer,
+    check_params,
+)
 from .combination import COMBINE, Combination
 from .mixing.column import Array, Backprop, Weighed
 from .mixing.gputables import GpuCopy
@@ -43,9 +49,9 @@ class WeightedColumn(HashedColumn):
         check_foreign(model, "weighs what it hashes", "seed")
         check_integer(model, "hash_seed", 0, 2**32 - 1)
         check_integer(model, "num_hashes", 1, MAX_COMPONENTS)
-        check_choice(model, "combine", COMBINE)
-        check_choice(model, "same_hash", (False, True))
-        check_choice(model, "append_weights", (False, True))
+        check_attr_choice(model, "combine", COMBINE)
+        check_attr_choice(model, "same_hash", (False, True))
+        check_attr_choice(model, "append_weights", (False, True))
         # attributes that vectors of another width are saved with
         combination, nO = self.combination, self.width
         width = combination.measure_width(self.row_width)
@@ -82,7 +88,7 @@ class WeightedColumn(HashedColumn):
 
     @property
     def combination(self) -> Combination:
-        """How components and weights are put together."""
+        """Way in which components and weights are put together."""
         attrs = self.model.attrs
         return Combination(self.num_hashes, attrs["combine"], attrs["append_weights"])
 

@@ -26,7 +26,7 @@ from ..kernels.convolution import (
 from ..kernels.distinct import find_equal_rows
 from ..kernels.mixing import Norm, add_finished, begin_finish
 from ..kernels.sums import gather_add
-from ..kernels.windows import BLOCK, add_windows, copy_windows, find_rows
+from ..kernels.windows import BLOCK, add_windows, copy_windows, find_window_rows
 from .dropout import draw_mask
 from .maxout import check_maxout, inc_maxout_grads, lay_out
 from .plan import Plan
@@ -64,7 +64,7 @@ class Convolution(NamedTuple):
         check_maxout(self.maxout, self.layernorm, nI=n_inputs)
 
 
-class Weights(NamedTuple):
+class Unpacked(NamedTuple):
     """Maxout's weights, `(nP * nO, nI)`, with pieces as in the norm, and neighbours on
     either side. Of the first convolution, which may share products, packed ones too.
     """
@@ -81,7 +81,7 @@ class Weights(NamedTuple):
         return W.transpose(1, 0, 2).reshape(-1, width)
 
 
-class LaidOut(Plan[list[Convolution], Sequence[Weights | Packed]]):
+class LaidOut(Plan[list[Convolution], Sequence[Unpacked | Packed]]):
     """An encoder's plan: its weights, laid out for predicting in a precision.
 
     It names the precision of training too.
@@ -96,11 +96,11 @@ class LaidOut(Plan[list[Convolution], Sequence[Weights | Packed]]):
     def __reduce__(self) -> tuple:
         return type(self), (self.precision, self.training_precision)
 
-    def get(self, convolutions: Sequence[Convolution]) -> Sequence[Weights | Packed]:
+    def get(self, convolutions: Sequence[Convolution]) -> Sequence[Unpacked | Packed]:
         """Get the weights of each convolution, which are checked."""
         precision = "float32" if IN_FLOAT32.get() else self.precision
 
-        def compute() -> Sequence[Weights | Packed]:
+        def compute() -> Sequence[Unpacked | Packed]:
             for layers in convolutions:
                 layers.check_weights()
             weights = map(lay_out_convolution, convolutions)
@@ -121,8 +121,8 @@ class LaidOut(Plan[list[Convolution], Sequence[Weights | Packed]]):
         return self.get_or_compute(models, compute, key) or compute()
 
 
-def lay_out_convolution(layers: Convolution) -> Weights:
-    return Weights(*lay_out(layers.maxout, layers.layernorm), layers.window_size)
+def lay_out_convolution(layers: Convolution) -> Unpacked:
+    return Unpacked(*lay_out(layers.maxout, layers.layernorm), layers.window_size)
 
 
 class Rows(NamedTuple):
@@ -150,7 +150,7 @@ def lay_rows(
     first = 0
     for layers in convolutions:
         margin -= layers.window_size
-        padded = find_rows(lengths, pad, margin)
+        padded = find_window_rows(lengths, pad, margin)
         if len(lengths) == 1:  # they follow each other
             yield Rows(padded - first, padded, n_padded)
             first = pad - margin
@@ -160,7 +160,7 @@ def lay_rows(
 
 
 def predict(
-    weights: Sequence[Weights | Packed], X: NDArray, rows: Iterable[Rows]
+    weights: Sequence[Unpacked | Packed], X: NDArray, rows: Iterable[Rows]
 ) -> NDArray:
     predict_rows = _predict_sharing  # the first alone: then each row is its own
     for of_layer, computed in zip(weights, rows, strict=True):
@@ -173,7 +173,7 @@ def predict(
     return X
 
 
-def _predict_sharing(weights: Weights, X: NDArray, rows: NDArray, Y: NDArray) -> None:
+def _predict_sharing(weights: Unpacked, X: NDArray, rows: NDArray, Y: NDArray) -> None:
     """Do the same as `_predict_rows`, multiplying equal rows once where it pays."""
     size = weights.window_size
     for start in range(0, len(rows), SHARING):
@@ -185,7 +185,7 @@ def _predict_sharing(weights: Weights, X: NDArray, rows: NDArray, Y: NDArray) ->
 
 
 def _predict_rows(
-    weights: Weights,
+    weights: Unpacked,
     X: NDArray,
     rows: NDArray,
     Y: NDArray,
@@ -205,7 +205,7 @@ def _predict_rows(
         add_finished(mixed, norm, Y[start : start + BLOCK])
 
 
-def share_products(weights: Weights, X: NDArray, n_computed: int) -> Multiply | None:
+def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply | None:
     """Multiply equal rows once for each place in a window, if that saves time.
 
     The product of a window is the sum of those of its rows.

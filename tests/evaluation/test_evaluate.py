@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_hashembeds.corpora.columns import ColumnFormat
-from spacy_hashembeds.display import Table as TextTable
+from spacy_hashembeds.display import Table
 from spacy_hashembeds.evaluation.evaluate import Evaluation, evaluate, evaluate_in_depth
 from spacy_hashembeds.evaluation.page import render
 from spacy_hashembeds.evaluation.tables import _quote
@@ -187,7 +187,7 @@ def test_a_summary_has_the_types_that_differ_for_sure(evaluation):
         row["p_value"] = p_value
     evaluation["confusions"] = evaluation["confusions"][:1] * 11
     parts = evaluation.get_parts(full=False)
-    tables = {part.title: part.rows for part in parts if isinstance(part, TextTable)}
+    tables = {part.title: part.rows for part in parts if isinstance(part, Table)}
     of_types = next(rows for title, rows in tables.items() if "By type" in title)
     assert [row[0] for row in of_types] == [next(iter(found))]
     assert len(tables["Errors"]) == 5

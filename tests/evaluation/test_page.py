@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 from spacy_hashembeds import evaluate as evaluate_in_memory
 from spacy_hashembeds.evaluation.evaluate import evaluate_in_depth
 from spacy_hashembeds.evaluation.page import _lay_out, render
-from spacy_hashembeds.evaluation.tables import Change, Range, Table
+from spacy_hashembeds.evaluation.tables import Change, Range, ScoreTable
 
 from .. import toy_ner
 
@@ -228,7 +228,7 @@ def test_bars_stand_where_figures_are(tmp_path):
 )
 def test_differences_are_drawn_around_0(value, bounds, points):
     row = ("F", Change(value), Range(bounds))
-    table = _lay_out(Table("Against", None, ("", "Difference", "From-to"), [row]))
+    table = _lay_out(ScoreTable("Against", None, ("", "Difference", "From-to"), [row]))
     assert table.header[-1] == f"−{points}.0 to +{points}.0"  # noqa: RUF001
     tags = Page(str(table.rows[0][-1])).tags
     _, zero, bar, dot = [attrs for tag, attrs in tags if tag in ("line", "circle")]

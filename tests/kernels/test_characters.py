@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from spacy_hashembeds.kernels.characters import (
     N_ROWS,
     find_capitalisations,
-    find_rows,
+    find_character_rows,
     find_types,
     find_windows,
     split_words,
@@ -55,7 +55,7 @@ def test_windows_are_those_of_one_word_at_a_time(words, max_chars, size):
 
 
 def test_no_two_characters_have_the_same_rows():
-    rows = find_rows(np.arange(0x110000, dtype="uint32"))
+    rows = find_character_rows(np.arange(0x110000, dtype="uint32"))
     assert rows.dtype == "uint32"
     pairs = rows[:, 0].astype("uint64") * N_ROWS + rows[:, 1]
     assert len(np.unique(pairs)) == 0x110000
@@ -65,7 +65,7 @@ def test_no_two_characters_have_the_same_rows():
 
 def test_rows_are_the_same_everywhere():
     """Saved weights depend on them."""
-    actual = find_rows(encode("aЖ中😀"))
+    actual = find_character_rows(encode("aЖ中😀"))
     expected = [[97, 1153], [1046, 2102], [1005, 2043], [736, 1671]]
     assert actual.tolist() == expected
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from thinc.api import NumpyOps
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.windows import add_windows, copy_windows, find_rows
+from spacy_hashembeds.kernels.windows import add_windows, copy_windows, find_window_rows
 
 from .paths import both_paths
 
@@ -82,4 +82,4 @@ def test_rows_in_texts_or_next_to_them_are_found(lengths, pad, data):
         for row in range(end - length, end)
     ]
     expected = [row for row in range(n) if min(abs(row - t) for t in texts) <= margin]
-    assert find_rows(np.array(lengths), pad, margin).tolist() == expected
+    assert find_window_rows(np.array(lengths), pad, margin).tolist() == expected

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.kernels.characters import find_rows, find_types
+from spacy_hashembeds.kernels.characters import find_character_rows, find_types
 from spacy_hashembeds.layers.charcnn import CharCNN
 
 from .differences import differentiate
@@ -38,7 +38,7 @@ def embed_plainly(words, params, max_chars=5) -> np.ndarray:
     Y = np.zeros((len(words), len(b)))
     for i, word in enumerate(words):
         codes = encode(word[:max_chars])
-        X = np.hstack([E[find_rows(codes)].sum(axis=1), find_types(codes)])
+        X = np.hstack([E[find_character_rows(codes)].sum(axis=1), find_types(codes)])
         found = []
         for name in sorted(n for n in params if n.startswith("W")):
             W = params[name]
@@ -80,7 +80,7 @@ def test_gradients_equal_finite_differences(name):
     is_used = np.ones(actual.shape, dtype=bool)
     if name == "E":
         is_used[...] = False
-        is_used[find_rows(encode("".join(word[:5] for word in WORDS)))] = True
+        is_used[find_character_rows(encode("".join(word[:5] for word in WORDS)))] = True
 
     def get_loss():
         return (embed_plainly(WORDS, params) * dY).sum()
@@ -100,9 +100,9 @@ def test_the_defaults_are_the_papers():
 
 def test_characters_begin_as_long_as_their_types():
     E = CharCNN().initialize().get_param("E")
-    lengths = (E[find_rows(np.arange(32, 1000, dtype="uint32"))].sum(axis=1) ** 2).sum(
-        1
-    )
+    lengths = (
+        E[find_character_rows(np.arange(32, 1000, dtype="uint32"))].sum(axis=1) ** 2
+    ).sum(1)
     assert lengths.mean() == pytest.approx(1, abs=0.1)
 
 

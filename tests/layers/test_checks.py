@@ -5,7 +5,7 @@ import pytest
 from thinc.api import LayerNorm, Maxout, Model
 
 from spacy_hashembeds.layers.checks import (
-    check_choice,
+    check_attr_choice,
     check_integer,
     check_number,
     check_param,
@@ -54,7 +54,7 @@ def test_other_numbers_are_refused(value):
 def test_other_choices_are_refused(value):
     """0 and 1 are equal to false and true, and no less something else."""
     with pytest.raises(ValueError, match=r"'n' of layer .* should be True or False or"):
-        check_choice(make_model(n=value), "n", [True, False, "a", "b"])
+        check_attr_choice(make_model(n=value), "n", [True, False, "a", "b"])
 
 
 @pytest.mark.parametrize(("nI", "normalized"), [(4, 6), (5, 7)])

@@ -16,7 +16,7 @@ from thinc.api import (
 )
 from thinc.types import Floats2d
 
-from ...layers.checks import check_choice, check_integer, check_number, check_param
+from ...layers.checks import check_attr_choice, check_integer, check_number, check_param
 from ...layers.params import check_once
 from ...thinc_internals import (
     chain_forward,
@@ -100,4 +100,4 @@ def _check_dense(model: Model) -> None:
     check_param(model, "b", (model.get_dim("nO"),))
     if get_forward(model) is softmax_forward:
         check_number(model, "softmax_temperature", 0.001, 1000)
-        check_choice(model, "softmax_normalize", (True,))
+        check_attr_choice(model, "softmax_normalize", (True,))

@@ -11,7 +11,7 @@ from thinc.api import Model
 from thinc.types import Ints1d, Ragged
 
 from ...kernels.ngrams import hash_ngrams, sum_by_text
-from ...layers.checks import check_attr, check_choice
+from ...layers.checks import check_attr, check_attr_choice
 from ...layers.params import check_once
 from ...layers.source import wait_for
 from ...layers.symboltaker import Symbols, find_symbol_takers, give_symbols
@@ -72,7 +72,7 @@ def _check_words(model: Model) -> None:
     # of no name, spaCy has an ID too
     is_right = isinstance(attr, str) and bool(IDS.get(attr))
     check_attr(model, "attr", is_right, "a token attribute, such as LOWER")
-    check_choice(model, "include_punctuation", (False, True))
+    check_attr_choice(model, "include_punctuation", (False, True))
 
 
 def wait_for_ngrams(model: Model, kind: NgramKind) -> None:

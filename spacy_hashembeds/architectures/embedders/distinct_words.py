@@ -13,7 +13,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...kernels.distinct import Distinct, find_distinct
-from ...layers.checks import check_choice
+from ...layers.checks import check_attr_choice
 from ...layers.params import check_once
 from ...layers.with_distinct import run_distinct
 from .static_vectors import get_key_attr, get_vectors, get_vectors_width
@@ -131,7 +131,7 @@ def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
 
 def get_attribute(model: Model[InT, OutT]) -> int:
     """Get the ID of the attribute that stands for a word, once checked."""
-    check_once(model, partial(check_choice, name="attr", known=TEXT_ATTRIBUTES))
+    check_once(model, partial(check_attr_choice, name="attr", known=TEXT_ATTRIBUTES))
     return IDS[model.attrs["attr"]]
 
 

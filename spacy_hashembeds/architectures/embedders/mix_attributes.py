@@ -61,7 +61,7 @@ OutT = list[Floats2d]
 
 
 class Parts(NamedTuple):
-    """What mixes columns of keys of Docs of some vocabs, and what these keys are.
+    """Parts that mix columns of keys of Docs of some vocabs, and make these keys.
 
     attrs: The attributes of all columns but that of word vectors, which is the last.
     vocab: The vocab that has these vectors, if they are mixed in.

@@ -19,8 +19,7 @@ from ...checks import (
 from ...hashing.murmur import MAX_HASHES
 from ...kernels.cuda import is_used_by
 from ...kernels.distinct import find_distinct
-from ...layers.checks import check_attr, check_integer
-from ...layers.checks import check_choice as check_choice_of
+from ...layers.checks import check_attr, check_attr_choice, check_integer
 from ...layers.mixing.column import Array, Backprop, Column
 from ...layers.params import check_once, peek
 from ...layers.subwords import MAX_CHARACTERS, Ngrams
@@ -189,7 +188,7 @@ def initialize(
 def check_weights(model: Model) -> None:
     check_integer(model, "minn", 1, MAX_CHARACTERS)
     check_integer(model, "maxn", model.attrs["minn"], MAX_CHARACTERS)
-    check_choice_of(model, "affixes", (False, True))
+    check_attr_choice(model, "affixes", (False, True))
     check_integer(model, "num_hashes", 1, MAX_HASHES)
     is_own = isinstance(model.attrs["kept_rows"], KeptRows)
     check_attr(model, "kept_rows", is_own, "the layer's own, and in no file")

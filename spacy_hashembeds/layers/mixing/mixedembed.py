@@ -76,7 +76,7 @@ def forward(
 
 
 class Ready(NamedTuple):
-    """What folded tables are used by, for as long as columns are what they were.
+    """Users of folded tables, for as long as columns are what they were.
 
     columns: What the kernel is told of the first columns, if it can embed these.
     others: The numbers of all others.
