@@ -130,8 +130,9 @@ def put_in_encoders(draft: Draft) -> None:
                 why_v2 = f"In place of {old}, {of_docs}."
                 draft.set(above, "@architectures", "spacy.Tok2Vec.v2", why_v2)
             draft.set(path, "@architectures", OUR_ENCODER, why)
-        if draft.resolve(path)["@architectures"] == OUR_ENCODER:
-            check_block(path, draft.resolve(path))  # which refuses more than spaCy's
+        elif name != OUR_ENCODER:
+            continue
+        check_block(path, draft.resolve(path))  # ours refuses more than spaCy's
 
 
 def _find_blocks(draft: Draft) -> dict[str, dict[str, Any]]:
