@@ -44,7 +44,7 @@ def label_cli(
         0,
         "--limit",
         "-n",
-        help="The most texts to take, drawn by a hash; 0: all.",
+        help="The most texts to take, 0 for all: a sample, the same in each run.",
         min=0,
     ),
     force: bool = Opt(False, "--force", "-F", help="Replace the file that is there."),
