@@ -8,8 +8,7 @@ PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
 # All but those of a GPU, of pipelines that the lab has trained, and of recipes.
-BENCHMARKS = published accelerate embedding kernels hashformers pipeline recognizers \
-	encoders textcat memory
+BENCHMARKS = published accelerate embedding hashformers pipeline textcat memory
 
 .PHONY: demo test test-lab test-numpy test-torch test-all coverage lint hooks docs bench \
 	sdist wheels release gpu-wheels fuzz
@@ -81,7 +80,6 @@ gpu-wheels: $(VENV)/ready
 		--platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 \
 		build/gpu-wheels/spacy_hashembeds-*.whl hypothesis pytest-xdist
 	rm build/gpu-wheels/numpy-*.whl
-	$(BIN)/python -m benchmarks._shrink_wheels build/gpu-wheels
 	du -sh build/gpu-wheels
 
 # Damages files, in other ways each time: SEED=1 draws the same each time.

@@ -8,4 +8,4 @@ from tests.left_out import (  # noqa: F401 pytest finds its hooks here
     pytest_terminal_summary,
 )
 
-pytest.register_assert_rewrite("tests.cli.rules")
+pytest.register_assert_rewrite("tests.tools.cli.rules")

@@ -40,7 +40,7 @@ def oldest(session: nox.Session) -> None:
     """Run both suites with the oldest versions that setup.cfg allows."""
     extras = SETUP["options.extras_require"]
     ranges = [SETUP["options"]["install_requires"]]
-    ranges += [extras[name] for name in ("floret", "glue", "ray", "report")]
+    ranges += [extras[name] for name in ("floret", "report")]
     pins = [pin_oldest(line) for line in "\n".join(ranges).split("\n") if line]
     run_suite(session, constraints=(*pins, *HELD_BACK), options=UNHEARD)
 

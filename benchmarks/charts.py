@@ -16,12 +16,8 @@ BASELINE = "#c8501a"
 
 
 def draw(results: Json, title: str, place: str, path: Path) -> None:
-    """Draw how many times as fast as the first contender of each group all others are,
-    with lines from quartile to quartile, a panel for each section. It can be read on a
-    telephone, 390 pixels wide.
-
-    place (str): What was measured on.
-    RAISES (ImportError): If matplotlib is not installed.
+    """Draw how many times as fast as the first contender of each group others are, a
+    panel for each section, to be read on a telephone, 390 pixels wide.
     """
     sections: Json = results["timings"]
     n_bars = [sum(map(len, groups.values())) for groups in sections.values()]
@@ -84,7 +80,7 @@ def _spell(name: str) -> str:
 
 
 def compare(base: Json, timing: Json) -> tuple[float, float, float]:
-    """Say how many times as fast a contender is, and how far off its quartiles are."""
+    """Return how many times as fast a contender is, and how far off quartiles are."""
     us, ratio = base["us_per_word"], base["us_per_word"] / timing["us_per_word"]
     upper, lower = (us / quartile for quartile in timing["us_per_word_quartiles"])
     # rounding may put a quartile that equals the median on its other side

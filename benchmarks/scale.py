@@ -14,23 +14,19 @@ import subprocess
 import sys
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import accumulate
-from multiprocessing import active_children
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
-import typer
 
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
-from spacy_hashembeds.acceleration.machine import find_spread
+from spacy_hashembeds.acceleration.timing import find_spread
 from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Sizes
@@ -57,13 +53,6 @@ CONTENDERS: dict[str, tuple[str, str, Sequence[str], Sequence[str]]] = {
     "Ray Data": (FAST, "ray_entities", (), ("ray", "pyarrow", "pandas")),
     "Spark": (FAST, "spark_entities", (), ("pyspark", "pyarrow")),
 }
-#: Ways to run `nlp.pipe`: processes, threads, and texts in a batch (None: the default).
-WAYS = {
-    "default": (PROCESSES, 1, None),
-    **{f"`batch_size={n}`": (PROCESSES, 1, n) for n in (32, 256)},
-    "two threads": (1, PROCESSES, None),
-    "one process": (1, 1, None),
-}
 #: The service: the pipeline, and how many texts it takes in a batch.
 SERVICES = {STOCK: (STOCK, 1), "stock, batches": (STOCK, 32), FAST: (FAST, 32)}
 CLIENTS = (1, 8, 64)
@@ -76,32 +65,24 @@ MAX_WORDS = 40_000
 def time_recipe(
     name: str, model: Path, folder: Path, args: Sequence[str]
 ) -> tuple[float, float]:
-    """Time a recipe on the texts of a folder: seconds, and those of processors that all
-    its processes took, also where a daemon started them.
-    """
+    """Time a recipe: seconds, and those of processors that its processes took."""
     is_one = name in ("one_machine", PIPE)
     texts, out = folder / ("texts.txt" if is_one else "parts"), folder / "out"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
-    target = out / "rows.jsonl" if is_one else out
     script = [str(RECIPES / f"{name}.py")]
     if name == PIPE:
-        script = ["-m", "benchmarks.scale", PIPE]
-    command = [sys.executable, *script, str(model), str(texts)]
+        script = ["-m", "benchmarks.scale"]
+    target = out / "rows.jsonl" if is_one else out
+    command = [sys.executable, *script, str(model), str(texts), str(target), *args]
     # Ray's workers give way to all others, which on a shared machine is no comparison
     env = {**os.environ, "RAY_worker_niceness": "0"}
     env["SPT_NOENV"] = "1"  # or the names that Ray gives to workers overwrite it
     env[MARK] = mark = secrets.token_hex(8)
     taken: dict[int, float] = {}
     start = perf_counter()
-    nowhere = subprocess.DEVNULL
-    with subprocess.Popen(
-        [*command, str(target), *args],
-        env=env,
-        cwd=ROOT,
-        stdout=nowhere,
-        stderr=nowhere,
-    ) as process:
+    quiet: Json = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+    with subprocess.Popen(command, env=env, cwd=ROOT, **quiet) as process:
         while process.poll() is None:
             taken.update(read_processor_seconds(mark))
             sleep(0.25)
@@ -138,31 +119,22 @@ def write_texts(texts: Sequence[str], folder: Path) -> Path:
 def time_contenders(
     models: Mapping[str, Path], texts: Sequence[str], rounds: int, folder: Path
 ) -> tuple[Json, Json]:
-    """Time recipes in turns.
-
-    RETURNS (tuple[Json, Json]): What `summarize` says of each but its start; and the
-        median of the seconds that this takes, and of what processors do for a word.
-    """
+    """Time recipes in turns, without their start, which is returned beside."""
     few = write_texts(texts[:PROCESSES], folder / "few")
     many = write_texts(texts, folder / "many")
     words = sum(len(text.split()) for text in texts)
-    here = {
-        name: contender[:3]
-        for name, contender in CONTENDERS.items()
-        if all(map(find_spec, contender[3]))
-    }
-    started: dict[str, list[Any]] = {name: [] for name in here}
-    taken: dict[str, list[Any]] = {name: [] for name in here}
+    here = [name for name, of in CONTENDERS.items() if all(map(find_spec, of[3]))]
+    turns: dict[str, list[Any]] = {name: [] for name in here}
     for number in range(rounds):
-        for name in take_order([*here], number):
-            model, recipe, options = here[name]
-            for turns, which in ((started, few), (taken, many)):
-                turn = time_recipe(recipe, models[model], which, options)
-                turns[name].append(turn)
+        for name in take_order(here, number):
+            model, recipe, options, _ = CONTENDERS[name]
+            turns[name].append(
+                [time_recipe(recipe, models[model], of, options) for of in (few, many)]
+            )
     timed: Json = {}
     others: Json = {}
     for name in here:
-        starts, all_ = (np.array(of[name]) for of in (started, taken))
+        starts, all_ = np.array(turns[name]).transpose(1, 0, 2)
         start = np.median(starts, axis=0)
         each = np.maximum(all_ - start, 1e-6) / words
         timed[name] = summarize(each[:, 0].tolist())
@@ -182,82 +154,15 @@ def pipe_in_processes(model: str, texts: str, output: str) -> None:
                 file.write(json.dumps({"id": number, **row}) + "\n")
 
 
-def time_pipe(
-    model: Path, texts: Path, processes: int, threads: int, batch_size: int | None
-) -> Json:
-    """Time `nlp.pipe` in this process, once its layers have their folded tables: after
-    a tenth of the texts; and the memory of each process that it forks.
-    """
-    lines = texts.read_text(encoding="utf8").splitlines()
-    nlp = load_trained(model)
-    cut = len(lines) // 10
-    list(nlp.pipe(lines[:cut]))
-    rest, memory = lines[cut:], []
-    start = perf_counter()
-    if threads > 1:
-        shares = [rest[i::threads] for i in range(threads)]
-        with ThreadPoolExecutor(threads) as pool:
-            words = sum(pool.map(lambda part: sum(map(len, nlp.pipe(part))), shares))
-    else:
-        words = 0
-        piped = nlp.pipe(rest, n_process=processes, batch_size=batch_size)
-        for number, doc in enumerate(piped):
-            words += len(doc)
-            if number == len(rest) // 2:
-                memory = [read_memory(child.pid) for child in active_children()]
-    seconds = perf_counter() - start
-    return {"seconds": seconds, "words": words, "memory": memory}
-
-
-def read_memory(pid: int | None) -> dict[str, float]:
-    """Read what a process has in memory, in MiB."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
-    fields = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines}
-    private = fields["Private_Clean"] + fields["Private_Dirty"]
-    return {"all": fields["Rss"], "its own": private}
-
-
-def time_ways(
-    models: Mapping[str, Path], texts: Path, rounds: int
-) -> tuple[Json, Json]:
-    """Time ways to run `nlp.pipe` in turns, and see what memory its processes have.
-
-    RETURNS (tuple[Json, Json]): What `summarize` says of each way, and medians of the
-        memory of a forked process.
-    """
-    timed: Json = {}
-    memory: Json = {}
-    for name, model in models.items():
-        ways = [*WAYS] if name == FAST else ["default"]
-        turns: dict[str, list[Any]] = {way: [] for way in ways}
-        for number in range(rounds):
-            for way in take_order(ways, number):
-                arguments = [str(model), str(texts), json.dumps(WAYS[way])]
-                command = [sys.executable, "-m", "benchmarks.scale", *arguments]
-                done = subprocess.run(
-                    command, check=True, capture_output=True, cwd=ROOT
-                )
-                turns[way].append(json.loads(done.stdout.splitlines()[-1]))
-        if name == FAST:
-            timed[name] = {
-                way: summarize([turn["seconds"] / turn["words"] for turn in of])
-                for way, of in turns.items()
-            }
-        forks = [fork for turn in turns["default"] for fork in turn["memory"]]
-        kinds = ("all", "its own") if forks else ()
-        memory[name] = {kind: median(fork[kind] for fork in forks) for kind in kinds}
-    return timed, memory
-
-
 @contextmanager
 def serve(model: Path, max_batch: int) -> Iterator[int]:
-    """Have the service run, a process for each core, and give its port."""
+    """Have the service run, a process for each core, and yield its port."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
+    env = {"MODEL": str(model), "MAX_BATCH": str(max_batch), "PORT": str(port)}
+    env = {**os.environ, **env, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "service.py"]
-    env = {**os.environ, "MODEL": str(model), "MAX_BATCH": str(max_batch)}
-    env |= {"PORT": str(port), "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, cwd=RECIPES, env=env) as process:
         try:
             for _ in range(600):  # both processes load the pipeline
@@ -271,9 +176,7 @@ def serve(model: Path, max_batch: int) -> Iterator[int]:
 
 
 async def ask(port: int, texts: Sequence[str], clients: int, seconds: float) -> Any:
-    """Have so many clients ask, each one text after the other, and note milliseconds
-    that answers took. *Shape:* `(answers,)`.
-    """
+    """Have clients ask text after text, and return the milliseconds of each."""
     taken: list[float] = []
     queue = iter(range(sys.maxsize))
 
@@ -300,12 +203,10 @@ async def ask(port: int, texts: Sequence[str], clients: int, seconds: float) -> 
 def time_services(
     models: Mapping[str, Path], texts: Sequence[str], rounds: int
 ) -> Json:
-    """Time how long a service takes to answer, in turns.
-
-    RETURNS (Json): For each number of clients, and service, milliseconds and answers a
-        second, each with its quartiles over rounds.
+    """Time how long a service takes to answer, in turns: medians and quartiles of
+    rounds, for each number of clients and service.
     """
-    turns: dict[tuple[int, str], list[dict[str, float]]] = {}
+    turns: dict[str, dict[str, list[Json]]] = {}
     for number in range(rounds):
         for name in take_order([*SERVICES], number):
             model, max_batch = SERVICES[name]
@@ -316,13 +217,15 @@ def time_services(
                     middle, most = np.percentile(taken, (50, 99)).tolist()
                     values = {"median ms": middle, "99 percent, ms": most}
                     values["answers a second"] = len(taken) / SECONDS
-                    turns.setdefault((clients, name), []).append(values)
-    found: Json = {}
-    for (clients, name), of in sorted(turns.items(), key=lambda item: item[0][0]):
-        spreads = {kind: find_spread([turn[kind] for turn in of]) for kind in of[0]}
-        label = f"{clients} client{'s' * (clients > 1)}"
-        found.setdefault(label, {})[name] = spreads
-    return found
+                    label = f"{clients} client{'s' * (clients > 1)}"
+                    turns.setdefault(label, {}).setdefault(name, []).append(values)
+    return {
+        label: {
+            name: {kind: find_spread([turn[kind] for turn in of]) for kind in of[0]}
+            for name, of in services.items()
+        }
+        for label, services in turns.items()
+    }
 
 
 def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
@@ -346,18 +249,9 @@ def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
         timed, starts = time_contenders(models, texts, schedule.rounds, folder)
         results |= {"timings": {"recipes": {pipeline.name: timed}}, "start": starts}
         yield results
-        path = folder / "many" / "texts.txt"
-        ways, memory = time_ways(models, path, schedule.rounds)
-        results["timings"]["`nlp.pipe`"] = ways
-        results["fork_mib"] = memory
-        yield results
         results["service"] = time_services(models, texts, schedule.rounds)
         yield results
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == PIPE:
-        pipe_in_processes(*sys.argv[2:])
-        sys.exit()
-    model, texts, way = sys.argv[1:]
-    typer.echo(json.dumps(time_pipe(Path(model), Path(texts), *json.loads(way))))
+    pipe_in_processes(*sys.argv[1:])

@@ -1,10 +1,6 @@
-"""Timing contenders side by side, in turns, and reading what memory they take.
-
-pyperf has no turns within a process, nor weights that are made anew between rounds.
-"""
+"""Time contenders in turns on the same samples, and read what memory they take."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
@@ -13,7 +9,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.acceleration.machine import Spread, find_spread
+from spacy_hashembeds.acceleration.timing import Spread, find_spread
 from spacy_hashembeds.kernels import compiled
 
 Json = dict[str, Any]
@@ -21,27 +17,24 @@ Json = dict[str, Any]
 #: What a benchmark yields: the results so far.
 Results = Iterator[Json]
 
-#: Makes what is timed anew, a layer or a pipeline: its weights lie elsewhere in memory.
+#: Makes each contender anew, a layer or a pipeline.
 Makes = Mapping[str, Callable[[], Any]]
 
-#: Given what was made and a sample, gets all ready and returns the work to be timed.
+#: Given a contender and a sample, get all ready and return the work to be timed.
 Prepare = Callable[[Any, Any], Callable[[], object]]
 
-#: For each way to use contenders what makes them and gets them ready, and samples.
+#: For each thing to time: the contenders, what gets them ready, and samples.
 Ways = Mapping[str, tuple[Makes, Prepare, Sequence[Any]]]
 
-#: What a contender is made, made ready and timed in, by its name.
+#: The contexts in which contenders are made and timed.
 Contexts = Mapping[str, Callable[[], AbstractContextManager[Any]]]
-
-#: How many threads of one process predict at once.
-THREADS = (1, 2, 4)
-THREADED = "several threads"
 
 
 class Schedule(NamedTuple):
-    """Counts of rounds: contenders are made anew for each block, since where weights
-    come to lie in memory changes the speed of a matrix product by up to a third, and
-    each has its turn in every round of a block.
+    """Counts of blocks and rounds.
+
+    Contenders are made anew for each block, since where weights lie in memory changes
+    the speed of a matrix product by up to a third.
     """
 
     blocks: int
@@ -63,20 +56,16 @@ def time_in_turns(
     clock: Callable[[], float] = perf_counter,
     count_words: Callable[[Any], int] = count_words,
 ) -> dict[str, Json]:
-    """Time contenders on the same samples, one after the other, round by round.
+    """Time contenders one after the other, round by round, in changing order.
 
-    The order turns from round to round, forward and backward, so that a busy moment
-    of the machine, and what the one before leaves in the caches, falls on all of them.
-    Each is warmed up on two samples whenever it was made anew.
-
-    makes (Makes): Makes each contender. The first is what others are compared with.
-    samples (Sequence[Any]): Each round takes the next one, over and over.
-    RAISES (ValueError): If a sample has no words.
-    RETURNS (dict[str, Json]): What `summarize` says of each contender.
+    Each is warmed up on two samples whenever it was made anew, and each round takes
+    the next sample. Return what `summarize` says of each contender.
     """
-    if not samples or not all(map(count_words, samples)):
-        raise ValueError("There should be words to time in every sample, but are none.")
     enter = {name: (contexts or {}).get(name, nullcontext) for name in makes}
+
+    def make(name: str) -> Any:
+        with enter[name]():
+            return makes[name]()
 
     def take_turn(name: str, sample: Any) -> float:
         with enter[name]():
@@ -88,11 +77,10 @@ def time_in_turns(
     seconds: dict[str, list[float]] = {name: [] for name in makes}
     first: dict[str, list[float]] = {name: [] for name in makes}
     numbers = count()
-    # What a block made is kept until the next has made its own, which will
-    # therefore lie elsewhere.
+    # kept until the next block has made its own, which therefore lie elsewhere
     made: dict[str, Any] = {}
     for _ in range(schedule.blocks):
-        made = {name: _make(make, enter[name]) for name, make in makes.items()}
+        made = {name: make(name) for name in makes}
         for name in makes:
             first[name].append(take_turn(name, samples[0]))
             take_turn(name, samples[-1])
@@ -100,60 +88,37 @@ def time_in_turns(
             sample = samples[number % len(samples)]
             for name in take_order([*makes], number):
                 seconds[name].append(take_turn(name, sample) / count_words(sample))
-    return {name: summarize(seconds[name], first[name]) for name in makes}
-
-
-def _make(make: Callable[[], Any], enter: Callable[[], Any]) -> Any:
-    with enter():
-        return make()
+    return {
+        name: {
+            **summarize(seconds[name]),
+            "first_call_ms": 1e3 * median(first[name]),
+        }
+        for name in makes
+    }
 
 
 def time_ways(ways: Ways, schedule: Schedule, **settings: Any) -> Json:
-    """Time contenders in each of the ways that they are put to use."""
+    """Time contenders in each way that they are used."""
     return {
         what: time_in_turns(*way, schedule, **settings) for what, way in ways.items()
     }
 
 
 def take_order(names: Sequence[str], number: int) -> Iterator[str]:
-    """Say in which order contenders have their turn in a round of this number."""
+    """Return the order of contenders in a round: rotated, every other one reversed."""
     start = number // 2 % len(names)
     order = [*names[start:], *names[:start]]
     yield from reversed(order) if number % 2 else order
 
 
-def summarize(seconds: Sequence[float], first: Sequence[float] = ()) -> Json:
-    """Sum up the seconds a word of each round, and those of each block's first call."""
+def summarize(seconds: Sequence[float]) -> Json:
+    """Summarize the seconds a word of each round."""
     middle, quartiles = find_spread([1e6 * value for value in seconds])
-    timing = {
+    return {
         "us_per_word": middle,
         "us_per_word_quartiles": [*quartiles],
         "times_measured": len(seconds),
     }
-    return {**timing, "first_call_ms": 1e3 * median(first)} if first else timing
-
-
-def time_on_threads(
-    make: Callable[[], Any],
-    prepare: Prepare,
-    samples: Sequence[list[Any]],
-    schedule: Schedule,
-) -> dict[str, Json]:
-    """Time one contender on several threads that share out what a sample has.
-
-    RETURNS (dict[str, Json]): What was measured on so many threads.
-    """
-
-    def make_pool(n: int) -> tuple[int, Any, ThreadPoolExecutor]:
-        return n, make(), ThreadPoolExecutor(n)
-
-    def prepare_shares(made: Any, sample: list[Any]) -> Callable[[], object]:
-        n, contender, pool = made
-        runs = [prepare(contender, sample[i::n]) for i in range(n)]
-        return lambda: list(pool.map(lambda run: run(), runs))
-
-    makes = {f"threads: {n}": partial(make_pool, n) for n in THREADS}
-    return time_in_turns(makes, prepare_shares, samples, schedule)
 
 
 def in_numpy(*names: str) -> Contexts:
@@ -162,7 +127,7 @@ def in_numpy(*names: str) -> Contexts:
 
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
-    """Find the times of the first contenders, which all others are compared with."""
+    """Find the times of the first contenders, which others are compared with."""
     found = {}
     for section, groups in results.get("timings", {}).items():
         for what, timed in groups.items():
@@ -172,16 +137,8 @@ def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     return found
 
 
-def read_memory_mib(field: str, file: str = "smaps_rollup") -> float:
-    """Read a field of what Linux says about this process's memory, in MiB.
-
-    RAISES (RuntimeError): If the system does not say.
-    """
-    path = Path("/proc/self") / file
-    for line in path.read_text().splitlines() if path.is_file() else ():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(
-        f"'{path}' should say how much '{field}' is, but does not: memory can only be "
-        "measured on Linux."
-    )
+def read_memory_mib(field: str) -> float:
+    """Read a field of `/proc/self/status`, in MiB. It is on Linux alone."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(f"{field}:"))
+    return int(line.split()[1]) / 1024

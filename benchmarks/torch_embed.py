@@ -14,19 +14,15 @@ Tensor = Any
 
 
 def import_torch() -> Any:
-    """Import torch, or give None where it is not installed."""
+    """Import torch, or return None where it is not installed."""
     return import_module("torch") if find_spec("torch") else None
 
 
 class TorchEmbed:
     """A sum of rows for each attribute, a linear layer, max and layer norm.
 
-    Takes the weights, seeds and attributes of a `spacy.MultiHashEmbed.v2` and gives
-    its numbers. The pieces of the maximum stand outermost and `amax` takes it: the
-    fastest of four ways to write it, measured with torch 2.13. Eager mode.
-
-    stock (Model): The layer to copy, initialised.
-    RAISES (ImportError): If torch is not installed.
+    It has the weights of a `spacy.MultiHashEmbed.v2`, and computes the same. The pieces
+    of the maximum stand outermost: the fastest of four ways, with torch 2.13.
     """
 
     def __init__(self, stock: Model) -> None:
@@ -46,12 +42,12 @@ class TorchEmbed:
         self.columns: list[int | str] = nodes["extract_features"].attrs["columns"]
 
     def predict(self, docs: Sequence[Doc]) -> Sequence[Tensor]:
-        """Embed docs. *Output:* for each a tensor of shape `(tokens, width)`."""
+        """Embed docs."""
         with self.torch.inference_mode():
             return self.embed(docs).split([len(doc) for doc in docs])
 
     def begin_update(self, docs: Sequence[Doc]) -> tuple[Sequence[Tensor], Callable]:
-        """Embed docs in training, and give the function that backpropagates."""
+        """Embed docs in training, and return the function that backpropagates."""
         Y = self.embed(docs, self.dropout)
 
         def backprop(dY: Sequence[np.ndarray]) -> None:
@@ -60,7 +56,7 @@ class TorchEmbed:
         return Y.split([len(doc) for doc in docs]), backprop
 
     def embed(self, docs: Sequence[Doc], dropout: float = 0.0) -> Tensor:
-        """Embed docs. *Shape of the output:* `(tokens, width)`."""
+        """Embed docs. *Shape:* `(tokens, width)`."""
         ids = np.concatenate([doc.to_array(self.columns) for doc in docs])
         drop, vectors = self.functional.dropout, []
         for column, (seed, E) in enumerate(zip(self.seeds, self.tables, strict=True)):

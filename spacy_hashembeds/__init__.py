@@ -8,25 +8,27 @@ so that importing the package does nothing else.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .acceleration.blas import use_fastest_blas
-    from .acceleration.in_memory import accelerate
-    from .analysis.analyze import analyze
-    from .calibration import calibrate_ner
-    from .callbacks import count_symbols
-    from .evaluation.evaluate import evaluate
-    from .labelling import label_entities
+    from .acceleration.blas import use_fastest_blas as use_fastest_blas
+    from .acceleration.in_memory import accelerate as accelerate
+    from .tools.analyze.analyze import analyze as analyze
+    from .tools.evaluate.evaluate import evaluate as evaluate
+    from .tools.label import label_entities as label_entities
+    from .training.calibration import calibrate_ner as calibrate_ner
+    from .training.counting import count_symbols as count_symbols
 
     __version__: str
 else:
     _MODULES = {
         "accelerate": "acceleration.in_memory",
-        "analyze": "analysis.analyze",
-        "calibrate_ner": "calibration",
-        "count_symbols": "callbacks",
-        "evaluate": "evaluation.evaluate",
-        "label_entities": "labelling",
+        "analyze": "tools.analyze.analyze",
+        "calibrate_ner": "training.calibration",
+        "count_symbols": "training.counting",
+        "evaluate": "tools.evaluate.evaluate",
+        "label_entities": "tools.label",
         "use_fastest_blas": "acceleration.blas",
     }
+
+    __all__ = ["__version__", *_MODULES]
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
@@ -41,15 +43,3 @@ else:
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
-
-
-__all__ = [
-    "__version__",
-    "accelerate",
-    "analyze",
-    "calibrate_ner",
-    "count_symbols",
-    "evaluate",
-    "label_entities",
-    "use_fastest_blas",
-]

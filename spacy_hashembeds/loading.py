@@ -1,32 +1,21 @@
 """Loading configs and trained pipelines, with errors that say more than spaCy's."""
 
 import json
-import sys
 from collections.abc import Mapping
 from configparser import Error as ConfigParserError
-from contextlib import suppress
 from pathlib import Path
-from traceback import walk_tb
 from typing import Any
 
-from confection import VARIABLE_RE, ConfigValidationError
+from confection import ConfigValidationError
 from spacy import util
 from spacy.language import Language
 from spacy.util import dot_to_object, load_model
 from thinc.api import Config
 
-#: The values that a config holds at most, its variables written out.
-MAX_VALUES = 100_000
-
 #: Those that say what is wrong.
 _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError)
 #: And those of spaCy that lack the code of a component, a function, a language.
 _MISSING_CODE = ("[E002]", "[E893]", "[E048]")
-#: Whose code reads a pipeline's files, and fails where these are damaged.
-_READERS = {
-    *("catalogue", "confection", "numpy", "preshed", "pydantic", "spacy", "srsly"),
-    *("thinc", "torch", __package__),
-}
 
 
 def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Config:
@@ -54,14 +43,8 @@ def interpolate(config: Config) -> Config:
 
 def check_variables(config: Config) -> None:
     """Refuse a config, by configparser's errors, with a variable that stands for
-    something that it stands in itself, or for too much: spaCy would follow it. They
-    don't name the file.
+    something that it stands in itself. They don't name the file.
     """
-    if _count_values(config, config, {}) > MAX_VALUES:
-        raise ConfigParserError(
-            f"with its variables written out, it holds more than {MAX_VALUES:,} "
-            "values: they stand for others that stand for others. Write out some."
-        )
     try:
         json.dumps(config.interpolate(), default=str)
     except ConfigValidationError:
@@ -70,20 +53,6 @@ def check_variables(config: Config) -> None:
         raise ConfigParserError(
             "a variable puts a section into itself. Write out what is meant."
         ) from error
-
-
-def _count_values(config: Config, value: Any, known: dict[str, int]) -> int:
-    """Count what a value of a config holds, each variable as what it stands for."""
-    if isinstance(value, Mapping):
-        return 1 + sum(_count_values(config, each, known) for each in value.values())
-    found = VARIABLE_RE.findall(str(value))
-    for variable in found:
-        if variable not in known:
-            known[variable] = 0  # while it is counted, and if nothing is there
-            with suppress(KeyError):
-                inside = dot_to_object(config, variable[2:-1].replace(":", "."))
-                known[variable] = _count_values(config, inside, known)
-    return 1 + sum(known[variable] for variable in found)
 
 
 def load_trained(model: str | Path) -> Language:
@@ -115,8 +84,22 @@ def load_trained(model: str | Path) -> Language:
         raise ValueError(explained) from error
 
 
+def describe_config_error(error: Exception) -> str:
+    """Describe on one line why a config can't be read, which spaCy does on many."""
+    if isinstance(error, KeyError):
+        section = str(error.args[0])[:500]
+        return f"the section [{section}] should stand above those inside it."
+    reason = " ".join(str(error).split())
+    if "found conflicting values" in reason:
+        reason += (
+            ": there is a section of this name, and a value too, such as `before_init "
+            "= null` in [initialize]. Delete the line of the value."
+        )
+    return reason
+
+
 def explain_missing_code(error: Exception) -> str | None:
-    """Say how to bring the code that spaCy does not find, if that is the error."""
+    """Explain how to bring the code that spaCy does not find, if that is the error."""
     if not str(error).startswith(_MISSING_CODE):
         return None
     return (
@@ -127,41 +110,21 @@ def explain_missing_code(error: Exception) -> str | None:
 
 
 def _explain(model: str | Path, error: Exception) -> str | None:
-    """Say what an error does not say itself of a pipeline that can't be loaded."""
-    reason = f"{type(error).__name__}: {error}".strip(": ")
+    """Explain what an error does not itself of a pipeline that can't be loaded."""
     if (missing := explain_missing_code(error)) is not None:
-        return (
-            f"The pipeline '{model}' needs code that is not here: {missing}, such as "
-            "the one that the pipeline came in, by whose name it is loaded then, or "
-            "'requirements' in its meta.json."
-        )
-    if (package := _find_failing(error)) is not None:
-        return (
-            f"The pipeline '{model}' can't be loaded: '{package}', which it needs, "
-            f"fails ({reason}). Is it installed in a version that works here, with all "
-            "that it needs itself?"
-        )
+        return f"The pipeline '{model}' needs code that is not here: {missing}."
     # spaCy says what is wrong after the number of an error
     if isinstance(error, _CLEAR_ERRORS) or str(error).startswith("[E"):
         return None
     if "mismatched structure" in str(error):
         return (
-            f"The weights in '{model}' are those of other layers than its config "
-            f"makes here ({error}): a function that it names is not the one it was "
-            "trained with. 'spacy.MultiEmbed.v1', for one, is that of "
-            "spacy-hashembeds unless code registers another. If the pipeline has "
-            "code of its own, give it (--code), or put both into a package (`spacy "
-            "package --code`), install that and give its name."
+            f"The weights in '{model}' are those of other layers than its config makes "
+            f"here ({error}): a function that it names is not the one it was trained "
+            "with. If the pipeline has code of its own, give it (--code), or install "
+            "the package that brings it."
         )
+    reason = f"{type(error).__name__}: {error}".strip(": ")
     return (
-        f"The pipeline '{model}' can't be loaded ({reason}). Is a file in it "
-        "damaged? Save it anew, or install its package again."
+        f"The pipeline '{model}' can't be loaded ({reason}). Is a file in it damaged, "
+        "or a package that it needs of another version?"
     )
-
-
-def _find_failing(error: Exception) -> str | None:
-    """Find the package whose code failed, unless it is one that reads the files."""
-    frames = (frame for frame, _ in walk_tb(error.__traceback__))
-    names = [str(frame.f_globals.get("__name__")).split(".")[0] for frame in frames]
-    own = [name for name in names if name not in sys.stdlib_module_names]
-    return own[-1] if own and own[-1] not in _READERS else None

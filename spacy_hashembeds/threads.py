@@ -1,6 +1,7 @@
 """Threads: locks that a fork waits for, and how many numpy's products take."""
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -9,16 +10,19 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakSet
 
-from .systems import at_fork
+
+def at_fork(**callbacks: Callable[[], object]) -> None:
+    """Call functions at each fork, as Python does. Windows has none."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(**callbacks)
 
 
 def make_lock() -> Any:
-    """Make a re-entrant lock for as long as the process lives.
+    """Make a re-entrant lock that a fork waits for, as only the thread that forks is in
+    the child: a lock that another one held there would never be released.
 
-    Only the thread that forks is in the child: a lock that another one held there would
-    never be released, and what it guards would stay half done. So a fork takes the lock
-    first. Locks that are taken inside of others are made before these: forks take the
-    one that was made last first.
+    Locks that are taken inside of others are made before these: forks take the one that
+    was made last first.
     """
     lock = threading.RLock()
 
@@ -32,15 +36,10 @@ def make_lock() -> Any:
     return lock
 
 
-# The inner ones first:
-
-#: Guards how many threads numpy's products take.
+# They guard how many threads numpy's products take, the codes of words that are cached,
+# and what is computed from parameters. The inner ones first.
 blas_threads_lock = make_lock()
-
-#: Guards the codes of words that are cached.
 codes_lock = make_lock()
-
-#: Guards what is computed from parameters.
 derived_lock = make_lock()
 
 
@@ -48,9 +47,8 @@ class _Limit:
     """A limit of one thread while anybody is inside, and the number before it after.
 
     Other code may set a limit inside ours, and later restore the one thread that it
-    found. So the number before us is owed: where one thread is found on the next
-    entry, that number is restored on leaving. The same mends what an interrupt left.
-    One thread that other code sets on purpose meanwhile can't be told from ours.
+    found. So the number before us is owed: where one thread is found on the next entry,
+    that number is restored on leaving, as after an interrupt.
     """
 
     def __init__(self, get: Callable[[], int], put: Callable[[int], object]) -> None:
@@ -89,7 +87,7 @@ class _Token:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Have numpy's BLAS use one thread, if it is OpenBLAS, in the whole process.
+    """Restrict numpy's BLAS to one thread, if it is OpenBLAS, in the whole process.
 
     OpenBLAS would start a thread for each core, and they wait for each other: where
     other processes use the cores, such as those of `n_process`, one is faster.
@@ -117,16 +115,8 @@ def _find_limit() -> _Limit | None:
 def find_openblas(name: str, restype: Any) -> Callable[..., Any] | None:
     """Find a C function of the OpenBLAS that numpy brings, or None."""
     # numpy's wheels bring a build of their own, whose names have both affixes
-    names = (f"{a}openblas_{name}{z}" for a in ("scipy_", "") for z in ("64_", ""))
-    return find_function("numpy._core._multiarray_umath", list(names), restype)
-
-
-@cache
-def find_cblas(name: str) -> int | None:
-    """Find the address of a C function of numpy's OpenBLAS with 64-bit integers."""
-    names = (f"scipy_{name}64_", f"{name}64_")
-    function: Any = find_function("numpy._core._multiarray_umath", names, None)
-    return ctypes.cast(function, ctypes.c_void_p).value if function else None
+    names = [f"{a}openblas_{name}{z}" for a in ("scipy_", "") for z in ("64_", "")]
+    return find_function("numpy._core._multiarray_umath", names, restype)
 
 
 def find_function(

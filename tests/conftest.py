@@ -7,16 +7,19 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import spacy
 from catalogue import Registry
 from hypothesis import settings
 from spacy.lang.en import English
 from spacy.lang.en.tokenizer_exceptions import TOKENIZER_EXCEPTIONS
 from spacy.lang.tokenizer_exceptions import BASE_EXCEPTIONS
-from spacy.tokens import DocBin
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
 from spacy.vocab import Vocab
 
@@ -26,6 +29,7 @@ from tests.configs import CONFIGS
 
 from .kernels.paths import KERNELS
 from .left_out import NO_CORPORA
+from .toy_embedders import make_docs, make_vocab
 from .toy_ner import make_doc
 
 # The same examples in every run: a failure can be repeated, and floats don't surprise.
@@ -89,6 +93,8 @@ def tiny_corpus(tmp_path_factory) -> Path:
     for path in (ROOT / "tests" / "tiny_corpus").iterdir():
         lines = path.read_text(encoding="utf8").splitlines()
         docs = [make_doc(line, spaces=False, vocab=vocab) for line in lines]
+        for token in chain.from_iterable(docs):
+            token.is_sent_start = token.i == 0  # each line is known to be a sentence
         DocBin(docs=docs).to_disk(folder / f"{path.stem}.spacy")
     return folder
 
@@ -105,6 +111,21 @@ def start_method() -> Iterator[Callable[[str], None]]:
 def forked(start_method) -> None:
     """Have processes forked, which no longer is the default everywhere."""
     start_method("fork")
+
+
+@pytest.fixture(scope="module")
+def vocab() -> Vocab:
+    return make_vocab()
+
+
+@pytest.fixture
+def docs(vocab) -> list[Doc]:
+    return make_docs(vocab)
+
+
+@pytest.fixture
+def nlp() -> Language:
+    return spacy.blank("en")
 
 
 @pytest.fixture
@@ -133,7 +154,7 @@ def load_script(path: Path) -> ModuleType:
 def find_configs(component: str) -> list[Path]:
     """Find the configs that come with us whose pipelines have a component.
 
-    Those that need PyTorch, or are of GLUE, are not among them.
+    Those that need PyTorch, or code of the lab, are not among them.
     """
     return [
         path
@@ -146,7 +167,7 @@ def find_configs(component: str) -> list[Path]:
 #: Those with LSTMs.
 TORCH_CONFIGS = sorted(CONFIGS.glob("bilstm_*.cfg"))
 
-#: Those with a Transformer, scored by GLUE's metrics: see test_glue_pipelines.py.
+#: Those with a Transformer, scored by `lab/glue.py`.
 GLUE_CONFIGS = sorted(CONFIGS.glob("glue_*.cfg"))
 
 

@@ -14,43 +14,36 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.architectures.classifiers.hash_ngram_textcat import (
-    HashNgramTextCat,
-)
-from spacy_hashembeds.architectures.classifiers.text_cat_voting_ensemble import (
-    TextCatVotingEnsemble,
-)
-from spacy_hashembeds.architectures.classifiers.token_classifier import TokenClassifier
-from spacy_hashembeds.architectures.embedders.char_cnn_embed import CharCNNEmbed
-from spacy_hashembeds.architectures.embedders.hash_former_embed import HashFormerEmbed
-from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
-    MultiFewerHashEmbed,
-)
-from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHybridEmbed
-from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
+from spacy_hashembeds.architectures.maxout_window_encoder import MaxoutWindowEncoder
+from spacy_hashembeds.architectures.multi_embed import MultiEmbed
+from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
+from spacy_hashembeds.architectures.subword_embed import SubwordEmbed
+from spacy_hashembeds.architectures.token_classifier import TokenClassifier
+from spacy_hashembeds.layers.tableembed import HashEmbed
+from spacy_hashembeds.layers.with_distinct import with_distinct
+from spacy_hashembeds.papers.hash_embeddings.hash_ngram_textcat import HashNgramTextCat
+from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
-from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
-from spacy_hashembeds.architectures.encoders.bilstm_encoders import (
-    AttBiLSTMEncoder,
-    BiLSTMEncoder,
-    CrossBiLSTMEncoder,
+from spacy_hashembeds.papers.hash_embeddings.text_cat_voting_ensemble import (
+    TextCatVotingEnsemble,
 )
-from spacy_hashembeds.architectures.encoders.maxout_window_encoder import (
-    MaxoutWindowEncoder,
-)
-from spacy_hashembeds.hashing.lsh import find_ngrams
-from spacy_hashembeds.layers.compressors import (
+from spacy_hashembeds.papers.hashformers.compressors import (
     AddCompressor,
     EmbCompressor,
     PoolCompressor,
     ProjCompressor,
 )
-from spacy_hashembeds.layers.hashembed import HashEmbed
-from spacy_hashembeds.layers.hashers import LSHHasher, MD5Hasher, set_ngrams
-from spacy_hashembeds.layers.transformer import TransformerEncoder
-from spacy_hashembeds.layers.with_distinct import with_distinct
+from spacy_hashembeds.papers.hashformers.hash_former_embed import HashFormerEmbed
+from spacy_hashembeds.papers.hashformers.hashers import LSHHasher, MD5Hasher, set_ngrams
+from spacy_hashembeds.papers.hashformers.lsh import find_ngrams
+from spacy_hashembeds.papers.hashformers.transformer import TransformerEncoder
+from spacy_hashembeds.papers.why_attention.bilstm_encoders import (
+    AttBiLSTMEncoder,
+    BiLSTMEncoder,
+    CrossBiLSTMEncoder,
+)
+from spacy_hashembeds.papers.why_attention.char_cnn_embed import CharCNNEmbed
 
 from .toy_embedders import ATTRS, initialize, make_docs, make_vocab
 
@@ -199,7 +192,6 @@ def make_ensemble(*, num_models: int) -> Model:
 
 MIXED: dict[str, Any] = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
 HASHED = {**MIXED, "rows": [11, 7, 5]}
-HYBRID = {**MIXED, "rows": [11, 7, 9]}
 VECTORS = {"include_static_vectors": True}
 CHARACTERS = {
     **{"char_width": 3, "num_kernels": 2, "max_chars": 5},
@@ -236,16 +228,13 @@ REGISTERED: dict[str, Case] = {
     "MultiWeightedHashEmbed, symbols": embedder(
         MultiWeightedHashEmbed, {"seed": 1}, **HASHED
     ),
-    "MultiHybridEmbed": embedder(
-        MultiHybridEmbed, {"num_hashes": 1, "rows": [1, 1, 1], "seed": 1}, **HYBRID
-    ),
-    "MultiHybridEmbed, subwords": embedder(
-        MultiHybridEmbed,
-        **HYBRID,
+    "MultiFewerHashEmbed, subwords": embedder(
+        MultiFewerHashEmbed,
+        **HASHED,
         subwords=lambda: SubwordEmbed(rows=13, width=5, minn=2, maxn=3),
     ),
     "SubwordEmbed": embedder(
-        SubwordEmbed, {"minn": 2, "affixes": True}, rows=11, width=3, minn=1, maxn=2
+        SubwordEmbed, {"minn": 2}, rows=11, width=3, minn=1, maxn=2
     ),
     "HashFormerEmbed: md5, emb": hash_former(
         (partial(MD5Hasher, key="k"), partial(EmbCompressor, rows=11)),
@@ -326,14 +315,14 @@ def has_vectors(case: Case) -> bool:
 
 def takes_any_docs(case: Case) -> bool:
     """Whether nothing has to be counted or known before it is initialised."""
-    counts = (MultiEmbed, MultiHybridEmbed, MultiWeightedHashEmbed)
+    counts = (MultiEmbed, MultiWeightedHashEmbed)
     is_embedder = case.initialize is initialize_embedder
     return is_embedder and case.function not in counts and not has_vectors(case)
 
 
 def runs_kernels(case: Case) -> bool:
     """Whether there is one for all of a layer, by which a gradient is checked."""
-    runs = (MultiFewerHashEmbed, MultiEmbed, MultiWeightedHashEmbed, MultiHybridEmbed)
+    runs = (MultiFewerHashEmbed, MultiEmbed, MultiWeightedHashEmbed)
     if case.function is HashFormerEmbed:
         return "maxout_pieces" not in case.arguments
     return case.function in (*runs, MaxoutWindowEncoder)
@@ -341,6 +330,10 @@ def runs_kernels(case: Case) -> bool:
 
 def is_hasher(case: Case) -> bool:
     return case.function in (MD5Hasher, LSHHasher)
+
+
+def reads_docs(case: Case) -> bool:
+    return case.make_batch is make_texts
 
 
 def needs_docs(case: Case) -> bool:

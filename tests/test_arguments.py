@@ -1,4 +1,4 @@
-"""What the functions of `spacy_hashembeds` say of arguments of other types."""
+"""Arguments of what a config names, and of the functions of `spacy_hashembeds`."""
 
 from typing import Any
 
@@ -7,7 +7,6 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import get_current_ops
 
 from spacy_hashembeds import (
     accelerate,
@@ -17,10 +16,46 @@ from spacy_hashembeds import (
     evaluate,
     use_fastest_blas,
 )
-from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.arguments import (
+    check_attributes,
+    check_choice,
+    check_integers,
+    check_rows,
+    check_shares,
+)
 
 from . import toy_ner
 from .acceleration import accelerate_pipelines as pipelines
+
+
+@pytest.mark.parametrize("shape", [68, "68", "SHAPE", "shape"])
+def test_attributes_have_names_and_ids(shape):
+    # spaCy 3.8.7 hands over the IDs of a config as text
+    assert check_attributes(["NORM", shape]) == ["NORM", "SHAPE"]
+
+
+@pytest.mark.parametrize("attr", [987654, "987654", "-68", "6 8", "²", "", True, 68.5])
+def test_what_is_no_attribute_is_named(attr):
+    with pytest.raises(ValueError, match=f"'attrs' holds {attr!r}"):
+        check_attributes(["NORM", attr])
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        (lambda x: check_integers(0, 5, name=x), (0, 5), (-1, 6, 1.0, True, "1", None)),
+        (lambda x: check_shares(name=x), (0, 0.5), (1, -0.1, float("nan"), "0", True)),
+        (lambda x: check_choice("ab", name=x), ("a", "b"), ("c" * 10_000, 5, None)),
+        (lambda x: check_rows(["A", "B"], name=x), ([1, 2],), ([1], [1, 0], 5, None)),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused(check, good, bad):
+    for value in good:
+        check(value)
+    for value in bad:
+        with pytest.raises((ValueError, TypeError), match="'name") as error:
+            check(value)
+        assert len(str(error.value)) < 200
 
 
 @pytest.fixture(scope="module")
@@ -34,20 +69,15 @@ def docs() -> list[Doc]:
     return [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
 
 
-PIPELINE = (
-    r"'nlp' should be a pipeline \(Language\), as spacy\.load returns it, but is "
-)
-
-
-@pytest.mark.parametrize(("nlp", "shown"), [(None, "None"), ("en", "'en'"), (5, "5")])
-def test_pipelines(nlp: Any, shown, docs):
+@pytest.mark.parametrize("nlp", [None, "en", 5])
+def test_other_things_than_pipelines_are_refused(nlp: Any, docs):
     for call in (accelerate, use_fastest_blas):
-        with pytest.raises(TypeError, match=f"{PIPELINE}{shown}\\.$"):
+        with pytest.raises(TypeError, match="'nlp'"):
             call(nlp)
     for call in (calibrate_ner, count_symbols):
-        with pytest.raises(TypeError, match=f"{PIPELINE}{shown}\\.$"):
+        with pytest.raises(TypeError, match="'nlp'"):
             call(nlp, docs)
-    with pytest.raises(TypeError, match=f"'nlp' should be a pipeline.*is {shown}\\.$"):
+    with pytest.raises(TypeError, match="'nlp'"):
         evaluate(nlp, docs, train=docs)
 
 
@@ -62,80 +92,23 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize(
-    ("items", "shown"),
-    [
-        (5, "5"),
-        (b"x", "b'x'"),
-        (Doc(Vocab(), words=["a"]), "of type Doc"),
-        (len, "of type builtin_function_or_method"),
-    ],
-)
-def test_what_holds_no_items(stock, docs, call, items: Any, shown):
-    name = call.split()[0]
-    match = rf"'{name}' should be a list, .* but is {shown}\. A single one should st"
-    with pytest.raises(TypeError, match=match):
+@pytest.mark.parametrize("items", [5, b"x", Doc(Vocab(), words=["a"]), len], ids=repr)
+def test_what_holds_no_items_is_not_read_piece_by_piece(stock, docs, call, items: Any):
+    with pytest.raises(TypeError, match=f"'{call.split()[0]}' should be a list"):
         CALLS[call](stock, docs, items)
 
 
-@pytest.mark.parametrize("call", ["examples", "train", "examples of evaluate"])
-def test_none_is_no_corpus(stock, docs, call):
-    name = call.split()[0]
-    with pytest.raises(TypeError, match=rf"'{name}' should be a list.* but is None"):
-        CALLS[call](stock, docs, None)
-
-
-def test_a_text_is_not_read_letter_by_letter(stock, tmp_path):
-    ops = get_current_ops()
-    match = (
-        r"'texts' should be a list, or another iterable, of strings or Docs, but is "
-    )
-    with pytest.raises(TypeError, match=f"{match}'hello world'"):
-        accelerate(stock, "hello world")
-    with pytest.raises(TypeError, match=f"{match}'hello world'"):
-        accelerate_folder("none", tmp_path / "out", "hello world")
-    with pytest.raises(TypeError, match=r"'examples' should be a list.*'hello"):
-        count_symbols(stock, "hello world")  # type: ignore[arg-type]
-    assert get_current_ops() is ops
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize(
-    ("function", "argument", "error", "match"),
+    ("call", "argument"),
     [
-        # that there is nothing to convert would show later
-        (accelerate, {"blas": "x"}, TypeError, "'blas' should be True or False, but i"),
-        (accelerate, {"rounds": "x"}, TypeError, "'rounds' should be an integer, but "),
-        (accelerate, {"rounds": 0}, ValueError, "'rounds' should be 1 or more, but is"),
-        (
-            analyze,
-            {"model": 5},
-            TypeError,
-            "'model' should be a pipeline .* is 5",
-        ),
-        (analyze, {"vectors": 5}, TypeError, "'vectors' should be a pipeline .* is 5"),
-        (analyze, {"config": 5}, TypeError, "'config' should be a config, or its file"),
-        (analyze, {"overrides": "x"}, TypeError, "'overrides' should be a dict of set"),
-        (analyze, {"bound": "x"}, TypeError, "'bound' should be a number above 0 and "),
-        (evaluate, {"seed": -1}, ValueError, "'seed' should be 0 or more, but is -1"),
-        (evaluate, {"seed": 1.5}, TypeError, r"'seed' should be an integer, .* 1\.5"),
-        (evaluate, {"seed": None}, TypeError, "'seed' should be an integer, .* None"),
-        (evaluate, {"samples": 1.5}, TypeError, "'samples' should be an integer, but "),
+        (lambda docs: accelerate(spacy.blank("en"), blas="x"), "blas"),
+        (lambda docs: accelerate(spacy.blank("en"), rounds=0), "rounds"),
+        (lambda docs: analyze(docs, model=5), "model"),
+        (lambda docs: analyze(docs, bound="x"), "bound"),
+        (lambda docs: evaluate(docs, docs, train=docs, seed=-1), "seed"),
+        (lambda docs: evaluate(docs, docs, train=docs, samples=1.5), "samples"),
     ],
 )
-def test_arguments_are_checked_before_the_work(docs, function, argument, error, match):
-    given = {
-        accelerate: ([spacy.blank("en")], {}),
-        analyze: ([docs], {}),
-        evaluate: ([docs, docs], {"train": docs}),
-    }
-    data, settings = given[function]
-    with pytest.raises(error, match=match):
-        function(*data, **settings, **argument)
-
-
-@pytest.mark.parametrize("path", [None, 1, b"x"])
-def test_an_evaluation_is_written_to_a_path(docs, path: Any):
-    evaluation = evaluate(docs, docs, train=docs, samples=1, show_progress=False)
-    with pytest.raises(TypeError, match=f"'path'.*the path of a file, but is {path!r}"):
-        evaluation.write(path)
+def test_arguments_are_checked_before_the_work(docs, call, argument):
+    with pytest.raises((TypeError, ValueError), match=f"'{argument}'"):
+        call(docs)

@@ -7,7 +7,7 @@ from spacy.language import Language
 from spacy.training import Example
 from thinc.api import Adam, Model
 
-from spacy_hashembeds.layers.mixing import folding
+from spacy_hashembeds.layers import mixedembed
 
 from .layers.plans import get_kept
 
@@ -104,8 +104,8 @@ def test_after_updates_by_the_pipeline(nlp):
 def test_annotating_components(nlp, L2, monkeypatch):
     """They predict with weights that are about to be changed."""
     optimizer, tensors = Adam(0.1, L2=L2), [predict(nlp)]
-    made, fold = [], folding.fold
-    monkeypatch.setattr(folding, "fold", lambda *a: made.append(1) or fold(*a))
+    made, fold = [], mixedembed.fold
+    monkeypatch.setattr(mixedembed, "fold", lambda *a: made.append(1) or fold(*a))
     for _ in range(3):
         made.clear()
         nlp.update(make_examples(nlp), sgd=False, annotates=["tok2vec", "tagger"])

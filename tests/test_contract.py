@@ -4,6 +4,7 @@ import copy
 import inspect
 import pickle
 import re
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import distribution
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
+from spacy.attrs import LOWER, NORM, SHAPE, SUFFIX
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 
-from spacy_hashembeds.layers.mixing import folding
+from spacy_hashembeds.layers import mixedembed
 
 from .contract import (
     IN_TORCH,
@@ -26,6 +29,7 @@ from .contract import (
     has_vectors,
     is_hasher,
     needs_docs,
+    reads_docs,
     runs_kernels,
     takes_any_docs,
 )
@@ -280,9 +284,31 @@ DAMAGES = [
 ]
 
 
+@pytest.mark.parametrize("case", list_cases(reads_docs))
+def test_nothing_keeps_long_words(model):
+    """A memory zone frees their texts, which caches of words would hold for ever."""
+    # whose attributes are the whole text: spaCy's take a second for each word
+    vocab = Vocab(lex_attr_getters=dict.fromkeys((LOWER, NORM, SHAPE, SUFFIX), str))
+    vocab.vectors = get_vocab().vectors
+
+    def predict(prefix: str) -> int:
+        words = [f"{prefix}É{i}" + "é" * 100_000 for i in range(31)]
+        with vocab.memory_zone():
+            model.predict([Doc(vocab, words=words[i : i + 7]) for i in range(0, 31, 7)])
+        del words
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = predict("a")
+        assert predict("b") - before < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize("megabytes", ["0", "256"])
 def test_damaged_weights_are_refused(model, batch, megabytes, monkeypatch):
-    monkeypatch.setenv(folding.LIMIT_NAME, megabytes)
+    monkeypatch.setenv(mixedembed.LIMIT_NAME, megabytes)
     model.predict(batch)
     for node in model.walk():
         for name in node.param_names:
@@ -299,7 +325,7 @@ def test_damaged_weights_are_refused(model, batch, megabytes, monkeypatch):
 #: Thinc's own, and what says what a layer is but is not computed with.
 UNCHECKED = {
     *("dropout_rate", "is_enabled", "pad", "column", "key", "key_attr", "multi_label"),
-    *("include_static_vectors", "any_ngram", "hashes_weights"),
+    *("include_static_vectors", "max_ngrams", "hashes_weights"),
 }
 
 
@@ -363,7 +389,7 @@ def test_numbers_that_can_not_be_are_refused_when_it_is_made(case, name, wrong):
             case.make(**{name: value})
 
 
-ROWS = "MultiFewerHashEmbed", "MultiWeightedHashEmbed", "MultiHybridEmbed"
+ROWS = "MultiFewerHashEmbed", "MultiWeightedHashEmbed"
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     *(
         (name, {"attrs": attrs}, f"'attrs' {message}")
@@ -384,57 +410,39 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
             ("MultiWeightedHashEmbed", "importance_rows"),
         ]
         for rows, message in [
-            ([1, 2], r"should give one number .* is \[1, 2\] for 3 attrs"),
-            (5, "should give one number .* is 5 for 3 attrs"),
-            ([5, 0, 5], r"should be 1 to 2147483647, but is 0\. .*SHAPE, remove it"),
+            ([1, 2], "should give one number"),
+            (5, "should give one number"),
+            ([5, 0, 5], "should be 1 to 2147483647, but is 0"),
             ([5, 5, 10**12], "should be 1 to 2147483647, but is 1000000000000"),
         ]
     ),
     ("MultiFewerHashEmbed", {"num_hashes": 5}, "'num_hashes' should be 1 to 4, but"),
     ("MultiFewerHashEmbed", {"seed": 2**32 - 2}, "'seed' should be 0 to 4294967293"),
-    ("MultiHybridEmbed", {"num_hashes": 5}, "'num_hashes' should be 1 to 4, but is 5"),
-    ("MultiHybridEmbed", {"seed": 2**32}, "'seed' should be 0 to 4294967293, but is"),
     ("MultiWeightedHashEmbed", {"seed": 2**32 - 2}, "'seed' should be 0 to 4294967293"),
     ("MultiWeightedHashEmbed", {"num_hashes": 101}, "'num_hashes' .* 1 to 100, but"),
     ("MultiWeightedHashEmbed", {"initial_weight": float("nan")}, "100, but is nan"),
-    ("MultiWeightedHashEmbed", {"initial_weight": None}, "-100 to 100, but is None"),
     ("MultiWeightedHashEmbed", {"combine": "mean"}, "'sum' or 'concat', but is 'mean'"),
-    (
-        "MultiWeightedHashEmbed",
-        {"same_hash": "no"},
-        "'same_hash' should be true",
-    ),
-    (
-        "MultiWeightedHashEmbed",
-        {"append_weights": 1},
-        "'append_weights' should be",
-    ),
+    ("MultiWeightedHashEmbed", {"same_hash": "no"}, "'same_hash' should be True or"),
+    ("MultiWeightedHashEmbed", {"append_weights": 1}, "'append_weights' should be"),
     (
         *("MultiWeightedHashEmbed", {"tables": "a.npz"}),
         r"'tables' has symbols.*a\.npz.*'importance_rows'.*Leave one",
     ),
     ("SubwordEmbed", {"attr": "IS_ALPHA"}, "'attr' should be"),
     ("SubwordEmbed", {"minn": 4, "maxn": 3}, "'maxn' should be"),
-    ("SubwordEmbed", {"affixes": 1}, "'affixes' should be"),
     ("SubwordEmbed", {"num_hashes": 5}, "'num_hashes' should be"),
     ("CharCNNEmbed", {"ngram_size": 6}, "'ngram_size' should be 1 to 5, but is 6"),
     ("CharCNNEmbed", {"max_chars": 10_001}, "'max_chars' should be 1 to 10000, but"),
     ("HashNgramTextCat", {"max_snippet": 3}, "'max_snippet' should be 4 to 214748364"),
     ("HashNgramTextCat", {"ngram_size": 101}, "'ngram_size' should be 1 to 100, but"),
     ("HashNgramTextCat", {"hidden_layers": 101}, "'hidden_layers' should be 0 to 100"),
-    ("HashNgramTextCat", {"attr": "LOWERCASE"}, "'attr' should be a token attribute"),
-    ("HashNgramTextCat", {"rows": None}, "'num_hashes' 1, but they are 500 and 2"),
+    ("HashNgramTextCat", {"attr": "LOWERCASE"}, "'attrs' holds 'LOWERCASE'"),
+    ("HashNgramTextCat", {"rows": None}, "'num_hashes' to 1"),
     (
         *("HashNgramTextCat, without weights", {"num_hashes": 5}),
         "'num_hashes' should be 1 to 4, but",
     ),
-    (
-        *("HashNgramTextCat, without weights", {"rows": None, "num_hashes": 2}),
-        r"but they are 0 and 2\. Set these",
-    ),
     ("PoolCompressor", {"num_bits": 21}, "'num_bits' should be 1 to 20"),
-    ("MD5Hasher", {"key": ""}, "'key' should be text of 1 to 1000 characters"),
-    ("MD5Hasher", {"key": "\ud800"}, "'key' should be text"),
     ("MD5Hasher", {"form": "nfc"}, "'form' should be 'NFC' or 'NFD'"),
     ("LSHHasher", {"form": "x"}, "'form' should be 'NFC'"),
     ("LSHHasher", {"max_ngrams": 0}, "'max_ngrams' should be 1 or more"),

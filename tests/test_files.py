@@ -4,26 +4,28 @@ import errno
 import json
 import os
 import re
-import resource
+import signal
 import stat
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
 from spacy_hashembeds.files import (
     MAX_QUOTED,
-    bytes_on_disk,
     check_targets,
     choose_suffix,
+    find_descriptor,
+    open_file,
     quote,
     read_json,
     replacing,
     replacing_folder,
-    temporary_folder,
     write_json,
 )
+
+OLD = {"config.cfg": "old", "vocab/strings.json": "old", "vocab/vectors": "old"}
+NEW = {"config.cfg": "new", "vocab/strings.json": "new"}
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "out[1]"
+    folder = tmp_path / "out[1].v2"
     fill(folder, OLD)
     return folder
 
@@ -50,10 +52,6 @@ def write(path: Path | str, error: type[BaseException] | BaseException | None = 
         temporary.write_text("new")
         if error is not None:
             raise error
-
-
-OLD = {"config.cfg": "old", "vocab/strings.json": "old", "vocab/vectors": "old"}
-NEW = {"config.cfg": "new", "vocab/strings.json": "new"}
 
 
 def fill(folder: Path, files: dict[str, str]) -> None:
@@ -106,28 +104,21 @@ def test_a_failure_keeps_the_old_file_and_leaves_no_other(path, name, error):
     assert names(path.parent) == ["scores.json"]
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o664])
-def test_permissions_of_a_file_that_is_replaced_stay(path, mode):
-    path.chmod(mode)
-    write(path)
-    assert path.read_text() == "new"
-    assert stat.S_IMODE(path.stat().st_mode) == mode
-
-
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_permissions_of_a_new_file_follow_the_umask(tmp_path, umask, mode):
-    path = tmp_path / "a" / "b" / "new.txt"
+def test_permissions_stay_and_those_of_a_new_file_follow_the_umask(
+    path, tmp_path, umask, mode
+):
+    new = tmp_path / "a" / "b" / "new.txt"
+    path.chmod(0o664)
     before = os.umask(umask)
     try:
-        write(str(path))
-        assert os.umask(umask) == umask  # and the umask is as it was
+        write(str(new))
+        write(path)
     finally:
         os.umask(before)
-    assert stat.S_IMODE(path.stat().st_mode) == mode
-    assert names(path.parent) == ["new.txt"]
-
-
-# What is no plain file
+    assert stat.S_IMODE(new.stat().st_mode) == mode
+    assert stat.S_IMODE(path.stat().st_mode) == 0o664
+    assert names(new.parent) == ["new.txt"]
 
 
 @pytest.mark.parametrize("is_new", [False, True])
@@ -136,9 +127,7 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(path, tmp_path, is_new):
     link = tmp_path / "links" / "link.json"
     link.parent.mkdir()
     link.symlink_to(Path("..") / target.name)
-    with replacing(link) as temporary:
-        temporary.write_text("new")
-        assert temporary.parent == tmp_path
+    write(link)
     assert link.is_symlink()
     assert target.read_text() == "new"
     assert names(link.parent) == ["link.json"]
@@ -157,16 +146,13 @@ def test_a_pipe_is_written_to_once_all_is_there(tmp_path, is_link):
         write(place, ZeroDivisionError)
     with pytest.raises(BlockingIOError):
         os.read(reader, 100)
-    with replacing(place) as temporary:
-        assert temporary.suffix == ".json"
-        temporary.write_text("new")
+    write(place)
     assert os.read(reader, 100) == b"new"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-    assert not temporary.exists()
 
 
-def test_an_open_file_is_written_to_where_it_stands(path):
+def test_an_open_file_is_written_to_and_read_where_it_stands(path):
     with path.open("w") as file:
         file.write("before ")
         file.flush()
@@ -176,13 +162,23 @@ def test_an_open_file_is_written_to_where_it_stands(path):
         file.write("after")
     assert path.read_text() == "before dev proc/self after"
     assert names(path.parent) == ["scores.json"]
+    with path.open("rb", buffering=0) as raw:
+        raw.read(7)
+        with open_file(Path(f"/dev/fd/{raw.fileno()}"), "r", encoding="utf8") as rest:
+            assert rest.read() == "dev proc/self after"
 
 
-def test_a_reader_that_has_gone_has_read_enough(tmp_path):
-    reader, writer = os.pipe()
-    os.close(reader)
-    write(f"/dev/fd/{writer}")
-    os.close(writer)
+@pytest.mark.parametrize(
+    ("name", "descriptor"),
+    [
+        *[("/dev/stdout", 1), ("/dev/fd/12", 12), ("/proc/self/fd/1", 1)],
+        *[("stdout", None), ("/dev/fd/1/x", None), ("/tmp/dev/fd/1", None)],
+        *[("/dev/fd/99999999999999999999", None), ("/dev/fd/٣", None)],
+    ],
+)
+def test_names_of_open_files_are_known(name, descriptor):
+    for path in (name, Path(name), PureWindowsPath(name)):
+        assert find_descriptor(path) == descriptor
 
 
 # Errors name the file
@@ -200,85 +196,37 @@ def test_a_full_device_is_named_and_stays(full_device):
     assert full_device.is_char_device()
 
 
-@pytest.mark.parametrize(
-    "name", ["/dev/fd/997", "/dev/fd/full", f"/dev/fd/{'9' * 20}", "/dev/fd/٣"]
-)
+@pytest.mark.parametrize("name", ["/dev/fd/997", "/dev/fd/full", f"/dev/fd/{'9' * 20}"])
 def test_what_cannot_be_written_to_is_named(name):
     with pytest.raises(OSError, match=rf"\[Errno \d+\] .*: '{name}'"):
         write(name)
 
 
-def test_a_file_that_does_not_fit_is_named(path):
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
-    try:
-        with pytest.raises(OSError, match=rf"File too large: '{path}'"):
-            write_json(path, list(range(1000)))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert path.read_text() == "old"
-    assert names(path.parent) == ["scores.json"]
-
-
-def test_a_stream_without_a_temporary_folder_is_named(monkeypatch):
-    def find_none() -> str:
-        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
-
-    monkeypatch.setattr(tempfile, "gettempdir", find_none)
-    with pytest.raises(OSError, match="temporary directory found: '/dev/stdout'"):
-        write("/dev/stdout")
-
-
-def test_an_error_in_moving_it_names_its_place_alone(path, monkeypatch):
-    def refuse(source, target):
-        raise PermissionError(errno.EACCES, "Permission denied", source, None, target)
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(PermissionError) as info:
-        write(path)
-    assert str(info.value) == f"[Errno 13] Permission denied: '{path}'"
-
-
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (FileNotFoundError(errno.ENOENT, "No such file", "input"), "No such file.*inp"),
-        (OSError("no number, but words"), "^no number, but words$"),
-    ],
-)
-def test_errors_that_say_enough_stay(path, error, message):
-    with pytest.raises(OSError, match=message):
-        write(path, error)
-
-
 # Folders
 
 
-def test_a_folder_is_replaced_only_when_it_is_complete(folder):
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_folder_is_replaced_only_when_it_is_complete(folder, tmp_path, is_link):
+    place = folder
+    if is_link:
+        place = tmp_path / "link"
+        place.symlink_to(folder)
+
     def check() -> None:
         assert read(folder) == OLD
 
-    write_folder(str(folder), check=check)
+    write_folder(str(place), check=check)
+    assert place.is_symlink() == is_link
     assert read(folder) == NEW
-    assert names(folder.parent) == ["out[1]"]
+    assert names(tmp_path) == [*(["link"] if is_link else []), folder.name]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("file/out", "file' is a file, and no folder"),
-        ("loop", "a link to nothing"),
-        ("x" * 255, f"{'x' * 255}'"),
-        ("mount", "mount' can't be replaced: it is a mount"),
-    ],
-)
-def test_places_that_no_folder_can_take_are_refused_by_their_names(
-    tmp_path, monkeypatch, name, message
-):
+@pytest.mark.parametrize("name", ["file/out", "loop", "x" * 255, "mount"])
+def test_places_that_no_folder_can_take_are_refused(tmp_path, monkeypatch, name):
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.setattr("os.path.ismount", lambda path: path.name == "mount")
-    with pytest.raises(OSError, match=message):
+    with pytest.raises(OSError, match=name):
         write_folder(tmp_path / name)
     assert names(tmp_path) == ["file", "loop"]
 
@@ -293,21 +241,12 @@ def test_a_new_folder_and_those_around_it_are_made(tmp_path, is_there):
     assert names(place.parent) == ["b"]
 
 
-def test_a_link_stays_and_the_folder_it_points_to_is_replaced(folder, tmp_path):
-    link = tmp_path / "link"
-    link.symlink_to(folder)
-    write_folder(link)
-    assert link.is_symlink()
-    assert read(folder) == NEW
-    assert names(tmp_path) == ["link", "out[1]"]
-
-
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_a_failure_keeps_the_old_folder_and_leaves_no_other(folder, error):
     with pytest.raises(error):
         write_folder(folder, error)
     assert read(folder) == OLD
-    assert names(folder.parent) == ["out[1]"]
+    assert names(folder.parent) == [folder.name]
 
 
 def test_what_appears_meanwhile_is_checked_too(tmp_path):
@@ -323,41 +262,50 @@ def test_what_appears_meanwhile_is_checked_too(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_an_interrupt_between_two_moves_puts_the_old_folder_back(folder, monkeypatch):
-    moved = []
+def interrupt(source: str, target: str) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def fail_on_new(source: str, target: str) -> None:
+    if Path(source).name == "new":
+        raise OSError(errno.EACCES, "no")
+
+
+@pytest.mark.parametrize(
+    ("happens", "error", "is_new"),
+    [(interrupt, KeyboardInterrupt, True), (fail_on_new, OSError, False)],
+)
+def test_a_folder_is_whole_whatever_happens_as_it_is_moved(
+    folder, monkeypatch, happens, error, is_new
+):
+    move = os.rename
 
     def rename(source, target):
-        moved.append(target)
-        if len(moved) == 2:
-            raise KeyboardInterrupt
+        happens(source, target)
         move(source, target)
 
-    move = os.rename
     monkeypatch.setattr(os, "rename", rename)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(error):
         write_folder(folder)
-    assert len(moved) == 3
-    assert read(folder) == OLD
-    assert names(folder.parent) == ["out[1]"]
+    assert read(folder) == (NEW if is_new else OLD)
+    assert names(folder.parent) == [folder.name]
 
 
-def test_a_temporary_folder_goes_in_the_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with temporary_folder() as folder:
-        (folder / "file").write_text("")
-        assert folder.parent == tmp_path
-    assert names(tmp_path) == []
-    with pytest.raises(FileNotFoundError, match="gone"), temporary_folder() as folder:
-        (folder / "gone").read_text()
+def test_the_old_folder_is_not_lost_to_another_process(folder, monkeypatch):
+    """Which makes one in its place between the two moves."""
+    move = os.rename
 
+    def rename(source, target):
+        move(source, target)
+        if Path(target).name.endswith("-old"):
+            folder.mkdir()
+            (folder / "theirs").touch()
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_temporary_folder_without_room_is_named(tmp_path, monkeypatch, number):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    message = f"temporary files are in '{tmp_path}'. Make room there, or set TMPDIR"
-    with pytest.raises(OSError, match=message), temporary_folder():
-        raise OSError(number, os.strerror(number))
-    assert names(tmp_path) == []
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(OSError):  # noqa: PT011 of whichever kind
+        write_folder(folder)
+    (old,) = folder.parent.glob(".*-old")
+    assert read(old) == OLD
 
 
 # JSON
@@ -373,42 +321,26 @@ def test_json_is_indented_utf8_that_ends_in_a_newline(path, text):
     assert written.endswith("}\n")
     assert ("ë" in written) is ("ë" in text)
     assert json.loads(written) == read_json(path) == data
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_json_without_a_number_is_refused(path, value):
     with pytest.raises(ValueError, match="not JSON compliant"):
-        write_json(path, {"f": value})
-    assert path.read_text() == "old"
+        write_json(path, {"f": float("nan")})
+    assert read_json(path) == data
 
 
 @pytest.mark.parametrize(
-    ("raw", "message"),
+    "raw",
     [
-        (b'{"a": [1, 2', "Expecting"),
-        (b"[1, 2]", r"^it should be an object, but is \[1, 2\]$"),
-        (b'"' + b"x" * 10**6 + b'"', r"but is 'x+\.\.\.x+'$"),
-        (b'{"a": 1, "b": 2, "a": 3}', "^it holds 'a' twice in one object$"),
-        (b'{"a": NaN}', "^it holds NaN, which is no number in JSON$"),
-        (b'{"a": -Infinity}', "^it holds -Infinity, which is no number"),
-        (b'{"a": 1e999}', "^it holds 1e999, which is no number"),
-        (b'{"a": "\xff"}', "can't decode byte 0xff"),
-        (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
+        *(b'{"a": [1, 2', b"[1, 2]", b'"' + b"x" * 10**6 + b'"'),
+        *(b'{"a": 1, "b": 2, "a": 3}', b'{"a": NaN}', b'{"a": -Infinity}'),
+        *(b'{"a": 1e999}', b'{"a": "\xff"}'),
+        b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     ],
     ids="truncated list long twice NaN infinity large bytes deep".split(),
 )
-def test_what_is_no_json_object_is_refused(path, raw, message):
+def test_what_is_no_json_object_is_refused(path, raw):
     path.write_bytes(raw)
-    with pytest.raises(ValueError, match=message) as error:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 in words of any library
         read_json(path)
     assert len(str(error.value)) < 200
-
-
-@pytest.mark.parametrize(
-    "value", ["Zoë\n", ["1", "Zoë", "O"], {"a": [1, None]}, 0.5, float("nan")], ids=repr
-)
-def test_what_is_short_is_quoted_as_it_is(value):
-    assert quote(value) == repr(value)
 
 
 def make_endless() -> list[object]:
@@ -417,17 +349,10 @@ def make_endless() -> list[object]:
     return endless
 
 
-def make_laughs() -> list[object]:
-    laughs: list[object] = ["ha"] * 9
-    for _ in range(30):
-        laughs = [laughs] * 9
-    return laughs
-
-
 @pytest.mark.parametrize(
     "value",
-    ["x" * 10**6, list("abc" * 1000), 10**3000, make_endless(), make_laughs()],
-    ids="text list number endless laughs".split(),
+    ["x" * 10**6, list("abc" * 1000), 10**3000, make_endless()],
+    ids="text list number endless".split(),
 )
 def test_nothing_is_quoted_at_length(value):
     assert len(quote(value)) <= MAX_QUOTED
@@ -443,7 +368,7 @@ def test_an_input_is_not_to_be_written(path, other, monkeypatch):
     Path("x").mkdir()
     Path("link").symlink_to(path)
     os.link(path, "twin")
-    with pytest.raises(FileExistsError, match=f"'{re.escape(other)}' can't.*'{path}'"):
+    with pytest.raises(FileExistsError, match=f"'{re.escape(other)}'.*'{path}'"):
         check_targets([other], [None, "a_package", path])
 
 
@@ -452,7 +377,7 @@ def test_nothing_is_to_be_written_into_an_input(tmp_path, name):
     model = tmp_path / "model"
     fill(model, {"old.json": "{}"})
     (tmp_path / "link").symlink_to(model)
-    with pytest.raises(FileExistsError, match=f"{name}' can't be written:.*'{model}'"):
+    with pytest.raises(FileExistsError, match=f"{name}'.*'{model}'"):
         check_targets([None, tmp_path / "a", tmp_path / "link" / name], iter([model]))
 
 
@@ -460,8 +385,7 @@ def test_what_can_be_written_passes_and_leaves_nothing(path):
     neighbour = path.with_name("neighbour")
     neighbour.mkdir()
     check_targets([path], [neighbour, path.with_name("gone")])
-    check_targets([path.parent / "a" / "b.json"], [path])
-    check_targets([None], [path])
+    check_targets([None, path.parent / "a" / "b.json"], [path])
     check_targets(["/dev/stdout"], [path])
     check_targets(["/dev/null", "/dev/null"], ["/dev/null"])
     check_targets([path.parent / name for name in ("a.json", "b/c.png", "b/a.json")])
@@ -469,22 +393,11 @@ def test_what_can_be_written_passes_and_leaves_nothing(path):
     assert path.read_text() == "old"
 
 
-LONG = "n" * 300
-
-
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("scores.json/x.json", "scores.json/x.json' can't.*file, and no folder"),
-        ("scores.json/a/x.json", "scores.json/a/x.json' can't.*file, and no folder"),
-        (LONG, f"name too long: '.*{LONG}'"),
-        (f"{LONG}/x.json", f"name too long: '.*{LONG}/x.json'"),
-        (f"new/{LONG}/x", f"name too long: '.*new/{LONG}/x'"),
-        ("n" * 250, f"name too long: '.*{'n' * 250}'"),
-    ],
+    "name", ["scores.json/x.json", "n" * 300, f"new/{'n' * 300}/x", "n" * 250]
 )
-def test_where_nothing_can_be_written_is_found_before_the_work(path, name, message):
-    with pytest.raises(OSError, match=message):
+def test_where_nothing_can_be_written_is_found_before_the_work(path, name):
+    with pytest.raises(OSError, match=f"{path.parent}/{name}'"):
         check_targets([path.parent / name])
     assert names(path.parent) == ["scores.json"]
 
@@ -494,31 +407,14 @@ def test_two_outputs_are_two_files(tmp_path, other):
     (tmp_path / "link").symlink_to("a.json")
     paths = [tmp_path / "a.json", None, tmp_path / other]
     for given in (paths, paths[::-1]):
-        with pytest.raises(FileExistsError, match=r"Name two files that differ\.$"):
+        with pytest.raises(FileExistsError):
             check_targets(given)
 
 
-@pytest.mark.parametrize(
-    ("name", "suffix"),
-    [
-        ("a/page.html", ".html"),
-        (Path("page.html.json"), ".json"),
-        ("/dev/stdout", ".json"),
-        ("/dev/fd/1", ".json"),
-    ],
-)
-def test_a_form_is_chosen_by_the_suffix(name, suffix):
-    assert choose_suffix(name, (".json", ".html")) == suffix
-
-
-@pytest.mark.parametrize("name", ["e.txt", "e", "json", "e.HTML"])
-def test_other_forms_are_refused(name):
-    with pytest.raises(ValueError, match=rf"'output'.*\.md or \.html, but is '{name}'"):
-        choose_suffix(name, (".json", ".md", ".html"))
-
-
-def test_bytes_on_disk(tmp_path: Path):
-    fill(tmp_path, {"a": "12345", "folder/deeper/b": "678"})
-    assert bytes_on_disk(tmp_path) == 8
-    assert bytes_on_disk(str(tmp_path / "a")) == 5
-    assert bytes_on_disk(tmp_path / "folder") == 3
+def test_a_form_is_chosen_by_the_suffix():
+    suffixes = (".json", ".html")
+    found = [choose_suffix(name, suffixes) for name in ("a/p.html", "/dev/fd/1")]
+    assert found == [".html", ".json"]
+    for name in ("e.txt", "e", "e.HTML"):
+        with pytest.raises(ValueError, match=f"'output'.*'{name}'"):
+            choose_suffix(name, suffixes)

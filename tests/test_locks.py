@@ -4,14 +4,34 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from spacy_hashembeds.threads import make_lock
+from spacy_hashembeds.threads import at_fork, make_lock
+
+
+@pytest.fixture
+def interrupt() -> Iterator[Callable[..., None]]:
+    """Interrupts this thread in a moment, as Control-C does, if a function says so."""
+    before = signal.getsignal(signal.SIGALRM)
+
+    def interrupt(is_due: Callable[[], bool]) -> None:
+        def stop(*_) -> None:
+            if is_due():
+                raise KeyboardInterrupt
+
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+
+    yield interrupt
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_fork_waits_until_what_is_guarded_is_whole():
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_a_fork_waits_until_what_is_guarded_is_whole(is_interrupted, interrupt):
     inner = make_lock()
     outer = make_lock()
     parts = [0, 0]
@@ -27,8 +47,11 @@ def test_a_fork_waits_until_what_is_guarded_is_whole():
     thread = threading.Thread(target=change)
     thread.start()
     assert inside.wait(60)
+    if is_interrupted:
+        interrupt(lambda: parts == [1, 0])
     child = os.fork()
     if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(20)  # instead of waiting for ever
         taken: list[bool] = []
         with outer, inner:
@@ -47,3 +70,8 @@ def test_a_fork_waits_until_what_is_guarded_is_whole():
 
     threading.Thread(target=take, daemon=True).start()
     assert taken_again.wait(60)
+
+
+def test_where_there_is_no_fork_nothing_is_called(monkeypatch):
+    monkeypatch.delattr(os, "register_at_fork")
+    at_fork(before=lambda: 1 / 0)

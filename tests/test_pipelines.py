@@ -18,10 +18,10 @@ from tests.configs import CONFIGS
 from .conftest import TORCH_CONFIGS, find_configs
 from .processes import train_alone
 
-# Those of text classifiers are in test_textcat_pipelines.py.
+# Those of text classifiers are in test_hash_ngram_textcat.py.
 NER_CONFIGS = find_configs("ner") + find_configs("token_ner")
 #: One with symbols and hashes, trained for as long as it takes to find any entities.
-CONFIG = CONFIGS / "multi_hybrid_embed.cfg"
+CONFIG = CONFIGS / "multi_weighted_hash_embed.cfg"
 SMALL = {
     "components.tok2vec.model.encode.width": 16,
     "components.tok2vec.model.encode.depth": 1,

@@ -5,34 +5,35 @@ import copy
 import numpy as np
 import spacy
 from spacy.tokens import Doc
+from spacy.vectors import Vectors
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model
 
-from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.architectures.embedders.multi_fewer_hash_embed import (
-    MultiFewerHashEmbed,
-)
-from spacy_hashembeds.architectures.embedders.multi_hybrid_embed import MultiHybridEmbed
-from spacy_hashembeds.architectures.embedders.multi_weighted_hash_embed import (
+from spacy_hashembeds.architectures.multi_embed import MultiEmbed
+from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
+from spacy_hashembeds.architectures.subword_embed import SubwordEmbed
+from spacy_hashembeds.layers.plan import peek
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers, give_symbols
+from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
-from spacy_hashembeds.architectures.embedders.subword_embed import SubwordEmbed
-from spacy_hashembeds.layers.params import peek
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers, give_symbols
-from spacy_hashembeds.symbols import count_values, cut_symbols
+from spacy_hashembeds.training.counting import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
 WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été", "n't"]
 
 
-def make_vocab() -> Vocab:
-    """Make a vocab in which half of the words have vectors."""
-    nlp = spacy.blank("en")
-    nlp.vocab.reset_vectors(width=5)
-    state = np.random.default_rng(0)
-    for word in WORDS[::2]:
-        nlp.vocab.set_vector(word, state.normal(size=5).astype("f"))
-    return nlp.vocab
+def make_vocab(seed=0) -> Vocab:
+    """Make a vocab in which half of the words have vectors.
+
+    No row is zeros, and two are of no word: a vector that is not found is zeros only
+    where somebody sets it.
+    """
+    vocab, words = spacy.blank("en").vocab, WORDS[::2]
+    shape = len(words) + 2, 5
+    data = np.random.default_rng(seed).normal(size=shape).astype("f")
+    vocab.vectors = Vectors(strings=vocab.strings, data=data, keys=words)
+    return vocab
 
 
 def make_docs(vocab, lengths=(3, 0, 7, 1), seed=0) -> list[Doc]:
@@ -64,12 +65,6 @@ def build_weighted(vocab, **options) -> Model:
         P = node.get_param("P")
         P[...] = state.normal(size=P.shape)
     return model
-
-
-def build_hybrid(vocab, **options) -> Model:
-    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
-    rows = [11, 7, 9][: len(options["attrs"])]
-    return initialize(MultiHybridEmbed(**{"width": 6, "rows": rows, **options}), vocab)
 
 
 def initialize(model, vocab) -> Model:
@@ -106,6 +101,9 @@ BUILDERS = {
     "weighted, same hash": lambda vocab: build_weighted(
         vocab, importance_rows=[50, 30, 20], num_hashes=3, same_hash=True
     ),
+    "weighted, four hashes": lambda vocab: build_weighted(
+        vocab, importance_rows=[51, 30, 21], num_hashes=4
+    ),
     "weighted, symbols": build_weighted,
     "weighted, symbols, same hash": lambda vocab: build_weighted(vocab, same_hash=True),
     "weighted, side by side": lambda vocab: build_weighted(
@@ -114,20 +112,15 @@ BUILDERS = {
     "weighted, vectors": lambda vocab: build_weighted(
         vocab, num_hashes=3, same_hash=True, include_static_vectors=True
     ),
-    "hybrid": build_hybrid,
     "subwords": lambda vocab: build_lookup(vocab, subwords=build_subwords()),
     "subwords, three hashes, vectors": lambda vocab: build_hash(
         vocab,
         num_hashes=3,
         include_static_vectors=True,
-        subwords=build_subwords(num_hashes=2, affixes=True, attr="ORTH"),
+        subwords=build_subwords(num_hashes=2, attr="ORTH"),
     ),
     "subwords, weighted": lambda vocab: build_weighted(
         vocab, width=8, subwords=build_subwords(rows=1, attr="SHAPE")
-    ),
-    "hybrid, one hash": lambda vocab: build_hybrid(vocab, num_hashes=1, seed=1),
-    "hybrid, four hashes, vectors": lambda vocab: build_hybrid(
-        vocab, num_hashes=4, width=8, include_static_vectors=True
     ),
     "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
 }

@@ -11,14 +11,15 @@ from spacy.language import Language
 from spacy.pipeline import Tok2Vec
 from thinc.api import Model
 
-from spacy_hashembeds.components.attention_weights import AttentionWeights
-from spacy_hashembeds.display import Table
-from spacy_hashembeds.evaluation.evaluate import evaluate
-from spacy_hashembeds.evaluation.tables import Change, Score
-from spacy_hashembeds.layers import bilstm, selfattention
+from spacy_hashembeds.papers.why_attention import bilstm, selfattention
 from spacy_hashembeds.thinc_internals import get_forward
+from spacy_hashembeds.tools.display import Table
+from spacy_hashembeds.tools.evaluate.evaluate import evaluate
+from spacy_hashembeds.tools.evaluate.tables import show_score
 
-_LSTMS = (bilstm.forward, bilstm.forward_crossed)
+from .weights import AttentionWeights
+
+_LSTMS = (bilstm.forward,)
 
 
 def ablate(
@@ -64,8 +65,8 @@ def summarize(data: Mapping[str, Any]) -> list[Table]:
     rows = []
     for tag, chunk in data["chunks"].items():
         recall, found = chunk["recall"], (*chunk["parts"].values(), chunk["other"])
-        changes = [Change(None if x is None else x - recall) for x in found]
-        rows.append((tag, *map(str, (Score(recall), *changes))))
+        changes = ["-" if x is None else f"{(x - recall) * 100:+.2f}" for x in found]
+        rows.append((tag, show_score(recall), *changes))
     legend = "difference in recall, with zeros in place of all other parts"
     header = ("Tag", "R", *data["setting"]["parts"], "Other")
     return [Table("Parts of the encoder alone", legend, header, rows)]

@@ -1,24 +1,16 @@
-"""Attention weights of a trained pipeline in a text: listed, printed, and as files."""
+"""Attention weights of a trained pipeline in a text: listed and printed."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 
-from spacy_hashembeds.components.attention_weights import find_attending, read_attention
-from spacy_hashembeds.display import Part, Sentence, Table, render_template
-from spacy_hashembeds.files import choose_suffix, replacing, write_json
+from spacy_hashembeds.tools.display import Part, Sentence, Table
+
+from .weights import find_attending, read_attention
 
 #: A longer text is no picture that anybody could look at, and grows by its square.
 MAX_TOKENS = 200
-
-#: How attention is written, by the suffix.
-SUFFIXES = (".json", ".html")
-
-#: Columns of a terminal, the spaces between those of a table, and the fewest characters
-#: of a token that are shown, with however many heads.
-_WIDTH, _GAP, _LEAST = 80, 2, 4
 
 
 def list_attention(nlp: Language, text: str) -> dict[str, Any]:
@@ -29,12 +21,6 @@ def list_attention(nlp: Language, text: str) -> dict[str, Any]:
         are of the tokens that look, and its columns of those that are looked at.
     """
     attending = find_attending(nlp)
-    if not attending:
-        raise ValueError(
-            "The pipeline should have an encoder that attends, "
-            "spacy-hashembeds.AttBiLSTMEncoder.v1, but has none in its components: "
-            f"{', '.join(nlp.pipe_names) or 'none'}."
-        )
     doc = nlp.make_doc(text)
     if not 1 <= len(doc) <= MAX_TOKENS:
         raise ValueError(
@@ -52,29 +38,16 @@ def list_attention(nlp: Language, text: str) -> dict[str, Any]:
     }
 
 
-def write_attention(data: dict[str, Any], path: str | Path) -> None:
-    """Write attention as JSON, also to an open file, or as a page that needs no other.
-
-    The page has a heat map of each head, as figure 2 of Li, Fu and Ma (2020): a row for
-    each token that looks, a column for each that is looked at, the darker the more.
-    """
-    if choose_suffix(path, SUFFIXES) == ".json":
-        write_json(path, data)
-        return
-    page = render_template("attention.html.jinja", data, __package__ or "")
-    with replacing(path) as temporary:
-        temporary.write_text(page, encoding="utf8")
-
-
 def summarize(data: dict[str, Any]) -> Iterator[Part]:
-    """Say which token each head of each token looks at most."""
+    """Show which token each head of each token looks at most."""
     yield Sentence(
         "The token that each head of a token takes most of, and how much, in percent."
     )
     for component in data["components"]:
         heads = component["heads"]
-        room = (_WIDTH - _GAP * len(heads)) // (len(heads) + 1) - len(" 100")
-        tokens = [shorten(token, max(_LEAST, room)) for token in data["tokens"]]
+        # what is left of 80 columns beside percents and gaps
+        room = max(4, (80 - 2 * len(heads)) // (len(heads) + 1) - len(" 100"))
+        tokens = [_shorten(token, room) for token in data["tokens"]]
         rows = [
             (token, *(_name_most(head[i], tokens) for head in heads))
             for i, token in enumerate(tokens)
@@ -84,7 +57,7 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
         yield Table(title, None, header, rows, aligns="l" * len(header))
 
 
-def shorten(token: str, room: int) -> str:
+def _shorten(token: str, room: int) -> str:
     """Show a token in so many characters, and white space in quotation marks."""
     text = token if token.isprintable() and token.strip() else repr(token)
     return text if len(text) <= room else f"{text[: room - 1]}…"

@@ -18,9 +18,6 @@ WINDOW = 2
 #: What stands before the first token and after the last.
 EDGE = "<edge>"
 
-#: How many words are remembered, since most tokens are of few.
-REMEMBERED = 2**17
-
 
 class Word(NamedTuple):
     """Parts of a word that are looked at, whatever stands beside it."""
@@ -29,7 +26,7 @@ class Word(NamedTuple):
     shape: str
     short_shape: str
     suffix: str
-    own: tuple[str, ...]
+    own: tuple[str, ...]  # features of the token alone
 
 
 def list_features(words: Sequence[str]) -> list[list[str]]:
@@ -41,32 +38,21 @@ def list_features(words: Sequence[str]) -> list[list[str]]:
     ]
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=2**17)
 def describe_word(word: str) -> Word:
     """Describe a word as it is written: its parts, its shape, its kinds of characters.
 
-    Its `own` features are those of the token alone.
+    In shapes X is upper case, x are other letters, d digits.
     """
-    lower, shape = word.lower(), shape_word(word)
+    shape = "".join(
+        ("X" if c.isupper() else "x") if c.isalpha() else "d" if c.isdigit() else c
+        for c in word
+    )
     # each run of alike characters once
     short = re.sub(r"(.)\1+", r"\1", shape)
     own = [f"0:word={word}", f"0:shape={shape}", f"0:short={short}"]
     for n in range(1, min(AFFIXES, len(word)) + 1):
         own += [f"0:prefix{n}={word[:n]}", f"0:suffix{n}={word[-n:]}"]
-    own += [f"0:{flag}" for flag in list_flags(word)]
-    return Word(lower, shape, short, lower[-3:], tuple(own))
-
-
-def shape_word(word: str) -> str:
-    """Give the shape of a word: X for upper case, x for other letters, d for digits."""
-    return "".join(
-        ("X" if c.isupper() else "x") if c.isalpha() else "d" if c.isdigit() else c
-        for c in word
-    )
-
-
-def list_flags(word: str) -> list[str]:
-    """List the kinds of characters that a word is made of."""
     flags = {
         "digits": word.isdigit(),
         "has_digit": any(c.isdigit() for c in word),
@@ -76,7 +62,8 @@ def list_flags(word: str) -> list[str]:
         "punctuation": not any(c.isalnum() for c in word),
         "hyphen": "-" in word,
     }
-    return [flag for flag, is_set in flags.items() if is_set]
+    own += [f"0:{flag}" for flag, is_set in flags.items() if is_set]
+    return Word(word.lower(), shape, short, word.lower()[-3:], tuple(own))
 
 
 def _list_token(window: Sequence[Word]) -> Iterator[str]:

@@ -23,7 +23,7 @@ _FILE, _CFG = "model.crfsuite", "cfg"
 
 
 class CRF:
-    """A CRF trained by CRFsuite: gives the entities of the likeliest BIO tags.
+    """A CRF trained by CRFsuite, which sets the entities of the likeliest BIO tags.
 
     With an `outside_bias` but 0, taken from the log-probability of O as by `token_ner`,
     the tags are those whose probabilities, token by token, have the largest product.
@@ -36,22 +36,19 @@ class CRF:
 
     def __call__(self, doc: Doc) -> Doc:
         """Set the entities of a Doc."""
-        if self._tagger is None:
-            raise ValueError(f"The component '{NAME}' should be trained, but is not.")
-        tags = self._tag(list_features([token.text for token in doc]))
+        features = list_features([token.text for token in doc])
+        if self.outside_bias and features:
+            self._tagger.set(features)
+            labels = self._tagger.labels()
+            marginal, places = self._tagger.marginal, range(len(features))
+            scores = np.array([[marginal(x, i) for x in labels] for i in places])
+            scores = np.log(np.maximum(scores, np.finfo("f").tiny))
+            scores[:, labels.index("O")] -= self.outside_bias
+            tags = decode(scores, labels)
+        else:
+            tags = self._tagger.tag(features)
         doc.ents = biluo_tags_to_spans(doc, iob_to_biluo(tags))
         return doc
-
-    def _tag(self, features: list[list[str]]) -> list[str]:
-        if not (self.outside_bias and features):
-            return self._tagger.tag(features)
-        self._tagger.set(features)
-        labels = self._tagger.labels()
-        marginal, places = self._tagger.marginal, range(len(features))
-        scores = np.array([[marginal(x, i) for x in labels] for i in places])
-        scores = np.log(np.maximum(scores, np.finfo("f").tiny))
-        scores[:, labels.index("O")] -= self.outside_bias
-        return decode(scores, labels)
 
     def load(self, weights: bytes) -> None:
         """Load weights, as CRFsuite writes them to a file."""
@@ -77,7 +74,7 @@ class CRF:
 
 
 def decode(scores: NDArray, labels: Sequence[str]) -> list[str]:
-    """Give the legal sequence of BIO tags that has the largest sum of scores: I follows
+    """Find the legal sequence of BIO tags that has the largest sum of scores: I follows
     B or I of its type. *Shape:* `(n, labels)`, of a token or more.
     """
     is_legal = [
@@ -120,29 +117,15 @@ def make_trainer(docs: Iterable[Doc]) -> Any:
     trainer = import_crfsuite().Trainer(algorithm="lbfgs", verbose=False)
     # or transitions that training has not shown would have no weight against them
     trainer.set("feature.possible_transitions", True)
-    n_docs = 0
     for doc in docs:
-        tags = list_tags(doc)
-        if tags and None not in tags:
+        if len(doc) and all(token.ent_iob_ for token in doc):
+            tags = [f"{t.ent_iob_}-{t.ent_type_}".removesuffix("-") for t in doc]
             trainer.append(list_features([token.text for token in doc]), tags)
-            n_docs += 1
-    if not n_docs:
-        raise ValueError(
-            "The training data should have a Doc or more whose entities are annotated, "
-            "but has none."
-        )
     return trainer
 
 
-def list_tags(doc: Doc) -> list[str | None]:
-    """List the BIO tags of a gold Doc; None where annotation is missing."""
-    return [
-        {"": None, "O": "O"}.get(t.ent_iob_, f"{t.ent_iob_}-{t.ent_type_}") for t in doc
-    ]
-
-
 def train(trainer: Any, path: Path, *, c1: float, c2: float, iterations: int) -> bytes:
-    """Train a CRF, and give its weights.
+    """Train a CRF, and return its weights.
 
     path (Path): The file that CRFsuite writes them to.
     c1, c2 (float): How much weights and their squares cost.

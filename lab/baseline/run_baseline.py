@@ -14,11 +14,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.annotation import copy_words
 from spacy_hashembeds.components.decoding import BIASES, choose_bias
-from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.entities import EntityRun
-from spacy_hashembeds.evaluation.sources import predict_examples
+from spacy_hashembeds.tools.evaluate.entities import EntityRun
+from spacy_hashembeds.tools.evaluate.sources import predict_examples
+from spacy_hashembeds.training.annotation import copy_words
+from spacy_hashembeds.training.docbin import read_docs
 
 from ..trials.run_trial import measure_model, record_trial
 from ..trials.trial import Trial, get_overrides, identify_inputs
@@ -32,9 +32,6 @@ PENALTIES = {"c1": (0.0, 0.05, 0.2), "c2": (0.01, 0.1)}
 #: which it is faster.
 ITERATIONS = 100
 
-#: How often it is timed.
-ROUNDS = 5
-
 #: How many tokens training has to choose, at most: of more, a share of the Docs.
 CHOICE_TOKENS = 65_000
 
@@ -47,8 +44,8 @@ def run_baseline(
     force: bool = False,
     on_output: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], bool, Trial]:
-    """Train, evaluate and record a CRF as a trial, unless that is done; say whether the
-    results are new, and of which trial they are.
+    """Train, evaluate and record a CRF as a trial, unless that is done; return whether
+    the results are new, and of which trial they are.
     """
     overrides = {} if lang is None else {"nlp.lang": lang}
     trial = Trial(dataset=dataset, embedder=NAME, overrides=overrides, root=root)
@@ -84,7 +81,16 @@ def _train_and_measure(
         for split in ("train", "dev", last)
     )
     start = process_time()
-    tried = choose_penalties(select_docs(docs), dev, lang, file, on_output)
+    # every second Doc, every third, … so that there are few enough tokens
+    some = docs[:: ceil(sum(map(len, docs)) / CHOICE_TOKENS) or 1]
+    trainer = make_trainer(some)
+    tried = []
+    for values in product(*PENALTIES.values()):
+        penalties = dict(zip(PENALTIES, values, strict=True))
+        weights = train(trainer, file, **penalties, iterations=ITERATIONS)
+        f1 = measure_f1(make_pipeline(lang, weights), dev)
+        tried.append({**penalties, "ents_f": f1})
+        on_output(f"{describe_penalties(penalties)}: F1 {100 * f1:.1f} on dev")
     best = max(tried, key=lambda one: one["ents_f"])
     penalties = {name: best[name] for name in PENALTIES}
     chosen = process_time()
@@ -99,7 +105,7 @@ def _train_and_measure(
     timings = {
         "train_seconds": trained - chosen,
         "choice_seconds": chosen - start,
-        "words_per_second": measure_speed(nlp, test),
+        "words_per_second": _measure_speed(nlp, test),
     }
     metrics = measure_model(trial, timings)
     metrics["sizes"]["pipeline_parameters"] = crf.count_weights()
@@ -107,13 +113,13 @@ def _train_and_measure(
     return {**metrics, **chosen_too, "tried": tried}
 
 
-def measure_speed(nlp: Language, docs: Sequence[Doc]) -> float:
+def _measure_speed(nlp: Language, docs: Sequence[Doc]) -> float:
     """Time a pipeline on the words of Docs: words a second of the processor's time.
 
     A CRF runs in one thread, so that this is what it does on an idle machine.
     """
     seconds = []
-    for _ in range(ROUNDS):
+    for _ in range(5):
         copies = [copy_words(doc, nlp.vocab) for doc in docs]
         describe_word.cache_clear()  # what an earlier round has seen is no gain
         start = process_time()
@@ -121,30 +127,6 @@ def measure_speed(nlp: Language, docs: Sequence[Doc]) -> float:
             pass
         seconds.append(process_time() - start)
     return sum(map(len, docs)) / median(seconds)
-
-
-def select_docs(docs: Sequence[Doc]) -> Sequence[Doc]:
-    """Select every second Doc, every third, … so that there are few enough tokens."""
-    return docs[:: ceil(sum(map(len, docs)) / CHOICE_TOKENS) or 1]
-
-
-def choose_penalties(
-    docs: Sequence[Doc],
-    dev: Sequence[Doc],
-    lang: str,
-    file: Path,
-    on_output: Callable[[str], None],
-) -> list[dict[str, float]]:
-    """Try all penalties: give F1 on development data, 0 to 1, of each pair."""
-    trainer = make_trainer(docs)
-    tried = []
-    for values in product(*PENALTIES.values()):
-        penalties = dict(zip(PENALTIES, values, strict=True))
-        weights = train(trainer, file, **penalties, iterations=ITERATIONS)
-        f1 = measure_f1(make_pipeline(lang, weights), dev)
-        tried.append({**penalties, "ents_f": f1})
-        on_output(f"{describe_penalties(penalties)}: F1 {100 * f1:.1f} on dev")
-    return tried
 
 
 def choose_balance(nlp: Language, dev: Sequence[Doc]) -> float:

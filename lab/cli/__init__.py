@@ -1,20 +1,6 @@
-"""`python -m lab …`: one module for each command."""
+"""`python -m lab …`: its commands."""
 
-from . import (  # noqa: F401
-    ablation,
-    attention,
-    baseline,
-    collect,
-    compare,
-    floret,
-    importance,
-    misspell,
-    prepare,
-    rawtext,
-    report,
-    sweep,
-    trial,
-)
+from . import corpora, pipelines, trials  # noqa: F401
 from ._app import lab_cli
 
 __all__ = ["lab_cli"]

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from wasabi import msg
 
-from spacy_hashembeds.cli._output import Group, print_json
-
-if TYPE_CHECKING:
-    from spacy_hashembeds.display import Part
+from spacy_hashembeds.files import write_json
+from spacy_hashembeds.tools.cli._output import Group, print_json
+from spacy_hashembeds.tools.display import Part, show
 
 lab_cli = typer.Typer(
     cls=Group,
@@ -21,32 +21,20 @@ lab_cli = typer.Typer(
     rich_markup_mode=None,
 )
 
-MODEL = typer.Argument(..., help="The pipeline: a package name or a folder.")
 
-#: Options of `trial` and `sweep`.
-GPU_ID = typer.Option(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU.")
-FORCE = typer.Option(
-    False,
-    "--force",
-    "-F",
-    help="Replace results of other settings, or that can't be read, and their "
-    "pipelines.",
-)
+def folder_output(what: str) -> Any:
+    """Make the option `--output` of a command that writes a folder."""
+    return typer.Option(..., "--output", "-o", help=what, file_okay=False)
 
 
 def give(
     data: dict[str, Any],
-    summarize: Callable[[dict[str, Any]], Iterable["Part"]],
+    summarize: Callable[[dict[str, Any]], Iterable[Part]],
     *,
     as_json: bool,
     output: Path | None = None,
 ) -> None:
     """Show data, or print it as JSON, and save it where a path is given."""
-    from wasabi import msg
-
-    from spacy_hashembeds.display import show
-    from spacy_hashembeds.files import write_json
-
     if as_json:
         print_json(data)
     else:

@@ -3,7 +3,6 @@
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from random import Random
@@ -13,23 +12,14 @@ from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.tokens._serialize import ALL_ATTRS
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.checks import check_integers
-from spacy_hashembeds.corpora.docbin import read_docs
+from spacy_hashembeds.arguments import check_integers
 from spacy_hashembeds.files import replacing
+from spacy_hashembeds.training.docbin import read_docs
 
 # All that DocBin saves of a token but its word.
 _ATTRS: list[int | str] = [name for name in ALL_ATTRS if name != "ORTH"]
 
 _Item = TypeVar("_Item")
-
-
-@dataclass(frozen=True, kw_only=True)
-class MisspeltCounts:
-    """Numbers written: entities are misspelt but for those without a token to edit."""
-
-    documents: int
-    entities: int
-    misspelt: int
 
 
 def write_misspelt(
@@ -38,8 +28,12 @@ def write_misspelt(
     *,
     seed: int = 0,
     progress: Callable[[Iterable[Doc]], Iterable[Doc]] = lambda docs: docs,
-) -> MisspeltCounts:
-    """Write a misspelt copy of a corpus, whole or not at all: see `misspell`."""
+) -> tuple[int, int, int]:
+    """Write a misspelt copy of a corpus, whole or not at all: see `misspell`.
+
+    RETURNS (tuple[int, int, int]): The numbers of documents, of entities, and of those
+        that were misspelt: all but those without a token to edit.
+    """
     docs = list(progress(read_docs(corpus, Vocab())))
     copies = misspell(docs, seed=seed)
     ents = [ent.text for doc in docs for ent in doc.ents]
@@ -51,11 +45,8 @@ def write_misspelt(
         )
     with replacing(output) as temporary:
         DocBin(docs=copies).to_disk(temporary)
-    return MisspeltCounts(
-        documents=len(docs),
-        entities=len(ents),
-        misspelt=sum(a != b for a, b in zip(ents, written, strict=True)),
-    )
+    misspelt = sum(a != b for a, b in zip(ents, written, strict=True))
+    return len(docs), len(ents), misspelt
 
 
 def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
@@ -64,9 +55,9 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
     A character is left out, put in, taken for another or swapped with the next one
     (Damerau, "A technique for computer detection and correction of spelling errors",
     1964), each as likely as the others where it is possible and gives another word.
-    Which of an entity's tokens it hits goes by their lengths, since any key may slip.
-    Letters that are put in come as often as they do in the corpus, and have the case of
-    the one in whose place, or before which, they stand. Characters are code points.
+    Which of an entity's tokens it hits goes by their lengths. Letters that are put in
+    come as often as they do in the corpus, and have the case of the one in whose place,
+    or before which, they stand. Characters are code points.
 
     Tokens stay: none becomes empty, splits or joins, and none with white space in it is
     touched. So does all else that `DocBin` saves, but for NORM of the misspelt words
@@ -77,42 +68,23 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
     """
     check_integers(0, 2**64 - 1, seed=seed)
     docs = list(docs)
-    letters = _Letters(docs)
-    return [
-        _rewrite(doc, _misspell_entities(doc, letters, f"{seed} {number}"))
-        for number, doc in enumerate(docs)
-    ]
-
-
-class _Letters:
-    """The letters of a corpus, in lower case, with how often each stands there."""
-
-    def __init__(self, docs: Iterable[Doc]) -> None:
-        counts = Counter(c for doc in docs for c in doc.text.lower() if c.isalpha())
-        self._letters = sorted(counts)
-        self._ends = list(accumulate(counts[letter] for letter in self._letters))
-
-    def draw(self, random: Random) -> str:
-        if not self._letters:
-            raise ValueError(
-                "'docs' should hold letters to misspell entities with, but there is "
-                "none. Give a corpus of text."
-            )
-        return self._letters[bisect(self._ends, random.random() * self._ends[-1])]
-
-
-def _misspell_entities(doc: Doc, letters: _Letters, seed: str) -> dict[int, str]:
-    """Misspell a token of each entity: give new words by the tokens' places."""
-    words = {}
-    for ent in doc.ents:
-        # a stream of its own, so that what comes before an entity does not matter
-        random = Random(f"{seed} {ent.start}")
-        editable = (t for t in ent if not any(map(str.isspace, t.text)))
-        tokens = [token for token in editable for _ in token.text]
-        if tokens:
-            token = _draw(tokens, random)
-            words[token.i] = _edit(token.text, letters.draw(random), random)
-    return words
+    counts = Counter(c for doc in docs for c in doc.text.lower() if c.isalpha())
+    letters = sorted(counts)
+    ends = list(accumulate(counts[letter] for letter in letters))
+    copies = []
+    for number, doc in enumerate(docs):
+        words = {}
+        for ent in doc.ents:
+            # a stream of its own, so that what comes before an entity does not matter
+            random = Random(f"{seed} {number} {ent.start}")
+            editable = (t for t in ent if not any(map(str.isspace, t.text)))
+            tokens = [token for token in editable for _ in token.text]
+            if tokens and letters:
+                token = _draw(tokens, random)
+                letter = letters[bisect(ends, random.random() * ends[-1])]
+                words[token.i] = _edit(token.text, letter, random)
+        copies.append(_rewrite(doc, words))
+    return copies
 
 
 def _draw(items: Sequence[_Item], random: Random) -> _Item:
@@ -150,12 +122,11 @@ def _match_case(letter: str, neighbour: str) -> str:
 
 def _rewrite(doc: Doc, words: Mapping[int, str]) -> Doc:
     """Copy a doc with other words for some of its tokens."""
+    spaces = [bool(token.whitespace_) for token in doc]
     copy = Doc(
         doc.vocab,
         words=[words.get(token.i, token.text) for token in doc],
-        spaces=None
-        if doc.has_unknown_spaces
-        else [bool(token.whitespace_) for token in doc],
+        spaces=None if doc.has_unknown_spaces else spaces,
     )
     values: Any = doc.to_array(_ATTRS)
     # Without a norm of its own, a token has that of its word, in any vocab.
@@ -167,7 +138,6 @@ def _rewrite(doc: Doc, words: Mapping[int, str]) -> Doc:
             Span(copy, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id)
             for s in group
         ]
-        copy.spans[key] = SpanGroup(
-            copy, name=group.name, attrs=dict(group.attrs), spans=spans
-        )
+        attrs = dict(group.attrs)
+        copy.spans[key] = SpanGroup(copy, name=group.name, attrs=attrs, spans=spans)
     return copy

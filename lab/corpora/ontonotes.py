@@ -1,13 +1,13 @@
 """OntoNotes 5 in the format of CoNLL-2012, whose entities stand in brackets."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from spacy_hashembeds.corpora.columns import Document, Sentence
-from spacy_hashembeds.corpora.lines import fail, read_lines
 from spacy_hashembeds.files import quote
+from spacy_hashembeds.tools.prepare.columns import Document, Sentence
+from spacy_hashembeds.training.lines import fail, read_lines
 
 # A name is "(GPE)" in one row, or "(GPE*", then any "*", then "*)".
 _BRACKETS = re.compile(r"(?:\((?P<label>[^()*]+))?(?:\*|\*?(?P<close>\)))")
@@ -52,16 +52,21 @@ def _read_parts(path: Path) -> Iterator[list[tuple[int, str]]]:
         fail(path, number, "the file ends within a document: it may be truncated")
 
 
-def _parse_names(path: Path, rows: Iterator[tuple[int, str]]) -> Sentence:
+def _parse_names(path: Path, rows: Iterable[tuple[int, str]]) -> Sentence:
     sentence = Sentence([], [])
-    label: str | None = None
+    label: str | None = None  # of the entity that is open
     number = 0
     for number, line in rows:
         columns = line.split()
         if len(columns) <= _NAME:
             got = len(columns)
             fail(path, number, f"expected more than {_NAME} columns, got {got}")
-        opens, closes = _parse_brackets(path, number, columns[_NAME], label)
+        parsed = _BRACKETS.fullmatch(columns[_NAME])
+        opens, closes = (parsed["label"], parsed["close"]) if parsed else (None, None)
+        if not parsed or (opens and label) or (closes and not (opens or label)):
+            expected = f"'*', '(LABEL*', '(LABEL)' or '*)' in column {_NAME}"
+            got_name = f"opened and closed in turn, got {quote(columns[_NAME])}"
+            fail(path, number, f"expected {expected}, {got_name}")
         label = opens or label
         sentence.words.append(columns[_WORD])
         sentence.tags.append(f"{'B' if opens else 'I'}-{label}" if label else "O")
@@ -70,19 +75,3 @@ def _parse_names(path: Path, rows: Iterator[tuple[int, str]]) -> Sentence:
         opened = quote(f"({label}*")
         fail(path, number, f"the sentence ends within an entity, {opened}")
     return sentence
-
-
-def _parse_brackets(
-    path: Path, number: int, name: str, label: str | None
-) -> tuple[str | None, bool]:
-    # label is that of the entity which is open.
-    parsed = _BRACKETS.fullmatch(name)
-    opens = parsed["label"] if parsed else None
-    closes = bool(parsed and parsed["close"])
-    nested = opens and label
-    stray = closes and not opens and not label
-    if not parsed or nested or stray:
-        expected = f"'*', '(LABEL*', '(LABEL)' or '*)' in column {_NAME}"
-        got = f"opened and closed in turn, got {quote(name)}"
-        fail(path, number, f"expected {expected}, {got}")
-    return opens, closes

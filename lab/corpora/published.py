@@ -5,12 +5,13 @@ the number of the class first, then one to three texts.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from spacy_hashembeds.corpora.labelled import LabelledText
-from spacy_hashembeds.corpora.lines import check_length, fail, read_lines, read_rows
 from spacy_hashembeds.files import quote
+from spacy_hashembeds.tools.prepare.labelled import LabelledText
+from spacy_hashembeds.tools.prepare.rows import read_rows
+from spacy_hashembeds.training.lines import check_length, fail, read_lines
 
 #: Names the classes, a line each, in a file beside those of the rows.
 CLASSES = "classes.txt"
@@ -26,11 +27,10 @@ def _unescape_ag_news(text: str) -> str:
     return text.replace(r"\$", "$").replace("\\", "\n")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Published:
+class Published(NamedTuple):
     """Layout of a corpus as it was published."""
 
-    fields: tuple[str, ...]  # what the columns after the class hold
+    n_texts: int  # columns after the class
     n_classes: int
     labels: tuple[str, ...] = ()  # in order; empty if `classes.txt` has them
     unescape: Callable[[str], str] = _unescape  # undoes it in a field
@@ -41,19 +41,13 @@ _STARS = ("1", "2", "3", "4", "5")
 
 #: By the names of the corpora here.
 PUBLISHED = {
-    "ag_news": Published(
-        fields=("title", "description"), n_classes=4, unescape=_unescape_ag_news
-    ),
-    "dbpedia": Published(fields=("title", "abstract"), n_classes=14),
-    "yelp_polarity": Published(fields=("text",), n_classes=2, labels=_POLARITY),
-    "yelp_full": Published(fields=("text",), n_classes=5, labels=_STARS),
-    "yahoo_answers": Published(
-        fields=("question title", "question content", "best answer"), n_classes=10
-    ),
-    "amazon_full": Published(fields=("title", "text"), n_classes=5, labels=_STARS),
-    "amazon_polarity": Published(
-        fields=("title", "text"), n_classes=2, labels=_POLARITY
-    ),
+    "ag_news": Published(2, 4, unescape=_unescape_ag_news),
+    "dbpedia": Published(2, 14),
+    "yelp_polarity": Published(1, 2, _POLARITY),
+    "yelp_full": Published(1, 5, _STARS),
+    "yahoo_answers": Published(3, 10),
+    "amazon_full": Published(2, 5, _STARS),
+    "amazon_polarity": Published(2, 2, _POLARITY),
 }
 
 
@@ -63,40 +57,28 @@ def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
     Texts of a row are joined by blanks. Rows without any text are passed over, as
     `spacy.Corpus.v1` passes over docs without tokens.
     """
-    labels = layout.labels or read_classes(path.with_name(CLASSES), layout.n_classes)
-    width = 1 + len(layout.fields)
+    labels = layout.labels or _read_classes(path.with_name(CLASSES), layout.n_classes)
+    numbers = [str(i + 1) for i in range(len(labels))]
+    width = 1 + layout.n_texts
     for line, row in read_rows(path):
         if len(row) != width:
-            columns = f"{width} columns, class, {', '.join(layout.fields)}"
-            fail(path, line, f"expected {columns}, got {len(row)}: {quote(row)}")
-        label = labels[_parse_class(path, line, row[0], len(labels)) - 1]
+            fail(path, line, f"expected {width} columns, got {len(row)}: {quote(row)}")
+        if row[0] not in numbers:
+            expected = f"the number of a class, from 1 to {len(labels)}, in column 1"
+            fail(path, line, f"expected {expected}, got {quote(row[0])}")
+        label = labels[numbers.index(row[0])]
         text = " ".join(filter(None, map(layout.unescape, row[1:])))
         check_length(path, line, text)
         if text:
             yield LabelledText(text, {name: float(name == label) for name in labels})
 
 
-def read_classes(path: Path, n_classes: int) -> tuple[str, ...]:
-    """Read the names of classes, one a line."""
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no '{path}', which names the classes. It was published with the "
-            "rows: put it beside them."
-        )
-    labels = tuple(
-        line.strip() for _, line in read_lines(path, "utf-8") if line.strip()
-    )
+def _read_classes(path: Path, n_classes: int) -> tuple[str, ...]:
+    lines = (line.strip() for _, line in read_lines(path, "utf-8"))
+    labels = tuple(filter(None, lines))
     if len(labels) != n_classes or len(set(labels)) < n_classes:
         raise ValueError(
             f"{path}: expected the names of {n_classes} classes, one a line, got "
             f"{len(labels)}: {quote(list(labels))}."
         )
     return labels
-
-
-def _parse_class(path: Path, line: int, text: str, n_classes: int) -> int:
-    is_number = text.isascii() and text.isdigit() and len(text) < 4
-    if not is_number or not 1 <= int(text) <= n_classes:
-        expected = f"the number of a class, from 1 to {n_classes}, in the first column"
-        fail(path, line, f"expected {expected}, got {quote(text)}")
-    return int(text)

@@ -1,7 +1,7 @@
 """The tables of importance weights in a pipeline, and what their keys are made of."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from numpy.typing import NDArray
@@ -9,14 +9,12 @@ from spacy.attrs import IDS
 from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Token
-from spacy.util import walk_dict
 from thinc.api import Model
 from thinc.types import Ragged
 
-from spacy_hashembeds.architectures.classifiers.dictionary import extract_words
-from spacy_hashembeds.inputs import check_attributes
-from spacy_hashembeds.kernels.ngrams import hash_ngrams
-from spacy_hashembeds.layers.weightedhashembed import WeightedColumn
+from spacy_hashembeds.arguments import check_attributes
+from spacy_hashembeds.papers.hash_embeddings.ngrams import extract_words, hash_ngrams
+from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedColumn
 
 #: Attributes whose values are hashes of text; those of others are numbers.
 _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
@@ -28,16 +26,16 @@ class Attribute:
 
     attr: str
     ngram_size: int = 1  # how many words a key stands for at most
-    has_unknown: bool = True  # whether keys that a dictionary lacks share weights
+    has_unknown: bool = True  # True if keys that a dictionary lacks share weights
 
     def read(self, doc: Doc) -> NDArray:
         """Read the value of each token, as the model does. *Shape:* `(n,)`, uint64."""
         return doc.to_array([IDS[self.attr]]).reshape(-1)
 
     def spell(self, doc: Doc) -> list[str]:
-        """Give the text of each value."""
-        names = (name_value(self.attr, v, doc.vocab.strings) for v in self.read(doc))
-        return ["" if name is None else name for name in names]
+        """Spell the text of each value."""
+        strings = doc.vocab.strings
+        return [name_value(self.attr, v, strings) or "" for v in self.read(doc)]
 
 
 @dataclass(frozen=True)
@@ -85,28 +83,12 @@ class ImportanceTable:
 
     @property
     def has_dictionary(self) -> bool:
-        """Tell whether a dictionary of symbols says which weights a key has."""
+        """True if a dictionary of symbols says which weights a key has."""
         return "symbol_taker" in self.layer.attrs
 
 
-class KeyCounter:
-    """Counts the keys of Docs. Memory grows with distinct keys only."""
-
-    def __init__(self, reader: KeyReader) -> None:
-        self._reader = reader
-        self.counts: Counter[int] = Counter()
-        self.names: dict[int, str] = {}
-
-    def add(self, doc: Doc) -> None:
-        """Count the keys of a Doc, and note what they stand for."""
-        keys = self._reader.read(doc).tolist()
-        self.counts.update(keys)
-        if not self.names.keys() >= set(keys):
-            self.names.update(zip(keys, self._reader.spell(doc), strict=True))
-
-
 def name_value(attr: str, value: int, strings: StringStore) -> str | None:
-    """Give the text of an attribute's value, or None if nobody knows it."""
+    """Return the text of an attribute's value, or None if nobody knows it."""
     if attr not in _TEXTS:
         return str(value)
     try:
@@ -139,7 +121,7 @@ def choose_tables(nlp: Language, attr: str | None) -> list[ImportanceTable]:
     if not tables:
         raise ValueError(
             "The pipeline should have an embedding with importance weights, but has "
-            f"{_name_models(nlp)}. Train one with `@architectures = "
+            "none. Train one with `@architectures = "
             '"spacy-hashembeds.MultiWeightedHashEmbed.v1"`, or a text classifier with '
             '"spacy-hashembeds.HashNgramTextCat.v1".'
         )
@@ -160,25 +142,14 @@ def choose_tables(nlp: Language, attr: str | None) -> list[ImportanceTable]:
     return chosen
 
 
-def _name_models(nlp: Language) -> str:
-    """Name the embeddings that a pipeline has, or else its models."""
-    named = [
-        (value, "embed" in keys)
-        for keys, value in walk_dict(nlp.config["components"])
-        if keys[-1] == "@architectures"
-    ]
-    embeddings = [name for name, is_embedding in named if is_embedding]
-    names = embeddings or [name for name, _ in named]
-    return ", ".join(dict.fromkeys(names)) or "no model"
-
-
 def _find(model: Model) -> Iterator[tuple[KeyReader, Model]]:
     """Find the layers with weights that stand behind a layer that reads keys."""
     for chain in model.walk():
         for extractor in chain.layers:
-            find = _FINDERS.get(extractor.name)
-            if find is not None:
-                yield from find(extractor, chain)
+            if extractor.name == "extract_features":
+                yield from _find_attributes(extractor, chain)
+            elif extractor.name == "extract_words":
+                yield from _find_ngrams(extractor, chain)
 
 
 def _find_attributes(
@@ -205,11 +176,3 @@ def _find_ngrams(extractor: Model, chain: Model) -> Iterator[tuple[KeyReader, Mo
 
 def _find_layers(model: Model) -> list[Model]:
     return [node for node in model.walk() if node.name == "weightedhashembed"]
-
-
-#: By the name of the layer that reads keys: what finds the layers with weights behind
-#: it, and says what their keys stand for.
-_FINDERS: dict[str, Callable[[Model, Model], Iterator[tuple[KeyReader, Model]]]] = {
-    "extract_features": _find_attributes,
-    "extract_words": _find_ngrams,
-}

@@ -1,4 +1,4 @@
-"""Measure how trained pipelines are calibrated and balanced; fill the table in ner.md.
+"""Measure how trained pipelines are calibrated and balanced, for the table in ner.md.
 
     python -m lab.pages.calibration FOLDER
 
@@ -6,11 +6,10 @@ FOLDER is where trials or sweeps were run, with their `corpus`, `metrics` and
 `training`. Each recommended pipeline that is done is measured on development data,
 where each fifth of the documents is scored by what was fitted to the others, divided at
 random twenty times; and on test data, by what was fitted to all of it. Both are written
-to calibration.json, in place of those of the same corpus, variant and seed. Without
-FOLDER the table alone is filled.
+to calibration.json, in place of those of the same corpus, variant and seed.
 """
 
-import argparse
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
@@ -22,18 +21,24 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_hashembeds.calibration import judge_entities
-from spacy_hashembeds.components.decoding import BIASES, choose_bias
-from spacy_hashembeds.components.platt import calibrate, fit_calibration
+from spacy_hashembeds.components.decoding import BIASES, calibrate, choose_bias
 from spacy_hashembeds.components.token_ner import TokenNER
-from spacy_hashembeds.evaluation.reliability import measure_calibration
 from spacy_hashembeds.loading import load_trained
+from spacy_hashembeds.tools.evaluate.reliability import measure_calibration
+from spacy_hashembeds.training.calibration import fit_calibration, judge_entities
 
-from .markdown import to_markdown
-from .misspellings import find_models, name_trial, read_splits, record
-from .results import CORPORA, fill_all
+from .page import (
+    DOCS,
+    fill_all,
+    find_models,
+    name_trial,
+    read_splits,
+    record,
+    to_markdown,
+)
+from .results import CORPORA
 
-PAGE = Path(__file__).parents[2] / "docs" / "ner.md"
+PAGE = DOCS / "ner.md"
 CALIBRATION = Path(__file__).with_suffix(".json")
 
 #: The recommended pipeline, of the grid `joined`.
@@ -61,10 +66,11 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
                 *(_judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)), strict=True
             )
             of_test, test_counts = _judge(nlp, test)
+            after = calibrate(np.log(of_test[0]), fit_calibration(*join(parts)))
             yield {
                 **name_trial(model),
                 "dev": cross_validate(parts),
-                "test": transfer(join(parts), of_test),
+                "test": _compare(of_test, [after] * N_DIVISIONS),
                 "balance": balance(np.stack(counts), test_counts),
             }
 
@@ -82,7 +88,7 @@ def _judge(nlp: Language, golds: Sequence[Doc]) -> tuple[Judged, NDArray]:
 
 
 def balance(parts: NDArray, of_test: NDArray) -> dict[str, Any]:
-    """Give the bias that counts of parts choose, and F1 before and after: on average
+    """Find the bias that counts of parts choose, and F1 before and after: on average
     over parts by what others choose, and on test data. *Shapes:* `(p, b, 3)`, `(b, 3)`.
     """
     afters = []
@@ -134,31 +140,22 @@ def cross_validate(parts: Sequence[Judged]) -> dict[str, Any]:
         afters.append(
             np.concatenate([calibrate(np.log(p[0]), fitted[k]) for p, k in each])
         )
-    return compare_scores(join(parts), afters)
+    return _compare(join(parts), afters)
 
 
-def transfer(fitted: Judged, judged: Judged) -> dict[str, Any]:
-    """Calibrate scores by what is fitted to others."""
-    after = calibrate(np.log(judged[0]), fit_calibration(*fitted))
-    return compare_scores(judged, [after] * N_DIVISIONS)
-
-
-def compare_scores(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
-    """Give calibration errors before and, on average, after; and that of scores which
-    say exactly how often entities are right (`chance`).
+def _compare(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
+    """Measure calibration errors before and, on average, after; and that of scores
+    which say exactly how often entities are right (`chance`).
     """
     before, is_right = judged
     rng = np.random.default_rng(0)
+    drawn = [(a, rng.random(len(a)) < a) for a in afters for _ in range(N_DRAWS)]
     return {
         "entities": len(before),
         "precision": float(is_right.mean()),
         "before": _measure_error(before, is_right),
-        "after": fmean(_measure_error(a, is_right) for a in afters),
-        "chance": fmean(
-            _measure_error(after, rng.random(len(after)) < after)
-            for after in afters
-            for _ in range(N_DRAWS)
-        ),
+        "after": fmean(_measure_error(after, is_right) for after in afters),
+        "chance": fmean(_measure_error(*pair) for pair in drawn),
     }
 
 
@@ -175,19 +172,15 @@ def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
             dev, test = ([row[key] for row in of_corpus] for key in ("dev", "test"))
             cells = [f"{fmean(part['entities'] for part in dev):,.0f}"]
             for parts in (dev, test):
-                errors = (_mean(parts, key) for key in ("before", "after"))
-                cells += [" → ".join(errors), _mean(parts, "chance")]
+                before, after, chance = (
+                    f"{100 * fmean(part[key] for part in parts):.1f}"
+                    for key in ("before", "after", "chance")
+                )
+                cells += [f"{before} → {after}", chance]
             table.append([corpus, str(len(of_corpus)), *cells])
     return to_markdown(table)
 
 
-def _mean(parts: Sequence[Mapping[str, Any]], key: str) -> str:
-    return f"{100 * fmean(part[key] for part in parts):.1f}"
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?")
-    folder = parser.parse_args().folder
-    rows = record(measure(folder) if folder else (), CALIBRATION)
+    rows = record(measure(Path(sys.argv[1])), CALIBRATION)
     fill_all({PAGE: {"calibration": make_table(rows)}})

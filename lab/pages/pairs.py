@@ -4,83 +4,31 @@
 
 Tested twice is what trials in results/ have kept of each document of the test set, for
 all seeds that both have; the CRF, which has none, stands beside each seed of the other.
-Over documents, signs are drawn for the sums of these seeds (see `compare_scores`):
+Over documents, the sums of these seeds are swapped (see `compare_scores`):
 would other documents say so, of these very pipelines? Over seeds, Welch's test is of
-the F1 of each: would other seeds, of these documents? What comes out is written to
-pairs.json.
+the F1 of each: would other seeds, of these documents? The pairs are those of
+results.json, and what comes out is written to pairs.json.
 """
 
 import sys
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import ttest_ind
 
 from lab.baseline.recognizer import NAME as CRF
-from lab.papers.multi_hash_embeddings import FEWER, HASH, LOOKUP
 from lab.trials.results import Groups, Result, TrialKey, read_results
 from lab.trials.scores import COUNTS, unpack_counts
-from spacy_hashembeds.evaluation.bootstrap import Draws, compare_scores
-from spacy_hashembeds.evaluation.counts import score_counts
-from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.tools.evaluate.bootstrap import Draws, compare_scores
+from spacy_hashembeds.training.scorer import KINDS, score_counts
 
-from .markdown import save
-
-FOLDER = Path(__file__).parents[1] / "results"
-PAIRS = Path(__file__).with_name("pairs.json")
-
-RECOMMENDED, TOKEN_NER = "subword_token_ner", "multi_embed_token_ner"
-PRETRAINED = "pretrain_recommended"
-INIT_CONFIG = "init_config"
-WEIGHTED, HYBRID = "multi_weighted_hash_embed", "multi_hybrid_embed"
-
-#: What is compared, as embedder and variant: of the grids `noise` and `ladder`, and of
-#: `budgets` at each size.
-COMPARED = (
-    ((LOOKUP, "steps2400"), (HASH, "steps2400")),
-    ((LOOKUP, "steps2400_averaged"), (LOOKUP, "steps2400")),
-    ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400")),
-    ((LOOKUP, "steps2400_averaged"), (HASH, "steps2400_averaged")),
-    ((TOKEN_NER, "steps2400_averaged"), (LOOKUP, "steps2400_averaged")),
-    ((RECOMMENDED, "joined"), (HASH, "steps2400")),
-    ((RECOMMENDED, "joined"), (HASH, "steps2400_averaged")),
-    ((RECOMMENDED, "joined"), (HASH, "joined_averaged")),
-    ((RECOMMENDED, "joined"), (CRF, "default")),
-    ((RECOMMENDED, "joined_steps4800"), (RECOMMENDED, "joined")),
-    ((RECOMMENDED, "joined_steps4800"), (CRF, "default")),
-    ((RECOMMENDED, "joined_balanced"), (CRF, "default")),
-    ((RECOMMENDED, "joined_balanced_dropout03"), (CRF, "default")),
-    ((TOKEN_NER, "dropout03"), (TOKEN_NER, "steps2400_averaged")),
-    ((HASH, "dropout03"), (HASH, "steps2400")),
-    ((PRETRAINED, "pretrained2400"), (TOKEN_NER, "depth4")),
-    ((PRETRAINED, "pretrained2400_dropout03"), (PRETRAINED, "pretrained2400")),
-    ((PRETRAINED, "pretrained2400"), (HASH, "steps2400")),
-    ((f"{INIT_CONFIG}_recommended", "dropout01"), (INIT_CONFIG, "default")),
-    *(
-        ((first, f"{budget}{suffix}"), (second, budget))
-        for budget in ("equal", "tenth")
-        for first, suffix, second in (
-            (LOOKUP, "", FEWER),
-            (HYBRID, "", FEWER),
-            (WEIGHTED, "", FEWER),
-            (WEIGHTED, "_hashed", FEWER),
-            (LOOKUP, "", HYBRID),
-        )
-    ),
-)
-DATASETS = ("wnut17", "anem", "conll2002_es", "conll2002_nl", "archaeology")
-SAMPLES = 5000
+from .page import RESULTS, save
+from .results import CORPORA, PAIRS, PLAN
 
 #: With fewer, seeds have next to nothing to test.
 FEWEST_SEEDS = 3
-
-#: The p-values of a test: over documents, and over seeds.
-P_VALUES = ("p_value", "seeds_p_value")
-
-Variant = tuple[str, str]
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
@@ -89,32 +37,43 @@ def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
     A comparison is None without entities of a kind, and of "unseen" ones if all are.
     """
     compared = (
-        _compare(groups, dataset, *variants)
-        for dataset in DATASETS
-        for variants in COMPARED
+        _compare(groups, dataset, *pair)
+        for dataset in CORPORA
+        for pair in PLAN["pairs"]
     )
     pairs = [pair for pair in compared if pair is not None]
-    _adjust(pairs)
+    tests = [test for pair in pairs for test in pair["differences"].values() if test]
+    for name in ("p_value", "seeds_p_value"):
+        adjusted = adjust_p_values([test[name] for test in tests])
+        for test, p_value in zip(tests, adjusted, strict=True):
+            test[f"adjusted_{name}"] = p_value
     return pairs
 
 
 def _compare(
-    groups: Groups, dataset: str, first: Variant, second: Variant
+    groups: Groups, dataset: str, first: str, second: str
 ) -> dict[str, Any] | None:
     """Compare two variants on the seeds of which both have counts, if enough."""
+    variants = first.split("/"), second.split("/")
     ours, theirs = (
-        read_counts(groups.get(TrialKey(dataset, *variant), []))
-        for variant in (first, second)
+        _read_counts(groups.get(TrialKey(dataset, *variant), []))
+        for variant in variants
     )
-    if second[0] == CRF:
+    if variants[1][0] == CRF:
         theirs = {seed: of for of in theirs.values() for seed in ours}
     seeds = sorted(ours.keys() & theirs.keys())
     if len(seeds) < FEWEST_SEEDS:
         return None
     both = [np.stack([of[seed] for seed in seeds]) for of in (ours, theirs)]
-    over_seeds = _test_seeds(*both)
+    # by Welch's test: deviations differ, and two architectures with the same seed have
+    # nothing in common
+    f1s = [score_counts(of.sum(axis=1))[..., 2] for of in both]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of seeds that are all equal
+        p_values = ttest_ind(*f1s, equal_var=False).pvalue
+    over_seeds = np.nan_to_num(p_values, nan=1.0).tolist()
     # each document's counts, of all seeds together
-    draws = Draws(samples=SAMPLES, seed=0)
+    draws = Draws(samples=5000, seed=0)
     scores = compare_scores(both[0].sum(axis=0), both[1].sum(axis=0), draws)
     differences = {
         kind: each
@@ -129,27 +88,14 @@ def _compare(
         differences["unseen"] = None
     return {
         "dataset": dataset,
-        "first": list(first),
-        "second": list(second),
+        "first": variants[0],
+        "second": variants[1],
         "seeds": seeds,
         "differences": differences,
     }
 
 
-def _test_seeds(ours: np.ndarray, theirs: np.ndarray) -> list[float]:
-    """Give p of the mean F1 over seeds for each thing, 1 where there is no entity.
-
-    *Shape:* `(n_seeds, n_documents, n_things, 3)`. By Welch's test: deviations differ,
-    and two architectures with the same seed have nothing in common.
-    """
-    f1s = [score_counts(of.sum(axis=1))[..., 2] for of in (ours, theirs)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of seeds that are all equal
-        p_values = ttest_ind(*f1s, equal_var=False).pvalue
-    return np.nan_to_num(p_values, nan=1.0).tolist()
-
-
-def read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
+def _read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
     """Read what documents of the test set count, by seed, where trials have kept it."""
     scores = {r.seed: r.recorded["scores"]["test"] for r in results}
     return {
@@ -157,15 +103,6 @@ def read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
         for seed, of_test in scores.items()
         if COUNTS in of_test
     }
-
-
-def _adjust(pairs: Sequence[dict[str, Any]]) -> None:
-    """Put beside each p-value what it is among so many of its kind."""
-    tests = [test for pair in pairs for test in pair["differences"].values() if test]
-    for name in P_VALUES:
-        adjusted = adjust_p_values([test[name] for test in tests])
-        for test, p_value in zip(tests, adjusted, strict=True):
-            test[f"adjusted_{name}"] = p_value
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
@@ -183,6 +120,6 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
 
 
 if __name__ == "__main__":
-    pairs = compare_pairs(read_results(FOLDER))
+    pairs = compare_pairs(read_results(RESULTS))
     save(pairs, PAIRS)
     sys.stdout.write(f"Saved {len(pairs)} comparisons to {PAIRS}\n")

@@ -6,24 +6,19 @@ NER" (2020).
 """
 
 import sys
-from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import spacy
-from spacy.language import Language
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
-from spacy_hashembeds.components.tags import encode_tags, number_tags
+from spacy_hashembeds.components.decoding import number_tags
 
-from .markdown import to_markdown
+from .page import to_markdown
 
-Table = list[list[str]]
 Text = tuple[str, str | None]  # words, and the entity
-
-LABEL = "WORK_OF_ART"
 
 #: What is tagged is the whole phrase, or its word in the middle.
 PHRASES: dict[str, tuple[Text, ...]] = {
@@ -36,13 +31,22 @@ PHRASES: dict[str, tuple[Text, ...]] = {
     "middle": (("a m c", "m"), ("b m d", "m"), ("a m d", None), ("b m c", None)),
 }
 
-#: Encoders by their names in the tables.
+WIDTH = 40
+
+#: Encoders by their names in the table.
 ENCODERS: dict[str, dict[str, Any]] = {
-    "BiLSTM (baseline)": {"@architectures": "spacy-hashembeds.BiLSTMEncoder.v1"},
-    "Cross-BiLSTM": {"@architectures": "spacy-hashembeds.CrossBiLSTMEncoder.v1"},
+    "BiLSTM (baseline)": {
+        "@architectures": "spacy-hashembeds.BiLSTMEncoder.v1",
+        "dropout": 0.0,
+    },
+    "Cross-BiLSTM": {
+        "@architectures": "spacy-hashembeds.CrossBiLSTMEncoder.v1",
+        "dropout": 0.0,
+    },
     "Att-BiLSTM": {
         "@architectures": "spacy-hashembeds.AttBiLSTMEncoder.v1",
-        "width": 80,  # half of it is the LSTMs', and half attention's
+        "width": 2 * WIDTH,  # half of it is the LSTMs', and half attention's
+        "dropout": 0.0,
     },
     "spaCy's windows": {
         "@architectures": "spacy.MaxoutWindowEncoder.v2",
@@ -52,18 +56,17 @@ ENCODERS: dict[str, dict[str, Any]] = {
     },
 }
 
-WIDTH = 40
 UPDATES = 400
-LEARN_RATE = 0.03
-
-SEEDS = range(5)
 
 
-def make_pipeline(encoder: Mapping[str, Any], texts: Sequence[Text], seed: int) -> Any:
-    """Make a pipeline with `token_ner`, its examples, and what to train it with."""
+def learn_phrases(
+    encoder: Mapping[str, Any], texts: Sequence[Text], seed: int
+) -> dict[str, int]:
+    """Train on four phrases, and count those whose middle is right at the end, and
+    those that are right as they are decoded.
+    """
     fix_random_seed(seed)
     nlp = spacy.blank("xx")
-    is_ours = str(encoder["@architectures"]).startswith("spacy-hashembeds")
     embed = {
         "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
         "width": WIDTH,
@@ -74,70 +77,48 @@ def make_pipeline(encoder: Mapping[str, Any], texts: Sequence[Text], seed: int) 
     tok2vec = {
         "@architectures": "spacy.Tok2Vec.v2",
         "embed": embed,
-        "encode": {"width": WIDTH, **encoder, **({"dropout": 0.0} if is_ours else {})},
+        "encode": {"width": WIDTH, **encoder},
     }
     model = {"@architectures": "spacy-hashembeds.TokenClassifier.v1"}
-    nlp.add_pipe("token_ner", config={"model": {**model, "tok2vec": tok2vec}})
-    examples = [make_example(nlp, *text) for text in texts]
-    return nlp, examples, nlp.initialize(lambda: examples)
-
-
-def make_example(nlp: Language, text: str, entity: str | None) -> Example:
-    """Make an example of a text in which one stretch of words is an entity, or none."""
-    doc = nlp.make_doc(text)
-    start = f" {text} ".index(f" {entity} ") if entity else 0
-    spans = [(start, start + len(entity), LABEL)] if entity else []
-    return Example.from_dict(doc, {"entities": spans})
-
-
-def count_right(nlp: Language, examples: Sequence[Example]) -> dict[str, int]:
-    """Count phrases whose middle is right, and that are right as they are decoded."""
-    component: Any = nlp.get_pipe("token_ner")
-    probs = component.model.predict([nlp.make_doc(e.text) for e in examples])
-    numbers = number_tags(component.labels)
-    tags = [encode_tags(example.get_aligned_ner(), numbers) for example in examples]
-    middles = [int(np.argmax(of_phrase[1])) for of_phrase in probs]
-    counts = {"middle": sum(m == t[1] for m, t in zip(middles, tags, strict=True))}
-    docs = nlp.pipe(example.text for example in examples)
-    found = [list(map(str, doc.ents)) for doc in docs]
-    truth = [list(map(str, example.reference.ents)) for example in examples]
-    counts["phrases"] = sum(a == b for a, b in zip(found, truth, strict=True))
-    return counts
-
-
-def learn_phrases(
-    encoder: Mapping[str, Any], texts: Sequence[Text], seed: int
-) -> dict[str, int]:
-    """Train on four phrases, and give how many are right at the end."""
-    nlp, examples, optimizer = make_pipeline(encoder, texts, seed)
-    optimizer.learn_rate = LEARN_RATE
+    config = {"model": {**model, "tok2vec": tok2vec}}
+    component: Any = nlp.add_pipe("token_ner", config=config)
+    examples = []
+    for text, entity in texts:
+        start = f" {text} ".index(f" {entity} ") if entity else 0
+        spans = [(start, start + len(entity), "WORK_OF_ART")] if entity else []
+        examples.append(Example.from_dict(nlp.make_doc(text), {"entities": spans}))
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.03
     for _ in range(UPDATES):
         nlp.update(examples, sgd=optimizer)
-    return count_right(nlp, examples)
+    probs = component.model.predict([nlp.make_doc(e.text) for e in examples])
+    numbers = number_tags(component.labels)
+    middles = [numbers[example.get_aligned_ner()[1]] for example in examples]
+    found = [int(np.argmax(of_phrase[1])) for of_phrase in probs]
+    docs = [[*map(str, doc.ents)] for doc in nlp.pipe(e.text for e in examples)]
+    golds = [[*map(str, example.reference.ents)] for example in examples]
+    return {
+        "middle": sum(a == b for a, b in zip(found, middles, strict=True)),
+        "phrases": sum(a == b for a, b in zip(docs, golds, strict=True)),
+    }
 
 
-def tabulate_phrases() -> Table:
-    """Say of how many of four phrases each encoder learns the middle, and all."""
+def tabulate_phrases() -> list[list[str]]:
+    """Tabulate of how many of four phrases each encoder learns the middle, and all."""
     columns = [(kind, count) for kind in PHRASES for count in ("middle", "phrases")]
     names = {"middle": "tags of the middle", "phrases": "phrases"}
     table = [["encoder", *(f"{kind}: {names[count]}" for kind, count in columns)]]
     for name, encoder in ENCODERS.items():
         right = {
-            kind: [learn_phrases(encoder, texts, seed) for seed in SEEDS]
+            kind: [learn_phrases(encoder, texts, seed) for seed in range(5)]
             for kind, texts in PHRASES.items()
         }
+        cells = [{of[count] for of in right[kind]} for kind, count in columns]
         table.append(
-            [name, *(_span([of[count] for of in right[k]]) for k, count in columns)]
+            [name, *(" to ".join(map(str, sorted({min(c), max(c)}))) for c in cells)]
         )
     return table
 
 
-def _span(counts: Sequence[int]) -> str:
-    """Say what all seeds have, or the least and the most."""
-    least, most = min(counts), max(counts)
-    return f"{least}" if least == most else f"{least} to {most}"
-
-
 if __name__ == "__main__":
-    ArgumentParser(description=__doc__).parse_args()
     sys.stdout.write(f"{to_markdown(tabulate_phrases())}\n")

@@ -1,4 +1,4 @@
-"""The tables and figures of four papers, filled with our results."""
+"""The tables of four papers, filled with our results."""
 
 from enum import StrEnum
 

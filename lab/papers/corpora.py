@@ -8,16 +8,12 @@ import spacy
 from spacy.tokens import DocBin
 from spacy.training.corpus import FILE_TYPE, walk_corpus
 
-from spacy_hashembeds.analysis.features import (
-    Vocabulary,
-    collect_vocabulary,
-    count_features,
-)
-from spacy_hashembeds.analysis.measures import measure_table
-from spacy_hashembeds.analysis.statistics import StatisticsCounter
-from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.tasks import NER
-from spacy_hashembeds.layers.hashembed import HashColumn, HashEmbed
+from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
+from spacy_hashembeds.tools.analyze.features import collect_vocabulary, count_features
+from spacy_hashembeds.tools.analyze.measures import measure_table
+from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter
+from spacy_hashembeds.tools.evaluate.tasks import NER
+from spacy_hashembeds.training.docbin import read_docs
 
 from ..corpora.datasets import DATASETS
 from .paper import Paper
@@ -77,23 +73,17 @@ def _count_entities(
             texts = statistics.entity_texts
             figures |= {name: counts[name] for name in _STATISTICS}
             words = collect_vocabulary(read_docs(path, vocab), _ATTRIBUTES)
-            figures |= _count_words(words)
+            features = count_features(words)
+            figures |= {name: features[name]["values"] for name in features}
+            # how norms fall into a table with either hash seed
+            for seed in (8, 9):
+                table = HashColumn(HashEmbed(96, 5000, num_hashes=1, seed=seed), "NORM")
+                measures = measure_table(table, {"train": words})
+                figures[f"reached_{seed}"] = measures["rows_reached_by_hash"][0]
+                figures[f"sharing_{seed}"] = measures["sharing_row_by_hash"][0]
         elif "train" in paths:
             seen = statistics.count_seen(texts)
             figures |= {f"{split}_{key}": seen[key] for key in ("seen", "unseen")}
-    return figures
-
-
-def _count_words(vocabulary: Vocabulary) -> dict[str, float]:
-    """Count distinct values, and how norms fall into a table with either hash seed."""
-    figures: dict[str, float] = {
-        name: feature["values"] for name, feature in count_features(vocabulary).items()
-    }
-    for seed in (8, 9):
-        table = HashColumn(HashEmbed(96, 5000, num_hashes=1, seed=seed), "NORM")
-        measures = measure_table(table, {"train": vocabulary})
-        figures[f"reached_{seed}"] = measures["rows_reached_by_hash"][0]
-        figures[f"sharing_{seed}"] = measures["sharing_row_by_hash"][0]
     return figures
 
 
@@ -108,12 +98,7 @@ def _count_categories(
     labels: set[str] = set()
     for split, path in paths.items():
         for file in walk_corpus(path, FILE_TYPE):
-            try:
-                categories = DocBin().from_disk(file).cats  # docs take far longer
-            except ValueError as error:
-                raise ValueError(
-                    f"'{file}' should be a .spacy file: {error}"
-                ) from error
+            categories = DocBin().from_disk(file).cats  # docs take far longer
             texts[split] += len(categories)
             labels.update(*categories)
     return {

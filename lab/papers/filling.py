@@ -1,9 +1,13 @@
 """Tables filled with the results of trials and with what corpora hold."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from spacy_hashembeds.files import read_json
 
 from ..trials.results import (
     Estimate,
@@ -35,9 +39,15 @@ class Measured:
         if "trials" not in source:
             return None
         results = self.get_results(source["dataset"], source["trials"])
-        if "size" in source:
-            return _measure(results, source["size"])
-        return estimate_score(results, *source["score"].split("/"))
+        size = source.get("size")
+        if size is None:
+            return estimate_score(results, *source["score"].split("/"))
+        if size == "seeds":
+            return Estimate(mean=len(results))
+        # a size needs no deviation; bytes are counted in millions
+        average = estimate(getattr(result, size) for result in results)
+        unit = 1e6 if size == "bytes_on_disk" else 1
+        return average and Estimate(mean=average.mean / unit)
 
     def get_results(self, dataset: str, trials: str) -> Sequence[Result]:
         """Get the results of EMBEDDER/VARIANT on a dataset, if there are any."""
@@ -121,30 +131,27 @@ def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
     """Order trials by dataset and by what was trained, as the paper's tables do."""
     columns = chain(*paper.columns.values())
     in_columns = (column.source.get("trials", "") for column in columns)
-    known = dict.fromkeys([*paper.trials, *in_columns, *paper.needed])
-    trials = {name: place for place, name in enumerate(known)}
-    datasets = {name: place for place, name in enumerate(paper.datasets)}
+    trials = [*dict.fromkeys([*paper.trials, *in_columns])]
+    datasets = [*paper.datasets]
 
     def order(key: TrialKey) -> tuple[object, ...]:
         return (
-            datasets.get(key.dataset, len(datasets)),
+            _find_place(datasets, key.dataset),
             key.dataset,
-            trials.get(key.trials, len(trials)),
+            _find_place(trials, key.trials),
             key.embedder,
             # rows20 before rows100
-            [
-                int(part) if part.isdecimal() else part
-                for part in re.split(r"(\d+)", key.variant)
-            ],
+            [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", key.variant)],
         )
 
     return sorted(groups, key=order)
 
 
-def _measure(results: Sequence[Result], size: str) -> Estimate | None:
-    """Average a size, which needs no deviation. Bytes are counted in millions."""
-    if size == "seeds":
-        return Estimate(mean=len(results))
-    unit = 1e6 if size == "bytes_on_disk" else 1
-    average = estimate(getattr(result, size) for result in results)
-    return average and Estimate(mean=average.mean / unit)
+def _find_place(names: list[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
+
+
+def read_beside(results: Path, name: str) -> Iterator[tuple[TrialKey, dict[str, Any]]]:
+    """Read what other commands have written beside results, as NAME.json."""
+    for path in sorted(results.glob(f"*/*/*/{name}.json")):
+        yield TrialKey(*path.parts[-4:-1]), read_json(path)

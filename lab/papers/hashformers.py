@@ -6,9 +6,10 @@ Pre-trained Transformers". Its figures are of other tasks than ours: none are co
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from spacy.util import walk_dict
 
 from spacy_hashembeds.loading import load_config
 
@@ -16,7 +17,6 @@ from ..trials.configs import find_config
 from ..trials.ratios import compute_ratios, count_table_parameters
 from ..trials.results import Estimate, Groups, Result
 from .filling import Blank, Measured, fill_table, make_overview, sort_trials
-from .missing import Grids
 from .paper import Paper
 from .tables import Cell, Row, Sections, Source, Table, divide
 
@@ -31,8 +31,12 @@ _WIDTH = 768
 #: The config of the paper's size, whose settings stand beside its own.
 _CONFIG = "glue_base"
 
+NONE = "\N{EN DASH}"
 
-def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
+_SIZES = ("pipeline_parameters", "embedding_parameters", "mixing_parameters")
+
+
+def select_trials(paper: Paper, groups: Groups) -> Groups:
     """Keep HashFormers, and on their datasets the other trials that have names here."""
     datasets = {key.dataset for key in groups if key.embedder == _EMBEDDER}
     datasets.update(paper.datasets)
@@ -73,7 +77,15 @@ def make_ratio_table(paper: Paper, measured: Measured) -> Table:
     for key in sort_trials(paper, measured.groups):
         trials = key.trials
         model = paper.same.get(trials, "")
-        ours = _compute_sizes(measured, key.dataset, trials)
+        sizes = [
+            _get_sizes(measured.get_results(key.dataset, each))
+            for each in (trials, BASELINE)
+        ]
+        counts = {"tables": count_table_parameters(sizes[0])}
+        ours = {
+            name: None if value is None else Estimate(mean=value)
+            for name, value in (compute_ratios(*sizes) | counts).items()
+        }
         cells = {}
         for column in columns:
             source = {**column.source, "dataset": key.dataset, "trials": trials}
@@ -118,16 +130,15 @@ def find_rows(millions: float) -> range:
 
 def make_hyperparameter_tables(paper: Paper) -> list[Table]:
     """Make tables 4 and 5: the paper's hyperparameters beside those of our config."""
-    settings: Mapping[str, Any] = {}
-    with suppress(FileNotFoundError):
-        settings = load_config(find_config(_CONFIG)).interpolate()
+    config = load_config(find_config(_CONFIG)).interpolate()
+    settings = {".".join(keys): value for keys, value in walk_dict(config)}
     tables = []
     for table in "45":
-        rows = []
-        for name, row in paper.get_rows(table).items():
-            key = row["setting"]
-            rows.append(Row(stub=(name, row["printed"], _find(settings, key), key)))
-        tables.append(paper.make_table(table, rows))
+        stubs = (
+            (name, row["printed"], _describe(settings, row["setting"]), row["setting"])
+            for name, row in paper.get_rows(table).items()
+        )
+        tables.append(paper.make_table(table, [Row(stub=stub) for stub in stubs]))
     return tables
 
 
@@ -143,45 +154,17 @@ def _divide(measured: Measured, source: Source) -> Estimate | None:
     return divide(own, baseline)
 
 
-def _compute_sizes(
-    measured: Measured, dataset: str, trials: str
-) -> dict[str, Estimate | None]:
-    model, baseline = (
-        _measure(measured.get_results(dataset, each)) for each in (trials, BASELINE)
-    )
-    ratios = compute_ratios(model, baseline)
-    figures = {**ratios, "tables": count_table_parameters(model)}
-    return {
-        key: None if value is None else Estimate(mean=value)
-        for key, value in figures.items()
+def _get_sizes(results: Sequence[Result]) -> dict[str, int | None]:
+    """Get the sizes of trials that differ by their seed alone, where known."""
+    known = {
+        name: [size for r in results if (size := getattr(r, name)) is not None]
+        for name in _SIZES
     }
+    return {"score": None, **{name: next(iter(of), None) for name, of in known.items()}}
 
 
-def _measure(results: Sequence[Result]) -> dict[str, int | None]:
-    """Give the sizes of trials that differ by their seed alone."""
-    sizes: dict[str, int | None] = {"score": None}
-    for name in ("pipeline_parameters", "embedding_parameters", "mixing_parameters"):
-        values = (getattr(result, name) for result in results)
-        sizes[name] = next((value for value in values if value is not None), None)
-    return sizes
-
-
-def _find(settings: Any, key: str) -> str:
-    """Say what a config sets: of a function, its name and its arguments."""
-    for part in key.split("."):
-        settings = settings.get(part) if isinstance(settings, Mapping) else None
-    return _describe(settings)
-
-
-def _describe(value: Any) -> str:
-    if value is None:
-        return "\N{EN DASH}"
-    if isinstance(value, Mapping):
-        name = next((name for key, name in value.items() if key.startswith("@")), "")
-        settings = (
-            f"{key} = {_describe(setting)}"
-            for key, setting in value.items()
-            if not key.startswith("@")
-        )
-        return f"{name} ({', '.join(settings)})"
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+def _describe(settings: Mapping[str, Any], key: str) -> str:
+    """Describe a setting, or all that are below its name, as those of a function."""
+    below = {k: v for k, v in settings.items() if k.startswith(f"{key}.")}
+    inner = (f"{k.removeprefix(f'{key}.')} = {v}" for k, v in below.items())
+    return str(settings[key]) if key in settings else ", ".join(inner) or NONE

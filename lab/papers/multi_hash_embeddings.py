@@ -1,11 +1,11 @@
 """Tables of the report "Multi hash embeddings in spaCy" (2022)."""
 
+from itertools import product
 from pathlib import Path
 
-from spacy_hashembeds.evaluation.scorer import KINDS
+from spacy_hashembeds.training.scorer import KINDS
 
-from ..trials.results import Estimate, TrialKey
-from .bars import make_bars
+from ..trials.results import Estimate, estimate_score
 from .filling import (
     Blank,
     Measured,
@@ -41,13 +41,12 @@ _ABLATIONS = {
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Fill the report's tables and figures, and what we found beyond them."""
-    numbers = sorted(map(int, filter(str.isdigit, paper.tables)))
-    tables = {}
-    for number in map(str, numbers):
+    """Fill the report's tables, and what we found beyond them."""
+    tables = []
+    for number in sorted(filter(str.isdigit, paper.tables), key=int):
         is_ablation = paper.tables[number].get("kind") == "percent"
         fill = _fill_ablation if is_ablation else fill_datasets
-        tables[number] = fill(paper, number, measured)
+        tables.append(fill(paper, number, measured))
     collisions = [
         ((name,), "", {"dataset": dataset})
         for dataset, name in paper.datasets.items()
@@ -60,25 +59,29 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
             # how the training norms fall into a table with either hash seed
             fill_table(paper, "collisions", measured, collisions),
         ],
-        "Figures": [
-            "Bars are ours, with lines of one deviation up and down where there is "
-            "more than one seed. Diamonds are the report's, with its deviations.",
-            *make_bars(paper.figures, tables),
-        ],
-        "Tables": list(tables.values()),
+        "Tables": tables,
     }
 
 
 def make_seed_table(paper: Paper, measured: Measured) -> Table:
     """Compare hash seeds 8 and 9; a change beyond two deviations is marked."""
     rows = []
-    for key in sort_trials(paper, measured.groups):
-        if key[1:] == (FEWER, SEED_9):
-            for kind, prefix in KINDS.items():
-                cells = _compare_seeds(measured, key, f"test/{prefix}_f")
-                rows.append(
-                    Row(stub=(paper.name_dataset(key.dataset), kind), cells=cells)
-                )
+    keys = [k for k in sort_trials(paper, measured.groups) if k[1:] == (FEWER, SEED_9)]
+    for key, (kind, prefix) in product(keys, KINDS.items()):
+        eight, nine = (
+            estimate_score(measured.groups.get(each, ()), "test", f"{prefix}_f")
+            for each in (key._replace(variant="default"), key)
+        )
+        change = subtract(nine, eight)
+        differs = False
+        if change is not None and change.deviation is not None:
+            differs = abs(change.mean) > 2 * change.deviation
+        cells = {
+            "seed8": Cell(ours=eight),
+            "seed9": Cell(ours=nine),
+            "change": Cell(ours=change, differs=differs),
+        }
+        rows.append(Row(stub=(paper.name_dataset(key.dataset), kind), cells=cells))
     return paper.make_table("seeds", rows)
 
 
@@ -97,21 +100,3 @@ def _fill_ablation(paper: Paper, table: str, measured: Measured) -> Table:
         return relative_error_increase(measured.find(source), baseline)
 
     return fill_table(paper, table, measured, blanks, find=find)
-
-
-def _compare_seeds(measured: Measured, key: TrialKey, score: str) -> dict[str, Cell]:
-    eight, nine = (
-        measured.find(
-            {"dataset": key.dataset, "trials": f"{FEWER}/{variant}", "score": score}
-        )
-        for variant in ("default", SEED_9)
-    )
-    change = subtract(nine, eight)
-    differs = False
-    if change is not None and change.deviation is not None:
-        differs = abs(change.mean) > 2 * change.deviation
-    return {
-        "seed8": Cell(ours=eight),
-        "seed9": Cell(ours=nine),
-        "change": Cell(ours=change, differs=differs),
-    }

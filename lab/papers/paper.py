@@ -14,7 +14,8 @@ from .tables import Column, Row, Source, Table
 #: The one that is meant where none is named: "Multi hash embeddings in spaCy".
 REPORT = PAPERS[0]
 
-_COLUMN_KEYS = ("label", "group", "kind")
+#: Keys of a column that are not of its source.
+_SHOWN = ("label", "group", "kind")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,13 +31,9 @@ class Paper:
     intro: Sequence[str]  # Markdown, with fields
     datasets: Mapping[str, str]  # its names for them, in its order
     trials: Mapping[str, str]  # names of trials that have one, in the order of rows
-    grids: Sequence[str]  # that have its trials, the first ones before others
-    whole: str | None = None  # the one of these all of whose trials belong to it
-    needed: Sequence[str] = ()  # trials that belong to it beside those of tables
-    untabled: str  # what trials are for that fill no numbered table
+    grids: Sequence[str] = ()  # all of whose trials belong to it
     # by number or name: caption, notes, columns, what is printed as rows, and so on
     tables: Mapping[str, Mapping[str, Any]]
-    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # rows that are the paper's alone
     models: Mapping[str, str] = field(default_factory=dict)
     # for trials the row of the same model
@@ -58,7 +55,13 @@ class Paper:
     @cached_property
     def columns(self) -> Mapping[str, list[Column]]:
         """The columns of each table, and what fills them."""
-        return {name: _read_columns(layout) for name, layout in self.tables.items()}
+        return {
+            name: [
+                _read_column(key, values, layout.get("kind", "score"))
+                for key, values in layout.get("columns", {}).items()
+            ]
+            for name, layout in self.tables.items()
+        }
 
     def make_table(
         self, table: str, rows: Iterable[Row], columns: Sequence[Column] | None = None
@@ -95,14 +98,10 @@ class Paper:
         return None
 
 
-def _read_columns(layout: Mapping[str, Any]) -> list[Column]:
-    columns = []
-    for key, values in layout.get("columns", {}).items():
-        shown = {name: values[name] for name in _COLUMN_KEYS if name in values}
-        source = {k: v for k, v in values.items() if k not in _COLUMN_KEYS}
-        kind = {"kind": layout.get("kind", "score")}
-        columns.append(Column(key=key, source=source, **{**kind, **shown}))
-    return columns
+def _read_column(key: str, values: Mapping[str, Any], kind: str) -> Column:
+    shown = {"kind": kind, **{k: values[k] for k in _SHOWN if k in values}}
+    source = {k: v for k, v in values.items() if k not in _SHOWN}
+    return Column(key=key, source=source, **shown)
 
 
 @cache

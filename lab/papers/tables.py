@@ -1,7 +1,7 @@
 """Tables of figures, ours beside what a paper prints, and how the two are compared."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import NamedTuple
@@ -66,11 +66,11 @@ class Row:
 
     stub: tuple[str, ...]  # what it is of, under the headings of the stub
     cells: Mapping[str, Cell] = field(default_factory=dict)  # by the column's key
-    has_ours: bool = True  # whether there may be figures of ours in it
+    has_ours: bool = True  # True if there may be figures of ours in it
 
     @property
     def is_filled(self) -> bool:
-        """Tell whether there is one, or words of ours."""
+        """True if there is one, or words of ours."""
         cells = self.cells.values()
         return self.has_ours and (
             not cells or any(cell.ours is not None for cell in cells)
@@ -79,7 +79,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table, to be written or drawn. One of texts has nothing but a stub."""
+    """A table. One of texts has nothing but a stub."""
 
     number: int | None = None  # the paper's; None: a table of our own
     title: str
@@ -90,17 +90,8 @@ class Table:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Figure:
-    """A figure of a page."""
-
-    name: str  # of its file, without `.png`
-    caption: str
-    draw: Callable[[], bytes] | None  # gives a PNG; None: no trials yet
-
-
 #: What a page shows under each of its headings: text is Markdown.
-Sections = Mapping[str, Sequence[Table | Figure | str]]
+Sections = Mapping[str, Sequence[Table | str]]
 
 
 def compare(
@@ -113,8 +104,7 @@ def compare(
 
     Means do if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), the deviations
     being those of single seeds, divided by n. With three seeds on both sides this is
-    Welch's t beyond 2.83, which chance exceeds about once in 20 comparisons; where a
-    deviation is unknown, more often: see docs/report.md.
+    Welch's t beyond 2.83, which chance exceeds about once in 20 comparisons.
 
     The printed deviation counts as half of the last printed place at least, since it
     and its mean are rounded. A deviation that is unknown (one seed, or none printed) is
@@ -123,32 +113,28 @@ def compare(
     """
     differs = False
     if ours is not None and printed is not None:
-        differ = _differ if FORMATS[kind].rounding else _counts_differ
-        differs = differ(ours, printed, kind)
+        if rounding := FORMATS[kind].rounding:
+            deviations = [ours.deviation, printed.deviation]
+            known = [each for each in deviations if each is not None]
+            if known:
+                theirs = max(known[-1], rounding)
+                own = theirs if ours.deviation is None else ours.deviation
+                differs = abs(ours.mean - printed.mean) > 2 * math.hypot(own, theirs)
+        else:
+            counted, given = Decimal(str(ours.mean)), Decimal(str(printed.mean))
+            if kind == "thousands":
+                # as the paper has them: cut off after a tenth, not rounded
+                counted = counted.quantize(Decimal("0.1"), ROUND_FLOOR)
+            half = Decimal(5).scaleb(int(given.as_tuple().exponent) - 1)
+            differs = abs(counted - given) > half
     return Cell(ours=ours, printed=printed, differs=differs, source=source or {})
 
 
 def describe_differences(tables: Iterable[Table], name: str) -> str:
-    """Say how many of the figures that both have differ, scores and counts apart."""
-    scores, counts = find_compared(tables)
-    parts = [
-        f"{sum(cell.differs for cell in cells)} of {len(cells)} {what}"
-        for what, cells in (("scores", scores), ("counts of the corpora", counts))
-        if cells
-    ]
-    if not parts:
-        return f"No figure can be compared with {name}'s"
-    return f"{' and '.join(parts)} differ from {name}"
-
-
-def find_compared(tables: Iterable[Table]) -> tuple[list[Cell], list[Cell]]:
-    """Find the scores and the counts that both have, each figure once.
-
-    Several tables show the same trials: table 10 of the report repeats the scores of
-    MultiEmbed in its table 9. Where a paper prints different figures, each is one.
+    """Describe how many of the figures that both have differ, scores and counts apart,
+    each figure once: table 10 of the report repeats scores of its table 9.
     """
-    scores: dict[object, Cell] = {}
-    counts: dict[object, Cell] = {}
+    found: dict[str, dict[object, Cell]] = {"scores": {}, "counts of the corpora": {}}
     for table in tables:
         for row in table.rows:
             for column in table.columns:
@@ -156,9 +142,17 @@ def find_compared(tables: Iterable[Table]) -> tuple[list[Cell], list[Cell]]:
                 if cell.ours is not None and cell.printed is not None:
                     source: object = tuple(sorted(cell.source.items()))
                     place = source or (table.title, row.stub, column.key)
-                    found = scores if FORMATS[column.kind].rounding else counts
-                    found.setdefault((place, cell.printed.mean), cell)
-    return list(scores.values()), list(counts.values())
+                    is_score = FORMATS[column.kind].rounding
+                    what = "scores" if is_score else "counts of the corpora"
+                    found[what].setdefault((place, cell.printed.mean), cell)
+    parts = [
+        f"{sum(cell.differs for cell in cells.values())} of {len(cells)} {what}"
+        for what, cells in found.items()
+        if cells
+    ]
+    if not parts:
+        return f"No figure can be compared with {name}'s"
+    return f"{' and '.join(parts)} differ from {name}"
 
 
 def relative_error_increase(
@@ -204,22 +198,3 @@ def _combine(
     if first.n is not None and second.n is not None:
         n = min(first.n, second.n)
     return Estimate(mean=mean, deviation=deviation, n=n)
-
-
-def _differ(ours: Estimate, printed: Estimate, kind: str) -> bool:
-    own, theirs = ours.deviation, printed.deviation
-    theirs = own if theirs is None else theirs
-    if theirs is None:
-        return False
-    theirs = max(theirs, FORMATS[kind].rounding)
-    own = theirs if own is None else own
-    return abs(ours.mean - printed.mean) > 2 * math.hypot(own, theirs)
-
-
-def _counts_differ(ours: Estimate, printed: Estimate, kind: str) -> bool:
-    own, theirs = Decimal(str(ours.mean)), Decimal(str(printed.mean))
-    if kind == "thousands":
-        # as the paper has them: cut off after a tenth, not rounded
-        own = own.quantize(Decimal("0.1"), ROUND_FLOOR)
-    half = Decimal(5).scaleb(int(theirs.as_tuple().exponent) - 1)
-    return abs(own - theirs) > half

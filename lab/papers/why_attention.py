@@ -7,33 +7,38 @@ Its Remedies in the Case of NER".
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from spacy_hashembeds.evaluation.scorer import LENGTHS
+from spacy_hashembeds.training.scorer import LENGTHS
 
+from ..trials.configs import locate_grid
+from ..trials.grid import read_grid
 from ..trials.results import Estimate, Groups, PartScore, estimate
-from .filling import Blank, Measured, fill_systems, fill_table, make_overview
-from .heatmaps import show_attention
-from .listings import Ablation, Chunk, read_listings
-from .missing import Grids
+from .filling import (
+    Blank,
+    Measured,
+    fill_systems,
+    fill_table,
+    make_overview,
+    read_beside,
+)
 from .paper import Paper
 from .tables import Cell, Column, Row, Sections, Source, Table
-
-#: Columns of table 5 beside those of parts.
-_SUPPORT, _WHOLE, _OTHER = "support", "whole", "other"
 
 #: The kinds of parts of entities in tables 3 and 4.
 _PARTS = {"3": "type", "4": "length"}
 
 
-def select_trials(paper: Paper, groups: Groups, grids: Grids) -> Groups:
+def select_trials(paper: Paper, groups: Groups) -> Groups:
     """Keep the trials that have a name in the paper's tables, or are of its grid."""
-    planned = {row[:2] for grid in grids.values() for row in grid.rows}
+    grids = (read_grid(locate_grid(name)) for name in paper.grids)
+    planned = {row[:2] for grid in grids for row in grid.rows}
     chosen = {*planned, *(tuple(trials.split("/")) for trials in paper.trials)}
     return {key: results for key, results in groups.items() if key[1:] in chosen}
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Fill the paper's tables, and draw its figure 2."""
+    """Fill the paper's tables."""
     splits: list[Blank] = [
         ((name,), name, {"split": name}) for name in paper.get_rows("2")
     ]
@@ -45,11 +50,6 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
             *(_fill_changes(paper, table, measured) for table in _PARTS),
             make_chunk_table(paper, results),
         ],
-        "Figure 2: heat maps of attention": [
-            paper.figures["attention"]["caption"],
-            *show_attention(paper, results),
-            paper.figures["attention"]["note"],
-        ],
     }
 
 
@@ -58,8 +58,12 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
     kind = _PARTS[table]
     blanks: list[Blank] = []
     for dataset, title in paper.datasets.items():
-        types = _find_types(paper, measured, dataset)
-        for name in LENGTHS if kind == "length" else types:
+        found = _find_parts(measured, dataset, paper.trials, "type")
+        # the types that the paper prints, and all of ours
+        keys = (key.partition(" ") for key in paper.get_rows("3"))
+        types = {name for of, _, name in keys if of == dataset}
+        types |= {n for _, parts in found for n in parts if parts[n].support}
+        for name in LENGTHS if kind == "length" else sorted(types):
             source = {"dataset": dataset, kind: name}
             blanks.append(((title, name), f"{dataset} {name}", source))
 
@@ -83,20 +87,6 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
         return estimate(x - y for x, y in pairs if x is not None and y is not None)
 
     return fill_table(paper, table, measured, blanks, find=find)
-
-
-def _find_types(paper: Paper, measured: Measured, dataset: str) -> list[str]:
-    """Find the types of a dataset: those that the paper prints, and all of ours."""
-    prefix = f"{dataset} "
-    keys = paper.get_rows("3")
-    printed = {key.removeprefix(prefix) for key in keys if key.startswith(prefix)}
-    ours = {
-        name
-        for _, parts in _find_parts(measured, dataset, paper.trials, "type")
-        for name, score in parts.items()
-        if score.support
-    }
-    return sorted(printed | ours)
 
 
 def _find_parts(
@@ -123,15 +113,17 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
         )
         for tag in tags
     ]
-    known = {column.key for column in columns}
-    for key, ablation in read_listings(Ablation, results):
-        corpus = Path(ablation.setting.test).stem
+    for key, ablation in read_beside(results, "ablation"):
+        corpus = Path(ablation["setting"]["test"]).stem
         name = f"{paper.name_dataset(key.dataset)}, {corpus}"
         for tag in tags:
-            cells = _make_cells(ablation.chunks[tag])
-            parts = [part for part in cells if part not in (*known, _OTHER)]
-            columns += [Column(key=p, label=p, kind=other.kind) for p in parts]
-            known.update(parts)
+            cells = _make_cells(ablation["chunks"][tag])
+            known = {column.key for column in (*columns, other)}
+            columns += [
+                Column(key=part, label=part, kind=other.kind)
+                for part in cells
+                if part not in known
+            ]
             rows.append(
                 Row(stub=(name, paper.name_trials(key.trials), tag), cells=cells)
             )
@@ -141,16 +133,14 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
     return paper.make_table("5", rows, columns)
 
 
-def _make_cells(chunk: Chunk) -> dict[str, Cell]:
+def _make_cells(chunk: Mapping[str, Any]) -> dict[str, Cell]:
     """Set the recall of parts, alone, beside that of the whole."""
-    parts = {**chunk.parts, _OTHER: chunk.other}
-    cells = {part: _make_cell(recall, chunk.recall) for part, recall in parts.items()}
-    cells[_SUPPORT] = Cell(ours=Estimate(mean=chunk.support))
-    cells[_WHOLE] = _make_cell(chunk.recall, 0.0)
+    whole = chunk["recall"]
+    recalls = {**chunk["parts"], "other": chunk["other"]}
+    cells = {"support": Cell(ours=Estimate(mean=chunk["support"]))}
+    cells["whole"] = Cell() if whole is None else Cell(ours=Estimate(mean=whole))
+    for part, recall in recalls.items():
+        is_known = recall is not None and whole is not None
+        ours = Estimate(mean=recall - whole) if is_known else None
+        cells[part] = Cell(ours=ours)
     return cells
-
-
-def _make_cell(recall: float | None, whole: float | None) -> Cell:
-    if recall is None or whole is None:
-        return Cell()
-    return Cell(ours=Estimate(mean=recall - whole))

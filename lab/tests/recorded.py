@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.evaluation.categories import SCORES
+from spacy_hashembeds.tools.evaluate.categories import SCORES
 
 SETTING = {"cats_support": 20, "cats_exclusive": True, "cats_per_type": {}}
 SIZES = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}

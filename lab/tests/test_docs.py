@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from lab.cli import lab_cli
 from lab.pages import reference
-from spacy_hashembeds.cli import hashembeds_cli
+from spacy_hashembeds.tools.cli import hashembeds_cli
 from tests.conftest import ROOT
 from tests.test_reference import read_sections
 

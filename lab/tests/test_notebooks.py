@@ -30,18 +30,3 @@ def test_the_cells_run_as_they_stand(path: Path, tmp_path, monkeypatch):
     run_notebook(notebook)
     assert describe_outputs(notebook) == kept
     assert any(kept)
-
-
-def test_what_is_printed_and_what_comes_last_is_shown():
-    cells = [
-        {"cell_type": "markdown", "source": ["# A title"]},
-        {"cell_type": "code", "source": ["x = 1\n", "print('\\x1b[31mred')"]},
-        {"cell_type": "code", "source": ["x + 1"]},
-        {"cell_type": "code", "source": ["x = 3"]},
-    ]
-    run_notebook({"cells": cells})
-    _, printed, last, none = cells
-    assert [output["text"] for output in printed["outputs"]] == [["red\n"]]
-    assert [output["data"] for output in last["outputs"]] == [{"text/plain": ["2"]}]
-    assert none["outputs"] == []
-    assert [cell.get("execution_count") for cell in cells] == [None, 1, 2, 3]

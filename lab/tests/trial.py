@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.trials.trial import Trial
-from tests.training import SMALL
+from tests.training_runs import SMALL
 
 
 def make_trial(root: Path, **settings: Any) -> Trial:

@@ -1,10 +1,10 @@
 """Trials side by side: one table, one JSON."""
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from spacy.language import Language
@@ -14,17 +14,17 @@ from thinc.api import get_current_ops, set_current_ops
 
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.conversion import find_convertible
-from spacy_hashembeds.acceleration.machine import find_disturbances, watch_machine
-from spacy_hashembeds.acceleration.timing import Speed, measure_speeds
-from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.categories import EXCLUSIVE, SUPPORT, name_accuracy
-from spacy_hashembeds.evaluation.scorer import KINDS
-from spacy_hashembeds.evaluation.tasks import NER, TEXTCAT
-from spacy_hashembeds.files import bytes_on_disk, quote, temporary_folder
+from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.loading import load_config, load_trained
+from spacy_hashembeds.tools.evaluate.categories import EXCLUSIVE, SUPPORT
+from spacy_hashembeds.tools.evaluate.tasks import TEXTCAT
+from spacy_hashembeds.training.docbin import read_docs
+from spacy_hashembeds.training.scorer import KINDS
 
-from .metrics import SIZES, get_task, read_metrics
+from ..machine import find_disturbances, watch_machine
 from .ratios import compute_ratios
+from .results import SIZES, get_task, parse_metrics
+from .sizes import bytes_on_disk
 
 Rows = list[dict[str, Any]]
 
@@ -57,63 +57,55 @@ def compare_trials(
     accelerated: Adds each pipeline with spaCy's layers once more, accelerated, and
         checked for equal predictions on this corpus.
     """
-    trials = [_read_metrics(path) for path in metrics]
-    _check_alike(metrics, trials)
+    trials = [read_trial(path) for path in metrics]
+    kinds = {json.dumps([trial["corpus_hashes"], get_task(trial)]) for trial in trials}
+    if len(kinds) != 1:
+        raise ValueError(
+            "Only trials on the same files of one corpus, and with the same kind of "
+            f"scores, can be compared, but these are of {len(kinds)} kinds: "
+            f"{', '.join(map(str, metrics))}."
+        )
     docs = list(read_docs(corpus, Vocab()))
     rows = _name_rows([_make_row(trial) for trial in trials], metrics)
     models = [Path(trial["model"]) for trial in trials]
-    with temporary_folder() as folder:
+    with TemporaryDirectory() as folder:
         if accelerated:
-            rows, models = _add_accelerated(rows, models, docs, folder)
+            rows, models = _add_accelerated(rows, models, docs, Path(folder))
         with watch_machine() as machine:
-            speeds = _measure_models(models, docs, progress)
-    _add_measures(rows, speeds)
+            # a pipeline that was loaded before may have chosen a BLAS for the process
+            ops = get_current_ops()
+
+            def load(model: Path) -> Language:
+                set_current_ops(ops)
+                return load_trained(model)
+
+            loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
+            try:
+                timed = measure_speeds(loaders, docs, progress=progress)
+            finally:
+                set_current_ops(ops)
+    speeds = [timed[name] for name in loaders]
+    first = rows[0]
+    for row, speed in zip(rows, speeds, strict=True):
+        row["words_per_second"] = speed.median
+        row["words_per_second_quartiles"] = list(speed.quartiles)
+        row["times_as_fast"] = speed.median / speeds[0].median
+        row |= compute_ratios(*({**of, "score": _get_score(of)} for of in (row, first)))
     return {
-        "dataset": rows[0]["dataset"],
+        "dataset": first["dataset"],
         "machine": machine,
-        "disturbances": find_disturbances(machine, {rows[0]["name"]: speeds[0]}),
+        "disturbances": find_disturbances(machine, {first["name"]: speeds[0]}),
         "rows": rows,
     }
 
 
-def find_models(metrics: Sequence[Path]) -> list[Path]:
-    """Give the pipelines of trials, checked as `compare_trials` does."""
-    return [Path(_read_metrics(path)["model"]) for path in metrics]
-
-
-def _check_alike(metrics: Sequence[Path], trials: Sequence[dict[str, Any]]) -> None:
-    if not trials:
-        raise ValueError("There should be trials to compare, but there are none.")
-    # a file of each
-    corpora: dict[str, str] = {}
-    tasks: dict[str, Path] = {}
-    for path, trial in zip(metrics, trials, strict=True):
-        corpora[json.dumps(trial["corpus_hashes"])] = f"'{path}' ({trial['dataset']})"
-        tasks[get_task(trial)] = path
-    if len(corpora) > 1:
-        raise ValueError(
-            "Only trials of one corpus can be compared, but these are of "
-            f"{len(corpora)}: {', '.join(corpora.values())}."
-        )
-    if len(tasks) > 1:
-        raise ValueError(
-            "Only trials with the same scores can be compared, but those of "
-            f"'{tasks[NER]}' are of entities, and those of '{tasks[TEXTCAT]}' of "
-            "categories."
-        )
-
-
-def _read_metrics(path: Path) -> dict[str, Any]:
-    if not path.is_file():
+def read_trial(path: Path) -> dict[str, Any]:
+    """Read the file of a trial, whose pipeline should be there."""
+    metrics = parse_metrics(path.read_text(encoding="utf8"), f"'{path}'")
+    if not Path(metrics["model"]).is_dir():
         raise FileNotFoundError(
-            f"There is no file '{path}': run `python -m lab trial`, and give its file."
-        )
-    metrics = read_metrics(path)
-    # unlike Path.is_dir, this is false of what can't be a path at all
-    if not os.path.isdir(metrics["model"]):
-        raise FileNotFoundError(
-            f"The pipeline {quote(metrics['model'])} of '{path}' is gone. Remove the "
-            "file and run its trial again."
+            f"The pipeline '{metrics['model']}' of '{path}' is gone. Remove the file "
+            "and run its trial again."
         )
     return metrics
 
@@ -121,22 +113,17 @@ def _read_metrics(path: Path) -> dict[str, Any]:
 def _add_accelerated(
     rows: Rows, models: Sequence[Path], docs: Sequence[Doc], folder: Path
 ) -> tuple[Rows, list[Path]]:
-    all_rows: Rows = []
-    all_models = []
+    all_rows, all_models = [], []
     for number, (row, model) in enumerate(zip(rows, models, strict=True)):
         all_rows.append(row)
         all_models.append(model)
-        if find_convertible(load_config(model / "config.cfg")):
+        places, _ = find_convertible(load_config(model / "config.cfg"))
+        if places:
             fast = folder / str(number)
             accelerate_folder(model, fast, docs, rounds=1)
-            all_rows.append(
-                {
-                    **row,
-                    "name": f"{row['name']} accelerated",
-                    "accelerated": True,
-                    "bytes_on_disk": bytes_on_disk(fast),
-                }
-            )
+            name = f"{row['name']} accelerated"
+            own = {"accelerated": True, "bytes_on_disk": bytes_on_disk(fast)}
+            all_rows.append({**row, "name": name, **own})
             all_models.append(fast)
     if len(all_rows) == len(rows):
         raise ValueError(
@@ -145,25 +132,6 @@ def _add_accelerated(
             "as spacy_stock, or leave out --accelerate."
         )
     return all_rows, all_models
-
-
-def _measure_models(
-    models: Sequence[Path], docs: Sequence[Doc], progress: ShowProgress
-) -> list[Speed]:
-    """Measure how fast saved pipelines annotate, side by side: see `measure_speeds`."""
-    ops = get_current_ops()
-
-    def load(model: Path) -> Language:
-        # one that was loaded before may have chosen a BLAS for the whole process
-        set_current_ops(ops)
-        return load_trained(model)
-
-    loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
-    try:
-        speeds = measure_speeds(loaders, docs, progress=progress)
-    finally:
-        set_current_ops(ops)
-    return [speeds[name] for name in loaders]
 
 
 def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,27 +147,8 @@ def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
     return row | {key: trial["sizes"].get(key) for key in SIZES}
 
 
-def is_of_categories(comparison: Mapping[str, Any]) -> bool:
-    """Say whether what `compare_trials` returned is of text classifiers."""
-    return "accuracy" in comparison["rows"][0]
-
-
-def name_accuracies(comparison: Mapping[str, Any]) -> str:
-    """Say what the "accuracy" of text classifiers is, as `name_accuracy` does."""
-    # of documents that have one label each, accuracy is an exact match too
-    exclusive = all(row["exclusive"] for row in comparison["rows"])
-    return name_accuracy({EXCLUSIVE: exclusive})
-
-
-def _add_measures(rows: Rows, speeds: Sequence[Speed]) -> None:
-    """Add its speed to each row, and its ratios to the first one."""
-    scores = [r["accuracy"] if "accuracy" in r else r["all"]["f"] for r in rows]
-    measured = [{**r, "score": score} for r, score in zip(rows, scores, strict=True)]
-    for row, own, speed in zip(rows, measured, speeds, strict=True):
-        row["words_per_second"] = speed.median
-        row["words_per_second_quartiles"] = list(speed.quartiles)
-        row["times_as_fast"] = speed.median / speeds[0].median
-        row |= compute_ratios(own, measured[0])
+def _get_score(row: Mapping[str, Any]) -> float | None:
+    return row["accuracy"] if "accuracy" in row else row["all"]["f"]
 
 
 def _name_rows(rows: Rows, metrics: Sequence[Path]) -> Rows:

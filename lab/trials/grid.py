@@ -2,24 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 from typing import Annotated, Any, NamedTuple, cast
 
 import srsly
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from spacy_hashembeds.files import quote
 
-from ..validation import describe_error
 from .trial import Trial
 
 _VECTORS = "paths.vectors"
 _USE_VECTORS = "components.tok2vec.model.embed.include_static_vectors"
-
-#: Characters of an error in YAML that are shown.
-_MAX_MESSAGE = 500
 
 Overrides = dict[str, Any]
 
@@ -70,18 +66,18 @@ class Grid:
         seeds: Sequence[int | str] = (),
     ) -> "Grid":
         """Keep a part. What is empty is not narrowed."""
+        known = [row.embedder for row in self.rows]
         _check_choice("datasets", datasets, self.datasets)
-        _check_choice("embedders", embedders, [row.embedder for row in self.rows])
+        _check_choice("embedders", embedders, known)
         _check_choice("variants", variants, [row.variant for row in self.rows])
         _check_choice("seeds", seeds, self.seeds)
-        grid = replace(
-            self,
+        grid = Grid(
             datasets=[name for name in self.datasets if name in (datasets or [name])],
             seeds=[seed for seed in self.seeds if seed in (seeds or [seed])],
             rows=[
                 row
                 for row in self.rows
-                if row.embedder in (embedders or [row.embedder])
+                if row.embedder in (embedders or known)
                 and row.variant in (variants or [row.variant])
             ],
         )
@@ -106,7 +102,7 @@ class _Part(BaseModel):
 
 
 class _Entry(_Part):
-    """One of the trials of a grid file: docs/sweep.md says what each setting is."""
+    """One of the trials of a grid file: docs/sweep.md describes its settings."""
 
     embedder: str
     variant: str = "default"
@@ -134,8 +130,6 @@ def read_grid(path: str | Path) -> Grid:
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
         content = srsly.yaml_loads(path.read_text(encoding="utf8"))
-        if not isinstance(content, dict):
-            raise ValueError(f"It should have keys, but is {quote(content)}.")
         file = _File.model_validate(content)
         rows = [_read_row(entry, file) for entry in file.trials]
         names = Counter((r.embedder, r.variant, d) for r in rows for d in r.overrides)
@@ -146,8 +140,12 @@ def read_grid(path: str | Path) -> Grid:
                     "Give other overrides another 'variant'."
                 )
     except (OverflowError, RecursionError, ValueError) as e:
-        # YAML's own errors quote whatever is wrong.
-        message = shorten(describe_error(e), _MAX_MESSAGE)
+        message = str(e)
+        if isinstance(e, ValidationError):
+            fault = e.errors()[0]
+            message = f"'{'.'.join(map(str, fault['loc']))}': {fault['msg']}"
+        # YAML's own errors quote whatever is wrong
+        message = shorten(message.replace("Value error, ", ""), 500)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e
     return Grid(datasets=file.datasets, seeds=file.seeds, rows=rows)
 
@@ -159,31 +157,28 @@ def _read_row(entry: _Entry, file: _File) -> Row:
     own = entry.per_dataset
     if own is None:
         own = {name: {} for name in names}
-    # a dataset that is left out is hardly meant to be
-    if own.keys() != {*names}:
-        raise ValueError(
-            f"'per_dataset' of {where} should have the keys {', '.join(names)}, but "
-            f"has {quote(list(own))}."
-        )
-    shared = [file.overrides, entry.overrides]
+    _check_keys(f"'per_dataset' of {where}", own, names)
+    vectors: dict[str, Overrides] = {name: {} for name in names}
+    if entry.vectors is not None:
+        _check_choice("vectors", [entry.vectors], list(file.vectors))
+        chosen = {d: v for d, v in file.vectors[entry.vectors].items() if d in names}
+        _check_keys(f"'vectors.{entry.vectors}' of {where}", chosen, names)
+        vectors = {d: {_VECTORS: v, _USE_VECTORS: True} for d, v in chosen.items()}
     overrides = {
-        name: _flatten(where, [*shared, own[name], _find_vectors(entry, file, name)])
+        name: _flatten(
+            where, [file.overrides, entry.overrides, own[name], vectors[name]]
+        )
         for name in names
     }
     return Row(entry.embedder, entry.variant, overrides)
 
 
-def _find_vectors(entry: _Entry, file: _File, dataset: str) -> Overrides:
-    if entry.vectors is None:
-        return {}
-    _check_choice("vectors", [entry.vectors], list(file.vectors))
-    vectors = file.vectors[entry.vectors]
-    if dataset not in vectors:
+def _check_keys(what: str, given: dict[str, Any], names: Sequence[str]) -> None:
+    if given.keys() != {*names}:
         raise ValueError(
-            f"'vectors.{entry.vectors}', which {entry.embedder}, {entry.variant} uses, "
-            f"should have {dataset}, but has {quote(list(vectors))}."
+            f"{what} should have the keys {', '.join(names)}, but has "
+            f"{quote(list(given))}."
         )
-    return {_VECTORS: vectors[dataset], _USE_VECTORS: True}
 
 
 def _flatten(where: str, parts: Sequence[Overrides]) -> Overrides:

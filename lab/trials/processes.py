@@ -15,12 +15,6 @@ from typing import IO, Any
 if sys.platform != "win32":
     import fcntl
 
-# What is kept of the output of a command, to find in it why it failed.
-_N_LAST_LINES = 100
-
-# Characters of it that are shown.
-_MAX_CAUSE = 500
-
 
 def run_command(
     command: Sequence[str],
@@ -30,12 +24,12 @@ def run_command(
     on_output: Callable[[str], None] = lambda line: None,
     **settings: Any,
 ) -> str | None:
-    """Run a command, copying its output to a log; say why it failed, if it did.
+    """Run a command, copying its output to a log, and return why it failed, if it did.
 
     The command is killed if it can't be waited for, as upon an interrupt; if we are
     killed ourselves, it ends when it next prints something.
     """
-    lines: deque[str] = deque(maxlen=_N_LAST_LINES)
+    lines: deque[str] = deque(maxlen=100)
     settings["env"] = {**settings.get("env", os.environ), "PYTHONUNBUFFERED": "1"}
     settings |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     settings |= {"encoding": "utf8", "errors": "replace"}
@@ -49,7 +43,15 @@ def run_command(
         except BaseException:
             process.kill()
             raise
-    return _find_cause(process.returncode, lines) if process.returncode else None
+    if process.returncode < 0:
+        return f"it was killed by signal {-process.returncode}"
+    if process.returncode == 0:
+        return None
+    told = [line for line in lines if line]
+    # warnings may follow an exception, and its message may have several lines
+    exceptions = [line for line in told if re.match(r"[\w.]+(Error|Exception)\b", line)]
+    last = (exceptions or told or [f"its exit code is {process.returncode}"])[-1]
+    return textwrap.shorten(last, 500).rstrip(".")
 
 
 def kill_session(process: subprocess.Popen) -> None:
@@ -57,17 +59,6 @@ def kill_session(process: subprocess.Popen) -> None:
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-
-
-def _find_cause(returncode: int, lines: Sequence[str]) -> str:
-    """Find the line of a log that says why the process ended."""
-    if returncode < 0:
-        return f"it was killed by signal {-returncode}"
-    told = [line for line in lines if line]
-    # Warnings may follow an exception, and its message may have several lines.
-    exceptions = [line for line in told if re.match(r"[\w.]+(Error|Exception)\b", line)]
-    last = (exceptions or told or [f"its exit code is {returncode}"])[-1]
-    return textwrap.shorten(last, _MAX_CAUSE).rstrip(".")
 
 
 @contextmanager

@@ -11,28 +11,27 @@ from typing import Any
 def compute_ratios(
     model: Mapping[str, Any], baseline: Mapping[str, Any]
 ) -> dict[str, float | None]:
-    """Set a pipeline beside a baseline, as fractions. What can't be said is None.
+    """Set a pipeline beside a baseline, as fractions, None where unknown.
 
-    Both have a "score", the higher, the better; "pipeline_parameters", all that the
-    components use; "embedding_parameters", which make the vectors of tokens, without
-    positions; and "mixing_parameters", those among them that mix the columns of several
-    tables to one vector, of which the paper's models have none.
+    Both have a "score", and "pipeline_parameters", "embedding_parameters" and, among
+    these, "mixing_parameters", which mix the columns of several tables to one vector.
 
     RETURNS (dict[str, float | None]): "prr", the share of the score that is retained
-        (equation 4); "pcr_all", that of the parameters that is saved (5), below 0 if
-        there are more; "pcr_emb", of embedding parameters (6), and "pcr_tables", of
-        these without what mixes columns; "poep", the embedding's of its own (7).
+        (equation 4); "pcr_all", that of the parameters that is saved (5); "pcr_emb", of
+        embedding parameters (6), and "pcr_tables", of these without what mixes columns;
+        "poep", the embedding's of its own (7).
     """
     # some scores, such as Matthews' correlation, may be below 0
     least = None if baseline["score"] is None else max(baseline["score"], 0)
-    parameters = ("pipeline_parameters", "embedding_parameters")
-    pcr_all, pcr_emb = (_compress(model[key], baseline[key]) for key in parameters)
+    counts = ("pipeline_parameters", "embedding_parameters")
+    pairs = [(model[key], baseline[key]) for key in counts]
+    pairs.append((count_table_parameters(model), count_table_parameters(baseline)))
+    shares = (_divide(*pair) for pair in pairs)
+    saved = [None if share is None else 1 - share for share in shares]
     return {
-        "prr": divide(model["score"], least),
-        "pcr_all": pcr_all,
-        "pcr_emb": pcr_emb,
-        "pcr_tables": _compress(*map(count_table_parameters, (model, baseline))),
-        "poep": divide(model["embedding_parameters"], model["pipeline_parameters"]),
+        "prr": _divide(model["score"], least),
+        **dict(zip(("pcr_all", "pcr_emb", "pcr_tables"), saved, strict=True)),
+        "poep": _divide(model["embedding_parameters"], model["pipeline_parameters"]),
     }
 
 
@@ -42,11 +41,5 @@ def count_table_parameters(sizes: Mapping[str, Any]) -> int | None:
     return None if embedding is None or mixing is None else embedding - mixing
 
 
-def divide(dividend: float | None, divisor: float | None) -> float | None:
-    """Divide, if both are known and the divisor is not 0."""
+def _divide(dividend: float | None, divisor: float | None) -> float | None:
     return None if dividend is None or not divisor else dividend / divisor
-
-
-def _compress(model: int | None, baseline: int | None) -> float | None:
-    share = divide(model, baseline)
-    return None if share is None else 1 - share

@@ -1,10 +1,10 @@
 """The results of trials, read from their files or tables, and averaged over seeds.
 
 Each trial writes a file of its own, DATASET/EMBEDDER/VARIANT/seedN.json. A table,
-DATASET.jsonl, has a line for each that was collected (`collected.py`).
+DATASET.jsonl, has a line for each that was collected.
 """
 
-import re
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,17 +12,27 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.files import quote
+from spacy_hashembeds.files import parse_json, quote, replacing
+from spacy_hashembeds.tools.evaluate.categories import SCORES, SUPPORT
+from spacy_hashembeds.tools.evaluate.tasks import NER, TEXTCAT
+from spacy_hashembeds.training.scorer import ALL, KINDS
 
-from .metrics import PARTS, REMEDY, SIZES, get_scores, get_task, parse_metrics
+#: The scores of each task, by the number of things that they are of.
+_SUPPORTED: Mapping[str, Mapping[str, Sequence[str]]] = {
+    NER: {f"{of}_support": [f"{of}_{key}" for key in "prf"] for of in KINDS.values()},
+    TEXTCAT: {SUPPORT: SCORES},
+}
+#: The scores of each type and of each length of entities: see `score_seen_unseen`.
+_PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
-#: What `python -m lab importance`, `attention` and `ablation` have found of a variant,
-#: beside its results.
-IMPORTANCE, ATTENTION, ABLATION = "importance.json", "attention.json", "ablation.json"
-_BESIDE = (IMPORTANCE, ATTENTION, ABLATION)
-
-#: What to do about a damaged line of a table.
-_COLLECT_AGAIN = "Remove the line, run the trial again, and `python -m lab collect` it."
+#: Sizes of a pipeline; early trials have not recorded all.
+SIZES = (
+    "embedding_parameters",
+    "mixing_parameters",
+    "pipeline_parameters",
+    "bytes_on_disk",
+)
+_NEEDED = {"dataset", "embedder", "variant", "seed", "model", "scores", "sizes"}
 
 
 class TrialKey(NamedTuple):
@@ -45,10 +55,6 @@ class PartScore(NamedTuple):
     support: int
 
 
-#: For "type" and "length" the scores of each one that was recorded.
-Parts = Mapping[str, Mapping[str, PartScore]]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """The results of a trial, None where older ones have not recorded something."""
@@ -58,13 +64,11 @@ class Result:
     key: TrialKey
     seed: int
     task: str  # "ner" or "textcat"
-    overrides: Mapping[str, Any]
-    corpus_hashes: Mapping[str, str]  # by split
     # by split, 0 to 1; None: nothing to score
     scores: Mapping[str, Mapping[str, float | None]]
-    # by split; those by length are not there in earlier trials
-    parts: Mapping[str, Parts]
-    # by split and number of sentences in a Doc; not there in earlier trials
+    # by split, and "type" or "length"
+    parts: Mapping[str, Mapping[str, Mapping[str, PartScore]]]
+    # by split and number of sentences in a Doc; not there in early trials
     joined: Mapping[str, Mapping[int, Mapping[str, float]]]
     embedding_parameters: int
     mixing_parameters: int | None
@@ -90,58 +94,99 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
     folder = Path(folder)
     results = [*read_files(folder), *read_tables(folder)]
     if not results:
-        nothing = "are no results in" if folder.is_dir() else "is no folder"
         raise FileNotFoundError(
-            f"There {nothing} '{folder}'. Give the folder 'metrics' that `python -m "
-            "lab trial` writes to, with files DATASET/EMBEDDER/VARIANT/seedN.json, or "
-            "one of tables, DATASET.jsonl."
+            f"There are no results in '{folder}'. Give the folder 'metrics' that "
+            "`python -m lab trial` writes to, with files "
+            "DATASET/EMBEDDER/VARIANT/seedN.json, or one of tables, DATASET.jsonl."
         )
     return group_results(results)
 
 
 def read_files(folder: Path) -> Iterator[Result]:
     """Read the files that trials have written."""
-    for path in filter(_is_result, folder.glob("*/*/*/seed*.json")):
-        result = _parse_result(path.read_bytes(), f"'{path}'", REMEDY)
-        if (*result.key, f"seed{result.seed}") != (*path.parts[-4:-1], path.stem):
-            what = f"but {_describe(result)}. Move it back or remove it."
-            raise ValueError(f"{result.place} should be named after its trial, {what}")
-        yield result
+    for path in folder.glob("*/*/*/seed*.json"):
+        yield _parse_result(path.read_text(encoding="utf8"), f"'{path}'")
 
 
 def read_tables(folder: Path) -> Iterator[Result]:
     """Read the tables of collected results."""
     for path in folder.glob("[!.]*.jsonl"):
-        for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-            place = f"'{path}', line {number},"
-            result = _parse_result(line, place, _COLLECT_AGAIN)
-            if result.key.dataset != path.stem:
-                what = f"but {_describe(result)}. {_COLLECT_AGAIN}"
-                raise ValueError(f"{place} should be of {path.stem}, {what}")
-            yield result
+        lines = path.read_text(encoding="utf8").splitlines()
+        for number, line in enumerate(lines, start=1):
+            yield _parse_result(line, f"'{path}', line {number},")
 
 
 def group_results(results: Iterable[Result]) -> dict[TrialKey, list[Result]]:
     """Group results that differ by their seed, if they may be compared."""
     groups: dict[TrialKey, list[Result]] = {}
+    first_of: dict[str, Result] = {}
     for result in sorted(results, key=lambda r: (r.key, r.seed)):
         groups.setdefault(result.key, []).append(result)
-    _check_alike(groups)
+        first = first_of.setdefault(result.key.dataset, result)
+        if result.recorded["corpus_hashes"] != first.recorded["corpus_hashes"]:
+            raise ValueError(
+                f"{result.place} and {first.place} are results on different files of "
+                f"{result.key.dataset}. Run the older trial again, with --force."
+            )
+    for of in groups.values():
+        for before, result in pairwise(of):
+            if before.seed == result.seed:
+                raise ValueError(
+                    f"{result.place} and {before.place} hold results of the same "
+                    "trial. Remove one of them."
+                )
+            ours, theirs = (
+                [r.task, r.embedding_parameters, r.recorded["overrides"]]
+                for r in (result, before)
+            )
+            if ours != theirs:
+                raise ValueError(
+                    f"{result.place} and {before.place} should differ by their seed "
+                    "alone, but their task, embedding parameters and overrides are "
+                    f"{quote(ours)} and {quote(theirs)}. Give one a variant of its "
+                    "own, or, where the config changed, run the older trial again, "
+                    "with --force."
+                )
     return groups
+
+
+def collect_results(
+    source: Path, tables: Path, *, force: bool = False
+) -> tuple[int, int, int]:
+    """Put the results that trials have written into the tables of their corpora.
+
+    Lines are in order of embedder, variant and seed, and have what was recorded.
+
+    force: Replaces other results of the same trials.
+    RETURNS (tuple[int, int, int]): How many were added, replaced, and there before.
+    """
+    old, new = (
+        {(r.key, r.seed): r for rs in group_results(results).values() for r in rs}
+        for results in (read_tables(tables), read_files(source))
+    )
+    if not new:
+        raise FileNotFoundError(f"There are no results of trials in '{source}'.")
+    known = old.keys() & new.keys()
+    other = [key for key in known if old[key].recorded != new[key].recorded]
+    if other and not force:
+        first = min(other)
+        raise FileExistsError(
+            f"{len(other)} results in '{source}' are other than those in tables, such "
+            f"as {new[first].place}: {old[first].place} has others. Replace them with "
+            "--force."
+        )
+    groups = group_results({**old, **new}.values())
+    for dataset in {key.dataset for key, _ in new}:
+        results = [r for key in groups if key.dataset == dataset for r in groups[key]]
+        lines = [json.dumps(r.recorded, ensure_ascii=False) for r in results]
+        with replacing(tables / f"{dataset}.jsonl") as temporary:
+            temporary.write_text("".join(f"{line}\n" for line in lines), "utf8")
+    return len(new) - len(known), len(other), len(known) - len(other)
 
 
 def select_task(groups: Groups, task: str) -> Groups:
     """Keep the trials of one task: "ner" or "textcat"."""
     return {key: results for key, results in groups.items() if results[0].task == task}
-
-
-def find_misnamed(folder: str | Path) -> list[Path]:
-    """Find JSON files that no trial or command writes there, but for hidden ones."""
-    return sorted(
-        path
-        for path in Path(folder).glob("*/*/*/[!.]*.json")
-        if not (_is_result(path) or path.name in _BESIDE)
-    )
 
 
 def estimate(values: Iterable[float | None]) -> Estimate | None:
@@ -161,23 +206,51 @@ def estimate_score(
     return estimate(result.scores.get(split, {}).get(score) for result in results)
 
 
-def _is_result(path: Path) -> bool:
-    return re.fullmatch(r"seed[0-9]+", path.stem) is not None
+def get_task(metrics: Mapping[str, Any]) -> str:
+    """Get what a trial was scored on: "ner" or "textcat"."""
+    scores = next(iter(metrics["scores"].values()))
+    return TEXTCAT if any(key.startswith("cats_") for key in scores) else NER
 
 
-def _parse_result(data: bytes, place: str, remedy: str) -> Result:
-    metrics = parse_metrics(data, place, remedy)
-    task = get_task(metrics)
+def parse_metrics(text: str, place: str) -> dict[str, Any]:
+    """Parse what `run_trial` recorded. Errors name its place."""
+    try:
+        metrics = parse_json(text)
+        if missing := sorted(_NEEDED - metrics.keys()):
+            raise ValueError(f"{missing[0]} is missing")
+    except ValueError as e:
+        raise ValueError(f"{place} should hold the results of a trial: {e}.") from e
+    return metrics
+
+
+def _parse_result(text: str, place: str) -> Result:
+    metrics = parse_metrics(text, place)
+    task, splits = get_task(metrics), metrics["scores"]
     return Result(
         place=place,
         recorded=metrics,
         key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
         seed=metrics["seed"],
         task=task,
-        overrides=metrics["overrides"],
-        corpus_hashes=metrics["corpus_hashes"],
-        scores={split: get_scores(s, task) for split, s in metrics["scores"].items()},
-        parts={split: _get_parts(s) for split, s in metrics["scores"].items()},
+        # spaCy scores wrong predictions with 0 even where there is nothing to find
+        scores={
+            split: {
+                name: scores[name] if scores[support] else None
+                for support, names in _SUPPORTED[task].items()
+                for name in names
+            }
+            for split, scores in splits.items()
+        },
+        parts={
+            split: {
+                part: {
+                    name: PartScore(of["f"] if of["support"] else None, of["support"])
+                    for name, of in (scores.get(key) or {}).items()
+                }
+                for part, key in _PARTS.items()
+            }
+            for split, scores in splits.items()
+        },
         joined={
             split: {int(n): scores for n, scores in of.items()}
             for split, of in metrics.get("joined", {}).items()
@@ -185,44 +258,3 @@ def _parse_result(data: bytes, place: str, remedy: str) -> Result:
         **{name: metrics["sizes"].get(name) for name in SIZES},
         words_per_second=metrics.get("timings", {}).get("words_per_second"),
     )
-
-
-def _describe(result: Result) -> str:
-    return f"holds the results of {quote('/'.join(result.key))}, seed {result.seed}"
-
-
-def _get_parts(scores: Mapping[str, Any]) -> dict[str, dict[str, PartScore]]:
-    return {
-        part: {
-            name: PartScore(score["f"] if score["support"] else None, score["support"])
-            for name, score in (scores.get(key) or {}).items()
-        }
-        for part, key in PARTS.items()
-    }
-
-
-def _check_alike(groups: Groups) -> None:
-    first_of: dict[str, Result] = {}
-    for (dataset, *_), results in groups.items():
-        for before, result in pairwise(results):
-            if before.seed == result.seed:
-                raise ValueError(
-                    f"{result.place} and {before.place} hold results of the same "
-                    "trial. Remove one of them."
-                )
-        for result in results:
-            first = first_of.setdefault(dataset, result)
-            if result.corpus_hashes != first.corpus_hashes:
-                raise ValueError(
-                    f"{result.place} and {first.place} are results on different files "
-                    f"of {dataset}. Run the older trial again, with --force."
-                )
-            for name in ("task", "overrides", "embedding_parameters"):
-                ours, theirs = getattr(result, name), getattr(results[0], name)
-                if ours != theirs:
-                    raise ValueError(
-                        f"{result.place} and {results[0].place} should differ by their "
-                        f"seed alone, but '{name}' is {quote(ours)} and "
-                        f"{quote(theirs)}. Give one a variant of its own, or, where "
-                        "the config changed, run the older trial again, with --force."
-                    )

@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
@@ -17,22 +17,16 @@ from spacy.vocab import Vocab
 from thinc.api import ConfigValidationError
 
 from spacy_hashembeds.acceleration.timing import measure_speeds
-from spacy_hashembeds.analysis.pipelines import find_models
-from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.tasks import TEXTCAT, find_classes, find_task
-from spacy_hashembeds.files import bytes_on_disk, write_json
+from spacy_hashembeds.files import read_json, write_json
 from spacy_hashembeds.loading import load_config
 from spacy_hashembeds.thinc_internals import gpu_is_available
+from spacy_hashembeds.tools.analyze.pipelines import find_models
+from spacy_hashembeds.tools.evaluate.tasks import TEXTCAT, find_classes, find_task
+from spacy_hashembeds.training.docbin import read_docs
 
 from .processes import locked, run_command
-from .recorded import read_recorded
-from .scores import evaluate_pipeline, score_joined
-from .sizes import (
-    count_embedding_parameters,
-    count_mixing_parameters,
-    count_pipeline_parameters,
-    measure_sizes,
-)
+from .scores import score_pipeline
+from .sizes import measure_sizes
 from .trial import Trial, get_overrides, identify
 
 # Characters that are shown of what spaCy says of a config.
@@ -45,9 +39,7 @@ def run_trial(
     force: bool = False,
     on_output: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], bool]:
-    """Train, evaluate and record a trial, unless that is done; say whether it was not:
-    see `record_trial`.
-    """
+    """Train, evaluate and record a trial, unless that is done: see `record_trial`."""
 
     def check() -> None:
         check_gpu(trial.gpu_id)
@@ -55,8 +47,13 @@ def run_trial(
 
     def train(lock: int) -> dict[str, Any]:
         seconds = _train(trial, on_output, lock)
-        timings = {"train_seconds": seconds, "words_per_second": time_model(trial)}
-        return measure_model(trial, timings)
+        model, split = trial.output / "model-best", list(trial.corpus)[-1]
+        docs = list(read_docs(trial.corpus[split], Vocab()))
+        speeds = measure_speeds({"model": partial(load_model, model)}, docs, rounds=3)
+        words_per_second = speeds["model"].median
+        return measure_model(
+            trial, {"train_seconds": seconds, "words_per_second": words_per_second}
+        )
 
     return record_trial(
         trial,
@@ -77,13 +74,13 @@ def record_trial(
     force: bool,
     on_output: Callable[[str], None],
 ) -> tuple[dict[str, Any], bool]:
-    """Train and record a trial, unless that is done; say whether it was not.
+    """Train and record a trial, unless that is done; return whether it was not.
 
     Results are written last, and whole, and earlier ones are removed before training: a
     trial that was interrupted leaves none, and starts again. A second process that is
     told to run the same trial waits for the first to end.
 
-    identify: Says what results depend on.
+    identify: Returns what results depend on.
     check: Finds what is wrong before anything is replaced.
     train: Trains, given the lock to be held, and measures what it has trained.
     """
@@ -107,8 +104,55 @@ def record_trial(
         return metrics, True
 
 
+def read_recorded(
+    trial: Trial, identity: Mapping[str, Any], *, force: bool = False
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Read the results of a trial if it is done, else how those that are there differ.
+
+    Results of other settings may be replaced with `force` only, those that came from
+    other versions of packages always: a sweep goes on after an upgrade.
+    """
+    try:
+        results = read_json(trial.metrics)
+    except FileNotFoundError:
+        return None, []
+    except ValueError as e:
+        differences = [f"they can't be read ({e})"]
+    else:
+        differences = list(_compare(results, identity))
+        if not differences:
+            return results, []
+    is_upgrade = all(name.startswith("versions.") for name in differences)
+    if not (is_upgrade or force):
+        raise FileExistsError(
+            f"'{trial.metrics}' has results of other settings: "
+            f"{'; '.join(differences)}. A run would replace them and their pipelines. "
+            "Give your settings another variant, or replace what is there with --force."
+        )
+    return None, differences
+
+
+def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    was, now = (dict(_flatten(each, new)) for each in (old, new))
+    for key in {**now, **was}:
+        before, after = (each.get(key, "not set") for each in (was, now))
+        if before != after:
+            # a hash says nothing, and of long values what is shown may be alike
+            is_long = "hash" in key or len(before) + len(after) > _MAX_CAUSE
+            what = "another" if is_long else f"{before}, and is {after}"
+            yield f"{key} was {what}"
+
+
+def _flatten(data: Mapping[str, Any], keys: Mapping[str, Any]) -> Iterator[Any]:
+    """Name what is one level down, `versions.spacy`, with its value as JSON."""
+    for key in (key for key in keys if key in data):
+        inner = data[key] if isinstance(data[key], Mapping) else {"": data[key]}
+        for name, value in inner.items():
+            yield f"{key}.{name}".strip("."), json.dumps(value, sort_keys=True)
+
+
 def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
-    """Run `spacy train` in a process of its own; give its time in seconds.
+    """Run `spacy train` in a process of its own, and return its time in seconds.
 
     It holds the lock too: should our process be killed, nobody else writes to the same
     folder before `spacy train` has noticed.
@@ -132,45 +176,23 @@ def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
     return perf_counter() - start
 
 
-def time_model(trial: Trial) -> float:
-    """Time the best pipeline on the last split: words a second."""
-    model, split = trial.output / "model-best", list(trial.corpus)[-1]
-    docs = list(read_docs(trial.corpus[split], Vocab()))
-    loaders = {"model": partial(load_model, model)}
-    return measure_speeds(loaders, docs, rounds=3)["model"].median
-
-
 def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
-    """Score the best pipeline and weigh it.
-
-    timings: What training has taken, and words a second.
-    """
+    """Score the best pipeline and measure its size."""
     model = trial.output / "model-best"
-    corpus = trial.corpus
-    held_out = [split for split in corpus if split != "train"]
-    train, use_gpu = corpus["train"], trial.gpu_id
-    scores, joined = (
-        {
-            split: score(model, corpus[split], train, use_gpu=use_gpu)
-            for split in held_out
-        }
-        for score in (evaluate_pipeline, score_joined)
-    )
-    nlp = load_model(model)
+    train, *held_out = trial.corpus
+    paths = trial.corpus
+    scored = {
+        split: score_pipeline(model, paths[split], paths[train], use_gpu=trial.gpu_id)
+        for split in held_out
+    }
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "model": str(model),
-        "scores": scores,
-        "joined": joined,
+        "scores": {split: scores for split, (scores, _) in scored.items()},
+        "joined": {split: joined for split, (_, joined) in scored.items()},
         "timings": dict(timings),
-        "sizes": {
-            "embedding_parameters": count_embedding_parameters(nlp),
-            "mixing_parameters": count_mixing_parameters(nlp),
-            "tables": measure_sizes(nlp, corpus["train"]),
-            "pipeline_parameters": count_pipeline_parameters(nlp),
-            "bytes_on_disk": bytes_on_disk(model),
-        },
+        "sizes": measure_sizes(model, paths[train]),
     }
 
 

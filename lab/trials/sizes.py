@@ -2,26 +2,28 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from spacy.language import Language
+from spacy.util import load_model
 from thinc.api import Model, PyTorchShim
 
-from spacy_hashembeds.analysis.features import collect_vocabulary
-from spacy_hashembeds.analysis.measures import Measures, measure_size
-from spacy_hashembeds.analysis.pipelines import (
-    find_embedders,
-    find_embeddings_in,
-    find_models,
-)
-from spacy_hashembeds.architectures.classifiers.hash_ngram_textcat import KEY as NGRAMS
-from spacy_hashembeds.architectures.embedders.descriptions import find_table_kinds
-from spacy_hashembeds.corpora.docbin import read_examples
-from spacy_hashembeds.layers.sumngrams import forward as sum_ngrams_forward
+from spacy_hashembeds.architectures.descriptions import find_table_kinds
+from spacy_hashembeds.papers.hash_embeddings.hash_ngram_textcat import KEY as NGRAMS
+from spacy_hashembeds.papers.hash_embeddings.ngrams import forward as sum_ngrams_forward
 from spacy_hashembeds.thinc_internals import (
     get_forward,
     layernorm_forward,
     maxout_forward,
 )
+from spacy_hashembeds.tools.analyze.features import collect_vocabulary
+from spacy_hashembeds.tools.analyze.measures import Measures, measure_size
+from spacy_hashembeds.tools.analyze.pipelines import (
+    find_embedders,
+    find_embeddings_in,
+    find_models,
+)
+from spacy_hashembeds.training.docbin import read_examples
 
 # Thinc's layer in spaCy's bag of words, which has a row of weights for each n-gram's
 # hash, and in it one for each class.
@@ -31,27 +33,37 @@ _LINEAR = "sparse_linear"
 _MIXERS = (maxout_forward, layernorm_forward)
 
 
-def measure_sizes(nlp: Language, train: Path) -> list[Measures]:
+def measure_sizes(model: Path, train: Path) -> dict[str, Any]:
+    """Measure a saved pipeline, its tables by the vocabulary of the training corpus."""
+    nlp = load_model(model)
+    return {
+        "embedding_parameters": count_embedding_parameters(nlp),
+        "mixing_parameters": count_mixing_parameters(nlp),
+        "tables": measure_tables(nlp, train),
+        "pipeline_parameters": count_pipeline_parameters(nlp),
+        "bytes_on_disk": bytes_on_disk(model),
+    }
+
+
+def measure_tables(nlp: Language, train: Path) -> list[Measures]:
     """Measure each embedding table of a trained pipeline, with its "component".
 
-    Those that `find_embedders` finds, by the vocabulary of the training corpus, and
-    those of n-grams, which nobody counts, so that they have no "vocabulary".
+    Those of n-grams, which nobody counts, have no "vocabulary".
     """
     kinds = find_table_kinds()
-    of_ngrams = [
-        {"component": name, **measure_size(kinds[layer.name](layer, NGRAMS), 0)}
-        for name, layer in _find_ngram_layers(nlp)
-    ]
-    for table in of_ngrams:
-        del table["standard"]["vocabulary"]
+    tables = []
+    for name, layer in _find_ngram_layers(nlp):
+        size = measure_size(kinds[layer.name](layer, NGRAMS), 0)
+        del size["standard"]["vocabulary"]
+        tables.append({"component": name, **size})
     embedders = find_embedders(nlp)
     attrs = {table.attr for embedder in embedders for table in embedder.tables}
     if not attrs:
-        return of_ngrams
+        return tables
     docs = (example.predicted for example in read_examples(train, nlp))
     vocabulary = collect_vocabulary(docs, sorted(attrs))
     n_values = {attr: len(vocabulary.count_values(attr)[0]) for attr in attrs}
-    return of_ngrams + [
+    return tables + [
         {"component": embedder.component, **measure_size(table, n_values[table.attr])}
         for embedder in embedders
         for table in embedder.tables
@@ -85,8 +97,7 @@ def find_embeddings(nlp: Language) -> list[Model]:
     """Find the embedding layers of a pipeline, and the tables of n-grams."""
     models = [model for _, model in find_models(nlp)]
     found = [layer for model in models for layer in find_embeddings_in(model)]
-    found += [layer for _, layer in _find_ngram_layers(nlp)]
-    return list({layer.id: layer for layer in found}.values())
+    return found + [layer for _, layer in _find_ngram_layers(nlp)]
 
 
 def count_embedding_parameters(nlp: Language) -> int:
@@ -113,3 +124,8 @@ def _find_ngram_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
         for node in model.walk():
             if get_forward(node) is sum_ngrams_forward:
                 yield name, node.layers[0]
+
+
+def bytes_on_disk(folder: Path) -> int:
+    """Sum the sizes of all files below a folder, in bytes."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -14,7 +14,7 @@ from spacy.training.corpus import FILE_TYPE
 from spacy.util import get_package_path, is_package
 from thinc.api import Config
 
-from spacy_hashembeds.checks import check_integers
+from spacy_hashembeds.arguments import check_integers
 from spacy_hashembeds.files import quote
 from spacy_hashembeds.loading import load_config
 
@@ -29,6 +29,8 @@ _OWN_SETTINGS = {
 }
 
 PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
+
+HashFiles = Callable[[Sequence[Path]], str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +55,7 @@ class Trial:
                     f"since files are named after it, but is {quote(value)}."
                 )
         check_integers(0, 2**32 - 1, seed=self.seed)
-        if self.gpu_id < -1:
-            raise ValueError(
-                f"'gpu_id' should be the number of a GPU, or -1 for the CPU, but is "
-                f"{self.gpu_id}."
-            )
+        check_integers(-1, gpu_id=self.gpu_id)
         for setting in self.overrides:
             if setting in _OWN_SETTINGS:
                 raise ValueError(
@@ -77,7 +75,7 @@ class Trial:
 
     @property
     def corpus(self) -> dict[str, Path]:
-        """The file of each split."""
+        """The file of each split, train first."""
         folder = self.root / "corpus" / self.dataset
         splits = {split: folder / f"{split}.spacy" for split in ("train", "dev")}
         test = folder / "test.spacy"
@@ -92,11 +90,6 @@ class Trial:
     def metrics(self) -> Path:
         """The JSON file of results, which is there once the trial is done."""
         return self.root / "metrics" / f"{self.name}.json"
-
-
-def load_trial_config(trial: Trial) -> Config:
-    """Load the config of a trial with its overrides, as `spacy train` does."""
-    return load_config(trial.config, overrides=get_overrides(trial))
 
 
 def get_overrides(trial: Trial) -> dict[str, Any]:
@@ -120,15 +113,13 @@ def hash_files(paths: Sequence[Path]) -> str:
     return hashed.hexdigest()
 
 
-def identify(
-    trial: Trial, hash_files: Callable[[Sequence[Path]], str] = hash_files
-) -> dict[str, Any]:
-    """Say all that the results of a trial depend on, as JSON data.
+def identify(trial: Trial, hash_files: HashFiles = hash_files) -> dict[str, Any]:
+    """Collect all that the results of a trial depend on, as JSON data.
 
-    hash_files: Something that remembers, where many trials have the same files.
+    hash_files: One that remembers, where many trials have the same files.
     """
     inputs = identify_inputs(trial, hash_files)
-    config = load_trial_config(trial)
+    config = load_config(trial.config, overrides=get_overrides(trial))
     plain = config.interpolate()
     named = {"vectors_hash": _list_vectors(plain), "weights_hash": _list_weights(plain)}
     text = config.to_str(interpolate=False)
@@ -139,10 +130,8 @@ def identify(
     }
 
 
-def identify_inputs(
-    trial: Trial, hash_files: Callable[[Sequence[Path]], str] = hash_files
-) -> dict[str, Any]:
-    """Say what the results of a trial depend on, but for its config."""
+def identify_inputs(trial: Trial, hash_files: HashFiles = hash_files) -> dict[str, Any]:
+    """Collect what the results of a trial depend on, but for its config."""
     corpus = {split: _list_split(trial, split) for split in trial.corpus}
     return {
         "dataset": trial.dataset,

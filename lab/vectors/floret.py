@@ -1,22 +1,15 @@
 """Word vectors with Bloom embeddings, trained with floret (extra: floret)."""
 
-import errno
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.checks import check_choice, check_integers
-from spacy_hashembeds.corpora.lines import read_lines
+from spacy_hashembeds.arguments import check_choice, check_integers
 from spacy_hashembeds.files import replacing
+from spacy_hashembeds.training.lines import read_lines
 
 from ..extras import import_extra
-
-MODES = ("floret", "fasttext")
-MODELS = ("skipgram", "cbow")
-
-#: How talkative floret has to be.
-_SHOW_PROGRESS = 2
 
 _END_OF_LINE = "</s>"
 
@@ -51,17 +44,12 @@ def train_floret(
 ) -> TrainedVectors:
     """Train word vectors and write them as `spacy init vectors` reads them.
 
-    The arguments are the options of `python -m lab floret`, which docs/vectors.md says
-    more of. floret seeds its generator with 0 and lets nobody change it: the same text
-    and arguments give the same bytes with one thread; with more they differ each time.
-
-    RAISES (ValueError): An argument out of its range, a text that is not UTF-8, as
-        `path:line: …`, or one in which no word is frequent enough.
-    RAISES (OSError): If there is no such text, or not all vectors can be written.
-    RAISES (RuntimeError): If training diverges.
+    The arguments are the options of `python -m lab floret`. floret seeds its generator
+    with 0 and lets nobody change it: the same text and arguments give the same bytes
+    with one thread; with more they differ each time.
     """
-    check_choice(MODES, mode=mode)
-    check_choice(MODELS, model=model)
+    check_choice(("floret", "fasttext"), mode=mode)
+    check_choice(("skipgram", "cbow"), model=model)
     # floret itself hangs, or ends the process, at some of these
     check_integers(1, dim=dim, bucket=bucket, min_count=min_count, epochs=epochs)
     check_integers(1, neg=neg, threads=threads)
@@ -75,25 +63,25 @@ def train_floret(
             f"'minn' should be from {least} to 'maxn' in mode {mode}, but they are "
             f"{minn} and {maxn}. For most alphabets take 4 and 5, for Korean 2 and 3."
         )
-    if not text.is_file():
-        raise FileNotFoundError(f"There is no file '{text}', which 'text' names.")
     deque(read_lines(text, "utf8"), maxlen=0)  # or it is no UTF-8
-    trained = _train(
-        text,
-        mode=mode,
-        model=model,
-        dim=dim,
-        bucket=bucket,
-        hashCount=hash_count,
-        minn=minn,
-        maxn=maxn,
-        minCount=min_count,
-        epoch=epochs,
-        neg=neg,
-        lr=lr,
-        thread=threads,
-        verbose=_SHOW_PROGRESS if show_progress else 0,
+    extra = "'spacy-hashembeds[floret]'"
+    floret = import_extra("floret", "Training vectors needs floret", extra)
+    settings: dict[str, Any] = {"mode": mode, "model": model, "dim": dim, "neg": neg}
+    settings |= {"bucket": bucket, "hashCount": hash_count, "minn": minn, "maxn": maxn}
+    settings |= {"minCount": min_count, "epoch": epochs, "lr": lr, "thread": threads}
+    too_rare = (
+        f"No word stands {min_count} times in '{text}'. Lower 'min_count', or take "
+        "more text."
     )
+    try:
+        trained = floret.train_unsupervised(
+            str(text), **settings, verbose=2 if show_progress else 0
+        )
+    except ValueError as e:
+        raise ValueError(too_rare) from e
+    except RuntimeError as e:
+        message = f"Training diverged ({e}) at 'lr' {lr}. Lower it."
+        raise RuntimeError(message) from e
     words, frequencies = trained.get_words(include_freq=True)
     counts = {w: int(count) for w, count in zip(words, frequencies, strict=True)}
     # floret leaves a row of its own to the most frequent word, and does not save it.
@@ -101,50 +89,22 @@ def train_floret(
     is_inexact = mode == "floret" and words[0] != _END_OF_LINE
     counts.pop(_END_OF_LINE, None)
     if not counts:
-        raise _make_too_rare_error(text, min_count)
+        raise ValueError(too_rare)
     rows = bucket if mode == "floret" else len(words)
     with replacing(output) as temporary:
-        if mode == "floret":
-            trained.save_floret_vectors(str(temporary))
-        else:
-            trained.save_vectors(str(temporary))
-        _check_complete(temporary, rows)
+        is_floret = mode == "floret"
+        save = trained.save_floret_vectors if is_floret else trained.save_vectors
+        save(str(temporary))
+        with temporary.open("rb") as file:
+            n_written = sum(line.endswith(b"\n") for line in file) - 1
+        if n_written != rows:  # floret does not say so
+            raise OSError(
+                f"floret wrote only {max(0, n_written):,} of {rows:,} rows to "
+                f"'{output}'. Is there space left?"
+            )
     return TrainedVectors(
         rows=rows,
         words=len(counts),
         tokens=sum(counts.values()),
         inexact_word=words[0] if is_inexact else None,
-    )
-
-
-def _check_complete(path: Path, rows: int) -> None:
-    """Check that floret wrote a header and all rows: it does not say if it can't."""
-    with path.open("rb") as file:
-        n_lines = sum(line.endswith(b"\n") for line in file)
-    if n_lines != rows + 1:
-        raise OSError(
-            errno.EIO,
-            f"floret wrote only {max(0, n_lines - 1):,} of {rows:,} rows. Is there "
-            "space left?",
-            str(path),
-        )
-
-
-def _train(text: Path, **settings: Any) -> Any:
-    extra = "'spacy-hashembeds[floret]'"
-    floret = import_extra("floret", "Training vectors needs floret", extra)
-    try:
-        return floret.train_unsupervised(str(text), **settings)
-    except ValueError as e:
-        raise _make_too_rare_error(text, settings["minCount"]) from e
-    except RuntimeError as e:
-        raise RuntimeError(
-            f"Training diverged ({e}) at 'lr' {settings['lr']}. Lower it."
-        ) from e
-
-
-def _make_too_rare_error(text: Path, min_count: int) -> ValueError:
-    return ValueError(
-        f"No word stands {min_count} times in '{text}'. Lower 'min_count', or take "
-        "more text."
     )

@@ -4,19 +4,19 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from spacy.tokens import Doc, DocBin
 from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
-from lab.corpora.dataset import FETCH
-from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.corpora.lines import decode_lines
-from spacy_hashembeds.corpora.splits import SEED
+from lab.corpora.datasets import FETCH
 from spacy_hashembeds.files import replacing
+from spacy_hashembeds.tools.prepare.splits import SEED
+from spacy_hashembeds.training.docbin import read_docs
+from spacy_hashembeds.training.lines import decode_lines
 
 #: The files, and whether WNUT 2017 splits the contractions in each ("do n ' t"):
 #: it does not in tweets ("don ' t").
@@ -45,8 +45,7 @@ _TOKEN = re.compile(f"{_ADDRESS}|{_WORD}")
 _TOKEN_IN_CONTRACTION = re.compile(f"{_ADDRESS}|{_NEGATED}|{_WORD}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RawTextCounts:
+class RawTextCounts(NamedTuple):
     """Numbers of lines and tokens that were written, and of lines left out."""
 
     lines: int
@@ -84,10 +83,13 @@ def write_raw_text(
         tokenized = (
             tokenize(line, split_contractions=RAW_FILES[path.name])
             for path in paths
-            for line in progress(_read_lines(path), path.name)
+            # not `read_lines`: comments hold carriage returns, which are white space
+            for line in progress((x for _, x in decode_lines(path, "UTF-8")), path.name)
         )
-        texts = chain(tokenized, *map(read_added, added))
-        for words in filter(None, texts):
+        own = (words for path in added for words in _read_words(path))
+        # a line break among the tokens would end the line
+        visible = (" ".join(words).split() if is_text else words for words in own)
+        for words in filter(None, chain(tokenized, visible)):
             is_held_out = _join(words) in held_out_texts
             counts["held_out"] += is_held_out
             if not is_held_out:
@@ -96,28 +98,18 @@ def write_raw_text(
                 yield words
 
     is_text = output.suffix != FILE_TYPE
-    # a line break among the tokens would end the line
-    read_added = _read_visible if is_text else _read_words
-    write = _write_lines if is_text else _write_docs
     with replacing(output) as temporary:
-        write(select(), temporary)
-    return RawTextCounts(
-        lines=counts["lines"], tokens=counts["tokens"], held_out=counts["held_out"]
-    )
-
-
-def _write_lines(texts: Iterator[list[str]], path: Path) -> None:
-    with path.open("w", encoding="utf8") as file:
-        file.writelines(" ".join(words) + "\n" for words in texts)
-
-
-def _write_docs(texts: Iterator[list[str]], path: Path) -> None:
-    shuffled = list(texts)
-    random.Random(SEED).shuffle(shuffled)
-    vocab = Vocab()
-    # without white space that is known, so that readers keep these tokens
-    docs = (Doc(vocab, words=words) for words in shuffled)
-    DocBin(attrs=["ORTH"], docs=docs).to_disk(path)
+        if is_text:
+            with temporary.open("w", encoding="utf8") as file:
+                file.writelines(" ".join(words) + "\n" for words in select())
+        else:
+            texts = list(select())
+            random.Random(SEED).shuffle(texts)
+            vocab = Vocab()
+            # without white space that is known, so that readers keep these tokens
+            docs = (Doc(vocab, words=words) for words in texts)
+            DocBin(attrs=["ORTH"], docs=docs).to_disk(temporary)
+    return RawTextCounts(counts["lines"], counts["tokens"], counts["held_out"])
 
 
 def tokenize(text: str, *, split_contractions: bool) -> list[str]:
@@ -135,16 +127,6 @@ def _read_words(path: Path) -> Iterator[list[str]]:
         yield [token.text for token in doc]
 
 
-def _read_visible(path: Path) -> Iterator[list[str]]:
-    for words in _read_words(path):
-        yield " ".join(words).split()
-
-
 def _join(words: Iterable[str]) -> str:
     """Join words without white space, which differs between copies of a text."""
     return "".join("".join(words).split())
-
-
-def _read_lines(path: Path) -> Iterator[str]:
-    # not `read_lines`: YouTube's comments hold carriage returns, which are white space
-    return (line for _, line in decode_lines(path, "UTF-8"))

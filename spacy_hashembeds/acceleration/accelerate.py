@@ -1,11 +1,11 @@
-"""Giving a saved pipeline our layers and components: they load what spaCy's have saved,
-so that its `config.cfg` alone is changed. Every other file is copied as it is.
+"""Conversion of a saved pipeline to our layers and components: they load what spaCy's
+have saved, so that its `config.cfg` alone is changed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from math import ceil
+from html import escape
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -13,144 +13,123 @@ from warnings import catch_warnings, simplefilter
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
+from wasabi import Printer
 
-from ..checks import check_choice, check_integers, check_types, show
-from ..display import Part, Sentence, Shown, Table
-from ..evaluation.tasks import list_classes
-from ..files import replacing_folder
-from ..inputs import check_items
+from ..arguments import check_choice, check_integers, check_items, check_types
+from ..files import quote, replacing_folder
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
-from .changes import ChangeCounter, Changes, can_tell
-from .components import find_irreplaceable, find_replacements, is_tokenizer_replaceable
+from .changes import ChangeCounter, Changes
+from .components import find_replacements, is_tokenizer_replaceable
 from .conversion import (
     AUTO,
+    BLAS,
     Precision,
-    check_convertible,
+    check_precision,
     convert_config,
     find_batch_size,
     find_convertible,
-    find_unconvertible,
 )
 from .folders import check_replaceable, copy_folder, find_source
-from .machine import find_disturbances, watch_machine
-from .parity import (
-    TOLERANCE,
-    LoadedPipeline,
-    compare_pipelines,
-    find_precisions,
-    make_texts_for,
-)
-from .precision import ChosenPrecision, choose_precisions
+from .parity import LoadedPipeline, compare_pipelines, find_precisions, make_texts
+from .precision import NO_CHOICE, ChosenPrecision, choose_precisions
 from .timing import Progress, measure_components, measure_speeds
 
-#: The longest bar of a component's time, in characters.
-_BAR = 30
+Loaders = dict[str, Callable[[], Language]]
 
-#: How much fewer bits may change, in percent: see `Changes.check`.
+#: The most percent that fewer bits may change: see `Changes.check`.
 MAX_CHANGED = 0.5
 
 
-@dataclass(frozen=True)
-class Acceleration(Shown):
-    """Conversion of a pipeline: places, parity, speed and changes."""
+@dataclass(frozen=True, kw_only=True)
+class Acceleration:
+    """Conversion of a pipeline: places, parity, speed and changes. If there was nothing
+    to convert, nothing was compared or timed.
+    """
 
-    #: Where the layers and components stand in the config that were converted.
+    #: The places in the config of converted layers and components.
     converted: list[str]
-    #: Where something stands that had to be left as it was, and why.
+    #: The places of what was left as it was, each with the reason.
     left: dict[str, str]
-    #: How many texts and tokens both pipelines annotated alike.
-    texts: int
-    tokens: int
-    #: Components whose converted layers were not compared: never initialised, they
-    #: have no weights.
-    unchecked: list[str]
+    #: The number of texts and tokens that both pipelines annotated alike.
+    texts: int = 0
+    tokens: int = 0
+    #: Components whose converted layers have no weights to compare.
+    unchecked: list[str] = field(default_factory=list)
     #: The largest difference between outputs of a layer before and after, as a share
     #: of the largest output (or of 1).
-    max_relative_diff: float
+    max_relative_diff: float = 0.0
     #: Tokens a second in `nlp.pipe`, "before" and "after", medians of rounds ...
-    words_per_second: dict[str, float]
+    words_per_second: dict[str, float] = field(default_factory=dict)
     #: ... and their quartiles.
-    words_per_second_quartiles: dict[str, tuple[float, float]]
+    words_per_second_quartiles: dict[str, tuple[float, float]] = field(
+        default_factory=dict
+    )
     #: Microseconds a word of each component, "before" and "after", timed once.
-    component_times: dict[str, dict[str, float]]
-    #: What speaks against these timings.
-    disturbances: list[str]
-    #: What products are computed of, but for float32, and were before.
-    kept_precisions: list[str]
+    component_times: dict[str, dict[str, float]] = field(default_factory=dict)
     #: What is annotated otherwise, where products are, or were, not of float32.
     changes: Changes | None = None
     #: The precision of each component, where it was to be chosen.
     chosen: list[ChosenPrecision] = field(default_factory=list)
 
-    def get_parts(self) -> Iterator[Part]:
-        """Say what was converted, what was not, that it is the same, and how fast."""
+    def show(self, printer: Printer) -> str:
+        """Print what was done, or return it if the printer prints nothing."""
+        shown = [getattr(printer, kind)(text) for kind, text in self._describe()]
+        if self.texts:
+            per_second = self.words_per_second
+            rows = [
+                (name.title(), f"{per_second[name]:,.0f}", f"{a:,.0f}..{b:,.0f}")
+                for name, (a, b) in self.words_per_second_quartiles.items()
+            ]
+            ratio = per_second["after"] / per_second["before"]
+            rows.append(("Ratio", f"{ratio:.2f}", ""))
+            old, new = self.component_times.values()
+            times = [
+                (name, f"{old[name]:.1f}", f"{new[name]:.1f}")
+                for name in sorted(new, key=new.__getitem__, reverse=True)
+            ]
+            show = partial(printer.table, divider=True, aligns=("l", "r", "r"))
+            shown += [
+                show(rows, header=("", "Words/s", "Quartiles")),
+                printer.text("Microseconds a word, by enabled component, timed once:"),
+                show(times, header=("Component", "Before", "After")),
+            ]
+        return "\n".join(filter(None, shown))
+
+    def _describe(self) -> Iterator[tuple[str, str]]:
+        """Yield sentences, each after the method of the printer that shows it."""
+        if not self.converted:
+            ours = "the pipeline has our layers and components already"
+            yield "good", f"Nothing to convert: {ours}"
         for place in self.converted:
-            yield Sentence(f"Converted {place}", "info")
+            yield "info", f"Converted {place}"
         for place, reason in self.left.items():
-            yield Sentence(f"Left {place} as it is: {reason}", "warn")
+            yield "warn", f"Left {place} as it is: {reason}"
         for name in self.unchecked:
-            yield Sentence(
-                f"Converted '{name}' without comparing its vectors: it was never "
-                "initialised, and has no weights",
-                "warn",
-            )
-        in_float32 = "" if self.changes is None else ", in float32"
-        yield Sentence(
-            f"Same predictions on {self.texts:,} texts ({self.tokens:,} tokens)"
-            f"{in_float32}",
-            "good",
-        )
-        yield Sentence(
-            f"Largest difference between vectors: {self.max_relative_diff:.3g} of the "
-            f"largest number (up to {TOLERANCE:g} may be rounding)"
-        )
-        for precision in self.kept_precisions:
-            yield Sentence(
-                f"Products of {precision} stay so (--precision, or 'precision' in "
-                "Python, changes that)",
-                "info",
-            )
+            yield "warn", f"Converted '{name}' unchecked: it was never initialised"
         for each in self.chosen:
-            yield Sentence(str(each), "info")
+            yield "info", str(each)
+        if self.texts:
+            same = f"Same predictions on {self.texts:,} texts ({self.tokens:,} tokens)"
+            yield "good", same if self.changes is None else f"{same}, in float32"
+            diff = f"{self.max_relative_diff:.3g} of the largest number"
+            yield "text", f"Largest difference of vectors: {diff}, by rounding"
         if self.changes is not None:
-            yield from self.changes.get_parts()
-        before, after = self.words_per_second.values()
-        rows = [
-            (name.title(), f"{self.words_per_second[name]:,.0f}", f"{a:,.0f}..{b:,.0f}")
-            for name, (a, b) in self.words_per_second_quartiles.items()
-        ]
-        rows.append(("Ratio", f"{after / before:.2f}", ""))
-        yield Table(None, None, ("", "Words/s", "Quartiles"), rows)
-        yield self._make_component_table()
-        for disturbance in self.disturbances:
-            yield Sentence(f"The timings were disturbed. {disturbance}", "warn")
+            yield from self.changes.describe()
 
-    def _make_component_table(self) -> Table:
-        before, after = self.component_times.values()
-        longest = max(*before.values(), *after.values())
+    def __str__(self) -> str:
+        printer = Printer(no_print=True)
+        printer.show_color = False
+        return self.show(printer)
 
-        def draw(name: str) -> str:
-            n, m = (ceil(_BAR * took[name] / longest) for took in (after, before))
-            return "#" * n + "." * (m - n)
-
-        rows = [
-            (name, f"{before[name]:.1f}", f"{after[name]:.1f}", draw(name))
-            for name in sorted(after, key=after.__getitem__, reverse=True)
-        ]
-        legend = (
-            "Microseconds a word, by enabled component, slowest first, timed once "
-            "(. is what is gone):"
-        )
-        return Table(None, legend, ("Component", "Before", "After", ""), rows, "lrrl")
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Options of a conversion, of its comparison and its timing: as
-    `in_memory.accelerate` says.
-    """
+    """Options of a conversion: as those of `in_memory.accelerate`."""
 
     texts: Iterable[str | Doc] | None = None
     precision: str | None = None
@@ -164,9 +143,9 @@ class Settings:
             check_items("strings or Docs", texts=self.texts)
         if self.precision is not None:
             check_choice((*PRECISIONS, AUTO), precision=self.precision)
-        is_number = type(self.max_changed) in (int, float)
-        if not is_number or not 0 <= self.max_changed <= 100:
-            raise (ValueError if is_number else TypeError)(
+        check_types(int | float, "a number", max_changed=self.max_changed)
+        if not 0 <= self.max_changed <= 100:
+            raise ValueError(
                 "'max_changed' should be a percentage, 0 to 100, but is "
                 f"{self.max_changed!r}."
             )
@@ -204,9 +183,8 @@ def accelerate_folder(
 
         before = LoadedPipeline(load(model), get_current_ops())
         source = find_source(before.nlp, model, output)
-        check = partial(check_replaceable, output, source, force=force)
         config = load_config(source / "config.cfg")
-        conversion = Conversion(before, config, model, checked)
+        check = partial(check_replaceable, output, source, force=force)
         with replacing_folder(output, check) as folder:
             copy_folder(source, folder)
 
@@ -214,136 +192,111 @@ def accelerate_folder(
                 config.to_disk(folder / "config.cfg", interpolate=False)
                 return load(folder)
 
-            return conversion.run(load_with, partial(load, model))[0]
+            load_before = partial(load, model)
+            return convert(before, config, checked, load_with, load_before)[0]
+
+
+def convert(
+    before: LoadedPipeline,
+    config: Config,
+    settings: Settings,
+    load: Callable[[Config], Language],
+    load_before: Callable[[], Language],
+    *,
+    only_known: bool = False,
+) -> tuple[Acceleration, LoadedPipeline]:
+    """Convert a pipeline, check that both agree, and time them. If there is nothing to
+    convert, the new pipeline is a copy, which is neither checked nor timed.
+
+    load (Callable): Makes a pipeline of its weights and another config.
+    load_before (Callable): Loads it anew as it is.
+    only_known (bool): Whether texts that are made up have words it knows alone.
+    """
+    factories, left = find_replacements(before.nlp, config)
+    left |= find_convertible(config)[1]
+    callback = config["nlp"].get("after_pipeline_creation") or {"@callbacks": BLAS}
+    if settings.blas and (name := callback["@callbacks"]) != BLAS:
+        left["nlp.after_pipeline_creation"] = (
+            f"{name} stands where the choice of BLAS would"
+        )
+    change = partial(
+        convert_config,
+        config,
+        batch_size=find_batch_size(before.nlp),
+        factories=factories,
+        tokenizer=is_tokenizer_replaceable(before.nlp, config),
+    )
+    check_precision(change(), settings.precision)
+    texts = settings.texts
+    if texts is None:
+        texts = make_texts(before, only_known=only_known)
+    precision: Precision = settings.precision
+    chosen: list[ChosenPrecision] = []
+    if precision == AUTO:
+        texts = [*map(_check_text, texts)]
+        after = LoadedPipeline(load(change(blas=settings.blas)), get_current_ops())
+        chosen = choose_precisions(
+            before, after, texts, settings.max_changed, settings.progress
+        )
+        precision = {each.component: each.precision for each in chosen}
+    new_config = change(blas=settings.blas, precision=precision)
+    load_after = partial(load, new_config)
+    after = LoadedPipeline(load_after(), get_current_ops())
+    if settings.precision == AUTO and not chosen:
+        left["precision"] = NO_CHOICE
+    of_nlp = [
+        f"nlp.{key}"
+        for key in ("tokenizer", "batch_size", "after_pipeline_creation")
+        if config["nlp"].get(key) != new_config["nlp"].get(key)
+    ]
+    places = find_convertible(config, precision)[0]
+    converted = [*places, *(f"components.{name}" for name in factories), *of_nlp]
+    compared = {}
+    if converted:
+        loaders: Loaders = {"before": load_before, "after": load_after}
+        compared = _compare(before, after, texts, settings, loaders)
+    done = Acceleration(converted=converted, left=left, chosen=chosen, **compared)
+    return done, after
 
 
 def _check_text(text: Any) -> str | Doc:
     if not isinstance(text, str | Doc):
-        raise TypeError(f"'texts' should hold strings or Docs, but holds {show(text)}.")
+        raise TypeError(
+            f"'texts' should hold strings or Docs, but holds {quote(text)}."
+        )
     return text
 
 
-class Conversion:
-    """A pipeline, `before`, whose layers and components are to be replaced by ours.
-
-    config (Config): That of the pipeline.
-    name (object): What errors call it.
-    RAISES (ValueError): If there is nothing to convert.
-    """
-
-    def __init__(
-        self, before: LoadedPipeline, config: Config, name: object, settings: Settings
-    ) -> None:
-        self.before, self.config, self.settings = before, config, settings
-        self.factories = find_replacements(before.nlp, config)
-        self.tokenizer = is_tokenizer_replaceable(before.nlp, config)
-        self.batch_size = find_batch_size(before.nlp)
-        self.left = find_irreplaceable(before.nlp)
-        check_convertible(config, name, settings.precision, self.factories, self.left)
-
-    def run(
-        self,
-        load: Callable[[Config], Language],
-        load_before: Callable[[], Language],
-        *,
-        only_known: bool = False,
-    ) -> tuple[Acceleration, LoadedPipeline]:
-        """Convert it, check that both pipelines agree, and time them.
-
-        load (Callable): Makes a pipeline of its weights and another config.
-        load_before (Callable): Loads it anew as it is.
-        only_known (bool): Whether texts that are made up have words it knows alone.
-        RAISES (ValueError): If something differs, or more than may.
-        RETURNS (Tuple[Acceleration, LoadedPipeline]): What was done, and the new one.
-        """
-        texts = self.settings.texts
-        if texts is None:
-            texts = make_texts_for(self.before, only_known=only_known)
-        precision: Precision = self.settings.precision
-        chosen: list[ChosenPrecision] = []
-        if precision == AUTO:
-            texts = [*map(_check_text, texts)]
-            chosen = choose_precisions(
-                self.before,
-                LoadedPipeline(load(self._convert(None)), get_current_ops()),
-                texts,
-                self.settings.max_changed,
-                self.settings.progress,
-            )
-            precision = {each.component: each.precision for each in chosen}
-        load_after = partial(load, self._convert(precision))
-        after = LoadedPipeline(load_after(), get_current_ops())
-        loaders: dict[str, Callable[[], Language]] = {
-            "before": load_before,
-            "after": load_after,
-        }
-        return self._compare(after, texts, loaders, precision, chosen), after
-
-    def _convert(self, precision: Precision) -> Config:
-        return convert_config(
-            self.config,
-            blas=self.settings.blas,
-            batch_size=self.batch_size,
-            precision=precision,
-            factories=self.factories,
-            tokenizer=self.tokenizer,
-        )
-
-    def _compare(
-        self,
-        after: LoadedPipeline,
-        texts: Iterable[str | Doc],
-        loaders: Mapping[str, Callable[[], Language]],
-        precision: Precision,
-        chosen: list[ChosenPrecision],
-    ) -> Acceleration:
-        before, settings = self.before, self.settings
-        old, new = find_precisions(before.nlp), find_precisions(after.nlp)
-        counter = ChangeCounter(list_classes(before.nlp)) if old | new else None
-        counted = settings.progress(texts, "texts")
-        checked = map(_check_text, counted)
-        parity = compare_pipelines(before, after, checked, counter)
-        changes = None
-        if counter is not None:
-            changes = counter.summarize()
-            changes.check(settings.max_changed)
-        if new - old and not can_tell(parity.tokens, settings.max_changed):
-            raise ValueError(
-                f"{parity.tokens:,} tokens are too few to tell whether a precision of "
-                f"fewer bits changes more than {settings.max_changed:g} percent. Give "
-                "more texts (--text, or 'texts' in Python), or let more be changed "
-                "(--max-changed, or 'max_changed' in Python)."
-            )
-        with watch_machine() as machine:
-            speeds = measure_speeds(
-                loaders,
-                parity.sample,
-                rounds=settings.rounds,
-                progress=lambda rounds: settings.progress(rounds, "rounds"),
-            )
-            component_times = {
-                name: measure_components(load(), parity.sample)
-                for name, load in loaders.items()
-            }
-        return Acceleration(
-            converted=[
-                *find_convertible(self.config, precision),
-                *(f"components.{name}" for name in self.factories),
-                *(["nlp.tokenizer"] if self.tokenizer else []),
-                *([] if self.batch_size is None else ["nlp.batch_size"]),
-            ],
-            left=find_unconvertible(self.config, blas=settings.blas) | self.left,
-            texts=parity.texts,
-            tokens=parity.tokens,
-            unchecked=parity.unchecked,
-            max_relative_diff=parity.max_relative_diff,
-            words_per_second={name: speed[0] for name, speed in speeds.items()},
-            words_per_second_quartiles={
-                name: speed[1] for name, speed in speeds.items()
-            },
-            component_times=component_times,
-            disturbances=find_disturbances(machine, speeds),
-            kept_precisions=sorted(old & new) if precision is None else [],
-            changes=changes,
-            chosen=chosen,
-        )
+def _compare(
+    before: LoadedPipeline,
+    after: LoadedPipeline,
+    texts: Iterable[str | Doc],
+    settings: Settings,
+    loaders: Loaders,
+) -> dict[str, Any]:
+    is_exact = not find_precisions(before.nlp) | find_precisions(after.nlp)
+    counter = None if is_exact else ChangeCounter(before.nlp)
+    checked = map(_check_text, settings.progress(texts, "texts"))
+    parity = compare_pipelines(before, after, checked, counter)
+    changes = None if counter is None else counter.summarize()
+    if changes is not None and settings.precision is not None:
+        changes.check(settings.max_changed)
+    speeds = measure_speeds(
+        loaders,
+        parity.sample,
+        rounds=settings.rounds,
+        progress=lambda rounds: settings.progress(rounds, "rounds"),
+    )
+    return {
+        "texts": parity.texts,
+        "tokens": parity.tokens,
+        "unchecked": parity.unchecked,
+        "max_relative_diff": parity.max_relative_diff,
+        "words_per_second": {name: of.median for name, of in speeds.items()},
+        "words_per_second_quartiles": {n: of.quartiles for n, of in speeds.items()},
+        "component_times": {
+            name: measure_components(load(), parity.sample)
+            for name, load in loaders.items()
+        },
+        "changes": changes,
+    }

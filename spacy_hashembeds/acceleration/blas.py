@@ -6,27 +6,31 @@ falls back to its `generic` kernels, and numpy's own BLAS is several times as fa
 
 import ctypes
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from spacy.language import Language
-from thinc.api import Model, NumpyOps, Ops, get_current_ops, set_current_ops
+from thinc.api import NumpyOps, Ops, get_current_ops, set_current_ops
 from thinc.types import Floats2d
 
-from ..inputs import check_pipeline
+from ..arguments import check_pipeline
 from ..kernels import compiled
-from ..threads import find_cblas, find_function, find_openblas, one_thread
+from ..threads import find_function, find_openblas, one_thread
+from ..training.annotation import walk_layers
+
+# What a callback is given and returns: a pipeline's class, or the pipeline.
+_Target = TypeVar("_Target", type[Language], Language)
 
 Shape = tuple[int, int, int]
 
 #: Rows, inputs and outputs of the products in a pipeline of width 96: the encoder on
-#: one short document and on a batch, and the mixing layer of the embedding on a batch.
-SHAPES: tuple[Shape, ...] = ((27, 288, 288), (900, 288, 288), (900, 384, 288))
+#: one short document and on a batch.
+SHAPES: tuple[Shape, ...] = ((27, 288, 288), (200, 288, 288))
 #: How much faster numpy's BLAS must be at every shape to be chosen. Less is not worth
 #: results that are rounded otherwise, and may be noise.
 MARGIN = 1.2
@@ -34,12 +38,11 @@ MARGIN = 1.2
 
 @dataclass(frozen=True)
 class Blas:
-    """A library, the kernels it chose for this processor, and its threads, if known."""
+    """A library, and the kernels it chose for this processor, if known."""
 
     name: str
     version: str
     kernels: str | None
-    threads: int | None
 
 
 class NumpyBlasOps(NumpyOps):
@@ -51,13 +54,11 @@ class NumpyBlasOps(NumpyOps):
             return super().gemm(x, y, **settings)
 
     def cblas(self) -> Any:
-        """Get the BLAS for C code, such as spaCy's parser: blis where there are no
-        compiled kernels to call numpy's through, or where that is no OpenBLAS.
+        """Return the BLAS for C code, such as spaCy's parser: the compiled kernels', or
+        blis where there are none. Both give equal rows of weights equal products.
         """
-        found = [find_cblas(f"cblas_{name}") for name in ("sgemm", "sgemv", "saxpy")]
-        if compiled.kernels is None or None in found:
-            return super().cblas()
-        return compiled.kernels.make_cblas(*found)
+        kernels = compiled.kernels
+        return super().cblas() if kernels is None else kernels.make_cblas()
 
 
 BLIS_OPS = NumpyOps()
@@ -69,32 +70,29 @@ def describe_blis() -> Blas:
     query = find_function("blis.cy", ("bli_arch_query_id",), ctypes.c_int)
     get_name = find_function("blis.cy", ("bli_arch_string",), ctypes.c_char_p)
     kernels = get_name(query()).decode() if query and get_name else None
-    return Blas("blis", version("blis"), kernels, 1)
+    return Blas("blis", version("blis"), kernels)
 
 
 def describe_numpy_blas() -> Blas:
-    """Describe the library that numpy was built with; OpenBLAS tells everything."""
+    """Describe the library that numpy was built with."""
     config = np.show_config(mode="dicts")
     built = config.get("Build Dependencies", {}).get("blas", {})
     get_name = find_openblas("get_corename", ctypes.c_char_p)
-    get_threads = find_openblas("get_num_threads", ctypes.c_int)
-    return Blas(
-        built.get("name", "unknown"),
-        built.get("version", "unknown"),
-        get_name().decode() if get_name else None,
-        get_threads() if get_threads else None,
-    )
+    kernels = get_name().decode() if get_name else None
+    name, version_ = (f"{built.get(key, 'unknown')}" for key in ("name", "version"))
+    return Blas(name, version_, kernels)
 
 
 def measure_speeds(
-    choices: Mapping[str, Ops], shapes: Sequence[Shape] = SHAPES, *, rounds: int = 5
-) -> dict[str, list[list[float]]]:
-    """Measure float32 products, forward and of the weights' gradient, in GFLOP/s: of
-    each choice and shape those of the rounds, in turns after one that warms up.
+    choices: Mapping[str, Ops], rounds: int = 5
+) -> dict[str, list[float]]:
+    """Measure float32 products, forward and of the weights' gradient, in GFLOP/s, of
+    each choice at `SHAPES`, in turns after one that warms up: of the fastest round,
+    since others may be disturbed.
     """
     rng = np.random.default_rng(0)
-    speeds: dict[str, list[list[float]]] = {name: [] for name in choices}
-    for nB, nI, nO in shapes:
+    speeds: dict[str, list[float]] = {name: [] for name in choices}
+    for nB, nI, nO in SHAPES:
         X, W, dY = (
             cast(Floats2d, rng.standard_normal(size, dtype="float32"))
             for size in ((nB, nI), (nO, nI), (nB, nO))
@@ -106,25 +104,17 @@ def measure_speeds(
                 ops.gemm(X, W, trans2=True)
                 ops.gemm(dY, X, trans1=True)
                 seconds[name].append(time.perf_counter() - start)
-        for name in choices:
-            flops = 2 * 2 * nB * nI * nO
-            speeds[name].append([flops / one / 1e9 for one in seconds[name][1:]])
+        for name, times in seconds.items():
+            speeds[name].append(2 * 2 * nB * nI * nO / 1e9 / min(times[1:]))
     return speeds
-
-
-def is_faster(speeds: Sequence[float], others: Sequence[float]) -> bool:
-    """Tell whether speeds are higher than others at every shape, by a clear margin."""
-    return all(a >= MARGIN * b for a, b in zip(speeds, others, strict=True))
 
 
 @cache
 def is_numpy_faster() -> bool:
-    """Measure whether numpy's BLAS is clearly faster than blis, in some 20 ms. What
-    other processes disturb does not count: only the fastest round does.
-    """
-    choices = {"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS}
-    speeds = measure_speeds(choices, ((27, 288, 288), (200, 288, 288)))
-    return is_faster(*(list(map(max, speeds[name])) for name in choices))
+    """Measure whether numpy's BLAS is clearly faster than blis, in some 20 ms."""
+    speeds = measure_speeds({"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS})
+    pairs = zip(speeds["numpy"], speeds["blis"], strict=True)
+    return all(own >= MARGIN * blis for own, blis in pairs)
 
 
 def choose_ops(ops: Ops) -> Ops:
@@ -137,19 +127,26 @@ def choose_ops(ops: Ops) -> Ops:
 def use_fastest_blas(nlp: Language) -> bool:
     """Put the layers of a pipeline on the fastest BLAS present.
 
-    What the callback does in `[nlp.after_pipeline_creation]`. Only on the CPU, and only
+    What the callback does in `[nlp.after_pipeline_creation]`: only on the CPU, and only
     where numpy's BLAS, on one thread as blis is, is measured to be clearly faster.
-    Predictions and gradients are the same but for rounding. spaCy's parser, whose loop
-    over states is C, has it too where there are compiled kernels, and else blis.
+    Predictions and gradients are the same but for rounding. The layer that scores the
+    moves of a parser or NER stays on blis, and its loop in C uses the compiled kernels
+    or blis: numpy's BLAS gives moves of equal weights unequal scores.
 
     nlp (Language): The pipeline. Layers that are made or replaced later, such as the
         last one of a parser that gets more labels, are not affected.
     RETURNS (bool): Whether any layer was moved.
     """
     check_pipeline(nlp)
+    layers = [node for _, node in walk_layers(nlp)]
+    scoring = [
+        node.get_ref("upper" if node.attrs["has_upper"] else "lower")
+        for node in layers
+        if "has_upper" in node.attrs  # spaCy's TransitionModel
+    ]
     moved = False
-    for _, node in walk_layers(nlp):
-        ops = choose_ops(node.ops)
+    for node in layers:
+        ops = node.ops if node in scoring else choose_ops(node.ops)
         moved = moved or ops is not node.ops
         node.ops = ops
     return moved
@@ -157,7 +154,7 @@ def use_fastest_blas(nlp: Language) -> bool:
 
 @contextmanager
 def keeping_ops() -> Iterator[Ops]:
-    """Give Thinc's current ops, and make them the current ones again in the end."""
+    """Yield Thinc's current ops, and make them the current ones again in the end."""
     ops = get_current_ops()
     try:
         yield ops
@@ -165,9 +162,24 @@ def keeping_ops() -> Iterator[Ops]:
         set_current_ops(ops)
 
 
-def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
-    """Give all layers, each with the name of its component."""
-    for name, pipe in nlp.components:
-        model = getattr(pipe, "model", None)
-        for node in model.walk() if isinstance(model, Model) else ():
-            yield name, node
+def create_use_fastest_blas() -> Callable[[_Target], _Target]:
+    """Put a pipeline's work on the CPU on the fastest BLAS present.
+
+    Thinc's own, blis, falls back to generic kernels on many processors, where numpy's
+    is several times as fast. That one is used, on one thread, only where a short
+    measurement, once a process, shows it to be clearly faster. On GPUs, and with the
+    operations of thinc-apple-ops, nothing changes. Results differ by rounding alone.
+
+    For `[nlp.before_creation]`: all layers that are made from then on in the same
+    thread use it, also those of pipelines that are loaded later. Or for
+    `[nlp.after_pipeline_creation]`: the layers of this one pipeline use it.
+    """
+    return _use_fastest_blas
+
+
+def _use_fastest_blas(target: _Target) -> _Target:
+    if isinstance(target, Language):
+        use_fastest_blas(target)
+    else:
+        set_current_ops(choose_ops(get_current_ops()))
+    return target

@@ -1,5 +1,5 @@
-"""Naming our layers and components in a pipeline's config, in place of spaCy's. Layers
-load the weights of these: they have their tree of nodes, seeds and parameter names.
+"""Our layers in a pipeline's config, in place of spaCy's. They load the weights of
+these: they have their tree of nodes, seeds and parameter names.
 """
 
 import re
@@ -12,15 +12,15 @@ from spacy.language import Language
 from spacy.util import dot_to_object, registry, set_dot_to_object, walk_dict
 from thinc.api import Config, Model
 
-from ..architectures.embedders.mix_attributes import forward as embed_attributes
-from ..architectures.embedders.multi_fewer_hash_embed import DESCRIPTION, SPACY_SEED
-from ..architectures.encoders.maxout_window_encoder import forward as encode_windows
+from ..architectures.maxout_window_encoder import forward as encode_windows
+from ..architectures.mix_attributes import forward as embed_attributes
+from ..architectures.multi_fewer_hash_embed import DESCRIPTION, SPACY_SEED
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.convolution import PRECISIONS, find_instructions
 from ..loading import find_architectures, interpolate
 from ..thinc_internals import get_forward
-from .blas import walk_layers
-from .components import OUR_TOKENIZER, REPLACEMENTS
+from ..training.annotation import walk_layers
+from .components import OUR_TOKENIZER
 
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
@@ -33,7 +33,7 @@ Precision = str | Mapping[str, str] | None
 #: The forward functions of these two layers, by which they are known in a pipeline.
 FORWARDS = (embed_attributes, encode_windows)
 
-#: What a HashEmbedCNN says of its encoder.
+#: The arguments of a HashEmbedCNN that are its encoder's.
 OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
 
 #: Of an output of more than 32 MB, glibc has the system map all pages anew each time:
@@ -44,11 +44,16 @@ _TOKENS = 16
 
 _NAME = "@architectures"
 _EMBED, _ENCODER = "spacy.MultiHashEmbed.v2", "spacy.MaxoutWindowEncoder.v2"
-#: The layers that ours replace. The first versions of embedders have the tree and the
-#: seeds of the second, except with static vectors.
-_THEIRS = re.compile(
-    r"spacy(?:-legacy)?\.(MultiHashEmbed|HashEmbedCNN|MaxoutWindowEncoder)\.v[12]"
-)
+_TOK2VEC = "spacy.Tok2Vec.v2"
+#: The layers that ours replace. The first versions have the tree and the seeds of the
+#: second, except embedders with static vectors.
+_REPLACED = ("MultiHashEmbed", "HashEmbedCNN", "MaxoutWindowEncoder")
+#: Those in the same places that none of ours replaces.
+_OTHERS = ("CharacterEmbed", "MishWindowEncoder", "TorchBiLSTMEncoder")
+_THEIRS = re.compile(rf"spacy(-legacy)?\.({'|'.join(_REPLACED + _OTHERS)})\.v[12]")
+#: Gives its encoder all Docs in one array. Has the tree of the second version, whose
+#: encoder joins them itself.
+OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
 _VECTORS = {
     "MultiHashEmbed": "include_static_vectors",
     "HashEmbedCNN": "pretrained_vectors",
@@ -60,120 +65,60 @@ def find_fewer_bits() -> list[str]:
     return [name for name in PRECISIONS[1:] if find_instructions(name) is not None]
 
 
-def find_convertible(config: Config, precision: Precision = None) -> list[str]:
-    """Find the places of layers that ours can replace, and, given a precision, of our
-    encoders with products of another.
+def find_convertible(
+    config: Config, precision: Precision = None
+) -> tuple[list[str], dict[str, str]]:
+    """Find the places of layers that ours can replace, and of our encoders whose
+    precision is another; and by place why ours can't replace others.
     """
-    places = [place for place, why in _find_theirs(config).items() if why is None]
-    for place, block in find_architectures(config).items():
-        if block[_NAME] == OUR_ENCODER:
+    places, left = [], {}
+    blocks = find_architectures(config)
+    for place, block in blocks.items():
+        if _THEIRS.fullmatch(block[_NAME]):
+            why = _why_not(block, blocks.get(place.rpartition(".")[0], {}))
+            if why is None:
+                places.append(place)
+            else:
+                left[place] = why
+        elif block[_NAME] == OUR_ENCODER:
             kept = block.get("precision", "float32")
             if _choose(precision, place) not in (None, kept):
                 places.append(place)
-    return places
+    return places, left
 
 
 def _choose(precision: Precision, place: str) -> str | None:
-    """Choose what the products of an encoder at a place are to be computed of."""
     if isinstance(precision, Mapping):
         return precision.get(place.split(".")[1])
     return precision
 
 
 def is_converted(old: Model, new: Model) -> bool:
-    """Tell whether a layer of ours stands in the place of another. What else differs,
-    such as a forward function that is made anew for each layer, is none of ours.
-    """
+    """Return True if a layer of ours stands in the place of another."""
+    # strangers may make a forward function anew for each layer
     return get_forward(new) in FORWARDS and get_forward(old) is not get_forward(new)
 
 
-def find_unconvertible(config: Config, *, blas: bool = False) -> dict[str, str]:
-    """Say why layers, or with `blas` a callback, stay where ours would stand."""
-    left = {place: why for place, why in _find_theirs(config).items() if why}
-    callback = config["nlp"].get("after_pipeline_creation")
-    if blas and callback and callback.get("@callbacks") != BLAS:
-        left["nlp.after_pipeline_creation"] = (
-            f"{callback['@callbacks']} stands where the choice of BLAS would"
-        )
-    return left
-
-
-def check_convertible(
-    config: Config,
-    model: object,
-    precision: str | None,
-    replacements: Mapping[str, str] = MappingProxyType({}),
-    left: Mapping[str, str] = MappingProxyType({}),
-) -> None:
-    """Check that there is something to convert in the config of the `model`, its layers
-    or components of these names, and that what that makes of it can be checked here.
-
-    left (Mapping[str, str]): Why components stay, by place, for the error.
-    """
-    blocks = find_architectures(convert_config(config))
-    _check_precision(precision, blocks, model)
-    ours = remedy = ""
-    if precision == AUTO:
-        has_encoder = any(block[_NAME] == OUR_ENCODER for block in blocks.values())
-        if has_encoder and find_fewer_bits():
-            return  # of which one may be faster
-        if has_encoder:
-            remedy = (
-                " Nor has 'auto' a choice: there are no instructions for fewer bits, "
-                "or no compiled kernels (`spacy hashembeds doctor`)."
-            )
-        precision = None
-    if replacements or find_convertible(config, precision):
-        return
-    found = {place: block["@architectures"] for place, block in blocks.items()}
-    found |= {**find_unconvertible(config), **left}
-    places = "; ".join(f"{place}: {name}" for place, name in found.items())
-    factories = {block.get("factory") for block in config["components"].values()}
-    our_factories = {replacement.factory for replacement in REPLACEMENTS.values()}
-    if {OUR_EMBED, OUR_ENCODER} & set(found.values()) or our_factories & factories:
-        kept = {block.get("precision", "float32") for block in blocks.values()}
-        fewer = " and ".join(sorted(kept - {"float32"}))
-        ours = f"has ours already{fewer and f', with products of {fewer}'}. It "
-        if OUR_ENCODER in found.values() and find_fewer_bits() and not fewer:
-            remedy = (
-                " With --precision auto ('precision' in Python) its window encoders "
-                "may be faster still."
-            )
-    raise ValueError(
-        f"'{model}' {ours}should have a "
-        "spacy.MultiHashEmbed, spacy.HashEmbedCNN or spacy.MaxoutWindowEncoder, a "
-        "ruler or a lemmatizer that can be converted, but has none "
-        f"({places or 'no trained component'}).{remedy}"
-    )
-
-
-def _check_precision(
-    precision: str | None, blocks: Mapping[str, dict[str, Any]], model: object
-) -> None:
-    if precision in (None, AUTO, "float32"):
-        return
-    if find_instructions(precision) is None:
+def check_precision(config: Config, precision: str | None) -> None:
+    """Check that a config of our layers can have a precision here."""
+    names = [block[_NAME] for block in find_architectures(config).values()]
+    is_there = OUR_ENCODER in names and find_instructions(str(precision)) is not None
+    if precision not in (None, AUTO, "float32") and not is_there:
         raise ValueError(
-            f"'precision' should be 'float32' here: for {precision} there are no "
-            "instructions, or no compiled kernels (`spacy hashembeds doctor`)."
-        )
-    if all(block[_NAME] != OUR_ENCODER for block in blocks.values()):
-        raise ValueError(
-            f"'precision' should be 'float32' for '{model}': it has no window "
-            f"encoder, whose products could be of {precision}."
+            f"'precision' should be 'float32', but is {precision!r}: there is no "
+            "window encoder, or there are no instructions or compiled kernels for it "
+            "(`spacy hashembeds doctor`)."
         )
 
 
 def find_batch_size(nlp: Language) -> int | None:
-    """Find how many Docs a batch may have for the output of the widest layer to stay
-    small, or None if it has no more. Taggers and trained lemmatizers may have thousands
-    of classes.
+    """Find how many Docs a batch may have for the output of the widest layer, such as
+    that of a tagger of thousands of classes, to stay small. None if it has no more.
     """
     layers = (node for _, node in walk_layers(nlp) if node.has_param("W"))
     widths = [node.get_dim("nO") for node in layers if node.has_dim("nO")]
     most = max(1, MOST_BYTES // (4 * _TOKENS * max(widths, default=1)))
-    is_number = type(nlp.batch_size) is int  # or spaCy's error says so
-    return most if is_number and most < nlp.batch_size else None
+    return most if most < nlp.batch_size else None
 
 
 def convert_config(
@@ -185,23 +130,23 @@ def convert_config(
     factories: Mapping[str, str] = MappingProxyType({}),
     tokenizer: bool = False,
 ) -> Config:
-    """Name our layers in a copy of a config, these factories of components, another
+    """Return a copy of a config with our layers, these factories of components, another
     batch size if there is one, with `tokenizer` ours for spaCy's, and with `blas` our
     callback if its place is empty.
-    Variables stay, except those for arguments of a HashEmbedCNN: it becomes a Tok2Vec
-    of two layers, and these become values.
+    Variables stay, except those for arguments of a HashEmbedCNN, which becomes a
+    Tok2Vec of two layers, and those for whole blocks that are converted.
     """
     plain = interpolate(config)
     converted = config.copy()
-    blocks = {
-        place: dot_to_object(plain, place)
-        for place in find_convertible(config, precision)
-    }
-    _resolve_cnns(converted, plain, blocks)
-    for place, block in blocks.items():
-        if isinstance(precision, Mapping):
-            _write_out(converted, plain, place)
-        _convert_block(converted, place, block, _choose(precision, place))
+    places, _ = find_convertible(config, precision)
+    _resolve_cnns(converted, plain, places)
+    for place in places:
+        _write_out(converted, plain, place)
+        raw, block = (dot_to_object(each, place) for each in (converted, plain))
+        if block[_NAME].endswith(".MaxoutWindowEncoder.v1"):
+            dot_to_object(converted, place.rpartition(".")[0])[_NAME] = _TOK2VEC
+        new = _convert(raw, block, _choose(precision, place))
+        set_dot_to_object(converted, place, new)
     for name, factory in factories.items():
         converted["components"][name]["factory"] = factory
     if tokenizer:
@@ -213,33 +158,18 @@ def convert_config(
     return converted
 
 
-def _resolve_cnns(
-    config: Config, plain: Config, blocks: Mapping[str, Mapping[str, Any]]
-) -> None:
-    """Give variables for arguments of a HashEmbedCNN their values."""
-    cnns = "|".join(
-        re.escape(place) for place in blocks if _kind(blocks[place]) == "HashEmbedCNN"
-    )
-    variable = re.compile(rf"\$\{{({cnns})[.:]\w+\}}")
-    for parts, value in list(walk_dict(config)) if cnns else ():
+def _resolve_cnns(config: Config, plain: Config, places: list[str]) -> None:
+    """Replace variables for arguments of a HashEmbedCNN by their values."""
+    is_cnn = [p for p in places if _kind(dot_to_object(plain, p)) == "HashEmbedCNN"]
+    variable = re.compile(rf"\$\{{({'|'.join(map(re.escape, is_cnn))})[.:]\w+\}}")
+    for parts, value in list(walk_dict(config)) if is_cnn else ():
         if isinstance(value, str) and variable.search(value):
             place = ".".join(parts)
             set_dot_to_object(config, place, dot_to_object(plain, place))
 
 
-def _convert_block(
-    config: Config, place: str, block: Mapping[str, Any], precision: str | None
-) -> None:
-    try:
-        raw = dot_to_object(config, place)
-    except KeyError:  # it is in a block that a variable stands for
-        return
-    if isinstance(raw, dict):
-        set_dot_to_object(config, place, _convert(raw, block, precision))
-
-
 def _write_out(config: Config, plain: Config, place: str) -> None:
-    """Write out a block that a variable stands for, which another component shares."""
+    """Replace a variable for a block at or above a place by a copy of the block."""
     parts = place.split(".")
     for n in range(1, len(parts) + 1):
         above = ".".join(parts[:n])
@@ -253,7 +183,7 @@ def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str,
     size = plain["embed_size"]
     subwords = ["PREFIX", "SUFFIX", "SHAPE"] if plain["subword_features"] else []
     return {
-        _NAME: "spacy.Tok2Vec.v2",
+        _NAME: _TOK2VEC,
         "embed": {
             _NAME: _EMBED,
             "width": raw["width"],
@@ -265,24 +195,22 @@ def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _find_theirs(config: Config) -> dict[str, str | None]:
-    """Find spaCy's layers, and why ours can't replace one, if so."""
-    return {
-        place: _why_not(block)
-        for place, block in find_architectures(config).items()
-        if _THEIRS.fullmatch(block[_NAME])
-    }
-
-
 def _kind(block: Mapping[str, Any]) -> str:
     return block[_NAME].split(".")[1]
 
 
-def _why_not(block: Mapping[str, Any]) -> str | None:
+def _why_not(block: Mapping[str, Any], above: Mapping[str, Any]) -> str | None:
+    """Explain why ours can't replace a layer, given its block and the one it is in."""
     name, kind = block[_NAME], _kind(block)
-    if name.endswith(".v1") and kind not in _VECTORS:
-        return f"{name} takes all Docs in one array, and ours a list of arrays, as v2"
-    if name.endswith(".v1") and block[_VECTORS[kind]]:
+    if kind in _OTHERS:
+        return f"there is no faster layer with the numbers of {name}"
+    is_old, has_vectors = name.endswith(".v1"), kind in _VECTORS
+    if is_old and not has_vectors and not OLD_TOK2VEC.match(above.get(_NAME, "")):
+        return (
+            f"{name} takes all Docs in one array, and can be replaced only in a "
+            "spacy.Tok2Vec.v1"
+        )
+    if is_old and has_vectors and block[_VECTORS[kind]]:
         return (
             f"{name} with static vectors gives words that have none the last vector of "
             "the table, which ours does not"

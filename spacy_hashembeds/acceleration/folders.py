@@ -2,10 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
+from contextlib import suppress
 from filecmp import cmp
 from pathlib import Path
-from typing import Any
 
 from spacy.language import Language
 
@@ -44,60 +44,54 @@ def copy_folder(source: Path, target: Path) -> None:
             shutil.copyfile(Path(folder) / name, place / name)
 
 
-def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
-    """Refuse to replace more than copies of the source, and with `force` a pipeline."""
+def check_free(output: Path, *, force: bool) -> bool:
+    """Return True if nothing is there. Raise FileExistsError otherwise, but with
+    `force`.
+    """
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
-        return
+        return True
     if not force:
         raise FileExistsError(
             f"There is something in '{output}' already. Name another folder, or ask "
             "for it to be replaced (--force)."
         )
-    config = _read(load_config, output / "config.cfg")
-    meta = _read(read_json, output / "meta.json")
-    found = {"config.cfg": "nlp" in config, "meta.json": "spacy_version" in meta}
-    for name, is_own in found.items():
-        if not is_own:
-            raise FileExistsError(
-                f"'{output}' should be a pipeline to replace, but has no {name} of "
-                "spaCy's. Name another folder, or remove it yourself."
-            )
-    own = {*_SAVED, *config.get("components", {})}
-    if foreign := sorted(_find_foreign(output, source, own)):
+    return False
+
+
+def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
+    """Refuse to replace more than copies of the source, and with `force` a pipeline."""
+    if check_free(output, force=force):
+        return
+    own, is_pipeline = {*_SAVED}, False
+    with suppress(OSError, ValueError):
+        config = load_config(output / "config.cfg")
+        own |= {*config.get("components", {})}
+        meta = read_json(output / "meta.json")
+        is_pipeline = "nlp" in config and "spacy_version" in meta
+    foreign = sorted(_find_foreign(output, source, own)) if is_pipeline else []
+    if foreign or not is_pipeline:
         more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
+        also = f"also holds {', '.join(foreign[:5])}{more}" if foreign else "is none"
         raise FileExistsError(
-            f"'{output}' should hold nothing but the pipeline to replace, but also "
-            f"holds {', '.join(foreign[:5])}{more}. Name another folder, or "
-            "move that elsewhere."
+            f"'{output}' should hold a pipeline to replace, with spaCy's config.cfg "
+            f"and meta.json, and nothing else, but {also}. Name another folder, or "
+            "remove that yourself."
         )
-
-
-def _read(read: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
-    try:
-        return read(path)
-    except (OSError, ValueError):
-        return {}
 
 
 def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[str]:
-    """Find what neither spaCy saves, nor its components, nor the source has."""
-    for path in folder.iterdir():
-        if path.name not in own:
-            if not _is_copy(path, source / path.name):
-                yield path.name
-        elif path.is_dir():
-            for below in path.rglob("*"):
-                name = below.relative_to(folder)
-                *folders, last = below.relative_to(path).parts
-                is_known = last in _SAVED_BELOW and _FOLDERS_BELOW.issuperset(folders)
-                if not (below.is_dir() or is_known or (source / name).is_file()):
-                    yield str(name)
-
-
-def _is_copy(path: Path, original: Path) -> bool:
-    if path.is_dir():
-        return original.is_dir() and all(
-            _is_copy(inside, original / inside.name) for inside in path.iterdir()
-        )
-    # os.stat of a link to nothing fails
-    return original.is_file() and path.is_file() and cmp(path, original, shallow=False)
+    """Find files that neither spaCy saves, nor its components, nor the source has."""
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder)
+        top, *below = name.parts
+        if top in own:
+            is_saved = not below or below[-1] in _SAVED_BELOW
+            is_saved = is_saved and _FOLDERS_BELOW.issuperset(below[:-1])
+            is_known = is_saved or (source / name).is_file()
+        else:
+            # os.stat of a link to nothing fails
+            is_file = path.is_file() and (source / name).is_file()
+            is_known = is_file and cmp(path, source / name, shallow=False)
+        is_folder = path.is_dir() and not path.is_symlink()
+        if not (is_known or is_folder):
+            yield str(name)

@@ -1,30 +1,35 @@
-"""Giving a pipeline in memory our layers and components, with its weights.
+"""Conversion of a pipeline in memory to our layers and components, with its weights.
 
 A new pipeline is made from the converted config, and loads what the components of the
 old one save. They save it to a temporary folder: spaCy's rulers load all of their
 patterns from there, but not from bytes.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from thinc.api import Config, get_current_ops, set_current_ops
+from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
+from ..arguments import check_pipeline
 from ..components.tokenizer import QuickTokenizer
-from ..files import temporary_folder
-from ..inputs import check_pipeline
-from .accelerate import MAX_CHANGED, Acceleration, Conversion, Settings
-from .blas import keeping_ops, use_fastest_blas, walk_layers
+from ..training.annotation import walk_layers
+from .accelerate import MAX_CHANGED, Acceleration, Settings, convert
+from .blas import keeping_ops, use_fastest_blas
 from .conversion import BLAS
-from .parity import LoadedPipeline, has_weights
+from .installation import describe_missing_kernels
+from .parity import LoadedPipeline
+from .timing import TITLES
 
 #: What a copy shares with the original, or has of another config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
@@ -45,89 +50,83 @@ def accelerate(
     max_changed: float = MAX_CHANGED,
     blas: bool = True,
     rounds: int = 7,
+    show_progress: bool = True,
 ) -> Accelerated:
     """Make a faster pipeline of one in memory, check it and time it.
 
-    The counterpart of `spacy hashembeds accelerate`: saved, the new pipeline is what
-    the command would have written. It is given back only if it annotates all texts as
-    the old one does, and each converted layer gives the same vectors, but for rounding.
-    Layers that ours can't stand for stay.
+    Saved, the new pipeline is what `spacy hashembeds accelerate` would have written. It
+    is returned only if it annotates all texts as the old one does, and each converted
+    layer gives the same vectors, but for rounding.
 
     The old pipeline stays as it is. Both share the vocab, a tokenizer of yours, and
-    components that can't be copied, having no `to_disk`. Of others, what they don't
-    save is not in the copy: where that shows in what they annotate, there is an error.
-    Meanwhile it takes the components' place on disk, and twice their place in memory.
+    components without a `to_disk`. Components are saved to a temporary folder
+    meanwhile, and are in memory twice.
 
-    nlp (Language): The pipeline, trained, on CPU or GPU, outside of any memory zone.
-        It annotates the texts itself, with the components that are enabled.
+    nlp (Language): The trained pipeline, on CPU or GPU, outside of any memory zone. It
+        annotates the texts itself, with the components that are enabled.
     texts (Iterable[str | Doc], optional): What to annotate, of Docs only the words and
-        spaces. All are read: they must come to an end. By default texts are made up, of
-        words that the pipeline knows, and an empty one if it takes that.
-    precision (str, optional): What products of window encoders are computed of:
-        "float32", or, faster where the processor has instructions for it, "bfloat16" or
-        "int8". These change predictions. "auto" chooses for each component the fastest
-        that changes no more than may be changed. Weights stay float32, for training
-        too. By default it stays as it is.
-    max_changed (float): How many percent of each kind of annotation they may change, to
-        the end of an interval of 95 percent over texts, ten times that of entities, and
-        by how many points F1 may fall, where texts are Docs with entities. What
-        components of yours make of vectors beside that (`doc._`), and what disabled
-        ones predict, is not counted.
+        spaces. By default texts are made up, of words that the pipeline knows.
+    precision (str, optional): That of the products of window encoders: "float32", or,
+        faster where the processor has instructions for it, "bfloat16" or "int8". These
+        change predictions. "auto" chooses for each component the fastest that changes
+        no more than may be changed. By default it stays as it is.
+    max_changed (float): How many percent of each kind of annotation they may change,
+        ten times that of entities, and by how many points F1 may fall, where texts are
+        Docs with entities: each to the end of its interval of 95 percent.
     blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
         whenever it is loaded.
-    rounds (int): How often to time both pipelines, in turns; less often, but three
-        times, if that takes over a minute.
+    rounds (int): How often to time both pipelines, in turns, at most.
+    show_progress (bool): Whether to show progress in a notebook or a terminal.
     RETURNS (Accelerated): The new pipeline, as `nlp`, and what was done.
-    RAISES (ValueError): If nothing can be converted or made anew, something differs, or
-        more is changed than may be.
+    RAISES (ValueError): If it can't be made anew, something differs, or more is changed
+        than may be.
     """
     check_pipeline(nlp)
+    hide = None if show_progress else True
+
+    def show(items: Iterable[Any], unit: str) -> Iterable[Any]:
+        title = TITLES[unit]
+        return tqdm(items, desc=title, unit=f" {unit}", leave=False, disable=hide)
+
     settings = Settings(
         texts=texts,
         precision=precision,
         max_changed=max_changed,
         blas=blas,
         rounds=rounds,
+        progress=show,
     )
-    _check_state(nlp)
+    if missing := describe_missing_kernels():
+        warnings.warn(missing, stacklevel=2)
+    if nlp.vocab.in_memory_zone:  # type: ignore[attr-defined]
+        raise ValueError(
+            "'nlp' is in a memory zone, which the new pipeline would outlive. Call "
+            "this outside of `nlp.memory_zone()`."
+        )
     # Those of the thread may be of another device: some notebooks forget them.
     ops = get_current_ops()
     others = (node.ops for _, node in walk_layers(nlp))
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
-    config = nlp.config.copy()
-    with keeping_ops(), temporary_folder() as folder:
-        conversion = Conversion(LoadedPipeline(nlp, ops), config, "nlp", settings)
-        with _saying_what_fails():
+    before, config = LoadedPipeline(nlp, ops), nlp.config.copy()
+    with keeping_ops(), TemporaryDirectory() as made:
+        folder = Path(made)
+        with _explaining():
             nlp.to_disk(folder, exclude=_NOT_COPIED)
 
         def load(config: Config) -> Language:
             set_current_ops(ops)
             return _copy(nlp, config, folder)
 
-        done, after = conversion.run(load, partial(load, config), only_known=True)
-    return Accelerated(**vars(done), nlp=after.nlp)
-
-
-def _check_state(nlp: Language) -> None:
-    if nlp.vocab.in_memory_zone:  # type: ignore[attr-defined]
-        raise ValueError(
-            "'nlp' is in a memory zone, which the new pipeline would outlive. Call "
-            "this outside of `nlp.memory_zone()`."
+        load_before = partial(load, config)
+        done, after = convert(
+            before, config, settings, load, load_before, only_known=True
         )
-    for name, node in walk_layers(nlp):
-        # strangers may do without weights
-        is_ours_to_replace = node.name in ("hashembed", "maxout")
-        if is_ours_to_replace and name in nlp.pipe_names and not has_weights(node):
-            raise ValueError(
-                f"'nlp' should be a trained pipeline, but its component '{name}' was "
-                "never initialised. Train it (`nlp.initialize`, `nlp.update`), or "
-                "disable it."
-            )
+    return Accelerated(**vars(done), nlp=after.nlp)
 
 
 def _copy(nlp: Language, config: Config, folder: Path) -> Language:
     """Make a pipeline anew from a config, and a folder that its components saved."""
-    with _saying_what_fails():
+    with _explaining():
         new = type(nlp).from_config(
             config.copy(), vocab=nlp.vocab, meta=deepcopy(nlp.meta), auto_fill=False
         )
@@ -163,7 +162,7 @@ def _copy(nlp: Language, config: Config, folder: Path) -> Language:
 
 
 @contextmanager
-def _saying_what_fails() -> Iterator[None]:
+def _explaining() -> Iterator[None]:
     try:
         yield
     except OSError:

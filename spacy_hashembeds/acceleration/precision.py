@@ -10,15 +10,18 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 from thinc.api import set_current_ops
 
-from ..evaluation.tasks import list_classes
-from ..kernels.convolution import PRECISIONS
 from ..layers.windowencoder import LaidOut
-from .changes import ChangeCounter, can_tell
+from .changes import ChangeCounter
 from .conversion import find_fewer_bits
 from .parity import BATCH_SIZE, SAMPLE_SIZE, LoadedPipeline, check_tokens, walk_encoders
 from .timing import Progress, measure_components
 
-FLOAT32 = PRECISIONS[0]
+#: Why none is chosen, if none is.
+NO_CHOICE = (
+    "no enabled component has a window encoder of ours with one precision, or there "
+    "are no compiled kernels or no instructions for fewer bits (see `spacy hashembeds "
+    "doctor`)"
+)
 #: What share of a time is clearly less, whatever else runs.
 _CLEARLY = 0.9
 #: How often components are timed in each precision: the fastest counts.
@@ -37,7 +40,6 @@ class ChosenPrecision:
     refused: Mapping[str, str]
 
     def __str__(self) -> str:
-        """Say what was chosen, how fast each is, and what speaks against others."""
         times = ", ".join(f"{name} {us:.1f}" for name, us in self.times.items())
         against = "".join(f"; not {name}: {why}" for name, why in self.refused.items())
         return (
@@ -56,43 +58,32 @@ def choose_precisions(
     """Choose one for each enabled component of `after` that has encoders of ours of its
     own, what takes longest first: of those clearly faster than what it has the fastest
     with which, beside what was chosen before it, what `before` annotates is changed no
-    more than may be. Both have the same precisions at first.
-
-    RAISES (ValueError): If there is no token in the texts.
+    more than may be. Without any the list is empty: `NO_CHOICE`.
     """
     encoders = _find_encoders(after.nlp, before.nlp)
+    if not encoders or not find_fewer_bits():
+        return []
     docs = list(_annotate(before, progress(texts, "texts")))
-    n_tokens = sum(map(len, docs))
-    check_tokens(n_tokens, len(docs))
-    is_enough = can_tell(n_tokens, max_changed)
+    check_tokens(sum(map(len, docs)))
     times = _time(after, encoders, docs, progress)
-    classes = list_classes(before.nlp)
     chosen = []
     for name in sorted(encoders, key=lambda name: -max(times[name].values())):
-        kept = encoders[name][0].precision
+        kept, of = encoders[name][0].precision, times[name]
+        faster = [each for each, us in of.items() if us < _CLEARLY * of[kept]]
         refused: dict[str, str] = {}
-        for precision in _rank(times[name], kept):
+        for precision in (*sorted(faster, key=of.__getitem__), kept):
             _set(encoders[name], precision)
             if precision == kept:
                 break
-            if not is_enough:
-                refused[precision] = f"{n_tokens} tokens are too few to tell"
-                continue
-            counter = ChangeCounter(classes)
+            counter = ChangeCounter(before.nlp)
             found = list(_annotate(after, progress(texts, "texts")))
             counter.count(texts, docs, found)
             excess = counter.summarize().describe_excess(max_changed)
             if not excess:
                 break
-            refused[precision] = f"it would change {excess}"
-        chosen.append(ChosenPrecision(name, precision, times[name], refused))
+            refused[precision] = excess
+        chosen.append(ChosenPrecision(name, precision, of, refused))
     return chosen
-
-
-def _rank(times: Mapping[str, float], kept: str) -> list[str]:
-    """Rank precisions that are clearly faster than what is kept, and last this one."""
-    faster = [name for name, us in times.items() if us < _CLEARLY * times[kept]]
-    return [*sorted(faster, key=times.__getitem__), kept]
 
 
 def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:
@@ -137,8 +128,8 @@ def _time(
     sample = docs[: int(np.searchsorted(n_tokens, SAMPLE_SIZE)) + 1]
     kept = {name: of[0].precision for name, of in encoders.items()}
     times: dict[str, dict[str, float]] = {name: {} for name in encoders}
-    for _ in progress(range(_ROUNDS if encoders else 0), "rounds"):
-        for precision in (FLOAT32, *find_fewer_bits()):
+    for _ in progress(range(_ROUNDS), "rounds"):
+        for precision in ("float32", *find_fewer_bits()):
             for of_component in encoders.values():
                 _set(of_component, precision)
             found = measure_components(pipeline.nlp, sample)
@@ -147,5 +138,5 @@ def _time(
     for name, of_component in encoders.items():
         _set(of_component, kept[name])
         # where there are no instructions for it, it is float32
-        times[name].setdefault(kept[name], times[name][FLOAT32])
+        times[name].setdefault(kept[name], times[name]["float32"])
     return times

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import quantiles
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
@@ -9,15 +10,17 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import _pipe
 
-from ..annotation import copy_words
-from ..checks import check_integers
-from .machine import find_spread
+from ..training.annotation import copy_words
 
+#: A median and the quartiles around it, in whatever unit.
+Spread = tuple[float, tuple[float, float]]
 #: How long rounds begin, and how many there are at least, if so many are asked for.
 _SECONDS, _LEAST_ROUNDS = 60.0, 3
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
+#: What is done with them, to show.
+TITLES = {"texts": "Comparing", "rounds": "Timing"}
 
 
 class Speed(NamedTuple):
@@ -25,6 +28,13 @@ class Speed(NamedTuple):
 
     median: float
     quartiles: tuple[float, float]
+
+
+def find_spread(rounds: Sequence[float]) -> Spread:
+    """Find the median and the quartiles of what was measured in rounds."""
+    repeated = [*rounds] * (3 if len(rounds) == 1 else 1)
+    lower, middle, upper = quantiles(repeated, n=4, method="inclusive")
+    return middle, (lower, upper)
 
 
 def measure_speeds(
@@ -41,8 +51,7 @@ def measure_speeds(
     """
     n_words = sum(len(doc) for doc in docs)
     if n_words == 0:
-        raise ValueError(f"'docs' should have tokens, but are {len(docs)} empty ones.")
-    check_integers(1, rounds=rounds)
+        raise ValueError("'docs' should have tokens to time pipelines on.")
     seconds: dict[str, list[float]] = {name: [] for name in loaders}
     start = perf_counter()
     for done in progress(range(rounds)):
@@ -76,9 +85,8 @@ def _time_pipe(nlp: Language, docs: Sequence[Doc]) -> float:
 
 
 def measure_components(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:
-    """Time each component once, on the words of docs, after a warm-up on a tenth.
-
-    RETURNS (dict): Microseconds a word, in the order of the pipeline.
+    """Time each component once, on the words of docs, after a warm-up on a tenth, in
+    microseconds a word.
     """
     _warm_up(nlp, docs)
     current: Iterable[Doc] = [copy_words(doc, nlp.vocab) for doc in docs]

@@ -8,10 +8,10 @@ from spacy.pipeline import EditTreeLemmatizer, factories
 from spacy.pipeline._edit_tree_internals import edit_trees
 from spacy.strings import StringStore
 
-from .cached_factories import register_cached
+from .caches import register_cached
 
-#: Lemmas are forgotten beyond these, some 10 MB.
-MAX_LEMMAS = 2**16
+#: Lemmas are forgotten beyond these, some 20 MB; longer words are not kept.
+MAX_LEMMAS, MAX_LENGTH = 2**16, 100
 
 _MISSING = object()
 
@@ -34,9 +34,10 @@ class CachedTrees(edit_trees.EditTrees):
         lemma: Any = lemmas.get(key, _MISSING)
         if lemma is _MISSING:
             lemma = super().apply(tree_id, form)
-            if len(lemmas) >= MAX_LEMMAS:
-                lemmas.clear()
-            lemmas[key] = lemma
+            if len(form) <= MAX_LENGTH:
+                if len(lemmas) >= MAX_LEMMAS:
+                    lemmas.clear()
+                lemmas[key] = lemma
         return lemma
 
     def from_json(self, trees: list) -> None:
@@ -55,12 +56,7 @@ def _unpickle(strings: StringStore, data: bytes) -> CachedTrees:
 class CachedEditTreeLemmatizer(EditTreeLemmatizer):
     """spaCy's lemmatizer by edit trees, which looks up what a tree makes of a word.
 
-    model (Model): As spaCy's `trainable_lemmatizer` takes it, and all that follows.
-    backoff (str, optional): The attribute that is the lemma where no tree fits.
-    min_tree_freq (int): How often a tree is seen in training at least.
-    overwrite (bool): Whether lemmas that are there are replaced.
-    top_k (int): How many of the likeliest trees are tried.
-    scorer (Callable, optional): What scores the component in evaluation.
+    Arguments are those of spaCy's `trainable_lemmatizer`.
     """
 
     @property

@@ -5,8 +5,9 @@ of a text is looked up. The component is an instance of the language's own class
 computes what the table has not.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache, wraps
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -16,40 +17,32 @@ from spacy.errors import Errors
 from spacy.language import Language
 from spacy.lookups import Table
 from spacy.pipeline import Lemmatizer
-from spacy.strings import get_string_id
 from spacy.tokens import Doc, Token
 from spacy.util import registry
 from thinc.api import Model
 
-from .row_keys import make_keys
+from .caches import get_version, make_keys, renews_version
 
 #: The lemmatizers of spaCy's that read nothing else of a token, and what they do read.
 LEMMATIZERS = {
     "spacy.pipeline.lemmatizer.Lemmatizer": [ORTH, POS, MORPH],
-    **{
-        f"spacy.lang.{code}.lemmatizer.{language}Lemmatizer": [ORTH, POS, MORPH]
-        for code, language in {
-            "ca": "Catalan",
-            "el": "Greek",
-            "en": "English",
-            "fr": "French",
-            "ga": "Irish",
-            "ht": "HaitianCreole",
-            "it": "Italian",
-            "mk": "Macedonian",
-            "nl": "Dutch",
-            "pl": "Polish",
-            "ru": "Russian",
-            "uk": "Ukrainian",
-        }.items()
-    },
     "spacy.lang.es.lemmatizer.SpanishLemmatizer": [ORTH, POS, MORPH, SENT_START],
 }
+for _name in (
+    "ca.Catalan el.Greek en.English fr.French ht.HaitianCreole it.Italian "
+    "mk.Macedonian nl.Dutch pl.Polish ru.Russian uk.Ukrainian"
+).split():
+    _code, _language = _name.split(".")
+    _path = f"spacy.lang.{_code}.lemmatizer.{_language}Lemmatizer"
+    LEMMATIZERS[_path] = [ORTH, POS, MORPH]
 
-#: Lemmas are forgotten beyond these, some 15 MB.
-MAX_LEMMAS = 2**16
-#: Lemmas, and their hashes, by attributes.
-Known = dict[bytes, tuple[str, int]]
+#: Lemmas are forgotten beyond these, some 15 MB; longer words are not kept.
+MAX_LEMMAS, MAX_LENGTH = 2**16, 100
+#: Where spaCy's cache, whose keys are tuples, keeps the state in which lemmas were
+#: computed, and these: so they go with whatever is in it.
+_KNOWN: Any = "spacy-hashembeds"
+#: Forms by attributes, the first of which is the lemma.
+Known = dict[bytes, list[str]]
 
 
 @Language.factory(
@@ -79,24 +72,22 @@ def make_cached_lemmatizer(
     config: dict[str, Any] = {"model": model, "overwrite": overwrite, "scorer": scorer}
     if mode is not None:
         config["mode"] = mode
-    # the Irish one has no scorer, and others may have more
+    # factories of languages may have fewer arguments, or more
     taken = {key: config.get(key, default) for key, default in defaults.items()}
     lemmatizer = registry.factories.get(factory)(nlp=nlp, name=name, **taken)
     if not can_cache(lemmatizer):
         raise ValueError(
             f"The factory of '{name}' should be 'lemmatizer', but is "
-            f"'cached_lemmatizer': what {_get_path(type(lemmatizer))} reads of a token "
-            "is not known."
+            f"'cached_lemmatizer', which does not know {_get_path(type(lemmatizer))}."
         )
     # what was made stays: the Russian and Ukrainian ones have loaded dictionaries
-    lemmatizer.scorer = scorer
     base: Any = type(lemmatizer)
     lemmatizer.__class__ = make_class(base)
     return lemmatizer
 
 
 def can_cache(lemmatizer: Any) -> bool:
-    """Tell whether it is known what a lemmatizer reads of a token."""
+    """Return True if `CachedLemmatizer` can stand in for a lemmatizer."""
     return _get_path(type(lemmatizer)) in LEMMATIZERS
 
 
@@ -107,172 +98,96 @@ def _get_path(component: type) -> str:
 class CachedLemmatizer(Lemmatizer):
     """A lemmatizer that looks up the lemmas that it has given before.
 
-    They are forgotten when `lookups`, or a table or an entry in it, is replaced, or an
-    entry of spaCy's own `cache`. What is changed within an entry of a table counts once
-    that is emptied, as with spaCy's lemmatizer; take lists of forms from the table,
-    which has put others in their place.
+    Changes of its tables count at once. Clear its `cache` after others: of what stands
+    inside of an entry of a table, or of a form in `cache`. The forms in the table
+    "lemma_index" can't be changed, but replaced: they are looked into as a set.
 
-    model (Model, optional): As spaCy's `lemmatizer` takes it, and all that follows.
-    mode (str, optional): How lemmas are found, by default as the language has it.
-    overwrite (bool): Whether lemmas that are there are replaced.
-    scorer (Callable, optional): What scores the component in evaluation.
-    RAISES (ValueError): If the language's lemmatizer is none of spaCy's own: what it
-        reads of a token is not known.
+    Arguments are those of spaCy's `lemmatizer`.
+    RAISES (ValueError): If the language's lemmatizer is none of spaCy's own.
     """
 
     #: What a lemma depends on.
     _attributes: list[int] = LEMMATIZERS[_get_path(Lemmatizer)]
-    _lemmas: Known
-    #: The tables that lemmas are of, and in what state they and the component were.
-    _tables: list[Table]
-    _state: list[Any] | None = None
 
     def __call__(self, doc: Doc) -> Doc:
         """Lemmatize one Doc, in place."""
         if not self._validated:
             self._validate_tables(Errors.E1004)
-        tables = [self.lookups.get_table(name) for name in self.lookups.tables]
-        if not self._is_spacys(tables):
-            return super().__call__(doc)
-        try:
-            self._set_lemmas(doc, self._find_known(tables))
-        except Exception:  # of a token, which spaCy's error handler is told
-            return super().__call__(doc)
-        return doc
-
-    def _is_spacys(self, tables: Sequence[Table]) -> bool:
-        """Tell whether nobody has put methods or other tables into this one."""
-        return (
-            self.lemmatize == getattr(self, f"{self.mode}_lemmatize", None)
-            and "is_base_form" not in vars(self)
-            and all(
-                getattr(type(self), name).__module__.startswith("spacy.")
-                for name in ("is_base_form", f"{self.mode}_lemmatize")
-            )
-            and all(type(table) in (Table, WatchedTable) for table in tables)
-        )
+        # nobody has put another method into this one
+        if self.lemmatize == getattr(self, f"{self.mode}_lemmatize", None):
+            with suppress(Exception):  # of a token, which spaCy's handler is told
+                self._set_lemmas(doc, self._find_known())
+                return doc
+        return super().__call__(doc)
 
     def _set_lemmas(self, doc: Doc, known: Known) -> None:
-        lemmas: Any = doc.to_array(LEMMA)
+        array: Any = doc.to_array(LEMMA)
         rows = doc.to_array([*self._attributes])
         places: Any = slice(None)
-        if not self.overwrite and lemmas.any():
-            places = np.flatnonzero(lemmas == 0)
+        if not self.overwrite and array.any():
+            places = np.flatnonzero(array == 0)
         keys = make_keys(rows[places])
         found: list[Any] = list(map(known.get, keys))
         if None in found:
             numbers = np.arange(len(doc))[places].tolist()
             for i, (number, key) in enumerate(zip(numbers, keys, strict=True)):
                 if found[i] is None:
-                    found[i] = self._lemmatize(doc[number], key, known)
+                    found[i] = known.get(key) or self._find(doc[number], key, known)
+        lemmas = [forms[0] for forms in found]
+        if any(type(lemma) is not str for lemma in lemmas):
+            raise TypeError  # which spaCy's words are better for
         # what was added in a memory zone is gone after it
-        strings = doc.vocab.strings
-        lemmas[places] = [
-            value if value in strings else strings.add(lemma) for lemma, value in found
-        ]
+        array[places] = [*map(doc.vocab.strings.add, lemmas)]
         if keys:
-            doc.from_array([LEMMA], lemmas)
+            doc.from_array([LEMMA], array)
 
-    def _lemmatize(self, token: Token, key: bytes, known: Known) -> tuple[str, int]:
-        found = known.get(key)  # from the same Doc
-        if found is None:
-            lemma = self.lemmatize(token)[0]
-            if type(lemma) is not str:
-                raise TypeError  # which spaCy's words are better for
-            found = lemma, get_string_id(lemma)
-            if token.pos:  # without one spaCy warns, each time
-                if len(known) >= MAX_LEMMAS:
-                    known.clear()
-                known[key] = found
-        return found
+    def _find(self, token: Token, key: bytes, known: Known) -> list[str]:
+        forms = self.lemmatize(token)
+        # without a part of speech spaCy warns, each time
+        if token.pos and len(token) <= MAX_LENGTH:
+            if len(known) >= MAX_LEMMAS:
+                known.clear()
+            known[key] = forms
+        return forms
 
-    def _find_known(self, tables: list[Table]) -> Known:
-        """Find the lemmas of the tables as they are."""
-        if self._state != self._describe(tables):
-            _prepare(tables)
-            if type(self.cache) is dict:
-                self.cache = WatchedCache(self.cache)
-            self._lemmas, self._tables = {}, tables
-            self._state = self._describe(tables)
-        return self._lemmas
-
-    def _describe(self, tables: Sequence[Table]) -> list[Any]:
-        states = [(id(t), len(t), getattr(t, "changes", 0)) for t in tables]
-        changes = getattr(self.cache, "changes", 0)
-        return [self.mode, id(self.cache), changes, *states]
-
-
-def _prepare(tables: Sequence[Table]) -> None:
-    """Have tables count their changes, and lists of forms find one at once."""
-    for table in tables:
-        if type(table) is Table:
-            table.__class__ = WatchedTable
-        if table.name == "lemma_index":
-            for key, forms in table.items():
-                if type(forms) is list and all(isinstance(f, str) for f in forms):
-                    table[key] = FormList(forms)
+    def _find_known(self) -> Known:
+        """Return the lemmas of the tables as they are."""
+        tables = [_watch(self.lookups.get_table(name)) for name in self.lookups.tables]
+        state = [self.mode, *map(get_version, tables)]
+        made_in, known = self.cache.get(_KNOWN, (None, {}))
+        if made_in != state:
+            known = {}
+            self.cache[_KNOWN] = state, known
+        return known
 
 
 class WatchedTable(Table):
-    """A table of spaCy's that counts how often an entry was set."""
-
-    changes = 0
-
-    def __setitem__(self, key: str | int, value: Any) -> None:
-        self.changes += 1
-        super().__setitem__(key, value)
+    """A table of spaCy's that has a version."""
 
 
-class WatchedCache(dict):
-    """spaCy's cache of lemmas that counts how often something in it was replaced or
-    removed, which its lemmatizers never do.
-    """
-
-    changes = 0
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if key in self:
-            self._note_change()
-        super().__setitem__(key, value)
-
-    def _note_change(self) -> None:
-        self.changes += 1
+for _name in ("__delitem__", "__setitem__", "clear", "pop", "popitem"):
+    setattr(WatchedTable, _name, renews_version(getattr(Table, _name)))
 
 
-class FormList(list):
-    """A list of forms that is looked into as a set: spaCy's rules look for each form in
-    tens of thousands.
+def _watch(table: Table) -> Table:
+    """Make a table of spaCy's a `WatchedTable`, in place."""
+    if type(table) is Table:
+        table.__class__ = WatchedTable
+        for key, forms in [*table.items()] if table.name == "lemma_index" else []:
+            if table.get(key) is forms:  # not replaced by another thread
+                table[key] = Forms(forms)
+    return table
+
+
+class Forms(tuple[str, ...]):
+    """Forms that are looked into as a set: spaCy's rules look for each form in tens of
+    thousands.
     """
 
     def __contains__(self, form: object) -> bool:
-        forms = self.__dict__.get("forms")
-        if forms is None:
-            forms = self.forms = frozenset(self)
-        return form in forms
-
-    def __reduce__(self) -> tuple[type, tuple[list[str]]]:
-        return FormList, ([*self],)
-
-    def _note_change(self) -> None:
-        self.__dict__.pop("forms", None)
-
-
-def _noting(change: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(change)
-    def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self._note_change()
-        return change(self, *args, **kwargs)
-
-    return changed
-
-
-for _class, *_names in (
-    (WatchedCache, "__delitem__", "__ior__", "clear", "pop", "popitem", "update"),
-    (FormList, "__delitem__", "__iadd__", "__imul__", "__setitem__", "append"),
-    (FormList, "clear", "extend", "insert", "pop", "remove"),
-):
-    for _name in _names:
-        setattr(_class, _name, _noting(getattr(_class, _name)))
+        if "_set" not in vars(self):
+            self._set = frozenset(self)
+        return form in self._set
 
 
 @cache

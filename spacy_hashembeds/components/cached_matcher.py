@@ -7,7 +7,8 @@ Matcher is asked once for each combination of these, not on each text.
 import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from operator import contains, getitem
+from itertools import count
+from operator import contains
 from typing import Any, NamedTuple, Self
 
 from spacy.attrs import DEP, IDS, LEMMA, MORPH, POS, TAG
@@ -16,7 +17,7 @@ from spacy.strings import StringStore, get_string_id
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from .row_keys import make_keys
+from .caches import get_version, make_keys, renews_version
 
 #: Attributes that are hashes of strings.
 STRINGS = {
@@ -30,9 +31,9 @@ READ = {
     "TEXT": "ORTH",
 }
 #: Attributes that the Matcher wants a Doc to have, where patterns name them.
-WANTED = (TAG, POS, MORPH, LEMMA, DEP)
+WANTED = {TAG, POS, MORPH, LEMMA, DEP}
 
-#: Combinations, and values of an attribute, are forgotten beyond these.
+#: Rows of attributes, and their combinations, are forgotten beyond these, some 10 MB.
 MAX_KNOWN = 2**16
 #: What stands for all values that no pattern tells apart.
 OTHER = -1
@@ -43,12 +44,9 @@ Match = tuple[int, int, int]
 
 
 class Found(NamedTuple):
-    """Matches of one token: numbers of patterns of one token, the keys of these, and
-    numbers of parts of other patterns.
-    """
+    """What one token matches: patterns of one token, and parts of others."""
 
     single: tuple[int, ...]
-    keys: tuple[int, ...]
     parts: frozenset[int]
 
 
@@ -56,10 +54,9 @@ class CachedMatcher(Matcher):
     """A Matcher that looks up which patterns match tokens.
 
     Patterns may name attributes of tokens, with values, IN, NOT_IN, REGEX and the like.
-    If one has extension attributes, nothing but operators, or what else a table can't
-    tell, if a callback or a filter is to be used, or if a text has the tokens that a
-    pattern with operators needs, or another vocab, it is read by spaCy's Matcher, as
-    ever.
+    If one has extension attributes or nothing but operators, if a callback or a filter
+    is to be used, or if a text has the tokens that a pattern with operators needs, or
+    another vocab, it is read by spaCy's Matcher, as ever.
     """
 
     # of spaCy's Matcher, which has no types
@@ -70,14 +67,16 @@ class CachedMatcher(Matcher):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        #: All patterns in the order in which they were added, None if one failed.
-        self._added: list[Pattern] | None = []
-        self._table: MatchTable | None = None
-        self._is_new = True
+        #: All patterns by number, in the order in which they were added, None if one
+        #: failed. A dict, so that threads add and remove without losing any.
+        self._added: dict[int, Pattern] | None = {}
+        self._numbers = count()
+        #: The version of the patterns that the table was made of, and the table.
+        self._made: tuple[object, MatchTable | None] = (None, None)
 
     @classmethod
     def from_matcher(cls, matcher: Any) -> Self:
-        """Make one of a Matcher's patterns, which are few or none yet."""
+        """Make one of a Matcher's patterns."""
         new = cls(
             matcher.vocab,
             validate=matcher.validate,
@@ -90,70 +89,69 @@ class CachedMatcher(Matcher):
 
     def __reduce__(self) -> tuple[Any, ...]:
         make, data, *others = super().__reduce__()
-        return (_unpickle, (make, data), *others)
+        return (_unpickle, (make, data, self._filter), *others)
 
+    @renews_version
     def add(self, key: Any, patterns: Any, **options: Any) -> None:
         """Add patterns: see `Matcher.add`."""
-        added, self._added, self._is_new = self._added, None, True
-        super().add(key, patterns, **options)
-        if added is not None:
+        try:
+            super().add(key, patterns, **options)
             normalized = self._normalize_key(key)
-            added.extend(Pattern(normalized, pattern) for pattern in patterns)
-            self._added = added
+            new = [Pattern(normalized, pattern) for pattern in patterns]
+        except BaseException:  # some of the patterns may have been added
+            self._added = None
+            raise
+        if (added := self._added) is not None:
+            added.update(zip(self._numbers, new, strict=False))
 
+    @renews_version
     def remove(self, key: Any) -> None:
         """Remove the patterns of a key: see `Matcher.remove`."""
         super().remove(key)
-        self._is_new = True
-        if self._added is not None:
-            normalized = self._normalize_key(key)
-            self._added = [one for one in self._added if one.key != normalized]
+        normalized = self._normalize_key(key)
+        added = self._added or {}
+        for number, pattern in [*added.items()]:
+            if pattern.key == normalized:
+                added.pop(number, None)
 
-    def __call__(self, doclike: Any, **options: Any) -> Any:
+    def __call__(
+        self, doclike: Any, *, allow_missing: bool = False, **options: Any
+    ) -> Any:
         """Find matches: see `Matcher.__call__`."""
-        table = self._find_table_for(doclike)
-        if table is None:
-            return super().__call__(doclike, **options)
-        allow_missing = options.pop("allow_missing", False)
-        is_missing = not allow_missing and any(
-            attr in self._seen_attrs and not doclike.has_annotation(attr)
-            for attr in WANTED
-        )
-        matches = None
-        if not is_missing and not any(options.values()):
-            matches = table.find_matches(doclike)
-        if matches is None:
-            return super().__call__(doclike, allow_missing=allow_missing, **options)
-        return matches
+        if (
+            isinstance(doclike, Doc)
+            and len(doclike)
+            and doclike.vocab is self.vocab
+            and not any(options.values())
+            and (table := self.find_table())
+            and (
+                allow_missing
+                or all(map(doclike.has_annotation, self._seen_attrs & WANTED))
+            )
+            and (matches := table.find_matches(doclike)) is not None
+        ):
+            return matches
+        return super().__call__(doclike, allow_missing=allow_missing, **options)
 
-    def find_single(self, doc: Doc) -> list[tuple[int, ...]] | None:
-        """Find the keys of what matches each token of a Doc: None if a pattern of
-        several tokens matches too, or what matches can't be looked up.
-        """
-        table = self._find_table_for(doc)
-        return None if table is None else table.find_single(doc)
-
-    @property
-    def has_table(self) -> bool:
-        """Tell whether texts can be looked up, with the patterns that there are."""
-        return self._find_table() is not None
-
-    def _find_table_for(self, doclike: Any) -> "MatchTable | None":
-        is_own = isinstance(doclike, Doc) and doclike.vocab is self.vocab
-        return self._find_table() if is_own and len(doclike) else None
-
-    def _find_table(self) -> "MatchTable | None":
-        if self._is_new:
+    def find_table(self) -> "MatchTable | None":
+        """Return the table of the patterns that there are, or None without one."""
+        version = get_version(self)
+        made_of, table = self._made
+        if made_of is not version:
             is_plain = not any((*self._callbacks.values(), *self._filter.values()))
-            patterns = [*(self._added or ())] if is_plain else []
+            patterns = [*(self._added or {}).values()] if is_plain else []
             is_known = patterns and all(pattern.required for pattern in patterns)
-            self._table = MatchTable(patterns, self) if is_known else None
-            self._is_new = False
-        return self._table
+            table = MatchTable(patterns, self) if is_known else None
+            self._made = version, table
+        return table
 
 
-def _unpickle(make: Callable[..., Matcher], data: tuple[Any, ...]) -> CachedMatcher:
-    return CachedMatcher.from_matcher(make(*data))
+def _unpickle(
+    make: Callable[..., Any], data: tuple[Any, ...], filters: dict[int, str | None]
+) -> CachedMatcher:
+    matcher = make(*data)
+    matcher._filter.update(filters)  # which spaCy leaves out
+    return CachedMatcher.from_matcher(matcher)
 
 
 class Pattern:
@@ -161,22 +159,16 @@ class Pattern:
 
     def __init__(self, key: int, specs: Sequence[Spec]) -> None:
         self.key = key
-        operators = [spec.get("OP", "1") for spec in specs]
         #: Those that a table can tell, copied: who added them may change theirs.
-        self.required = [
-            deepcopy({name: value for name, value in spec.items() if name != "OP"})
-            for spec, operator in zip(specs, operators, strict=True)
-            if operator in ("1", "+") and _can_tell(spec)
-        ]
-        #: Whether these, one after the other, are all of it.
+        self.required: list[Spec] = []
+        operators = [spec.get("OP", "1") for spec in specs]
+        for spec, operator in zip(specs, operators, strict=True):
+            named = {name: value for name, value in spec.items() if name != "OP"}
+            is_known = all(isinstance(n, str) and n.upper() in READ for n in named)
+            if operator in ("1", "+") and named and is_known:
+                self.required.append(deepcopy(named))
+        #: True if these, one after the other, are all of it.
         self.is_fixed = len(self.required) == len(specs) == operators.count("1")
-
-
-def _can_tell(spec: Spec) -> bool:
-    names = [name for name in spec if name != "OP"]
-    return bool(names) and all(
-        isinstance(name, str) and name.upper() in READ for name in names
-    )
 
 
 class MatchTable:
@@ -199,7 +191,13 @@ class MatchTable:
         self._long: dict[int, list[tuple[int, list[int]]]] = {}
         self._gates: set[frozenset[int]] = set()
         for number, pattern in enumerate(patterns):
-            parts = [self._add_part(spec, numbers) for spec in pattern.required]
+            parts = []
+            for spec in pattern.required:
+                name = repr(sorted(spec.items()))
+                if name not in numbers:
+                    numbers[name] = len(numbers)
+                    self._parts.add(numbers[name], [[spec]])
+                parts.append(numbers[name])
             if not pattern.is_fixed:
                 self._gates.add(frozenset(parts))
             elif len(parts) == 1:
@@ -215,18 +213,18 @@ class MatchTable:
         self._combinations: dict[tuple[int, ...], Found] = {}
         self._found: dict[Found, Found] = {}
 
-    def _add_part(self, spec: Spec, numbers: dict[str, int]) -> int:
-        name = repr(sorted(spec.items()))
-        if name not in numbers:
-            numbers[name] = len(numbers)
-            self._parts.add(numbers[name], [[spec]])
-        return numbers[name]
-
     def find_matches(self, doc: Doc) -> list[Match] | None:
         """Find what matches in a Doc, in the order of the Matcher; None if a pattern
         with operators may.
         """
-        rows = self._look_up(doc)
+        array: Any = doc.to_array([*self._names]).reshape(len(doc), len(self._names))
+        keys = make_keys(array)
+        rows: list[Any] = list(map(self._known.get, keys))
+        if None in rows:
+            for i, key in enumerate(keys):
+                if rows[i] is None:
+                    values = array[i].tolist()
+                    rows[i] = self._known.get(key) or self._find(doc, i, key, values)
         long = self._find_long([row.parts for row in rows])
         if long is None:
             return None
@@ -235,32 +233,17 @@ class MatchTable:
         ]
         if long:
             found = sorted([*found, *long])
-        keys = self._keys
-        return list(dict.fromkeys([(keys[n], start, end) for end, start, n in found]))
-
-    def find_single(self, doc: Doc) -> list[tuple[int, ...]] | None:
-        """Find the keys of what matches each token: see `CachedMatcher.find_single`."""
-        rows = self._look_up(doc)
-        is_single = self._find_long([row.parts for row in rows]) == []
-        return [row.keys for row in rows] if is_single else None
-
-    def _look_up(self, doc: Doc) -> list[Found]:
-        shape = (len(doc), len(self._names))
-        array: Any = doc.to_array([*self._names]).reshape(shape)
-        keys = make_keys(array)
-        found: list[Any] = list(map(self._known.get, keys))
-        if None in found:
-            rows = array.tolist()
-            for i, key in enumerate(keys):
-                if found[i] is None:
-                    found[i] = self._known.get(key) or self._find(doc, i, key, rows[i])
-        return found
+        of = self._keys
+        return list(dict.fromkeys([(of[n], start, end) for end, start, n in found]))
 
     def _find(self, doc: Doc, i: int, key: bytes, row: Sequence[int]) -> Found:
-        combination = tuple(map(getitem, self._values, row))
+        combination = tuple(map(Values.reduce, self._values, row))
         found = self._combinations.get(combination)
         if found is None:
-            found = self._ask(doc, i)
+            matches = self._parts(doc[i : i + 1], allow_missing=True)
+            parts = {part for part, _, _ in matches}
+            single = sorted(n for part in parts for n in self._single.get(part, ()))
+            found = Found(tuple(single), self._needed & parts)
             if len(self._combinations) >= MAX_KNOWN:
                 self._combinations.clear()
                 self._found.clear()
@@ -270,13 +253,6 @@ class MatchTable:
             self._known.clear()
         self._known[key] = found
         return found
-
-    def _ask(self, doc: Doc, i: int) -> Found:
-        """Ask spaCy's Matcher about one token."""
-        found = {part for part, _, _ in self._parts(doc[i : i + 1], allow_missing=True)}
-        single = sorted(n for part in found for n in self._single.get(part, ()))
-        keys = dict.fromkeys(self._keys[number] for number in single)
-        return Found(tuple(single), tuple(keys), self._needed & found)
 
     def _find_long(
         self, parts: Sequence[frozenset[int]]
@@ -300,39 +276,30 @@ class MatchTable:
         ]
 
 
-class Values(dict[int, int]):
+class Values:
     """Values of an attribute, those that no pattern tells apart made one."""
 
     def __init__(self, name: str, specs: Sequence[Spec], strings: StringStore) -> None:
         self._strings = strings
         self._named: set[int] = set()
         self._expressions: list[re.Pattern[str]] = []
-        tests = [
-            test
-            for spec in specs
-            for other, value in spec.items()
-            if READ[other.upper()] == name
-            for test in (value if isinstance(value, dict) else {"IN": [value]}).items()
-        ]
-        #: Whether each value may be told from each other.
-        self._all = name not in STRINGS or not all(self._add(*test) for test in tests)
+        #: True if each value may be told from each other.
+        self._all = name not in STRINGS
+        of_name = (v for s in specs for k, v in s.items() if READ[k.upper()] == name)
+        for value in of_name:
+            tests = value if isinstance(value, dict) else {"IN": [value]}
+            for test, values in tests.items():
+                if test in ("IN", "NOT_IN") and not self._all:
+                    self._named.update(map(get_string_id, values))
+                elif test == "REGEX" and isinstance(values, str):
+                    self._expressions.append(re.compile(values))
+                else:
+                    self._all = True
 
-    def _add(self, test: str, values: Any) -> bool:
-        """Note what a pattern compares the attribute with, if it tells few values."""
-        if test in ("IN", "NOT_IN"):
-            self._named.update(map(get_string_id, values))
-        elif test == "REGEX" and isinstance(values, str):
-            self._expressions.append(re.compile(values))
-        else:
-            return False
-        return True
-
-    def __missing__(self, value: int) -> int:
+    def reduce(self, value: int) -> int:
+        """Return a value, or `OTHER` if no pattern tells it from others."""
         is_told = self._all or value in self._named
         if not is_told and self._expressions:
             string = self._strings[value]
             is_told = any(e.search(string) for e in self._expressions)
-        if len(self) >= MAX_KNOWN:
-            self.clear()
-        self[value] = value if is_told else OTHER
-        return self[value]
+        return value if is_told else OTHER

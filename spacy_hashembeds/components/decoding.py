@@ -1,19 +1,35 @@
-"""Tags, and the entities that they make up, from the scores of tags.
+"""Tags of tokens, and the entities that they make up, from the scores of tags.
+
+With P types there are 4P + 1 tags: 0 is O, and type k has the numbers from 1 + 4k to
+4 + 4k, for S, B, I and E. New types come last, so that numbers stay.
 
 All is computed for the tokens of a whole batch at once: the texts stand one after the
 other in each array, and `lengths` says how many tokens each has.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..files import quote
-from .platt import Calibration, calibrate
-from .tags import BEGIN, END, INSIDE, KINDS, OUTSIDE, SOLE
+
+OUTSIDE = 0
+#: The sole token of an entity, and the first, a middle and the last of several: with 4k
+#: more, the numbers of type k.
+SOLE, BEGIN, INSIDE, END = KINDS = (1, 2, 3, 4)
+#: Stands for the tag of a token of which nothing is known.
+MISSING = -1
+
+#: A slope, above 0, and an offset: see `calibrate`.
+Calibration = tuple[float, float]
+#: No trained pipeline is less sure than it should be, or surer, by such a factor.
+MIN_SLOPE, MAX_SLOPE = 1 / 20, 20.0
+# Float32 tells probabilities of tags from 1 down to some 1e-7.
+_LEAST_DOUBT = 1e-6
 
 #: What a bias of O is chosen from, in the order of preference.
 BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
@@ -40,13 +56,50 @@ _NONE = np.zeros(0, dtype="int64")
 NO_ENTITIES = Entities(_NONE, _NONE, _NONE, np.zeros(0, dtype="float32"))
 
 
+def count_tags(n_types: int) -> int:
+    """Return the number of tags for so many entity types."""
+    return len(KINDS) * n_types + 1
+
+
+def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
+    """Number the tags of entity types by spaCy's names: U(nit) for S, L(ast) for E."""
+    numbers: dict[str | None, int] = {None: MISSING, "-": MISSING, "O": OUTSIDE}
+    for k, label in enumerate(labels):
+        for name, kind in zip("UBIL", KINDS, strict=True):
+            numbers[f"{name}-{label}"] = len(KINDS) * k + kind
+    return numbers
+
+
+def check_labels(labels: Any) -> list[str]:
+    """Check that entity types are a list of names, each there once."""
+    is_list = isinstance(labels, list | tuple)
+    for label in labels if is_list else ():
+        try:  # not halves of surrogate pairs, which JSON may hold
+            is_name = bool(label.encode("utf8")) and label == label.strip()
+        except (AttributeError, UnicodeEncodeError):
+            is_name = False
+        if not is_name:
+            raise ValueError(
+                "'labels' should be names of entity types, in UTF-8 and without white "
+                f"space around them, but one is {quote(label)}. Correct the annotation "
+                "or the file that it comes from."
+            )
+    if not is_list or len(set(labels)) < len(labels):
+        raise ValueError(
+            "'labels' should be a list of entity types, each there once, as `spacy "
+            "init labels` writes it for this component (not for 'ner'), but is "
+            f"{quote(labels)}."
+        )
+    return list(labels)
+
+
 def decode_greedily(scores: NDArray, lengths: NDArray) -> NDArray:
-    """Give each token its best tag, whatever its neighbours have."""
+    """Choose the best tag of each token by itself."""
     return scores.argmax(axis=1)
 
 
 def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
-    """Give each text the best of its sequences of tags that are legal.
+    """Find the best legal sequence of tags of each text.
 
     A sequence is legal if each entity is either S, or B, any number of I, and E, all of
     one type. The best has the largest sum of scores. Where the best tags of all tokens
@@ -54,10 +107,15 @@ def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
     tag that a token can't have; O is none. *Shapes:* `(n, 4P + 1)` to `(n,)`.
     """
     tags = decode_greedily(scores, lengths)
-    is_wrong = _find_illegal(tags, lengths)
+    kinds, _ = split_tags(tags)
+    is_linked = _find_linked(tags, lengths)
+    is_next_linked = np.append(is_linked[1:], False)
+    is_wrong = (_goes_on(kinds) & ~is_linked) | (_stays_open(kinds) & ~is_next_linked)
     if is_wrong.any():
-        rows = np.repeat(is_wrong, lengths)
-        tags[rows] = search(scores[rows], lengths[is_wrong])
+        text_of_token = np.repeat(np.arange(len(lengths)), lengths)
+        is_illegal = np.bincount(text_of_token[is_wrong], minlength=len(lengths)) > 0
+        rows = is_illegal[text_of_token]
+        tags[rows] = search(scores[rows], lengths[is_illegal])
     return tags
 
 
@@ -71,18 +129,32 @@ DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
 def check_bias(bias: Any) -> None:
     """Check a bias of O that a file holds, or a user has set."""
     is_number = isinstance(bias, int | float) and not isinstance(bias, bool)
-    if not (is_number and -_MOST_BIAS <= bias <= _MOST_BIAS):
+    if not (is_number and abs(bias) <= _MOST_BIAS):
         raise ValueError(
             "'outside_bias' should be a number, such as 0, or 2 to find more entities, "
             f"but is {quote(bias)}."
         )
 
 
+def check_calibration(calibration: Any) -> None:
+    """Check what a file holds as a calibration: null is none."""
+    if calibration is None:
+        return
+    is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
+    if is_pair and all(type(n) in (int, float) for n in calibration):
+        slope, offset = calibration
+        if MIN_SLOPE <= slope <= MAX_SLOPE and isfinite(offset):
+            return
+    raise ValueError(
+        f"'calibration' should be a slope from {MIN_SLOPE} to {MAX_SLOPE:g} and an "
+        f"offset in a list, such as [0.5, -0.7], or null, but is {quote(calibration)}."
+    )
+
+
 def choose_bias(f_scores: Sequence[float], n_gold: int) -> float:
     """Choose of `BIASES`, by F1 with each, the nearest to 0 that all but has the best.
 
-    The fewer entities there are to find, the more chance gains, and the more has to be
-    gained.
+    The fewer entities there are to find, the more has to be gained, as by chance.
     """
     least = max(f_scores) - max(_SHARE / max(n_gold, 1) ** 0.5, _LEAST_GAIN)
     return next(b for b, f in zip(BIASES, f_scores, strict=True) if f >= least)
@@ -117,17 +189,28 @@ def find_entities(
     ]
 
 
-def _find_illegal(tags: NDArray, lengths: NDArray) -> NDArray:
-    """Say which texts have a tag that is part of no entity, and is not O."""
-    kinds, _ = split_tags(tags)
-    is_linked = _find_linked(tags, lengths)
-    is_next_linked = np.append(is_linked[1:], False)
-    is_wrong = (_goes_on(kinds) & ~is_linked) | (_stays_open(kinds) & ~is_next_linked)
-    text_of_token = np.repeat(np.arange(len(lengths)), lengths)
-    return np.bincount(text_of_token[is_wrong], minlength=len(lengths)) > 0
+def calibrate(log_scores: NDArray, calibration: Calibration | None) -> NDArray:
+    """Calibrate scores s, given as logarithms: the log-odds are the slope times
+    -log(1 - s), plus the offset. Without a calibration they are s.
+    """
+    if calibration is None:
+        return np.exp(log_scores)
+    slope, offset = calibration
+    return get_probs(slope * get_sureness(log_scores) + offset)
+
+
+def get_sureness(log_scores: NDArray) -> NDArray:
+    """Return -log(1 - s) of scores s, given as logarithms."""
+    return -np.log(np.maximum(-np.expm1(log_scores), _LEAST_DOUBT))
+
+
+def get_probs(odds: NDArray) -> NDArray:
+    """Return the probabilities of log-odds."""
+    return np.exp(-np.logaddexp(0, -odds))
 
 
 def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
+    """Find the tokens that go on with an entity of the token before."""
     kinds, types = split_tags(tags)
     is_linked = np.zeros(len(tags), dtype=bool)
     is_linked[1:] = (
@@ -156,9 +239,8 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
     """Search the best legal sequence of each text by dynamic programming.
 
     After each token, a text is either outside of entities or inside of one of some
-    type. So there are P + 1 states, of which each is reached from two at most, but the
-    one outside: time grows with the number of types, not with its square. Each text has
-    a token.
+    type: time grows with the number of types, not with its square. Each text has a
+    token.
     """
     order, steps = _sort_by_time(lengths)
     scores = scores[order].astype("float64")
@@ -176,10 +258,9 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
     for step in steps:
         n = step.stop - step.start  # texts that have a token at this time
         ending = is_in[:n] + end[step]
-        types = ending.argmax(axis=1)
         best_ending = ending.max(axis=1)
         staying_out = is_out[:n] + best_without[step]
-        ended[step] = np.where(best_ending > staying_out, types, -1)
+        ended[step] = np.where(best_ending > staying_out, ending.argmax(axis=1), -1)
         beginning = is_out[:n, np.newaxis] + begin[step]
         staying_in = is_in[:n] + inside[step]
         was_inside[step] = staying_in > beginning
@@ -194,9 +275,8 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
         n = step.stop - step.start
         after, is_after = types[:n], types[:n] >= 0
         goes_on = was_inside[step][np.arange(n), after]
-        kinds_after = np.where(goes_on, INSIDE, BEGIN)
         before = np.where(is_after, np.where(goes_on, after, -1), ended[step])
-        kinds = np.where(is_after, kinds_after, END)
+        kinds = np.where(is_after, np.where(goes_on, INSIDE, BEGIN), END)
         in_type = np.where(is_after, after, before)
         tags[order[step]] = np.where(
             in_type >= 0, len(KINDS) * in_type + kinds, alone[step]
@@ -209,7 +289,7 @@ def _sort_by_time(lengths: NDArray) -> tuple[NDArray, list[slice]]:
     """Sort tokens by their place in their text, and within by how long that is.
 
     So the tokens of one step stand together, those of the same text always at the same
-    place among them, and no text is padded. Gives the order, and the steps.
+    place among them, and no text is padded. Returns the order, and the steps.
     """
     ranks = np.empty(len(lengths), dtype="int64")
     ranks[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
@@ -217,5 +297,4 @@ def _sort_by_time(lengths: NDArray) -> tuple[NDArray, list[slice]]:
     times = np.arange(lengths.sum()) - np.repeat(starts, lengths)
     order = np.lexsort((np.repeat(ranks, lengths), times))
     stops = np.cumsum(np.bincount(times))
-    steps = [slice(a, b) for a, b in zip([0, *stops[:-1]], stops, strict=True)]
-    return order, steps
+    return order, [slice(a, b) for a, b in pairwise([0, *stops])]

@@ -1,6 +1,5 @@
 """`token_ner`, named entities by the tags of tokens, registered by its entry point."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -19,14 +18,21 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..checks import check_choice
-from ..files import quote, read_json
+from ..arguments import check_choice
+from ..files import quote
 from ..layers.loss import get_cross_entropy
-from .annotation import forbid_tags, read_truth, set_entities
-from .decoding import DECODERS, NO_ENTITIES, Entities, check_bias, find_entities
-from .defaults import DEFAULT_TOK2VEC
-from .platt import check_calibration
-from .tags import OUTSIDE, check_label, check_labels, count_tags
+from .decoding import (
+    DECODERS,
+    NO_ENTITIES,
+    OUTSIDE,
+    Entities,
+    check_bias,
+    check_calibration,
+    check_labels,
+    count_tags,
+    find_entities,
+)
+from .entity_tags import forbid_tags, read_truth, set_entities
 
 # What there is where nothing was fitted to the weights.
 _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
@@ -38,7 +44,26 @@ _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
     default_config={
         "model": {
             "@architectures": "spacy-hashembeds.TokenClassifier.v1",
-            "tok2vec": DEFAULT_TOK2VEC,
+            # as large as spaCy's default for `ner`
+            "tok2vec": {
+                "@architectures": "spacy.Tok2Vec.v2",
+                "embed": {
+                    "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
+                    "width": 96,
+                    "num_hashes": 4,
+                    "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
+                    "rows": [2000, 1000, 1000, 1000],
+                    "include_static_vectors": False,
+                    "seed": 9,
+                },
+                "encode": {
+                    "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
+                    "width": 96,
+                    "depth": 4,
+                    "window_size": 1,
+                    "maxout_pieces": 3,
+                },
+            },
         },
         "decoding": "viterbi",
         "spans_key": None,
@@ -80,19 +105,18 @@ class TokenNER(TrainablePipe):
         probable tag of each token, and no entity where these don't make up a whole one.
     spans_key (str, optional): Where in `doc.spans` to put the entities too, with their
         scores in `attrs["scores"]`: the product of the probabilities of their tags,
-        made as sure as they are right by `cfg["calibration"]`: see `calibrate_ner`.
+        calibrated by `cfg["calibration"]`: see `calibrate_ner`.
     scorer (Callable, optional): What scores it in training and evaluation.
 
     `cfg["outside_bias"]`, 0 unless `calibrate_ner` fits it or you set it, is taken from
     the log-probability of O before tags are chosen: above 0 more entities are found, of
     which fewer are right. Training drops it, and `nlp.initialize`.
 
-    Entities that a Doc has already stay, and none is found where one stands. White
-    space neither begins nor ends an entity. Tokens whose annotation is missing
-    (`token.ent_iob == 0`, or an entity that does not end where tokens do) have no
+    Entities that a Doc has already stay, with their scores in `doc.spans`. White space
+    neither begins nor ends an entity. Tokens whose annotation is missing have no
     gradient. Labels are those of the training data, or `labels` in
-    `[initialize.components.token_ner]`; an entity of another type is an error. Those
-    that `add_label` adds later can be trained. There is no `nlp.rehearse`.
+    `[initialize.components.token_ner]`; as in spaCy's `ner`, `nlp.update` adds those
+    that it meets later. There is no `nlp.rehearse`.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2; the bias: Minkov et al., "NER Systems that Suit User's
@@ -110,11 +134,8 @@ class TokenNER(TrainablePipe):
         scorer: Callable | None = None,
     ) -> None:
         check_choice(tuple(DECODERS), decoding=decoding)
-        if spans_key is not None and not (isinstance(spans_key, str) and spans_key):
-            raise ValueError(
-                "'spans_key' should be a name in doc.spans, such as \"ents\", or null, "
-                f"but is {quote(spans_key)}."
-            )
+        if spans_key == "":
+            raise ValueError("'spans_key' should be a name in doc.spans, or null.")
         if any(node.attrs.get("softmax_normalize") is False for node in model.walk()):
             raise ValueError(
                 "'model' should give probabilities, but its softmax is left out in "
@@ -140,11 +161,7 @@ class TokenNER(TrainablePipe):
         return self.labels
 
     def predict(self, docs: Iterable[Doc]) -> list[Entities]:
-        """Find the entities of each Doc, which is left as it is.
-
-        Tokens that are in an entity of `doc.ents` already, or blocked, get none, and
-        none begins or ends with white space.
-        """
+        """Find the entities of each Doc, beside those that it has; Docs stay."""
         docs = list(docs)
         lengths = np.array([len(doc) for doc in docs], dtype="int64")
         if not lengths.any():
@@ -157,29 +174,25 @@ class TokenNER(TrainablePipe):
     ) -> list[Entities]:
         """Find the entities of Docs of these lengths by what `predict_tags` gave."""
         check_bias(outside_bias)
-        biased = scores
-        if outside_bias:
-            biased = scores.copy()
-            biased[:, OUTSIDE] -= outside_bias
+        biased = scores.copy()
+        biased[:, OUTSIDE] -= outside_bias
         tags = DECODERS[self.decoding](biased, lengths)
         return find_entities(tags, scores, lengths, self.cfg["calibration"])
 
     def predict_tags(self, docs: list[Doc]) -> NDArray:
-        """Give the log-probabilities of all tags, of Docs that have a token, one after
-        the other; -inf for a tag that a token can't have. *Shape:* `(n, 4P + 1)`.
+        """Return the log-probabilities of all tags, of Docs that have a token, one
+        after the other; -inf for a tag that a token can't have.
+        *Shape:* `(n, 4P + 1)`.
         """
         self._require_labels()
-        self._check_model()
-        ops = self.model.ops
-        probs = ops.to_numpy(ops.xp.concatenate(self.model.predict(docs)))
+        found = self.model.predict(docs)
+        probs = self.model.ops.to_numpy(self._concatenate(found, docs))
         least, most = probs.min(), probs.max()
-        if np.isnan(least):  # as it is if any is
-            raise ValueError(Errors.E940)
-        if not -0.01 <= least <= most <= 1.01:
+        if not (least >= -0.01 and most <= 1.01):  # NaN neither
             raise ValueError(
                 f"The model of component '{self.name}' should give probabilities, but "
                 f"gives numbers from {least:.3g} to {most:.3g}. Does it end with a "
-                "softmax?"
+                "softmax, and has training diverged?"
             )
         scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
         forbid_tags(scores, docs)
@@ -200,30 +213,34 @@ class TokenNER(TrainablePipe):
         """
         examples = list(examples)
         validate_examples(examples, "TokenNER.get_loss")
-        self._check_model()
         if not examples:
             return 0.0, []
         ops = self.model.ops
         truth = read_truth(examples, self.labels)
-        loss, d_scores = get_cross_entropy(ops, ops.xp.concatenate(scores), truth)
+        probs = self._concatenate(scores, [example.predicted for example in examples])
+        loss, d_scores = get_cross_entropy(ops, probs, truth)
         if np.isnan(loss):
             raise ValueError(Errors.E910.format(name=self.name))
         lengths: Any = np.array([len(of_text) for of_text in scores])
         return loss, ops.unflatten(d_scores, lengths)
 
     def update(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, float]:
-        """Learn from examples, as all components do. What was fitted to the weights
-        before is dropped, so that evaluations in training know nothing of it.
+        """Learn from examples, as all components do, once new types of entities are
+        added. What was fitted to the weights before is dropped.
         """
         self.cfg |= _UNFITTED
+        examples = list(examples)
+        validate_examples(examples, "TokenNER.update")
+        for label in _list_types(examples):
+            self.add_label(label)
         return super().update(examples, **kwargs)
 
     def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> NoReturn:
         """RAISES (NotImplementedError): In any case."""
         raise NotImplementedError(
-            f"Component '{self.name}' can't rehearse. So that it does not forget, "
-            "train it with `nlp.update` on old examples among the new ones. Leave it "
-            f'out of `nlp.rehearse` (exclude=["{self.name}"]).'
+            f"Component '{self.name}' can't rehearse. Train it with `nlp.update` on "
+            "old examples among the new ones, and leave it out of `nlp.rehearse` "
+            f'(exclude=["{self.name}"]).'
         )
 
     def initialize(
@@ -240,16 +257,14 @@ class TokenNER(TrainablePipe):
         validate_get_examples(get_examples, "TokenNER.initialize")
         self.cfg |= _UNFITTED
         if labels is None:
-            ents = (ent for eg in get_examples() for ent in eg.reference.ents)
-            labels = sorted({ent.label_ for ent in ents})
+            labels = _list_types(get_examples())
         for label in check_labels(labels):
             self.add_label(label)
         if not self.labels:
             raise ValueError(
                 f"Component '{self.name}' has no labels: there is no entity in the "
-                "training data (doc.ents), and 'labels' gives none. Does the path of "
-                "the training corpus point to documents with entities? `spacy "
-                "hashembeds analyze` shows what is in them."
+                "training data (doc.ents), and 'labels' gives none. `spacy hashembeds "
+                "analyze` shows what is in the data."
             )
         sample = list(islice((eg for eg in get_examples() if len(eg.x)), 10))
         if not sample:
@@ -262,8 +277,8 @@ class TokenNER(TrainablePipe):
         self._check_model()
 
     def add_label(self, label: str) -> int:
-        """Add an entity type, and give 1, or 0 if it was there. The model grows."""
-        check_label(label)
+        """Add an entity type: return 1, or 0 if it was there. The model grows."""
+        check_labels([label])
         if label in self.labels:
             return 0
         nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels) + 1)
@@ -272,8 +287,8 @@ class TokenNER(TrainablePipe):
         elif nO is not None and nO < n_tags:
             raise ValueError(
                 f"The model of component '{self.name}' can't grow for another label, "
-                f"{quote(label)}. Give all labels before `nlp.initialize`, or train "
-                'with @architectures = "spacy-hashembeds.TokenClassifier.v1".'
+                f"{quote(label)}. Initialize it with all labels, or train with "
+                '@architectures = "spacy-hashembeds.TokenClassifier.v1".'
             )
         self.cfg["labels"].append(label)
         self.vocab.strings.add(label)
@@ -281,32 +296,26 @@ class TokenNER(TrainablePipe):
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Load what `to_bytes` gave. RAISES (ValueError): If it is damaged."""
-        with self._refusing_damage("The data"):
-            self.cfg |= _UNFITTED if "cfg" not in exclude else {}
-            super().from_bytes(bytes_data, exclude=exclude)
-            self._check_loaded(exclude)
-        return self
+        with self._checking("The data", exclude):
+            return super().from_bytes(bytes_data, exclude=exclude)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Load what `to_disk` wrote. RAISES (ValueError): If it is damaged."""
-        cfg = Path(path) / "cfg"
-        with self._refusing_damage(f"'{cfg}'"):
-            if "cfg" not in exclude and cfg.exists():
-                read_json(cfg)
-        with self._refusing_damage(f"'{path}'"):
-            self.cfg |= _UNFITTED if "cfg" not in exclude else {}
-            super().from_disk(path, exclude=exclude)
-            self._check_loaded(exclude)
-        return self
+        with self._checking(f"'{path}'", exclude):
+            return super().from_disk(path, exclude=exclude)
 
     @contextmanager
-    def _refusing_damage(self, source: str) -> Iterator[None]:
-        """Refuse what can't be loaded, whatever srsly and Thinc say of it.
-
-        Files that can't be read, and memory that is full, are no damage.
+    def _checking(self, source: str, exclude: Iterable[str]) -> Iterator[None]:
+        """Refuse what can't be loaded, whatever srsly and Thinc say of it, and what
+        does not fit. Files that can't be read, and memory that is full, are no damage.
         """
         try:
             yield
+            check_labels(self.cfg.get("labels"))
+            check_calibration(self.cfg["calibration"])
+            check_bias(self.cfg["outside_bias"])
+            if not {"cfg", "model"} & set(exclude):
+                self._check_model()
         except (OSError, MemoryError):
             raise
         except Exception as error:
@@ -315,25 +324,27 @@ class TokenNER(TrainablePipe):
                 f"damaged or of another pipeline: {shorten(str(error), 500)}"
             ) from error
 
-    def _check_loaded(self, exclude: Iterable[str]) -> None:
-        check_labels(self.cfg.get("labels"))
-        check_calibration(self.cfg["calibration"])
-        check_bias(self.cfg["outside_bias"])
-        if self.cfg.pop("temperature", 1) != 1:
-            warnings.warn(
-                f"Component '{self.name}' was calibrated by a temperature of its tags, "
-                "which is left out: its scores are as those of what is not calibrated. "
-                "Calibrate it with `calibrate_ner` (docs/ner.md), and save it.",
-                stacklevel=3,
+    def _concatenate(self, scores: list[Floats2d], docs: list[Doc]) -> Floats2d:
+        """Concatenate the arrays that the model gave; check their shapes."""
+        n_tags = count_tags(len(self.labels))
+        shapes = [array.shape for array in scores]
+        if shapes != [(len(doc), n_tags) for doc in docs]:
+            raise ValueError(
+                f"The model of component '{self.name}' should give an array for each "
+                f"Doc, with a row for each token and {n_tags} columns for tags, but "
+                f"gives {quote(shapes)}."
             )
-        if not {"cfg", "model"} & set(exclude):
-            self._check_model()
+        return self.model.ops.xp.concatenate(scores)
 
     def _check_model(self) -> None:
         nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels))
         if nO not in (None, n_tags):
             raise ValueError(
                 f"Component '{self.name}' has {len(self.labels)} labels, for which its "
-                f"model should have {n_tags} outputs, but it has {nO}. Are the labels "
-                "and the weights of one pipeline, and undamaged?"
+                f"model should have {n_tags} outputs, but it has {nO}."
             )
+
+
+def _list_types(examples: Iterable[Example]) -> list[str]:
+    ents = (ent for eg in examples for ent in eg.reference.ents)
+    return sorted({ent.label_ for ent in ents})

@@ -19,10 +19,7 @@ from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
 #: The attributes of a tokenizer that are methods of regular expressions.
-MATCHERS = (
-    *("prefix_search", "suffix_search", "infix_finditer", "token_match"),
-    "url_match",
-)
+MATCHERS = "prefix_search suffix_search infix_finditer token_match url_match".split()
 
 #: And which of their methods these may be.
 METHODS = ("search", "match", "finditer")
@@ -97,7 +94,7 @@ class LetterlessPattern:
 
 @lru_cache(maxsize=64)
 def needs_others(pattern: re.Pattern[str]) -> bool:
-    """Tell whether a regular expression matches nothing in letters alone: on each of
+    """Return True if a regular expression matches nothing in letters alone: on each of
     its ways there is something that no letter is.
     """
     if not isinstance(pattern.pattern, str):
@@ -128,32 +125,26 @@ def _all_ways_need(parsed: Iterable[tuple[Any, Any]]) -> bool:
 
 
 def _needs(op: Any, found: Any) -> bool:
-    """Tell whether a part of a parsed expression needs what is no letter."""
-    if op is ops.LITERAL:
-        return not _may_be_letter(found)
-    if op is ops.IN:
-        return all(_is_of_others(*item) for item in found)
-    if op is ops.BRANCH:
-        return all(map(_all_ways_need, found[1]))
-    if op is ops.SUBPATTERN:
-        return _all_ways_need(found[3])
-    if op is ops.ASSERT:
-        return _all_ways_need(found[1])
-    if op in (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT):
-        return found[0] > 0 and _all_ways_need(found[2])
-    return op is ops.ATOMIC_GROUP and _all_ways_need(found)
-
-
-def _is_of_others(op: Any, found: Any) -> bool:
+    """Return True if a part of a parsed expression needs what is no letter."""
     if op is ops.LITERAL:
         return not _may_be_letter(found)
     if op is ops.RANGE:
         return not any(map(_may_be_letter, range(found[0], found[1] + 1)))
-    return op is ops.CATEGORY and found in _NO_LETTERS
+    if op is ops.CATEGORY:
+        return found in _NO_LETTERS
+    if op is ops.IN:
+        return all(_needs(*item) for item in found)
+    if op is ops.BRANCH:
+        return all(map(_all_ways_need, found[1]))
+    if op in (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT):
+        return found[0] > 0 and _all_ways_need(found[2])
+    if op in (ops.SUBPATTERN, ops.ASSERT):
+        return _all_ways_need(found[-1])
+    return op is ops.ATOMIC_GROUP and _all_ways_need(found)
 
 
 def _may_be_letter(code: int) -> bool:
-    """Tell whether a character matches a letter, be it by another case."""
+    """Return True if a character matches a letter, be it by another case."""
     char = chr(code)
     return char.isalpha() or char.upper().isalpha() or char.lower().isalpha()
 

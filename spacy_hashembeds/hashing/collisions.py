@@ -19,7 +19,7 @@ _MOST_ROWS = 2**62
 
 
 def code_collision_probability(values: int, rows: int, num_hashes: int) -> float:
-    """Give the exact probability that one of V values shares its whole code.
+    """Return the exact probability that one of V values shares its whole code.
 
     With k hashes into n rows, that is the sum over all multisets, each with probability
     p, of p (1 - (1-p)^(V-1)). For many rows and few collisions it is near k! V / n^k:
@@ -36,12 +36,12 @@ def code_collision_probability(values: int, rows: int, num_hashes: int) -> float
 
 
 def expected_colliding(values: int, rows: int, num_hashes: int) -> float:
-    """Give how many values are expected to share their whole code: equation 3."""
+    """Return the expected number of values that share their whole code: equation 3."""
     return values * code_collision_probability(values, rows, num_hashes)
 
 
 def expected_sharing_codes(values: int, codes: int) -> float:
-    """Give how many values are expected to share one of equally likely codes.
+    """Return the expected number of values that share one of equally likely codes.
 
     Theorem 4.1, for codes of any kind: V (1 - (1 - 1/n)^(V-1)).
     """
@@ -49,7 +49,7 @@ def expected_sharing_codes(values: int, codes: int) -> float:
 
 
 def expected_rows_reached(values: int, rows: int, num_hashes: int) -> float:
-    """Give how many rows are expected to be used: n (1 - (1 - 1/n)^(k V))."""
+    """Return the expected number of rows in use: n (1 - (1 - 1/n)^(k V))."""
     if rows == 1:
         return float(values > 0)
     return -rows * expm1(num_hashes * values * log1p(-1 / rows))
@@ -65,7 +65,7 @@ def fewest_rows(values: int, num_hashes: int, max_colliding: float) -> int:
 
 
 def _meets_another(probability: float, values: int) -> float:
-    """Give the probability that one of the other values has the same, of this one."""
+    """Return the probability that one of the other values has the same, of this one."""
     others = max(values - 1, 0)
     if probability >= 1:
         return float(others > 0)

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""The kernels of the headers beside this file for numpy's arrays; numpy's BLAS for C.
+"""The kernels of the headers beside this file for numpy's arrays, and a BLAS for C.
 
 Shapes are checked here, once a call; what is in the arrays is the callers' to check.
 """
@@ -10,7 +10,7 @@ from libc.stdint cimport SIZE_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp cimport bool as cbool
 from libcpp.vector cimport vector
-from thinc.backends.cblas cimport CBlas, set_saxpy, set_sgemm
+from thinc.backends.cblas cimport CBlas, set_saxpy, set_sgemm, sgemm, sgemm_ptr
 
 from os import urandom
 
@@ -92,7 +92,6 @@ cdef extern from "subwords.h" nogil:
         uint32_t seed
         size_t minn
         size_t maxn
-        cbool affixes
         size_t num_hashes
         uint32_t n_rows
 
@@ -145,14 +144,6 @@ cdef extern from "convolution.h" nogil:
         float* mixed
     )
 
-    cdef cppclass Halves:
-        void reserve(size_t m, size_t k, size_t n_outputs) except +
-
-    void c_multiply_halves "multiply_halves"(
-        float* C, const float* A, cbool is_transposed, const float* B, size_t m,
-        size_t k, size_t n, Halves& room, InstructionSet instructions
-    )
-
 
 cdef extern from "sums.h" nogil:
     cbool c_gather_sums "gather_sums"(
@@ -165,11 +156,13 @@ cdef extern from "sums.h" nogil:
     )
 
 
-cdef extern from "masks.h" nogil:
-    int N_WORDS
-    int c_draw_mask "draw_mask"(
-        float* mask, size_t n, uint64_t threshold, float scale, uint32_t* words,
-        int place
+cdef extern from "products.h" nogil:
+    void c_multiply_rows "multiply_rows"(
+        size_t M, size_t N, size_t K, float alpha, const float* A, size_t lda,
+        const float* B, size_t ldb, float beta, float* C, size_t ldc
+    )
+    void c_add_multiple "add_multiple"(
+        int n, float alpha, const float* X, int x, float* Y, int y
     )
 
 
@@ -214,7 +207,7 @@ cdef void lock(PyThreadState* unlocked) noexcept:
 
 
 # see compiled.py
-INTERFACE = 10
+INTERFACE = 11
 
 cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
@@ -343,9 +336,9 @@ cdef Column describe_column(finder, size_t n, size_t first_row, list held) excep
     # no row shall be found that is not the column's own
     require(0 < column.num_hashes <= MAX_HASHES)
     if column.n_hashed > 0:
-        require(column.unk == n_symbols and n_symbols + column.n_hashed <= n)
+        require(n_symbols == 0 and column.n_hashed <= n)
     else:
-        require(column.unk <= n_symbols < n)
+        require(column.num_hashes == 1 and column.unk <= n_symbols < n)
     column.n_symbols, column.first_row = n_symbols, first_row
     return column
 
@@ -374,11 +367,7 @@ cdef class FoldedColumns:
             if weights is not None:
                 table, finder, column.rehashes = weights
                 column.weight_rows = describe_column(finder, len(table), 0, self.held)
-                # each key has some, and as many as rows
-                if column.weight_rows.n_hashed > 0:
-                    require(column.weight_rows.n_symbols == 0)
-                else:
-                    require(column.weight_rows.num_hashes == 1)
+                # each key has as many as rows
                 require(<size_t>table.shape[1] == column.rows.num_hashes)
                 column.weights = &table[0, 0]
                 self.held.append(table)
@@ -430,10 +419,10 @@ def embed_folded(
 
 
 def find_ngram_rows(
-    list words, uint32_t seed, size_t minn, size_t maxn, cbool affixes,
+    list words, uint32_t seed, size_t minn, size_t maxn,
     size_t num_hashes, uint32_t n_rows
 ):
-    cdef Ngrams ngrams = Ngrams(seed, minn, maxn, affixes, num_hashes, n_rows)
+    cdef Ngrams ngrams = Ngrams(seed, minn, maxn, num_hashes, n_rows)
     cdef size_t i, n_words = len(words), n_bytes = 0
     cdef vector[const unsigned char*] texts
     cdef vector[size_t] sizes, starts
@@ -596,37 +585,6 @@ def add_convolved(
     require_rows(are_there, n_rows)
 
 
-def multiply_halves(
-    const float[:, ::1] A, bint is_transposed, const float[:, ::1] B, size_t instructions
-):
-    cdef size_t k = B.shape[0], n = B.shape[1]
-    cdef size_t m = A.shape[1] if is_transposed else A.shape[0]
-    cdef size_t n_outputs = (n + PACKED_LANES - 1) // PACKED_LANES * PACKED_LANES
-    cdef float[:, ::1] C = np.zeros((m, n_outputs), dtype="float32")
-    require(instructions < SETS.size() and SETS[instructions].n_per_word == 2)
-    require(<size_t>(A.shape[0] if is_transposed else A.shape[1]) == k)
-    if m * k * n == 0:
-        return np.ascontiguousarray(C.base[:, :n])
-    cdef Halves room
-    room.reserve(m, k, n_outputs)
-    cdef PyThreadState* unlocked = unlock(m * k * n // 16)
-    c_multiply_halves(
-        &C[0, 0], &A[0, 0], is_transposed, &B[0, 0], m, k, n, room, SETS[instructions]
-    )
-    lock(unlocked)
-    return np.ascontiguousarray(C.base[:, :n])
-
-
-def draw_mask(size_t n, uint64_t threshold, float scale, uint32_t[::1] state):
-    require(n > 0 and state.shape[0] == N_WORDS + 1 and state[N_WORDS] <= N_WORDS)
-    cdef float[::1] mask = np.empty(n, dtype="float32")
-    cdef int place = state[N_WORDS]
-    cdef PyThreadState* unlocked = unlock(3 * n)
-    state[N_WORDS] = c_draw_mask(&mask[0], n, threshold, scale, &state[0], place)
-    lock(unlocked)
-    return mask.base
-
-
 def step_adam(
     float[::1] weights,
     float[::1] gradient,
@@ -649,88 +607,31 @@ def step_adam(
     lock(unlocked)
 
 
-# numpy's BLAS, of which a process has one, with integers of 64 bits, for callers in C
-# that have those of 32. Its functions come as addresses: numpy has no capsules of them.
+# A BLAS for callers in C: see products.h.
 
-ctypedef void (*Sgemm)(
-    int order, int transA, int transB, int64_t M, int64_t N, int64_t K, float alpha,
-    const float* A, int64_t lda, const float* B, int64_t ldb, float beta, float* C,
-    int64_t ldc
-) noexcept nogil
-
-ctypedef void (*Sgemv)(
-    int order, int trans, int64_t M, int64_t N, float alpha, const float* A, int64_t lda,
-    const float* X, int64_t incX, float beta, float* Y, int64_t incY
-) noexcept nogil
-
-ctypedef void (*Saxpy)(
-    int64_t N, float alpha, const float* X, int64_t incX, float* Y, int64_t incY
-) noexcept nogil
-
-cdef enum:
-    ROW_MAJOR = 101
-    NO_TRANS = 111
-    TRANS = 112
-    # OpenBLAS uses one thread for up to so many multiplications, by sgemm and by sgemv
-    MOST_FOR_SGEMM = 4 * 65536
-    MOST_FOR_SGEMV = 4 * 2304 - 1
-    # up to so many rows sgemm takes longer to pack the other matrix than sgemv for all
-    FEW_ROWS = 3
-
-cdef Sgemm numpy_sgemm = NULL
-cdef Sgemv numpy_sgemv = NULL
-cdef Saxpy numpy_saxpy = NULL
+cdef sgemm_ptr other_sgemm = NULL
 
 
 cdef void call_sgemm(
     bint transA, bint transB, int M, int N, int K, float alpha, const float* A, int lda,
     const float* B, int ldb, float beta, float* C, int ldc
 ) noexcept nogil:
-    """Multiply, on one thread, as blis is: a block of the result at a time, or, of few
-    rows, a part of a row by sgemv.
-    """
-    cdef int64_t n_rows = M, n_columns = N, row = 0, column, rows, columns
-    cdef bint uses_sgemv = (
-        M <= FEW_ROWS and 0 < K <= MOST_FOR_SGEMV and transB and not transA
-    )
-    if uses_sgemv:
-        n_rows, n_columns = 1, MOST_FOR_SGEMV // K
-    elif n_rows * n_columns * K > MOST_FOR_SGEMM:
-        n_rows = min(n_rows, max(1, min(64, MOST_FOR_SGEMM // K)))
-        n_columns = min(n_columns, max(1, MOST_FOR_SGEMM // (n_rows * K)))
-    while row < M:
-        rows = min(n_rows, M - row)
-        column = 0
-        while column < N:
-            columns = min(n_columns, N - column)
-            if uses_sgemv:
-                numpy_sgemv(
-                    ROW_MAJOR, NO_TRANS, columns, K, alpha, B + column * ldb, ldb,
-                    A + row * lda, 1, beta, C + row * ldc + column, 1
-                )
-            else:
-                numpy_sgemm(
-                    ROW_MAJOR, TRANS if transA else NO_TRANS,
-                    TRANS if transB else NO_TRANS, rows, columns, K, alpha,
-                    A + (row if transA else row * lda), lda,
-                    B + (column * ldb if transB else column), ldb, beta,
-                    C + row * ldc + column, ldc
-                )
-            column += columns
-        row += rows
+    if transA or not transB:
+        other_sgemm(transA, transB, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc)
+    else:
+        c_multiply_rows(M, N, K, alpha, A, lda, B, ldb, beta, C, ldc)
 
 
 cdef void call_saxpy(
     int N, float alpha, const float* X, int incX, float* Y, int incY
 ) noexcept nogil:
-    numpy_saxpy(N, alpha, X, incX, Y, incY)
+    c_add_multiple(N, alpha, X, incX, Y, incY)
 
 
-def make_cblas(size_t sgemm, size_t sgemv, size_t saxpy):
-    global numpy_sgemm, numpy_sgemv, numpy_saxpy
-    numpy_sgemm, numpy_sgemv = <Sgemm>sgemm, <Sgemv>sgemv
-    numpy_saxpy = <Saxpy>saxpy
+def make_cblas():
+    global other_sgemm
     cdef CBlas cblas = CBlas()
+    other_sgemm = sgemm(cblas)
     set_sgemm(cblas, call_sgemm)
     set_saxpy(cblas, call_saxpy)
     return cblas

@@ -20,7 +20,7 @@ SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
 #: Another number whenever kernels take other arguments, or structs of another layout:
 #: one that was compiled of other sources may lie in a checkout.
-INTERFACE = 10
+INTERFACE = 11
 
 
 def read_switch(name: str, purpose: str) -> bool:

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "mixing.h"
@@ -128,38 +127,6 @@ CLONED void round_rows(uint32_t* words, float* scales, const float* X, size_t n,
         for (size_t i = width; i < 2 * n_words; ++i) halves[i] = 0;
         scales[row] = 1;
     }
-}
-
-// Round columns to bfloat16, where round_rows rounds rows: column by column, or so that
-// 16 of them lie together, as packed weights do.
-//
-// words  (columns / together, (n + 1) / 2, together), written where columns are
-// X      (n, width)
-template <size_t TOGETHER>
-INLINE void round_columns(uint32_t* words, const float* X, size_t n, size_t width) {
-    const size_t n_words = (n + 1) / 2;
-    for (size_t start = 0; start < width; start += PACKED_LANES) {
-        const size_t end = std::min(start + PACKED_LANES, width);
-        for (size_t word = 0; word < n_words; ++word) {
-            const float* low = X + 2 * word * width;
-            const bool is_last = 2 * word + 1 == n;
-            const float* high = is_last ? low : low + width;
-            for (size_t i = start; i < end; ++i) {
-                const size_t block = i / TOGETHER * n_words + word;
-                const uint32_t half = is_last ? 0 : round_to_half(high[i]);
-                words[block * TOGETHER + i % TOGETHER] =
-                    round_to_half(low[i]) | half << 16;
-            }
-        }
-    }
-}
-
-CLONED void round_apart(uint32_t* words, const float* X, size_t n, size_t width) {
-    round_columns<1>(words, X, n, width);
-}
-
-CLONED void round_together(uint32_t* words, const float* X, size_t n, size_t width) {
-    round_columns<PACKED_LANES>(words, X, n, width);
 }
 
 // What any processor does, slowly: tests compare the others with it.
@@ -378,43 +345,4 @@ static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
         }
     }
     return true;
-}
-
-// What multiply_halves needs beside its matrices. Whoever makes it holds Python's lock:
-// there may be no room.
-struct Halves {
-    std::vector<uint32_t> rows, columns;
-    std::vector<float> ones;
-    std::vector<int32_t> zeros;
-    std::vector<int64_t> order;
-
-    void reserve(size_t m, size_t k, size_t n_outputs) {
-        const size_t n_words = (k + 1) / 2;
-        rows.resize(m * n_words);
-        columns.resize(n_outputs * n_words);
-        ones.assign(std::max(m, n_outputs), 1);
-        zeros.resize(n_outputs);
-        order.resize(m);
-        std::iota(order.begin(), order.end(), 0);
-    }
-};
-
-// Multiply matrices of bfloat16. Returns their product with columns that fill whole
-// vectors.
-//
-// C  (m, n_outputs): n rounded up to 16
-// A  (m, k), or (k, m) if it is transposed
-// B  (k, n)
-static inline void multiply_halves(float* C, const float* A, bool is_transposed,
-                                   const float* B, size_t m, size_t k, size_t n,
-                                   Halves& room, InstructionSet set) {
-    const size_t n_words = (k + 1) / 2, n_outputs = room.zeros.size();
-    if (is_transposed)
-        round_apart(room.rows.data(), A, k, m);
-    else
-        round_rows(room.rows.data(), room.ones.data(), A, m, k, n_words);
-    round_together(room.columns.data(), B, k, n);
-    const Packed packed = {room.columns.data(), room.zeros.data(), room.ones.data(),
-                           n_outputs, 1, n_words};
-    set.multiply(C, {room.rows.data(), room.ones.data()}, room.order.data(), m, packed);
 }

@@ -6,7 +6,6 @@ quantized by its largest number, the weights of an output by theirs. Those of in
 summed in int32, others in float32, as is what comes after them.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from . import compiled
 from .mixing import Norm
 
-#: What products can be of.
+#: Types of products.
 PRECISIONS = ("float32", "bfloat16", "int8")
 
 
@@ -84,24 +83,7 @@ def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
 def add_convolved(packed: Packed, X: NDArray, rows: NDArray, Y: NDArray) -> None:
     """Add to Y what a convolution makes of rows of X.
 
-    *Shapes:* `(n, width)`, `(m,)` and `(m, width)`.
+    *Shapes:* `(n, width)`, `(m,)`, int64, and `(m, width)`, contiguous.
     """
     *weights, kernels = packed
-    X, rows = compiled.lay_out(X, "float32"), compiled.lay_out(rows, "int64")
     kernels.add_convolved(Y, X, rows, *weights)
-
-
-def find_multiply(precision: str) -> Callable[[NDArray, NDArray], NDArray]:
-    """Find what multiplies matrices in float32, or in bfloat16 where that is faster."""
-    instructions = find_instructions(precision) if precision == "bfloat16" else None
-    if instructions is None:
-        return np.matmul
-    kernels = compiled.kernels
-
-    def multiply(A: NDArray, B: NDArray) -> NDArray:
-        is_transposed = A.T.flags.c_contiguous  # read as it is
-        A = compiled.lay_out(A.T if is_transposed else A, "float32")
-        B = compiled.lay_out(B, "float32")
-        return kernels.multiply_halves(A, is_transposed, B, instructions)
-
-    return multiply

@@ -45,7 +45,7 @@ _COLUMNS = np.dtype([("column", _COLUMN, (MAX_COLUMNS,))])
 
 
 def is_used_by(ops: Ops) -> bool:
-    """Tell whether a layer that has these ops is on a GPU."""
+    """Return True if a layer that has these ops is on a GPU."""
     return isinstance(ops, _GPU_OPS)
 
 
@@ -139,13 +139,13 @@ def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
 
 
 def _get_address(array: Array) -> int:
-    """Say where an array lies in the memory of the GPU, or an emulated one."""
+    """Return the address of an array in the memory of the GPU, or an emulated one."""
     is_emulated = isinstance(array, np.ndarray)
     return array.ctypes.data if is_emulated else array.data.ptr
 
 
 def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
-    """Say whether kernels can take four numbers at once, of aligned arrays, or one."""
+    """Return True if kernels can take four numbers of these arrays at once."""
     fits = all(
         array.shape[-1] % 4 == 0 and _get_address(array) % 16 == 0
         for array in (*(table.array for table in tables), *arrays)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import compiled
-from .sums import scatter_add
+from .rows import scatter_add
 
-#: How many columns a row of keys can have.
+#: The most columns that a row of keys can have.
 MAX_COLUMNS = 64
 
 # Odd, so that no bit of a key is lost, and otherwise arbitrary. Fixed, so that equal
@@ -30,7 +30,7 @@ class Distinct:
     copies: NDArray
 
     def gather(self, Y: NDArray) -> NDArray:
-        """Give each key the row of its value. *Shape:* `(m, w)` to `(n, w)`."""
+        """Map each key to the row of its value. *Shape:* `(m, w)` to `(n, w)`."""
         return Y.take(self.copies, axis=0)
 
     def scatter_add(self, dY: NDArray) -> NDArray:

@@ -89,7 +89,6 @@ extern "C" __global__ void gather_sum(
             Vector sum = {};
 #pragma unroll 4
             for (uint32 k = 0; k < column.num_hashes; ++k) {
-                if (rows[slot + k] == NO_ROW) continue;
                 const uint64 row = rows[slot + k] - column.first_row;
                 Vector x = table[row * width + v];
                 if (weights) multiply(x, weights[start * n_slots + slot + k]);
@@ -141,7 +140,6 @@ extern "C" __global__ void sum_runs(
         for (uint64 p = begin; p < end;) {
             const uint64 first = p;
             const uint32 row = get_row(pairs[p]);
-            if (row == NO_ROW) break;  // sorted, these are the last
             c = find_column(columns, n_columns, row, c);
             // the end first, for several reads of d_out to be under way at once
             uint64 stop = p + 1;
@@ -195,7 +193,7 @@ extern "C" __global__ void join_runs(
         const uint32 row = get_row(pairs[end - 1]);
         const bool goes_on = get_row(pairs[end]) == row;
         const bool began_before = begin > 0 && get_row(pairs[begin - 1]) == row;
-        if (!goes_on || began_before || row == NO_ROW) continue;
+        if (!goes_on || began_before) continue;
         Vector sum = tails[i];
         const uint64 last_chunk = (find_end(pairs, end, n_pairs) - 1) / chunk_size;
 #pragma unroll 8

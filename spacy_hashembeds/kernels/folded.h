@@ -45,7 +45,6 @@ struct FoldedRows {
             }
             find_rows(column.rows, key, found);
             for (uint32 k = 0; k < column.rows.num_hashes; ++k) {
-                if (found[k] == NO_ROW) continue;
                 weights[n] = weights_of_key ? weights_of_key[k] : 1;
                 rows[n++] = F + found[k] * width;
             }

@@ -26,13 +26,13 @@ struct Mixing {
 };
 
 // Sum a term for each i < n.
-template <typename Term>
+template <int lanes = LANES, typename Term>
 INLINE float sum(size_t n, Term term) {
-    float sums[LANES] = {0};
+    float sums[lanes] = {0};
     size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int lane = 0; lane < LANES; ++lane) sums[lane] += term(i + lane);
-    for (int n_lanes = LANES / 2; n_lanes > 0; n_lanes /= 2)
+    for (; i + lanes <= n; i += lanes)
+        for (int lane = 0; lane < lanes; ++lane) sums[lane] += term(i + lane);
+    for (int n_lanes = lanes / 2; n_lanes > 0; n_lanes /= 2)
         for (int lane = 0; lane < n_lanes; ++lane) sums[lane] += sums[lane + n_lanes];
     float total = sums[0];
     for (; i < n; ++i) total += term(i);

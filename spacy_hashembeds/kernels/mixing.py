@@ -1,7 +1,8 @@
 """Maxout and layer normalisation, in a layout that numpy is fast at, and compiled.
 
 Thinc has the pieces of a Maxout unit side by side: `(n, nO, nP)`. Here they are
-`(n, nP, nO)`, so that the maximum goes over long rows.
+`(n, nP, nO)`, so that the maximum goes over long rows. Arrays are contiguous, of
+float32 where kernels are compiled.
 """
 
 from collections.abc import Callable
@@ -19,14 +20,6 @@ EPSILON = 1e-8  # Thinc's
 MOST_PIECES = 256
 
 
-def pieces_first(W: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
-    """Lay out Thinc's Maxout parameters: `(nP * nO, nI)` and `(nP * nO,)`."""
-    nO, nP, nI = W.shape
-    # copies, also with one piece: optimizers change the weights in place
-    rows = W.transpose(1, 0, 2).copy()
-    return rows.reshape(nP * nO, nI), b.T.copy().reshape(-1)
-
-
 class Norm(NamedTuple):
     """Parameters after the product of a Maxout layer that normalises, or gradients.
 
@@ -36,11 +29,6 @@ class Norm(NamedTuple):
     bias: NDArray
     scale: NDArray
     shift: NDArray
-
-    @property
-    def n_pieces(self) -> int:
-        """Number of pieces of a unit."""
-        return len(self.bias) // len(self.scale)
 
     def make_zeros(self) -> "Norm":
         """Make gradients to add to."""
@@ -56,61 +44,51 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
 
     The products are written over. *Shape:* `(n, nP * nO)` to `(n, nO)`.
     """
-    kernels = compiled.get_for(mixed, *norm)
-    if kernels is None:
+    if compiled.kernels is None:
         return _begin_in_numpy(mixed, norm)[0]
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
-    kernels.finish_rows(Y, mixed, norm, False)
+    compiled.kernels.finish_rows(Y, mixed, norm, False)
     return Y
 
 
 def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
     """Do the same, and add it to rows. *Shape:* `(n, nO)`."""
-    kernels = compiled.get_for(mixed, Y, *norm)
-    if kernels is None:
+    if compiled.kernels is None:
         Y += _begin_in_numpy(mixed, norm)[0]
     else:
-        kernels.finish_rows(Y, mixed, norm, True)
+        compiled.kernels.finish_rows(Y, mixed, norm, True)
 
 
 def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
     """Do the same as `finish` in training. The norm's scale is held."""
-    kernels = compiled.get_for(mixed, *norm)
-    if kernels is None or norm.n_pieces > MOST_PIECES:
+    kernels = compiled.kernels
+    if kernels is None or len(norm.bias) > MOST_PIECES * len(norm.scale):
         return _begin_in_numpy(mixed, norm)
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
     saved = kernels.begin_rows(Y, mixed, norm)
 
     def backprop(dY: NDArray, gradients: Norm) -> NDArray:
-        sums = [compiled.lay_out(gradient, "float32") for gradient in gradients]
-        dY = compiled.lay_out(dY, "float32")
-        d_mixed = kernels.backprop_rows(dY, *saved, norm, sums)
-        for gradient, summed in zip(gradients, sums, strict=True):
-            if summed is not gradient:
-                gradient[...] = summed
-        return d_mixed
+        return kernels.backprop_rows(dY, *saved, norm, gradients)
 
     return Y, backprop
 
 
 def _begin_in_numpy(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
     mixed += norm.bias
-    pieces = mixed.reshape(-1, norm.n_pieces, len(norm.scale))
-    best, backprop_maximum = begin_maximum(pieces)
-    Y, backprop_norm = begin_normalize(best, norm.scale, norm.shift)
+    pieces = mixed.reshape(len(mixed), -1, len(norm.scale))
+    best, backprop_maximum = _begin_maximum(pieces)
+    Y, backprop_norm = _begin_normalize(best, norm)
 
     def backprop(dY: NDArray, gradients: Norm) -> NDArray:
-        d_best, d_scale, d_shift = backprop_norm(dY)
+        d_best = backprop_norm(dY, gradients)
         d_mixed = backprop_maximum(d_best).reshape(mixed.shape)
         gradients.bias[...] += d_mixed.sum(axis=0)
-        gradients.scale[...] += d_scale
-        gradients.shift[...] += d_shift
         return d_mixed
 
     return Y, backprop
 
 
-def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
+def _begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Take the maximum of the pieces. *Shape:* `(n, nP, nO)` to `(n, nO)`.
 
     Of equal pieces the first one gets the gradient, as in Thinc.
@@ -131,10 +109,8 @@ def begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     return best, backprop
 
 
-def begin_normalize(
-    X: NDArray, G: NDArray, b: NDArray
-) -> tuple[NDArray, Callable[[NDArray], tuple[NDArray, NDArray, NDArray]]]:
-    """Normalise each row of X, then scale it by G, which is held, and shift it by b."""
+def _begin_normalize(X: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
+    """Normalise each row of X, then scale and shift it."""
     Xhat = X - _mean_rows(X)
     variance = np.vecdot(Xhat, Xhat)[:, None]
     variance /= X.shape[1]
@@ -142,18 +118,18 @@ def begin_normalize(
     inverse_deviation = 1 / np.sqrt(variance)
     Xhat *= inverse_deviation
 
-    def backprop(dY: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        d_G = np.einsum("ij,ij->j", dY, Xhat)
-        d_b = dY.sum(axis=0)
-        dXhat = dY * G
+    def backprop(dY: NDArray, gradients: Norm) -> NDArray:
+        gradients.scale[...] += np.einsum("ij,ij->j", dY, Xhat)
+        gradients.shift[...] += dY.sum(axis=0)
+        dXhat = dY * norm.scale
         slope = np.vecdot(dXhat, Xhat)[:, None] / X.shape[1]
         dX = dXhat - _mean_rows(dXhat)
         dX -= Xhat * slope
         dX *= inverse_deviation
-        return dX, d_G, d_b
+        return dX
 
-    Y = Xhat * G
-    Y += b
+    Y = Xhat * norm.scale
+    Y += norm.shift
     return Y, backprop
 
 

@@ -18,17 +18,16 @@ typedef unsigned long long uint64;
 
 #define MAX_COLUMNS 64
 #define MAX_HASHES 4
-#define NO_ROW 0xffffffffU  // in a slot of a key that has fewer rows than its table sums
 
 // A column of keys and the table of its rows. The same layout is in cuda.py.
 struct Column {
     float* table;           // (n_rows, width): the rows, or their gradients
-    const uint64* symbols;  // sorted keys that have a row each, found before any hashing
+    const uint64* symbols;  // sorted keys that have a row each, if rows are looked up
     uint32 n_symbols;
-    uint32 unk;             // the row of all other keys, or the first of their rows
+    uint32 unk;             // the row of all other keys
     uint32 seed;
-    uint32 num_hashes;      // rows for each key, at most
-    uint32 n_hashed;        // rows that hashing chooses from; 0 if there is no hashing
+    uint32 num_hashes;      // rows for each key: 1 if they are looked up
+    uint32 n_hashed;        // rows that hashing chooses from; 0 if rows are looked up
     uint32 first_row;       // number of its first row among the rows of all tables
     uint32 first_slot;      // place of its first row among the rows of a token
 };
@@ -89,18 +88,13 @@ DEVICE uint32 find_symbol_row(const Column& column, uint64 key) {
 
 // Find the rows of a key, numbered through all tables.
 DEVICE void find_rows(const Column& column, uint64 key, uint32* rows) {
-    if (column.n_symbols > 0 || column.n_hashed == 0) {
-        const uint32 row = find_symbol_row(column, key);
-        if (row != column.unk || column.n_hashed == 0) {
-            rows[0] = column.first_row + row;
-            UNROLL for (uint32 k = 1; k < MAX_HASHES; ++k)
-                if (k < column.num_hashes) rows[k] = NO_ROW;
-            return;
-        }
+    if (column.n_hashed == 0) {
+        rows[0] = column.first_row + find_symbol_row(column, key);
+        return;
     }
     uint32 hashes[MAX_HASHES];
     hash_key(key, column.seed, hashes);
     UNROLL for (uint32 k = 0; k < MAX_HASHES; ++k)
         if (k < column.num_hashes)
-            rows[k] = column.first_row + column.unk + hashes[k] % column.n_hashed;
+            rows[k] = column.first_row + hashes[k] % column.n_hashed;
 }

@@ -1,7 +1,17 @@
-"""Embedding tables and how their rows are found, as kernels of CPU and GPU are told."""
+"""Embedding tables: how kernels of CPU and GPU find their rows, and sums of rows."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import NumpyOps
+
+from . import compiled
+
+NUMPY_OPS = NumpyOps()
+
+_UNSIGNED = np.dtype("uint32")
 
 #: An array of numpy's or on the GPU: CuPy has no types.
 Array = Any
@@ -9,22 +19,22 @@ Array = Any
 
 @dataclass(frozen=True)
 class Hashing:
-    """Finds the rows of a key by MurmurHash3, if it has no row of its own.
+    """Finds the rows of a key by MurmurHash3: row k is `murmur(key, seed)[k] % n`.
 
-    Row k of h is `n + murmur(key, seed)[k] % h`: n symbols, `(n,)`, uint64, contiguous
-    and ascending, have the first rows, and others `n_hashed`, by default all after. The
-    seed is of 32 bits, and `num_hashes` 1 to 4.
+    The seed has 32 bits, and `num_hashes` is 1 to 4.
     """
 
     seed: int
     num_hashes: int
-    symbols: Array = None
-    n_hashed: int | None = None
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """Finds a key among symbols, as of `Hashing`, with rows around the row `unk`."""
+    """Finds the row of a key among symbols: these have the rows around `unk`, the row
+    of all other keys.
+
+    symbols (Array): Contiguous and ascending. *Shape:* `(n,)`, uint64.
+    """
 
     symbols: Array
     unk: int
@@ -58,6 +68,43 @@ def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
     array, finder = table
     if isinstance(finder, Lookup):
         return finder.symbols, finder.unk, 0, 1, 0
-    n = 0 if finder.symbols is None else len(finder.symbols)
-    n_hashed = len(array) - n if finder.n_hashed is None else finder.n_hashed
-    return finder.symbols, n, finder.seed, finder.num_hashes, n_hashed
+    return None, 0, finder.seed, finder.num_hashes, len(array)
+
+
+def gather_add(table: NDArray, rows: NDArray) -> NDArray:
+    """Sum rows of a table, as `thinc.api.Ops.gather_add`.
+
+    Compiled, a row that is not there raises an IndexError.
+
+    *Shapes:* `(n_rows, width)`, float32, and `(n, k)`, integers of 32 bits, to
+    `(n, width)`, float32.
+    """
+    rows = _as_unsigned(rows)
+    kernels = compiled.get_for(table)
+    if kernels is not None:
+        return kernels.gather_sums(table, rows)
+    if not table.flags.behaved or len(rows) == 0:
+        # Thinc's kernel refuses a table that is for reading only, such as a memory map
+        # that worker processes share, and does not look at where it lies
+        return table[rows].sum(axis=1)
+    return NUMPY_OPS.gather_add(table, rows)
+
+
+def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
+    """Add to the rows of a contiguous array in place: backpropagates `gather_add`."""
+    d_sums = np.ascontiguousarray(d_sums)
+    kernels = compiled.get_for(d_table, d_sums)
+    if kernels is not None:
+        kernels.scatter_sums(d_table, _as_unsigned(rows), d_sums)
+        return
+    # Thinc's kernel looks neither at where a table lies nor at whether it may write
+    scatter = NUMPY_OPS.scatter_add if d_table.flags.behaved else np.add.at
+    for rows_of_sums in np.ascontiguousarray(rows.T, dtype="int32"):
+        scatter(d_table, rows_of_sums, d_sums)
+
+
+def _as_unsigned(rows: NDArray) -> NDArray:
+    """See rows as the kernels do. Negative ones become too large."""
+    if rows.dtype != _UNSIGNED:
+        rows = rows.astype("int32", copy=False, casting="same_kind")
+    return np.ascontiguousarray(rows).view(_UNSIGNED)

@@ -11,7 +11,6 @@
 struct Ngrams {
     uint32_t seed;
     size_t minn, maxn;
-    bool affixes;
     size_t num_hashes;
     uint32_t n_rows;
 };
@@ -63,9 +62,7 @@ inline size_t add_ngram_rows(std::vector<uint32_t>& rows, std::vector<size_t>& s
     add(0, length);
     const size_t longest = ngrams.maxn < length ? ngrams.maxn : length;
     for (size_t size = ngrams.minn; size <= longest; ++size) {
-        const size_t last = length - size;
-        const size_t step = ngrams.affixes && last > 1 ? last : 1;
-        for (size_t first = 0; first <= last; first += step) add(first, size);
+        for (size_t first = 0; first + size <= length; ++first) add(first, size);
     }
     return rows.size() - before;
 }

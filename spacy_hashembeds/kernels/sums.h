@@ -1,4 +1,4 @@
-// Sums of rows of a table, there and back again. See sums.py.
+// Sums of rows of a table, there and back again. See rows.py.
 
 #pragma once
 

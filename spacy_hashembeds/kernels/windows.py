@@ -3,7 +3,13 @@
 Texts lie one after the other in an array, with rows of zeros before the first, between
 them and after the last. Convolutions make of these zeros what a text sees beyond its
 ends. The later a convolution, the fewer of them the rest of the convolutions still see.
+
+Arrays are contiguous, rows of float32 and their numbers of int64.
 """
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +26,10 @@ def find_window_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
     `pad` rows of zeros lie between two texts and at both ends; each text has a row.
     """
     if len(lengths) == 1:
-        return np.arange(pad - margin, pad + margin + int(lengths[0]))
+        return np.arange(pad - margin, pad + margin + int(lengths[0]), dtype="int64")
     between = min(pad, 2 * margin)
     n = int(lengths.sum()) + (len(lengths) - 1) * between + 2 * margin
-    rows = np.arange(pad - margin, pad - margin + n)
+    rows = np.arange(pad - margin, pad - margin + n, dtype="int64")
     if between < pad:
         # as many are left out between two texts
         rows += np.repeat(np.arange(len(lengths)) * (pad - between), lengths + between)
@@ -38,9 +44,8 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
 
     *Shapes:* `(n, w)` and `(m,)` to `(m, (2 * window_size + 1) * w)`.
     """
-    kernels = compiled.get_for(X)
-    if kernels is not None:
-        return kernels.copy_windows(X, compiled.lay_out(rows, "int64"), window_size)
+    if compiled.kernels is not None:
+        return compiled.kernels.copy_windows(X, rows, window_size)
     neighbours = np.arange(-window_size, window_size + 1)
     windows = X.take(rows[:, None] + neighbours, axis=0)
     return windows.reshape(len(rows), len(neighbours) * X.shape[1])
@@ -50,11 +55,14 @@ def add_windows(
     dX: NDArray, rows: NDArray, window_size: int, d_windows: NDArray
 ) -> None:
     """Add to dX: backpropagates `copy_windows` of rows that are each there once."""
-    kernels = compiled.get_for(dX, d_windows)
-    if kernels is not None:
-        rows = compiled.lay_out(rows, "int64")
-        kernels.add_windows(dX, rows, window_size, d_windows)
+    if compiled.kernels is not None:
+        compiled.kernels.add_windows(dX, rows, window_size, d_windows)
         return
     d_windows = d_windows.reshape(len(rows), 2 * window_size + 1, dX.shape[1])
     for neighbour in range(2 * window_size + 1):
         dX[rows + (neighbour - window_size)] += d_windows[:, neighbour]
+
+
+def split(X: Any, lengths: Sequence[int]) -> list[Any]:
+    """Split an array into the parts of sequences that lie one after another."""
+    return [X[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]

@@ -5,7 +5,7 @@ from typing import Any
 
 from thinc.api import Model
 
-from .params import peek
+from .plan import peek
 
 #: No training gives larger weights, and with these nothing overflows.
 LARGEST = 1e7
@@ -64,19 +64,19 @@ def check_attr(model: Model, name: str, is_right: bool, expected: str) -> None:
 
 def check_integer(model: Model, name: str, minimum: int, maximum: int) -> None:
     value = model.attrs[name]
-    is_integer = isinstance(value, int) and not isinstance(value, bool)
-    is_right = is_integer and minimum <= value <= maximum
+    is_right = type(value) is int and minimum <= value <= maximum
     check_attr(model, name, is_right, f"{minimum} to {maximum}")
 
 
 def check_number(model: Model, name: str, minimum: float, maximum: float) -> None:
     value = model.attrs[name]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_right = is_number and minimum <= value <= maximum
+    is_right = type(value) in (int, float) and minimum <= value <= maximum
     check_attr(model, name, is_right, f"a number from {minimum:g} to {maximum:g}")
 
 
-def check_attr_choice(model: Model, name: str, known: Sequence[str | bool]) -> None:
+def check_attr_choice(
+    model: Model, name: str, known: Sequence[str | bool | None]
+) -> None:
     value = model.attrs[name]
     is_right = any(value is k or (isinstance(value, str) and value == k) for k in known)
     check_attr(model, name, is_right, " or ".join(map(str, known)))

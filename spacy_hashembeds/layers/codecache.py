@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.distinct import find_distinct
-from ..kernels.sums import gather_add
+from ..kernels.rows import gather_add
 from ..threads import codes_lock
-from .params import are_same
 
 #: The most memory that the codes of a cache take, by default.
 MAX_BYTES = 2**20
@@ -34,6 +34,11 @@ class _Table(NamedTuple):
     keys: NDArray
     codes: NDArray
     turns: NDArray
+
+    def has(self, settings: tuple) -> bool:
+        """Return True if settings are the same objects."""
+        old = self.settings
+        return len(old) == len(settings) and all(map(is_, old, settings))
 
     def find_sets(self, keys: NDArray, kinds: NDArray) -> NDArray:
         """Find the sets of keys, as int64. Equal keys of two kinds have different ones,
@@ -75,7 +80,7 @@ class CodeCache:
         compute (Callable): Computes at least one code, `(m,)` to `(m, width)`.
         """
         table, kinds = self._kept, self._kinds[kind]
-        if table is None or not are_same(table.settings, settings):
+        if table is None or not table.has(settings):
             codes = compute(keys)
             self._kept = table = _make_table(
                 settings, codes, self._max_bytes, len(self._kinds)

@@ -1,14 +1,20 @@
-"""The weights of Thinc's `Maxout(..., normalize=True)`, for fast paths in its place."""
+"""Thinc's `Maxout(..., normalize=True)` with dropout, for fast paths in its place."""
 
+import math
+from typing import Any, cast
+
+import numpy as np
+from numpy.random import SFC64
 from numpy.typing import NDArray
-from thinc.api import Model
+from thinc.api import Model, Ops
 
-from ..kernels.mixing import Norm, pieces_first
+from ..kernels.mixing import Norm
 from .checks import REMEDY, check_param
-from .params import check_once, inc_grad, peek
+from .plan import check_once, peek
 
 
 def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
+    """Check weights once they arrive, and that the layers go with each other."""
     nO = maxout.get_dim("nO")
     if maxout.get_dim("nI") != nI or layernorm.get_dim("nO") != nO:
         raise ValueError(
@@ -35,11 +41,14 @@ def _check_layernorm(layernorm: Model) -> None:
 def lay_out(maxout: Model, layernorm: Model) -> tuple[NDArray, Norm]:
     """Copy the weights, which are checked, laid out as kernels want them.
 
-    Maxout's are of shape `(nP * nO, nI)`; its bias goes with the layer normalisation.
+    Maxout's are of shape `(nP * nO, nI)`, those of each piece together; its bias goes
+    with the layer normalisation.
     """
-    W, b = pieces_first(peek(maxout, "W"), peek(maxout, "b"))
-    G, shift = (peek(layernorm, name).copy() for name in ("G", "b"))
-    return W, Norm(b, G, shift)
+    # copies, also with one piece: optimizers change the weights in place
+    W = peek(maxout, "W").transpose(1, 0, 2).copy()
+    b = peek(maxout, "b").T.copy().reshape(-1)
+    norm = Norm(b, peek(layernorm, "G").copy(), peek(layernorm, "b").copy())
+    return W.reshape(len(b), -1), norm
 
 
 def inc_maxout_grads(
@@ -47,7 +56,30 @@ def inc_maxout_grads(
 ) -> None:
     """Add to the gradients what is laid out as by `lay_out`."""
     nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
-    inc_grad(maxout, "W", dW.reshape(nP, nO, -1).transpose(1, 0, 2))
-    inc_grad(maxout, "b", d_norm.bias.reshape(nP, nO).T)
-    inc_grad(layernorm, "G", d_norm.scale)
-    inc_grad(layernorm, "b", d_norm.shift)
+    bias, scale, shift = cast(Any, d_norm)
+    maxout.inc_grad("W", cast(Any, dW).reshape(nP, nO, -1).transpose(1, 0, 2))
+    maxout.inc_grad("b", bias.reshape(nP, nO).T)
+    layernorm.inc_grad("G", scale)
+    layernorm.inc_grad("b", shift)
+
+
+def draw_mask(dropout: Model, shape: tuple[int, ...]) -> NDArray | None:
+    """Draw the mask of a Dropout layer on the CPU for one batch of training.
+
+    Each number is 0 with the layer's rate, which is rounded to 16 bits, and else
+    `1 / (1 - rate)`. The generator, several times as fast as Thinc's, is seeded by
+    numpy's global one, so that `fix_random_seed` makes masks repeatable. Ops with a
+    method `get_dropout_mask` of their own draw theirs.
+
+    RETURNS (NDArray, optional): float32, of the shape. None if nothing is dropped.
+    """
+    rate, ops = dropout.attrs["dropout_rate"], dropout.ops
+    if rate == 0 or not dropout.attrs["is_enabled"]:
+        return None
+    is_thincs = type(ops).get_dropout_mask is Ops.get_dropout_mask
+    if not is_thincs or not 0 < rate < 1:
+        return cast(NDArray, ops.get_dropout_mask(shape, rate))
+    n = math.prod(shape)
+    drawn = SFC64(np.random.randint(2**63)).random_raw(-(-n // 4)).view("uint16")
+    kept = drawn[:n] >= np.uint16(min(round(rate * 2**16), 2**16 - 1))
+    return np.multiply(kept, np.float32(1 / (1 - rate))).reshape(shape)

@@ -17,30 +17,77 @@ contract, which optimizers, `use_params`, loading and copying keep.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from operator import attrgetter, getitem, is_
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 from thinc.api import Model
 from thinc.types import FloatsXd
 
 from ..thinc_internals import (
     ParamServer,
+    chain_forward,
+    dropout_forward,
     get_arrays,
     get_dims,
     get_forward,
     get_layers,
     get_proxy,
     get_store,
+    getitem_forward,
+    layernorm_forward,
+    maxout_forward,
 )
 from ..threads import derived_lock, one_thread
-from .tree import UnexpectedNodeError
 
 _L = TypeVar("_L")
 _V = TypeVar("_V")
 
 _get_token = attrgetter("token")
+_get_memory = attrgetter("__array_interface__")
+
+
+class UnexpectedNodeError(Exception):
+    """A node computes something else than expected, or has other layers."""
+
+
+class MaxoutLayers(NamedTuple):
+    """The layers of Thinc's `Maxout(..., normalize=True)`."""
+
+    maxout: Model
+    layernorm: Model
+    dropout: Model | None
+
+
+def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
+    """Get the layers of a node that computes `forward`, else UnexpectedNodeError."""
+    layers = model.layers
+    if get_forward(model) is not forward or n_layers not in (None, len(layers)):
+        raise UnexpectedNodeError(model.name)
+    return layers
+
+
+def expect_maxout(model: Model) -> MaxoutLayers:
+    """Find the layers of `Maxout(..., normalize=True)`, with dropout or without."""
+    first, second = expect(model, chain_forward, 2)
+    if get_forward(second) is dropout_forward:
+        return expect_maxout(first)._replace(dropout=second)
+    expect(first, maxout_forward, 0)
+    expect(second, layernorm_forward, 0)
+    return MaxoutLayers(first, second, None)
+
+
+def expect_column(model: Model, column: int) -> Model:
+    """Find the layer that is given one column of a matrix of integers."""
+    selection, layer = expect(model, chain_forward, 2)
+    expect(selection, getitem_forward, 0)
+    if selection.attrs.get("index") != (slice(0, None), column):
+        raise UnexpectedNodeError(selection.name)
+    return layer
 
 
 class _Tree(NamedTuple, Generic[_L]):
@@ -61,7 +108,7 @@ class _Tree(NamedTuple, Generic[_L]):
     values: list[Any]
 
     def holds(self, root: Model, more: Sequence[Any]) -> bool:
-        """Tell whether nodes compute, have the layers, and read, what they did then."""
+        """Return True if nodes have the functions, layers and arrays of that time."""
         try:
             values = map(getitem, self.owners, self.names)
             return (
@@ -72,6 +119,32 @@ class _Tree(NamedTuple, Generic[_L]):
             )
         except KeyError:  # an attribute that is no longer there
             return False
+
+
+def _look(root: Model, find: Callable[[Model], _L], more: Sequence[Any]) -> _Tree[_L]:
+    nodes = list(root.walk())[1:]
+    parents = [node for node in nodes if get_layers(node)]
+    dicts = [node.attrs for node in nodes if node.attrs]
+    dicts += [get_dims(n) for n in nodes if get_dims(n) and not get_layers(n)]
+    # trainers set the rate of dropout, which finds nothing
+    items = [(d, name) for d in dicts for name in d if name != "dropout_rate"]
+    owners, names = [d for d, _ in items], [name for _, name in items]
+    try:
+        found = find(root)
+    except UnexpectedNodeError:
+        found = None
+    return _Tree(
+        found,
+        nodes,
+        list(map(get_forward, nodes)),
+        parents,
+        [list(get_layers(node)) for node in (root, *parents)],
+        dicts,
+        sum(map(len, dicts)),
+        owners,
+        names,
+        [root.ops, len(more), *more, *map(getitem, owners, names)],
+    )
 
 
 class _Kept(NamedTuple, Generic[_V]):
@@ -87,14 +160,14 @@ class _Kept(NamedTuple, Generic[_V]):
     value: _V
 
     def is_sealed(self) -> bool:
-        """Tell whether nobody got at the parameters."""
+        """Return True if nobody got at the parameters."""
         try:
             return list(_get_tokens(self.models)) == self.tokens
         except AttributeError:  # somebody else's proxy
             return False
 
     def has_equal_params(self) -> bool:
-        """Tell whether those that somebody got at are what they were."""
+        """Return True if those that somebody got at are what they were."""
         return all(
             seal.token is token or seal.has(copies)
             for seal, token, copies in zip(
@@ -124,8 +197,8 @@ class Plan(Generic[_L, _V]):
         """Get what a function finds in a model, or None if it finds a stranger's node.
 
         `find` raises an `UnexpectedNodeError` then. It looks at functions, layers,
-        operations and attributes, dimensions of what has no parameters, and at `more`,
-        and returns nothing that holds the root.
+        operations, attributes and dimensions, and at `more`, and returns nothing that
+        holds the root.
         """
         tree = self._tree
         if tree is None or not tree.holds(root, more):
@@ -172,32 +245,18 @@ class Plan(Generic[_L, _V]):
                     kept = _Kept(key, models, tokens, copies, compute())
                 if not (kept.is_sealed() and all(map(Seal.has, seals, copies))):
                     return kept.value  # of what another thread is changing
+            else:
+                kept = kept._replace(value=self.renew(kept.value))
             self._kept = kept._replace(tokens=tokens)
             return kept.value
 
+    def renew(self, value: _V) -> _V:
+        """Return what replaces a value whose parameters were accessed and are equal.
 
-def _look(root: Model, find: Callable[[Model], _L], more: Sequence[Any]) -> _Tree[_L]:
-    nodes = list(root.walk())[1:]
-    parents = [node for node in nodes if get_layers(node)]
-    layers = [list(get_layers(node)) for node in (root, *parents)]
-    dicts = [node.attrs for node in nodes if node.attrs]
-    dicts += [
-        get_dims(node)
-        for node in nodes
-        if get_dims(node) and not (get_layers(node) or node.param_names)
-    ]
-    n_items = sum(map(len, dicts))
-    # trainers set the rate of dropout, which finds nothing
-    items = [(d, name) for d in dicts for name in d if name != "dropout_rate"]
-    owners, names = [d for d, _ in items], [name for _, name in items]
-    values = [root.ops, len(more), *more, *map(getitem, owners, names)]
-    functions = list(map(get_forward, nodes))
-    try:
-        found = find(root)
-    except UnexpectedNodeError:
-        found = None
-    watched = dicts, n_items, owners, names, values
-    return _Tree(found, nodes, functions, parents, layers, *watched)
+        Override for values that callers write to: a thread that still has the old value
+        may write to it what it read while the parameters were different.
+        """
+        return value
 
 
 class Seal:
@@ -231,7 +290,7 @@ class Seal:
         return {key: array.copy() for key, array in get_arrays(self._store).items()}
 
     def has(self, copies: dict[Any, Any]) -> bool:
-        """Tell whether the store has parameters equal to copies."""
+        """Return True if the store has parameters equal to copies."""
         params: dict[Any, Any] = dict(get_arrays(self._store))
         return params.keys() == copies.keys() and all(
             array.dtype == params[key].dtype and np.array_equal(array, params[key])
@@ -244,7 +303,7 @@ def _get_tokens(models: list[Model]) -> Iterator[object]:
 
 
 def _can_seal(model: Model) -> bool:
-    """Tell whether parameters are numpy's, and not served by somebody else's proxy."""
+    """Return True if parameters are numpy's, and no other proxy serves them."""
     store = get_store(model)
     return isinstance(store.proxy, Seal | None) and all(
         isinstance(array, np.ndarray) for array in get_arrays(store).values()
@@ -255,3 +314,64 @@ def _seal(store: ParamServer) -> Seal:
     if store.proxy is None:
         store.proxy = Seal(store)
     return store.proxy
+
+
+def peek(model: Model, name: str) -> NDArray:
+    """Read a parameter as `get_param`, not to write to it: no seal is broken."""
+    store = get_store(model)
+    key = (model.id, name)
+    if isinstance(store.proxy, Seal) and key in get_arrays(store):
+        return get_arrays(store)[key]
+    return cast(NDArray, model.get_param(name))
+
+
+@contextmanager
+def table_gradient(model: Model, name: str) -> Iterator[Any]:
+    """Return the gradient of a table to add to in place: itself, where there is one.
+
+    Most batches need few of the rows: to add a table of zeros takes longer than the
+    rest.
+    """
+    if model.has_grad(name):
+        there = model.get_grad(name)
+        # kernels can add to no others in place
+        if there.dtype == "float32" and there.flags.c_contiguous:
+            yield there
+            return
+    gradient = model.ops.alloc2f(*peek(model, name).shape)
+    yield gradient
+    model.inc_grad(name, gradient)
+
+
+# What was found in order: the parameters of each store, attributes and dimensions.
+_checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
+
+
+def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None:
+    """Check a layer's parameters, attributes and dimensions when they arrive.
+
+    And not again, though optimizers give back another view of what was there, and
+    trainers set the rate of dropout. A layer has one check, which may look at `more`.
+    """
+    store = get_store(model)
+    attrs = {**model.attrs, "dropout_rate": None}.values()
+    others = [*attrs, *get_dims(model).values(), *more]
+    # who serves parameters may serve others each time
+    can_tell = store.proxy is None or isinstance(store.proxy, Seal)
+    arrays = list(get_arrays(store).values()) if can_tell else None
+    old_arrays, old_others = _checked.get(store, (None, []))
+    is_same = len(others) == len(old_others) and all(map(is_, others, old_others))
+    if not (is_same and _are_same_memory(old_arrays, arrays)):
+        check(model)
+    _checked[store] = arrays, others
+
+
+def _are_same_memory(old: list[Any] | None, new: list[Any] | None) -> bool:
+    if old is None or new is None or len(old) != len(new):
+        return False
+    if all(map(is_, old, new)):
+        return True
+    try:
+        return list(map(_get_memory, old)) == list(map(_get_memory, new))
+    except AttributeError:  # on a GPU
+        return False

@@ -27,13 +27,11 @@ class Ngrams(NamedTuple):
 
     minn, maxn (int): Their lengths in characters, of the word with its marks. The whole
         of it counts too.
-    affixes (bool): Whether only those count that begin or end the word.
     num_hashes (int): Rows of an n-gram, 1 to 4: the first of its hashes modulo `rows`.
     """
 
     minn: int
     maxn: int
-    affixes: bool
     num_hashes: int
     rows: int
 
@@ -63,9 +61,7 @@ class Ngrams(NamedTuple):
         marked = f"{BEGIN}{word}{END}"
         yield marked
         for size in range(self.minn, min(self.maxn, len(marked)) + 1):
-            last = len(marked) - size
-            step = max(1, last) if self.affixes else 1
-            for start in range(0, last + 1, step):
+            for start in range(len(marked) - size + 1):
                 yield marked[start : start + size]
 
 

@@ -7,10 +7,17 @@ from thinc.api import Model, Ops, uniform_init
 
 from ..kernels.rows import Lookup
 from .checks import check_attr, check_foreign, check_integer, check_number
-from .mixing.gputables import GpuCopy
-from .symboltaker import Symbols, check_symbols, find_symbols, get_symbols, set_symbols
-from .table import check_table
-from .tableembed import InT, OutT, TableColumn, TableEmbed
+from .column import Array
+from .gpuembed import GpuCopy
+from .symboltaker import (
+    Symbols,
+    check_symbols,
+    find_symbols,
+    get_symbols,
+    look_up,
+    set_symbols,
+)
+from .tableembed import InT, OutT, TableColumn, TableEmbed, check_table
 
 #: A key that is no symbol: the hash of no text that anybody has met.
 _UNKNOWN = np.uint64(2**64 - 1)
@@ -40,11 +47,16 @@ class LookupColumn(TableColumn):
         )
         check_table(model)
 
-    def make_finder(self, ops: Ops) -> Lookup:
-        """Say how rows are found."""
-        attrs = self.model.attrs
-        symbols = attrs["gpu_symbols"].get(ops, get_symbols(self.model))
-        return Lookup(symbols=symbols, unk=attrs["unk"])
+    def get_finder(self) -> Lookup:
+        """Return how kernels find the rows."""
+        return Lookup(self._get_symbols(self.model.ops), self.model.attrs["unk"])
+
+    def locate(self, ops: Ops, keys: Array) -> Array:
+        """Find the row of each key, `(m, 1)`, uint32."""
+        return look_up(ops, keys, self._get_symbols(ops), unk=self.model.attrs["unk"])
+
+    def _get_symbols(self, ops: Ops) -> Array:
+        return self.model.attrs["gpu_symbols"].get(ops, get_symbols(self.model))
 
     def initialize(self, initializer: Any) -> None:
         """Set the table, for which symbols have to be there."""
@@ -67,12 +79,11 @@ class LookupColumn(TableColumn):
 
     @property
     def replaces_keys(self) -> bool:
-        """Tell whether training looks some symbols up as unknown."""
+        """Return True if training looks some symbols up as unknown."""
         return self.model.attrs["counts"] is not None
 
     def replace_keys(self, keys: NDArray) -> NDArray:
         """Replace the symbols of some tokens, each on its own, by no symbol."""
-        self.check()
         attrs = self.model.attrs
         rate, counts, symbols = attrs["unknown_rate"], attrs["counts"], attrs["symbols"]
         if not rate or not len(symbols):
@@ -87,7 +98,7 @@ class LookupColumn(TableColumn):
         return 1 if self.symbols is None else len(self.symbols) + 1
 
     def are_unknown(self, keys: NDArray) -> NDArray:
-        """Tell which keys have the row of all others. *Shape:* `(n,)`, bool."""
+        """Return which keys have the row of all others. *Shape:* `(n,)`, bool."""
         return self.find_code(keys)[:, 0] == self.model.attrs["unk"]
 
 

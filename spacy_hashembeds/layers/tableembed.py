@@ -1,4 +1,5 @@
-"""Layers that embed integers by rows of a table `E`, and what they share.
+"""Layers that embed integers by rows of a table `E`: by hashing here, by lookup in
+`symbolembed.py`.
 
 A kind of rows is a class of `TableColumn`: how rows are found, checked and counted. All
 else goes by it, whatever the kind: training and prediction, kernels, folding, and what
@@ -10,20 +11,20 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from thinc.api import Model, Ops, chain
+from thinc.api import Model, Ops, chain, uniform_init
 from thinc.types import Floats2d, Ints1d, Ints2d
 
 from ..hashing import murmur
-from ..kernels.cuda import is_used_by
-from ..kernels.rows import Finder, Lookup
-from ..kernels.sums import NUMPY_OPS, gather_add
+from ..hashing.collisions import expected_colliding, expected_rows_reached
+from ..hashing.murmur import MAX_HASHES
+from ..kernels import cuda
+from ..kernels.rows import NUMPY_OPS, Finder, Hashing, Table, gather_add, scatter_add
 from ..thinc_internals import get_dims, get_forward, ints_getitem, partial
-from .checks import check_attr
-from .mixing.column import Array, Backprop, Column
-from .mixing.gputables import embed_ids
-from .params import check_once
-from .symboltaker import Symbols, look_up
-from .table import finish_forward, get_table
+from .checks import check_attr, check_foreign, check_integer, check_param
+from .column import Array, Backprop, Column
+from .gpuembed import embed_ids
+from .plan import check_once, peek, table_gradient
+from .symboltaker import Symbols
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -69,6 +70,7 @@ def forward(
     model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Ints1d]]:
     column, ops = _get_column(model), cast(Any, model.ops)
+    column.check()
     if is_train and column.replaces_keys:
         # where there is no id, Thinc cuts no column out of the matrix
         keys = ops.to_numpy(ids).astype("uint64").reshape((-1,))
@@ -95,8 +97,8 @@ def _get_column(model: Model) -> "TableColumn":
 class TableColumn(Column):
     """Column of keys whose vectors are sums of rows of the layer's table.
 
-    A kind of rows is a class with a name, `kind`, with `check_weights` and
-    `make_finder`, and what differs of the rest.
+    A kind of rows is a class with a name, `kind`, with `check_weights`, `get_finder`
+    and `locate`, and what differs of the rest.
     """
 
     kind: ClassVar[str]
@@ -107,8 +109,8 @@ class TableColumn(Column):
         """Check weights and attributes, which may come from a file."""
         raise NotImplementedError
 
-    def make_finder(self, ops: Ops) -> Finder:
-        """Say how rows are found, by attributes that are checked."""
+    def locate(self, ops: Ops, keys: Array) -> Array:
+        """Find the rows to sum for each key, `(m, k)`, uint32."""
         raise NotImplementedError
 
     def initialize(self, initializer: Any) -> None:
@@ -124,26 +126,18 @@ class TableColumn(Column):
         """Check weights and attributes once they arrive."""
         check_once(self.model, lambda _: self.check_weights())
 
-    def get_finder(self) -> Finder | None:
-        """Say how kernels find the rows."""
-        self.check()
-        return self.make_finder(self.model.ops)
-
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed keys, of any integer dtype, each on its own."""
         model = self.model
-        if is_used_by(model.ops):
+        if cuda.is_used_by(model.ops):
             return embed_ids(self, keys, is_train)
-        rows, _ = self.find_rows(keys)
-        table: Any = get_table(model)
-        summed: Any = gather_add(table, rows)
+        rows = self.locate(model.ops, keys)
+        summed: Any = gather_add(peek(model, "E"), rows)
         return finish_forward(model, rows, summed, is_train)
 
     def find_rows(self, keys: Array) -> tuple[Array, Array | None]:
         """Find the rows of keys, none of which has weights."""
-        self.check()
-        finder = self.make_finder(self.model.ops)
-        return find_rows(self.model.ops, finder, keys, self.n_rows), None
+        return self.locate(self.model.ops, keys), None
 
     @property
     def n_rows(self) -> int:
@@ -167,30 +161,61 @@ class TableColumn(Column):
 
     def find_code(self, keys: NDArray) -> NDArray:
         """Find the rows of keys, which need no weights. *Shape:* `(n, k)`, uint64."""
-        finder = self.make_finder(NUMPY_OPS)
-        found: Any = find_rows(NUMPY_OPS, finder, cast(Any, keys), self.n_rows)
-        return found.astype("uint64")
+        return self.locate(NUMPY_OPS, keys).astype("uint64")
 
     def identify(self, keys: NDArray) -> NDArray:
-        """Give `(n, k)`, uint64, equal where vectors are: no order of rows matters."""
+        """Return `(n, k)`, uint64, equal where vectors are: sorted rows."""
         return np.sort(self.find_code(keys), axis=1)
+
+    def split_code(self, keys: NDArray) -> dict[str, NDArray]:
+        """Return parts of the codes, by name: `analyze` counts what shares them too."""
+        return {}
+
+    def expect(self, keys: NDArray) -> dict[str, float]:
+        """Return what ideal hashing would do, by the names that `analyze` measures."""
+        return {}
+
+    def are_unknown(self, keys: NDArray) -> NDArray | None:
+        """Return which keys are no symbols, `(n,)`, or None if there are none."""
+        return None
 
 
 class HashedColumn(TableColumn):
-    """Column of keys of which some have rows by hashing."""
+    """Column of keys whose rows are found by hashing."""
 
     #: The attribute that is the seed of the hashes.
     seed_name: ClassVar[str] = "seed"
 
     @property
     def num_hashes(self) -> int:
-        """Rows of a key that is hashed."""
-        return self.model.attrs["num_hashes"]
+        """Rows of a key: Thinc's own layer has no attribute that says it."""
+        return self.model.attrs.get("num_hashes", MAX_HASHES)
 
     @property
     def seed(self) -> int:
         """Seed of the hashes."""
         return self.model.attrs[self.seed_name]
+
+    def get_finder(self) -> Finder | None:
+        """Return how kernels find the rows."""
+        return Hashing(self.seed, self.num_hashes)
+
+    def locate(self, ops: Ops, keys: Array) -> Array:
+        """Find the rows to sum for each key, `(m, num_hashes)`, uint32."""
+        # where there is no id, Thinc cuts no column out of the matrix
+        keys = ops.as_contig(keys, dtype="uint64").reshape((-1,))
+        hashing = {"seed": self.seed, "num_hashes": self.num_hashes}
+        rows = murmur.find_rows(ops, keys, **hashing, rows=self.n_rows)
+        return rows.astype("uint32", copy=False)
+
+    def expect(self, keys: NDArray) -> dict[str, float]:
+        """Return what ideal hashing would do."""
+        n, n_rows, k = len(keys), self.n_rows, self.num_hashes
+        return {
+            "rows_never_reached": n_rows - expected_rows_reached(n, n_rows, k),
+            "sharing_row": expected_colliding(n, n_rows, 1),
+            "sharing_code": expected_colliding(n, n_rows, k),
+        }
 
     def reseed(self, seed: int) -> Self:
         """Make one of a layer with another seed, and no weights."""
@@ -205,23 +230,115 @@ class HashedColumn(TableColumn):
         return type(self)(layer, self.attr)
 
 
-def find_rows(ops: Ops, finder: Finder, ids: Ints1d, n_rows: int) -> Ints2d:
-    """Find the rows to sum for each key in a table, `(n, num_hashes)`, uint32.
+class HashColumn(HashedColumn):
+    """Column of keys that have `num_hashes` rows each by hashing.
 
-    A key that has a row of its own beside hashed ones has no more: the row after the
-    last stands for none.
+    Of Thinc's `HashEmbed` too, to measure it.
     """
-    if isinstance(finder, Lookup):
-        return look_up(ops, ids, finder.symbols, unk=finder.unk)
-    symbols, n = finder.symbols, 0 if finder.symbols is None else len(finder.symbols)
-    # where there is no id, Thinc cuts no column out of the matrix
-    keys = ops.as_contig(ids, dtype="uint64").reshape((-1,))
-    hashing = {"seed": finder.seed, "num_hashes": finder.num_hashes}
-    rows = murmur.find_rows(ops, keys, **hashing, rows=n_rows - n)
-    if n > 0:
-        rows += n
-        places = symbols.searchsorted(keys)
-        is_frequent = symbols.take(places, mode="clip") == keys
-        np.copyto(rows, n_rows, where=is_frequent[:, None])
-        np.copyto(rows[:, 0], places, where=is_frequent, casting="unsafe")
-    return rows.astype("uint32", copy=False)
+
+    kind = "hash"
+
+    def check_weights(self) -> None:
+        """Check weights and attributes, which may come from a file."""
+        check_foreign(self.model, "hashes", "symbols")
+        check_integer(self.model, "seed", 0, 2**32 - 1)
+        check_integer(self.model, "num_hashes", 1, MAX_HASHES)
+        check_table(self.model)
+
+
+def HashEmbed(
+    nO: int,
+    nV: int,
+    *,
+    num_hashes: int = MAX_HASHES,
+    seed: int,
+    column: int | None = None,
+    initializer: Callable = uniform_init,
+    dropout: float | None = None,
+) -> Model[InT, OutT]:
+    """Map integers to the sum of one to four rows of a table, chosen by hashing.
+
+    With four hashes this is Thinc's `HashEmbed.v1`, but that empty input works both
+    ways, the gradient that comes in is left as it was, and the seed is always explicit.
+
+    nO, nV (int): The width of the table and of the output, and the number of rows.
+    num_hashes (int): How many rows to sum, 1 to 4. Row k of key x is
+        `murmur(x, seed)[k] % nV`, so fewer hashes use a prefix of the same rows.
+    seed (int): The hash seed, an unsigned 32-bit integer.
+    initializer (Callable): Fills the table, by default with uniform numbers in ±0.1.
+    column, dropout: See `TableEmbed`.
+
+    *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
+    *Output shape:* `(n, nO)`, float32.
+
+    Source: Tito Svenstrup et al. (2017), and Miranda et al., "Multi hash embeddings in
+    spaCy", §3.1, equation 2.
+    """
+    return TableEmbed(
+        "hashembed",
+        HashColumn,
+        dims={"nO": nO, "nV": nV},
+        attrs={"seed": seed, "num_hashes": num_hashes},
+        initializer=initializer,
+        column=column,
+        dropout=dropout,
+    )
+
+
+def check_table(model: Model) -> None:
+    # one of another width, which Thinc loads too, would surface layers later, and one
+    # with too few rows not at all
+    check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
+
+
+def apply_dropout(
+    model: Model, output: Floats2d, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Floats2d]]:
+    """Drop whole dimensions of the output, for all rows together, as Thinc does.
+
+    Backpropagation leaves the gradient that it is given as it was.
+    """
+    rate = model.attrs.get("dropout_rate")
+    if not is_train or not rate:
+        return output, lambda d_output: d_output
+    mask = model.ops.get_dropout_mask((output.shape[1],), rate)
+    return output * mask, lambda d_output: d_output * mask
+
+
+def finish_forward(
+    model: Model, rows: Ints2d, output: Floats2d, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
+    """Finish a layer's forward pass with dropout, and make its backward pass.
+
+    rows (Ints2d): The rows that were summed for each output. *Shape:* `(n, k)`.
+    """
+    output, backprop_dropout = apply_dropout(model, output, is_train)
+
+    def backprop(d_output: Floats2d) -> Ints1d:
+        inc_table_grad(model, "E", rows, backprop_dropout(d_output))
+        return model.ops.alloc1i(len(rows))
+
+    return output, backprop
+
+
+def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:
+    """Add to the gradient of a table by `scatter_rows`."""
+    with table_gradient(model, name) as dE:
+        scatter_rows(model.ops, rows, d_output, dE)
+
+
+def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
+    """Add the gradient of each sum of rows of a table to that of these rows, in place.
+
+    *Shapes:* `(n, k)`, integers; `(n, width)` and `(rows, width)`, float32, contiguous.
+    """
+    if not cuda.is_used_by(ops):
+        scatter_add(gradient, rows, d_output)
+        return
+    # in the order of the outputs: see `kernels/cuda.py`
+    places = ops.xp.arange(rows.size, dtype="uint64").reshape(rows.shape)
+    pairs = rows.astype("uint64") << np.uint64(32) | places
+    # no key is hashed: the rows are there
+    table = Table(gradient, Hashing(seed=0, num_hashes=rows.shape[1]))
+    d_output = ops.as_contig(d_output, dtype="float32")
+    cuda.scatter_rows(pairs.reshape(-1), d_output, [table])

@@ -1,29 +1,75 @@
-"""Layers with parameters of Thinc's and arithmetic of PyTorch's (extra: torch).
+"""Layers over sequences with Thinc's parameters and PyTorch's arithmetic.
 
-Thinc's wrapper hides the parameters in a module of PyTorch's: there an optimizer's
-averages are lost, and weights are saved as a pickle. Here they are arrays like any
-others: PyTorch reads them where they lie, computes, and gives gradients back.
+Thinc's wrapper hides parameters in a module: optimizers then lose their averages, and
+weights are saved as a pickle. Here they are arrays like any others: PyTorch reads them
+where they lie, computes, and returns gradients. Extra: torch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from thinc.api import Model, Ops
-from thinc.types import Floats2d, FloatsXd
+from numpy.typing import NDArray
+from thinc.api import Model, NumpyOps, Ops
+from thinc.types import Floats2d
 
-from ..systems import at_fork
+from ..kernels.windows import split
+from ..threads import at_fork
 
 if TYPE_CHECKING:
-    import torch
+    from torch import Tensor
 
-    Compute = Callable[[Mapping[str, torch.Tensor], torch.Tensor], torch.Tensor]
+InT = list[Floats2d]
+OutT = list[Floats2d]
+
+Params = Mapping[str, "Tensor"]
+
+#: How many rows go through a layer at once, unless a single span has more. On a GPU
+#: more are needed to keep it busy.
+MAX_ROWS = 2**12
+MAX_ROWS_ON_GPU = 2**15
+
+#: A group of spans ends where more than this share of its rows would be padding.
+MOST_PADDING = 1 / 8
+
+
+class Spans(NamedTuple):
+    """Parts of sequences, such that one span speaks for each token. *Shapes:* `(n,)`.
+
+    `starts` count the tokens of all sequences. A span speaks for its tokens `kept_from`
+    up to, without it, `kept_to`, counted from its start.
+    """
+
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    kept_from: NDArray[np.int64]
+    kept_to: NDArray[np.int64]
+
+
+class Group:
+    """Spans of similar length, padded to the longest with their last token once more.
+
+    numbers, lengths (NDArray): Which spans, and how long they are. *Shape:* `(m,)`.
+    is_token (Tensor): Where there is no padding. *Shape:* `(m, longest)`.
+    """
+
+    def __init__(self, ops: Any, numbers: NDArray, spans: Spans) -> None:
+        starts, lengths, kept_from, kept_to = (c[numbers][:, None] for c in spans)
+        steps = np.arange(lengths.max())
+        rows = starts + np.minimum(steps, lengths - 1)
+        is_kept = (steps >= kept_from) & (steps < kept_to)
+        self.numbers, self.lengths = numbers, lengths[:, 0]
+        self.is_padded = bool((lengths < len(steps)).any())
+        self.is_token = to_torch(ops, ops.asarray(steps < lengths))
+        self.rows = to_torch(ops, ops.asarray(rows))
+        self.kept = to_torch(ops, ops.asarray(np.flatnonzero(is_kept)))
+        self.tokens: NDArray[np.int64] = rows[is_kept]
 
 
 def require_torch(name: str) -> None:
-    """Import PyTorch for what has this name, or say what to install (ImportError)."""
+    """Import PyTorch, or raise an ImportError that says what to install for `name`."""
     if find_spec("torch") is None:
         raise ImportError(
             f"'{name}' needs PyTorch: pip install 'spacy-hashembeds[torch]'."
@@ -31,41 +77,11 @@ def require_torch(name: str) -> None:
     _import_torch()
 
 
-def run_torch(
-    model: Model, compute: "Compute", X: FloatsXd, is_train: bool
-) -> tuple[FloatsXd, Callable[[FloatsXd], FloatsXd]]:
-    """Compute the output of a layer, and where it is trained what leads back.
-
-    `compute` makes it of the layer's parameters, by name, and the input, which it may
-    not change.
-    """
-    torch = _import_torch()
-    ops = model.ops
-    tensors = {name: to_torch(ops, model.get_param(name)) for name in model.param_names}
-    inputs = to_torch(ops, X)
-    for tensor in (inputs, *tensors.values()):
-        tensor.requires_grad_(is_train)
-    with torch.set_grad_enabled(is_train):
-        outputs = compute(tensors, inputs)
-
-    def backprop(dY: FloatsXd) -> FloatsXd:
-        # may be called again, as that of any layer: listeners of a frozen tok2vec do so
-        dX, *grads = torch.autograd.grad(
-            outputs, [inputs, *tensors.values()], to_torch(ops, dY), retain_graph=True
-        )
-        for name, grad in zip(tensors, grads, strict=True):
-            model.inc_grad(name, to_array(ops, grad))
-        return to_array(ops, dX)
-
-    return to_array(ops, outputs), backprop
-
-
 @cache
 def _import_torch() -> Any:
     """Import PyTorch, such that processes forked later can compute with it.
 
-    Its threads don't live on in those, which would wait for them without end. With one
-    thread they need none, as the workers of PyTorch's own loader.
+    They have none of its threads, and would wait for them without end.
     """
     import torch
 
@@ -73,27 +89,98 @@ def _import_torch() -> Any:
     return torch
 
 
-def run_empty(
-    model: Model, Xs: list[Floats2d]
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Floats2d]]]:
-    """Give the output of a layer for Docs without tokens, and what leads back."""
-    ops, nO, nI = model.ops, model.get_dim("nO"), model.get_dim("nI")
-    empty = [ops.alloc2f(0, nO) for _ in Xs]
-    return empty, lambda dYs: [ops.alloc2f(0, nI) for _ in dYs]
+def run_sequences(
+    model: Model[InT, OutT],
+    Xs: InT,
+    is_train: bool,
+    read: Callable[[Params, "Tensor", Group], "Tensor"],
+    *,
+    spans: Spans | None = None,
+    fewest_rows: int = 128,
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    """Compute the output of a layer for sequences, in padded groups of similar length.
+
+    read (Callable): Computes the output for a group, `(m, longest, nO)`, of the layer's
+        parameters and the padded input, `(m, longest, nI)`.
+    spans (Spans, optional): The parts to read. By default, sequences are read whole.
+    fewest_rows (int): How many rows a group has at least: see `group_by_length`.
+    """
+    torch, ops = _import_torch(), cast(Any, model.ops)
+    xp, lengths = ops.xp, [len(X) for X in Xs]
+    if not any(lengths):
+        nO, nI = model.get_dim("nO"), model.get_dim("nI")
+        return [ops.alloc2f(0, nO) for _ in Xs], lambda _: [
+            ops.alloc2f(0, nI) for _ in Xs
+        ]
+    if spans is None:
+        sizes = np.array(lengths)
+        spans = Spans(sizes.cumsum() - sizes, sizes, 0 * sizes, sizes)
+        spans = Spans(*(column[sizes > 0] for column in spans))
+    max_rows = MAX_ROWS if isinstance(ops, NumpyOps) else MAX_ROWS_ON_GPU
+    groups = [
+        Group(ops, numbers, spans)
+        for numbers in group_by_length(spans.lengths, max_rows, fewest_rows)
+    ]
+    order = np.argsort(np.concatenate([group.tokens for group in groups]))
+    inputs = to_torch(ops, xp.concatenate(Xs))
+    params = {name: to_torch(ops, model.get_param(name)) for name in model.param_names}
+    for tensor in (inputs, *params.values()):
+        tensor.requires_grad_(is_train)
+    with torch.set_grad_enabled(is_train):
+        found = [
+            read(params, inputs[group.rows], group).flatten(0, 1)[group.kept]
+            for group in groups
+        ]
+        outputs = torch.cat(found)[to_torch(ops, ops.asarray(order))]
+
+    def backprop(dYs: OutT) -> InT:
+        dY = to_torch(ops, xp.concatenate(dYs))
+        # may be called again, as by listeners of a frozen tok2vec
+        dX, *grads = torch.autograd.grad(
+            outputs, [inputs, *params.values()], dY, retain_graph=True
+        )
+        for name, grad in zip(params, grads, strict=True):
+            model.inc_grad(name, to_array(ops, grad))
+        return split(to_array(ops, dX), lengths)
+
+    return split(to_array(ops, outputs), lengths), backprop
 
 
-def to_torch(ops: Ops, array: Any) -> "torch.Tensor":
-    """Show an array to PyTorch, without a copy where that can be."""
-    import torch
+def group_by_length(
+    lengths: Sequence[int] | NDArray, max_rows: int, fewest_rows: int
+) -> list[NDArray[np.int64]]:
+    """Group spans of similar length, to be padded: their numbers, the longest first.
 
+    A group has at most `max_rows` rows with its padding, unless a single span has more.
+    It ends before padding is more than `MOST_PADDING` of it, but not before it has
+    `fewest_rows`: with fewer, a step costs more than it computes.
+    """
+    sizes = np.asarray(lengths, dtype="int64")
+    order = np.argsort(-sizes, kind="stable")
+    cuts, start, n_padding = [], 0, 0
+    for i, number in enumerate(order.tolist()):
+        longest = int(sizes[order[start]])
+        n_rows = (i + 1 - start) * longest
+        n_padding += longest - int(sizes[number])
+        is_wasteful = n_padding > MOST_PADDING * n_rows
+        is_large = n_rows - longest >= fewest_rows
+        if i > start and (n_rows > max_rows or (is_wasteful and is_large)):
+            cuts.append(i)
+            start, n_padding = i, 0
+    return np.split(order, cuts) if len(order) else []
+
+
+def to_torch(ops: Ops, array: Any) -> "Tensor":
+    """View an array as a tensor, without a copy where that can be."""
+    torch = _import_torch()
     if isinstance(array, np.ndarray):
         # PyTorch warns of arrays that it may not write to, such as those from bytes
         return torch.from_numpy(np.require(array, requirements=["C", "W"]))
     return torch.from_dlpack(ops.xp.ascontiguousarray(array))
 
 
-def to_array(ops: Ops, tensor: "torch.Tensor") -> Any:
-    """Show a tensor as an array of these operations, without a copy."""
+def to_array(ops: Ops, tensor: "Tensor") -> Any:
+    """View a tensor as an array of these operations, without a copy."""
     tensor = tensor.detach()
     if tensor.device.type == "cpu":
         return tensor.numpy()

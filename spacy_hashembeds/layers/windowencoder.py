@@ -16,19 +16,12 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ..kernels import compiled
-from ..kernels.convolution import (
-    Packed,
-    add_convolved,
-    find_instructions,
-    find_multiply,
-    pack,
-)
+from ..kernels.convolution import Packed, add_convolved, find_instructions, pack
 from ..kernels.distinct import find_equal_rows
 from ..kernels.mixing import Norm, add_finished, begin_finish
-from ..kernels.sums import gather_add
+from ..kernels.rows import gather_add
 from ..kernels.windows import BLOCK, add_windows, copy_windows, find_window_rows
-from .dropout import draw_mask
-from .maxout import check_maxout, inc_maxout_grads, lay_out
+from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
 from .plan import Plan
 
 #: So many rows at a time share products, which then stay in the processor's cache ...
@@ -40,7 +33,7 @@ FEW_ROWS = 512
 #: ... and no larger part of them is distinct: to gather products takes its time too.
 MOST_DISTINCT = 0.6
 
-#: Whether this thread computes in float32, whatever the precision: to compare.
+#: True if this thread computes in float32, whatever the precision: to compare.
 IN_FLOAT32: ContextVar[bool] = ContextVar("IN_FLOAT32", default=False)
 
 #: Multiplies the windows of rows with Maxout's weights. *Shape:* `(m,)` to
@@ -58,10 +51,18 @@ class Convolution(NamedTuple):
     layernorm: Model
     dropout: Model
 
-    def check_weights(self) -> None:
+
+class Convolutions(list[Convolution]):
+    """Convolutions on top of each other."""
+
+    def __init__(self, convolutions: Iterable[Convolution]) -> None:
+        super().__init__(convolutions)
+        self.models = [model for c in self for model in (c.maxout, c.layernorm)]
+
+    def check(self) -> None:
         """Check weights once they arrive."""
-        n_inputs = (2 * self.window_size + 1) * self.maxout.get_dim("nO")
-        check_maxout(self.maxout, self.layernorm, nI=n_inputs)
+        for size, maxout, layernorm, _ in self:
+            check_maxout(maxout, layernorm, nI=(2 * size + 1) * maxout.get_dim("nO"))
 
 
 class Unpacked(NamedTuple):
@@ -81,28 +82,22 @@ class Unpacked(NamedTuple):
         return W.transpose(1, 0, 2).reshape(-1, width)
 
 
-class LaidOut(Plan[list[Convolution], Sequence[Unpacked | Packed]]):
-    """An encoder's plan: its weights, laid out for predicting in a precision.
+class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
+    """An encoder's plan: its weights, laid out for predicting in a precision."""
 
-    It names the precision of training too.
-    """
-
-    def __init__(
-        self, precision: str = "float32", training_precision: str = "float32"
-    ) -> None:
+    def __init__(self, precision: str = "float32") -> None:
         super().__init__()
-        self.precision, self.training_precision = precision, training_precision
+        self.precision = precision
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.precision, self.training_precision)
+        return type(self), (self.precision,)
 
-    def get(self, convolutions: Sequence[Convolution]) -> Sequence[Unpacked | Packed]:
+    def get(self, convolutions: Convolutions) -> Sequence[Unpacked | Packed]:
         """Get the weights of each convolution, which are checked."""
         precision = "float32" if IN_FLOAT32.get() else self.precision
 
         def compute() -> Sequence[Unpacked | Packed]:
-            for layers in convolutions:
-                layers.check_weights()
+            convolutions.check()
             weights = map(lay_out_convolution, convolutions)
             instructions = find_instructions(precision)
             if instructions is None:
@@ -116,9 +111,8 @@ class LaidOut(Plan[list[Convolution], Sequence[Unpacked | Packed]]):
                 *(pack(each.W, each.norm, instructions) for each in weights),
             ]
 
-        models = [layer for c in convolutions for layer in (c.maxout, c.layernorm)]
         key = precision, compiled.kernels
-        return self.get_or_compute(models, compute, key) or compute()
+        return self.get_or_compute(convolutions.models, compute, key) or compute()
 
 
 def lay_out_convolution(layers: Convolution) -> Unpacked:
@@ -140,13 +134,13 @@ class Rows(NamedTuple):
 def lay_rows(
     convolutions: Sequence[Convolution], lengths: NDArray, pad: int
 ) -> Iterator[Rows]:
-    """Say which rows each convolution computes: those that the ones after it see.
+    """Return the rows that each convolution computes: those that the ones after it see.
 
     `lengths` are of Docs with tokens; `pad` rows of zeros lie between and around them.
     """
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
-    margin = sum(layers.window_size for layers in convolutions)
+    margin = sum([layers.window_size for layers in convolutions])
     first = 0
     for layers in convolutions:
         margin -= layers.window_size
@@ -229,23 +223,22 @@ def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply |
 
 
 def begin_update(
-    layers: Convolution, X: NDArray, rows: Rows, precision: str
+    layers: Convolution, X: NDArray, rows: Rows
 ) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Run one convolution in training, with dropout before the row is added.
 
     Weights are checked. X is what the convolution before has computed, `(n, width)`.
-    Matrices are multiplied in float32 or bfloat16.
     """
-    W, norm, size, _ = lay_out_convolution(layers)
-    multiply, width = find_multiply(precision), len(norm.scale)
-    Y = np.empty((len(rows.inputs), width), dtype=X.dtype)
+    size, maxout, layernorm, dropout = layers
+    W, norm = lay_out(maxout, layernorm)
+    Y = np.empty((len(rows.inputs), len(norm.scale)), dtype=X.dtype)
     steps = []
     for start in range(0, len(Y), BLOCK):
         block = slice(start, start + BLOCK)
-        mixed = multiply(copy_windows(X, rows.inputs[block], size), W.T)
+        mixed = copy_windows(X, rows.inputs[block], size) @ W.T
         Y[block], backprop_block = begin_finish(mixed, norm)
         steps.append((block, backprop_block))
-    mask = draw_mask(layers.dropout, (rows.n_padded, width))
+    mask = draw_mask(dropout, (rows.n_padded, len(norm.scale)))
     if mask is not None:
         mask = mask[rows.padded]
         Y *= mask
@@ -259,9 +252,9 @@ def begin_update(
         for block, backprop_block in steps:
             d_mixed = backprop_block(dY[block], d_norm)
             inputs = rows.inputs[block]
-            dW += multiply(d_mixed.T, copy_windows(X, inputs, size))
-            add_windows(dX, inputs, size, multiply(d_mixed, W))
-        inc_maxout_grads(layers.maxout, layers.layernorm, dW, d_norm)
+            dW += d_mixed.T @ copy_windows(X, inputs, size)
+            add_windows(dX, inputs, size, d_mixed @ W)
+        inc_maxout_grads(maxout, layernorm, dW, d_norm)
         return dX
 
     return Y, backprop

@@ -15,7 +15,7 @@ from spacy.util import registry
 from spacy.vectors import Vectors
 from thinc.api import Config, Model, fix_random_seed
 
-from spacy_hashembeds.acceleration.blas import walk_layers
+from spacy_hashembeds.training.annotation import walk_layers
 
 SENTENCES = {
     "Anna lives in Paris today .": ("N V P N A .", "SBJ ROOT ADV OBJ ADV P"),
@@ -66,6 +66,14 @@ def tok2vec(version: str = "v2", **arguments: Any) -> dict[str, Any]:
             **{"width": 16, "depth": 1, "window_size": 1, "maxout_pieces": 2},
         },
     }
+
+
+def old_tok2vec(prefix: str = "spacy", **arguments: Any) -> dict[str, Any]:
+    """Make a Tok2Vec as pipelines of spaCy 3.0 have it."""
+    layer = tok2vec("v1")
+    encode = {**layer["encode"], "@architectures": f"{prefix}.MaxoutWindowEncoder.v1"}
+    name = f"{prefix}.Tok2Vec.v1"
+    return {**layer, "@architectures": name, "encode": {**encode, **arguments}}
 
 
 def without_our_encoder(layer: dict[str, Any]) -> dict[str, Any]:
@@ -192,6 +200,7 @@ def make_replaced() -> Language:
 def make_legacy() -> Language:
     nlp = spacy.blank("xx")
     add(nlp, "ner", cnn("v1", subword_features=False))
+    add(nlp, "tagger", old_tok2vec(depth=2))
     add(nlp, "textcat", tok2vec("v1"))
     return train(nlp)
 
@@ -266,7 +275,11 @@ MAKERS: dict[str, tuple[Callable[[], Language], list[str]]] = {
     "inside": (make_inside, ["ner.model.tok2vec", "tagger.model.tok2vec.embed"]),
     "static": (make_static, ["ner.model.tok2vec.embed", "tagger.model.tok2vec"]),
     "replaced": (make_replaced, ["tok2vec.model.embed", "ner.model.tok2vec.embed"]),
-    "legacy": (make_legacy, ["ner.model.tok2vec", "textcat.model.tok2vec.embed"]),
+    "legacy": (
+        make_legacy,
+        ["ner.model.tok2vec"]
+        + [f"{name}.model.tok2vec.embed" for name in ("tagger", "textcat")],
+    ),
     "bare": (make_bare, ["tok2vec.model"]),
     "closures": (
         make_closures,

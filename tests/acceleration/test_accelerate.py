@@ -15,7 +15,7 @@ from thinc.api import Linear, Model, NumpyOps, get_current_ops, set_current_ops
 
 from spacy_hashembeds.acceleration import accelerate as accelerate_module
 from spacy_hashembeds.acceleration import conversion
-from spacy_hashembeds.acceleration.accelerate import accelerate_folder
+from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_folder
 from spacy_hashembeds.acceleration.conversion import find_convertible
 from spacy_hashembeds.acceleration.timing import Speed
 
@@ -54,7 +54,7 @@ def test_pipelines_of_every_make_predict_as_before(saved, tmp_path, name):
     assert new_files.keys() == files.keys()
     changed = {path for path in files if new_files[path] != files[path]}
     assert changed == {"config.cfg"}
-    assert find_convertible(load_config(output / "config.cfg")) == []
+    assert find_convertible(load_config(output / "config.cfg")) == ([], {})
 
     before, after = load_model(source), load_model(output)
     assert after.component_names == before.component_names
@@ -139,19 +139,6 @@ def test_wrong_conversions_are_caught_in_disabled_components_too(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_packages_convert_by_name(saved, tmp_path, monkeypatch):
-    """Which lie elsewhere, and have their config there."""
-    installed = {"xx_toy": saved("bare")}
-    monkeypatch.setattr(
-        accelerate_module,
-        "load_trained",
-        lambda name: load_model(installed.get(name, name)),
-    )
-    result = convert("xx_toy", tmp_path / "out", TEXTS)
-    assert "components.tok2vec.model" in result.converted
-    assert load_model(tmp_path / "out").pipe_names == ["tok2vec", "tagger"]
-
-
 @pytest.mark.slow
 def test_pipelines_are_replaced_only_by_force_and_when_all_is_well(
     saved, tmp_path, monkeypatch
@@ -208,6 +195,9 @@ def test_pipelines_are_timed_each_with_its_own_blas(
     result = accelerate_folder(saved("bare"), tmp_path / "out", TEXTS, rounds=2)
     assert loaded == [("before", True), ("after", False)] * 2
     assert get_current_ops() is ops
+    with pytest.raises(ValueError, match="tokens"):
+        accelerate_folder(saved("bare"), tmp_path / "other", [""], rounds=1)
+    assert get_current_ops() is ops
     assert result.words_per_second == {"before": 1.0, "after": 2.0}
     assert result.left == {}
     config = load_config(tmp_path / "out" / "config.cfg")
@@ -222,3 +212,31 @@ def test_what_loading_warns_of_is_said_once(saved, tmp_path):
     with pytest.warns(UserWarning, match=r"\[W095\]") as said:
         accelerate_folder(source, tmp_path / "out", TEXTS, rounds=2)
     assert len(said) == 1
+
+
+def test_a_result_shows_as_text_and_in_notebooks():
+    done = Acceleration(
+        converted=["components.<script>.model"],
+        left={"components.ner.model": "it has 1 & 2"},
+        texts=1234,
+        tokens=56_789,
+        unchecked=["tagger"],
+        max_relative_diff=5.4321e-06,
+        words_per_second={"before": 10_000.0, "after": 24_000.0},
+        words_per_second_quartiles={"before": (9.5e3, 1.02e4), "after": (2.3e4, 2.5e4)},
+        component_times={
+            "before": {"tagger": 1.25, "ner": 90.06},
+            "after": {"tagger": 1.25, "ner": 30.0},
+        },
+    )
+    rows = [line.split() for line in str(done).splitlines()]
+    assert ["Before", "10,000", "9,500..10,200"] in rows
+    assert ["After", "24,000", "23,000..25,000"] in rows
+    assert ["Ratio", "2.40"] in rows
+    ner, tagger = ["ner", "90.1", "30.0"], ["tagger", "1.2", "1.2"]
+    assert rows.index(ner) < rows.index(tagger)
+    for said in ("it has 1 & 2", "'tagger' unchecked", "1,234 texts", "5.43e-06"):
+        assert said in str(done)
+    html = done._repr_html_()
+    assert "Converted components.&lt;script&gt;.model" in html
+    assert "it has 1 &amp; 2" in html

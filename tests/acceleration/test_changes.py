@@ -1,7 +1,6 @@
 """What fewer bits change is counted, and refused beyond what may be."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,11 +12,15 @@ from spacy.tokens import Doc, Span
 
 from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.accelerate import Settings, accelerate_folder
-from spacy_hashembeds.acceleration.changes import KINDS, ChangeCounter, estimate_share
+from spacy_hashembeds.acceleration.changes import (
+    KINDS,
+    ChangeCounter,
+    Changes,
+    compare_f1,
+    estimate_share,
+)
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.acceleration.parity import in_float32, walk_encoders
-from spacy_hashembeds.display import Sentence
-from spacy_hashembeds.evaluation.tasks import Classes
 from spacy_hashembeds.kernels.convolution import Packed
 from spacy_hashembeds.loading import load_config
 
@@ -26,85 +29,39 @@ from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import SENTENCES, TEXTS, find_precisions
 
 NLP = spacy.blank("en")
+WORDS = "Anna met Carl in Rome".split()
 
 in_int8 = partial(accelerate_folder, precision="int8", blas=False, rounds=1)
 
 
 def make_doc(ents=(), spans=(), cats=None, tags=()):
-    doc = Doc(NLP.vocab, words="Anna met Carl in Rome".split(), tags=tags or None)
+    doc = Doc(NLP.vocab, words=WORDS, tags=tags or None)
     doc.set_ents([Span(doc, *span) for span in ents], default="outside")
     doc.spans["sc"] = [Span(doc, *span) for span in spans]
     doc.cats = cats or {}
     return doc
 
 
-BOTH = Classes(labels=("A", "B"), exclusive=False, threshold=0.5)
-
-
-def count(before, after, gold="Anna met Carl in Rome", classes=BOTH):
-    counter = ChangeCounter([classes])
-    counter.count([gold], [before], [after])
+def count(befores, afters, golds=None, nlp=NLP) -> Changes:
+    counter = ChangeCounter(nlp)
+    counter.count(golds or ["a text"] * len(befores), befores, afters)
     return counter.summarize()
 
 
-def test_nothing_changes():
-    doc = make_doc([(0, 1, "PER")], [(2, 4, "X")], {"A": 1.0}, list("abcde"))
-    changes = count(doc, doc)
-    assert changes.tokens == (0, 5)
-    assert {kind: share[:2] for kind, share in changes.kinds.items()} == {
-        **dict.fromkeys(KINDS, (0, 5)),
-        "entities": (0, 2),
-        "categories": (0, 1),
-    }
-    changes.check(0)
+# Shares
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "tokens", "entities"),
-    [
-        ([(0, 1, "PER")], [(0, 1, "ORG")], 1, (2, 1)),
-        ([(0, 1, "PER")], [(0, 3, "PER")], 3, (2, 1)),
-        ([(0, 3, "PER")], [], 3, (1, 1)),
-        ([], [(4, 5, "LOC")], 1, (1, 0)),
-    ],
-)
-@pytest.mark.parametrize("where", ["ents", "spans"])
-def test_entities_and_spans_change(before, after, tokens, entities, where):
-    changes = count(make_doc(**{where: before}), make_doc(**{where: after}))
-    assert changes.tokens == (tokens, 5)
-    assert changes.kinds["entities"][:2] == entities
-    changes.check(100)
-    with pytest.raises(ValueError, match=r"percent \(.* of entities.*, where up to 9 "):
-        changes.check(9)
-
-
-def test_tags_change():
-    changes = count(make_doc(tags=list("abcde")), make_doc(tags=list("abxye")))
-    assert changes.tokens == (2, 5)
-    changed = {kind for kind, share in changes.kinds.items() if share.changed}
-    assert changed == {"tags"}
-    assert changes.kinds["tags"][:2] == (2, 5)
-
-
-def test_each_kind_is_limited_by_itself():
-    before = [make_doc(tags=list("abcde")) for _ in range(1000)]
-    afters = [make_doc(tags=list("abcde")) for _ in range(1000)]
-    for i in range(10):
-        afters[i][i % 5].tag_ = "x"
-        afters[-1 - i][i % 5].lemma_ = "x"
-    counter = ChangeCounter([])
-    counter.count([doc.text for doc in before], before, afters)
-    changes = counter.summarize()
-    assert changes.tokens == (20, 5000)
-    assert {k: s.changed for k, s in changes.kinds.items() if s.changed} == {
-        "tags": 10,
-        "lemmas": 10,
-    }
-    changes.check(0.4)  # 0.2 percent of each, surely below 0.37
-    with pytest.raises(ValueError, match=r"0\.2 percent.*of lemmas, .*Give more texts"):
-        changes.check(0.3)
-    with pytest.raises(ValueError, match=r"of tags, where up to 0\.1 .* F1\. Choose"):
-        changes.check(0.1)
+@pytest.mark.parametrize(("most", "enough"), [(0.5, 765), (1, 381), (5, 73)])
+def test_so_many_tokens_tell_that_no_larger_percentage_changes(most, enough):
+    """By the upper bound of Wilson's interval where none is changed."""
+    bounds = [
+        binomtest(0, n).proportion_ci(method="wilson").high
+        for n in (enough - 1, enough)
+    ]
+    assert bounds[1] <= most / 100 < bounds[0]
+    for n, is_told in ((enough, True), (enough - 1, False)):
+        changes = Changes(tokens=(0, n), kinds={}, f1=None)
+        assert (changes.describe_excess(most) == "") is is_told
 
 
 def test_an_interval_is_wilsons_and_wider_where_changes_come_together():
@@ -116,45 +73,140 @@ def test_an_interval_is_wilsons_and_wider_where_changes_come_together():
     low, high = estimate_share(together).interval
     assert low < 2e-4
     assert high > 50e-4
-    # nothing of 100 is up to 3.7 percent, of a single text as of many
-    assert estimate_share(np.array([[0, 100]])).interval == pytest.approx(
-        (0, 0.037), abs=1e-4
-    )
+    # of few texts: bounds are where a share would be 1.96 of its deviations away
+    few = np.array([[4, 50], [0, 50], [1, 50]])
+    variance = few[:, 0].var(ddof=1) * 3 / 150**2
+    share = 5 / 150
+    trials = share * (1 - share) / variance
+    for bound in estimate_share(few).interval:
+        z = abs(share - bound) / (bound * (1 - bound) / trials) ** 0.5
+        assert z == pytest.approx(1.95996, abs=1e-4)
+    # texts without any of this kind say nothing of it
+    with_none = np.concatenate([few, np.zeros((9, 2), dtype=int)])
+    assert estimate_share(with_none) == estimate_share(few)
     assert estimate_share(np.zeros((0, 2), dtype=int)) == (0, 0, (0, 0))
     # what is new may be more than there was, or all
     assert estimate_share(np.array([[1, 0]])).interval == (0, 1)
     assert estimate_share(np.array([[3, 1]])).interval[1] == 1
 
 
+# Kinds
+
+
+def test_nothing_changes():
+    doc = make_doc([(0, 1, "PER")], [(2, 4, "X")], {"A": 1.0}, list("abcde"))
+    changes = count([doc], [doc])
+    assert changes.tokens == (0, 5)
+    assert {kind: share[:2] for kind, share in changes.kinds.items()} == {
+        **dict.fromkeys(KINDS, (0, 5)),
+        "entities": (0, 2),
+        "categories": (0, 1),
+    }
+    count([doc] * 153, [doc] * 153).check(0.5)
+
+
 @pytest.mark.parametrize(
-    ("cats", "exclusive", "threshold", "is_changed"),
+    ("before", "after", "tokens", "entities"),
     [
-        ({"A": 0.6, "B": 0.4}, False, 0.5, False),
-        ({"A": 0.6, "B": 0.4}, False, 0.65, True),
-        ({"A": 0.9, "B": 0.6}, False, 0.5, True),
-        ({"A": 0.9, "B": 0.6}, True, 0.5, False),
-        ({"A": 0.4, "B": 0.3}, True, 0.5, False),
-        ({"A": 0.2, "B": 0.3}, True, 0.5, True),
+        ([(0, 1, "PER")], [(0, 1, "ORG")], 1, (2, 1)),
+        ([(0, 1, "PER")], [(0, 3, "PER")], 3, (2, 1)),
+        ([(0, 3, "PER")], [], 3, (1, 1)),
+        ([], [(4, 5, "LOC")], 1, (1, 0)),
+        ([(0, 1, "PER")], [(0, 1, "PER", None, None, "Q1", "")], 1, (2, 1)),
+        ([(0, 1, "PER")], [(0, 1, "PER", None, None, "", "now")], 1, (2, 1)),
     ],
 )
-def test_categories_change(cats, exclusive, threshold, is_changed):
-    classes = replace(BOTH, exclusive=exclusive, threshold=threshold)
+@pytest.mark.parametrize("where", ["ents", "spans"])
+def test_entities_and_spans_change(before, after, tokens, entities, where):
+    changes = count([make_doc(**{where: before})], [make_doc(**{where: after})])
+    assert changes.tokens == (tokens, 5)
+    assert changes.kinds["entities"][:2] == entities
+    changes.check(100)
+    with pytest.raises(ValueError, match="of entities"):
+        changes.check(9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute", "value"),
+    [
+        ("norms", "norm_", "x"),
+        ("lemmas", "lemma_", "x"),
+        ("tags", "tag_", "x"),
+        ("parts of speech", "pos_", "NOUN"),
+        ("dependencies", "dep_", "x"),
+        ("sentences", "is_sent_start", True),
+        ("tokens of entities", "ent_id_", "x"),
+        ("tokens of entities", "ent_kb_id_", "x"),
+        ("tokens of entities", "ent_iob_", "missing"),
+        ("morphology", "morph", "Number=Sing"),
+        ("heads", "head", 3),
+        ("words", "spaces", [False] * 5),
+    ],
+)
+def test_each_attribute_of_a_token_counts(kind, attribute, value):
+    doc = make_doc()
+    if attribute == "spaces":
+        doc = Doc(NLP.vocab, words=WORDS, spaces=value)
+        doc.set_ents([], default="outside")
+    elif attribute == "morph":
+        doc[2].set_morph(value)
+    elif attribute == "ent_iob_":
+        doc.set_ents([], missing=[doc[2:3]], default="outside")
+    else:
+        setattr(doc[2], attribute, doc[value] if attribute == "head" else value)
+    changes = count([make_doc()], [doc])
+    changed = {kind for kind, share in changes.kinds.items() if share.changed}
+    # another head makes other sentences
+    assert changed - {"sentences"} == {kind} - {"sentences"}
+    assert 0 < changes.kinds[kind].changed <= changes.tokens[0]
+
+
+def test_each_kind_is_limited_by_itself():
+    befores = [make_doc(tags=list("abcde")) for _ in range(1000)]
+    afters = [make_doc(tags=list("abcde")) for _ in range(1000)]
+    for i in range(10):
+        afters[i][i % 5].tag_ = "x"
+        afters[-1 - i][i % 5].lemma_ = "x"
+    changes = count(befores, afters)
+    assert changes.tokens == (20, 5000)
+    assert {k: s.changed for k, s in changes.kinds.items() if s.changed} == {
+        "tags": 10,
+        "lemmas": 10,
+    }
+    changes.check(0.4)  # 0.2 percent of each, surely below 0.37
+    with pytest.raises(ValueError, match=r"0\.2 percent.*of lemmas, .*of tags"):
+        changes.check(0.3)
+
+
+@pytest.mark.parametrize(
+    ("cats", "threshold", "is_changed"),
+    [
+        ({"A": 0.6, "B": 0.4}, 0.5, False),
+        ({"A": 0.6, "B": 0.4}, 0.65, True),
+        ({"A": 0.9, "B": 0.6}, 0.5, True),
+        ({"A": 0.9, "B": 0.6}, None, False),
+        ({"A": 0.4, "B": 0.3}, None, False),
+        ({"A": 0.2, "B": 0.3}, None, True),
+    ],
+)
+def test_categories_change(cats, threshold, is_changed):
+    """Of the highest score, or from a threshold on."""
+    nlp = spacy.blank("en")
+    exclusive = {} if threshold is None else {"threshold": threshold}
+    pipe = nlp.add_pipe(
+        "textcat_multilabel" if threshold else "textcat", config=exclusive
+    )
+    for label in "AB":
+        pipe.add_label(label)
     before, after = make_doc(cats={"A": 0.7, "B": 0.3}), make_doc(cats=cats)
-    changes = count(before, after, classes=classes)
+    changes = count([before], [after], nlp=nlp)
     assert changes.kinds["categories"][:2] == (int(is_changed), 1)
-    differences = (abs(cats["A"] - 0.7), abs(cats["B"] - 0.3))
-    assert changes.max_score_diff == pytest.approx(max(differences))
-    changes.check(100 * is_changed)
+    assert ("of categories" in changes.describe_excess(1)) == is_changed
 
 
-def test_the_largest_difference_of_scores_may_be_in_any_text():
-    counter, before = ChangeCounter([BOTH]), make_doc(cats={"A": 0.7})
-    for score in (0.7, 0.9, 0.6):
-        counter.count(["a text"], [before], [make_doc(cats={"A": score})])
-    assert counter.summarize().max_score_diff == pytest.approx(0.2)
+# F1
 
-
-ANNA = make_doc([(0, 1, "PER")])
+ANNA, NOBODY = make_doc([(0, 1, "PER")]), make_doc()
 ANNA_ALONE = make_doc()
 ANNA_ALONE.set_ents([Span(ANNA_ALONE, 0, 1, "PER")], default="missing")
 
@@ -162,35 +214,68 @@ ANNA_ALONE.set_ents([Span(ANNA_ALONE, 0, 1, "PER")], default="missing")
 @pytest.mark.parametrize(
     ("before", "after", "gold", "f1"),
     [
-        (make_doc(), ANNA, ANNA, (0, 1)),
+        (NOBODY, ANNA, ANNA, (0, 1)),
         # elsewhere it has no annotation
         (ANNA, make_doc([(0, 1, "PER"), (4, 5, "LOC")]), ANNA_ALONE, (1, 1)),
-        (make_doc(), make_doc(), "Anna met Carl in Rome", None),
+        (ANNA, ANNA, make_doc([(0, 1, "PER"), (4, 5, "LOC")]), (2 / 3, 2 / 3)),
+        (NOBODY, NOBODY, "Anna met Carl in Rome", None),
+        (ANNA, ANNA, NOBODY, None),
     ],
 )
 def test_f1_is_that_of_gold_entities_if_there_are_any(before, after, gold, f1):
-    changes = count(before, after, gold)
-    assert changes.f1 == f1
+    changes = count([before], [after], [gold])
+    assert (changes.f1 and changes.f1[:2]) == (f1 and pytest.approx(f1))
     changes.check(100)
-    said = [part.text for part in changes.get_parts() if isinstance(part, Sentence)]
-    assert any(text.startswith("F1 of entities") for text in said) == (f1 is not None)
-    assert said[0].startswith("Changed: ")
+    said = " ".join(text for _, text in changes.describe())
+    assert ("F1 of entities" in said) == (f1 is not None)
 
 
-def test_f1_is_compared_where_docs_have_entities():
-    counter = ChangeCounter([])
-    right, wrong = make_doc([(0, 1, "PER"), (2, 3, "PER")]), make_doc([(0, 1, "PER")])
-    for _ in range(20):
-        counter.count([right], [right], [wrong])
-        counter.count(["Anna met Carl in Rome"], [right], [wrong])
-    changes = counter.summarize()
-    # 20 of 40 are not found: F1 is 2/3
-    assert changes.f1 == pytest.approx((1, 2 / 3))
-    assert changes.f1_difference.difference == pytest.approx(-1 / 3)
-    with pytest.raises(ValueError, match=r"F1 by -33\.3 points"):
-        changes.check(33)
-    said = [part.text for part in changes.get_parts() if isinstance(part, Sentence)]
-    assert any("100.00 before, 66.67 after (-33.33" in text for text in said)
+def test_labels_that_the_pipeline_does_not_have_are_suspected():
+    changes = count([ANNA], [ANNA], [make_doc([(0, 1, "PERSON")])])
+    assert changes.f1[:2] == (0, 0)
+    assert "warn" in dict(changes.describe())
+
+
+def test_f1_may_fall_to_the_end_of_its_interval():
+    both = make_doc([(0, 1, "PER"), (2, 3, "PER")])
+    alike = count([both] * 20, [ANNA] * 20, [both] * 20)
+    # 20 of 40 are not found, in all Docs alike
+    assert alike.f1[:2] == pytest.approx((1, 2 / 3))
+    assert alike.f1.interval == pytest.approx((-1 / 3, -1 / 3))
+    with pytest.raises(ValueError, match=r"F1 by -33\.33 points"):
+        alike.check(33)
+    assert "F1" not in alike.describe_excess(34)
+    afters = [NOBODY] * 50 + [ANNA] * 950
+    changes = count([ANNA] * 1000, afters, [ANNA] * 1000)
+    low, high = changes.f1.interval
+    assert low < changes.f1.after - changes.f1.before < high
+    assert changes.describe_excess(-100 * low - 0.01).count("F1") == 1
+    assert "F1" not in changes.describe_excess(-100 * low)
+    rise = count([NOBODY] * 10 + [ANNA] * 10, [ANNA] * 20, [ANNA] * 20)
+    assert rise.f1[:2] == pytest.approx((2 / 3, 1))
+    assert "F1" not in rise.describe_excess(0)
+
+
+def test_the_interval_of_f1_is_that_of_a_bootstrap():
+    rng = np.random.default_rng(0)
+    before = rng.integers(0, 4, (400, 3))
+    after = np.maximum(before + rng.integers(-1, 2, (400, 3)), 0)
+    outcomes = np.stack([before, after], axis=1)
+    found = compare_f1(outcomes)
+
+    def score(sums):
+        tp, fp, fn = np.moveaxis(sums, -1, 0)
+        return 2 * tp / (2 * tp + fp + fn)
+
+    assert found[:2] == pytest.approx(tuple(score(outcomes.sum(axis=0))))
+    drawn = outcomes[rng.integers(0, 400, (4000, 400))].sum(axis=1)
+    differences = score(drawn[:, 1]) - score(drawn[:, 0])
+    assert found.interval == pytest.approx(
+        tuple(np.quantile(differences, [0.025, 0.975])), abs=2e-3
+    )
+
+
+# Pipelines
 
 
 @pytest.fixture
@@ -203,9 +288,7 @@ def folder(saved) -> Path:
 def test_a_pipeline_in_int8(folder, tmp_path):
     done = in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
     assert done.changes.tokens[1] == done.tokens > 0
-    assert done.kept_precisions == []
     assert "Changed: " in str(done)
-    assert "tokens), in float32" in str(done)
     nlp = spacy.load(tmp_path / "out")
     assert find_precisions(nlp) == {"ner": "int8", "tagger": "int8"}
     list(nlp.pipe(TEXTS))
@@ -228,7 +311,6 @@ def test_a_precision_stays_unless_another_is_asked_for(saved, tmp_path, spoil):
     mixed.from_disk(saved("shared")).to_disk(tmp_path / "mixed")
     done = in_int8(tmp_path / "mixed", tmp_path / "out", TEXTS, precision=None)
     assert "components.tok2vec.model.encode" not in done.converted
-    assert done.kept_precisions == ["int8"]
     assert done.changes.tokens == (0, done.tokens)
     precisions = find_precisions(spacy.load(tmp_path / "out"))
     assert precisions == {"tok2vec": "int8", "morphologizer": "float32"}
@@ -240,16 +322,12 @@ def test_in_memory_with_gold_entities(folder):
     docs = [pipelines.make_example(nlp, text).reference for text in SENTENCES] * 3
     done = accelerate(nlp, docs, precision="int8", max_changed=100, rounds=1)
     assert done.changes.f1 is not None
-    assert "F1 of entities" in str(done)
     assert set(find_precisions(done.nlp).values()) == {"int8"}
 
 
 def test_more_than_may_be_changed_is_refused(folder, tmp_path, spoil):
     spoil("int8")
-    with pytest.raises(
-        ValueError,
-        match=r"changes .* of (tags|heads|entities).* 0\.5 .* Choose another",
-    ):
+    with pytest.raises(ValueError, match=r"of (tags|heads|entities)"):
         in_int8(folder, tmp_path / "out", TEXTS)
     assert not (tmp_path / "out").exists()
     done = in_int8(folder, tmp_path / "out", TEXTS, max_changed=100)
@@ -258,27 +336,23 @@ def test_more_than_may_be_changed_is_refused(folder, tmp_path, spoil):
 
 @pytest.mark.usefixtures("instructions")
 def test_few_texts_tell_nothing(folder, tmp_path):
-    with pytest.raises(
-        ValueError, match=r"2 tokens are too few .* 0\.5 percent\. Give"
-    ):
+    with pytest.raises(ValueError, match="2 tokens are too few"):
         in_int8(folder, tmp_path / "out", ["Anna lives"])
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "match"),
+    ("settings", "error"),
     [
-        ({"max_changed": -1}, ValueError, "'max_changed' should be a percentage"),
-        ({"max_changed": 101}, ValueError, "'max_changed' should be a percentage"),
-        ({"max_changed": float("nan")}, ValueError, "a percentage, 0 to 100, but is n"),
-        ({"max_changed": "1"}, TypeError, "'max_changed' should be a percentage"),
-        ({"max_changed": True}, TypeError, "'max_changed' should be a percentage"),
-        ({"precision": "int4"}, ValueError, "'precision' should be 'float32' or"),
-        ({"precision": 8}, TypeError, r"'precision' should be 'float32' or .* is 8"),
+        *(({"max_changed": n}, ValueError) for n in (-1, 101, float("nan"))),
+        ({"max_changed": "1"}, TypeError),
+        ({"precision": "int4"}, ValueError),
+        ({"precision": 8}, TypeError),
     ],
 )
-def test_wrong_settings_are_refused(settings, error, match):
-    with pytest.raises(error, match=match):
+def test_wrong_settings_are_refused(settings, error):
+    (name,) = settings
+    with pytest.raises(error, match=f"'{name}' should be"):
         Settings(**settings)
 
 

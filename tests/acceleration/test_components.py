@@ -14,8 +14,7 @@ from thinc.api import Config, Linear
 from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.components import (
-    REPLACEMENTS,
-    find_irreplaceable,
+    REPLACED,
     find_replacements,
     is_tokenizer_replaceable,
 )
@@ -23,9 +22,12 @@ from spacy_hashembeds.acceleration.conversion import find_batch_size
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.components.tokenizer import QuickTokenizer
 
+from . import accelerate_pipelines as pipelines
 
-def make_pipeline() -> Language:
-    """Make a pipeline whose components have something to do."""
+
+@pytest.fixture
+def nlp() -> Language:
+    """A pipeline whose components have something to do."""
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("attribute_ruler", name="ruler")
     ruler.add([[{"LOWER": "mice"}]], {"POS": "NOUN"})
@@ -34,10 +36,12 @@ def make_pipeline() -> Language:
         lookups.add_table(name, {})
     lookups.add_table("lemma_exc", {"noun": {"mice": ["mouse"]}})
     nlp.add_pipe("lemmatizer").initialize(lookups=lookups)
+    nlp.tokenizer.add_special_case("micemice", [{"ORTH": "mice"}, {"ORTH": "mice"}])
+    nlp.tokenizer.max_cache_size = 7
     return nlp
 
 
-@pytest.mark.parametrize("factory", REPLACEMENTS)
+@pytest.mark.parametrize("factory", REPLACED)
 def test_spacys_own_are_replaced_by_their_names_and_strangers_stay(factory):
     nlp = spacy.blank("en")
     pipe: Any = nlp.add_pipe(factory, name="mine")
@@ -45,84 +49,85 @@ def test_spacys_own_are_replaced_by_their_names_and_strangers_stay(factory):
         pipe.add([[{"LOWER": "mice"}]], {"POS": "NOUN"})
     elif "ruler" in factory:
         pipe.add_patterns([{"label": "X", "pattern": [{"LOWER": "mice"}]}])
-    assert find_replacements(nlp, nlp.config) == {"mine": f"cached_{factory}"}
-    assert find_irreplaceable(nlp) == {}
+    assert find_replacements(nlp, nlp.config) == ({"mine": f"cached_{factory}"}, {})
     of_another = {"components": {"mine": {"source": "another"}}}
-    assert find_replacements(nlp, Config(of_another)) == {}
+    assert find_replacements(nlp, Config(of_another)) == ({}, {})
     pipe.__class__ = type("Other", (type(pipe),), {})
-    assert find_replacements(nlp, nlp.config) == {}
-    assert find_irreplaceable(nlp) == {"components.mine": REPLACEMENTS[factory].reason}
-
-
-OPEN = [{"LOWER": "a", "OP": "*"}]
+    found, left = find_replacements(nlp, nlp.config)
+    assert (found, [*left]) == ({}, ["components.mine"])
 
 
 @pytest.mark.parametrize(
-    ("rules", "places", "why"),
-    [
-        ([], [], "no trained component"),  # it has nothing to do
-        (
-            [{"patterns": [OPEN], "attrs": {"POS": "NOUN"}}],
-            ["components.ruler"],
-            "components.ruler: it has token patterns that attributes do not decide",
-        ),
-    ],
+    ("patterns", "left"),
+    # without any it has nothing to do
+    [([], []), ([[{"LOWER": "a", "OP": "*"}]], ["components.ruler"])],
 )
-def test_a_ruler_that_can_not_be_looked_up_stays(rules, places, why):
+def test_a_ruler_that_can_not_be_looked_up_stays(patterns, left):
     nlp = spacy.blank("en")
     ruler: Any = nlp.add_pipe("attribute_ruler", name="ruler")
-    ruler.add_patterns(rules)
-    assert find_replacements(nlp, nlp.config) == {}
-    assert [*find_irreplaceable(nlp)] == places
-    with pytest.raises(ValueError, match=rf"a ruler or a lem.* none \({why}\)"):
-        accelerate(nlp, ["a a"])
+    for pattern in patterns:
+        ruler.add([pattern], {"POS": "NOUN"})
+    nlp.tokenizer = lambda text: Doc(nlp.vocab, words=text.split())
+    done = accelerate(nlp, ["a a"], blas=False)
+    assert (done.converted, [*done.left]) == ([], left)
+    assert type(done.nlp.get_pipe("ruler")) is type(ruler)
 
 
-def test_a_pipeline_without_layers_is_accelerated_by_its_components():
-    nlp = make_pipeline()
-    texts = ["mice mice", "mice", ""]
+def test_a_pipeline_without_layers_is_accelerated_by_its_components(nlp, tmp_path):
+    texts = ["mice mice", "mice", "micemice", ""]
     done = accelerate(nlp, texts)
     components = ["components.ruler", "components.lemmatizer"]
-    assert done.converted == [*components, "nlp.tokenizer"]
-    new = done.nlp
-    assert new.config["components"]["ruler"]["factory"] == "cached_attribute_ruler"
-    for name, pipe in nlp.components:
-        assert isinstance(new.get_pipe(name), type(pipe))
-        assert new.get_pipe(name).to_bytes() == pipe.to_bytes()
-    for doc, new_doc in zip(nlp.pipe(texts), new.pipe(texts), strict=True):
-        assert new_doc.to_json() == doc.to_json()
-    with pytest.raises(ValueError, match="has ours already"):
-        accelerate(new, texts)
-
-
-def test_the_tokenizer_is_replaced_with_what_was_changed_of_it(tmp_path):
-    nlp = make_pipeline()
-    nlp.tokenizer.add_special_case("micemice", [{"ORTH": "mice"}, {"ORTH": "mice"}])
-    nlp.tokenizer.max_cache_size = 7
+    of_nlp = ["nlp.tokenizer", "nlp.after_pipeline_creation"]
+    assert done.converted == [*components, *of_nlp]
     nlp.to_disk(tmp_path / "before")
-    texts = ["micemice", "mice"]
-    done = accelerate(nlp, texts)
-    accelerate_folder(tmp_path / "before", tmp_path / "after", texts)
-    assert type(nlp.tokenizer) is Tokenizer
+    folder = accelerate_folder(tmp_path / "before", tmp_path / "after", texts)
+    assert folder.converted == done.converted
     for new in (done.nlp, spacy.load(tmp_path / "after")):
+        assert new.config["components"]["ruler"]["factory"] == "cached_attribute_ruler"
         assert type(new.tokenizer) is QuickTokenizer
+        for name, pipe in nlp.components:
+            assert isinstance(new.get_pipe(name), type(pipe))
+            assert new.get_pipe(name).to_bytes() == pipe.to_bytes()
+        for doc, new_doc in zip(nlp.pipe(texts), new.pipe(texts), strict=True):
+            assert new_doc.to_json() == doc.to_json()
         assert [token.text for token in new("micemice")] == ["mice", "mice"]
     assert done.nlp.tokenizer.max_cache_size == 7
+    assert type(nlp.tokenizer) is Tokenizer
+    again = accelerate(done.nlp, texts)
+    assert (again.converted, again.texts) == ([], 0)
+    assert again.nlp is not done.nlp
+    assert again.nlp.to_bytes() == done.nlp.to_bytes()
 
 
-def test_another_tokenizer_stays():
-    nlp = make_pipeline()
+def test_an_accelerated_pipeline_is_a_base_for_configs_with_its_tokenizer(
+    nlp, tmp_path
+):
+    """spaCy compares the names of both (E872)."""
+    accelerate(nlp, ["mice"]).nlp.to_disk(tmp_path)
+    copy = {"@callbacks": "spacy.copy_from_base_model.v1", "tokenizer": str(tmp_path)}
+    new = spacy.blank(
+        "en",
+        config={
+            "nlp": {"tokenizer": {"@tokenizers": "spacy-hashembeds.Tokenizer.v1"}},
+            "initialize": {"before_init": {**copy, "vocab": str(tmp_path)}},
+        },
+    )
+    new.initialize()
+    assert [token.text for token in new("micemice")] == ["mice", "mice"]
+
+
+def test_another_tokenizer_stays(nlp):
+    config = nlp.config.copy()
+    config["nlp"]["tokenizer"] = {"@tokenizers": "spacy.zh.ChineseTokenizer"}
+    assert not is_tokenizer_replaceable(nlp, config)
     nlp.tokenizer = lambda text: Doc(nlp.vocab, words=text.split())
     done = accelerate(nlp, ["mice mice"])
     assert "nlp.tokenizer" not in done.converted
     assert done.nlp.tokenizer is nlp.tokenizer
-    config = nlp.config.copy()
-    config["nlp"]["tokenizer"] = {"@tokenizers": "spacy.zh.ChineseTokenizer"}
-    assert not is_tokenizer_replaceable(make_pipeline(), config)
 
 
-def test_one_edit_takes_them_out():
-    new = accelerate(make_pipeline(), ["mice"]).nlp
+def test_one_edit_takes_them_out(nlp):
+    new = accelerate(nlp, ["mice"]).nlp
     config = new.config.copy()
     config["nlp"]["tokenizer"]["@tokenizers"] = "spacy.Tokenizer.v1"
     for name, factory in (("ruler", "attribute_ruler"), ("lemmatizer", "lemmatizer")):
@@ -137,7 +142,7 @@ def test_one_edit_takes_them_out():
 
 @pytest.mark.parametrize(
     ("n_classes", "batch_size", "expected"),
-    [(20, 128, None), (3000, 128, 87), (3000, 16, None)],
+    [(20, 128, None), (3000, 128, 87), (3000, 87, None), (3000, 16, None)],
 )
 def test_batches_should_be_smaller_where_there_are_many_classes(
     n_classes, batch_size, expected
@@ -158,3 +163,16 @@ def test_smaller_batches_are_saved(saved, tmp_path, monkeypatch):
     for new in (done.nlp, spacy.load(tmp_path / "out")):
         assert new.batch_size == 1
     assert nlp.batch_size > 1
+
+
+def test_a_bag_of_words_is_accelerated_by_its_tokenizer(tmp_path):
+    nlp = spacy.blank("en")
+    model = {"@architectures": "spacy.TextCatBOW.v3", "ngram_size": 1}
+    model |= {"exclusive_classes": True, "no_output_layer": False}
+    nlp.add_pipe("textcat", config={"model": model})
+    pipelines.train(nlp).to_disk(tmp_path / "before")
+    done = accelerate_folder(tmp_path / "before", tmp_path / "after", pipelines.TEXTS)
+    assert done.converted == ["nlp.tokenizer", "nlp.after_pipeline_creation"]
+    new = spacy.load(tmp_path / "after")
+    for text in pipelines.TEXTS:
+        assert new(text).cats == nlp(text).cats

@@ -1,6 +1,7 @@
 """Our layers named in configs: which of spaCy's they can replace, and which stay."""
 
 import re
+from copy import deepcopy
 from typing import Any
 
 import numpy
@@ -16,10 +17,9 @@ from spacy_hashembeds.acceleration.conversion import (
     BLAS,
     OUR_EMBED,
     OUR_ENCODER,
-    check_convertible,
+    check_precision,
     convert_config,
     find_convertible,
-    find_unconvertible,
 )
 
 from . import accelerate_pipelines as pipelines
@@ -43,7 +43,6 @@ def test_variables_stay_where_they_still_point_to_something():
     assert encode["depth"] == "${vars.depth}"
     assert encode["width"] == embed["width"] == 16
     assert embed["rows"] == [60, 30, 30, 30]
-    assert components["ner"]["model"]["tok2vec"] == "${components.tok2vec.model}"
     assert components["ner"]["model"]["hidden_width"] == 16
     assert components["tagger"]["model"]["tok2vec"]["width"] == 16
     layer = components["morphologizer"]["model"]["tok2vec"]
@@ -63,25 +62,17 @@ def test_variables_stay_where_they_still_point_to_something():
     assert without_variables["components"] == plain
 
 
-@pytest.mark.parametrize(
-    ("nlp", "blas", "callback", "left"),
-    [
-        ({}, False, None, []),
-        ({}, True, BLAS, []),
-        ({"after_pipeline_creation": None}, True, BLAS, []),
-        (
-            {"after_pipeline_creation": {"@callbacks": "mine.v1"}},
-            *(True, "mine.v1"),
-            ["mine.v1 stands where the choice of BLAS would"],
-        ),
-    ],
-)
-def test_the_callback_is_set_where_there_is_none(nlp, blas, callback, left):
+@pytest.mark.parametrize("nlp", [{}, {"after_pipeline_creation": None}])
+def test_the_callback_is_set_where_there_is_none(nlp):
     config = pipelines.read_variables()
     config["nlp"].update(nlp)
-    new = convert_config(config, blas=blas)["nlp"].get("after_pipeline_creation")
-    assert new == (callback and {"@callbacks": callback})
-    assert [*find_unconvertible(config, blas=blas).values()] == left
+    for blas, callback in ((True, {"@callbacks": BLAS}), (False, None)):
+        new = convert_config(config, blas=blas)
+        assert new["nlp"].get("after_pipeline_creation") == callback
+        again = convert_config(new, blas=blas)
+        assert again["nlp"].get("after_pipeline_creation") == callback
+    config["nlp"]["after_pipeline_creation"] = {"@callbacks": "mine.v1"}
+    assert convert_config(config, blas=True)["nlp"] == config["nlp"]
 
 
 # Layers
@@ -124,6 +115,8 @@ def make_block(name: str, *, vectors: bool = False) -> dict:
         {**make_block("spacy.HashEmbedCNN.v2"), "subword_features": False},
         make_block("spacy.MultiHashEmbed.v2", vectors=True),
         make_block("spacy.HashEmbedCNN.v2", vectors=True),
+        pipelines.old_tok2vec(),
+        pipelines.old_tok2vec("spacy-legacy", depth=2),
     ],
     ids=lambda block: block["@architectures"],
 )
@@ -146,11 +139,8 @@ def test_every_layer_has_the_tree_seeds_and_outputs_of_ours(vocab, block):
 
 CHARACTERS = {"@architectures": "spacy.CharacterEmbed.v2"}
 WEIGHTED = {"@architectures": "spacy-hashembeds.MultiWeightedHashEmbed.v1"}
-#: With an encoder that stands in a first version of Tok2Vec, of another tree.
-FIRST = {
-    **pipelines.tok2vec("v1"),
-    "encode": {"@architectures": "spacy.MaxoutWindowEncoder.v1"},
-}
+#: An encoder that takes one array, where nothing makes one of lists of arrays.
+FIRST = {**pipelines.tok2vec("v1"), "encode": pipelines.old_tok2vec()["encode"]}
 STATIC = {
     "tagger": pipelines.without_our_encoder(
         pipelines.tok2vec("v1", include_static_vectors=True)
@@ -162,21 +152,29 @@ STATIC = {
 @pytest.mark.parametrize(
     ("models", "converted", "left"),
     [
-        ({"ner": {**pipelines.tok2vec(), "embed": CHARACTERS}}, ["ner.encode"], {}),
+        (
+            {"ner": {**pipelines.tok2vec(), "embed": CHARACTERS}},
+            ["ner.encode"],
+            {"ner.embed": "no faster layer"},
+        ),
+        ({"ner": pipelines.old_tok2vec()}, ["ner.embed", "ner.encode"], {}),
         ({"ner": {**pipelines.tok2vec(), "embed": WEIGHTED}}, ["ner.encode"], {}),
         ({"ner": FIRST}, ["ner.embed"], {"ner.encode": "MaxoutWindowEncoder.v1 takes"}),
         (
             {**STATIC, "ner": pipelines.cnn()},
             ["ner"],
-            {"tagger.embed": "MultiHashEmbed.v1 with static vectors"},
+            {
+                "tagger.embed": "MultiHashEmbed.v1 with static vectors",
+                "tagger.encode": "no faster layer",
+            },
         ),
     ],
 )
 def test_what_stays_keeps_nothing_else_from_being_converted(models, converted, left):
     config = make_config(**models)
-    check_convertible(config, "in", None)
-    assert [shorten(place) for place in find_convertible(config)] == converted
-    reasons = {shorten(k): why for k, why in find_unconvertible(config).items()}
+    places, reasons = find_convertible(config)
+    assert [shorten(place) for place in places] == converted
+    reasons = {shorten(place): why for place, why in reasons.items()}
     assert reasons.keys() == left.keys()
     assert all(left[place] in why for place, why in reasons.items())
 
@@ -194,77 +192,55 @@ def make_refusing_encoder(width: int, window_size: int, maxout_pieces: int, dept
 def test_what_our_layers_refuse_stays_and_all_else_is_converted(monkeypatch):
     monkeypatch.setattr(conversion, "OUR_ENCODER", "tests.RefusingEncoder.v1")
     config = make_config(tagger=pipelines.tok2vec(), ner=pipelines.cnn())
-    assert find_convertible(config) == ["components.tagger.model.embed"]
-    why = "has settings that ours does not take: 'window_size' should not be 2."
-    assert find_unconvertible(config) == {
-        "components.tagger.model.encode": f"spacy.MaxoutWindowEncoder.v2 {why}",
-        "components.ner.model": f"spacy.HashEmbedCNN.v2 {why}",
-    }
-
-
-@pytest.mark.parametrize(
-    ("config", "match"),
-    [
-        (make_config(), r"'in' should .* none \(no trained component\)"),
-        (
-            make_config(a={"@architectures": "tests.Transformer.v1"}),
-            r"has none.*\(components\.a\.model: tests\.Transformer\.v1\)",
-        ),
-        # in the order of the config, whose sections older spaCy sorts
-        (
-            make_config(**STATIC),
-            r"(?=.*components\.tagger\.model\.embed: spacy\.MultiHashEmbed\.v1 with st)"
-            r"(?=.*components\.ner\.model: spacy\.HashEmbedCNN\.v1 with static)",
-        ),
-        (
-            make_config(a=make_block("spacy-legacy.HashEmbedCNN.v1", vectors=True)),
-            r"has none \(components\.a\.model: spacy-legacy\.HashEmbedCNN\.v1 with st",
-        ),
-        (
-            convert_config(make_config(a=pipelines.cnn())),
-            r"'in' has ours already\. It should have a spacy\.MultiHashEmbed",
-        ),
-    ],
-)
-def test_nothing_to_convert_is_refused_by_name_and_place(config, match):
-    with pytest.raises(ValueError, match=match):
-        check_convertible(config, "in", None)
+    places, left = find_convertible(config)
+    assert places == ["components.tagger.model.embed"]
+    assert {*left} == {"components.tagger.model.encode", "components.ner.model"}
+    assert all("'window_size' should not be 2" in why for why in left.values())
 
 
 TOK2VEC = make_config(a=pipelines.tok2vec())
-OURS, OURS_IN_INT8 = convert_config(TOK2VEC), convert_config(TOK2VEC, precision="int8")
+OURS = convert_config(TOK2VEC)
 WITHOUT_ENCODER = make_config(a=pipelines.without_our_encoder(pipelines.tok2vec()))
 
 
 @pytest.mark.usefixtures("instructions")
-@pytest.mark.parametrize(
-    ("config", "precision", "match"),
-    [
-        (
-            OURS_IN_INT8,
-            "int8",
-            r"already, with products of int8\. It (?!.*--precision)",
-        ),
-        (OURS_IN_INT8, None, r"already, with products of int8\. It (?!.*--precision)"),
-        (OURS, "float32", r"already\. It should.*'precision' in P"),
-        (OURS, None, r"already\. It should.*'precision' in P"),
-        (WITHOUT_ENCODER, "int8", "should be 'float32' for 'in': it has no window enc"),
-    ],
-)
-def test_a_precision_that_changes_nothing_is_refused(config, precision, match):
-    with pytest.raises(ValueError, match=match):
-        check_convertible(config, "in", precision)
+def test_a_precision_needs_an_encoder():
+    for precision in (None, "auto", "float32", "int8"):
+        check_precision(OURS, precision)
+        if precision != "int8":
+            check_precision(WITHOUT_ENCODER, precision)
+    with pytest.raises(ValueError, match="'precision' should be 'float32'"):
+        check_precision(WITHOUT_ENCODER, "int8")
 
 
 @pytest.mark.usefixtures("no_instructions")
+def test_a_precision_needs_instructions():
+    for precision in (None, "auto", "float32"):
+        check_precision(OURS, precision)
+    with pytest.raises(ValueError, match="'precision' should be 'float32'"):
+        check_precision(OURS, "int8")
+
+
 @pytest.mark.parametrize(
-    ("config", "precision", "match"),
+    ("precision", "found"),
     [
-        (OURS, None, r"already\. It should (?!.*--precision)"),
-        (OURS, "auto", r"has ours already\..*Nor has 'auto'.*doctor"),
-        (TOK2VEC, "int8", r"'precision' should be 'float32'.*for int8"),
+        *((None, {}), ("float32", {}), ("int8", {"a": "int8", "b": "int8"})),
+        *(({"b": "int8"}, {"b": "int8"}), ({"a": "bfloat16"}, {"a": "bfloat16"})),
     ],
 )
-def test_without_instructions_there_is_no_other_precision(config, precision, match):
-    with pytest.raises(ValueError, match=match):
-        check_convertible(config, "in", precision)
+def test_the_precision_of_encoders_is_written_where_it_is_another(precision, found):
+    for block in (pipelines.tok2vec(), pipelines.cnn()):
+        config = make_config(a=block, b=deepcopy(block))
+        for before in (config, convert_config(config)):
+            new = convert_config(before, precision=precision)
+            encoders = {
+                name: component["model"]["encode"]
+                for name, component in new["components"].items()
+            }
+            precisions = {
+                k: e["precision"] for k, e in encoders.items() if "precision" in e
+            }
+            assert precisions == found
+        in_int8 = convert_config(config, precision="int8")
+        places, _ = find_convertible(in_int8, "float32")
+        assert places == [f"components.{name}.model.encode" for name in "ab"]

@@ -1,5 +1,6 @@
 """What `accelerate --force` may replace, and what is copied."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -50,21 +51,22 @@ def test_what_is_missing_or_empty_may_be_written(tmp_path, source, force):
 
 
 @pytest.mark.parametrize(
-    ("names", "match"),
+    ("names", "said"),
     [
-        ([".git/HEAD", "corpus/a.spacy", "thesis.txt"], r"\.git, corpus, thesis\.txt"),
-        ([f"{number}.txt" for number in range(8)], r"0\.txt, 1\.txt,.* and 3 more"),
-        (["old_ner/model"], "old_ner"),
-        (["vocab/precious.txt"], r"vocab/precious\.txt"),
-        (["ner/backup/thesis.txt"], r"ner/backup/thesis\.txt"),
-        (["ner/backup/model", "vocab/my/patterns"], "ner/backup/model, vocab/my/pat.*"),
+        ([".git/HEAD", "thesis.txt"], [".git/HEAD", "thesis.txt"]),
+        ([f"{number}.txt" for number in range(8)], ["0.txt", "and 3 more"]),
+        (["old_ner/model"], ["old_ner/model"]),
+        (["vocab/precious.txt"], ["vocab/precious.txt"]),
+        (["ner/backup/thesis.txt"], ["ner/backup/thesis.txt"]),
+        (["ner/backup/model", "vocab/my/patterns"], ["ner/backup/model", "vocab/my"]),
     ],
 )
-def test_what_is_not_the_pipelines_is_never_replaced(output, source, names, match):
+def test_what_is_not_the_pipelines_is_never_replaced(output, source, names, said):
     write(output, *names)
     files = read_files(output)
-    with pytest.raises(FileExistsError, match=rf"out' should.* also holds {match}\. N"):
+    with pytest.raises(FileExistsError) as error:
         check(output, source)
+    assert all(each in str(error.value) for each in said)
     assert read_files(output) == files
 
 
@@ -73,15 +75,26 @@ def test_copies_of_what_is_beside_the_other_pipeline_are_no_loss(output, source)
         write(folder, "LICENSE", "docs/usage.md")
     check(output, source)
     write(output, "LICENSE", "docs/usage.md", text="more work")
-    with pytest.raises(FileExistsError, match=r"also holds LICENSE, docs\. Name"):
+    with pytest.raises(FileExistsError, match=r"LICENSE, docs/usage\.md"):
+        check(output, source)
+
+
+def test_a_file_of_the_same_size_and_time_is_no_copy_if_it_says_other_things(
+    output, source
+):
+    for folder, text in ((output, "mine"), (source, "ours")):
+        write(folder, "LICENSE", text=text)
+        os.utime(folder / "LICENSE", (1e9, 1e9))
+    with pytest.raises(FileExistsError, match="LICENSE"):
         check(output, source)
 
 
 def test_what_a_copy_has_more_than_the_original_is_a_loss(output, source):
     write(output, "docs/mine.md")
     (source / "docs").mkdir()
+    write(source, "gone")
     (output / "gone").symlink_to(output / "nowhere")
-    with pytest.raises(FileExistsError, match=r"also holds docs, gone\. Name"):
+    with pytest.raises(FileExistsError, match=r"docs/mine\.md, gone"):
         check(output, source)
 
 
@@ -104,13 +117,13 @@ def test_a_pipeline_has_a_config_and_meta_of_spacys(output, source, name, text):
     (output / name).unlink()
     if text is not None:
         (output / name).write_bytes(text)
-    with pytest.raises(FileExistsError, match=rf"has no {name} .*remove it yourself"):
+    with pytest.raises(FileExistsError, match=r"spaCy's config\.cfg"):
         check(output, source)
 
 
 def test_a_file_is_never_replaced(tmp_path, source):
     write(tmp_path, "out")
-    with pytest.raises(FileExistsError, match=r"out' should be .* has no config\.cfg"):
+    with pytest.raises(FileExistsError, match=r"out' should hold a pipeline"):
         check(tmp_path / "out", source)
 
 

@@ -1,12 +1,15 @@
+import gc
 from functools import partial
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_hashembeds.acceleration import timing as timing_module
 from spacy_hashembeds.acceleration.timing import (
     Speed,
+    find_spread,
     measure_components,
     measure_speeds,
 )
@@ -19,24 +22,24 @@ def docs() -> list[Doc]:
     return [toy_ner.make_doc("Anna sings well"), toy_ner.make_doc("Oslo")]
 
 
+def make_ruler(*names: str) -> Language:
+    nlp = spacy.blank("en")
+    for name in names:
+        ruler = nlp.add_pipe("entity_ruler", name=name)
+        ruler.add_patterns([{"label": "LOC", "pattern": "Oslo"}])
+    return nlp
+
+
 def test_words_per_second_are_those_of_the_median_round_and_quartiles(
     docs, monkeypatch
 ):
     # rounds of 4, 1 and 2 seconds, each after a warm-up of 50
     clock = iter([0, 0, 50, 50, 54, 54, 104, 104, 105, 105, 155, 155, 157])
     monkeypatch.setattr(timing_module, "perf_counter", lambda: next(clock))
-    seen = []
-
-    def watch(rounds):
-        for number in rounds:
-            seen.append(number)
-            yield number
-
     loaders = {"en": lambda: spacy.blank("en")}
-    speeds = measure_speeds(loaders, docs, rounds=3, progress=watch)
+    speeds = measure_speeds(loaders, docs, rounds=3)
     # of 1, 2 and 4 seconds the quartiles are 1.5 and 3
     assert speeds == {"en": Speed(4 / 2, (4 / 3, 4 / 1.5))}
-    assert seen == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -59,21 +62,10 @@ def test_no_more_rounds_begin_after_a_minute(
 
 
 def test_pipelines_take_turns_on_fresh_docs_after_a_warm_up(docs, monkeypatch):
-    pipelines = {}
-    for name in ("slow", "fast"):
-        pipelines[name] = spacy.blank("en")
-        ruler = pipelines[name].add_pipe("entity_ruler", name=name)
-        ruler.add_patterns([{"label": "LOC", "pattern": "Oslo"}])
+    pipelines = {name: make_ruler(name) for name in ("slow", "fast")}
     calls = toy_ner.record_calls(monkeypatch)
-    loaded = []
-
-    def load(name):
-        loaded.append(name)
-        return pipelines[name]
-
-    loaders = {name: partial(load, name) for name in pipelines}
+    loaders = {name: partial(pipelines.get, name) for name in pipelines}
     speeds = measure_speeds(loaders, docs, rounds=2)
-    assert loaded == ["slow", "fast"] * 2
     assert all(speed.median > 0 for speed in speeds.values())
     texts = [doc.text for doc in docs]
     turn = [*texts[: len(texts) // 10 + 1], *texts]
@@ -84,19 +76,29 @@ def test_pipelines_take_turns_on_fresh_docs_after_a_warm_up(docs, monkeypatch):
     assert all(doc.vocab is pipelines[name].vocab for name, doc in calls)
 
 
-def test_there_must_be_something_to_time(docs):
+def test_what_loading_left_is_collected_before_it_is_timed(docs, monkeypatch):
+    calls = []
+    monkeypatch.setattr(gc, "collect", lambda: calls.append("collect"))
+    monkeypatch.setattr(
+        timing_module, "_time_pipe", lambda *_: calls.append("time") or 1
+    )
+    measure_speeds({"en": lambda: spacy.blank("en")}, docs, rounds=1)
+    assert calls == ["time", "collect", "time"]
+
+
+def test_a_spread_is_a_median_and_its_quartiles():
+    assert find_spread([4.0, 1.0, 2.0]) == (2, (1.5, 3))
+    assert find_spread([5.0]) == (5, (5, 5))
+
+
+def test_there_must_be_something_to_time():
     nlp = spacy.blank("en")
     with pytest.raises(ValueError, match="'docs' should have tokens"):
         measure_speeds({"en": lambda: nlp}, [Doc(nlp.vocab)])
-    with pytest.raises(ValueError, match="'rounds' should be 1 or more, but is 0"):
-        measure_speeds({"en": lambda: nlp}, docs, rounds=0)
 
 
 def test_components_are_timed_one_after_the_other(docs, monkeypatch):
-    nlp = spacy.blank("en")
-    for name in ("first", "second"):
-        ruler = nlp.add_pipe("entity_ruler", name=name)
-        ruler.add_patterns([{"label": "LOC", "pattern": "Oslo"}])
+    nlp = make_ruler("first", "second")
     nlp.add_pipe("sentencizer", name="third")
     nlp.disable_pipe("second")
     clock = iter([0, 4, 4, 6])

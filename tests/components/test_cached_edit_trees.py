@@ -37,7 +37,7 @@ def test_lemmas_are_those_of_spacys_trees(pairs, words):
     assert add_all(ours, pairs) == numbers
     for _ in range(2):
         for number in numbers:
-            for form in (words, *[form for form, _ in pairs]):
+            for form in (words, words.upper(), *[form for form, _ in pairs]):
                 assert ours.apply(number, form) == theirs.apply(number, form)
     assert ours.to_bytes() == theirs.to_bytes()
 
@@ -70,9 +70,12 @@ def test_trees_that_are_loaded_anew_are_no_stale_ones():
     assert ours.apply(number, "was") == others.apply(number, "was") != "be"
 
 
-def test_no_more_is_kept_than_may_be(trees, monkeypatch):
+def test_few_and_short_words_are_kept(trees, monkeypatch):
     monkeypatch.setattr(cached_edit_trees, "MAX_LEMMAS", 3)
-    (number,) = add_all(trees, [("was", "be")])
+    (number,) = add_all(trees, [("was", "wax")])
+    for word in ("x" * 101 + "s", "s" * 100):
+        assert trees.apply(number, word) == word[:-1] + "x"
+    assert [*trees._lemmas] == [(number, word)]
     for i in range(10):
         trees.apply(number, f"x{i}")
         assert len(trees._lemmas) <= 3

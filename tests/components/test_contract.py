@@ -13,20 +13,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..processes import call_in_threads_and_a_fork
-from . import (
-    test_attention_weights,
-    test_cached_edit_trees,
-    test_text_regressor,
-    toy_recognizers,
-)
+from . import test_cached_edit_trees, toy_recognizers
 from .test_cached_lemmatizer import ENGLISH, make_lookups
 from .test_cached_rulers import ENTITY_PATTERNS, PATTERNS
-
-
-def make_attention_weights() -> Language:
-    nlp = test_attention_weights.make_pipeline()
-    nlp.add_pipe("attention_weights")
-    return nlp
 
 
 def make_ruler(name: str, patterns: list[dict[str, Any]]) -> Language:
@@ -41,15 +30,8 @@ def make_lemmatizer() -> Language:
     return nlp
 
 
-def make_text_regressor() -> Language:
-    nlp = test_text_regressor.make_pipeline()
-    test_text_regressor.train(nlp, test_text_regressor.make_examples(nlp), steps=5)
-    return nlp
-
-
 #: Each in a pipeline that annotates.
 PIPELINES: dict[str, Callable[[], Language]] = {
-    "attention_weights": make_attention_weights,
     "cached_attribute_ruler": lambda: make_ruler("cached_attribute_ruler", PATTERNS),
     "cached_entity_ruler": lambda: make_ruler("cached_entity_ruler", ENTITY_PATTERNS),
     "cached_span_ruler": lambda: make_ruler("cached_span_ruler", ENTITY_PATTERNS),
@@ -57,19 +39,13 @@ PIPELINES: dict[str, Callable[[], Language]] = {
     "cached_trainable_lemmatizer": partial(
         test_cached_edit_trees.train, "cached_trainable_lemmatizer"
     ),
-    "text_regressor": make_text_regressor,
     "token_ner": lambda: toy_recognizers.train(
         toy_recognizers.make_pipeline(decoding="greedy", spans_key="found")
     ),
 }
 
 
-def make_param(name: str) -> Any:
-    marks = [pytest.mark.torch] * (name == "attention_weights")
-    return pytest.param(name, marks=marks)
-
-
-@pytest.fixture(scope="module", params=[make_param(name) for name in PIPELINES])
+@pytest.fixture(scope="module", params=PIPELINES)
 def nlp(request) -> Language:
     return PIPELINES[request.param]()
 

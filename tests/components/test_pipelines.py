@@ -5,22 +5,18 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.cli._util import app
 from spacy.cli.train import train
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
-from typer.testing import CliRunner
 
-import spacy_hashembeds.cli  # noqa: F401
 from spacy_hashembeds import evaluate
 from spacy_hashembeds.acceleration.in_memory import accelerate
-from spacy_hashembeds.configuration.configure import configure
-from spacy_hashembeds.evaluation.tasks import NER, find_task
+from spacy_hashembeds.tools.evaluate.tasks import NER, find_task
 from tests.configs import CONFIGS
 
 from ..acceleration.accelerate_pipelines import tok2vec
-from ..training import SMALL
+from ..training_runs import SMALL
 from .toy_recognizers import CLASSIFIER, copy_words, get_entities
 from .toy_recognizers import train as train_toy
 
@@ -72,34 +68,6 @@ def test_replaced_listeners(trained, tiny_corpus):
         copied.remove_pipe("tok2vec")
         docs = read_docs(tiny_corpus / "test.spacy", copied)
         assert get_entities(copied.pipe(map(copy_words, docs))) == entities
-
-
-@pytest.mark.parametrize(
-    ("command", "exit_code", "said"),
-    [
-        ("evaluate MODEL CORPUS/test.spacy", 0, "NER F"),
-        # which has one thing to say against it: the corpus is small
-        ("debug data MODEL/config.cfg", 1, "Pipeline can be initialized with data"),
-        ("init fill-config CONFIG", 0, "spacy.ner_scorer.v1"),
-    ],
-)
-def test_commands_of_spacy(trained, tiny_corpus, command, exit_code, said):
-    places = {"MODEL": trained, "CORPUS": tiny_corpus, "CONFIG": CONFIG}
-    for name, place in places.items():
-        command = command.replace(name, str(place))
-    result = CliRunner().invoke(app, command.split())
-    assert result.exit_code == exit_code, result.output
-    assert said in result.output
-
-
-def test_its_scorer_may_be_that_of_unseen_entities():
-    made = configure(CONFIG, scorer=True, embedder="multi_fewer_hash_embed")
-    scorer = made.config["components"]["token_ner"]["scorer"]
-    assert scorer == {
-        "@scorers": "spacy-hashembeds.seen_unseen_ner_scorer.v1",
-        "train": "${paths.train}",
-    }
-    assert made.config["training"]["score_weights"]["ents_unseen_f"] == 0.5
 
 
 def test_a_pipeline_of_spacys_layers_is_accelerated():

@@ -1,15 +1,17 @@
-"""The component token_ner: what it learns and sets."""
+"""The component token_ner: what it learns and sets, and how it is saved."""
+
+import re
 
 import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_hashembeds.components.token_ner import TokenNER, make_token_ner
+from spacy_hashembeds.components.token_ner import TokenNER
 
 from .toy_recognizers import (
     annotate,
@@ -44,35 +46,20 @@ def test_it_is_a_recognizer_to_spacy():
     assert meta.default_score_weights == ner.default_score_weights
     assert meta.scores == ner.scores
     assert meta.default_config["scorer"] == ner.default_config["scorer"]
-    assert Language.get_factory_meta("token_ner").factory == "token_ner"
-    assert spacy.registry.factories.get("token_ner") is make_token_ner
 
 
-def test_it_is_built_without_any_settings():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("token_ner")
-    nlp.initialize(lambda: make_examples(nlp))
-    assert nlp.get_pipe("token_ner").labels == ("LOC", "PER")
-    assert nlp.config["components"]["token_ner"]["decoding"] == "viterbi"
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"decoding": "beam"}, "'decoding' should be 'greedy' or 'viterbi', but is 'b"),
-        ({"spans_key": ""}, "'spans_key' should be a name in doc.spans, .* but is ''"),
-    ],
-)
-def test_bad_settings_are_refused(settings, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("settings", [{"decoding": "beam"}, {"spans_key": ""}], ids=str)
+def test_bad_settings_are_refused(settings):
+    with pytest.raises(ValueError, match=f"'{next(iter(settings))}'"):
         make_pipeline(**settings)
 
 
-def make_fixed(probs: list[list[float]], decoding: str) -> TokenNER:
+def make_fixed(probs: list[list[float]], decoding: str = "viterbi") -> TokenNER:
     """A component that finds these probabilities of tags in any text."""
 
     def forward(model, docs, is_train):
-        return [np.array(probs[: len(doc)], dtype="float32") for doc in docs], None
+        found = [np.array(probs[: len(doc)], dtype="float32") for doc in docs]
+        return found, lambda d_probs: docs
 
     pipe = TokenNER(Vocab(), Model("fixed", forward), decoding=decoding)
     for label in ("A", "B"):
@@ -104,18 +91,22 @@ def test_tags_that_go_together(decoding, entities, scores):
     np.testing.assert_allclose(doc.spans["found"].attrs["scores"], scores, rtol=1e-5)
 
 
-@pytest.mark.parametrize("number", [-1.5, 1.5])
+@pytest.mark.parametrize("number", [-1.5, 1.5, np.nan])
 def test_what_is_no_probability_is_refused(number):
     pipe = make_fixed([[number, *[0.0] * 8]], "greedy")
-    with pytest.raises(ValueError, match=r"'token_ner'.*-?[01].* end with a softmax"):
+    with pytest.raises(ValueError, match="'token_ner'"):
         pipe(Doc(pipe.vocab, words=["a"]))
 
 
-def test_what_predict_is_given_stays_as_it_is(nlp):
-    doc = make_examples(nlp)[0].predicted
-    nlp.get_pipe("token_ner").predict([doc])
-    assert not doc.has_annotation("ENT_IOB")
-    assert not doc.spans
+@pytest.mark.parametrize("shape", [(1, 9), (2, 5)])
+def test_other_numbers_of_rows_and_outputs_are_refused(shape):
+    pipe = make_fixed(np.full(shape, 0.1).tolist())
+    gold = Doc(pipe.vocab, words=["a", "b"], ents=["B-A", "O"])
+    message = rf"'token_ner'.*{re.escape(str(shape))}"
+    with pytest.raises(ValueError, match=message):
+        pipe(copy_words(gold))
+    with pytest.raises(ValueError, match=message):
+        pipe.update([Example(copy_words(gold), gold)])
 
 
 @pytest.mark.parametrize(
@@ -125,10 +116,45 @@ def test_entities_that_are_there_stay(nlp, preset, found):
     """As with `ner`: where one stands, none is found, and others still are."""
     doc = make_examples(nlp, ["Anna lives in Paris today"])[0].predicted
     doc.ents = [Span(doc, *preset, label="OLD")]
+    before = doc.to_bytes()
+    nlp.get_pipe("token_ner").predict([doc])
+    assert doc.to_bytes() == before
     doc = nlp.get_pipe("token_ner")(doc)
     assert get_entities([doc]) == [sorted([(*preset, "OLD"), found])]
     assert get_entities([doc])[0] != get_entities(annotate(nlp, [doc.text]))[0]
     assert [(s.start, s.end, s.label_) for s in doc.spans["found"]] == [found]
+
+
+def get_scored(doc: Doc) -> list[tuple[int, int, str, float]]:
+    group = doc.spans["found"]
+    scored = zip(group, group.attrs["scores"].tolist(), strict=True)
+    return [(span.start, span.end, span.label_, score) for span, score in scored]
+
+
+def test_entities_that_are_there_keep_their_scores(nlp):
+    (doc,) = annotate(nlp, ["Anna lives in Paris today"])
+    scored = get_scored(doc)
+    assert [place for *place, _ in scored] == [[0, 1, "PER"], [3, 4, "LOC"]]
+    (read,) = DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(nlp.vocab)
+    (piped,) = nlp.pipe([read])
+    assert get_scored(nlp(doc)) == get_scored(piped) == scored
+    # not those that were taken out since, or have another type
+    doc.ents = [Span(doc, 0, 1, label="OTHER")]
+    assert get_scored(nlp(doc)) == scored[1:]
+    # nor where it can't be told which score is whose
+    doc.spans["found"].append(doc[1:2])
+    assert get_scored(nlp(doc)) == []
+
+
+def test_a_second_token_ner_adds_its_entities_in_order(nlp):
+    texts = ["Anna lives|ACT in Paris today"]
+    second = train(make_pipeline(spans_key="found"), texts)
+    (alone,), (other,) = (annotate(pipeline, texts) for pipeline in (nlp, second))
+    both = make_pipeline(spans_key="found").from_bytes(nlp.to_bytes())
+    both.add_pipe("token_ner", name="second", source=second)
+    (doc,) = annotate(both, texts)
+    assert get_scored(doc) == sorted(get_scored(alone) + get_scored(other))
+    assert [label for _, _, label, _ in get_scored(doc)] == ["PER", "ACT", "LOC"]
 
 
 def test_docs_without_tokens(nlp):
@@ -161,37 +187,63 @@ def test_tokens_without_annotation_have_no_gradient(nlp):
     assert 0 < loss < whole_loss
 
 
-def test_training_with_other_tokens_on_the_predicted_side():
-    """Entities whose tokens differ are unknown, and those around them learned."""
-    nlp = make_pipeline()
-    texts = ["Anna|PER lives in Paris|LOC today", "Rome|LOC is far from Paris|LOC"]
-    examples = make_examples(nlp, texts)
-    words = ["Annalives", "in", "Par", "is", "today"]
-    spaces = [True, True, False, True, False]
-    other = Example(Doc(nlp.vocab, words=words, spaces=spaces), examples[0].reference)
-    nlp.initialize(lambda: [other, *examples])
-    pipe = nlp.get_pipe("token_ner")
-    _, (gradient, _) = pipe.get_loss(
-        [other, examples[1]],
-        pipe.model.predict([other.predicted, examples[1].predicted]),
-    )
-    # "Annalives" has parts of two kinds, and Paris has two tokens
-    assert gradient.any(axis=1).tolist() == [False, True, True, True, True]
-
-
 def test_rehearsal_is_refused(nlp):
-    message = r"'token_ner' can't rehearse.*old examples.*exclude=\[\"token_ner\"\]"
-    with pytest.raises(NotImplementedError, match=message):
+    with pytest.raises(NotImplementedError, match="'token_ner'"):
         nlp.rehearse(make_examples(nlp))
     nlp.rehearse(make_examples(nlp), exclude=["token_ner"])
 
 
-def test_weights_that_are_no_numbers_are_refused():
+def test_a_loss_that_is_no_number_is_refused():
     nlp = train(make_pipeline(architecture="spacy.Tagger.v2"), steps=0)
-    examples = make_examples(nlp)
     softmax = nlp.get_pipe("token_ner").model.get_ref("output_layer")
     softmax.set_param("b", softmax.get_param("b") * np.nan)
-    with pytest.raises(ValueError, match="E940"):
-        annotate(nlp)
     with pytest.raises(ValueError, match=r"E910.*'token_ner'"):
-        nlp.update(examples)
+        nlp.update(make_examples(nlp))
+
+
+# Saved.
+
+
+@pytest.fixture
+def folder(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_parts_may_be_left_out(nlp, tmp_path):
+    pipe = nlp.get_pipe("token_ner")
+    pipe.to_disk(tmp_path, exclude=["model", "vocab"])
+    assert [path.name for path in tmp_path.iterdir()] == ["cfg"]
+    other = make_pipeline().get_pipe("token_ner")
+    other.from_disk(tmp_path, exclude=["model", "vocab"])
+    assert other.labels == pipe.labels
+    other.initialize(lambda: make_examples(nlp))
+    assert other.model.get_dim("nO") == 9
+    other = make_pipeline().get_pipe("token_ner")
+    data = pipe.to_bytes(exclude=["model"])
+    assert other.from_bytes(data, exclude=["model"]).labels == pipe.labels
+    other = make_pipeline().get_pipe("token_ner")
+    assert other.from_bytes(pipe.to_bytes(), exclude=["cfg"]).labels == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *[("cfg", cfg) for cfg in (b'{"labels": ["LO', b"[]", b'{"labels": null}')],
+        ("cfg", b'{"labels": ["LOC"]}'),
+        ("cfg", rb'{"labels": ["LOC", "\ud800"]}'),
+        ("cfg", None),
+        *[("model", model) for model in (b"", b"\xc1", b"\x80")],
+    ],
+)
+def test_a_damaged_component_is_refused_by_its_folder(folder, name, content):
+    path = folder / "token_ner" / name
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"'{path.parent}'"):
+        spacy.load(folder)
+
+
+def test_a_missing_model_is_no_damage(folder):
+    (folder / "token_ner" / "model").unlink()
+    with pytest.raises(FileNotFoundError):
+        spacy.load(folder)

@@ -2,56 +2,30 @@
 
 import io
 import zipfile
-import zlib
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import srsly
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from numpy.typing import NDArray
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.analysis.statistics import StatisticsCounter
-from spacy_hashembeds.architectures.embedders.multi_embed import MultiEmbed
-from spacy_hashembeds.corpora.docbin import entity_texts, read_docs
-from spacy_hashembeds.symbols import (
-    count_values,
-    cut_symbols,
-    load_symbols,
-    save_symbols,
-)
+from spacy_hashembeds.architectures.multi_embed import MultiEmbed
+from spacy_hashembeds.architectures.symbols import load_symbols, save_symbols
+from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter
+from spacy_hashembeds.training.counting import count_values, cut_symbols
+from spacy_hashembeds.training.docbin import read_docs
 
 from .damage import damage_bytes, damage_value, write
 from .judgement import Reader, make_test
 from .sentences import make_docs
 
-_ARRAYS = {"tokens": "uint64", "spaces": "bool", "lengths": "int32"}
 _ATTRS = ["NORM", "PREFIX", "SHAPE"]
 _SHAPES = ((2**40,), (2**62,), (-1,), (0,), (3, 4), (), (10**30,))
 _DTYPES = ("<u8", "<f8", "|O", "<U4", "<u1", "<M8[s]", "|V8", ">u8")
-
-
-def _unpack(data: bytes) -> dict[str, Any]:
-    return srsly.msgpack_loads(zlib.decompress(data))
-
-
-def _pack(content: dict[str, Any]) -> bytes:
-    arrays = {k: v.tobytes() for k, v in content.items() if isinstance(v, np.ndarray)}
-    return zlib.compress(srsly.msgpack_dumps({**content, **arrays}))
-
-
-def _damage_docs(draw: DrawFn, data: bytes) -> bytes:
-    """Change a value, in the arrays of a corpus too."""
-    content = _unpack(data)
-    content |= {key: np.frombuffer(content[key], _ARRAYS[key]) for key in _ARRAYS}
-    content["tokens"] = content["tokens"].reshape(-1, len(content["attrs"]))
-    key = draw(st.sampled_from([*content]))
-    return write(_pack, {**content, key: damage_value(draw, content[key])})
 
 
 def _load_docs(path: Path) -> list[Doc]:
@@ -60,7 +34,7 @@ def _load_docs(path: Path) -> list[Doc]:
 
 def _use_corpus(docs: list[Doc]) -> Any:
     StatisticsCounter(docs).get_statistics()
-    entity_texts(docs)
+    assert all(ent.text for doc in docs for ent in doc.ents)
     return [doc.to_bytes() for doc in docs]
 
 
@@ -72,7 +46,7 @@ def _make_corpus(folder: Path) -> Reader:
     docs[0].spans["rivers"] = [docs[0][1:3]]
     path = folder / "train.spacy"
     DocBin(docs=docs, store_user_data=True).to_disk(path)
-    return Reader(path, _damage_docs, _load_docs, use=_use_corpus)
+    return Reader(path, damage_bytes, _load_docs, use=_use_corpus)
 
 
 def _read_arrays(data: bytes) -> dict[str, NDArray]:
@@ -126,12 +100,12 @@ def _use_symbols(loaded: tuple[Path, Any]) -> Any:
     model.initialize(X=docs)
     model.predict(docs)
     shown = {name: [*map(repr, table)] for name, table in found.tables.items()}
-    return found.lang, found.min_freq, found.errors, shown
+    return found.lang, found.min_freq, shown
 
 
 def _make_symbols(folder: Path) -> Reader:
     counts = count_values(make_docs(), _ATTRS)
-    tables = replace(cut_symbols(counts, min_freq=2, lang=""), errors={"NORM": 3})
+    tables = cut_symbols(counts, min_freq=2, lang="")
     path = folder / "symbols.npz"
     save_symbols(path, tables)
     return Reader(path, _damage_symbols, _load_symbols, use=_use_symbols)

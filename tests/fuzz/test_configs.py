@@ -10,8 +10,8 @@ from spacy.cli.init_config import init_config
 from spacy.util import load_config_from_str, walk_dict
 from thinc.api import Config
 
-from spacy_hashembeds.configuration.base import read_base
-from spacy_hashembeds.configuration.configure import configure
+from spacy_hashembeds.tools.config.base_config import read_base
+from spacy_hashembeds.tools.config.configure import configure
 
 from .damage import damage_lines, damage_value, write
 from .judgement import Reader, make_test
@@ -51,7 +51,7 @@ def _make_config(folder: Path) -> Reader:
     return Reader(
         folder / "base.cfg",
         _damage_config,
-        lambda path: read_base(path).path,
+        lambda path: read_base(path).base,
         _find_fault_of_config,
         _configure,
     )

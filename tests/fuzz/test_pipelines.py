@@ -27,7 +27,7 @@ Answer = tuple[Any, Sequence[NDArray], Sequence[NDArray]]
 
 #: What our layers are in: tables of hashes and symbols, weights, n-grams, characters.
 _SAVED = {
-    **dict.fromkeys(("multi_hybrid_embed", "multi_weighted_hash_embed"), "tok2vec"),
+    **dict.fromkeys(("multi_embed", "multi_weighted_hash_embed"), "tok2vec"),
     **dict.fromkeys(("hash_former_embed", "char_cnn"), "tok2vec"),
     "hash_ngram_textcat": "textcat",
     "token_ner": "token_ner",

@@ -8,9 +8,9 @@ from typing import Any
 
 import spacy
 
-from spacy_hashembeds.corpora.columns import ColumnFormat, read_documents
-from spacy_hashembeds.corpora.labelled import TextFormat, read_labelled
-from spacy_hashembeds.corpora.rawtexts import create_raw_texts_reader
+from spacy_hashembeds.tools.prepare.columns import ColumnFormat, read_documents
+from spacy_hashembeds.tools.prepare.labelled import TextFormat, read_labelled
+from spacy_hashembeds.training.rawtexts import create_raw_texts_reader
 
 from .judgement import make_test
 from .sentences import TEXTS

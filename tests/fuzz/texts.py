@@ -13,7 +13,7 @@ from typing import Any
 from seqeval.metrics.sequence_labeling import get_entities
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.corpora.columns import Document, make_doc
+from spacy_hashembeds.tools.prepare.columns import Document, make_doc
 
 from .damage import damage_jsonl, damage_lines
 from .judgement import Reader

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.architectures.encoders.bilstm_encoders import (
+from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
+from spacy_hashembeds.papers.hashformers.transformer import TransformerEncoder
+from spacy_hashembeds.papers.why_attention.bilstm_encoders import (
     AttBiLSTMEncoder,
     BiLSTMEncoder,
     CrossBiLSTMEncoder,
 )
-from spacy_hashembeds.layers.charcnn import CharCNN
-from spacy_hashembeds.layers.transformer import TransformerEncoder
-from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
+from spacy_hashembeds.papers.why_attention.charcnn import CharCNN
 
 from ..contract import Case, get_vocab, initialize_embedder, is_hasher
 from ..layers.test_tables import BUILDERS, IDS

@@ -4,12 +4,17 @@ import numpy
 import pytest
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.layers.hashembed import HashEmbed
-from spacy_hashembeds.layers.mixing.column import find_column
-from spacy_hashembeds.layers.mixing.gputables import GpuCopy, embed_tables
+from spacy_hashembeds.layers.column import find_column
+from spacy_hashembeds.layers.gpuembed import embed_tables
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.tableembed import HashEmbed
 
-from ..layers.test_tables import BUILDERS, IDS, build_symbol_embed
+from ..layers.test_tables import (
+    BUILDERS,
+    IDS,
+    build_symbol_embed,
+    build_weighted_hash_embed,
+)
 
 
 @pytest.fixture(params=BUILDERS.values(), ids=BUILDERS)
@@ -76,10 +81,10 @@ def test_gradients_of_other_kinds(gpu, model):
     numpy.testing.assert_allclose(gpu.get(on_gpu.get_grad("E")), 2 * once, atol=1e-5)
 
 
-def test_the_copy_of_symbols_follows_the_device(gpu):
-    copied, source = GpuCopy(), numpy.arange(3)
-    ops = [type(gpu.ops)(), type(gpu.ops)()]
-    first = copied.get(ops[0], source)
-    assert copied.get(ops[0], source) is first
-    copied.get(ops[1], source)
-    assert copied.latest[1] is ops[1]
+@pytest.mark.parametrize("is_train", [False, True])
+def test_keys_are_left_as_they_were(gpu, is_train):
+    """Though others, of their rows of weights, choose the components."""
+    model = gpu.copy(build_weighted_hash_embed(same_hash=True).initialize())
+    keys = gpu.array(IDS.copy())
+    model(keys, is_train)
+    numpy.testing.assert_array_equal(gpu.get(keys), IDS)

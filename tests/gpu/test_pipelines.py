@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from thinc.api import NumpyOps, get_current_ops, require_cpu, set_current_ops
 
-from ..training import SMALL, train_small
+from ..training_runs import SMALL, train_small
 
 pytestmark = pytest.mark.gpu
 

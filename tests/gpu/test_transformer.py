@@ -4,8 +4,8 @@ import numpy
 import pytest
 from thinc.api import Adam, fix_random_seed
 
-from ..layers.lstms import make_batch
-from ..layers.transformers import make_layer
+from ..papers.hashformers.transformers import make_layer
+from ..papers.why_attention.lstms import make_batch
 
 pytestmark = pytest.mark.torch
 

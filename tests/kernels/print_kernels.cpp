@@ -8,9 +8,9 @@
 #include "adam.h"
 #include "distinct.h"
 #include "folded.h"
-#include "masks.h"
 #include "mixing.h"
 #include "convolution.h"
+#include "products.h"
 #include "sums.h"
 #include "windows.h"
 
@@ -111,6 +111,27 @@ static void sum_rows(size_t width) {
         print("scatter_sums", table);
 }
 
+static void multiply(size_t width) {
+    const size_t n = 9;
+    const auto A = draw_floats(N * width), B = draw_floats(n * width);
+    const auto before = draw_floats(N * n);
+    auto C = before;
+    multiply_rows(N, n, width, 0.5f, A.data(), width, B.data(), width, 2, C.data(), n);
+    print("multiply_rows", C);
+    auto sums = C;
+    add_multiple((int)N, 0.5f, A.data(), 2, sums.data(), (int)n);
+    print("add_multiple", sums);
+    for (size_t i = 0; i < N * n; ++i) {
+        float product = 0;
+        for (size_t k = 0; k < width; ++k)
+            product += A[i / n * width + k] * B[i % n * width + k];
+        const float added = i % n ? 0 : 0.5f * A[i / n * 2];
+        if (std::fabs(C[i] - 0.5f * product - 2 * before[i]) > 1e-4f ||
+            sums[i] != C[i] + added)
+            printf("WRONG: a product or a sum\n");
+    }
+}
+
 static void move_windows(size_t width) {
     auto X = draw_floats((N + 2) * width);
     std::vector<float> windows(N * 3 * width);
@@ -124,15 +145,12 @@ static void move_windows(size_t width) {
 
 static void train(size_t n) {
     auto weights = draw_floats(n), gradient = draw_floats(n), averages = draw_floats(n);
-    std::vector<float> mom1(n), mom2(n), mask(n);
+    std::vector<float> mom1(n), mom2(n);
     const Adam adam{0.9f, 0.999f, 1e-8f, 0.001f, 0.5f, 0.01f, 0.1f};
     step_adam(adam, weights.data(), gradient.data(), mom1.data(), mom2.data(),
               averages.data(), n);
     print("step_adam", weights);
     print("step_adam's averages", averages);
-    auto state = draw_below<uint32_t>(N_WORDS, ~0U);
-    draw_mask(mask.data(), n, (uint64_t)1 << 51, 1.25f, state.data(), N_WORDS - 3);
-    print("draw_mask", mask);
 }
 
 static std::vector<float> convolve(size_t width, InstructionSet set) {
@@ -187,6 +205,7 @@ int main() {
         mix(width);
         embed(width);
         sum_rows(width);
+        multiply(width);
         move_windows(width);
         train(10 * width);
         compare_sets(width);

@@ -9,12 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.convolution import (
-    add_convolved,
-    find_instructions,
-    find_multiply,
-    pack,
-)
+from spacy_hashembeds.kernels.convolution import add_convolved, find_instructions, pack
 from spacy_hashembeds.kernels.mixing import Norm, finish
 from spacy_hashembeds.kernels.windows import copy_windows
 
@@ -202,48 +197,8 @@ def test_arrays_that_do_not_fit():
             add_convolved(packed, *inputs)
 
 
-@pytest.mark.parametrize("number", BFLOAT16, ids=lambda number: SETS[number][0])
-@pytest.mark.parametrize("is_transposed", [False, True])
-@given(
-    m=st.integers(0, 70),
-    k=st.integers(0, 70),
-    n=st.integers(0, 70),
-    seed=st.integers(0, 99),
-)
-@example(m=256, k=288, n=288, seed=0)
-def test_products_of_bfloat16_equal_numpy(number, is_transposed, m, k, n, seed):
-    state = np.random.default_rng(seed)
-    A = state.normal(size=(k, m) if is_transposed else (m, k)).astype("f")
-    B = state.normal(size=(k, n)).astype("f")
-    C = KERNELS.multiply_halves(A, is_transposed, B, number)
-    A = round_to_bfloat16(A.T if is_transposed else A)
-    assert_allclose(C, A @ round_to_bfloat16(B), rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("shape", [(7, 5), (5, 6)])
-@pytest.mark.parametrize("is_transposed", [False, True])
-def test_matrices_that_do_not_fit(shape, is_transposed):
-    A = np.ones(shape[::-1] if is_transposed else shape, dtype="f")
-    B = np.ones((shape[1], 3), dtype="f")
-    multiply = KERNELS.multiply_halves
-    assert multiply(A, is_transposed, B, BFLOAT16[0]).shape == (shape[0], 3)
-    for arguments in ((B[1:], BFLOAT16[0]), (B, INT8[0]), (B, len(SETS))):
-        with pytest.raises(ValueError, match="don't fit each other"):
-            multiply(A, is_transposed, *arguments)
-
-
 def test_instructions_that_are_no_faster_are_not_taken():
     sets = [("plain", "int8", False), ("fast", "bfloat16", True)]
     with compiled.using(SimpleNamespace(INSTRUCTION_SETS=sets)):
         assert find_instructions("int8") is None
         assert find_instructions("bfloat16") == 1
-
-
-@pytest.mark.usefixtures("instructions")
-def test_matrices_laid_out_in_any_way_are_multiplied():
-    A, B = make(**USUAL)[2], make(**USUAL)[0][:, :96]
-    multiply = find_multiply("bfloat16")
-    expected = round_to_bfloat16(A[:, :96]) @ round_to_bfloat16(B).T
-    for left in (A[:, :96], A[:, :96].copy(), A[:, :96].T.copy().T):
-        for right in (B.T, B.T.copy()):
-            assert_allclose(multiply(left, right), expected, rtol=1e-4, atol=1)

@@ -98,6 +98,39 @@ def test_equal_rows_of_numbers_are_found(kernels, X):
         assert [row.tobytes() for row in found.gather(found.values)] == rows
 
 
+@both_paths
+def test_rows_that_take_too_long_to_tell_apart_are_not(kernels):
+    """Those that differ only in numbers that are not hashed are all in one slot."""
+    n = 300
+    X = np.ones((n, 6), dtype="float32")
+    X[:, 5] = np.arange(n) % 5
+    with compiled.using(noted := kernels and Noted(kernels)):
+        few = find_equal_rows(X, most=n)
+        X[:, 5] = np.arange(n)
+        many = find_equal_rows(X, most=n)
+    assert noted is None or noted.names == ["find_equal_rows"] * 2
+    assert many is None
+    if kernels is None:
+        assert few is None
+    else:
+        assert few.values[:, 5].tolist() == [0, 1, 2, 3, 4]
+        assert few.copies.tolist() == [i % 5 for i in range(n)]
+
+
+@both_paths
+def test_keys_that_differ_in_any_column_are_told_apart(kernels):
+    """Of many rows, none of whose columns tells them apart alone."""
+    keys = np.ones((4001, 5), dtype="uint64")
+    for column in range(5):
+        keys[column::5, column] = np.arange(len(keys[column::5])) % 601
+    with compiled.using(kernels):
+        found = find_distinct(keys)
+    expected = np.unique(keys, axis=0)
+    assert len(found.values) == len(expected)
+    np.testing.assert_array_equal(np.unique(found.values, axis=0), expected)
+    np.testing.assert_array_equal(found.values[found.copies], keys)
+
+
 def test_rows_that_two_numbers_do_not_tell_apart():
     assert find_equal_rows(np.ones((3, 1), dtype="float32"), most=3) is None
     X = np.ones((3, 4), dtype="float32")

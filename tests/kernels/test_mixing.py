@@ -5,13 +5,8 @@ import pytest
 from thinc.api import LayerNorm, Maxout, chain
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.mixing import (
-    Norm,
-    add_finished,
-    begin_finish,
-    finish,
-    pieces_first,
-)
+from spacy_hashembeds.kernels.mixing import add_finished, begin_finish, finish
+from spacy_hashembeds.layers.maxout import lay_out
 
 from .paths import WIDTHS, Noted, both_paths
 
@@ -41,8 +36,7 @@ def test_rows_and_gradients_equal_thinc(kernels, nO, nP):
     dY, residual = state.normal(size=(2, 9, nO)).astype("f")
     expected, backprop_thinc = chain(maxout, layernorm).begin_update(X)
     expected_dX = backprop_thinc(dY.copy())
-    W, bias = pieces_first(maxout.get_param("W"), maxout.get_param("b"))
-    norm = Norm(bias, layernorm.get_param("G"), layernorm.get_param("b"))
+    W, norm = lay_out(maxout, layernorm)
     mixed, summed, gradients = X @ W.T, residual.copy(), norm.make_zeros()
     with compiled.using(noted := kernels and Noted(kernels)):
         Y, backprop = begin_finish(mixed.copy(), norm)
@@ -63,7 +57,17 @@ def test_rows_and_gradients_equal_thinc(kernels, nO, nP):
 @pytest.mark.parametrize("nP", [1, 3])
 def test_weights_are_copied_whatever_the_layout(nP):
     """Who keeps a backward pass shall not hold the weights."""
-    W, b = np.ones((2, nP, 4), dtype="f"), np.ones((2, nP), dtype="f")
-    for copied, weights in zip(pieces_first(W, b), (W, b), strict=True):
+    maxout, layernorm = make_layers(np.random.default_rng(0), 4, 2, nP)
+    W, norm = lay_out(maxout, layernorm)
+    weights = [
+        *(
+            node.get_param(name)
+            for node in (maxout, layernorm)
+            for name in "Wb"
+            if node.has_param(name)
+        ),
+        layernorm.get_param("G"),
+    ]
+    for copied in (W, *norm):
         assert copied.flags.c_contiguous
-        assert not np.shares_memory(copied, weights)
+        assert not any(np.shares_memory(copied, array) for array in weights)

@@ -112,17 +112,6 @@ def make_add() -> tuple[Run, list[NDArray]]:
     return lambda part: KERNELS.add_windows(dX, rows[part], 1, MIXED[part]), [dX]
 
 
-def make_mask() -> tuple[Run, list[NDArray]]:
-    state = np.arange(1, 626, dtype="uint32")
-    state[-1] = 624  # all words are used up
-
-    def run(part: slice) -> Any:
-        n = len(range(*part.indices(LARGE)))
-        return KERNELS.draw_mask(n * WIDTH, 2**52, 1.5, state)
-
-    return run, [state]
-
-
 def make_adam() -> tuple[Run, list[NDArray]]:
     arrays = [draw(LARGE, WIDTH) ** 2 for _ in range(5)]
     names = ("beta1", "beta2", "eps", "learn_rate", "clip", "decay", "average")
@@ -136,8 +125,7 @@ def make_adam() -> tuple[Run, list[NDArray]]:
 
 MAKERS = [
     make_finish, make_begin, make_backprop, make_distinct, make_equal, make_embed,
-    make_gather, make_scatter, make_copy, make_convolution, make_add, make_mask,
-    make_adam,
+    make_gather, make_scatter, make_copy, make_convolution, make_add, make_adam,
 ]  # fmt: skip
 
 all_kernels = pytest.mark.parametrize(

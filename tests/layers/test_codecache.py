@@ -2,9 +2,7 @@
 
 import copy
 import pickle
-import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 
 import numpy as np
 import pytest
@@ -55,18 +53,6 @@ def test_what_is_known_is_not_computed_again():
     cache.get(as_keys([5, 3, 2**63, 1]), SETTINGS, spy)
     cache.get(as_keys([5, 3, 2**63, 1, 2]), SETTINGS, spy)
     assert spy.given == [[1, 2, 3], [5, 2**63]]
-
-
-def test_words_of_one_hash_are_kept_where_they_come_at_once():
-    cache, spy = CodeCache(), Spy()
-    one, *keys = [i << 40 for i in range(10)]
-    for batch in ([1], [one, 2, *keys[:3]], keys[:7], [2, one, *keys[:7]]):
-        cache.get(as_keys(batch), SETTINGS, spy)
-    assert spy.given == [[1], sorted([one, 2, *keys[:3]]), keys[3:7]]
-    spy.given.clear()
-    for batch in (keys[7:8], keys[:8], [one]):  # the first went for the last
-        cache.get(as_keys(batch), SETTINGS, spy)
-    assert spy.given == [keys[7:8], [one]]
 
 
 def test_of_more_words_of_one_hash_than_there_are_places_some_are_kept():
@@ -225,35 +211,3 @@ def test_an_interrupt_leaves_no_word_with_the_code_of_another(part, writes):
     cache._kept = table
     keys = as_keys(i << 40 for i in range(10))
     np.testing.assert_array_equal(cache.get(keys, SETTINGS, encode), encode(keys))
-
-
-class Stalled(np.ndarray):
-    """An array whose writer sleeps before it goes on."""
-
-    is_stalled = Event()
-
-    def __setitem__(self, key, value) -> None:
-        super().__setitem__(key, value)
-        if self.base is not None:
-            self.is_stalled.set()
-            time.sleep(0.5)
-
-
-def test_whoever_comes_while_a_writer_stalls_waits_for_it():
-    cache, known = CodeCache(), as_keys(i << 40 for i in range(8))
-    cache.get(known, SETTINGS, encode)
-    table = cache._kept
-    cache._kept = table._replace(codes=table.codes.view(Stalled))
-    ended: list[object] = []
-
-    def work(name, keys) -> bool:
-        codes = cache.get(keys, SETTINGS, encode)
-        ended.append(name)
-        return np.array_equal(codes, encode(keys))
-
-    with ThreadPoolExecutor(6) as pool:
-        results = [pool.submit(work, "writer", as_keys([9 << 40]))]
-        assert Stalled.is_stalled.wait(60)
-        results += [pool.submit(work, i, known[i:]) for i in range(5)]
-        assert all(result.result() for result in results)
-    assert ended[0] == "writer"

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from spacy_hashembeds.layers.hashembed import HashEmbed
-from spacy_hashembeds.layers.hybridembed import HybridEmbed
-from spacy_hashembeds.layers.mixing.column import find_column
+from spacy_hashembeds.layers.column import find_column
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
-from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
+from spacy_hashembeds.layers.tableembed import HashEmbed
+from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
 VALUES = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
 
@@ -64,24 +63,6 @@ def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same
     rows, weights = table.find_pairs(layer.ops, VALUES)
     np.testing.assert_array_equal(table.find_code(VALUES), np.hstack([rows, weights]))
     assert table.find_code(VALUES[:0]).shape == (0, num_hashes + 1)
-    assert_codes_part_words(layer)
-
-
-@pytest.mark.parametrize("num_hashes", [1, 2, 4])
-@pytest.mark.parametrize("n_symbols", [0, 3])
-def test_hybrid_codes_part_words_as_the_layer_does(num_hashes, n_symbols):
-    layer = HybridEmbed(4, 9, key="NORM", num_hashes=num_hashes, seed=11)
-    symbols = Symbols(VALUES[[2, 7, 300]][:n_symbols], VALUES[10:290])
-    give_symbols(layer, symbols)
-    layer.initialize()
-    E = layer.get_param("E")
-    E[...] = np.random.default_rng(0).integers(2**20, size=E.shape)  # sums are exact
-    table = find_column(layer)
-    code = table.find_code(VALUES)
-    np.testing.assert_array_equal(code, table.find_rows(VALUES)[0])
-    assert table.find_code(VALUES[:0]).shape == (0, num_hashes)
-    own = n_symbols * 4
-    assert table.parts == {"own": own, "hashed": layer.get_param("E").size - own}
     assert_codes_part_words(layer)
 
 

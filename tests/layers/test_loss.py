@@ -42,13 +42,6 @@ def test_the_gradient_is_that_of_finite_differences():
     np.testing.assert_allclose(found, gradient, atol=1e-5)
 
 
-def test_what_is_missing_has_no_gradient_at_all():
-    probs = get_probs(make_scores()).astype("float32")
-    loss, gradient = get_cross_entropy(OPS, probs, np.full(5, MISSING))
-    assert loss == 0
-    assert not gradient.any()
-
-
 def test_what_is_right_but_impossible_has_a_finite_loss():
     probs = np.array([[1, 0]], dtype="float32")
     loss, gradient = get_cross_entropy(OPS, probs, np.array([1]))

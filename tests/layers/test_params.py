@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from thinc.api import Adam, Linear, Model
 
-from spacy_hashembeds.layers.params import check_once, peek
-from spacy_hashembeds.layers.plan import Plan
+from spacy_hashembeds.layers.plan import Plan, check_once, peek
 
 from .plans import get_kept
 
@@ -61,10 +60,12 @@ def test_what_arrives_is_checked_once(model):
     assert [check(), check()] == [2, 2]
     model.attrs["seed"] = object()
     assert [check(), check()] == [3, 3]
+    model._dims["nO"] = 4
+    assert [check(), check()] == [4, 4]
     with model.use_params({(model.id, "b"): np.zeros(3, dtype="f")}):
-        assert check() == 4
+        assert check() == 5
     seal(model)
-    assert [check(), check()] == [5, 5]
+    assert [check(), check()] == [6, 6]
 
 
 def test_what_fails_is_checked_again(model):

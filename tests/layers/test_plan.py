@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 
 import numpy as np
@@ -17,9 +19,7 @@ from thinc.api import (
     set_dropout_rate,
 )
 
-from spacy_hashembeds.layers.params import peek
-from spacy_hashembeds.layers.plan import Plan
-from spacy_hashembeds.layers.tree import UnexpectedNodeError
+from spacy_hashembeds.layers.plan import Plan, UnexpectedNodeError, peek
 
 from .plans import get_kept
 
@@ -276,6 +276,23 @@ def test_what_is_computed_while_another_thread_writes_is_not_kept(
         assert sums.get(model) == 12
     put_back()
     assert sums.get(model) == 6
+
+
+def test_threads_that_come_while_it_is_computed_wait_for_it(sums, model, monkeypatch):
+    compute, is_begun = sums.compute, Event()
+
+    def compute_slowly(models):
+        is_begun.set()
+        time.sleep(0.2)  # while the others come
+        return compute(models)
+
+    monkeypatch.setattr(sums, "compute", compute_slowly)
+    with ThreadPoolExecutor(3) as pool:
+        results = [pool.submit(sums.get, model)]
+        assert is_begun.wait(60)
+        results += [pool.submit(sums.get, model) for _ in range(2)]
+        assert [result.result() for result in results] == [6, 6, 6]
+    assert len(sums.made) == 1
 
 
 def test_what_is_computed_before_another_thread_sets_is_not_kept(sums, model):

@@ -42,14 +42,11 @@ def make_floret(ngrams: Ngrams) -> Vectors:
     words=WORDS,
     minn=st.integers(1, 4),
     more=st.integers(0, 3),
-    affixes=st.booleans(),
     num_hashes=st.integers(1, 4),
     rows=st.sampled_from([1, 7, 5000, 2**31]),
 )
-def test_kernels_find_the_rows_of_the_reference(
-    words, minn, more, affixes, num_hashes, rows
-):
-    ngrams = Ngrams(minn, minn + more, affixes, num_hashes, rows)
+def test_kernels_find_the_rows_of_the_reference(words, minn, more, num_hashes, rows):
+    ngrams = Ngrams(minn, minn + more, num_hashes, rows)
     with compiled.using(KERNELS):
         found, lengths = ngrams.find_rows([*words, *ODD])
     with compiled.using(None):
@@ -63,7 +60,7 @@ def test_kernels_find_the_rows_of_the_reference(
 @both_paths
 @pytest.mark.parametrize("num_hashes", [1, 2, 4])
 def test_rows_are_those_of_spacys_floret_vectors(kernels, num_hashes):
-    ngrams = Ngrams(3, 5, False, num_hashes, 997)
+    ngrams = Ngrams(3, 5, num_hashes, 997)
     floret = make_floret(ngrams)
     words = ["Schifffahrt", "a", "ab", "東京都庁", "naïve", "don't", "x" * 100]
     with compiled.using(kernels):
@@ -78,10 +75,11 @@ def test_rows_are_those_of_spacys_floret_vectors(kernels, num_hashes):
             assert lengths.tolist() == [len(expected)]
 
 
-def test_affixes_begin_or_end_the_word():
-    ngrams = Ngrams(2, 4, True, 1, 10)
-    found = list(ngrams.cut("dogs"))
-    assert found == ["<dogs>", "<d", "s>", "<do", "gs>", "<dog", "ogs>"]
+def test_ngrams_of_each_length_stand_in_the_order_of_the_word():
+    ngrams = Ngrams(2, 3, 1, 10)
+    assert list(ngrams.cut("dog")) == [
+        *("<dog>", "<d", "do", "og", "g>", "<do", "dog", "og>")
+    ]
     assert list(ngrams.cut("")) == ["<>", "<>"]
     assert list(ngrams.cut("a")) == ["<a>", "<a", "a>", "<a>"]
 
@@ -90,23 +88,33 @@ def test_composed_and_decomposed_characters_are_the_same():
     word = "Übermäßig"
     decomposed = unicodedata.normalize("NFD", word)
     assert decomposed != word
-    ngrams = Ngrams(3, 5, False, 1, 5000)
+    ngrams = Ngrams(3, 5, 1, 5000)
     rows = [ngrams.find_rows([each])[0].tolist() for each in (word, decomposed)]
     assert rows[0] == rows[1]
 
 
+def test_compatible_characters_are_not_the_same():
+    """NFC composes, and replaces no ligature and no superscript."""
+    ngrams = Ngrams(3, 5, 1, 2**31)
+    for word, plain in [("ﬁn", "fin"), ("m²", "m2")]:
+        assert unicodedata.normalize("NFKC", word) == plain
+        rows = [ngrams.find_rows([each])[0].tolist() for each in (word, plain)]
+        assert not {*rows[0]} & {*rows[1]}
+
+
 def test_of_long_words_the_ends_count():
+    """As documented: of words of more than 128 characters the first and last 64."""
     word = "".join(map(chr, range(0x4E00, 0x4E00 + 1000)))
-    assert shorten(word[:MAX_CHARACTERS]) == word[:MAX_CHARACTERS]
-    half = MAX_CHARACTERS // 2
-    assert shorten(word) == word[:half] + word[-half:]
-    rows, lengths = Ngrams(3, 5, False, 1, 5000).find_rows(["x" * 2**20])
+    assert shorten(word[:128]) == word[:128]
+    for length in (129, 1000):
+        assert shorten(word[:length]) == word[:64] + word[length - 64 : length]
+    rows, lengths = Ngrams(3, 5, 1, 5000).find_rows(["x" * 2**20])
     assert len(rows) == lengths[0] < 4 * MAX_CHARACTERS
 
 
 def test_hashes_are_those_of_the_algorithms_author():
     """MurmurHash3_x64_128 of lengths around its blocks of 16 bytes, by spaCy."""
-    floret = make_floret(Ngrams(1, 1, False, 4, 1))
+    floret = make_floret(Ngrams(1, 1, 4, 1))
     for n in range(40):
         text = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEF"[:n]
         assert list(hash_text(text)) == list(floret._get_ngram_hashes(text))

@@ -1,7 +1,5 @@
 """The contract of every layer with an embedding table, and what each adds to it."""
 
-from unittest.mock import Mock
-
 import numpy
 import pytest
 from hypothesis import given
@@ -10,16 +8,14 @@ from hypothesis.extra import numpy as hnp
 from thinc.api import HashEmbed as ThincHashEmbed
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.layers import hybridembed, symbolembed
-from spacy_hashembeds.layers.hashembed import HashEmbed
-from spacy_hashembeds.layers.hybridembed import HybridEmbed
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
     give_symbols,
 )
-from spacy_hashembeds.layers.weightedhashembed import WeightedHashEmbed
+from spacy_hashembeds.layers.tableembed import HashEmbed
+from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
 from .differences import differentiate
 
@@ -52,19 +48,12 @@ def build_weighted_symbols(**options) -> Model:
     return give(model, Symbols(SYMBOLS))
 
 
-def build_hybrid_embed(**options) -> Model:
-    model = HybridEmbed(4, 7, key="NORM", seed=9, **options)
-    return give(model, Symbols(SYMBOLS, RARE))
-
-
 BUILDERS = {
     "hash": build_hash_embed,
     "symbol": build_symbol_embed,
     "symbol_unk_2": lambda **options: build_symbol_embed(unk=2, **options),
     "weighted": build_weighted_hash_embed,
     "weighted_symbols": build_weighted_symbols,
-    "hybrid": build_hybrid_embed,
-    "hybrid_one_hash": lambda **options: build_hybrid_embed(num_hashes=1, **options),
 }
 
 
@@ -194,9 +183,6 @@ DAMAGED = [
     (build_weighted_hash_embed, "combine", "max", "sum or concat"),
     (build_weighted_hash_embed, "same_hash", 1, "False or True"),
     (build_weighted_hash_embed, "append_weights", None, "False or True"),
-    (build_hybrid_embed, "seed", 2**32, "0 to 4294967295"),
-    (build_hybrid_embed, "num_hashes", 5, "1 to 4"),
-    (build_hybrid_embed, "rows", 6, "7 to 4294967296"),
     (build_symbol_embed, "unk", 5, "0 to 4"),
 ]
 
@@ -209,25 +195,6 @@ def test_damaged_attributes_are_refused(build, name, value, expected):
     loaded = build().from_bytes(model.to_bytes())
     with pytest.raises(ValueError, match=rf"'{name}' of .* be {expected}, but"):
         loaded.predict(IDS)
-
-
-@pytest.mark.parametrize(
-    ("build", "module", "check"),
-    [
-        (build_symbol_embed, symbolembed, "check_symbols"),
-        (build_hybrid_embed, hybridembed, "are_sorted_symbols"),
-    ],
-)
-def test_symbols_are_looked_at_once(build, module, check, monkeypatch):
-    model = build().initialize()
-    looked = Mock(side_effect=getattr(module, check))
-    monkeypatch.setattr(module, check, looked)
-    for _ in range(3):
-        model.predict(IDS)
-        model.begin_update(IDS)
-    looked.assert_called_once()
-    with pytest.raises(ValueError, match="read-only"):
-        model.attrs["symbols"][0] = 7
 
 
 def test_unk_beyond_the_table_is_refused():
@@ -273,7 +240,6 @@ def test_other_arrays_are_no_symbols(symbols):
     [
         (build_symbol_embed, "5 rows but one, .* damaged"),
         (build_weighted_symbols, "5 rows but one, .* damaged"),
-        (build_hybrid_embed, "fewer than the 7 rows, .*another config"),
     ],
 )
 def test_damaged_symbols_are_refused(build, expected, symbols):
@@ -301,11 +267,6 @@ def build_five_rows() -> Model:
     return HashEmbed(4, 5, seed=9)
 
 
-def build_no_symbols() -> Model:
-    """With as many rows as will be needed."""
-    return HybridEmbed(4, 7, key="NORM", seed=9)
-
-
 @pytest.mark.parametrize(
     ("source", "target", "error"),
     [
@@ -313,9 +274,6 @@ def build_no_symbols() -> Model:
         (build_two_hashes, build_weighted_symbols, "weighs what it hashes .* 'seed'"),
         (build_hashed_weights, build_weighted_symbols, "symbols .* 'hashes_weights'"),
         (build_weighted_symbols, build_hashed_weights, "hashes its .* 'symbols'"),
-        (build_symbol_embed, build_no_symbols, "hashes what it does not .* 'unk'"),
-        (build_hash_embed, build_no_symbols, "distinct numbers .* another config"),
-        (build_hybrid_embed, build_symbol_embed, "looks symbols up .* 'seed'"),
         (build_symbol_embed, build_five_rows, "hashes can't load .* 'symbols'"),
     ],
 )

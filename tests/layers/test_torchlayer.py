@@ -3,15 +3,94 @@
 import multiprocessing
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from thinc.api import fix_random_seed
 from thinc.compat import torch
 
-from spacy_hashembeds.layers.bilstm import BiLSTM
+from spacy_hashembeds.layers import torchlayer
+from spacy_hashembeds.layers.torchlayer import MOST_PADDING, group_by_length
+from spacy_hashembeds.papers.hashformers.transformer import TransformerEncoder
+from spacy_hashembeds.papers.why_attention.bilstm_encoders import (
+    AttBiLSTMEncoder,
+    BiLSTMEncoder,
+    CrossBiLSTMEncoder,
+)
 
-from .lstms import make_batch
+from ..papers.why_attention.lstms import concatenate, make_batch, run
 
-pytestmark = pytest.mark.torch
+ENCODERS = {
+    "BiLSTMEncoder": lambda: BiLSTMEncoder(width=20, dropout=0.0),
+    "CrossBiLSTMEncoder": lambda: CrossBiLSTMEncoder(width=20, dropout=0.35),
+    "AttBiLSTMEncoder": lambda: AttBiLSTMEncoder(width=40, dropout=0.0),
+    "TransformerEncoder": lambda: TransformerEncoder(
+        width=8, depth=2, num_heads=2, max_length=16, dropout=0, attention_dropout=0
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("lengths", "max_rows", "sizes"),
+    [
+        ([100, 100], 200, [2]),
+        ([100, 100], 199, [1, 1]),
+        ([64, 64, 1], 1000, [2, 1]),  # wasteful, of 128 rows
+        ([63, 63, 1], 1000, [3]),
+    ],
+)
+def test_limits_of_groups_are_inclusive(lengths, max_rows, sizes):
+    assert [len(group) for group in group_by_length(lengths, max_rows, 128)] == sizes
+
+
+@given(
+    st.lists(st.integers(1, 60), max_size=300),
+    st.sampled_from([1, 200, 10**6]),
+    st.sampled_from([1, 128]),
+)
+def test_groups_are_of_similar_length_and_no_larger_than_allowed(
+    lengths, max_rows, fewest_rows
+):
+    groups = [g.tolist() for g in group_by_length(lengths, max_rows, fewest_rows)]
+    order = [number for group in groups for number in group]
+    assert order == sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    for group in groups:
+        longest, tokens = lengths[group[0]], sum(lengths[n] for n in group)
+        n_rows = longest * len(group)
+        assert n_rows <= max_rows or len(group) == 1
+        assert n_rows - tokens <= max(MOST_PADDING * n_rows, fewest_rows + longest)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ENCODERS)
+def test_memory_is_bounded_and_nothing_else_changes(name, monkeypatch):
+    fix_random_seed(0)
+    Xs, shapes, outcomes = make_batch([9, 2, 0, 40, 5, 5], width=8), [], []
+    model = ENCODERS[name]().initialize(X=Xs)
+
+    class Group(torchlayer.Group):
+        def __init__(self, *args):
+            super().__init__(*args)
+            shapes.append(tuple(self.rows.shape))
+
+    monkeypatch.setattr(torchlayer, "Group", Group)
+    for max_rows in (2**12, 20):
+        monkeypatch.setattr(torchlayer, "MAX_ROWS", max_rows)
+        shapes.clear()
+        fix_random_seed(2)  # of masks
+        outcomes.append(concatenate(run(model, Xs)))
+    whole = [(1, 16)] * 4 if name == "TransformerEncoder" else [(1, 40)]
+    assert shapes[: len(whole) + 2] == [*whole, (2, 9), (2, 5)]
+    np.testing.assert_allclose(outcomes[1], outcomes[0], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ENCODERS)
+def test_without_pytorch_the_error_names_the_extra(name, monkeypatch):
+    monkeypatch.setattr(torchlayer, "find_spec", lambda module: None)
+    with pytest.raises(ImportError, match=rf"{name}\.v1.*\[torch\]"):
+        ENCODERS[name]()
 
 
 @pytest.fixture
@@ -23,14 +102,14 @@ def several_threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
+@pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.usefixtures("several_threads")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_forked_processes_can_compute():
     """They have none of the threads that their parent has computed with."""
-    fix_random_seed(0)
     Xs = make_batch([300] * 8, width=64)
-    model = BiLSTM(64, depth=1, is_crossed=False, dropout=0.0).initialize(X=Xs)
+    model = BiLSTMEncoder(width=64, depth=1).initialize(X=Xs)
     model.predict(Xs)
     process = multiprocessing.get_context("fork").Process(
         target=model.predict, args=(Xs,)

@@ -84,16 +84,6 @@ def test_the_layer_is_given_each_key_once(keys, expected, counts):
     assert d_values.tolist() == [[count] * 2 for count in counts]
 
 
-@pytest.mark.parametrize("shape", [(0,), (0, 3)])
-def test_nothing_is_not_given_to_the_layer(shape):
-    given_to_layer = []
-    model = with_distinct(build_noting(given_to_layer))
-    Y, backprop = model.begin_update(np.zeros(shape, dtype="uint64"))
-    assert Y.shape == (0, 2)
-    assert backprop(Y).shape == shape
-    assert given_to_layer == []
-
-
 @pytest.mark.parametrize(
     ("keys", "came"),
     [

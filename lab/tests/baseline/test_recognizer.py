@@ -6,16 +6,9 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
-from lab.baseline.recognizer import (
-    NAME,
-    decode,
-    list_tags,
-    make_pipeline,
-    make_trainer,
-    train,
-)
+from lab.baseline.features import EDGE, list_features
+from lab.baseline.recognizer import NAME, decode, make_pipeline, make_trainer, train
 from tests import toy_ner
 
 GOLD = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
@@ -38,14 +31,6 @@ def nlp(tmp_path_factory) -> Language:
 
 def predict(nlp: Language, doc: Doc) -> Doc:
     return nlp(Doc(nlp.vocab, words=[token.text for token in doc]))
-
-
-def test_it_finds_what_it_was_shown_and_others_by_what_stands_beside_them(nlp):
-    for gold in GOLD:
-        assert list_entities(predict(nlp, gold)) == list_entities(gold)
-    found = nlp("Dora works in Lisbon today")
-    assert list_entities(found) == [("Dora", "PER"), ("Lisbon", "LOC")]
-    assert list_entities(nlp("")) == []
 
 
 def test_a_saved_pipeline_finds_the_same(nlp, tmp_path):
@@ -86,30 +71,22 @@ def test_the_best_legal_tags_are_found(seed):
     assert decode(scores, LABELS) == [LABELS[tag] for tag in best]
 
 
-def test_the_trainer_gives_the_same_weights_whatever_it_has_trained_before(tmp_path):
-    first, second = make_trainer(GOLD), make_trainer(GOLD)
-    train(second, tmp_path / "a", c1=0.5, c2=0.1, iterations=5)
-    penalties = {"c1": 0.1, "c2": 0.01, "iterations": 20}
-    weights = train(first, tmp_path / "b", **penalties)
-    assert train(second, tmp_path / "c", **penalties) == weights
+#: Of "Oslo" in "In Oslo !".
+OSLO = f"""
+bias
+0:word=Oslo 0:shape=Xxxx 0:short=Xx 0:title
+0:prefix1=O 0:prefix2=Os 0:prefix3=Osl 0:prefix4=Oslo
+0:suffix1=o 0:suffix2=lo 0:suffix3=slo 0:suffix4=Oslo
+-2:lower={EDGE} -1:lower=in 0:lower=oslo 1:lower=! 2:lower={EDGE}
+-2:short=<x> -1:short=Xx 1:short=! 2:short=<x>
+-1:shape=Xx 1:shape=! -1:suffix3=in 1:suffix3=!
+-2,-1:lower={EDGE}|in -1,0:lower=in|oslo 0,1:lower=oslo|! 1,2:lower=!|{EDGE}
+-1,0:short=Xx|Xx 0,1:short=Xx|! -1..1:short=Xx|Xx|!
+-1:lower,0:short=in|Xx 0:short,1:lower=Xx|! 0:suffix3,short=slo|Xx
+"""
 
 
-def test_a_component_that_is_not_trained_says_so():
-    nlp = spacy.blank("en")
-    nlp.add_pipe(NAME)
-    with pytest.raises(ValueError, match="'crf' should be trained, but is not"):
-        nlp("Rome")
-
-
-def test_a_doc_that_misses_annotation_is_left_out(tmp_path):
-    partly = toy_ner.make_doc("Anna lives in Oslo|LOC")
-    partly.set_ents([], missing=[partly[0:1]], default="unmodified")
-    assert list_tags(partly) == [None, "O", "O", "B-LOC"]
-    penalties = {"c1": 0.0, "c2": 0.01, "iterations": 20}
-    weights, others = (
-        train(make_trainer(docs), tmp_path / "crf", **penalties)
-        for docs in (GOLD, [partly, *GOLD])
-    )
-    assert weights == others
-    with pytest.raises(ValueError, match="Doc or more whose entities are annotated"):
-        make_trainer([partly, Doc(Vocab(), words=["Rome"]), Doc(Vocab(), words=[])])
+def test_features_of_a_token_are_those_of_its_window():
+    first, middle, _ = list_features(["In", "Oslo", "!"])
+    assert sorted(middle) == sorted(OSLO.split())
+    assert {"0:word=In", "1:lower=oslo", f"-1,0:lower={EDGE}|in"} <= set(first)

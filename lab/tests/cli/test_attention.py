@@ -6,12 +6,11 @@ from functools import partial
 import numpy as np
 import pytest
 import spacy
-from click import unstyle
 
 from lab.attention.attention import list_attention
-from tests.components.test_attention_weights import make_pipeline
+from lab.tests.test_attention_weights import make_pipeline
 
-from ..calling import call, check_failure, succeed
+from ..calling import succeed
 
 pytestmark = pytest.mark.torch
 
@@ -40,38 +39,9 @@ def test_each_token_s_favourite_is_printed(folder):
         assert row[1:3] == [favourite, f"{100 * head[i].max():.0f}"]
 
 
-def test_long_and_blank_tokens_fit_a_terminal(folder):
-    result = run(folder / "att", "Internationalization  responsibilities\n\nx")
-    lines = unstyle(result.stdout).splitlines()
-    assert max(map(len, lines)) <= 80
-    tokens = [line.split("  ")[0] for line in filter(None, lines)][-5:]
-    assert tokens == ["Intern…", "' '", "respon…", "'\\n\\n'", "x"]
-
-
-def test_pages_and_json_have_all_weights(folder, tmp_path):
-    page, file = tmp_path / "page.html", tmp_path / "weights.json"
-    for output in (page, file):
-        run(folder / "att", "Rome has <b> & co", "-o", output, "-q")
-    data = json.loads(file.read_text(encoding="utf8"))
-    text = page.read_text(encoding="utf8")
-    n = len(data["tokens"])
-    assert text.count('<td style="background') == 5 * n * n
-    weight = data["components"][0]["heads"][3][1][2]
-    assert f'rgba(31,95,153,{weight:.3f})">{100 * weight:.0f}</td>' in text
-    assert "<b>" not in text
-    assert "&lt;b" in text
-    assert "http" not in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("att", ""), "should have 1 to 200 tokens, but has 0"),
-        (("att", "a " * 201), "should have 1 to 200 tokens, but has 201"),
-        (("cross", "Rome"), "AttBiLSTMEncoder.v1, but has none"),
-        (("att", "Rome", "-o", "x.png"), "'output' should end in .json or .html"),
-    ],
-)
-def test_what_can_not_be_shown_is_said(folder, arguments, message):
-    name, *others = arguments
-    check_failure(call("attention", folder / name, *others), message)
+def test_json_has_all_weights(folder, tmp_path):
+    file = tmp_path / "weights.json"
+    run(folder / "att", TEXT, "-o", file, "-q")
+    assert json.loads(file.read_text()) == list_attention(
+        spacy.load(folder / "att"), TEXT
+    )

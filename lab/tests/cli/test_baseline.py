@@ -1,6 +1,5 @@
 import json
 import shutil
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from lab.baseline import run_baseline as run_module
 
-from ..calling import call, check_failure, succeed
+from ..calling import succeed
 
 pytestmark = pytest.mark.slow
 
@@ -32,16 +31,9 @@ def test_it_is_run_once_and_summarized(project, capfd):
     shown = " ".join(result.output.split())
     tried = f"c1 0.1, c2 0.01: F1 {100 * metrics['tried'][0]['ents_f']:.1f} on dev"
     assert tried in shown
-    assert f"{metrics['sizes']['pipeline_parameters']:,} parameters." in shown
+    assert f"{metrics['sizes']['pipeline_parameters']:,} pipeline parameters." in shown
     assert "Chosen on development data: c1 0.1, c2 0.01" in shown
     assert f"Saved results to {path}" in shown
     again = run("demo", "--json")
     assert "Done before, nothing has changed" in again.stderr
     assert json.loads(capfd.readouterr().out) == metrics
-
-
-def test_errors_are_told_without_a_traceback(project, monkeypatch):
-    needed = "python -m lab prepare conll2002_es"
-    check_failure(call("baseline", "conll2002_es"), "The baseline failed", needed)
-    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
-    check_failure(call("baseline", "demo"), "pip install -r lab/requirements.txt")

@@ -1,16 +1,12 @@
 import json
-import platform
 from functools import partial
 from pathlib import Path
 
 import pytest
-from click import unstyle
 
 from lab.tests.trial import make_trial
-from spacy_hashembeds.acceleration import machine
-from tests.cli.rules import read_all
 
-from ..calling import call, check_failure, succeed
+from ..calling import succeed
 
 run = partial(succeed, "compare")
 
@@ -70,44 +66,3 @@ def test_the_tables_have_a_row_for_each_trial(metrics, corpus):
     for kind, name in zip(kinds, ("all", "seen", "unseen"), strict=True):
         assert f"{name} ({test[f'{kind}_support']})" in result.output
     assert "Embedders on demo" in result.output
-
-
-def test_the_tables_fit_the_screen_and_are_saved(
-    metrics, corpus, tmp_path, monkeypatch
-):
-    row = json.loads(metrics[1].read_text())
-    row["embedder"] = "spacy_stock accelerated"
-    metrics[1].write_text(json.dumps(row))
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(machine, "MAX_BUSY", -1)
-    path = tmp_path / "made/comparison.json"
-    output = unstyle(run(*metrics, "-c", corpus, "--output", path).output)
-    assert "spacy_stock accelerated" in output
-    assert "The timings were disturbed" in output
-    tables = output.split("Saved it to")[0]
-    assert max(map(len, tables.splitlines())) <= 80
-    comparison = json.loads(path.read_text())
-    assert [row["embedder"] for row in comparison["rows"]] == [
-        "multi_fewer_hash_embed",
-        "spacy_stock accelerated",
-    ]
-    assert comparison["rows"][1]["unseen"]["f"] is None
-    assert comparison["machine"]["python"] == platform.python_version()
-    assert "Saved it to" in output
-
-
-@pytest.mark.parametrize("output", ["seed0.json", "test.spacy", "model/meta.json"])
-def test_compare_replaces_nothing_that_it_reads(
-    metrics, corpus, tmp_path, monkeypatch, output
-):
-    monkeypatch.chdir(tmp_path)
-    Path("test.spacy").write_bytes(corpus.read_bytes())
-    Path("model").mkdir()
-    Path("model/meta.json").write_text("{}")
-    trial = {**json.loads(metrics[0].read_text()), "model": str(tmp_path / "model")}
-    Path("seed0.json").write_text(json.dumps(trial))
-    before = read_all(tmp_path)
-    result = call("compare", "seed0.json", "-c", "test.spacy", "-o", output)
-    read = output.split("/")[0]
-    check_failure(result, f"'{output}' can't be written", f"{read}', which is read")
-    assert read_all(tmp_path) == before

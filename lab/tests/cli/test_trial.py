@@ -7,9 +7,9 @@ import pytest
 
 from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
-from tests.training import SMALL
+from tests.training_runs import SMALL
 
-from ..calling import call, check_failure, succeed
+from ..calling import call, succeed
 
 SETTINGS = [part for key, value in SMALL.items() for part in (f"--{key}", str(value))]
 TRIAL = ["demo", "multi_fewer_hash_embed", *SETTINGS]
@@ -62,15 +62,6 @@ def test_scores_speed_and_size_are_printed(in_project, commands):
     assert commands == []
 
 
-def test_only_force_replaces_results_of_other_settings(in_project, commands):
-    other = [*TRIAL, "--training.dropout", "0.4"]
-    message = "training.dropout was not set, and is 0.4"
-    check_failure(call("trial", *other), message, "--force")
-    assert commands == []
-    assert "Replaces earlier results" in call("trial", *other, "--force").output
-    assert len(commands) == 1
-
-
 def test_options_reach_the_training(commands):
     options = ["--seed", "5", "--variant", "bare", "--training.dropout", "0.0"]
     call("trial", "demo", "multi_embed", *options, "--nlp.lang=de")
@@ -87,27 +78,3 @@ def test_options_reach_the_training(commands):
         "--training.dropout": "0.0",
         "--nlp.lang": '"de"',
     }
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["demo", "multi_emb"], "There is no 'configs/multi_emb.cfg'"),
-        (["demo", "multi_embed", "--system.seed", "3"], "give 'seed' instead"),
-        (
-            ["demo", "multi_embed"],
-            "`spacy train` failed: no space left. Its output is in "
-            "'training/demo/multi_embed/default/seed0/train.log'",
-        ),
-    ],
-)
-@pytest.mark.usefixtures("commands")
-def test_errors_are_told_without_a_traceback(in_project, args, message):
-    check_failure(call("trial", *args), "The trial failed", message)
-    done = list((in_project / "metrics").rglob("*.json"))
-    assert done == [make_trial(in_project).metrics]
-
-
-def test_an_option_that_is_no_setting_is_refused(in_project):
-    result = call("trial", "demo", "multi_embed", "--sede", "5")
-    check_failure(result, "--sede", "Settings look like --training.dropout 0.2")

@@ -1,6 +1,4 @@
-from collections.abc import Callable
 from pathlib import Path
-from shutil import copytree
 
 import pytest
 from spacy.tokens import Doc, DocBin
@@ -8,10 +6,11 @@ from spacy.training.converters import conll_ner_to_docs
 from spacy.vocab import Vocab
 
 from lab.corpora.datasets import ANEM, ARCHAEOLOGY, WNUT17, prepare_dataset
-from spacy_hashembeds.analysis.statistics import StatisticsCounter
-from spacy_hashembeds.corpora.columns import ColumnFormat, make_doc, read_documents
-
-from .test_ontonotes import part, rows
+from spacy_hashembeds.tools.prepare.columns import (
+    ColumnFormat,
+    make_doc,
+    read_documents,
+)
 
 
 def load(path: Path) -> list[Doc]:
@@ -28,19 +27,6 @@ def output(tmp_path: Path) -> Path:
 
 
 # The report's figures
-
-
-def test_archaeology_is_split_by_tenths(prepare_real: Callable[[str], Path]):
-    paths = prepare_real("archaeology").iterdir()
-    counts = {p.stem: StatisticsCounter(load(p)).get_statistics() for p in paths}
-    # 33,526 sentences of 439,398 tokens in the six files.
-    assert {split: count["documents"] for split, count in counts.items()} == {
-        "train": 26820,
-        "dev": 3353,
-        "test": 3353,
-    }
-    assert sum(count["tokens"] for count in counts.values()) == 439398
-    assert {count["classes"] for count in counts.values()} == {6}
 
 
 @pytest.mark.parametrize(
@@ -66,54 +52,6 @@ def test_real_files_are_read_as_spacy_converts_them(
 
 
 # Datasets of a few lines
-
-
-def test_dutch_is_read_by_document(tmp_path: Path, output: Path):
-    folder = tmp_path / "conll2002"
-    folder.mkdir()
-    docstart = "-DOCSTART- -DOCSTART- O\n"
-    for name in ("ned.train", "ned.testa", "ned.testb"):
-        text = f"{docstart}{name} N B-PER\n\nB N I-PER\n{docstart}C N O\n"
-        (folder / name).write_text(text)
-    paths = prepare_dataset("conll2002_nl", tmp_path, output)
-    first, second = load(paths["dev"])
-    assert [token.text for token in first] == ["ned.testa", "B"]
-    assert [ent.text for ent in first.ents] == ["ned.testa", "B"]
-    assert [token.text for token in second] == ["C"]
-
-
-@pytest.fixture
-def ontonotes(tmp_path: Path) -> Path:
-    for split in ("train", "development", "test"):
-        path = tmp_path / "ontonotes" / split / "x.v4_gold_conll"
-        path.parent.mkdir(parents=True)
-        path.write_text(part(0, rows(f"{split}/(GPE)")) + part(1, rows("Yes/*")))
-    return tmp_path
-
-
-def test_ontonotes_comes_from_three_folders(ontonotes: Path, output: Path):
-    paths = prepare_dataset("ontonotes", ontonotes, output)
-    texts = {s: [e.text for d in load(p) for e in d.ents] for s, p in paths.items()}
-    assert texts == {"train": ["train"], "dev": ["development"], "test": ["test"]}
-
-
-def test_a_missing_copy_of_ontonotes(tmp_path: Path, output: Path):
-    message = r"ontonotes/train: a file of ontonotes .* licensed copy"
-    with pytest.raises(FileNotFoundError, match=message):
-        prepare_dataset("ontonotes", tmp_path, output)
-    assert not output.exists()
-
-
-def test_an_error_in_a_dataset_keeps_earlier_files(ontonotes: Path, tmp_path: Path):
-    output = tmp_path / "output"
-    prepare_dataset("ontonotes", ontonotes, output)
-    before = contents(output)
-    broken = tmp_path / "broken"
-    copytree(ontonotes / "ontonotes", broken / "ontonotes")
-    (broken / "ontonotes/development/x.v4_gold_conll").write_text("broken\n")
-    with pytest.raises(ValueError, match=r"development/x\.v4_gold_conll:1: "):
-        prepare_dataset("ontonotes", broken, output)
-    assert contents(output) == before
 
 
 def test_the_shuffled_split_is_the_same_every_time(tmp_path: Path):

@@ -4,7 +4,7 @@ import pytest
 from spacy.vocab import Vocab
 
 from lab.corpora.ontonotes import read_ontonotes
-from spacy_hashembeds.corpora.columns import Sentence, make_doc
+from spacy_hashembeds.tools.prepare.columns import Sentence, make_doc
 
 
 def read_spans(sentence: Sentence) -> list[tuple[int, int, str]]:
@@ -60,49 +60,3 @@ def test_each_part_is_a_document_with_labels_as_they_are(tmp_path: Path):
         [(0, 1, "PERSON"), (1, 2, "GPE")],
     ]
     assert second == [Sentence(["Yes"], ["O"])]
-
-
-def test_adjacent_names_of_one_label_stay_apart(tmp_path: Path):
-    ((sentence,),) = read_text(tmp_path, part(0, rows("A/(GPE)", "B/(GPE*", "C/*)")))
-    assert read_spans(sentence) == [(0, 1, "GPE"), (1, 3, "GPE")]
-
-
-def test_a_part_without_tokens_is_no_document(tmp_path: Path):
-    assert read_text(tmp_path, part(0) + part(1, "\n")) == []
-
-
-def test_the_files_of_a_folder_are_read_in_order(folder: Path):
-    documents = list(read_ontonotes(folder))
-    assert [document[0].words[0] for document in documents] == ["First", "The", "Yes"]
-
-
-def test_a_folder_without_gold_files(tmp_path: Path):
-    (tmp_path / "x.conll").write_text(TEXT)
-    with pytest.raises(FileNotFoundError, match=r"'_gold_conll' in .* CoNLL-2012"):
-        next(read_ontonotes(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (part(0, rows("A/(GPE*", "B/(GPE)")), r":3: expected .* got '\(GPE\)'"),
-        (part(0, rows("A/*", "B/*)")), r":3: expected .* got '\*\)'"),
-        (part(0, rows("A/GPE")), ":2: expected .* got 'GPE'"),
-        (part(0, rows("A/(GPE")), r":2: expected .* got '\(GPE'"),
-        (part(0, rows("A/(GPE*", "B/*")), r":3: the sentence ends within .*\(GPE\*"),
-        (part(0, "bc/x 0 0 Rome\n"), ":2: expected more than 10 columns, got 4"),
-        (part(0, rows("A/*")) + rows("B/*"), ":5: expected '#begin document' first"),
-        ("#end document\n", ":1: expected '#begin document' first"),
-        (
-            part(0, rows("A/*")).removesuffix("#end document\n") + part(1),
-            ":4: expected '#end document' first",
-        ),
-        (
-            part(0, rows("A/*")).removesuffix("#end document\n"),
-            ":3: the file ends within a document: it may be truncated",
-        ),
-    ],
-)
-def test_what_cannot_be_parsed(tmp_path: Path, text: str, message: str):
-    with pytest.raises(ValueError, match=r"z\.v4_gold_conll" + message):
-        read_text(tmp_path, text)

@@ -10,7 +10,7 @@ from lab.corpora.datasets import WNUT17
 from lab.corpora.ontonotes import read_ontonotes
 from lab.corpora.published import PUBLISHED, read_published
 from lab.vectors.rawtext import RAW_FILES, write_raw_text
-from spacy_hashembeds.corpora.columns import read_documents
+from spacy_hashembeds.tools.prepare.columns import read_documents
 from tests.fuzz.judgement import make_test
 from tests.fuzz.sentences import SENTENCES, TEXTS
 from tests.fuzz.texts import (

@@ -39,12 +39,3 @@ def test_each_ratio(model, baseline, expected):
     ratios = compute_ratios(model, baseline)
     assert list(ratios) == ["prr", "pcr_all", "pcr_emb", "pcr_tables", "poep"]
     assert list(ratios.values()) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("score", "baseline", "kept"),
-    [(0.5, -0.25, None), (-0.25, 0.5, -0.5), (0.0, 0.5, 0.0), (0.5, 0.0, None)],
-)
-def test_nothing_is_kept_of_a_score_that_is_not_above_zero(score, baseline, kept):
-    model, other = ({**UNKNOWN, "score": each} for each in (score, baseline))
-    assert compute_ratios(model, other)["prr"] == kept

@@ -2,21 +2,16 @@
 
 from typing import Any
 
-import numpy
 import pytest
 import spacy
 from spacy.language import Language
 from spacy.training import Example
-from spacy.vectors import Vectors
-from thinc.api import Linear, Model, PyTorchWrapper, chain
 
 from lab.trials.sizes import (
     count_embedding_parameters,
     count_mixing_parameters,
-    count_parameters,
     count_pipeline_parameters,
     find_embeddings,
-    measure_sizes,
 )
 
 WIDTH = 8
@@ -85,17 +80,6 @@ def test_a_layer_shared_through_listeners_counts_once(name):
     assert count_pipeline_parameters(nlp) == HASHED + ENCODER + 2 * SOFTMAX
 
 
-def test_layers_that_are_not_shared_count_each_also_without_a_tok2vec_around_them():
-    nlp = spacy.blank("en")
-    add_tagger(nlp, "tagger", make_tok2vec(make_hash_embed(STOCK)))
-    add_tagger(nlp, "second", make_hash_embed(OURS))
-    initialize(nlp)
-    assert len(find_embeddings(nlp)) == 2
-    assert count_embedding_parameters(nlp) == 2 * HASHED
-    assert count_mixing_parameters(nlp) == 2 * MIX
-    assert count_pipeline_parameters(nlp) == 2 * (HASHED + SOFTMAX) + ENCODER
-
-
 def test_the_weights_of_a_bag_of_words_are_its_table():
     """A row for each n-gram's hash, in it one number for each class; and the biases."""
     nlp = spacy.blank("en")
@@ -109,43 +93,3 @@ def test_the_weights_of_a_bag_of_words_are_its_table():
     assert count_mixing_parameters(nlp) == 0
     assert count_embedding_parameters(nlp) == 64 * len(TAGS) + len(TAGS)
     assert count_pipeline_parameters(nlp) == count_embedding_parameters(nlp)
-
-
-def test_a_pipeline_without_layers(tmp_path):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    assert find_embeddings(nlp) == measure_sizes(nlp, tmp_path / "unread.spacy") == []
-    assert count_embedding_parameters(nlp) == count_pipeline_parameters(nlp) == 0
-    assert count_mixing_parameters(nlp) == 0
-
-
-def test_word_vectors_are_no_parameters_but_their_projection_is():
-    nlp = spacy.blank("en")
-    nlp.vocab.vectors = Vectors(data=numpy.ones((2, 5), "f"), keys=["one", "two"])
-    embed = make_hash_embed(STOCK, has_vectors=True)
-    add_tagger(nlp, "tagger", make_tok2vec(embed))
-    initialize(nlp)
-    mix = MIX + WIDTH * 3 * WIDTH  # of one column more
-    assert count_mixing_parameters(nlp) == mix
-    assert count_embedding_parameters(nlp) == HASHED - MIX + WIDTH * 5 + mix
-
-
-@pytest.mark.torch
-def test_parameters_of_torch_count_once_and_frozen_too():
-    import torch
-
-    module = torch.nn.Linear(3, 4)
-    module.bias.requires_grad = False
-    twice: Model = chain(PyTorchWrapper(module), Linear(2, 4), PyTorchWrapper(module))
-    twice.layers[1].initialize()
-    assert count_parameters([twice]) == 3 * 4 + 4 + 4 * 2 + 2
-
-
-def test_a_layer_that_is_there_twice_counts_once():
-    shared = Linear(3, 3)
-    model: Model = chain(shared, Linear(2, 3), shared)
-    model.initialize()
-    linear = 3 * 3 + 3
-    assert count_parameters([model]) == count_parameters([model, shared, model])
-    assert count_parameters([model]) == linear + 2 * 3 + 2
-    assert count_parameters([shared]) == linear

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import platform
 import shutil
 from contextlib import contextmanager
@@ -10,31 +9,18 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
 import pytest
 import spacy
-from spacy.cli._util import parse_config_overrides
-from spacy.util import load_config
-from spacy.vocab import Vocab
 
 from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
-from lab.trials.configs import CONFIGS
 from lab.trials.processes import locked
-from lab.trials.run_trial import check_gpu, run_trial
-from lab.trials.scores import evaluate_pipeline
-from lab.trials.sizes import (
-    count_embedding_parameters,
-    count_mixing_parameters,
-    count_pipeline_parameters,
-    measure_sizes,
-)
-from lab.trials.trial import Trial, identify
+from lab.trials.run_trial import run_trial
+from lab.trials.scores import score_pipeline
+from lab.trials.sizes import count_pipeline_parameters, measure_sizes
 from spacy_hashembeds.acceleration.timing import Speed
-from spacy_hashembeds.corpora.docbin import read_docs
-from spacy_hashembeds.evaluation.evaluate import evaluate
-from spacy_hashembeds.files import bytes_on_disk
-from tests.training import SMALL
+from spacy_hashembeds.tools.evaluate.evaluate import evaluate
+from tests.training_runs import SMALL
 
 pytestmark = pytest.mark.slow
 
@@ -68,8 +54,7 @@ def training(trained_root, monkeypatch) -> FakeTraining:
     def time(loaders, docs, rounds):
         return dict.fromkeys(loaders, Speed(123.0, (123.0, 123.0)))
 
-    monkeypatch.setattr(run_module, "evaluate_pipeline", lambda *_, **__: {"f": 0.5})
-    monkeypatch.setattr(run_module, "score_joined", lambda *_, **__: {})
+    monkeypatch.setattr(run_module, "score_pipeline", lambda *_, **__: ({"f": 1}, {}))
     monkeypatch.setattr(run_module, "measure_speeds", time)
     fake = FakeTraining(make_trial(trained_root).output / "model-best")
     monkeypatch.setattr(run_module, "run_command", fake)
@@ -113,7 +98,7 @@ def test_results_are_those_of_the_best_pipeline(trained_root):
     assert list(metrics["scores"]) == ["dev", "test"]
     for split, scores in metrics["scores"].items():
         args = (model, folder / f"{split}.spacy", folder / "train.spacy")
-        assert scores == evaluate_pipeline(*args)
+        assert (scores, metrics["joined"][split]) == score_pipeline(*args)
     assert 0 < metrics["scores"]["test"]["ents_f"] < 1  # else this would say little
     nlp = spacy.load(model)
     evaluation = evaluate(nlp, folder / "test.spacy", samples=10, join=10)
@@ -122,13 +107,11 @@ def test_results_are_those_of_the_best_pipeline(trained_root):
     for key in ("ents_p", "ents_r", "ents_f"):
         assert found["10"][key] == joined[key]
     assert found["1"]["ents_f"] == metrics["scores"]["test"]["ents_f"]
-    assert metrics["sizes"] == {
-        "embedding_parameters": count_embedding_parameters(nlp),
-        "mixing_parameters": count_mixing_parameters(nlp),
-        "tables": measure_sizes(nlp, folder / "train.spacy"),
-        "pipeline_parameters": count_pipeline_parameters(nlp),
-        "bytes_on_disk": bytes_on_disk(model),
-    }
+    sizes = metrics["sizes"]
+    assert sizes == measure_sizes(model, folder / "train.spacy")
+    assert sizes["pipeline_parameters"] == count_pipeline_parameters(nlp)
+    files = [path for path in model.rglob("*") if path.is_file()]
+    assert sizes["bytes_on_disk"] == sum(len(path.read_bytes()) for path in files)
     tables, mix = 32 * (500 + 100 + 200 + 50), 3 * 32 * (4 * 32 + 1) + 2 * 32
     assert metrics["sizes"]["embedding_parameters"] == tables + mix
     assert metrics["sizes"]["mixing_parameters"] == mix
@@ -148,21 +131,6 @@ def test_a_trial_that_is_done_is_not_run_again(project, training):
         assert run_trial(trial, force=force) == (read(trial.metrics), False)
     assert training.commands == []
     assert trial.metrics.read_bytes() == before
-
-
-@pytest.mark.parametrize("change", [{"seed": 7}, {"variant": "other"}])
-def test_seeds_and_variants_are_kept_apart(project, training, change):
-    before = make_trial(project).metrics.read_bytes()
-    trial = make_trial(project, **change)
-    metrics, is_new = run_trial(trial)
-    assert is_new
-    assert training.get_option("--training.seed") == trial.seed
-    assert training.get_option("--output") == str(trial.output)
-    assert change.items() <= metrics.items()
-    assert read(trial.metrics) == metrics
-    assert make_trial(project).metrics.read_bytes() == before
-    run_trial(trial)
-    assert len(training.commands) == 1
 
 
 def change_override(project, monkeypatch):
@@ -220,45 +188,6 @@ def test_only_force_replaces_results_of_other_settings(
     assert len(training.commands) == 1
 
 
-def test_vectors_trained_anew_under_their_path_are_other_vectors(project):
-    folder = project / "vectors"
-    nlp = spacy.blank("en")
-    nlp.to_disk(folder)
-    trial = make_trial(project, overrides={"paths.vectors": str(folder)})
-    found = []
-    for value in (1, 1, 2):
-        nlp.vocab.set_vector("word", np.full(3, value, dtype="float32"))
-        nlp.to_disk(folder)
-        found.append(identify(trial))
-    hashes = [identity.pop("vectors_hash") for identity in found]
-    assert hashes[0] == hashes[1] != hashes[2]
-    assert found[0] == found[2]
-    assert "vectors_hash" not in identify(make_trial(project))
-
-
-def test_weights_trained_anew_under_their_path_are_other_settings(project):
-    """They may be those of each seed."""
-    (project / "weights0.bin").write_bytes(b"first")
-    name = str(project / "weights${training.seed}.bin")
-    settings = {"overrides": {**SMALL, "initialize.init_tok2vec": name}}
-    # without this section, spaCy does not look at them
-    with pytest.raises(ValueError, match=r"0\.bin', .* section \[pretraining\]"):
-        identify(make_trial(project, **settings))
-    path = make_trial(project).config
-    config = load_config(path, interpolate=False)
-    other = load_config(CONFIGS / "pretrain_ner.cfg", interpolate=False)
-    config["pretraining"] = other["pretraining"]
-    config.to_disk(path)
-    for seed, data in ((0, b"first"), (1, b"first"), (1, b"second")):
-        (project / f"weights{seed}.bin").write_bytes(data)
-        identity = identify(make_trial(project, seed=seed, **settings))
-        assert identity["weights_hash"] == hashlib.sha256(data).hexdigest()
-    assert "weights_hash" not in identify(make_trial(project))
-    message = r"'initialize\.init_tok2vec' is '.*2\.bin', but should be a file"
-    with pytest.raises(ValueError, match=message):
-        identify(make_trial(project, seed=2, **settings))
-
-
 @pytest.mark.parametrize("is_same", [True, False])
 def test_two_processes_do_not_run_one_trial_at_once(
     project, training, monkeypatch, is_same
@@ -290,130 +219,4 @@ def test_two_processes_do_not_run_one_trial_at_once(
     assert training.commands == []
 
 
-def test_the_training_holds_the_lock_too(project, monkeypatch):
-    """Should we be killed, nobody else trains before it has ended."""
-
-    def train(command, log, *, on_output, pass_fds) -> str:
-        (lock,) = pass_fds
-        path = Path(command[command.index("--output") + 1], "trial.lock")
-        assert os.path.samestat(os.fstat(lock), path.stat())
-        return "no"
-
-    monkeypatch.setattr(run_module, "run_command", train)
-    message = r"failed: no\. Its output is in '.*train\.log"
-    with pytest.raises(RuntimeError, match=message):
-        run_trial(make_trial(project, seed=1))
-
-
-@pytest.mark.parametrize(("has_test", "split"), [(True, "test"), (False, "dev")])
-def test_speed_is_measured_on_the_last_split(
-    project, training, monkeypatch, has_test, split
-):
-    timed = []
-
-    def measure(loaders, docs, rounds):
-        timed.append([doc.text for doc in docs])
-        return dict.fromkeys(loaders, Speed(123.0, (123.0, 123.0)))
-
-    monkeypatch.setattr(run_module, "measure_speeds", measure)
-    trial = make_trial(project, seed=1)
-    if not has_test:
-        trial.corpus["test"].unlink()
-    metrics, _ = run_trial(trial)
-    assert metrics["timings"]["words_per_second"] == 123.0
-    path = project / "corpus" / "demo" / f"{split}.spacy"
-    assert timed == [[doc.text for doc in read_docs(path, Vocab())]]
-    splits = ["dev", "test"] if has_test else ["dev"]
-    assert list(metrics["scores"]) == splits
-    assert list(metrics["corpus_hashes"]) == ["train", *splits]
-
-
-def test_results_never_stand_beside_a_pipeline_of_other_settings(project, training):
-    """Or they would count again once the settings are as before."""
-    trial = make_trial(project)
-    training.error = KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt):
-        run_trial(change_override(project, None), force=True)
-    assert not trial.metrics.exists()
-    training.error = None
-    assert run_trial(trial)[1]
-    assert len(training.commands) == 2
-
-
 # Failures
-
-
-def test_results_stay_if_nothing_is_trained(project, training, monkeypatch):
-    before = make_trial(project).metrics.read_bytes()
-    overrides = {**SMALL, "training.max_step": 60}
-    with pytest.raises(ValueError, match=r"no setting 'training\.max_step'"):
-        run_trial(make_trial(project, overrides=overrides), force=True)
-    monkeypatch.setattr(run_module, "gpu_is_available", lambda: False)
-    with pytest.raises(ValueError, match=r"'gpu_id' is 0, but CuPy .* no GPU.*cuda12x"):
-        run_trial(make_trial(project, gpu_id=0), force=True)
-    check_gpu(-1)
-    assert training.commands == []
-    assert make_trial(project).metrics.read_bytes() == before
-
-
-def test_the_language_of_an_own_corpus_must_be_said(project, training):
-    shutil.copytree(project / "corpus/demo", project / "corpus/own")
-    message = r"language of corpus 'own' is unknown.* --nlp\.lang de"
-    with pytest.raises(ValueError, match=message):
-        run_trial(make_trial(project, dataset="own"))
-    assert training.commands == []
-    overrides = {**SMALL, "nlp.lang": "de"}
-    run_trial(make_trial(project, dataset="own", overrides=overrides))
-    assert training.get_option("--nlp.lang") == "de"
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        *(
-            ({name: "../other"}, rf"'{name}' should be up to 100 .* but is '\.\./other")
-            for name in ("dataset", "embedder", "variant")
-        ),
-        *(
-            ({"variant": name}, "'variant' should be up to 100 letters")
-            for name in ("", ".hidden", "a" * 101)
-        ),
-        ({"overrides": {"training.seed": 1}}, "sets training.seed: give 'seed'"),
-        ({"overrides": {"paths.dev": "x"}}, "sets paths.dev: give another 'dataset'"),
-        ({"overrides": {"corpora.train.path": "x"}}, "give another 'dataset'"),
-        ({"seed": -1}, r"should be 0 to 4294967295, but is -1\."),
-        ({"seed": 2**32}, r"should be 0 to 4294967295, but is 4294967296\."),
-        ({"gpu_id": -2}, r"'gpu_id' should be .* but is -2\."),
-    ],
-)
-def test_settings_that_a_trial_can_not_have(settings, message):
-    with pytest.raises(ValueError, match=message):
-        Trial(**{"dataset": "demo", "embedder": "multi_embed", **settings})
-
-
-def test_spacy_gets_the_settings_as_they_are(project, training, monkeypatch):
-    monkeypatch.setattr(run_module, "check_config", lambda trial: None)
-    values = ["10", "true", "--x", "é", 10, True, None, [1, "a"]]
-    settings = {f"training.x{n}": value for n, value in enumerate(values)}
-    overrides = {**SMALL, **settings}
-    run_trial(make_trial(project, variant="odd", overrides=overrides))
-    arguments = training.commands[-1][5:]  # after python -m spacy train CONFIG
-    start = arguments.index("--gpu-id") + 2
-    parsed = parse_config_overrides(arguments[start:])
-    found = [parsed[name] for name in settings]
-    assert found == values
-    assert list(map(type, found)) == list(map(type, values))
-
-
-def test_a_corpus_that_changes_while_a_trial_runs(project, training, monkeypatch):
-    """Nothing is recorded, since nobody knows on what it was trained."""
-    trial = make_trial(project, seed=1)
-
-    def change(*args, **kwargs) -> None:
-        change_train(project, None)
-        training(*args, **kwargs)
-
-    monkeypatch.setattr(run_module, "run_command", change)
-    with pytest.raises(RuntimeError, match="corpus demo changed while the trial ran"):
-        run_trial(trial)
-    assert not trial.metrics.exists()

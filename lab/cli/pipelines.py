@@ -1,0 +1,108 @@
+"""`python -m lab importance`, `attention` and `ablation`."""
+
+import sys
+from pathlib import Path
+
+from spacy.cli._util import Arg, Opt
+from wasabi import msg
+
+from spacy_hashembeds.files import STANDARD_INPUT, check_targets
+from spacy_hashembeds.loading import load_trained
+from spacy_hashembeds.tools.cli._app import failing
+from spacy_hashembeds.tools.cli._output import (
+    JSON,
+    QUIET,
+    is_quiet,
+    json_output,
+    show_progress,
+)
+from spacy_hashembeds.training.rawtexts import read_text_docs
+
+from ..attention import ablation, attention
+from ..importance import importance
+from ..importance.summary import summarize
+from ._app import give, lab_cli
+
+MODEL = Arg(..., help="The pipeline: a package name or a folder.")
+
+
+@lab_cli.command("importance")
+def importance_cli(
+    model: str = MODEL,
+    texts: list[Path] = Opt(
+        [],
+        "--texts",
+        help="Texts whose words to look at: a .spacy file or a folder of them, a "
+        ".jsonl file, or a file of one text a line; - is standard input. May be given "
+        "several times. Weights that are chosen by hashing need some.",
+    ),
+    attr: str | None = Opt(
+        None, "--attr", help="The one token attribute to look at, e.g. NORM."
+    ),
+    top: int = Opt(10, "--top", help="How many rows of weights to list of either end."),
+    min_count: int = Opt(
+        1,
+        "--min-count",
+        help="Leave out rows of weights of which the texts have no value so often.",
+    ),
+    output: Path | None = json_output("the lists"),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """List what a pipeline's importance weights make the most and the least of.
+
+    For hash embeddings with importance weights, as MultiWeightedHashEmbed and
+    HashNgramTextCat have them.
+    """
+    with failing("Can't list importance"):
+        check_targets([output], [model, *texts])
+        nlp = load_trained(model)
+        paths = [STANDARD_INPUT if str(path) == "-" else path for path in texts]
+        docs = show_progress(read_text_docs(paths, nlp), "Reading", unit="texts")
+        data = importance.list_importance(
+            nlp, docs if texts else None, attr=attr, top=top, min_count=min_count
+        )
+        give(data, summarize, as_json=as_json, output=output)
+
+
+@lab_cli.command("attention")
+def attention_cli(
+    model: str = MODEL,
+    text: str = Arg(..., help="The text to look at; - is standard input."),
+    output: Path | None = json_output("all weights"),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Show what a pipeline attends to in a text.
+
+    For pipelines with an AttBiLSTMEncoder: how much each of its heads takes of which
+    token, for each token.
+    """
+    with failing("Can't show attention"):
+        check_targets([output], [model])
+        nlp = load_trained(model)
+        data = attention.list_attention(nlp, sys.stdin.read() if text == "-" else text)
+        give(data, attention.summarize, as_json=as_json, output=output)
+
+
+@lab_cli.command("ablation")
+def ablation_cli(
+    model: str = MODEL,
+    corpus: Path = Arg(..., help="The gold corpus, such as dev.spacy."),
+    against: str | None = Opt(
+        None, "--against", "-a", help="A second pipeline, to compare with."
+    ),
+    output: Path | None = json_output("the comparison"),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Tag chunks of entities with each part of a pipeline's BiLSTM encoder alone."""
+    with failing("Can't compare the parts"):
+        check_targets([output], [model, corpus, against])
+        other = None if against is None else load_trained(against)
+        data = ablation.ablate(
+            load_trained(model), corpus, other, show_progress=not is_quiet()
+        )
+        for warning in data["warnings"]:
+            msg.warn(warning)
+        give(data, ablation.summarize, as_json=as_json, output=output)

@@ -1,0 +1,409 @@
+"""`python -m lab trial`, `baseline`, `sweep`, `collect`, `compare` and `report`."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+from spacy.cli._util import Arg, Opt
+from tqdm import tqdm  # type: ignore[import-untyped]
+from wasabi import Printer, msg
+
+from spacy_hashembeds.files import check_targets, choose_suffix, read_json
+from spacy_hashembeds.tools.cli._app import (
+    TAKE_OVERRIDES,
+    describe,
+    failing,
+    read_overrides,
+)
+from spacy_hashembeds.tools.cli._output import (
+    JSON,
+    QUIET,
+    file_output,
+    hide_progress,
+    json_output,
+    show_progress,
+)
+from spacy_hashembeds.tools.display import Part, Sentence, Table
+from spacy_hashembeds.tools.evaluate.categories import EXCLUSIVE, name_accuracy
+from spacy_hashembeds.tools.evaluate.tasks import TEXTCAT
+from spacy_hashembeds.training.scorer import KINDS
+
+from ..baseline.run_baseline import describe_penalties, run_baseline
+from ..machine import describe_machine
+from ..papers import PaperName
+from ..papers.page import make_page, write_page
+from ..trials.comparison import compare_trials, read_trial
+from ..trials.configs import locate_grid
+from ..trials.grid import read_grid
+from ..trials.results import collect_results, get_task
+from ..trials.run_trial import check_gpu, run_trial
+from ..trials.sweep import Ended, Plan, get_log, plan_sweep, run_sweep
+from ..trials.trial import Trial
+from ._app import folder_output, give, lab_cli
+
+GPU_ID = typer.Option(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU.")
+FORCE = typer.Option(
+    False,
+    "--force",
+    "-F",
+    help="Replace results of other settings, or that can't be read, and their "
+    "pipelines.",
+)
+
+
+@lab_cli.command("trial", context_settings=TAKE_OVERRIDES)
+def trial_cli(
+    ctx: typer.Context,
+    dataset: str = Arg(..., help="The prepared corpus: the folder corpus/DATASET."),
+    embedder: str = Arg(..., help="The config, by its name, such as multi_embed."),
+    seed: int = Opt(
+        0, "--seed", "-s", help="The seed of initial weights and training."
+    ),
+    variant: str = Opt("default", "--variant", help="A name for the config overrides."),
+    gpu_id: int = GPU_ID,
+    force: bool = FORCE,
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Train a pipeline, evaluate it, and record it.
+
+    It is scored on seen and unseen entities, or on categories where the config has a
+    text classifier. Further options change the config, as for `spacy train`. The
+    results are one file, metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json; a trial that
+    is done is not run again.
+    """
+    overrides = read_overrides(ctx.args)
+    with failing("The trial failed", RuntimeError):
+        trial = Trial(
+            dataset=dataset,
+            embedder=embedder,
+            seed=seed,
+            variant=variant,
+            gpu_id=gpu_id,
+            overrides=overrides,
+        )
+        metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
+    _give_results(metrics, trial, is_new=is_new, as_json=as_json)
+
+
+@lab_cli.command("baseline")
+def baseline_cli(
+    corpus: str = Arg(..., help="The prepared corpus: the folder corpus/CORPUS."),
+    lang: str | None = Opt(
+        None, "--nlp.lang", help="The language of a corpus of your own, such as de."
+    ),
+    force: bool = FORCE,
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Train a linear-chain CRF, evaluate it, and record it as a trial.
+
+    It knows words, affixes, shapes and what stands beside them; its penalties are those
+    of a small grid that are best on development data. The results are one file,
+    metrics/CORPUS/crf/default/seed0.json; what is done is not run again.
+    """
+    with failing("The baseline failed", RuntimeError):
+        metrics, is_new, trial = run_baseline(
+            corpus, lang=lang, force=force, on_output=typer.echo
+        )
+    chosen = describe_penalties(metrics["penalties"])
+    msg.info(f"Chosen on development data: {chosen}")
+    _give_results(metrics, trial, is_new=is_new, as_json=as_json)
+
+
+def _give_results(
+    metrics: dict[str, Any], trial: Trial, *, is_new: bool, as_json: bool
+) -> None:
+    """Print the results of a trial, also as JSON, and where they are."""
+    give(metrics, partial(_summarize_trial, title=trial.name), as_json=as_json)
+    if is_new:
+        msg.good(f"Saved results to {trial.metrics}")
+    else:
+        msg.info(f"Done before, nothing has changed: {trial.metrics}")
+
+
+def _summarize_trial(metrics: dict[str, Any], title: str) -> list[Part]:
+    sizes, timings, splits = (metrics[key] for key in ("sizes", "timings", "scores"))
+    # a CRF has no embedder
+    is_of = "embedding" if sizes["embedding_parameters"] else "pipeline"
+    legend = (
+        f"Scores in percent. {timings['words_per_second']:,.0f} words/s, trained in "
+        f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
+        f"disk, {sizes[f'{is_of}_parameters']:,} {is_of} parameters."
+    )
+    if get_task(metrics) == TEXTCAT:
+        accuracy = name_accuracy(next(iter(splits.values()))).capitalize()
+        scored = {"documents": "cats"}
+        keys = {"acc": accuracy, "macro_f": "Macro F", "micro_f": "Micro F"}
+    else:
+        scored = {f"{kind} entities": prefix for kind, prefix in KINDS.items()}
+        keys = {"p": "P", "r": "R", "f": "F"}
+    rows = [
+        (
+            split,
+            what,
+            f"{scores[f'{prefix}_support']:,}",
+            *(_format_score(scores[f"{prefix}_{key}"]) for key in keys),
+        )
+        for split, scores in splits.items()
+        for what, prefix in scored.items()
+    ]
+    header = ("Split", "Scored", "Number", *keys.values())
+    return [Table(title, legend, header, rows, "ll")]
+
+
+@lab_cli.command("sweep")
+def sweep_cli(
+    grid: str = Arg(
+        ..., help="The grid of trials: a name, such as main, or a .yml file."
+    ),
+    jobs: int = Opt(1, "--jobs", "-j", help="How many to run at once.", min=1),
+    gpu_id: int = GPU_ID,
+    datasets: str = Opt(
+        "", "--datasets", help="Run only these datasets, with commas between."
+    ),
+    embedders: str = Opt("", "--embedders", help="Run only these embedders."),
+    variants: str = Opt("", "--variants", help="Run only these variants."),
+    seeds: str = Opt("", "--seeds", help="Run only these seeds."),
+    dry_run: bool = Opt(False, "--dry-run", help="Only list what is done and to run."),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+) -> None:
+    """Run all trials of a grid that are not done, several at once.
+
+    A sweep that was interrupted goes on where it stopped when it is run again. Trials
+    that failed are then tried again too. Exits with 1 if a trial failed.
+    """
+    with failing("Can't run the sweep"):
+        check_gpu(gpu_id)
+        chosen = read_grid(locate_grid(grid)).narrow(
+            datasets=_split(datasets),
+            embedders=_split(embedders),
+            variants=_split(variants),
+            seeds=[int(n) if n.isdecimal() else n for n in _split(seeds)],
+        )
+        plan = plan_sweep(chosen.expand(gpu_id=gpu_id), force=force)
+    if dry_run:
+        _print_plan(plan)
+        return
+    done, total = len(plan.done), len(plan.pending)
+    msg.info(f"{done} done before, {total} to run")
+    ended: list[Ended] = []
+    trials = [trial for trial, _ in plan.pending]
+    try:
+        # No bar where nobody looks at it; one line for each trial, everywhere.
+        with tqdm(
+            total=total, unit="trial", disable=hide_progress(), leave=False
+        ) as bar:
+            for each in run_sweep(trials, force=force, jobs=jobs):
+                ended.append(each)
+                bar.write(f"{_format_ended(each)} [{len(ended)}/{total}]")
+                bar.update()
+    except KeyboardInterrupt:
+        msg.warn(
+            f"Interrupted: {len(ended)} of {total} have ended",
+            "The same command goes on from here.",
+        )
+        raise typer.Exit(130) from None
+    except (OSError, ValueError) as e:
+        msg.fail("The sweep was stopped", describe(e), exits=1)
+    _print_failed([each for each in ended if each.error is not None], total)
+    msg.good(f"{total + done} of {total + done} trials are done")
+
+
+def _print_failed(failed: Sequence[Ended], total: int) -> None:
+    for trial, _, error in failed:
+        msg.fail(f"Failed: {trial.name}", f"{error}. Its log: {get_log(trial)}")
+    if failed:
+        text = "The same command tries them again."
+        msg.fail(f"{len(failed)} of {total} failed", text, exits=1)
+
+
+def _print_plan(plan: Plan) -> None:
+    for trial in plan.done:
+        msg.good(f"done    {trial.name}")
+    for trial, differences in plan.pending:
+        msg.text(f"- to run  {trial.name}", "; ".join(differences))
+    msg.info(f"{len(plan.done)} done, {len(plan.pending)} to run")
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _format_ended(ended: Ended) -> str:
+    printer = Printer(no_print=True)
+    trial, seconds, error = ended
+    if error is not None:
+        return f"{printer.fail(trial.name)} failed after {seconds:,.0f} s"
+    splits = read_json(trial.metrics)["scores"]
+    key = "cats_acc" if "cats_acc" in next(iter(splits.values())) else "ents_f"
+    scores = [f"{split} {_format_score(each[key])}" for split, each in splits.items()]
+    name = printer.good(trial.name)
+    return f"{name} {key}: {', '.join(scores)}, in {seconds:,.0f} s"
+
+
+@lab_cli.command("collect")
+def collect_cli(
+    metrics: Path = Arg(
+        ..., help="The folder of results: metrics, as trials write it.", file_okay=False
+    ),
+    output: Path = folder_output("The folder of tables, DATASET.jsonl."),
+    force: bool = typer.Option(
+        False, "--force", "-F", help="Replace other results of the same trials."
+    ),
+    quiet: bool = QUIET,
+) -> None:
+    """Put the results of trials into a table for each corpus, a line for each trial.
+
+    What a table has already stays. The report is made of tables too.
+    """
+    with failing("Can't collect the results"):
+        added, replaced, unchanged = collect_results(metrics, output, force=force)
+    msg.good(
+        f"Added {added} results to the tables in {output}",
+        f"{replaced} replaced, {unchanged} were there.",
+    )
+
+
+@lab_cli.command("compare")
+def compare_cli(
+    metrics: list[Path] = Arg(
+        ..., help="The files of trials (seedN.json), all of one dataset."
+    ),
+    corpus: Path = Opt(
+        ..., "--corpus", "-c", help="The corpus to time the pipelines on (.spacy)."
+    ),
+    accelerate: bool = Opt(
+        False,
+        "--accelerate",
+        help="Add each pipeline with spaCy's layers once more, accelerated and checked "
+        "for equal predictions.",
+    ),
+    output: Path | None = json_output("the comparison"),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Compare trials: their scores, size and speed.
+
+    Scores are those on all, seen and unseen entities, or, of text classifiers,
+    accuracy and F1. Speed is measured anew, with all pipelines taking turns in one
+    run. Close other programs: where timings were disturbed, it says so. The first
+    trial is what the others are set beside: how fast they are, how much smaller, and
+    what they keep of its score.
+    """
+    with failing("Can't compare the trials"):
+        models = [Path(read_trial(path)["model"]) for path in metrics]
+        check_targets([output], [*metrics, corpus, *models])
+        comparison = compare_trials(
+            metrics,
+            corpus,
+            accelerated=accelerate,
+            progress=partial(show_progress, title="Timing", unit="rounds"),
+        )
+        give(comparison, _summarize_comparison, as_json=as_json, output=output)
+
+
+def _summarize_comparison(comparison: dict[str, Any]) -> Iterator[Part]:
+    rows = comparison["rows"]
+    if "accuracy" in rows[0]:
+        # of documents that have one label each, accuracy is an exact match too
+        score = name_accuracy({EXCLUSIVE: all(row["exclusive"] for row in rows)})
+        keys: tuple[str, ...] = ("accuracy", "macro_f", "micro_f")
+        legend = f"Scores in percent, of {rows[0]['documents']:,} documents."
+        header = [score.capitalize(), "Macro F", "Micro F"]
+    else:
+        score, keys = "F1", tuple(KINDS)
+        legend = (
+            "Precision, recall and F1 in percent, by kind of entity (their number)."
+        )
+        header = [f"{kind} ({rows[0][kind]['support']})" for kind in keys]
+    yield Table(
+        f"Embedders on {comparison['dataset']}",
+        legend,
+        ("Embedder", *header),
+        [(row["name"], *(_format_scores(row[key]) for key in keys)) for row in rows],
+    )
+    yield Table(
+        "Size and speed",
+        f"{describe_machine(comparison['machine'])}.",
+        ("Embedder", "Params", "MB", "Words/s", "Quartiles", "Times"),
+        [
+            (
+                row["name"],
+                f"{row['embedding_parameters']:,}",
+                f"{row['bytes_on_disk'] / 1e6:.2f}",
+                f"{row['words_per_second']:,.0f}",
+                "..".join(f"{n:,.0f}" for n in row["words_per_second_quartiles"]),
+                f"{row['times_as_fast']:.2f}",
+            )
+            for row in rows
+        ],
+    )
+    ratios = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
+    counts = (row["pipeline_parameters"] for row in rows)
+    yield Table(
+        "Beside the first one",
+        f"In percent. PRR: {score} kept; PCR: parameters saved, of all, the "
+        "embedder's, and its tables' alone; PoEP: all that are the embedder's.",
+        ("Embedder", "All params", "PRR", "PCR all", "PCR emb", "Tables", "PoEP"),
+        [
+            (
+                row["name"],
+                "-" if count is None else f"{count:,}",
+                *(_format_score(row[key]) for key in ratios),
+            )
+            for row, count in zip(rows, counts, strict=True)
+        ],
+    )
+    for disturbance in comparison["disturbances"]:
+        yield Sentence(f"The timings were disturbed. {disturbance}", "warn")
+
+
+def _format_scores(scores: Any) -> str:
+    """Format one score, or precision, recall and F1."""
+    if not isinstance(scores, dict):
+        return _format_score(scores)
+    return " ".join(_format_score(scores[key]).rjust(4) for key in "prf")
+
+
+def _format_score(score: float | None) -> str:
+    return "-" if score is None else f"{100 * score:.1f}"
+
+
+@lab_cli.command("report")
+def report_cli(
+    results: Path = Arg(
+        ..., help="The folder of results, such as metrics, or of tables of them."
+    ),
+    output: Path = file_output("The file to write, .md", default=...),
+    paper: PaperName = Opt(
+        PaperName.multi_hash_embeddings,
+        "--paper",
+        help='The paper whose tables to fill: the report "Multi hash embeddings in '
+        'spaCy", of named entities, "Hash Embeddings for Efficient Word '
+        'Representations", of text classifiers, "Why Attention?", of BiLSTMs for named '
+        'entities, or "HashFormers", of codes in place of tables.',
+    ),
+    corpus_root: Path | None = Opt(
+        None,
+        "--corpus-root",
+        help="The folder of prepared corpora, to count. By default corpus, if it is "
+        "there.",
+    ),
+    quiet: bool = QUIET,
+) -> None:
+    """Fill the tables of the report with the results that are there.
+
+    All trials come first. Each figure is a mean over seeds with its standard deviation,
+    beside what the report prints, and marked where the two differ. What has no trial is
+    left out. Tables of another paper are filled likewise with --paper.
+    """
+    with failing("Can't make the report"):
+        choose_suffix(output, [".md"])
+        check_targets([output])
+        page = make_page(results, paper, corpus_root=corpus_root, on_progress=msg.info)
+        write_page(page, output)
+    msg.good(f"Wrote {output} from {page.n_results} results", f"{page.differences}.")

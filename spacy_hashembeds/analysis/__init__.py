@@ -1,1 +1,0 @@
-"""Statistics of corpora: pure functions that return data."""

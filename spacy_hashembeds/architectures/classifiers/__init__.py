@@ -1,1 +1,0 @@
-"""Text classifiers: scores for each Doc."""

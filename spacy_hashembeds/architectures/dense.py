@@ -1,0 +1,103 @@
+"""Thinc's dense layers in a classifier: made, checked, and resized for new labels."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from spacy.tokens import Doc
+from thinc.api import (
+    Linear,
+    Logistic,
+    Model,
+    Softmax,
+    chain,
+    glorot_uniform_init,
+    resizable,
+)
+from thinc.types import Floats2d
+
+from ..layers.checks import check_attr_choice, check_integer, check_number, check_param
+from ..layers.plan import check_once
+from ..thinc_internals import (
+    chain_forward,
+    get_forward,
+    linear_forward,
+    relu_forward,
+    resize_linear_weighted,
+    resize_model,
+    softmax_forward,
+    with_array_forward,
+)
+
+#: The bias of a label that is added to a softmax: it begins with next to no share of
+#: the scores. spaCy's own models have -5000, from where no training brings it back.
+UNLIKELY = -10.0
+
+
+def score_labels(
+    nO: int | None, *, exclusive_classes: bool
+) -> Model[Floats2d, Floats2d]:
+    """Score labels: a softmax where they exclude each other, else a logistic each."""
+    if exclusive_classes:
+        # with zeros, as in `spacy.TextCatReduce.v1`, nothing below gets a gradient
+        softmax: Model[Floats2d, Floats2d] = Softmax(nO, init_W=glorot_uniform_init)
+        return _let_grow(softmax, b=UNLIKELY)
+    linear: Model[Floats2d, Floats2d] = _let_grow(Linear(nO))
+    return chain(linear, Logistic())
+
+
+def _let_grow(layer: Model, **fill_defaults: float) -> Model:
+    resize = partial(resize_linear_weighted, fill_defaults=fill_defaults)
+    return resizable(layer, resize_layer=resize)
+
+
+def offer_labels(model: Model, nO: int | None, *, exclusive_classes: bool) -> Model:
+    """Set what spaCy's text categorizers ask of a model with `nO` labels, if known."""
+    model.attrs["multi_label"] = not exclusive_classes
+    model.attrs["resize_output"] = resize_output
+    model.set_ref("output_layer", _find_resizable(model)[0].layers[0])
+    if nO is not None:
+        model.set_dim("nO", nO)
+    return model
+
+
+def resize_output(model: Model, nO: int) -> Model:
+    """Set the number of labels of a classifier, or of all members of an ensemble."""
+    for node in _find_resizable(model):
+        resize_model(node, nO)
+    model.set_ref("output_layer", _find_resizable(model)[0].layers[0])
+    model.set_dim("nO", nO, force=True)
+    return model
+
+
+def _find_resizable(model: Model) -> list[Model]:
+    return [node for node in model.walk() if "resize_layer" in node.attrs]
+
+
+def check_dense(model: Model[list[Doc], Any]) -> None:
+    """Check the dense layers of a chain when their weights arrive."""
+    model.replace_callbacks(forward, init=model.init)
+
+
+def forward(
+    model: Model[list[Doc], Any], docs: list[Doc], is_train: bool
+) -> tuple[Any, Callable[[Any], list[Doc]]]:
+    # each time anew: a layer that grows is another one
+    for node in model.walk():
+        if get_forward(node) in (linear_forward, relu_forward, softmax_forward):
+            check_once(node, _check_dense)
+    for layer in model.layers:
+        if get_forward(layer) is with_array_forward:
+            check_integer(layer, "pad", 0, 0)
+    return chain_forward(model, docs, is_train)
+
+
+def _check_dense(model: Model) -> None:
+    # None where the layer was never initialised
+    nO: Any = model.maybe_get_dim("nO")
+    nI: Any = model.maybe_get_dim("nI")
+    check_param(model, "W", (nO, nI))
+    check_param(model, "b", (model.get_dim("nO"),))
+    if get_forward(model) is softmax_forward:
+        check_number(model, "softmax_temperature", 0.001, 1000)
+        check_attr_choice(model, "softmax_normalize", (True,))

@@ -1,0 +1,140 @@
+"""Descriptions of embedders, by which commands list, put in and measure them.
+
+Each is found by an entry point, in this package as in any other:
+
+    [options.entry_points]
+    spacy_architectures =
+        toy.ToyEmbed.v1 = toy.embed:ToyEmbed
+    spacy_hashembeds_embedders =
+        toy_embed = toy.embed:DESCRIPTION
+"""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Protocol
+
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..layers.tableembed import TableColumn
+
+_GROUP = "spacy_hashembeds_embedders"
+
+
+class Coded(Protocol):
+    """What embeds an attribute by codes of words, as far as `analyze` measures it."""
+
+    @property
+    def attr(self) -> str:
+        """The attribute."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return parts and sizes by name, "parameters" among them, ready for JSON."""
+
+    def find_code(self, vocab: Vocab, keys: "NDArray") -> "NDArray | None":
+        """Find the codes of a vocab's words, `(n, k)`, uint64, or None if not yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbedderDescription:
+    """An embedder with the arguments `width` and `attrs`.
+
+    name (str): The name of its layer and of its entry point.
+    architecture (str): Its registered name.
+    purpose (str): What `config` says that it is for.
+    aliases (Sequence[str]): Other names that it is registered under.
+    tables (Mapping[str, type[TableColumn]]): The kind of the tables in it, by the names
+        of their layers. These have an attribute "column", and the model spaCy's
+        `FeatureExtractor`, which say what they embed.
+    find_columns (Callable, optional): Finds what embeds words by codes in the place of
+        rows.
+    is_of_text (bool): Whether it embeds only attributes that are text, each once.
+    symbol_width (Callable, optional): Says of its block how many parameters it has for
+        each symbol that is counted for it, 0 if none is. Those with counted symbols
+        have the argument `tables`, for a file of them.
+    raises_rows (bool): Whether `config` raises its `rows` to have room for all values
+        that are hashed, and chooses `num_hashes`. By default it keeps both.
+    why_hashes (str): Why to begin with the default of `num_hashes`.
+    blocks (Mapping[str, tuple[str, str]]): Arguments that take a block for each
+        attribute: for each an architecture to put in, and why.
+    """
+
+    name: str
+    architecture: str
+    purpose: str
+    aliases: Sequence[str] = ()
+    tables: Mapping[str, type["TableColumn"]] = field(default_factory=dict)
+    find_columns: Callable[[Model], Sequence["Coded"]] | None = None
+    is_of_text: bool = False
+    symbol_width: Callable[[Mapping[str, Any]], int] | None = None
+    raises_rows: bool = False
+    why_hashes: str = ""
+    blocks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def is_named(self, architecture: str) -> bool:
+        """Return whether a name is one that it is registered under."""
+        return architecture in (self.architecture, *self.aliases)
+
+
+def list_names() -> list[str]:
+    """List what embedders are called, and import none of them."""
+    return sorted(entry_points(group=_GROUP).names)
+
+
+@cache
+def get_descriptions() -> Sequence[EmbedderDescription]:
+    """Load all descriptions, ours first. One that can't be used is left out, with a
+    warning: whoever works with another embedder is not to be stopped by it.
+    """
+    found: list[EmbedderDescription] = []
+    ours = __name__.split(".")[0]
+    points = entry_points(group=_GROUP)
+    for point in sorted(points, key=lambda p: (p.module.split(".")[0] != ours, p.name)):
+        try:
+            found.append(_check(point.load(), point.name, found))
+        except Exception as error:  # whatever another package does when imported
+            of = f" of {point.dist.name}" if point.dist else ""
+            warnings.warn(
+                f"The embedder '{point.name}'{of} can't be used, and is left out: "
+                f"{type(error).__name__}: {error}. Its entry point is {point.value}.",
+                stacklevel=2,
+            )
+    return found
+
+
+def _check(
+    description: Any, name: str, found: Sequence[EmbedderDescription]
+) -> EmbedderDescription:
+    if not isinstance(description, EmbedderDescription):
+        raise TypeError(f"{type(description).__name__} is no EmbedderDescription")
+    if description.name != name:
+        raise ValueError(f"'{description.name}' should be its entry point's name too")
+    for layer, kind in description.tables.items():
+        if any(other.tables.get(layer, kind) is not kind for other in found):
+            raise ValueError(f"tables of '{layer}' are another's")
+    return description
+
+
+def get_description(name: str) -> EmbedderDescription:
+    found = {description.name: description for description in get_descriptions()}
+    if name not in found:
+        raise ValueError(
+            f"There is no embedder '{name}' to put in. There are: {', '.join(found)}."
+        )
+    return found[name]
+
+
+def find_description(architecture: str) -> EmbedderDescription | None:
+    found = (d for d in get_descriptions() if d.is_named(architecture))
+    return next(found, None)
+
+
+def find_table_kinds() -> dict[str, type["TableColumn"]]:
+    """Return the kinds of tables by the names of their layers."""
+    return {k: v for d in get_descriptions() for k, v in d.tables.items()}

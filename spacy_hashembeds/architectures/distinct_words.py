@@ -1,0 +1,189 @@
+"""The distinct words of a batch, and layers that run once for each of them."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import IDS, ORTH, intify_attr
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ..kernels.distinct import Distinct, find_distinct
+from ..kernels.windows import split
+from ..layers.checks import check_attr_choice
+from ..layers.plan import check_once
+from ..layers.with_distinct import run_distinct
+from .static_vectors import get_key_attr, get_vectors, get_vectors_width
+
+
+class Words(NamedTuple):
+    """Distinct words, and the vocabs of their Docs: more than one in mixed batches.
+
+    keys (NDArray): In the first column what their texts are found by, and in the last,
+        which may be the same, their vectors. *Shape:* `(m, 1)` or `(m, 2)`, uint64.
+    """
+
+    vocabs: Sequence[Vocab]
+    keys: NDArray
+
+    @property
+    def vocab(self) -> Vocab | None:
+        """The vocab whose vectors count: the first, as in spaCy, if there is one."""
+        return next(iter(self.vocabs), None)
+
+    def read_texts(self) -> list[str]:
+        """Read the texts of the words."""
+        keys = self.keys[:, 0].tolist()
+        try:
+            if len(self.vocabs) == 1:
+                strings = self.vocabs[0].strings
+                return [strings[key] for key in keys]
+            stores = [vocab.strings for vocab in self.vocabs]
+            return [next(s for s in stores if key in s)[key] for key in keys]
+        except (KeyError, StopIteration) as e:
+            raise ValueError(
+                "A token has an attribute by a number of which the vocab does not know "
+                "the text, so that it can't be embedded by its characters. Give Docs "
+                "the vocab that they were made with, or add the text to its strings: "
+                "`doc.vocab.strings.add(text)`."
+            ) from e
+
+
+InT = list[Doc]
+OutT = list[Floats2d]
+
+#: The attributes of tokens that are text.
+TEXT_ATTRIBUTES = (
+    *("ORTH", "LOWER", "NORM", "PREFIX", "SUFFIX", "SHAPE", "LEMMA", "POS", "TAG"),
+    *("DEP", "MORPH", "ENT_TYPE", "ENT_ID", "ENT_KB_ID", "LANG"),
+)
+
+
+def with_distinct_words(
+    layer: Model[Words, Floats2d], *, attr: str | None = None
+) -> Model[InT, OutT]:
+    """Run a layer once for each distinct word of a batch, and share out what it gives.
+
+    The layer maps `m` words to vectors, `(m, nO)`, and may be initialised with none. A
+    word is its `attr`, one of `TEXT_ATTRIBUTES`, or by default its text, and with it
+    what its vector is found by.
+    """
+    return Model(
+        f"with_distinct_words({layer.name})",
+        forward,
+        init=init,
+        layers=[layer],
+        dims={"nO": layer.maybe_get_dim("nO")},
+        attrs={} if attr is None else {"attr": attr},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    layer, ops = model.layers[0], model.ops
+    lengths = list(map(len, docs))
+    if not any(lengths):
+        return [ops.alloc2f(0, model.get_dim("nO")) for _ in docs], lambda dYs: []
+    distinct = _find_distinct(model, docs)
+    words = Words(find_vocabs(docs), distinct.values)
+    Y, backprop_words = run_distinct(layer, words, distinct, is_train)
+
+    def backprop(dYs: OutT) -> InT:
+        backprop_words(ops.xp.concatenate(dYs))
+        return []
+
+    return split(Y, lengths), backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    layer = model.layers[0]
+    words = Words(find_vocabs(X or []), np.zeros((0, 1), dtype="uint64"))
+    if X and any(map(len, X)):
+        words = words._replace(keys=_find_distinct(model, X).values)
+    layer.initialize(X=words)
+    model.set_dim("nO", layer.get_dim("nO"))
+
+
+def find_vocabs(docs: Sequence[Doc]) -> list[Vocab]:
+    return list({id(doc.vocab): doc.vocab for doc in docs}.values())
+
+
+def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
+    attrs: list[int | str] = [ORTH]
+    if "attr" in model.attrs:
+        attrs = [get_attribute(model)]
+    elif (key_attr := intify_attr(get_key_attr(docs[0].vocab))) != ORTH:
+        attrs.append(key_attr)
+    return find_distinct(read_keys(docs, attrs))
+
+
+def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
+    """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
+    # names take longer, for each Doc
+    attr_ids: list[int | str] = [intify_attr(attr) for attr in attrs]
+    keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
+    return keys.reshape(-1, len(attr_ids))
+
+
+def get_attribute(model: Model[InT, OutT]) -> int:
+    """Get the ID of the attribute that stands for a word, once checked."""
+    check_once(model, partial(check_attr_choice, name="attr", known=TEXT_ATTRIBUTES))
+    return IDS[model.attrs["attr"]]
+
+
+def read_texts() -> Model[Words, list[str]]:
+    """Read the texts of words."""
+    return Model("read_texts", _read)
+
+
+def _read(
+    model: Model[Words, list[str]], words: Words, is_train: bool
+) -> tuple[list[str], Callable[[Any], Any]]:
+    return words.read_texts(), _go_back
+
+
+def word_vectors() -> Model[Words, Floats2d]:
+    """Look up the vectors of the vocab, or zeros: never trained."""
+    return Model("word_vectors", _look_up, init=_init_vectors, dims={"nO": None})
+
+
+def _look_up(
+    model: Model[Words, Floats2d], words: Words, is_train: bool
+) -> tuple[Floats2d, Callable[[Any], Any]]:
+    nO = model.get_dim("nO")
+    if len(words.keys) == 0:
+        return model.ops.alloc2f(0, nO), _go_back
+    vocab: Any = words.vocab
+    vectors, is_missing = get_vectors(model.ops, vocab, words.keys[:, -1])
+    if vectors.shape[1] != nO:
+        raise ValueError(
+            f"The pipeline's word vectors should be of width {nO}, as when it was "
+            f"initialised, but are of width {vectors.shape[1]}. Load the vectors that "
+            "it was trained with, or train it anew."
+        )
+    vectors = model.ops.asarray2f(vectors)
+    vectors[is_missing] = 0
+    return vectors, _go_back
+
+
+def _init_vectors(
+    model: Model[Words, Floats2d], X: Words | None = None, Y: Floats2d | None = None
+) -> None:
+    vocab = X.vocab if X else None
+    if vocab is None:
+        raise ValueError(
+            "'include_static_vectors' is true, but there are no Docs to know the width "
+            "of the vectors by. Initialise with some, as `nlp.initialize` does, or set "
+            "include_static_vectors = false."
+        )
+    model.set_dim("nO", get_vectors_width(vocab))
+
+
+def _go_back(dY: Any) -> Any:
+    """Go back: nothing before has a gradient."""
+    return []

@@ -1,1 +1,0 @@
-"""Embedders: a vector for each token of a Doc by itself."""

@@ -1,1 +1,0 @@
-"""Encoders: a vector for each token in its context."""

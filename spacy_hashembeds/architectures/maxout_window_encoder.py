@@ -1,0 +1,156 @@
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
+from thinc.api import Model, NumpyOps
+from thinc.types import Floats2d
+
+from ..arguments import MAX_DEPTH, MAX_WIDTH, check_choice, check_integers
+from ..kernels.convolution import PRECISIONS
+from ..kernels.windows import split
+from ..layers.checks import check_gradient, check_integer
+from ..layers.plan import UnexpectedNodeError, expect, expect_maxout
+from ..layers.windowencoder import (
+    Convolution,
+    Convolutions,
+    LaidOut,
+    begin_update,
+    lay_rows,
+    predict,
+)
+from ..thinc_internals import (
+    chain_forward,
+    expand_window_forward,
+    get_forward,
+    residual_forward,
+    with_array_forward,
+)
+from ..threads import one_thread
+
+InT = list[Floats2d]
+OutT = list[Floats2d]
+
+
+def MaxoutWindowEncoder(
+    *,
+    width: int,
+    window_size: int,
+    maxout_pieces: int,
+    depth: int,
+    precision: str = "float32",
+) -> Model[InT, OutT]:
+    """Encode context with convolutions, a block of tokens at a time.
+
+    `spacy.MaxoutWindowEncoder.v2`, faster on the CPU: the same arguments and one more,
+    the same numbers (in float rounding), dropout and tree of nodes, so that weights
+    saved by one load into the other.
+
+    width (int): The width of input and output. Usual values are 64 to 300; time grows
+        with its square.
+    window_size (int): Neighbours on either side that each convolution sees. Usually 1;
+        with 0, each token is on its own.
+    maxout_pieces (int): Linear pieces of each Maxout layer. Usually 2 or 3.
+    depth (int): The number of convolutions. Usually 4; the report has 8. A token sees
+        `depth * window_size` tokens on either side.
+    precision (str): What products are computed of in prediction: "float32", "bfloat16"
+        or "int8". The last two are faster where the processor has instructions for
+        them, as `spacy hashembeds doctor` says, and change predictions, of a parser
+        more than of an NER: `spacy hashembeds accelerate` says how many. Elsewhere and
+        on the GPU it is float32, and so are training and the weights that are saved.
+
+    *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
+    """
+    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
+    check_integers(0, MAX_WIDTH, window_size=window_size)
+    check_integers(1, MAX_DEPTH, depth=depth)
+    check_choice(PRECISIONS, precision=precision)
+    model = SpacyMaxoutWindowEncoder(
+        width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
+    )
+    model.replace_callbacks(forward, init=model.init)
+    model.attrs["weights"] = LaidOut(precision)
+    return model
+
+
+def forward(
+    model: Model[InT, OutT], Xs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    is_list = isinstance(Xs, list | tuple)  # and no array or Ragged
+    if is_list and not any(map(len, Xs)):
+        # Thinc's layers don't agree on the shape of nothing.
+        return Xs, lambda dYs: dYs
+    convolutions, attrs = None, model.attrs
+    if is_list and isinstance(model.ops, NumpyOps):
+        plan, pad = attrs["weights"], attrs["pad"]
+        convolutions = plan.find_layers(model, find_convolutions, pad)
+    if convolutions is None:
+        return with_array_forward(model, Xs, is_train)
+    return _forward_cpu(model, convolutions, Xs, is_train)
+
+
+def _forward_cpu(
+    model: Model[InT, OutT], convolutions: Convolutions, Xs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    plan, pad = model.attrs["weights"], model.attrs["pad"]
+    sizes = list(map(len, Xs))
+    lengths = np.array(sizes)
+    X = np.ascontiguousarray(model.ops.flatten(Xs, dtype="float32", pad=pad))
+    width = convolutions[0].maxout.get_dim("nO")
+    if X.shape[1:] != (width,):
+        raise ValueError(
+            f"The input of MaxoutWindowEncoder should be {width} wide, but its shape "
+            f"is {X.shape}, padding included. Is the embedder's 'width' the same?"
+        )
+    rows = lay_rows(convolutions, lengths[lengths > 0], pad)
+    if not is_train:
+        weights = plan.get(convolutions)
+        with one_thread():
+            X = predict(weights, X, rows)
+
+        def backprop_prediction(dYs: OutT) -> InT:
+            return with_array_forward(model, Xs, False)[1](dYs)
+
+        return split(X, sizes), backprop_prediction
+    convolutions.check()
+    backprops = []
+    with one_thread():
+        for layers, computed in zip(convolutions, rows, strict=True):
+            X, backprop_layer = begin_update(layers, X, computed)
+            backprops.append(backprop_layer)
+    shape = X.shape
+
+    def backprop(dYs: OutT) -> InT:
+        dX: Any = model.ops.flatten(dYs, dtype="float32")
+        check_gradient(dX, shape)
+        with one_thread():
+            for backprop_layer in reversed(backprops):
+                dX = backprop_layer(dX)
+        return cast(InT, model.ops.unflatten(dX, cast(Any, lengths), pad=pad))
+
+    return split(X, sizes), backprop
+
+
+def find_convolutions(model: Model) -> Convolutions:
+    """Find the layers. UnexpectedNodeError: if a node is not as spaCy makes it."""
+    (stack,) = model.layers
+    # Thinc clones nothing where the depth is 1
+    is_single = get_forward(stack) is residual_forward
+    layers = [stack] if is_single else expect(stack, chain_forward)
+    convolutions = Convolutions(map(_expect_convolution, layers))
+    convolutions.check()
+    # so many rows of zeros between Docs that none sees another
+    needed = sum(convolution.window_size for convolution in convolutions)
+    check_integer(model, "pad", needed, 2**16)
+    return convolutions
+
+
+def _expect_convolution(model: Model) -> Convolution:
+    (convolution,) = expect(model, residual_forward, 1)
+    window, mixer = expect(convolution, chain_forward, 2)
+    expect(window, expand_window_forward, 0)
+    maxout, layernorm, dropout = expect_maxout(mixer)
+    if dropout is None:
+        raise UnexpectedNodeError(mixer.name)
+    check_integer(window, "window_size", 0, 2**31)
+    return Convolution(window.attrs["window_size"], maxout, layernorm, dropout)

@@ -1,0 +1,276 @@
+"""The shape that all multi-attribute embedders share.
+
+One table for each token attribute, their rows side by side, and a Maxout layer that
+mixes them. The tree of nodes is that of `spacy.MultiHashEmbed.v2`, node for node:
+this is why weights saved by one load into the other, and why equal seeds initialise
+both to equal values.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+from spacy.attrs import IDS, intify_attr
+from spacy.ml.featureextractor import FeatureExtractor
+from spacy.ml.featureextractor import forward as extract_forward
+from spacy.ml.staticvectors import StaticVectors
+from spacy.ml.staticvectors import forward as vectors_forward
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import (
+    Maxout,
+    Model,
+    chain,
+    concatenate,
+    list2ragged,
+    ragged2list,
+    with_array,
+)
+from thinc.types import Floats2d, Ragged
+
+from ..arguments import MAX_WIDTH, check_dropout, check_integers
+from ..kernels.windows import split
+from ..layers.checks import check_attr, check_gradient
+from ..layers.column import Column, find_column
+from ..layers.mixedembed import Fold, Mixer
+from ..layers.mixedembed import forward as embed_and_mix
+from ..layers.plan import (
+    MaxoutLayers,
+    UnexpectedNodeError,
+    expect,
+    expect_column,
+    expect_maxout,
+)
+from ..thinc_internals import (
+    chain_forward,
+    chain_init,
+    concatenate_forward,
+    get_forward,
+    list2ragged_forward,
+    ragged2list_forward,
+    with_array_forward,
+)
+from .distinct_words import find_vocabs, get_attribute, read_keys
+from .distinct_words import forward as distinct_forward
+from .static_vectors import VectorColumn, get_key_attr, get_vectors_width
+from .subword_embed import SubwordColumn
+from .subword_embed import forward as subword_forward
+
+InT = list[Doc]
+OutT = list[Floats2d]
+
+
+class Parts(NamedTuple):
+    """Parts that mix columns of keys of Docs of some vocabs, and make these keys.
+
+    attrs: The attributes of all columns but that of word vectors, which is the last.
+    vocab: The vocab that has these vectors, if they are mixed in.
+    """
+
+    mixer: Mixer
+    attrs: list[int | str]
+    vocab: Vocab | None
+
+    def read_keys(self, docs: InT) -> NDArray:
+        """Read the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
+        if self.vocab is None:
+            return read_keys(docs, self.attrs)
+        return read_keys(docs, [*self.attrs, get_key_attr(self.vocab)])
+
+
+def mix_attributes(
+    name: str,
+    *,
+    attrs: Sequence[str],
+    tables: Sequence[Model],
+    width: int,
+    maxout_pieces: int,
+    dropout: float | None,
+    include_static_vectors: bool,
+    subwords: Model | None = None,
+) -> Model[InT, OutT]:
+    """Embed attributes of each token, in a table each, and mix them to one vector.
+
+    `subwords` are those of its words: see `SubwordEmbed`.
+    """
+    check_subwords(subwords)
+    check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
+    check_dropout(dropout)
+    features: Model[InT, Ragged] = chain(
+        FeatureExtractor(list(attrs)),
+        list2ragged(),
+        with_array(concatenate(*tables)),
+    )
+    layers = features.layers
+    n_inputs = sum(table.get_dim("nO") for table in tables)
+    beside: list[Model] = []
+    if subwords is not None:
+        beside.append(chain(subwords, list2ragged()))
+        n_inputs += subwords.get_dim("nO")
+    if include_static_vectors:
+        beside.append(StaticVectors(width, dropout=dropout))
+        n_inputs += width
+    if beside:
+        layers = [concatenate(features, *beside)]
+    mixer = Maxout(width, n_inputs, nP=maxout_pieces, dropout=dropout, normalize=True)
+    return Model(
+        name,
+        forward,
+        init=init,
+        dims={"nO": width},
+        layers=[*layers, with_array(mixer), ragged2list()],
+        attrs={"include_static_vectors": include_static_vectors, "plan": Fold()},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    return embed_tokens(model, docs, is_train, find_parts)
+
+
+def embed_tokens(
+    model: Model[InT, OutT],
+    docs: InT,
+    is_train: bool,
+    find: Callable[[Model, Sequence[Vocab]], Parts],
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    """Embed all tokens together.
+
+    Where somebody has wrapped or replaced a layer, or there are no kernels, layers run
+    one after the other, as in spaCy's `MultiHashEmbed`.
+    """
+    lengths = list(map(len, docs))
+    if not any(lengths):
+        # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
+        width = model.get_dim("nO")
+        return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
+    plan, vocabs = model.attrs["plan"], find_vocabs(docs)
+
+    def find_mixed(root: Model) -> Parts:
+        parts = find(root, vocabs)
+        if not parts.mixer.can_embed():
+            raise UnexpectedNodeError(root.name)
+        return parts
+
+    parts: Parts | None = plan.find_layers(model, find_mixed, *vocabs)
+    if parts is None:
+        # no layer of its own: spaCy's tree has none, whose weights load into this one
+        return chain_forward(model, docs, is_train)
+    keys = parts.read_keys(docs)
+    Y, backprop_tokens = embed_and_mix(parts.mixer, plan, keys, is_train)
+    shape = Y.shape
+
+    def backprop(dYs: OutT) -> InT:
+        dY = model.ops.xp.concatenate(dYs)
+        check_gradient(dY, shape)
+        backprop_tokens(dY)
+        return []
+
+    return split(Y, lengths), backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    if X and model.attrs["include_static_vectors"]:
+        get_vectors_width(X[0].vocab)
+    elif not any(map(len, X or ())):
+        X = None  # Thinc's concatenate takes widths of Docs without tokens for 0
+    chain_init(model, X, Y)
+
+
+def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
+    """Find the layers, for Docs of some vocabs.
+
+    UnexpectedNodeError: if a node is not as it was built.
+    """
+    if len(model.layers) not in (3, 5):
+        raise UnexpectedNodeError(model.name)
+    *inputs, mixer, to_list = model.layers
+    expect(to_list, ragged2list_forward, 0)
+    vectors = subwords = None
+    if len(inputs) == 1:
+        features, *beside = expect(inputs[0], concatenate_forward)
+        if get_forward(beside[0]) is chain_forward:
+            subwords, to_ragged = expect(beside.pop(0), chain_forward, 2)
+            expect(to_ragged, list2ragged_forward, 0)
+            (layer,) = expect(subwords, distinct_forward, 1)
+            expect(layer, subword_forward, 0)
+        for vectors in beside:
+            expect(vectors, vectors_forward, 0)
+        if len(beside) > 1:
+            raise UnexpectedNodeError(inputs[0].name)
+        inputs = expect(features, chain_forward, 3)
+    extractor, to_ragged, embed = inputs
+    expect(extractor, extract_forward, 0)
+    expect(to_ragged, list2ragged_forward, 0)
+    (mixing,) = expect(mixer, with_array_forward, 1)
+    layers, columns = expect_maxout(mixing), _expect_columns(embed)
+    check_columns(extractor, len(columns))
+    attrs = [*extractor.attrs["columns"]]
+    if subwords is not None:
+        attrs.append(get_attribute(subwords))
+        columns.append(SubwordColumn(subwords.layers[0], vocabs))
+    return make_parts(columns, layers, attrs, vectors, vocabs)
+
+
+def make_parts(
+    columns: Sequence[Column],
+    layers: MaxoutLayers,
+    attrs: list[int | str],
+    vectors: Model | None,
+    vocabs: Sequence[Vocab],
+) -> Parts:
+    """Put columns together, and one for spaCy's StaticVectors, if there are any."""
+    if vectors is None:
+        return Parts(Mixer(columns, layers), attrs, None)
+    vocab = vocabs[0]  # whose vectors count, as in spaCy
+    columns = [*columns, VectorColumn(vectors, vocab)]
+    return Parts(Mixer(columns, layers), attrs, vocab)
+
+
+def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
+    (concatenated,) = expect(model, with_array_forward, 1)
+    # Thinc concatenates nothing where there is only one column
+    is_single = get_forward(concatenated) is chain_forward
+    layers = [concatenated] if is_single else expect(concatenated, concatenate_forward)
+    columns = []
+    for i, layer in enumerate(layers):
+        column = find_column(expect_column(layer, i))
+        if column is None:
+            raise UnexpectedNodeError(layer.name)
+        columns.append(column)
+    return columns
+
+
+def check_columns(extractor: Model, n_columns: int) -> None:
+    """Check that spaCy's FeatureExtractor reads so many attributes, all known."""
+    attrs = extractor.attrs["columns"]
+    is_list = isinstance(attrs, list) and len(attrs) == n_columns
+    is_right = is_list and all(map(_is_attribute, attrs))
+    expected = f"{n_columns} token attributes, one for each table"
+    check_attr(extractor, "columns", is_right, expected)
+
+
+def _is_attribute(attr: Any) -> bool:
+    is_known = isinstance(attr, str) and bool(intify_attr(attr))
+    # True is an integer too, and the number 0 stands for no attribute
+    return is_known or (type(attr) is int and attr > 0 and attr in IDS.values())
+
+
+def check_subwords(subwords: Model | None) -> None:
+    """Check that it is a `SubwordEmbed`, if there is one."""
+    is_right = subwords is None or (
+        isinstance(subwords, Model)
+        and get_forward(subwords) is distinct_forward
+        and get_forward(subwords.layers[0]) is subword_forward
+    )
+    if not is_right:
+        raise ValueError(
+            "'subwords' should be a layer spacy-hashembeds.SubwordEmbed.v1, or null, "
+            f"but is {getattr(subwords, 'name', subwords)!r:.80}."
+        )
+
+
+def check_seed(seed: int, n_tables: int) -> None:
+    """Check that the hash seeds of all tables are unsigned 32-bit integers."""
+    check_integers(0, 2**32 - n_tables, seed=seed)

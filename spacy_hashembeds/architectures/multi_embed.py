@@ -1,0 +1,98 @@
+from operator import itemgetter
+from pathlib import Path
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ..arguments import MAX_ROWS, check_attributes, check_integers, check_shares
+from ..layers.symbolembed import LookupColumn, SymbolEmbed
+from .descriptions import EmbedderDescription
+from .mix_attributes import mix_attributes
+from .symbols import wait_for_symbols
+
+NAME = "multi_embed"
+
+
+def MultiEmbed(
+    *,
+    attrs: list[str | int],
+    width: int,
+    unk: int = 0,
+    unknown_rate: float = 0.0,
+    tables: str | Path | None = None,
+    include_static_vectors: bool,
+    dropout: float | None = 0.0,
+    maxout_pieces: int = 3,
+    subwords: Model | None = None,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Embed several attributes of each token by looking them up.
+
+    The counterpart of `spacy.MultiHashEmbed.v2`, and like it in all but the tables:
+    each symbol that is frequent enough in the training corpus has a row of its own,
+    and all others share one row, which is learned too. A callback counts the training
+    corpus (`[initialize.before_init]` with `@callbacks =
+    "spacy-hashembeds.count_symbols.v1"`), or a file has the symbols. Either way they
+    are saved with the pipeline, and loading it needs nothing else.
+
+    attrs (list[str | int]): The token attributes to embed, each in a table of its
+        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    width (int): The width of the output and of each table, usually 64 to 300. Time
+        grows with its square.
+    unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at
+        0: the position means nothing to the model.
+    unknown_rate (float): In training, a symbol that was counted `n` times is looked up
+        as unknown with probability `unknown_rate / (unknown_rate + n)`, for each token
+        and attribute on its own, so that frequent symbols train that row too. Below 1.
+    tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
+        the pipeline is initialised and never again. It goes before the callback.
+    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    dropout (float, optional): The rate after each table, the projected vectors and the
+        Maxout layer, until a trainer sets its own, as `spacy train` does. With None
+        there is no dropout here, whatever the trainer says.
+    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+    subwords (Model, optional): Character n-grams of words, in a table of their own
+        beside the others: see `SubwordEmbed`.
+
+    RAISES (ValueError): Of bad arguments; when initialised, if no symbols are there or
+        the file can't be used.
+
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3. Of
+    `unknown_rate`: see `SymbolEmbed`.
+    """
+    names = check_attributes(attrs)
+    check_integers(0, MAX_ROWS, unk=unk)
+    check_shares(unknown_rate=unknown_rate)
+    embeds: list[Model] = [
+        SymbolEmbed(
+            width,
+            key=name,
+            unk=unk,
+            unknown_rate=unknown_rate,
+            column=column,
+            dropout=dropout,
+        )
+        for column, name in enumerate(names)
+    ]
+    model = mix_attributes(
+        NAME,
+        attrs=names,
+        tables=embeds,
+        width=width,
+        maxout_pieces=maxout_pieces,
+        dropout=dropout,
+        include_static_vectors=include_static_vectors,
+        subwords=subwords,
+    )
+    return wait_for_symbols(model, tables)
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.MultiEmbed.v1",
+    aliases=["spacy.MultiEmbed.v1"],
+    purpose="a row for each frequent symbol of the training corpus, one for all "
+    "others.",
+    tables={"symbolembed": LookupColumn},
+    symbol_width=itemgetter("width"),
+)

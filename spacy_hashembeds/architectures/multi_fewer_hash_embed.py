@@ -1,0 +1,85 @@
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ..arguments import check_attributes, check_integers, check_rows
+from ..hashing.murmur import MAX_HASHES
+from ..layers.tableembed import HashColumn, HashEmbed
+from .descriptions import EmbedderDescription
+from .mix_attributes import check_seed, mix_attributes
+
+NAME = "multi_fewer_hash_embed"
+
+#: The seed of the first table of `spacy.MultiHashEmbed.v2`.
+SPACY_SEED = 8
+
+
+def MultiFewerHashEmbed(
+    *,
+    width: int,
+    num_hashes: int = MAX_HASHES,
+    attrs: list[str | int],
+    rows: list[int],
+    include_static_vectors: bool,
+    seed: int = SPACY_SEED,
+    maxout_pieces: int = 3,
+    subwords: Model | None = None,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Embed several attributes of each token with one to four hashes each.
+
+    With `num_hashes = 4` this is `spacy.MultiHashEmbed.v2`: equal weights give equal
+    outputs and gradients, and weights saved by one load into the other. Unlike it,
+    empty Docs and batches of nothing else work in training too. Weights that spaCy
+    saved don't say how many hashes they were trained with: load them with four.
+
+    width (int): The width of the output and of each table, usually 64 to 300. Time
+        grows with its square.
+    num_hashes (int): How many rows are summed for a token in each table, 1 to 4. The
+        report finds little difference on small corpora (tables 13 and 14) and 5 F1
+        points between 1 and 3 on OntoNotes. Fewer are faster; more keep words apart
+        that share a row. Keep 3 or 4 where the input may be hostile: with one, a
+        word that collides with a given one is found in a fraction of a second.
+    attrs (list[str | int]): The token attributes to embed, each in a table of its
+        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+    rows (list[int]): The rows of each table. `spacy init config` writes [5000, 1000,
+        2500, 2500], and the report has 2500 for PREFIX too: more than PREFIX and SHAPE
+        need in most languages (its table 4).
+    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    seed (int): The hash seed of the first table, saved with the weights; the others
+        count up from it. Set `seed = 9` in new pipelines: "Seed 8" in docs/analyze.md.
+    maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
+    subwords (Model, optional): Character n-grams of words, in a table of their own
+        beside the others: see `SubwordEmbed`.
+
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
+    """
+    names = check_attributes(attrs)
+    check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+    check_seed(seed, len(names))
+    check_rows(names, rows=rows)
+    tables: list[Model] = [
+        HashEmbed(
+            width, nV, num_hashes=num_hashes, seed=seed + i, column=i, dropout=0.0
+        )
+        for i, nV in enumerate(rows)
+    ]
+    return mix_attributes(
+        NAME,
+        attrs=names,
+        tables=tables,
+        width=width,
+        maxout_pieces=maxout_pieces,
+        dropout=0.0,
+        include_static_vectors=include_static_vectors,
+        subwords=subwords,
+    )
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.MultiFewerHashEmbed.v1",
+    aliases=["spacy.MultiFewerHashEmbed.v1"],
+    purpose="the same tables, faster on the CPU, with hashes and a seed to choose.",
+    tables={"hashembed": HashColumn},
+    raises_rows=True,
+)

@@ -1,1 +1,0 @@
-"""Objectives of `spacy pretrain`: what a tok2vec learns from raw text."""

@@ -1,0 +1,81 @@
+"""The pipeline's word vectors as a column of keys."""
+
+from spacy.errors import Errors
+from spacy.vectors import Mode, Vectors
+from spacy.vocab import Vocab
+from thinc.api import Model, Ops
+
+from ..layers.checks import check_param
+from ..layers.column import Array, Backprop, Column
+from ..layers.plan import check_once, peek
+from ..layers.tableembed import apply_dropout
+
+
+class VectorColumn(Column):
+    """Column of keys with vectors in a vocab, which spaCy's StaticVectors projects."""
+
+    def __init__(self, model: Model, vocab: Vocab) -> None:
+        super().__init__(model)
+        self.vocab = vocab
+
+    def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
+        """Do what spaCy's layer does, for distinct keys, `(m,)`, instead of Docs.
+
+        Gives the projected vectors, `(m, nO)`, zero where there is none.
+        """
+        model = self.model
+        check_once(model, _check_weights)
+        W = peek(model, "W")
+        V, is_missing = get_vectors(model.ops, self.vocab, keys)
+        if V.shape[1] != W.shape[1]:
+            raise RuntimeError(Errors.E896)
+        projected = V @ W.T
+        projected[is_missing] = 0
+        output, backprop_dropout = apply_dropout(model, projected, is_train)
+
+        def backprop(d_output: Array) -> None:
+            # As in spaCy, words without a vector are not left out here.
+            dY = backprop_dropout(d_output)
+            model.inc_grad("W", dY.T @ V)
+
+        return output, backprop
+
+
+def _check_weights(model: Model) -> None:
+    check_param(model, "W", (model.get_dim("nO"), model.get_dim("nM")))
+
+
+def get_key_attr(vocab: Vocab) -> str | int:
+    """Return the attribute of a token by which its vector is found."""
+    return getattr(vocab.vectors, "attr", "ORTH")
+
+
+def get_vectors_width(vocab: Vocab) -> int:
+    """Get the width of the vectors that are to be included. There must be some."""
+    width: int = vocab.vectors.shape[1]
+    if not width:
+        raise ValueError(
+            "'include_static_vectors' is true, but the pipeline has no vectors. Set "
+            "[initialize] vectors to a package or folder that has them, or "
+            "include_static_vectors = false."
+        )
+    return width
+
+
+def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
+    """Get the vectors of keys, and whether each is missing, as arrays of the ops."""
+    vectors = vocab.vectors
+    keys = ops.to_numpy(keys)
+    if isinstance(vectors, Vectors) and vectors.mode == Mode.default:
+        rows, n_rows = vectors.find(keys=keys), len(vectors.data)
+        if rows.max(initial=-1) >= n_rows:
+            raise ValueError(
+                f"The vectors of the vocab have {n_rows} rows, but a word has row "
+                f"{rows.max()}: the saved pipeline is damaged, or its files "
+                "'vocab/key2row' and 'vocab/vectors' don't belong together."
+            )
+        return ops.asarray(vectors.data[rows]), ops.asarray(rows < 0)
+    if not hasattr(vectors, "get_batch"):
+        raise RuntimeError(Errors.E896)
+    # floret, or another package's vectors: there is one for every key
+    return ops.asarray(vectors.get_batch(keys)), ops.xp.zeros(len(keys), dtype=bool)

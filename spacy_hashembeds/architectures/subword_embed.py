@@ -1,0 +1,220 @@
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.vocab import Vocab
+from thinc.api import Model, uniform_init
+from thinc.types import Floats2d
+
+from ..arguments import (
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_choice,
+    check_dropout,
+    check_integers,
+    check_types,
+)
+from ..hashing.murmur import MAX_HASHES
+from ..kernels.cuda import is_used_by
+from ..kernels.distinct import find_distinct
+from ..layers.checks import check_attr, check_integer
+from ..layers.column import Array, Backprop, Column
+from ..layers.plan import check_once, peek
+from ..layers.subwords import MAX_CHARACTERS, Ngrams
+from ..layers.tableembed import apply_dropout, check_table, inc_table_grad
+from ..layers.with_distinct import run_distinct
+from ..thinc_internals import partial
+from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
+from .floret_table import read_table
+
+InT = Words
+OutT = Floats2d
+
+NAME = "subwordembed"
+
+#: So many rows of words are kept, and the room of some for each word: 20 MB or less.
+MAX_KEPT = 2**22
+_ROOM = 64
+#: Words at a time in prediction, for what is gathered to stay small.
+_BLOCK = 2**12
+
+
+def SubwordEmbed(
+    *,
+    attr: str = "LOWER",
+    rows: int = 5000,
+    width: int = 24,
+    minn: int = 3,
+    maxn: int = 5,
+    num_hashes: int = 1,
+    dropout: float | None = 0.0,
+    init: str | Path | None = None,
+) -> Model[list, list[Floats2d]]:
+    """Embed words by their character n-grams, which share the rows of one table.
+
+    For the argument `subwords` of other embedders: what a word is made of says much of
+    words that training never met. A word `<word>`, with a mark before and after it, has
+    rows for all of it and for each n-gram, chosen by hashing; their sum is divided by
+    the square root of their number. Marks and hashes are those of floret. Of words of
+    more than 128 characters the first and the last 64 count, and combining characters
+    are composed (NFC) before.
+
+    attr (str): What a word is: `ORTH` as it is written, `LOWER` or `NORM`, or another
+        attribute that is text.
+    rows (int): The number of rows.
+    width (int): The width of a row, and of the vectors that are mixed with those of the
+        other tables.
+    minn, maxn (int): The lengths of n-grams in characters, marks among them.
+    num_hashes (int): How many rows each n-gram has, 1 to 4.
+    dropout (float, optional): The rate at which dimensions are dropped, until a trainer
+        sets its own, as `spacy train` does. With None there is none.
+    init (Path, optional): A table that floret trained on raw text, with the same rows,
+        width, lengths and hashes, from whose rows training starts. They are scaled to
+        the spread of random ones, and the file is not needed afterwards. Its text
+        should be as `attr` has it: lower-cased for `LOWER`.
+
+    *Output:* for each Doc an array `(tokens, width)`, float32.
+
+    Source: Bojanowski et al., "Enriching Word Vectors with Subword Information" (2017),
+    §3.2; Miranda et al., "Multi hash embeddings in spaCy", §2, of floret.
+    """
+    check_choice(TEXT_ATTRIBUTES, attr=attr)
+    check_integers(1, MAX_ROWS, rows=rows)
+    check_integers(1, MAX_WIDTH, width=width)
+    check_integers(1, MAX_CHARACTERS, minn=minn)
+    check_integers(minn, MAX_CHARACTERS, maxn=maxn)
+    check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+    check_dropout(dropout)
+    check_types(str | Path | None, "a path or null", init=init)
+    model: Model[InT, OutT] = Model(
+        NAME,
+        forward,
+        init=partial(initialize, init),
+        params={"E": None},
+        dims={"nO": width, "nV": rows},
+        attrs={
+            "minn": minn,
+            "maxn": maxn,
+            "num_hashes": num_hashes,
+            "kept_rows": KeptRows(),
+        },
+    )
+    if dropout is not None:
+        model.attrs["dropout_rate"] = dropout
+    return with_distinct_words(model, attr=attr)
+
+
+class KeptRows:
+    """Rows of words that were met, by their hashes. Not copied, pickled or saved."""
+
+    def __init__(self) -> None:
+        # one object, so that threads never see that of other settings
+        self._kept: tuple[Ngrams | None, dict[int, NDArray]] = (None, {})
+        self._size = 0
+
+    def __reduce__(self) -> tuple:
+        return KeptRows, ()
+
+    def get(self, ngrams: Ngrams, words: Words) -> tuple[NDArray, NDArray]:
+        """Get the rows of words, finding those that are not kept: see `find_rows`."""
+        settings, kept = self._kept
+        keys = words.keys[:, 0].tolist()
+        if settings != ngrams:
+            kept = self._begin(ngrams)
+        found = [kept.get(key) for key in keys]
+        missing = [i for i, rows in enumerate(found) if rows is None]
+        if missing:
+            texts = Words(words.vocabs, words.keys[missing]).read_texts()
+            rows, lengths = ngrams.find_rows(texts)
+            parts = np.split(rows, lengths.cumsum()[:-1])
+            for i, part in zip(missing, parts, strict=True):
+                if self._size > MAX_KEPT:
+                    kept = self._begin(ngrams)
+                found[i] = kept[keys[i]] = part.copy()
+                self._size += len(part) + _ROOM
+        all_rows = cast(list[NDArray], found)
+        return np.concatenate(all_rows), np.array([*map(len, all_rows)], dtype="int32")
+
+    def _begin(self, ngrams: Ngrams) -> dict[int, NDArray]:
+        kept: dict[int, NDArray] = {}
+        self._kept, self._size = (ngrams, kept), 0
+        return kept
+
+
+def forward(
+    model: Model[InT, OutT], words: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], Any]]:
+    check_once(model, check_weights)
+    ops: Any = model.ops
+    if len(words.keys) == 0:
+        return ops.alloc2f(0, model.get_dim("nO")), lambda dY: []
+    if not is_train and len(words.keys) > _BLOCK:
+        starts = range(0, len(words.keys), _BLOCK)
+        blocks = [words.keys[start : start + _BLOCK] for start in starts]
+        outputs = [model.predict(words._replace(keys=block)) for block in blocks]
+        return ops.xp.concatenate(outputs), lambda dY: []
+    found, counts = model.attrs["kept_rows"].get(_get_ngrams(model), words)
+    rows, lengths = ops.asarray(found), ops.asarray1i(counts)
+    scale = ops.asarray((1 / np.sqrt(counts)).astype("f"))[:, None]
+    summed = ops.reduce_sum(peek(model, "E")[rows], lengths) * scale
+    output, backprop_dropout = apply_dropout(model, summed, is_train)
+
+    def backprop(d_output: OutT) -> list:
+        d_summed = ops.as_contig(backprop_dropout(d_output) * scale)
+        d_rows = ops.backprop_reduce_sum(d_summed, lengths)
+        inc_table_grad(model, "E", rows.reshape(-1, 1), d_rows)
+        return []
+
+    return output, backprop
+
+
+def initialize(
+    path: str | Path | None, model: Model[InT, OutT], X: Any = None, Y: Any = None
+) -> None:
+    width = model.get_dim("nO")
+    E: Any = uniform_init(model.ops, (model.get_dim("nV"), width))
+    if path is not None:
+        table = read_table(Path(path), _get_ngrams(model), width)
+        E = model.ops.asarray(table) * E.std()
+    model.set_param("E", E)
+
+
+def check_weights(model: Model) -> None:
+    check_integer(model, "minn", 1, MAX_CHARACTERS)
+    check_integer(model, "maxn", model.attrs["minn"], MAX_CHARACTERS)
+    check_integer(model, "num_hashes", 1, MAX_HASHES)
+    is_own = isinstance(model.attrs["kept_rows"], KeptRows)
+    check_attr(model, "kept_rows", is_own, "the layer's own, and in no file")
+    check_table(model)
+
+
+def _get_ngrams(model: Model) -> Ngrams:
+    attrs = model.attrs
+    return Ngrams(
+        attrs["minn"], attrs["maxn"], attrs["num_hashes"], model.get_dim("nV")
+    )
+
+
+class SubwordColumn(Column):
+    """Column of the keys of words of some vocabs."""
+
+    is_kept = True
+
+    def __init__(self, model: Model, vocabs: Sequence[Vocab]) -> None:
+        super().__init__(model)
+        self.vocabs = vocabs
+
+    def check(self) -> None:
+        """Check weights and attributes once they arrive."""
+        check_once(self.model, check_weights)
+
+    def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
+        """Embed words by their keys, which on a GPU are not distinct."""
+        model = self.model
+        if not is_used_by(model.ops):
+            return model(Words(self.vocabs, keys.reshape(-1, 1)), is_train)
+        distinct = find_distinct(model.ops.to_numpy(keys).reshape(-1, 1))
+        words = Words(self.vocabs, distinct.values)
+        return run_distinct(model, words, distinct, is_train)

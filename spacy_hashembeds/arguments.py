@@ -1,0 +1,127 @@
+"""Checks of arguments, made when a model is built or a function called.
+
+Each raises a ValueError, or of a type that is wrong a TypeError, which names the first
+argument that is not as it should be, what it is and what it should be.
+"""
+
+from collections.abc import Iterable, Sequence
+from types import UnionType
+
+from spacy.attrs import IDS
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import get_lang_class
+
+from .files import quote
+
+#: The most rows that a table may have, numbers of a row, and layers on top of each
+#: other. Far beyond what is of use: a slip is named before memory is asked for.
+MAX_ROWS = 2**31 - 1
+MAX_WIDTH = 10**6
+MAX_DEPTH = 100
+
+_NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
+
+
+def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -> None:
+    """Check that arguments are integers, and neither too small nor too large."""
+    bounds = f"{minimum} or more" if maximum is None else f"{minimum} to {maximum}"
+    for name, value in arguments.items():
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not is_integer or value < minimum or (maximum and value > maximum):
+            raise ValueError(f"'{name}' should be {bounds}, but is {quote(value)}.")
+
+
+def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
+    """Check that arguments have a possible number of rows for each attribute."""
+    for argument, rows in arguments.items():
+        if not isinstance(rows, Sequence) or len(rows) != len(names):
+            raise ValueError(
+                f"'{argument}' should give one number for each of 'attrs' "
+                f"({', '.join(names)}), but is {rows!r:.80}."
+            )
+        for of_table in rows:
+            check_integers(1, MAX_ROWS, **{argument: of_table})
+
+
+def check_choice(known: Sequence[str], **arguments: str) -> None:
+    """Check that arguments are among known ones."""
+    expected = " or ".join(map(repr, known))
+    check_types(str, expected, **arguments)
+    for name, value in arguments.items():
+        if value not in known:
+            raise ValueError(f"'{name}' should be {expected}, but is {value!r:.80}.")
+
+
+def check_dropout(dropout: float | None, *, name: str = "dropout") -> None:
+    """Check a rate of dropout, which is the argument `name`."""
+    if dropout is not None:
+        check_shares("[0, 1) or null", **{name: dropout})
+
+
+def check_shares(bounds: str = "[0, 1)", **arguments: float) -> None:
+    """Check that arguments are shares of a whole, and none the whole itself."""
+    for name, value in arguments.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and 0 <= value < 1):
+            raise ValueError(f"'{name}' should be in {bounds}, but is {quote(value)}.")
+
+
+def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
+    """Check that arguments are of these types, `expected` in words."""
+    for name, value in arguments.items():
+        if not isinstance(value, types):
+            raise TypeError(f"'{name}' should be {expected}, but is {quote(value)}.")
+
+
+def check_attributes(attrs: Sequence[str | int]) -> list[str]:
+    """Check token attributes, and give their names. An ID may be text, as those of a
+    config are to some spaCy 3.8.
+    """
+    if isinstance(attrs, str) or not attrs:
+        raise ValueError(
+            f"'attrs' should be a list of token attributes, but is {attrs!r}. The "
+            'usual ones are ["NORM", "PREFIX", "SUFFIX", "SHAPE"].'
+        )
+    return [_get_attribute_name(attr) for attr in attrs]
+
+
+def _get_attribute_name(attr: str | int) -> str:
+    if isinstance(attr, str) and attr and attr.upper() in IDS:
+        return attr.upper()
+    attr_id = int(attr) if isinstance(attr, str) and attr.isdecimal() else attr
+    if attr_id in _NAMES and not isinstance(attr_id, bool):
+        return _NAMES[attr_id]
+    raise ValueError(
+        f"'attrs' holds {attr!r:.80}, which is no token attribute. Usual ones are "
+        "ORTH, NORM, LOWER, PREFIX, SUFFIX and SHAPE; "
+        "all are listed at https://spacy.io/api/attributes."
+    )
+
+
+def check_language(lang: str) -> None:
+    """Check that spaCy knows a language by its code."""
+    try:
+        get_lang_class(lang)
+    # AttributeError: the name of another module in spacy.lang
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            "'lang' should be the code of a language that spaCy knows, such as 'en', "
+            f"or 'xx' where there is none, but is {quote(lang)}."
+        ) from error
+
+
+def check_pipeline(nlp: object) -> None:
+    """Check that `nlp` is a pipeline."""
+    check_types(Language, "a pipeline (Language), as spacy.load returns it", nlp=nlp)
+
+
+def check_items(expected: str, **arguments: object) -> None:
+    """Check that arguments hold items. A text or a Doc is one item, and holds none."""
+    for name, value in arguments.items():
+        is_one = isinstance(value, str | bytes | Doc)
+        if is_one or not isinstance(value, Iterable):
+            raise TypeError(
+                f"'{name}' should be a list, or another iterable, of {expected}, but "
+                f"is {quote(value)}. A single one should stand in a list."
+            )

@@ -1,0 +1,153 @@
+"""Entities of Docs and Examples, read and written."""
+
+from collections.abc import Sequence
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.strings import get_string_id
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.training import Example
+
+from ..files import quote
+from .decoding import (
+    BEGIN,
+    END,
+    INSIDE,
+    KINDS,
+    MISSING,
+    OUTSIDE,
+    SOLE,
+    Entities,
+    number_tags,
+    split_tags,
+)
+
+# `Token.ent_iob`
+_IN, _OUT, _BEGIN = 1, 2, 3
+
+
+def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
+    """Read the tags that a batch's tokens should have on the predicted side, `(n,)`.
+
+    As `Example.get_aligned_ner`, but faster where both sides have the same tokens, and
+    without white space at the ends of entities, which `forbid_tags` forbids. `MISSING`
+    without annotation, or where an entity does not begin and end with tokens.
+    """
+    types = {ent.label_ for example in examples for ent in example.reference.ents}
+    if unknown := sorted(types.difference(labels)):
+        raise ValueError(
+            f"The training data has entities of type {quote(unknown[0])}, which is not "
+            "among the labels of the component. Call its `add_label` first."
+        )
+    docs = [example.predicted for example in examples]
+    is_same = [
+        np.array_equal(eg.predicted.to_array("ORTH"), eg.reference.to_array("ORTH"))
+        for eg in examples
+    ]
+    is_own = np.repeat(is_same, [len(doc) for doc in docs])
+    tags = np.empty(len(is_own), dtype="int64")
+    if any(is_same):
+        tags[is_own] = read_own_tags(
+            [eg.reference for eg in compress(examples, is_same)], labels
+        )
+    numbers = number_tags(labels)
+    tags[~is_own] = [
+        numbers[tag]
+        for example in compress(examples, (not same for same in is_same))
+        for tag in example.get_aligned_ner()
+    ]
+    _trim_entities(tags, docs)
+    return tags
+
+
+def _trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
+    """Leave white space at either end out of entities, in place."""
+    is_space = np.concatenate([doc.to_array("IS_SPACE").reshape(-1) for doc in docs])
+    spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # hardly any
+    for i in spaces:
+        if split_tags(tags[i])[0] == BEGIN:
+            tags[i + 1] -= 1 if split_tags(tags[i + 1])[0] == INSIDE else 3
+            tags[i] = OUTSIDE
+    for i in reversed(spaces):
+        kind = split_tags(tags[i])[0]
+        if kind == END:
+            tags[i - 1] += 1 if split_tags(tags[i - 1])[0] == INSIDE else -1
+        if kind in (END, SOLE):
+            tags[i] = OUTSIDE
+
+
+def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
+    """Read the tags of gold Docs: see `read_truth`. *Shape:* `(n,)`."""
+    attrs: list[int | str] = ["ENT_IOB", "ENT_TYPE", "IS_SPACE"]
+    iob, types, is_space = np.concatenate([doc.to_array(attrs) for doc in docs]).T
+    has_any = [doc.has_annotation("ENT_IOB") for doc in docs]
+    is_annotated = np.repeat(has_any, [len(doc) for doc in docs])
+    is_in = (iob == _IN) | ((iob == _BEGIN) & (types != 0))
+    goes_on = np.append(iob[1:] == _IN, False)
+    first, later = np.where(goes_on, [[BEGIN], [INSIDE]], [[SOLE], [END]])
+    kinds = np.where(iob == _IN, later, first)
+    tags = np.full(len(iob), MISSING)
+    tags[(iob == _OUT) | (is_annotated & (is_space == 1))] = OUTSIDE
+    offsets = {get_string_id(label): len(KINDS) * k for k, label in enumerate(labels)}
+    of_type = [offsets[label] for label in types[is_in].tolist()]
+    tags[is_in] = np.array(of_type, dtype="int64") + kinds[is_in]
+    return tags
+
+
+def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
+    """Set the log-probabilities of what tokens can't have to -inf, in place.
+
+    Tokens that are in an entity already, or blocked (`Doc.set_ents`), have no tag but
+    O. And white space neither begins nor ends an entity. *Shape:* `(n, 4P + 1)`.
+    """
+    known = np.concatenate([doc.to_array(["ENT_IOB", "IS_SPACE"]) for doc in docs])
+    scores[np.isin(known[:, 0], (_IN, _BEGIN)), 1:] = -np.inf
+    for kind in (SOLE, BEGIN, END):
+        scores[known[:, 1] == 1, kind :: len(KINDS)] = -np.inf
+
+
+def set_entities(
+    doc: Doc, entities: Entities, labels: Sequence[str], spans_key: str | None
+) -> None:
+    """Add entities to those of a Doc, with which they don't overlap.
+
+    All tokens that are in none, and not blocked, are O then. Entities that the group of
+    spans has already stay in it, with their scores.
+    """
+    *places, scores = entities
+    spans = [
+        Span(doc, start, end, label=labels[k])
+        for start, end, k in zip(*(array.tolist() for array in places), strict=True)
+    ]
+    scored = list(zip(spans, scores, strict=True))
+    if doc.has_annotation("ENT_IOB"):
+        if spans_key in doc.spans:
+            scored += _find_scored(doc, doc.spans[spans_key])
+            scored.sort(key=lambda pair: pair[0].start)
+        known = doc.to_array(["ENT_IOB", "ENT_TYPE"])
+        is_blocked = (known[:, 0] == _BEGIN) & (known[:, 1] == 0)
+        blocked = [doc[i : i + 1] for i in is_blocked.nonzero()[0].tolist()]
+        doc.set_ents([*doc.ents, *spans], blocked=blocked)
+    else:  # as most, and faster
+        doc.set_ents(spans)
+    if spans_key is not None:
+        doc.spans[spans_key] = SpanGroup(
+            doc,
+            name=spans_key,
+            spans=[span for span, _ in scored],
+            attrs={"scores": np.array([s for _, s in scored], dtype=scores.dtype)},
+        )
+
+
+def _find_scored(doc: Doc, group: SpanGroup) -> list[tuple[Span, float]]:
+    """Find the spans of a group that are entities of the Doc, with their scores."""
+    scores = group.attrs.get("scores", ())
+    if np.shape(scores) != (len(group),):
+        return []
+    entities = {(ent.start, ent.end, ent.label) for ent in doc.ents}
+    return [
+        (span, score)
+        for span, score in zip(group, scores, strict=True)
+        if (span.start, span.end, span.label) in entities
+    ]

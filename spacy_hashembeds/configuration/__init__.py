@@ -1,1 +1,0 @@
-"""Putting our functions into configs that were written without them."""

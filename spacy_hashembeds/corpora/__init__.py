@@ -1,1 +1,0 @@
-"""Readers and converters of real datasets, and the demo corpus."""

@@ -1,1 +1,0 @@
-"""Evaluation of a pipeline: scorer, matching, intervals, confusions, and the page."""

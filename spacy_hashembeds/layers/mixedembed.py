@@ -1,0 +1,421 @@
+"""Embed tokens by their columns of keys, by the fastest way there is for it.
+
+On the CPU, what `with_array(concatenate(*tables))` and `with_array(Maxout(...,
+normalize=True))` compute together, by the same layers, but in another order:
+
+- A column has fewer distinct values than a batch has distinct tokens, and these are far
+  fewer than tokens. Each value is embedded, and multiplied with its column's part of
+  Maxout's weights, once.
+- The products are summed for each distinct token (`W x = W₁ x₁ + … + W_c x_c`), whose
+  maximum and layer normalisation are computed once.
+- Gradients of copies are summed before they go back the same way.
+
+In prediction, tables are folded: all their rows are multiplied with Maxout's weights,
+since the product of a sum of rows is the sum of their products. What is left is to
+gather and sum rows of `nP * nO` numbers, to take the maximum, and to normalise, which a
+compiled kernel does in the processor's registers. It is given the products of columns
+that it can't embed, or all are left to numpy. Those of words met lately are kept for
+the kernel, and for short texts.
+
+Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
+and some milliseconds to make. They are made when weights are first used to predict, and
+cached until these change: see `plan.py`.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import NumpyOps
+
+from ..kernels import compiled
+from ..kernels.cuda import is_used_by
+from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
+from ..kernels.mixing import Norm, begin_finish, finish
+from ..kernels.rows import Finder, Lookup, Table, describe_finder, gather_add
+from ..threads import one_thread
+from . import gpuembed
+from .codecache import CodeCache
+from .column import Array, Backprop, Column
+from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
+from .plan import MaxoutLayers, Plan, peek
+
+#: The name of the environment variable that bounds the size of a folded table.
+LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
+DEFAULT_LIMIT = "256"
+
+#: The most bytes of products that are kept: at width 96, those of 16,384 words.
+MOST_KEPT = 2**25
+
+#: Up to so many tokens are few.
+FEW_TOKENS = 256
+
+# Values at a time, so that what is gathered for them stays in the cache.
+_BLOCK = 64
+
+
+class Mixer:
+    """Layers of columns, in order, and Thinc's that mix their vectors side by side."""
+
+    def __init__(self, columns: Sequence[Column], layers: MaxoutLayers) -> None:
+        self.columns, self.layers = columns, layers
+        self.embedding = [column.model for column in columns]
+        self.is_on_gpu = is_used_by(layers.maxout.ops)
+
+    def can_embed(self) -> bool:
+        """Return True if there is a fast path for these layers where they are."""
+        if len(self.columns) > MAX_COLUMNS:
+            return False
+        if self.is_on_gpu:
+            return gpuembed.can_mix(self.columns)
+        return isinstance(self.layers.maxout.ops, NumpyOps)
+
+    def check(self) -> None:
+        """Check weights and attributes of all layers once they arrive."""
+        for column in self.columns:
+            column.check()
+        n_inputs = self._parts[-1].stop
+        check_maxout(self.layers.maxout, self.layers.layernorm, nI=n_inputs)
+
+    @cached_property
+    def folded(self) -> list[Any]:
+        """The layers whose parameters are folded."""
+        models = [c.model for c in self.columns if c.has_rows or c.is_kept]
+        return [*models, self.layers.maxout, self.layers.layernorm]
+
+    @cached_property
+    def _parts(self) -> list[slice]:
+        parts, start = [], 0
+        for column in self.columns:
+            parts.append(slice(start, start + column.width))
+            start = parts[-1].stop
+        return parts
+
+    def split_columns(self, W: NDArray) -> list[NDArray]:
+        """Cut Maxout's weights by column. *Shape:* `(m, nI)` to `(m, width)` each."""
+        return [W[:, part] for part in self._parts]
+
+
+@dataclass
+class FoldedTables:
+    """All tables in one, with Maxout's weights multiplied in; or none.
+
+    F: The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
+    starts: For each column that has rows, where they begin.
+    W: For each other column its part of Maxout's weights.
+    room: How many bytes of products of keys may be kept beside.
+    ready: Replaced as a whole, so that threads never see a part of it.
+    """
+
+    F: NDArray
+    starts: dict[int, np.uint32]
+    W: dict[int, NDArray]
+    norm: Norm
+    room: int = 0
+    ready: "Ready | None" = None
+
+
+class Ready(NamedTuple):
+    """Users of folded tables, for as long as columns are what they were.
+
+    columns: What the kernel is told of the first columns, if it can embed these.
+    others: The numbers of all others.
+    kept: The numbers of those whose products are kept.
+    """
+
+    mixer: Mixer
+    kernels: Any
+    columns: Any
+    others: list[int]
+    kept: list[int]
+    products: CodeCache
+
+
+class Fold(Plan[Any, FoldedTables]):
+    """The plan of a layer that embeds by folded tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._awaiting: NDArray | None = None
+
+    def expect_update(self, mixer: Mixer) -> None:
+        """Let go of folded tables, and make none for the next prediction, unless an
+        optimizer comes before it.
+
+        To fold takes longer than to embed the batch of a training step, which is all
+        that annotating components predict before the optimizer comes.
+        """
+        self.drop()
+        self._awaiting = peek(mixer.layers.layernorm, "b")
+
+    def get(self, mixer: Mixer) -> FoldedTables:
+        """Get the folded tables, or none of them if they can't be used this time."""
+        found = self.find(mixer.folded, mixer.embedding)
+        if found is not None:
+            return found
+        mixer.check()
+        # optimizers set each parameter anew, if only another view of it
+        awaiting, self._awaiting = self._awaiting, None
+        if awaiting is not peek(mixer.layers.layernorm, "b") and _is_worth_it(mixer):
+            models, embedding = mixer.folded, mixer.embedding
+            found = self.get_or_compute(models, lambda: fold(mixer), embedding)
+        if found is None:
+            W, norm = lay_out(mixer.layers.maxout, mixer.layers.layernorm)
+            parts = dict(enumerate(mixer.split_columns(W)))
+            return FoldedTables(W[:0], {}, parts, norm)
+        return found
+
+    def renew(self, value: FoldedTables) -> FoldedTables:
+        """Return the same tables without `ready`, as a saved copy would have them.
+
+        Kept products are rounded as in the batches in which they were computed.
+        """
+        return replace(value, ready=None)
+
+
+def fold(mixer: Mixer) -> FoldedTables:
+    """Multiply all rows of all tables with Maxout's weights, once they are checked."""
+    mixer.check()
+    W, norm = lay_out(mixer.layers.maxout, mixer.layers.layernorm)
+    products, starts, rest, n_rows = [], {}, {}, 0
+    for i, W_column in enumerate(mixer.split_columns(W)):
+        column = mixer.columns[i]
+        if column.has_rows:
+            starts[i] = np.uint32(n_rows)
+            products.append((peek(column.model, "E"), W_column.T))
+            n_rows += len(products[-1][0])
+        else:
+            rest[i] = W_column.copy()
+    F = np.empty((n_rows, len(W)), dtype="float32")
+    for (E, W_column), start in zip(products, starts.values(), strict=True):
+        np.matmul(E, W_column, out=F[start : start + len(E)])
+    room = int(min(MOST_KEPT, 1e6 * _get_limit() - F.nbytes))
+    return FoldedTables(F, starts, rest, norm, room)
+
+
+def _is_worth_it(mixer: Mixer) -> bool:
+    if not any(column.has_rows or column.is_kept for column in mixer.columns):
+        return False
+    n_rows = sum(len(peek(c.model, "E")) for c in mixer.columns if c.has_rows)
+    maxout, limit = mixer.layers.maxout, _get_limit()
+    n_numbers = n_rows * maxout.get_dim("nO") * maxout.get_dim("nP")
+    return limit > 0 and n_numbers * 4 / 1e6 <= limit
+
+
+def _get_limit() -> float:
+    """Read the limit in MB from the environment, so that it can be changed."""
+    value = os.environ.get(LIMIT_NAME, DEFAULT_LIMIT)
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(
+            f"The environment variable {LIMIT_NAME} should be a number of megabytes, "
+            f"but is {value!r}."
+        ) from None
+
+
+def forward(
+    mixer: Mixer, plan: Fold, keys: Any, is_train: bool
+) -> tuple[Array, Callable[[Array], None]]:
+    """Embed tokens by their keys, with a mixer that `can_embed`.
+
+    Keys are in memory of the processor, a column for each of the mixer's.
+    *Shapes:* `(n, columns)`, uint64, n > 0, to `(n, nO)`, float32.
+    """
+    if is_train or mixer.is_on_gpu:
+        mixer.check()
+    if is_train:
+        for i, column in enumerate(mixer.columns):
+            if column.replaces_keys:
+                keys[:, i] = column.replace_keys(keys[:, i])
+    if mixer.is_on_gpu:
+        return gpuembed.mix(mixer.columns, mixer.layers, keys, is_train)
+    if not is_train:
+        return predict(mixer, plan.get(mixer), keys), lambda dY: None
+    plan.expect_update(mixer)
+    with one_thread():
+        Y, backprop_tokens = begin_update(mixer, keys)
+
+    def backprop(dY: Array) -> None:
+        with one_thread():
+            backprop_tokens(np.ascontiguousarray(dY, dtype="float32"))
+
+    return Y, backprop
+
+
+def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
+    ready = folded.ready
+    if (
+        ready is None
+        or ready.mixer is not mixer
+        or ready.kernels is not compiled.kernels
+    ):
+        folded.ready = ready = _make_ready(mixer, folded)
+    if ready.columns is None:
+        return predict_by_numpy(ready, folded, keys)
+    embed, F, norm = ready.kernels.embed_folded, folded.F, folded.norm
+    if not ready.others:
+        return embed(F, ready.columns, keys, norm)
+    tokens = find_distinct(keys)
+    beside = _mix(ready, folded, ready.kept, ready.others, tokens.values)
+    return tokens.gather(embed(F, ready.columns, tokens.values, norm, beside))
+
+
+def predict_by_numpy(ready: Ready, folded: FoldedTables, keys: NDArray) -> NDArray:
+    """Do the same as `predict`, column by column."""
+    kept = ready.kept if len(keys) <= FEW_TOKENS else []
+    if len(kept) == keys.shape[1]:  # to find copies takes longer than to sum for each
+        return finish(_mix(ready, folded, kept, (), keys), folded.norm)
+    tokens = _find_values(keys)
+    mixed = _mix(ready, folded, kept, range(keys.shape[1]), tokens.values)
+    return tokens.gather(finish(mixed, folded.norm))
+
+
+def _make_ready(mixer: Mixer, folded: FoldedTables) -> Ready:
+    mixer.check()
+    numbers, columns = [*range(len(mixer.columns))], None
+    if compiled.kernels is not None and folded.starts:
+        columns = _describe(mixer, folded)
+    others = numbers if columns is None else numbers[len(folded.starts) :]
+    kept = [i for i in numbers if folded.room > 0 and mixer.columns[i].is_kept]
+    products = CodeCache(folded.room, len(kept))
+    return Ready(mixer, compiled.kernels, columns, others, kept, products)
+
+
+def _describe(mixer: Mixer, folded: FoldedTables) -> Any:
+    """Describe the columns that have tables to the kernel, or None if it can't."""
+    starts = [*map(int, folded.starts.values()), len(folded.F)]
+    # those with tables come first, and the kernel is given products of all others
+    if [*folded.starts] != [*range(len(folded.starts))]:
+        return None
+    described = []
+    for i, column in enumerate(mixer.columns[: len(folded.starts)]):
+        finder = None if column.is_kept else column.get_finder()
+        weights = column.get_weights()
+        if finder is None or (column.has_weights and weights is None):
+            return None
+        n_rows = starts[i + 1] - starts[i]
+        of_weights = None
+        if weights is not None:
+            P = compiled.lay_out(weights.table.array, "float32")
+            of_weights = P, _describe_finder(P, weights.table.finder), weights.rehashes
+        rows = folded.F[starts[i] : starts[i + 1]]
+        described.append((n_rows, _describe_finder(rows, finder), of_weights))
+    return compiled.kernels.FoldedColumns(described)
+
+
+def _describe_finder(array: NDArray, finder: Finder) -> tuple:
+    if isinstance(finder, Lookup):
+        finder = replace(finder, symbols=compiled.lay_out(finder.symbols, "uint64"))
+    return describe_finder(Table(array, finder))
+
+
+def _mix(
+    ready: Ready,
+    folded: FoldedTables,
+    kept: list[int],
+    columns: Iterable[int],
+    keys: NDArray,
+) -> NDArray:
+    """Sum the products of some columns for each token, of which some are kept.
+
+    *Shape:* `(n, nP * nO)`.
+    """
+    mixer, sums = ready.mixer, []
+    if kept:
+        # no copy of what is kept anyway, where all columns are
+        words = keys if len(kept) == keys.shape[1] else keys.take(kept, axis=1)
+        sums.append(
+            ready.products.sum(
+                words, lambda kind, words: _multiply(mixer, folded, kept[kind], words)
+            )
+        )
+    rest = [i for i in columns if i not in kept]
+    if rest:
+        values = [
+            (_find_values if i in folded.starts else find_distinct)(keys[:, i])
+            for i in rest
+        ]
+        pairs = zip(rest, values, strict=True)
+        products = [_multiply(mixer, folded, i, value.values) for i, value in pairs]
+        sums.append(_sum_products(products, values))
+    return sums[0] if len(sums) == 1 else sums[0] + sums[1]
+
+
+def _find_values(keys: NDArray) -> Distinct:
+    """Find distinct keys, but not of few in numpy: it takes longer than it saves."""
+    if compiled.kernels is not None or len(keys) > FEW_TOKENS:
+        return find_distinct(keys)
+    return Distinct(keys, np.arange(len(keys), dtype="int32"))
+
+
+def _multiply(mixer: Mixer, folded: FoldedTables, i: int, keys: NDArray) -> NDArray:
+    """Multiply the vectors of keys of a column. *Shape:* `(m,)` to `(m, nP * nO)`."""
+    if i not in folded.starts:
+        with one_thread():
+            X, _ = mixer.columns[i].embed(keys, False)
+            product: NDArray = X @ folded.W[i].T
+        return product
+    rows, weights = mixer.columns[i].find_rows(keys)
+    rows = rows + folded.starts[i]
+    if weights is None:
+        return gather_add(folded.F, rows)
+    summed = np.empty((len(rows), folded.F.shape[1]), dtype="float32")
+    with one_thread():
+        for start in range(0, len(rows), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            E = folded.F[rows[block]]
+            np.matmul(weights[block, None], E, out=summed[block, None])
+    return summed
+
+
+def _sum_products(products: Sequence[NDArray], values: Sequence[Distinct]) -> NDArray:
+    """Sum the products of each token, of the values of each column."""
+    indices, start = [], 0
+    for distinct in values:
+        indices.append(distinct.copies + start)
+        start += len(distinct.values)
+    return gather_add(np.concatenate(products), np.stack(indices, axis=1))
+
+
+class EmbeddedColumn(NamedTuple):
+    """Distinct values of a column, their vectors, `(m, width)`, and its part of W."""
+
+    keys: Distinct
+    X: NDArray
+    backprop: Backprop
+    W: NDArray
+
+
+def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
+    maxout, layernorm, dropout = mixer.layers
+    tokens = find_distinct(keys)
+    W, norm = lay_out(maxout, layernorm)
+    columns = []
+    for i, W_column in enumerate(mixer.split_columns(W)):
+        distinct = find_distinct(tokens.values[:, i])
+        X, backprop_column = mixer.columns[i].embed(distinct.values, True)
+        columns.append(EmbeddedColumn(distinct, X, backprop_column, W_column))
+    products = [column.X @ column.W.T for column in columns]
+    mixed = _sum_products(products, [column.keys for column in columns])
+    Y, backprop_mixed = begin_finish(mixed, norm)
+    Y = tokens.gather(Y)
+    # numbers of each token are dropped on its own, copies of one too
+    mask = None if dropout is None else draw_mask(dropout, Y.shape)
+
+    def backprop(dY: NDArray) -> None:
+        dY = tokens.scatter_add(dY if mask is None else dY * mask)
+        d_norm = norm.make_zeros()
+        d_mixed = backprop_mixed(dY, d_norm)
+        dW = np.empty_like(W)
+        for column, dW_column in zip(columns, mixer.split_columns(dW), strict=True):
+            d_product = column.keys.scatter_add(d_mixed)
+            np.matmul(d_product.T, column.X, out=dW_column)
+            column.backprop(d_product @ column.W)
+        inc_maxout_grads(maxout, layernorm, dW, d_norm)
+
+    return Y if mask is None else Y * mask, backprop

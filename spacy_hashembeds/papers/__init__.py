@@ -1,0 +1,1 @@
+"""Systems of papers: a folder for each."""

@@ -1,0 +1,132 @@
+from functools import partial
+from typing import Any
+
+from spacy.tokens import Doc
+from thinc.api import Model, Relu, chain, uniform_init
+from thinc.types import Floats2d
+
+from ...architectures.dense import check_dense, offer_labels, score_labels
+from ...arguments import (
+    MAX_DEPTH,
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_attributes,
+    check_integers,
+)
+from ...hashing.murmur import MAX_HASHES
+from ...layers.symbolembed import SymbolEmbed
+from ...layers.tableembed import HashEmbed
+from .batchnorm import BatchNorm
+from .dictionary import NgramKind, wait_for_ngrams
+from .ngrams import MAX_NGRAM_SIZE, MAX_SNIPPET, extract_words, sum_ngrams
+from .weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
+
+KEY = "n-grams"
+
+# N-grams that training has not shown must not matter: without weights, their rows begin
+# near zero.
+_start_small = partial(uniform_init, lo=-0.01, hi=0.01)
+
+
+def HashNgramTextCat(
+    *,
+    exclusive_classes: bool,
+    ngram_size: int,
+    rows: int | None,
+    width: int,
+    importance_rows: int | None,
+    num_hashes: int = 2,
+    attr: str | int = "LOWER",
+    include_punctuation: bool = False,
+    min_snippet: int = 4,
+    max_snippet: int | None = 100,
+    hidden_layers: int = 0,
+    hidden_width: int = 1000,
+    seed: int = 9,
+    nO: int | None = None,
+) -> Model[list[Doc], Floats2d]:
+    """Classify texts by the sum of the hash embeddings of their n-grams.
+
+    For `textcat` and `textcat_multilabel`. The vector of an n-gram is the sum of
+    `num_hashes` rows of a shared table, each times a weight of its own. A text of
+    20,000 words, with `ngram_size` 9 and width 200, takes 0.5 GB. [training] dropout
+    changes nothing.
+
+    exclusive_classes (bool): Whether a text has exactly one label: a softmax, for
+        `textcat`. Else each label is on its own, for `textcat_multilabel`.
+    ngram_size (int): How many words an n-gram has at most, 1 to 100. 2 is the paper's
+        without a dictionary; it has up to 9 with one.
+    rows (int | None): The rows of the table, the paper's B. 500 to 10,000 are nearly as
+        good as more. If null, each n-gram of the dictionary has a row of its own: set
+        `num_hashes = 1` and `importance_rows = 0` then.
+    width (int): The width of the table. The paper has 20 without a dictionary and
+        without hidden layers, and 200 with both.
+    importance_rows (int | None): The rows of weights, the paper's K, chosen by hashing:
+        ten times `rows` or more. If null, each n-gram of the dictionary has its own. At
+        0 there are no weights: with one hash, that is the hashing trick.
+    num_hashes (int): Rows that are summed for each n-gram. Two are usual.
+    attr (str | int): The token attribute that stands for a word: LOWER, ORTH or NORM.
+    include_punctuation (bool): Whether punctuation and white space are words too.
+    min_snippet, max_snippet (int): The bounds of the number of consecutive n-grams that
+        training takes of each text, at random: the model's dropout. If the largest is
+        null, training has whole texts, as prediction always has.
+    hidden_layers (int): Dense layers with ReLU, 100 at most, with batch normalisation
+        between all layers. The paper has three with a dictionary.
+    hidden_width (int): The width of each.
+    seed (int): The hash seed, saved with the weights.
+    nO (int | None): The number of labels. `textcat` sets it.
+
+    With a dictionary (`rows` or `importance_rows` null), other n-grams are left out. It
+    is counted by `spacy-hashembeds.count_ngrams.v1` (`[initialize.before_init]`).
+
+    Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+    (2017), §5.1 to §5.4. Deviations: docs/hash-embeddings.md.
+    """
+    check_integers(1, MAX_NGRAM_SIZE, ngram_size=ngram_size)
+    check_integers(1, MAX_WIDTH, width=width, hidden_width=hidden_width)
+    check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
+    check_integers(0, MAX_DEPTH, hidden_layers=hidden_layers)
+    check_integers(1, MAX_SNIPPET, min_snippet=min_snippet)
+    check_integers(0, 2**32 - 1, seed=seed)
+    if max_snippet is not None:
+        check_integers(min_snippet, MAX_SNIPPET, max_snippet=max_snippet)
+    (attr,) = check_attributes([attr])
+    embed: Model
+    if rows is None:
+        if importance_rows != 0 or num_hashes != 1:
+            raise ValueError(
+                "With `rows = null`, each n-gram has one row of its own: set "
+                "'importance_rows' to 0 and 'num_hashes' to 1, which are "
+                f"{importance_rows!r} and {num_hashes!r}, or 'rows' to a number."
+            )
+        embed = SymbolEmbed(width, key=KEY, initializer=_start_small)
+    elif importance_rows == 0:
+        check_integers(1, MAX_ROWS, rows=rows)
+        check_integers(1, MAX_HASHES, num_hashes=num_hashes)
+        embed = HashEmbed(
+            width, rows, num_hashes=num_hashes, seed=seed, initializer=_start_small
+        )
+    else:
+        check_integers(1, MAX_ROWS, rows=rows)
+        if importance_rows is not None:
+            check_integers(0, MAX_ROWS, importance_rows=importance_rows)
+        embed = WeightedHashEmbed(
+            width, rows, nK=importance_rows, num_hashes=num_hashes, seed=seed, key=KEY
+        )
+    ngrams: Model = sum_ngrams(
+        embed, ngram_size=ngram_size, shortest=min_snippet, longest=max_snippet
+    )
+    hidden: list[Model] = [BatchNorm(width)] if hidden_layers else []
+    for i in range(hidden_layers):
+        nI = hidden_width if i else width
+        hidden += [Relu(hidden_width, nI), BatchNorm(hidden_width)]
+    model: Any = chain(
+        extract_words(attr, include_punctuation=include_punctuation),
+        ngrams,
+        *hidden,
+        score_labels(nO, exclusive_classes=exclusive_classes),
+    )
+    check_dense(model)
+    if rows is None or importance_rows is None:
+        wait_for_ngrams(model, NgramKind(attr, include_punctuation, ngram_size))
+    return offer_labels(model, nO, exclusive_classes=exclusive_classes)

@@ -1,0 +1,143 @@
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ...architectures.descriptions import EmbedderDescription
+from ...architectures.mix_attributes import check_seed, mix_attributes
+from ...architectures.symbols import wait_for_symbols
+from ...arguments import (
+    MAX_WIDTH,
+    check_attributes,
+    check_choice,
+    check_integers,
+    check_rows,
+    check_types,
+)
+from .weightedhashembed import (
+    COMBINE,
+    MAX_COMPONENTS,
+    WeightedColumn,
+    WeightedHashEmbed,
+)
+
+NAME = "multi_weighted_hash_embed"
+
+_NUM_HASHES = 2
+
+#: Far beyond what is of use.
+LARGEST_WEIGHT = 100.0
+
+
+def MultiWeightedHashEmbed(
+    *,
+    width: int,
+    attrs: list[str | int],
+    rows: list[int],
+    importance_rows: list[int] | None = None,
+    num_hashes: int = _NUM_HASHES,
+    same_hash: bool = False,
+    combine: str = "sum",
+    append_weights: bool = False,
+    initial_weight: float = 0.0,
+    tables: str | Path | None = None,
+    include_static_vectors: bool,
+    dropout: float | None = 0.0,
+    seed: int = 9,
+    maxout_pieces: int = 3,
+    subwords: Model | None = None,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Embed several attributes of each token by hashing, with importance weights.
+
+    In the place of `spacy.MultiHashEmbed.v2`: for each attribute, `num_hashes`
+    component vectors are chosen by hashing, shared with other symbols, and weighted by
+    learned numbers of the symbol's own, or nearly. A table has
+    `rows * width + importance_rows * num_hashes` parameters. Arguments that are not
+    here are as for `MultiEmbed`.
+
+    rows (list[int]): The component vectors for each attribute, the paper's B.
+    importance_rows (list[int], optional): The rows of weights for each attribute, the
+        paper's K, chosen by hashing: ten times `rows` or more. By default each frequent
+        symbol has one, known as for `MultiEmbed`, and all others share one.
+    num_hashes (int): Component vectors of each symbol, the paper's k, 1 to 100. The
+        paper has 2, and finds no use in more than 3.
+    same_hash (bool): Whether the row of weights, hashed again, chooses the components
+        too, as in the paper's experiments. Its authors found the default better (§6).
+    combine (str): "sum" adds the weighted components up. "concat" puts them side by
+        side, so that the Maxout layer is `num_hashes` times as large.
+    append_weights (bool): Whether to mix in the weights themselves too.
+    initial_weight (float): What all weights begin at, but for a spread of 0.0005. At 1
+        it begins as `MultiFewerHashEmbed`, and training moves weights little.
+    seed (int): The hash seed of the first table, saved; others count up from it.
+
+    Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+    (2017), §3 and §6.
+    """
+    names = check_attributes(attrs)
+    check_integers(1, MAX_WIDTH, width=width)
+    check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
+    check_seed(seed, len(names))
+    check_rows(names, rows=rows)
+    check_choice(COMBINE, combine=combine)
+    flags = {"same_hash": same_hash, "append_weights": append_weights}
+    check_types(bool, "True or False", **flags)
+    if not abs(initial_weight) <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"'initial_weight' should be up to {LARGEST_WEIGHT:g}, but is "
+            f"{initial_weight}. Usual ones are 0 and 1."
+        )
+    if importance_rows is not None:
+        check_rows(names, importance_rows=importance_rows)
+        if tables is not None:
+            raise ValueError(
+                f"'tables' has symbols to choose weights by ({tables}), but with "
+                "'importance_rows' they are chosen by hashing. Leave one of them out."
+            )
+    embeds: list[Model] = [
+        WeightedHashEmbed(
+            width,
+            rows[column],
+            nK=None if importance_rows is None else importance_rows[column],
+            num_hashes=num_hashes,
+            seed=seed + column,
+            key=name,
+            same_hash=same_hash,
+            combine=combine,
+            append_weights=append_weights,
+            initial_weight=initial_weight,
+            column=column,
+            dropout=dropout,
+        )
+        for column, name in enumerate(names)
+    ]
+    model = mix_attributes(
+        NAME,
+        attrs=names,
+        tables=embeds,
+        width=width,
+        maxout_pieces=maxout_pieces,
+        dropout=dropout,
+        include_static_vectors=include_static_vectors,
+        subwords=subwords,
+    )
+    return wait_for_symbols(model, tables) if importance_rows is None else model
+
+
+def _get_symbol_width(block: Mapping[str, Any]) -> int:
+    is_hashed = block.get("importance_rows") is not None
+    return 0 if is_hashed else block.get("num_hashes", _NUM_HASHES)
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.MultiWeightedHashEmbed.v1",
+    purpose="hashed rows, and for each frequent symbol of the training corpus learned "
+    "weights of its own for them.",
+    tables={"weightedhashembed": WeightedColumn},
+    symbol_width=_get_symbol_width,
+    why_hashes="As in the paper (Svenstrup et al. 2017), which found no use in more "
+    "than 3.",
+)

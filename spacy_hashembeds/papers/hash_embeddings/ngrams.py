@@ -1,0 +1,164 @@
+"""Layers of n-gram classifiers: the words of Docs, and sums of embedded n-grams."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import IDS, IS_PUNCT, IS_SPACE
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d, Ints1d, Ragged
+
+from ...kernels.distinct import find_distinct
+from ...kernels.rows import NUMPY_OPS
+from ...layers.checks import check_attr, check_attr_choice, check_integer
+from ...layers.column import find_column
+from ...layers.plan import check_once
+from ...layers.symboltaker import get_symbols, look_up
+from ...layers.with_distinct import run_distinct
+
+#: The most words of an n-gram, and n-grams of a snippet.
+MAX_NGRAM_SIZE = 100
+MAX_SNIPPET = 2**31 - 2
+
+
+def extract_words(attr: str, *, include_punctuation: bool) -> Model[list[Doc], Ragged]:
+    """Read the words of Docs. *Output:* `(words,)`, uint64, on the CPU."""
+    attrs = {"attr": attr, "include_punctuation": include_punctuation}
+    return Model("extract_words", _read_words, attrs=attrs)
+
+
+def _read_words(
+    model: Model[list[Doc], Ragged], docs: list[Doc], is_train: bool
+) -> tuple[Ragged, Callable[[Ragged], list[Doc]]]:
+    # spaCy has an ID of no name too
+    attr = model.attrs["attr"]
+    is_right = isinstance(attr, str) and bool(IDS.get(attr))
+    check_attr(model, "attr", is_right, "a token attribute, such as LOWER")
+    check_attr_choice(model, "include_punctuation", (False, True))
+    lengths = np.array([len(doc) for doc in docs], dtype="int32")
+    attrs = [IDS[attr]]
+    if not model.attrs["include_punctuation"]:
+        attrs += [IS_PUNCT, IS_SPACE]
+    arrays = [doc.to_array(attrs).reshape(-1, len(attrs)) for doc in docs]
+    columns = np.concatenate(arrays or [np.zeros((0, len(attrs)), dtype="uint64")])
+    is_word: Any = ~columns[:, 1:].any(axis=1)
+    words, lengths = columns[is_word, 0], sum_by_text(is_word, lengths)
+    return Ragged(cast(Ints1d, words), cast(Ints1d, lengths)), lambda d_words: []
+
+
+def sum_ngrams(
+    embed: Model[Any, Floats2d],
+    *,
+    ngram_size: int,
+    shortest: int = 1,
+    longest: int | None = None,
+) -> Model[Ragged, Floats2d]:
+    """Embed the word n-grams of each text, and add them up.
+
+    If `embed` takes symbols, other n-grams are left out. In training, a random snippet
+    of each text has `shortest` to `longest` n-grams; with None, texts are whole.
+
+    *Input:* the words of `n` texts, uint64, on the CPU.
+    *Output shape:* `(n, nO)`, float32; zeros for texts without n-grams.
+    Source: Svenstrup et al. (2017), §5.1.
+    """
+    return Model(
+        f"sum_ngrams({embed.name})",
+        forward,
+        init=init,
+        layers=[embed],
+        dims={"nO": embed.get_dim("nO")},
+        attrs={"ngram_size": ngram_size, "shortest": shortest, "longest": longest},
+    )
+
+
+def forward(
+    model: Model[Ragged, Floats2d], words: Ragged, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Ragged]]:
+    check_once(model, _check_sizes)
+    ops, attrs, embed = cast(Any, model.ops), model.attrs, model.layers[0]
+    # where no n-gram is among the symbols, the layer is not called to check them
+    if (column := find_column(embed)) is not None:
+        column.check()
+    ngrams = hash_ngrams(words.dataXd, words.lengths, attrs["ngram_size"])
+    if "symbol_taker" in embed.attrs:
+        rows = look_up(NUMPY_OPS, ngrams.keys, get_symbols(embed), unk=0)
+        is_known = rows[:, 0] > 0
+        lengths = sum_by_text(is_known, ngrams.lengths)
+        ngrams = Ngrams(ngrams.keys[is_known], lengths)
+    if is_train and attrs["longest"] is not None:
+        ngrams = cut_snippets(ngrams, attrs["shortest"], attrs["longest"])
+    keys, lengths = ngrams.keys, ops.asarray1i(ngrams.lengths)
+    if len(keys) == 0:
+        return ops.alloc2f(len(lengths), model.get_dim("nO")), lambda dY: words
+    texts = ops.asarray1i(np.repeat(np.arange(len(lengths)), ngrams.lengths))
+    distinct = find_distinct(keys)
+    X = ops.asarray(distinct.values)
+    vectors, backprop_vectors = run_distinct(embed, X, distinct, is_train)
+
+    def backprop(dY: Floats2d) -> Ragged:
+        backprop_vectors(dY[texts])
+        return words
+
+    return ops.reduce_sum(vectors, lengths), backprop
+
+
+def init(model: Model[Ragged, Floats2d], X: Any = None, Y: Any = None) -> None:
+    model.layers[0].initialize()
+
+
+class Ngrams(NamedTuple):
+    """The n-grams of several texts, `(n,)`, uint64; how many each has, `(texts,)`."""
+
+    keys: NDArray
+    lengths: NDArray
+
+
+def _check_sizes(model: Model) -> None:
+    check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
+    check_integer(model, "shortest", 1, MAX_SNIPPET)
+    if model.attrs["longest"] is not None:
+        check_integer(model, "longest", model.attrs["shortest"], MAX_SNIPPET)
+
+
+def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
+    """Find all sequences of 1 to `ngram_size` words within each text.
+
+    In the order of their first words, the shorter first: of "a b c" with two words at
+    most, a, a b, b, b c, c. A word is its own key; a sequence is hashed as by
+    `spacy.TextCatBOW.v3`. *Shapes:* `(words,)`, uint64, and `(texts,)`.
+    """
+    # no n-gram is longer than a text, however many words it may have
+    ngram_size = min(ngram_size, int(lengths.max(initial=1)))
+    left = np.repeat(lengths.cumsum(), lengths) - np.arange(len(words))
+    fits = np.arange(ngram_size) < left[:, np.newaxis]
+    keys = np.zeros(fits.shape, dtype="uint64")
+    keys[:, 0] = words
+    for size in range(2, ngram_size + 1):
+        # those that begin in one text and end in the next do not fit
+        keys[: 1 - size, size - 1] = NUMPY_OPS.ngrams(size, words)
+    return Ngrams(keys[fits], sum_by_text(np.minimum(left, ngram_size), lengths))
+
+
+def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
+    """Cut a random snippet of consecutive n-grams out of each text.
+
+    Each length from `shortest` to `longest` is equally likely, and so is each place.
+    """
+    lengths = ngrams.lengths
+    drawn = np.random.randint(shortest, longest + 1, size=len(lengths))
+    kept = np.minimum(drawn, lengths).astype("int32")
+    starts = np.random.randint(0, lengths - kept + 1) + lengths.cumsum() - lengths
+    shifts = starts - (kept.cumsum() - kept)
+    indices = np.arange(kept.sum()) + np.repeat(shifts, kept)
+    return Ngrams(ngrams.keys[indices], kept)
+
+
+def sum_by_text(values: NDArray, lengths: NDArray) -> NDArray:
+    """Sum what each text has. *Shape:* `(items,)` to `(texts,)`, int32."""
+    # `reduceat` can't sum no items
+    sums = np.concatenate([[0], values.cumsum()])
+    ends = lengths.cumsum()
+    return (sums[ends] - sums[ends - lengths]).astype("int32")

@@ -1,0 +1,89 @@
+from collections.abc import Callable
+from typing import TypeVar
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ...architectures.dense import offer_labels
+from ...arguments import check_integers
+
+InT = TypeVar("InT")
+OutT = Floats2d
+
+#: The most classifiers that vote.
+MAX_MODELS = 1000
+
+#: What layers that hash call their seeds.
+_SEEDS = {"seed", "hash_seed"}
+
+
+def TextCatVotingEnsemble(
+    *members: Model[list[Doc], Floats2d], num_models: int
+) -> Model[list[Doc], Floats2d]:
+    """Average the scores of several n-gram classifiers with different hash seeds.
+
+    N-grams that share rows in one of them have others in another. Each learns alone.
+
+    members (Model): One or more `HashNgramTextCat` with the same `exclusive_classes`.
+    num_models (int): How many classifiers vote, 1000 at most; the paper has 10. They
+        are copies of `members` in turn, with initial weights and hash seeds of their
+        own: those of the members, or the next that are free.
+
+    Source: Svenstrup et al., "Hash Embeddings" (2017), §5.5.
+    """
+    kinds = {member.attrs.get("multi_label") for member in members}
+    if len(kinds) != 1 or None in kinds:
+        raise ValueError(
+            "The members of TextCatVotingEnsemble, sections [….model.*.member], should "
+            "be one or more HashNgramTextCat with the same 'exclusive_classes', but "
+            f"are {', '.join(m.name for m in members) or 'none'}."
+        )
+    check_integers(len(members), MAX_MODELS, num_models=num_models)
+    voters = [members[i % len(members)].copy() for i in range(num_models)]
+    # each gets a hash seed that none before it has, nearest to its own
+    taken: set[int] = set()
+    for node in (node for voter in voters for node in voter.walk()):
+        for name in _SEEDS & node.attrs.keys():
+            while node.attrs[name] in taken:
+                node.attrs[name] = (node.attrs[name] + 1) % 2**32
+            taken.add(node.attrs[name])
+    exclusive_classes = not members[0].attrs["multi_label"]
+    model = soft_voting(*voters)
+    return offer_labels(model, None, exclusive_classes=exclusive_classes)
+
+
+def soft_voting(*members: Model[InT, OutT]) -> Model[InT, OutT]:
+    """Average the scores of several classifiers. *Output:* `(n, labels)`, float32.
+
+    Of the difference of the mean score and the truth, which spaCy's text categorizers
+    give back, each member gets its own; zero, where a label is missing.
+    """
+    return Model(
+        "soft_voting",
+        forward,
+        init=init,
+        layers=members,
+        dims={"nO": members[0].maybe_get_dim("nO")},
+    )
+
+
+def forward(
+    model: Model[InT, OutT], X: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    Ys, backprops = zip(*(member(X, is_train) for member in model.layers), strict=True)
+    mean = sum(Ys) / len(Ys)
+
+    def backprop(d_mean: OutT) -> InT:
+        is_there = d_mean != 0
+        for Y, backprop_member in zip(Ys, backprops, strict=True):
+            backprop_member(d_mean + (Y - mean) * is_there)
+        return X
+
+    return mean, backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    for member in model.layers:
+        member.initialize(X, Y)
+    model.set_dim("nO", model.layers[0].get_dim("nO"), force=True)

@@ -1,0 +1,290 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import Model, Ops, uniform_init
+from thinc.types import Floats2d, Ints1d
+
+from ...hashing import murmur
+from ...hashing.collisions import expected_sharing_codes
+from ...kernels.cuda import is_used_by
+from ...kernels.rows import NUMPY_OPS, Finder, Hashing, Lookup, Table, Weights
+from ...layers.checks import (
+    check_attr,
+    check_attr_choice,
+    check_foreign,
+    check_integer,
+    check_params,
+)
+from ...layers.column import Array, Backprop, Weighed
+from ...layers.gpuembed import GpuCopy
+from ...layers.plan import peek
+from ...layers.symboltaker import (
+    Symbols,
+    check_symbols,
+    get_symbols,
+    look_up,
+    set_symbols,
+)
+from ...layers.tableembed import (
+    HashedColumn,
+    InT,
+    OutT,
+    TableEmbed,
+    apply_dropout,
+    inc_table_grad,
+)
+
+# How far weights begin from where they are told to: a standard deviation.
+_SPREAD = 0.0005
+
+#: The most components of a key.
+MAX_COMPONENTS = 100
+
+#: Ways to combine weighted components.
+COMBINE = ("sum", "concat")
+
+
+def WeightedHashEmbed(
+    nE: int,
+    nV: int,
+    *,
+    nK: int | None,
+    num_hashes: int = 2,
+    seed: int,
+    key: str | None = None,
+    same_hash: bool = False,
+    combine: str = "sum",
+    append_weights: bool = False,
+    column: int | None = None,
+    initial_weight: float = 0.0,
+    dropout: float | None = None,
+) -> Model[InT, OutT]:
+    """Map integers to the weighted sum of rows of a table, with learned weights.
+
+    A key has `num_hashes` component vectors, rows of the table `E`, which it shares
+    with others, and as many weights, a row of the table `P`.
+
+    nE, nV (int): The width and the number of the component vectors, the paper's B.
+    nK (int, optional): The rows of weights, the paper's K, chosen by hashing. If None,
+        each symbol has a row, and all other keys share one.
+    key, column, dropout: See `TableEmbed`. All others: see `MultiWeightedHashEmbed`.
+
+    *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
+    *Output shape:* `(n, nO)`, float32.
+
+    Source: Svenstrup et al., "Hash Embeddings" (2017), §3 and §6.
+    """
+    attrs: dict[str, Any] = {
+        # not "seed", which layers without weights save: see `check_weights`
+        "hash_seed": seed,
+        "num_hashes": num_hashes,
+        "same_hash": same_hash,
+        "combine": combine,
+        "append_weights": append_weights,
+    }
+    if nK is not None:
+        attrs["hashes_weights"] = True
+    else:
+        attrs.update(key=key, symbols=None, gpu_symbols=GpuCopy())
+    nO = (nE if combine == "sum" else nE * num_hashes) + num_hashes * append_weights
+    return TableEmbed(
+        "weightedhashembed",
+        WeightedColumn,
+        params="EP",
+        dims={"nO": nO, "nE": nE, "nV": nV, "nK": nK},
+        attrs=attrs,
+        initializer=initial_weight,
+        column=column,
+        dropout=dropout,
+    )
+
+
+class WeightedColumn(HashedColumn):
+    """Column of keys with component vectors, rows of `E`, and weights, a row of `P`."""
+
+    kind = "weighted"
+    has_weights = True
+    seed_name = "hash_seed"  # not that which layers without weights save
+
+    def __init__(self, model: Model, attr: str = "") -> None:
+        super().__init__(model, attr)
+        #: True if weighted components are added up, not side by side.
+        self.is_sum = model.attrs["combine"] == "sum"
+        #: True if symbols have the weights, by what no loaded file changes.
+        self.has_symbols = "symbol_taker" in model.attrs
+        self.has_rows = self.is_sum and not model.attrs["append_weights"]
+        self.is_kept = not self.has_rows
+
+    def check_weights(self) -> None:
+        """Check weights and attributes, which may come from a file."""
+        model, num_hashes = self.model, self.num_hashes
+        check_foreign(model, "weighs what it hashes", "seed")
+        check_integer(model, "hash_seed", 0, 2**32 - 1)
+        check_integer(model, "num_hashes", 1, MAX_COMPONENTS)
+        check_attr_choice(model, "combine", COMBINE)
+        check_attr_choice(model, "same_hash", (False, True))
+        check_attr_choice(model, "append_weights", (False, True))
+        width = self.row_width * (1 if self.is_sum else num_hashes)
+        width += num_hashes * model.attrs["append_weights"]
+        expected = f"such that vectors are {self.width} wide"
+        check_attr(model, "combine", width == self.width, expected)
+        if self.has_symbols:
+            check_foreign(model, "has weights for symbols", "hashes_weights")
+            check_symbols(model, n_rows=model.maybe_get_dim("nK"))
+        else:
+            check_foreign(model, "hashes its weights", "symbols")
+        check_params(model, self._get_shapes())
+
+    def initialize(self, initializer: Any) -> None:
+        """Set the tables, whose weights begin at a number."""
+        model = self.model
+        if self.has_symbols:
+            model.set_dim("nK", len(get_symbols(model)) + 1)
+        shapes = self._get_shapes()
+        model.set_param("E", uniform_init(model.ops, shapes["E"]))
+        P: Any = np.random.normal(initializer, _SPREAD, shapes["P"])
+        model.set_param("P", model.ops.asarray2f(P.astype("float32")))
+
+    def take_symbols(self, symbols: Symbols) -> None:
+        """Take the symbols that have weights."""
+        set_symbols(self.model, symbols.frequent, "nK", len(symbols.frequent) + 1)
+
+    def _get_shapes(self) -> dict[str, tuple[int, int]]:
+        nK = self.model.get_dim("nK")
+        return {"E": (self.n_rows, self.row_width), "P": (nK, self.num_hashes)}
+
+    def get_finder(self) -> Hashing | None:
+        """Return how components are found, if kernels can add them up."""
+        self.check()
+        if not self.has_rows or self.num_hashes > murmur.MAX_HASHES:
+            return None
+        return Hashing(seed=self.seed, num_hashes=self.num_hashes)
+
+    def find_pairs(self, ops: Ops, keys: Array) -> tuple[Array, Array]:
+        """Find components of keys, `(n, num_hashes)`, and rows of weights, `(n, 1)`."""
+        attrs, seed, num_hashes = self.model.attrs, self.seed, self.num_hashes
+        # one hash more than there are components: independent of theirs
+        hashes = murmur.hash_keys(ops, keys, seed=seed, num_hashes=num_hashes + 1)
+        if self.has_symbols:
+            symbols = attrs["gpu_symbols"].get(ops, get_symbols(self.model))
+            weight_rows = look_up(ops, keys, symbols, unk=0)
+        else:
+            weight_rows = hashes[:, num_hashes:] % self.model.get_dim("nK")
+        if attrs["same_hash"]:
+            keys = weight_rows[:, 0]
+            hashes = murmur.hash_keys(ops, keys, seed=seed, num_hashes=num_hashes)
+        return hashes[:, :num_hashes] % self.n_rows, weight_rows
+
+    def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
+        """Embed keys, of any integer dtype, each on its own."""
+        model, xp, k = self.model, self.model.ops.xp, self.num_hashes
+        if is_used_by(model.ops) and self.get_finder() is not None:
+            return super().embed(keys, is_train)
+        self.check()
+        rows, weight_rows = self.find_pairs(model.ops, keys)
+        components: Any = peek(model, "E")[rows]  # (n, num_hashes, nE)
+        weights: Any = peek(model, "P")[weight_rows[:, 0]]
+        appends_weights = model.attrs["append_weights"]
+        if self.is_sum:
+            Y = xp.einsum("nke,nk->ne", components, weights)
+        else:
+            Y = (components * weights[:, :, None]).reshape(len(keys), -1)
+        if appends_weights:
+            Y = xp.hstack([Y, weights])
+        Y, backprop_dropout = apply_dropout(model, Y, is_train)
+
+        def backprop(dY: OutT) -> Ints1d:
+            d_parts: Any = backprop_dropout(dY)
+            d_weights = xp.zeros_like(weights)
+            if appends_weights:
+                d_parts, d_weights = d_parts[:, :-k], d_parts[:, -k:]
+            nE = self.row_width
+            # the gradient of a sum is that of all that is summed
+            d_parts = d_parts.reshape(len(keys), 1 if self.is_sum else k, nE)
+            d_weights = d_weights + (components * d_parts).sum(axis=2)
+            d_components = (weights[:, :, None] * d_parts).reshape(-1, nE)
+            inc_table_grad(model, "E", rows.reshape(-1, 1), d_components)
+            inc_table_grad(model, "P", weight_rows, d_weights)
+            return model.ops.alloc1i(len(keys))
+
+        return Y, backprop
+
+    def find_rows(self, keys: Array) -> tuple[Array, Array]:
+        """Find the rows of keys and their weights, *shapes* `(n, num_hashes)`."""
+        self.check()
+        rows, weight_rows = self.find_pairs(self.model.ops, keys)
+        weights = peek(self.model, "P").take(weight_rows[:, 0], axis=0)
+        return rows.astype("uint32", copy=False), weights
+
+    def get_weights(self) -> Weights:
+        """Return how kernels find the weights on the CPU."""
+        attrs, num_hashes = self.model.attrs, self.num_hashes
+        if self.has_symbols:
+            finder: Finder = Lookup(attrs["symbols"], unk=0)
+        else:
+            # the hash after those of the components, of which the last is taken
+            seed = murmur.get_seed(self.seed, num_hashes // murmur.MAX_HASHES)
+            finder = Hashing(seed, num_hashes=num_hashes % murmur.MAX_HASHES + 1)
+        return Weights(Table(peek(self.model, "P"), finder), attrs["same_hash"])
+
+    def weigh_keys(self, keys: Array) -> Weighed:
+        """Weigh the rows of keys on a GPU."""
+        model = self.model
+        self.check()
+        _, weight_rows = self.find_pairs(model.ops, keys)
+        P = peek(model, "P")
+
+        def backprop(d_weights: Floats2d) -> None:
+            inc_table_grad(model, "P", weight_rows, d_weights)
+
+        if model.attrs["same_hash"]:
+            keys = weight_rows[:, 0]
+        return Weighed(keys, P[weight_rows[:, 0]], backprop)
+
+    @property
+    def row_width(self) -> int:
+        """Width of a component vector."""
+        return self.model.get_dim("nE")
+
+    @property
+    def weight_rows(self) -> int:
+        """Rows of weights, the paper's K: one where there are no symbols yet."""
+        if not self.has_symbols:
+            return self.model.get_dim("nK")
+        return 1 if self.symbols is None else len(self.symbols) + 1
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parameters of its two parts, B·d and K·k in the paper's letters."""
+        return {
+            "components": self.n_rows * self.row_width,
+            "weights": self.weight_rows * self.num_hashes,
+        }
+
+    def find_code(self, keys: NDArray) -> NDArray:
+        """Find the component vectors of keys, and their rows of weights, the last."""
+        return np.hstack(self.find_pairs(NUMPY_OPS, keys)).astype("uint64")
+
+    def identify(self, keys: NDArray) -> NDArray:
+        """Return the code: weights know an order of rows."""
+        return self.find_code(keys)
+
+    def split_code(self, keys: NDArray) -> dict[str, NDArray]:
+        """Return the component vectors, in no order, and the rows of weights."""
+        code = self.find_code(keys)
+        return {"components": np.sort(code[:, :-1], axis=1), "weights": code[:, -1:]}
+
+    def expect(self, keys: NDArray) -> dict[str, float]:
+        """Return how many keys would share weights and components."""
+        n = len(keys)
+        codes = 1 if self.model.attrs["same_hash"] else self.n_rows**self.num_hashes
+        if (unknown := self.are_unknown(keys)) is None:
+            codes *= self.weight_rows
+        else:
+            n = int(unknown.sum())  # a symbol shares its weights with no other key
+        return {"sharing_code": expected_sharing_codes(n, codes)}
+
+    def are_unknown(self, keys: NDArray) -> NDArray | None:
+        """Return which keys have the weights of no symbol, if symbols have any."""
+        return self.find_code(keys)[:, -1] == 0 if self.has_symbols else None

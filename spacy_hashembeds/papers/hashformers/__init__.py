@@ -1,0 +1,1 @@
+"""HashFormers (paper 002): a vocabulary-independent transformer."""

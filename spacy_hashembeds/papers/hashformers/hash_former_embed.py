@@ -1,0 +1,335 @@
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.ml.staticvectors import StaticVectors
+from spacy.ml.staticvectors import forward as vectors_forward
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Maxout, Model, chain, concatenate, ragged2list, with_array
+from thinc.types import Floats2d, Ints2d
+
+from ...architectures.descriptions import EmbedderDescription
+from ...architectures.distinct_words import (
+    TEXT_ATTRIBUTES,
+    Words,
+    get_attribute,
+    with_distinct_words,
+)
+from ...architectures.distinct_words import forward as distinct_forward
+from ...architectures.mix_attributes import Parts, embed_tokens, make_parts
+from ...architectures.static_vectors import get_vectors_width
+from ...arguments import MAX_WIDTH, check_attributes, check_integers, check_types
+from ...layers.codecache import CodeCache
+from ...layers.column import Array, Backprop, Column
+from ...layers.mixedembed import Fold
+from ...layers.plan import UnexpectedNodeError, check_once, expect, expect_maxout
+from ...layers.symboltaker import wait_for
+from ...layers.tableembed import check_table
+from ...thinc_internals import (
+    chain_forward,
+    concatenate_forward,
+    get_forward,
+    ragged2list_forward,
+    with_array_forward,
+)
+from .character_ngrams import CHARACTER_NGRAM_SOURCE, CharacterNgrams
+from .compressors import add_forward, emb_forward, pool_forward, proj_forward
+from .hashers import (
+    MAX_ROWS,
+    get_settings,
+    lsh_forward,
+    md5_forward,
+    set_ngrams,
+    takes_ngrams,
+)
+
+InT = list[Doc]
+OutT = list[Floats2d]
+
+#: What hashing makes of words: bits or rows.
+Codes = Floats2d | Ints2d
+
+NAME = "hash_former_embed"
+
+# What they make of words depends on what a plan looks at alone, and their rows are in a
+# table's range.
+_HASHERS = (md5_forward, lsh_forward)
+_COMPRESSORS = (add_forward, emb_forward, pool_forward, proj_forward)
+
+
+def HashFormerEmbed(
+    *,
+    width: int,
+    attrs: list[str],
+    hashers: dict[str, Any],  # of blocks, which are checked before they are layers
+    compressors: dict[str, Any],
+    include_static_vectors: bool,
+    maxout_pieces: int | None = 3,
+) -> Model[InT, OutT]:
+    """Embed tokens by codes of their texts, without a table of words.
+
+    In the place of `spacy.MultiHashEmbed.v2`: for each attribute a hasher computes a
+    code of bits from the text, and a compressor, which alone has parameters, a vector
+    from the code. `LSHHasher` with `ProjCompressor` was the paper's best small pair.
+
+    width (int): The width of the output and of each compressor's vectors.
+    attrs (list[str]): The token attributes to embed, which have to be text: NORM, or
+        LOWER as in the paper's code, and SHAPE or ORTH to tell upper from lower case.
+    hashers (dict[str, Model]): For each attribute `MD5Hasher.v1` or `LSHHasher.v1`.
+    compressors (dict[str, Model]): For each attribute `EmbCompressor.v1`,
+        `PoolCompressor.v1`, `AddCompressor.v1` or `ProjCompressor.v1`.
+    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    maxout_pieces (int, optional): Linear pieces of the Maxout layer that mixes the
+        attributes, as in spaCy's embedder. If null, the vectors of a single attribute's
+        compressor are the output, as in the paper.
+
+    Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
+    Transformers" (2022), §3.
+    """
+    names = check_attributes(attrs)
+    if not {*names} <= {*TEXT_ATTRIBUTES} or len({*names}) < len(names):
+        raise ValueError(
+            f"'attrs' should hold attributes that are text, each once: some of "
+            f"{', '.join(TEXT_ATTRIBUTES)}, but is {', '.join(names)}."
+        )
+    check_integers(1, MAX_WIDTH, width=width)
+    for argument, blocks in (("hashers", hashers), ("compressors", compressors)):
+        check_types(Mapping, "a block for each of 'attrs'", **{argument: blocks})
+        if set(blocks) != set(names):
+            raise ValueError(
+                f"'{argument}' should have a block for each of 'attrs' "
+                f"({', '.join(names)}), but has {', '.join(blocks) or 'none'}."
+            )
+    inputs: list[Model] = [
+        _build_column(name, hashers[name], compressors[name], width) for name in names
+    ]
+    if include_static_vectors:
+        vectors = StaticVectors(width, dropout=0.0)
+        inputs.append(chain(vectors, ragged2list()))
+    layers: list[Model] = [concatenate(*inputs)]
+    if maxout_pieces is not None:
+        check_integers(1, MAX_WIDTH, maxout_pieces=maxout_pieces)
+        nI = len(inputs) * width
+        mixer = Maxout(width, nI, nP=maxout_pieces, dropout=0.0, normalize=True)
+        layers.append(with_array(mixer))
+    elif len(inputs) > 1:
+        raise ValueError(
+            f"'maxout_pieces' should be a number where {len(inputs)} vectors are to be "
+            "mixed. Set maxout_pieces = 3, or have one attribute and no vectors."
+        )
+    model: Model[InT, OutT] = Model(
+        NAME,
+        forward,
+        init=init,
+        layers=layers,
+        dims={"nO": width},
+        attrs={"include_static_vectors": include_static_vectors, "plan": Fold()},
+    )
+    wait_for(CHARACTER_NGRAM_SOURCE, model, _give_ngrams)
+    return model
+
+
+def _build_column(
+    attr: str, hasher: Model, compressor: Model, width: int
+) -> Model[InT, OutT]:
+    """Fit hasher and compressor to each other, and have them embed an attribute."""
+    for argument, block, known in (
+        ("hashers", hasher, _HASHERS),
+        ("compressors", compressor, _COMPRESSORS),
+    ):
+        if not isinstance(block, Model) or get_forward(block) not in known:
+            raise ValueError(
+                f"'{argument}.{attr}' should be one of the {argument} that "
+                f"HashFormerEmbed names, but is {getattr(block, 'name', block)!r:.80}. "
+                "Is its line `@architectures` there?"
+            )
+    compressor.set_dim("nO", width)
+    if get_forward(compressor) is emb_forward:
+        nV = compressor.get_dim("nV")
+        if "lsh_seed" in hasher.attrs:
+            check_integers(1, MAX_ROWS, rows=nV)  # one vector after the other
+        hasher.set_dim("nV", nV)
+    else:
+        compressor.set_dim("nI", hasher.get_dim("nO"))
+    return with_distinct_words(chain(hash_words(hasher), compressor), attr=attr)
+
+
+def hash_words(hasher: Model[Sequence[str], NDArray]) -> Model[Words, Codes]:
+    """Hash distinct words whose codes are not kept: to bits as float32, or to rows."""
+    nV = hasher.maybe_get_dim("nV")
+    return Model(
+        "hash_words",
+        hash_forward,
+        layers=[hasher],
+        dims={"nO": hasher.get_dim("nO")} if nV is None else {"nV": nV},
+        attrs={"codes": CodeCache()},
+    )
+
+
+def hash_forward(
+    model: Model[Words, Codes], words: Words, is_train: bool
+) -> tuple[Codes, Callable[[Any], Any]]:
+    hasher, cache, ops = model.layers[0], model.attrs["codes"], cast(Any, model.ops)
+
+    def compute(keys: NDArray) -> NDArray:
+        missing = words._replace(keys=keys.reshape(-1, 1))
+        return hasher.predict(missing.read_texts())
+
+    codes = cache.get(words.keys[:, 0], get_settings(hasher), compute)
+    if hasher.has_dim("nV") is None:
+        bits = np.unpackbits(codes, axis=1, count=model.get_dim("nO"))
+        codes = bits.astype("float32")
+    return ops.asarray(codes), lambda dY: []
+
+
+class WordColumn(NamedTuple):
+    """The layers that embed an attribute: `words` runs the others, once for each."""
+
+    words: Model
+    hashing: Model
+    compressor: Model
+
+    @property
+    def attr(self) -> str:
+        """The attribute."""
+        return self.words.attrs["attr"]
+
+    def describe(self) -> dict[str, Any]:
+        """Return its parts, their sizes, and the parameters it will have."""
+        (hasher,), compressor = self.hashing.layers, self.compressor
+        rows = self.hashing.maybe_get_dim("nV")
+        n = _count_parameters(compressor)  # none before it is initialised
+        return {
+            "hasher": hasher.name,
+            "compressor": compressor.name,
+            "bits": hasher.get_dim("nO") if rows is None else None,
+            "rows": rows,
+            "width": compressor.get_dim("nO"),
+            "parameters": n or _count_parameters(compressor.copy().initialize()),
+        }
+
+    def find_code(self, vocab: Vocab, keys: NDArray) -> NDArray | None:
+        """Find the codes of a vocab's words, if the n-grams that count are known."""
+        (hasher,) = self.hashing.layers
+        if takes_ngrams(hasher) and hasher.attrs["ngrams"] is None:
+            return None
+        words = Words([vocab], keys.reshape(-1, 1)).read_texts()
+        return hasher.predict(words).astype("uint64")
+
+
+def _count_parameters(model: Model) -> int:
+    params = ((node, name) for node in model.walk() for name in node.param_names)
+    return sum(n.get_param(name).size for n, name in params if n.has_param(name))
+
+
+class CodeColumn(Column):
+    """Column of the keys of words of some vocabs, which are embedded by their codes."""
+
+    def __init__(self, words: WordColumn, vocabs: Sequence[Vocab]) -> None:
+        super().__init__(words.compressor)
+        self.hashing, self.vocabs = words.hashing, vocabs
+        hasher, compress = self.hashing.layers[0], get_forward(self.model)
+        if get_forward(hasher) in _HASHERS and compress in _COMPRESSORS:
+            self.has_rows, self.is_kept = compress is emb_forward, True
+
+    def check(self) -> None:
+        """Check the table, if there is one."""
+        if self.has_rows:
+            check_once(self.model, check_table)
+
+    def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
+        """Embed words by their keys, each on its own."""
+        words = Words(self.vocabs, keys.reshape(-1, 1))
+        return self.model(self.hashing.predict(words), is_train)
+
+    def find_rows(self, keys: Array) -> tuple[Array, None]:
+        """Find the rows of distinct keys."""
+        words = Words(self.vocabs, keys.reshape(-1, 1))
+        return self.hashing.predict(words), None
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    return embed_tokens(model, docs, is_train, find_parts)
+
+
+def _give_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> None:
+    for attr, hasher in find_hashers(model):
+        if get_ngrams is not None and takes_ngrams(hasher):
+            size, form = hasher.attrs["ngram_size"], hasher.attrs["form"]
+            most = hasher.attrs["max_ngrams"]
+            set_ngrams(hasher, get_ngrams(CharacterNgrams(attr, size, form, most)))
+
+
+def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:
+    """Find the attributes that an embedder reads, and for each its hasher."""
+    return [(c.attr, c.hashing.layers[0]) for c in find_columns(model)]
+
+
+def find_columns(model: Model[InT, OutT]) -> list[WordColumn]:
+    """Find what embeds each attribute of an embedder."""
+    # by places in the tree, wrapped or not: copies of a model have no references
+    words = [n for n in model.walk() if "attr" in n.attrs]
+    return [WordColumn(n, *n.layers[0].layers) for n in words]
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    if X and model.attrs["include_static_vectors"]:
+        get_vectors_width(X[0].vocab)
+    inputs, *mixers = model.layers
+    inputs.initialize(X=X)
+    for mixer in mixers:
+        # not by what comes from Docs: they may be without tokens
+        mixer.initialize()
+
+
+def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
+    """Find the layers, or raise UnexpectedNodeError if a node is another."""
+    if len(model.layers) != 2:
+        raise UnexpectedNodeError(model.name)
+    embed, mixing = model.layers
+    # Thinc concatenates nothing where there is only one column
+    is_several = get_forward(embed) is concatenate_forward
+    inputs = list(embed.layers) if is_several else [embed]
+    vectors = None
+    if get_forward(inputs[-1]) is chain_forward:
+        vectors, to_list = expect(inputs.pop(), chain_forward, 2)
+        expect(vectors, vectors_forward, 0)
+        expect(to_list, ragged2list_forward, 0)
+    words = [_expect_column(layer) for layer in inputs]
+    attrs: list[int | str] = [get_attribute(column.words) for column in words]
+    columns = [CodeColumn(column, vocabs) for column in words]
+    (maxout,) = expect(mixing, with_array_forward, 1)
+    return make_parts(columns, expect_maxout(maxout), attrs, vectors, vocabs)
+
+
+def _expect_column(words: Model) -> WordColumn:
+    (layers,) = expect(words, distinct_forward, 1)
+    hashing, compressor = expect(layers, chain_forward, 2)
+    expect(hashing, hash_forward, 1)
+    if compressor.maybe_get_dim("nO") is None:
+        raise UnexpectedNodeError(compressor.name)  # as what wraps one has none
+    return WordColumn(words, hashing, compressor)
+
+
+DESCRIPTION = EmbedderDescription(
+    name=NAME,
+    architecture="spacy-hashembeds.HashFormerEmbed.v1",
+    purpose="codes of words, in which similar spellings agree, and no rows at all.",
+    find_columns=find_columns,
+    is_of_text=True,
+    blocks={
+        "hashers": (
+            "spacy-hashembeds.LSHHasher.v1",
+            "128 bits for each attribute, of which similar spellings have most in "
+            "common.",
+        ),
+        "compressors": (
+            "spacy-hashembeds.ProjCompressor.v1",
+            "128 parameters for each dimension, whatever the number of words.",
+        ),
+    },
+)

@@ -1,0 +1,211 @@
+"""Hashers of a `HashFormerEmbed`: layers without parameters.
+
+They turn words into codes: `nO` bits, *shape* `(n, ceil(nO / 8))`, uint8, the first bit
+the highest of the first byte; or, once the dimension `nV` says how many rows a table
+has, one of these, *shape* `(n, 1)`, uint32.
+"""
+
+import hashlib
+import hmac
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from thinc.api import Model
+
+from ...arguments import check_choice, check_integers, check_types
+from ...layers.checks import check_attr, check_attr_choice, check_foreign, check_integer
+from ...layers.plan import check_once
+from ...layers.symboltaker import are_sorted_symbols
+from . import lsh
+
+InT = Sequence[str]
+OutT = NDArray
+
+#: Unicode's normal forms.
+FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+#: The most characters of an n-gram, and bits of a code: far beyond what is of use.
+MAX_NGRAM_SIZE = 100
+MAX_BITS = 4096
+
+#: The most rows: that of a word is the nearest of as many vectors, one after the other.
+MAX_ROWS = 2**20
+
+# To bring combining marks into their order takes the square of their number. Longer
+# words are cut.
+_LONGEST = 1000
+
+
+def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, OutT]:
+    """Hash words by MD5, to 128 bits: similar ones have nothing in common.
+
+    With `EmbCompressor` the digest modulo the number of rows is the word's row.
+
+    key (str, optional): Hash by HMAC-MD5 with this key, as UTF-8, so that only who
+        knows it can make up words that share a row. It is saved with config and
+        weights. The authors' code has "en", the paper none.
+    form (str, optional): The Unicode form to hash: "NFC", where the same letter may be
+        one character or two, "NFD", "NFKC" or "NFKD".
+
+    Source: Xue and Aletras, "HashFormers" (2022), §3.2, whose printed digests are of
+    other words.
+    """
+    check_types(str | None, "text, or null", key=key)
+    if form is not None:
+        check_choice(FORMS, form=form)
+    return Model(
+        "md5hasher",
+        md5_forward,
+        dims={"nO": 128, "nV": None},
+        # names of its own: see `check_foreign`
+        attrs={"md5_key": key, "form": form},
+    )
+
+
+def md5_forward(
+    model: Model[InT, OutT], words: InT, is_train: bool
+) -> tuple[OutT, Callable[[Any], Any]]:
+    check_once(model, _check_md5)
+    key, nV = model.attrs["md5_key"], model.maybe_get_dim("nV")
+    encoded = None if key is None else key.encode("utf8")
+    digests = hash_by_md5(normalize(words, model.attrs["form"]), encoded)
+    if nV is None:
+        codes = np.frombuffer(b"".join(digests), dtype="uint8").reshape(-1, 16)
+    else:
+        rows = [int.from_bytes(digest, "big") % nV for digest in digests]
+        codes = np.array(rows, dtype="uint32").reshape(-1, 1)
+    return codes, lambda dY: []
+
+
+def hash_by_md5(words: Sequence[str], key: bytes | None = None) -> list[bytes]:
+    """Hash words by MD5, or with a key by HMAC-MD5.
+
+    Halves of surrogate pairs, which JSON may hold, count as if they were characters.
+    """
+    # not for security: this works too where MD5 is switched off for that
+    md5 = partial(hashlib.md5, usedforsecurity=False)
+    start = md5() if key is None else hmac.new(key, digestmod=md5)
+    digests = []
+    for word in words:
+        state = start.copy()
+        state.update(word.encode("utf8", "surrogatepass"))
+        digests.append(state.digest())
+    return digests
+
+
+def _check_md5(model: Model[InT, OutT]) -> None:
+    check_foreign(model, "hashes by MD5", "lsh_seed")
+    check_attr_choice(model, "form", (None, *FORMS))
+    is_right = isinstance(model.attrs["md5_key"], str | None)
+    check_attr(model, "md5_key", is_right, "text")
+
+
+def LSHHasher(
+    *,
+    num_bits: int = 128,
+    ngram_size: int = 4,
+    max_ngrams: int | None = 50_000,
+    seed: int = 0,
+    form: str | None = None,
+) -> Model[InT, OutT]:
+    """Hash words by their character n-grams: similar ones have most bits in common.
+
+    Each bit says on which side of a random hyperplane the word lies, in a space of all
+    n-grams. With `EmbCompressor`, a word's row is the nearest of as many random
+    vectors: a slow search, and one row for words that differ in little. A word of which
+    no n-gram counts has all bits set. Of a word, 4,000 / `ngram_size` characters count.
+
+    num_bits (int): The bits, 1 to 4096; the paper has 128. Unused by `EmbCompressor`.
+    ngram_size (int): The most characters of an n-gram, 1 to 100. Shorter ones are read
+        too. The paper has 4.
+    max_ngrams (int, optional): How many n-grams count, the training corpus' most
+        frequent ones: `spacy-hashembeds.count_character_ngrams.v1` counts them, and
+        they are saved with the weights. If null, any n-gram counts.
+    seed (int): Of the hyperplanes, saved with the weights.
+    form (str, optional): As for `MD5Hasher`.
+
+    Source: Xue and Aletras (2022), §3.3 and §3.5. N-grams are the paper's; the authors'
+    code has pieces of RoBERTa's vocabulary instead, weighted by the lengths of words.
+    """
+    if form is not None:
+        check_choice(FORMS, form=form)
+    check_integers(1, MAX_BITS, num_bits=num_bits)
+    check_integers(1, MAX_NGRAM_SIZE, ngram_size=ngram_size)
+    check_integers(0, 2**64 - 1, seed=seed)
+    if max_ngrams is not None:
+        check_integers(1, max_ngrams=max_ngrams)
+    attrs = {"lsh_seed": seed, "ngram_size": ngram_size, "form": form}
+    attrs |= {"max_ngrams": max_ngrams, "ngrams": None}
+    return Model(
+        "lshhasher", lsh_forward, dims={"nO": num_bits, "nV": None}, attrs=attrs
+    )
+
+
+def lsh_forward(
+    model: Model[InT, OutT], words: InT, is_train: bool
+) -> tuple[OutT, Callable[[Any], Any]]:
+    check_once(model, _check_lsh)
+    attrs, nV = model.attrs, model.maybe_get_dim("nV")
+    counted, seed = attrs["ngrams"], attrs["lsh_seed"]
+    ngrams = lsh.find_ngrams(normalize(words, attrs["form"]), attrs["ngram_size"])
+    if counted is not None:
+        is_counted = np.zeros(len(ngrams.keys), dtype=bool)
+        if len(counted):
+            places = np.searchsorted(counted, ngrams.keys)
+            is_counted = counted[np.minimum(places, len(counted) - 1)] == ngrams.keys
+        ngrams = ngrams.select(is_counted)
+    if nV is None:
+        codes = lsh.find_bits(ngrams, model.get_dim("nO"), seed)
+    else:
+        codes = lsh.find_rows(ngrams, nV, seed, counted).reshape(-1, 1)
+    return codes, lambda dY: []
+
+
+def takes_ngrams(model: Model) -> bool:
+    """Return whether a layer, even a wrapped one, has n-grams of a corpus counted."""
+    return model.attrs.get("max_ngrams") is not None
+
+
+def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
+    """Set the n-grams that count: sorted keys from `lsh.find_ngrams`."""
+    ngrams = np.array(ngrams)
+    ngrams.flags.writeable = False  # they are checked only once
+    model.attrs["ngrams"] = ngrams
+
+
+def _check_lsh(model: Model[InT, OutT]) -> None:
+    check_foreign(model, "hashes by LSH", "md5_key")
+    check_attr_choice(model, "form", (None, *FORMS))
+    check_integer(model, "lsh_seed", 0, 2**64 - 1)
+    check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
+    if model.attrs["ngrams"] is not None:
+        is_right = are_sorted_symbols(model.attrs["ngrams"])
+        check_attr(model, "ngrams", is_right, "distinct numbers in ascending order")
+    elif takes_ngrams(model):
+        raise ValueError(
+            "LSHHasher has no n-grams yet. Count those of the training corpus, with a "
+            "section [initialize.before_init] that says `@callbacks = "
+            '"spacy-hashembeds.count_character_ngrams.v1"`; or let any n-gram count: '
+            "set max_ngrams = null."
+        )
+
+
+def get_settings(model: Model) -> tuple:
+    """Return what the codes of a hasher depend on beside words."""
+    # their number, since an attribute that was loaded may be one more
+    return (len(model.attrs), model.maybe_get_dim("nV"), *model.attrs.values())
+
+
+def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:
+    """Bring words into a Unicode form, if there is one."""
+    if form is None:
+        return words
+    to_form = partial(unicodedata.normalize, cast(Any, form))
+    return [
+        "".join(to_form(word[i : i + _LONGEST]) for i in range(0, len(word), _LONGEST))
+        for word in words
+    ]

@@ -1,0 +1,166 @@
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from spacy.util import minibatch
+from spacy.vocab import Vocab
+from thinc.api import Dropout, Model, Ops, Softmax, chain
+from thinc.types import Floats2d
+
+from ...arguments import check_shares
+from ...layers.loss import get_cross_entropy
+from ...training.rawtexts import MEASURES, pack_doc, unpack_doc
+
+InT = list[Doc]
+OutT = tuple[Floats2d, NDArray]
+
+#: What became of a token: the word is the one that was there, is that of another token
+#: of its text, or of another text.
+INTACT, SHUFFLED, RANDOM = CLASSES = (0, 1, 2)
+
+
+def PretrainShuffleRandom(
+    *, shuffle: float = 0.1, random: float = 0.1
+) -> Callable[[Vocab, Model], Model[InT, OutT]]:
+    """Have `spacy pretrain` teach a tok2vec to tell which words are out of place.
+
+    Some words of a text are replaced by others of the same text ("shuffled"), some by
+    words of the other texts of the batch ("random"): have it hold many
+    (`pretraining.batcher`). For each token an affine layer and a softmax tell from its
+    vector which it is. No vocabulary is predicted: this is cheap, and for any embedder.
+
+    A word is replaced with all that an embedder reads of it but the white space behind
+    it. One that is replaced by the same word (ORTH) is intact. Annotation, as of a
+    tagger, is not kept. `spacy-hashembeds.RawTexts.v1` has it measure held-out texts.
+
+    shuffle (float): The share of tokens that are shuffled, below 1. The paper does not
+        say; 0.1 is that of its authors' earlier code.
+    random (float): The share of the others that are random, likewise: 9% of all by
+        default. One of both is above 0.
+    RETURNS (Callable[[Vocab, Model], Model]): Makes the model that `spacy pretrain`
+        trains. Its output is probabilities, `(n, 3)`, and the right classes, `(n,)`;
+        its loss the cross-entropy in nats, summed up over tokens, and the gradient that
+        of the mean.
+
+    Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
+    Transformers" (2022), §3.6, after Yamaguchi et al., "Frustratingly Simple
+    Pretraining Alternatives to Masked Language Modeling" (2021).
+    """
+    check_shares(shuffle=shuffle, random=random)
+    if not shuffle and not random:
+        raise ValueError(
+            "'shuffle' and 'random' should not both be 0. The default is 0.1 for each."
+        )
+
+    def create_objective(vocab: Vocab, tok2vec: Model) -> Model[InT, OutT]:
+        # with weights of zero: what is below gets its first gradient in the second step
+        softmax = Softmax(len(CLASSES))
+        return Model(
+            "shuffle_random",
+            forward,
+            init=init,
+            layers=[tok2vec, chain(Dropout(), softmax)],
+            refs={"tok2vec": tok2vec, "output_layer": softmax},
+            attrs={"shares": {"shuffle": shuffle, "random": random}, "loss": get_loss},
+        )
+
+    return create_objective
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[Floats2d], InT]]:
+    tok2vec, output = model.layers
+    lengths: Any = np.array([len(doc) for doc in docs], dtype="int32")
+    labels = np.full(lengths.sum(), INTACT)
+    if not lengths.any():
+        return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
+    if is_train:
+        # for a reader that holds texts out
+        MEASURES.get(docs[0], {}).update(loss=partial(measure_loss, model))
+        docs, labels = corrupt_docs(docs, **model.attrs["shares"])
+    vectors, backprop_tok2vec = tok2vec(docs, is_train)
+    # the layer "tok2vec" of `ner` and of a parser gives an array for all Docs
+    is_list = isinstance(vectors, list)
+    X = model.ops.flatten(vectors) if is_list else vectors
+    probs, backprop_output = output(X, is_train)
+
+    def backprop(d_scores: Floats2d) -> InT:
+        dX = backprop_output(d_scores)
+        return backprop_tok2vec(model.ops.unflatten(dX, lengths) if is_list else dX)
+
+    return (probs, labels), backprop
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    tok2vec, output = model.layers
+    tok2vec.initialize(X=X)
+    model.get_ref("output_layer").set_dim("nI", tok2vec.get_dim("nO"))
+    output.initialize()
+
+
+def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
+    """Sum up the cross-entropy of tokens in nats, and find the gradient of its mean."""
+    loss, gradient = get_cross_entropy(ops, *predictions)
+    return loss, gradient / max(1, len(gradient))
+
+
+def measure_loss(model: Model[InT, OutT], docs: Iterable[Doc]) -> float:
+    """Measure the mean loss of a token, in nats, without learning and dropout.
+
+    The same words are replaced whenever it is measured.
+    """
+    settings = {**model.attrs["shares"], "draws": np.random.RandomState(0)}
+    total, n = 0.0, 0
+    for batch in minibatch(docs, 128):
+        corrupted, labels = corrupt_docs(batch, **settings)
+        probs, _ = model.predict(corrupted)
+        total += get_cross_entropy(model.ops, probs, labels)[0]
+        n += len(labels)
+    return total / max(1, n)
+
+
+def corrupt_docs(docs: Sequence[Doc], **settings: Any) -> tuple[list[Doc], NDArray]:
+    """Replace words of Docs of one vocab as `corrupt` does: new Docs, and classes."""
+    tokens = np.concatenate([pack_doc(doc) for doc in docs])
+    lengths = np.array([len(doc) for doc in docs])
+    sources, labels = corrupt(tokens[:, 0], lengths, **settings)
+    tokens[:, :2] = tokens[sources, :2]
+    parts = np.split(tokens, lengths.cumsum()[:-1])
+    return [unpack_doc(docs[0].vocab, part) for part in parts], labels
+
+
+def corrupt(
+    words: NDArray,
+    lengths: NDArray,
+    *,
+    shuffle: float,
+    random: float,
+    draws: Any = np.random,
+) -> tuple[NDArray, NDArray]:
+    """Draw which words of a batch of texts are replaced, and by which.
+
+    A shuffled token gets the word of another token of its text, each equally likely. A
+    random one, drawn of those that are not shuffled, gets that of a token of the other
+    texts. Where there is no such token, or the word is the same, the token is intact.
+
+    *Shapes:* words, `(n,)`, to the token whose word stands in each place, and its
+    class, `(n,)`, integers.
+    """
+    n, places = len(words), np.arange(len(words))
+    sizes = np.repeat(lengths, lengths)
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    is_shuffled = draws.uniform(size=n) < shuffle
+    is_random = ~is_shuffled & (draws.uniform(size=n) < random)
+    # So many tokens further on, and from the end on at the beginning. With none to
+    # choose from, one round: to the token itself.
+    within = 1 + draws.randint(np.maximum(sizes - 1, 1))
+    beyond = starts + sizes + draws.randint(np.maximum(n - sizes, 1))
+    sources = np.where(is_shuffled, starts + (places - starts + within) % sizes, places)
+    sources = np.where(is_random & (sizes < n), beyond % max(n, 1), sources)
+    labels = np.where(is_shuffled, SHUFFLED, np.where(is_random, RANDOM, INTACT))
+    labels[words[sources] == words] = INTACT
+    return sources, labels

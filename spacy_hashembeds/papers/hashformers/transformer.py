@@ -1,0 +1,240 @@
+"""The encoder of BERT and of HashFormers (extra: torch)."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from thinc.api import Model, Ops, get_width
+from thinc.types import Floats2d
+
+from ...arguments import (
+    MAX_DEPTH,
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_choice,
+    check_dropout,
+    check_integers,
+)
+from ...layers.checks import (
+    check_attr_choice,
+    check_integer,
+    check_number,
+    check_params,
+)
+from ...layers.plan import check_once
+from ...layers.torchlayer import Group, Params, Spans, require_torch, run_sequences
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+InT = list[Floats2d]
+OutT = list[Floats2d]
+
+#: Where sublayers are normalised, and what else is: the input or the output.
+NORMS = {"post": "input_norm", "pre": "output_norm"}
+
+#: Of a normal distribution that is cut at twice that, as BERT's.
+STD = 0.02
+
+#: Added to variances, as in BERT.
+EPSILON = 1e-12
+
+
+def TransformerEncoder(
+    *,
+    width: int,
+    depth: int,
+    num_heads: int,
+    hidden_width: int | None = None,
+    norm: str = "pre",
+    max_length: int = 512,
+    stride: int | None = None,
+    dropout: float = 0.1,
+    attention_dropout: float = 0.1,
+) -> Model[InT, OutT]:
+    """Encode context with a Transformer: each token looks at all others of its Doc.
+
+    With `norm = "post"` it is BERT's without special tokens. Pretrain it: trained on a
+    few thousand sentences alone, expect less of it than of `MaxoutWindowEncoder`.
+
+    width (int): The width of input and output. BERT-base has 768.
+    depth (int): The layers, 1 to 100. BERT-base has 12.
+    num_heads (int): The heads of each layer, which share the width in equal parts.
+        BERT-base has 12; parts of 16 to 64 numbers are usual.
+    hidden_width (int, optional): The width between the two dense layers of each layer.
+        By default four times `width`.
+    norm (str): "pre" normalises what each sublayer reads, and learns with any of
+        spaCy's usual settings; "post" its output, as BERT and HashFormers do: begin
+        with a learning rate near 0 then (the schedule `warmup_linear.v1`).
+    max_length (int): How many positions have a vector. Longer Docs are read in
+        overlapping spans of so many tokens. Time and memory grow with the square of a
+        Doc's length up to here, and from here on in proportion.
+    stride (int, optional): From the start of a span to that of the next, 1 to
+        `max_length`; half of that by default. The output for a token is of the span in
+        which it is furthest from the nearest end.
+    dropout (float): The share of numbers that are dropped in training, 0 to 1, of the
+        input and of each sublayer. `training.dropout` does not change it.
+    attention_dropout (float): The share of attention weights, likewise.
+
+    *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
+
+    Source: Xue and Aletras, "HashFormers" (2022), §4.2 and appendices A and B; Devlin
+    et al., "BERT" (2019), and its code. "pre": Xiong et al., "On Layer Normalization in
+    the Transformer Architecture" (2020).
+    """
+    require_torch("spacy-hashembeds.TransformerEncoder.v1")
+    check_integers(1, MAX_WIDTH, width=width, num_heads=num_heads)
+    check_integers(1, MAX_DEPTH, depth=depth)
+    check_integers(1, MAX_ROWS, max_length=max_length)
+    if width % num_heads:
+        raise ValueError(
+            f"'width' should be a multiple of 'num_heads' ({num_heads}), but is "
+            f"{width}: the heads have equal parts of it."
+        )
+    hidden_width = 4 * width if hidden_width is None else hidden_width
+    stride = (max_length + 1) // 2 if stride is None else stride
+    check_integers(1, 4 * MAX_WIDTH, hidden_width=hidden_width)
+    check_integers(1, max_length, stride=stride)
+    check_choice(list(NORMS), norm=norm)
+    check_dropout(dropout)
+    check_dropout(attention_dropout, name="attention_dropout")
+    # dimensions all of them: Thinc refuses weights that have others
+    sizes = {"nO": width, "nI": width, "depth": depth, "num_heads": num_heads}
+    sizes |= {"hidden_width": hidden_width, "max_length": max_length}
+    attrs = {"norm": norm, "stride": stride, "dropout": dropout or 0.0}
+    attrs["attention_dropout"] = attention_dropout or 0.0
+    model: Model[InT, OutT] = Model(
+        "transformer", forward, init=init, dims={**sizes}, attrs=attrs
+    )
+    for name in _find_shapes(model):
+        model.set_param(name, None)
+    return model
+
+
+def forward(
+    model: Model[InT, OutT], Xs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    check_once(model, _check_weights)
+    lengths = [len(X) for X in Xs]
+    spans = find_spans(lengths, model.get_dim("max_length"), model.attrs["stride"])
+    read = partial(encode, model, is_train)
+    return run_sequences(model, Xs, is_train, read, spans=spans)
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    if X:
+        model.set_dim("nI", get_width(X[0]))  # of another width are refused
+    for name, shape in _find_shapes(model).items():
+        model.set_param(name, _draw(model.ops, name, shape))
+
+
+def encode(
+    model: Model, is_train: bool, params: Params, X: "Tensor", group: Group
+) -> "Tensor":
+    """Encode padded spans, `(m, longest, nO)`, with dropout where BERT has it."""
+    from torch.nn.functional import dropout, gelu, scaled_dot_product_attention
+
+    norm, rate = model.attrs["norm"], model.attrs["dropout"]
+    attention = {
+        "attn_mask": group.is_token[:, None, None] if group.is_padded else None,
+        "dropout_p": model.attrs["attention_dropout"] if is_train else 0.0,
+    }
+    X = X + params["E_positions"][: X.shape[1]]
+    if norm == "post":
+        X = _normalize(params, X, NORMS[norm])
+    X = dropout(X, rate, is_train)
+    for layer in range(1, model.get_dim("depth") + 1):
+        for kind in ("attention", "feedforward"):
+            name = f"{kind}_{layer}"
+            Y = _normalize(params, X, f"{name}_norm") if norm == "pre" else X
+            Y = _multiply(params, Y, f"{name}_in")
+            if kind == "attention":  # heads: (m, num_heads, longest, nO / num_heads)
+                heads = Y.unflatten(2, (3, model.get_dim("num_heads"), -1))
+                Q, K, V = heads.permute(2, 0, 3, 1, 4)
+                found = scaled_dot_product_attention(Q, K, V, **attention)
+                Y = found.transpose(1, 2).flatten(2)
+            else:
+                Y = gelu(Y)
+            Y = _multiply(params, Y, f"{name}_out")
+            X = X + dropout(Y, rate, is_train)
+            if norm == "post":
+                X = _normalize(params, X, f"{name}_norm")
+    return _normalize(params, X, NORMS[norm]) if norm == "pre" else X
+
+
+def _multiply(params: Params, X: "Tensor", name: str) -> "Tensor":
+    from torch.nn.functional import linear
+
+    return linear(X, params[f"W_{name}"], params[f"b_{name}"])
+
+
+def _normalize(params: Params, X: "Tensor", name: str) -> "Tensor":
+    from torch.nn.functional import layer_norm
+
+    G, b = params[f"G_{name}"], params[f"b_{name}"]
+    return layer_norm(X, G.shape, G, b, EPSILON)
+
+
+def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
+    """Find the spans that sequences are read in.
+
+    The spans of a sequence with more than `max_length` tokens begin `stride` tokens
+    after each other; the last is moved back to end where the sequence ends. Each token
+    has the span in which it is furthest from the nearest end, the first of equal ones.
+    """
+    sizes = np.asarray(lengths, dtype="int64")
+    counts = 1 + -(-np.maximum(sizes - max_length, 0) // stride)
+    counts[sizes == 0] = 0
+    sequences = np.repeat(np.arange(len(sizes)), counts)
+    numbers = np.arange(len(sequences)) - np.repeat(np.cumsum(counts) - counts, counts)
+    size = sizes[sequences]
+    starts = np.minimum(numbers * stride, np.maximum(size - max_length, 0))
+    # half-way between the middles of two spans
+    is_first, middles = numbers == 0, 2 * starts + max_length - 1
+    borders = (middles + np.roll(middles, 1)) // 4 + 1
+    begins = np.where(is_first, 0, borders)
+    ends = np.where(np.roll(is_first, -1), size, np.roll(borders, -1))
+    offsets = (np.cumsum(sizes) - sizes)[sequences]
+    cut = np.minimum(size, max_length)
+    return Spans(offsets + starts, cut, begins - starts, ends - starts)
+
+
+def _find_shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    """Find the shapes of positions `E`, matrices `W`, biases `b` and norms' gains `G`.
+
+    `W_attention_1_in` has the queries of all heads, then the keys, then the values.
+    """
+    norm, width = model.attrs["norm"], model.get_dim("nO")
+    hidden = model.get_dim("hidden_width")
+    # the numbers that the first product gives, and those that the second one takes
+    sublayers = {"attention": (3 * width, width), "feedforward": (hidden, hidden)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "E_positions": (model.get_dim("max_length"), width)
+    }
+    norms = [NORMS[norm]]
+    for layer in range(1, model.get_dim("depth") + 1):
+        for sublayer, (n_given, n_taken) in sublayers.items():
+            name = f"{sublayer}_{layer}"
+            shapes |= {f"W_{name}_in": (n_given, width), f"b_{name}_in": (n_given,)}
+            shapes |= {f"W_{name}_out": (width, n_taken), f"b_{name}_out": (width,)}
+            norms.append(f"{name}_norm")
+    return shapes | {f"{kind}_{name}": (width,) for name in norms for kind in "Gb"}
+
+
+def _draw(ops: Ops, name: str, shape: tuple[int, ...]) -> Any:
+    xp = ops.xp
+    if name.startswith(("b_", "G_")):
+        return xp.full(shape, name.startswith("G_"), dtype="float32")
+    drawn = xp.random.normal(size=shape)
+    while (is_out := abs(drawn) > 2).any():
+        drawn[is_out] = xp.random.normal(size=int(is_out.sum()))
+    return (STD * drawn).astype("float32")
+
+
+def _check_weights(model: Model) -> None:
+    check_attr_choice(model, "norm", list(NORMS))
+    check_integer(model, "stride", 1, model.get_dim("max_length"))
+    check_number(model, "dropout", 0, 1)
+    check_number(model, "attention_dropout", 0, 1)
+    check_params(model, _find_shapes(model))

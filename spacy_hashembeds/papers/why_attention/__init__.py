@@ -1,0 +1,1 @@
+"""Cross- and Att-BiLSTM encoders, and character CNNs, for NER (paper 003)."""

@@ -1,0 +1,171 @@
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from spacy.tokens import Doc
+from thinc.api import Dropout, Maxout, Model, chain, concatenate, get_width, with_array
+from thinc.types import Floats2d
+
+from ...architectures.distinct_words import (
+    Words,
+    read_texts,
+    with_distinct_words,
+    word_vectors,
+)
+from ...arguments import MAX_WIDTH, check_integers
+from ...layers.maxout import check_maxout
+from ...thinc_internals import chain_forward, concatenate_forward, get_forward
+from .charcnn import MAX_CHARS, CharCNN
+
+InT = list[Doc]
+OutT = list[Floats2d]
+
+#: How many kinds of capitalisation: upper case, upper-initial, lower case, mixed.
+N_CAPITALISATIONS = 4
+
+
+def CharCNNEmbed(
+    *,
+    width: int | None = None,
+    char_width: int = 25,
+    num_kernels: int = 20,
+    ngram_size: int = 3,
+    max_chars: int = 20,
+    include_static_vectors: bool,
+    word: Model[InT, OutT] | None = None,
+    maxout_pieces: int = 3,
+) -> Model[InT, OutT]:
+    """Embed each token by its characters and its capitalisation, beside other vectors.
+
+    Characters, of any script, go through convolutions, of which the maxima over the
+    word are kept. Four numbers say whether the word is upper case, upper-initial, lower
+    case or mixed. Beside them stand word vectors, and those of another embedder. The
+    defaults are the paper's numbers.
+
+    width (int, optional): If given, a Maxout layer with layer normalisation mixes all
+        to this width, as encoders such as `MaxoutWindowEncoder` need it. If None, as in
+        the paper, all stand side by side: `num_kernels * ngram_size + 4` numbers, 64 by
+        default, and as many more as word vectors and `word` have.
+    char_width (int): The width of the vectors of characters.
+    num_kernels (int): The convolution kernels of each length, from 1 to `ngram_size`.
+    ngram_size (int): The most characters that kernels see, up to `max_chars`.
+    max_chars (int): How many characters of a word count, the first ones, 1 to 10,000.
+    include_static_vectors (bool): Whether to add the pipeline's word vectors, or zeros.
+    word (Model, optional): Another embedder, such as `spacy-hashembeds.MultiEmbed.v1`.
+    maxout_pieces (int): Linear pieces of the Maxout layer, if there is one.
+
+    Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
+    the Case of NER" (2020), §3.1.
+    """
+    check_integers(1, MAX_WIDTH, char_width=char_width, num_kernels=num_kernels)
+    check_integers(1, MAX_CHARS, max_chars=max_chars)
+    check_integers(1, max_chars, ngram_size=ngram_size)
+    check_integers(1, MAX_WIDTH, maxout_pieces=maxout_pieces)
+    chars = CharCNN(
+        char_width, num_kernels=num_kernels, ngram_size=ngram_size, max_chars=max_chars
+    )
+    features: Model[Words, Any] = chain(
+        read_texts(), concatenate(chars, capitalisation())
+    )
+    if include_static_vectors:
+        features = concatenate(features, word_vectors())
+    # `find_word` and `find_mixer` go by the number of layers: a copy, as
+    # `replace_listeners` makes it, has no references
+    if width is None:
+        words = with_distinct_words(features)
+        layers = [words if word is None else concatenate(words, word)]
+    else:
+        check_integers(1, MAX_WIDTH, width=width)
+        mixer: Model = Maxout(width, nP=maxout_pieces, normalize=True)
+        dropout: Model = with_array(Dropout(0.0))
+        if word is None:
+            layers = [with_distinct_words(chain(features, mixer)), dropout]
+        else:
+            embed: Model = concatenate(with_distinct_words(features), word)
+            layers = [embed, with_array(mixer), dropout]
+    return Model(
+        "char_cnn_embed", forward, init=init, layers=layers, dims={"nO": width}
+    )
+
+
+def forward(
+    model: Model[InT, OutT], docs: InT, is_train: bool
+) -> tuple[OutT, Callable[[OutT], InT]]:
+    if not any(len(doc) for doc in docs):
+        # Thinc's layers and spaCy's embedders don't take batches without rows
+        nO = model.get_dim("nO")
+        return [model.ops.alloc2f(0, nO) for _ in docs], lambda dYs: []
+    mixer = find_mixer(model)
+    if mixer is not None:
+        maxout, layernorm = mixer.layers
+        check_maxout(maxout, layernorm, nI=maxout.get_dim("nI"))
+    return chain_forward(model, docs, is_train)
+
+
+def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
+    embed, *others = model.layers
+    word, mixer = find_word(model), find_mixer(model)
+    words = embed if word is None else embed.layers[0]
+    words.initialize(X=X)
+    nO = words.get_dim("nO")
+    if word is not None:
+        word.initialize(X=X)
+        docs = [doc for doc in X or [] if len(doc)]
+        width = word.maybe_get_dim("nO")  # 0 where it was seen by no Docs
+        if not width and not docs:
+            raise ValueError(
+                f"The width of 'word', the layer '{word.name}', can't be inferred "
+                "without Docs. Initialise with some, as `nlp.initialize` does."
+            )
+        nO += width or get_width(cast(Any, word.predict(docs[:1])))
+        embed.set_dim("nO", nO)
+        if mixer is not None:
+            mixer.layers[0].set_dim("nI", nO)
+    for layer in others:
+        # not by what comes from Docs: they may be without tokens
+        layer.initialize()
+    if mixer is None:
+        model.set_dim("nO", nO)
+
+
+def find_word(model: Model[InT, OutT]) -> Model[InT, OutT] | None:
+    embed = model.layers[0]
+    return embed.layers[1] if get_forward(embed) is concatenate_forward else None
+
+
+def find_mixer(model: Model[InT, OutT]) -> Model[Floats2d, Floats2d] | None:
+    if len(model.layers) == 1:
+        return None
+    if len(model.layers) == 3:  # behind the vectors of `word`
+        return model.layers[1].layers[0]
+    return model.layers[0].layers[0].layers[1]
+
+
+def capitalisation() -> Model[Sequence[str], Floats2d]:
+    """Encode the capitalisation of words. *Output shape:* `(n, 4)`, float32.
+
+    Zeros where no letter is cased. Source: §3.1, after Collobert et al. (2011).
+    """
+    return Model("capitalisation", _capitalisation, dims={"nO": N_CAPITALISATIONS})
+
+
+def _capitalisation(
+    model: Model[Sequence[str], Floats2d], words: Sequence[str], is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Sequence[str]]]:
+    kinds = np.array([find_capitalisation(word) for word in words], dtype="intp")
+    one_hot = np.eye(N_CAPITALISATIONS + 1, N_CAPITALISATIONS)[kinds]
+    return model.ops.asarray2f(cast(Any, one_hot), dtype="float32"), lambda dY: []
+
+
+def find_capitalisation(word: str) -> int:
+    """Find the kind of a word by its cased letters; 4, if no letter is cased.
+
+    "U.S." and "A" are upper case, "n't" lower case.
+    """
+    if word.isupper():
+        return 0
+    if word[:1].istitle():
+        return 1
+    if word.islower():
+        return 2
+    return N_CAPITALISATIONS if word.swapcase() == word else 3

@@ -1,0 +1,1 @@
+"""Prepare corpora, write configs, analyse, evaluate: the commands and what they run."""

@@ -1,0 +1,1 @@
+"""Measure what a corpus and an embedder do to each other."""

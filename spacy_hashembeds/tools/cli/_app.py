@@ -1,0 +1,66 @@
+"""The command group that `spacy hashembeds` names, and how its commands fail."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+from spacy.cli._util import NoSuchOption, Opt, app, import_code, parse_config_overrides
+from wasabi import msg
+
+from ._output import Group
+
+hashembeds_cli = typer.Typer(
+    cls=Group,
+    name="hashembeds",
+    help="Make pipelines faster; prepare corpora, write configs, evaluate, analyze.",
+    no_args_is_help=True,
+)
+app.add_typer(hashembeds_cli)
+
+#: The context settings of a command that leaves the options it does not know to us.
+TAKE_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def code_option(*names: str) -> Any:
+    """Make the option of a command that loads pipelines, whose code it imports."""
+    return Opt(
+        None,
+        "--code",
+        *names,
+        help="A Python file with code that the pipeline needs (registered functions, "
+        "components), to be imported first.",
+        callback=_import_code,
+    )
+
+
+def _import_code(path: Path | None) -> Path | None:
+    import_code(path)
+    return path
+
+
+@contextmanager
+def failing(title: str, *more: type[Exception]) -> Iterator[None]:
+    """Exit with 1 where there are errors, of these kinds too, and say why."""
+    errors: tuple[type[Exception], ...] = (OSError, ValueError, ImportError, *more)
+    try:
+        yield
+    except errors as e:
+        msg.fail(title, describe(e), exits=1)
+
+
+def describe(error: Exception) -> str:
+    """Return an error's message, without the middle if long: spaCy quotes configs."""
+    from ...loading import explain_missing_code
+
+    text = explain_missing_code(error) or str(error)
+    return text if len(text) <= 1800 else f"{text[:1500]} … {text[-300:]}"
+
+
+def read_overrides(args: Sequence[str]) -> dict[str, Any]:
+    """Read options such as `--training.dropout 0.2`, or end with an error."""
+    try:
+        return parse_config_overrides(list(args))
+    except NoSuchOption as e:  # of click, which typer does not catch: it has its own
+        msg.fail(e.message, "Settings look like --training.dropout 0.2", exits=1)

@@ -1,0 +1,1 @@
+"""Change a config to use an embedder of ours."""

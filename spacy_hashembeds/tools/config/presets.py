@@ -1,0 +1,185 @@
+"""What `config` puts in: where, what, in the place of what, and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import Any
+
+from ...acceleration.conversion import BLAS, OUR_ENCODER
+from ...architectures import multi_embed
+from ...architectures.subword_embed import SubwordEmbed
+from ...training.joined import LENGTHS, READER
+
+#: The embedder that is recommended.
+EMBEDDER = multi_embed.DESCRIPTION
+ADAM = "spacy-hashembeds.Adam.v1"
+COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
+COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
+OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
+#: Factories of components that learn entities, and those that learn texts' labels.
+RECOGNIZERS = ("ner", "beam_ner", "token_ner")
+CLASSIFIERS = ("textcat", "textcat_multilabel")
+#: What stands for a variable of a preset where there is nothing in its place.
+FALLBACKS = {
+    "training.train_corpus": "corpora.train",
+    "training.dev_corpus": "corpora.dev",
+    "training.seed": 0,
+    "system.seed": 0,
+}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Values of a section, and the comment above them."""
+
+    section: str  #: Empty where it is found: models stand anywhere.
+    values: Mapping[str, Any]
+    why: str
+    #: The functions to replace, or to change, as a pattern: None is an empty place.
+    over: str = "None"
+    #: The arguments of another function that stay, or all.
+    kept: tuple[str, ...] | None = None
+    #: What only missing arguments get.
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    #: If True, warn of other functions.
+    warns: bool = False
+
+
+COMPLETE = Preset(
+    "training",
+    {},
+    "`spacy train` needs it, and does not fill it in.",
+    defaults={"seed": "${system.seed}", "gpu_allocator": None},
+)
+
+# What embedders need.
+
+SYMBOLS = Preset(
+    "initialize.before_init",
+    {"@callbacks": COUNT_SYMBOLS},
+    "Counts the training corpus when training starts: frequent symbols get rows.",
+    over=f"None|{COUNT_SYMBOLS}|{COUNT_NGRAMS}",
+    kept=("corpus", "limit"),
+    defaults={"corpus": "${training.train_corpus}"},
+)
+NGRAMS = replace(
+    SYMBOLS,
+    values={"@callbacks": COUNT_NGRAMS},
+    why="Counts the training corpus when training starts: frequent n-grams count.",
+)
+
+# For any pipeline.
+
+ENCODER = Preset(
+    "",
+    {"@architectures": OUR_ENCODER},
+    "In place of spaCy's: the same numbers, faster on the CPU.",
+    over=r"spacy\.MaxoutWindowEncoder\.v2",
+)
+FASTEST_BLAS = Preset(
+    "nlp.after_pipeline_creation",
+    {"@callbacks": BLAS},
+    "Multiplies with numpy's BLAS where that is faster: docs/accelerate.md.",
+    warns=True,
+)
+FASTER_ADAM = Preset(
+    "training.optimizer",
+    {"@optimizers": ADAM},
+    "In place of Thinc's: the same numbers, faster on the CPU.",
+    over="Adam.v1|None",
+    # what spaCy fills in for its own alone
+    defaults={"L2": 0.01, "use_averages": False},
+)
+
+# What is recommended, without --embedder.
+
+#: The block, and why.
+SUBWORDS = (
+    {
+        "@architectures": "spacy-hashembeds.SubwordEmbed.v1",
+        **{k: v.default for k, v in signature(SubwordEmbed).parameters.items()},
+    },
+    "Character n-grams of words, half a megabyte: docs/whole-texts.md.",
+)
+del SUBWORDS[0]["dropout"]
+AVERAGES = Preset(
+    "training.optimizer",
+    {"use_averages": True},
+    "Averages of the weights are scored and saved (use_averages): docs/results.md.",
+    over=f"{ADAM}|Adam.v1|RAdam.v1|SGD.v1|None",
+    warns=True,
+)
+TOKEN_CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
+TOKEN_NER = "A tag for each token, faster, and with scores of entities: docs/ner.md."
+CALIBRATION = Preset(
+    "training.before_to_disk",
+    {
+        "@callbacks": "spacy-hashembeds.calibrate_ner.v1",
+        "corpus": "${training.dev_corpus}",
+        "balance": True,
+    },
+    "Fits scores of entities, and how many are found, on dev: docs/ner.md.",
+    warns=True,
+)
+JOINED = Preset(
+    "corpora.train",
+    {"@readers": READER, "lengths": [*LENGTHS], "seed": "${training.seed}"},
+    "Joins the sentences of .spacy files to texts: docs/whole-texts.md.",
+    over="spacy.Corpus.v1|None",
+    warns=True,
+)
+_AS_MEASURED = "As the classifier was measured: docs/trials.md."
+CLASSIFIER = Preset(
+    "",
+    {
+        "@architectures": "spacy-hashembeds.HashNgramTextCat.v1",
+        "ngram_size": 2,
+        "rows": 10_000,
+        "width": 20,
+        "importance_rows": 100_000,
+    },
+    "Hash embeddings of words and pairs of words: docs/textcat.md.",
+    over=r"spacy(-legacy)?\.TextCatBOW\.v[123]",
+    kept=("exclusive_classes",),
+)
+OF_CLASSIFIER = (
+    Preset("training", {"dropout": 0.0}, _AS_MEASURED),
+    Preset(
+        "training.batcher",
+        {"@batchers": "spacy.batch_by_sequence.v1", "size": 128},
+        _AS_MEASURED,
+        over=".*",
+        kept=(),
+    ),
+    Preset(
+        "training.optimizer",
+        {"L2": 0.0, "grad_clip": 0.0},
+        _AS_MEASURED,
+        over=FASTER_ADAM.over + f"|{ADAM}",
+    ),
+)
+
+# What is asked for by --raw, --vectors and --scorer.
+
+RAW_TEXTS = Preset(
+    "corpora.pretrain",
+    {"@readers": "spacy-hashembeds.RawTexts.v1", "path": "${paths.raw_text}"},
+    "Read by `spacy pretrain`.",
+    over=".*",
+    kept=(),
+)
+#: In spaCy's [pretraining]. It ends before so many epochs if nothing is learned.
+PRETRAINING = {
+    "dropout": 0.1,
+    "max_epochs": 100,
+    "n_save_epoch": 100,
+    "objective": {"@architectures": OBJECTIVE},
+    "batcher.size": 1500,
+    "optimizer.@optimizers": ADAM,
+    "optimizer.learn_rate": 0.003,
+}
+WHY_PRETRAINING = "Learns which words of texts were replaced: docs/pretraining.md."
+VECTORS = "Mixes in the vectors that --vectors names: docs/vectors.md."
+SCORER = {"@scorers": "spacy-hashembeds.seen_unseen_ner_scorer.v1"}
+WHY_SCORER = "Scores entities that training has shown apart from others."
+WHY_WEIGHTS = "Half of it goes to ents_unseen_f: checkpoints are chosen by both."

@@ -1,0 +1,168 @@
+"""Tables and sentences that commands print and notebooks show; text in Markdown."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from wasabi import Printer
+
+# All but tabs and ends of lines, which texts for people have; and what embeds,
+# overrides or isolates a direction of writing. Marks (U+200E, U+200F, U+061C) do no
+# more than a letter of such a script, and its texts need them.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# An underscore within a word is one; multi_hash_embed is not to be full of backslashes.
+_MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
+# wasabi's headings are bold, colours or not.
+_BOLD = re.compile(r"\x1b\[\d*m")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, left out where it has no rows."""
+
+    title: str | None
+    legend: str | None
+    header: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    #: "l" or "r" for each of the first columns; the others are to the right.
+    aligns: str = "l"
+
+    @property
+    def all_aligns(self) -> str:
+        """The alignment of each column."""
+        return self.aligns.ljust(len(self.header), "r")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words for people, or as a "divider" a heading over those that follow."""
+
+    text: str
+    #: The method of wasabi's printer that they are for.
+    kind: Literal["text", "info", "good", "warn", "divider"] = "text"
+
+
+Part = Table | Sentence
+
+
+class Shown:
+    """Result that shows in a notebook, and as text, as a command prints it."""
+
+    def get_parts(self) -> Iterable[Part]:
+        """Return what is to be shown."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        printer = Printer(no_print=True)
+        printer.show_color = False
+        return _BOLD.sub("", show(self.get_parts(), printer))
+
+    def _repr_html_(self) -> str:
+        return render_page(self.get_parts())
+
+
+def show(parts: Iterable[Part], printer: Printer) -> str:
+    """Print parts with wasabi's printer; if that prints nothing, return their text."""
+    shown: list[str | None] = []
+    for part in parts:
+        if isinstance(part, Sentence):
+            shown.append(getattr(printer, part.kind)(show_controls(part.text)))
+        elif part.rows:
+            if part.title is not None:
+                shown.append(printer.divider(show_controls(part.title)))
+            if part.legend is not None:
+                shown.append(printer.text(show_controls(part.legend)))
+            rows = [[_write_line(cell, "\\n") for cell in row] for row in part.rows]
+            header = [show_controls(name) for name in part.header]
+            # spacing: so that most tables fit 80 columns
+            options: dict[str, Any] = {"divider": True, "max_col": 100, "spacing": 2}
+            aligns = tuple(part.all_aligns)
+            shown.append(printer.table(rows, header=header, aligns=aligns, **options))
+    return "\n".join(filter(None, shown))
+
+
+def write_markdown(parts: Iterable[Part]) -> str:
+    """Write parts as Markdown, with all text escaped."""
+    blocks = []
+    for part in parts:
+        if isinstance(part, Sentence):
+            mark = "**" if part.kind == "warn" else ""
+            blocks.append(f"{mark}{escape_markdown(part.text)}{mark}")
+        elif part.rows:
+            rules = [":--" if align == "l" else "--:" for align in part.all_aligns]
+            header, *rows = (map(escape_markdown, r) for r in (part.header, *part.rows))
+            lines = [f"| {' | '.join(row)} |" for row in (header, rules, *rows)]
+            blocks.append(f"## {escape_markdown(part.title)}")
+            blocks += [escape_markdown(part.legend)] if part.legend else []
+            blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def render_page(
+    parts: Iterable[Part],
+    errors: Iterable[Mapping[str, Any]] = (),
+    title: str | None = None,
+) -> str:
+    """Render parts and errors as HTML, with a title as a page of its own."""
+    values = {"parts": parts, "errors": errors, "title": title}
+    return render_template("page.html.jinja", values)
+
+
+def render_template(
+    name: str, values: Mapping[str, Any], package: str = __package__ or ""
+) -> str:
+    """Render a template of a package as HTML, with all text escaped."""
+    environment = Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return show_controls(environment.get_template(name).render(values))
+
+
+def show_controls(text: str) -> str:
+    r"""Write control characters as Python does, such as `\x1b` or `\u202e`: a word of a
+    corpus may hold any, and would move the cursor of a terminal.
+    """
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def escape_markdown(text: object) -> str:
+    """Escape text, as one line, for a paragraph of Markdown or a cell of a table."""
+    return _MARKUP.sub(r"\\\g<0>", _write_line(text, " "))
+
+
+def write_markdown_code(text: object) -> str:
+    """Write text as a line of code of Markdown, outside of tables, in backticks."""
+    line = _write_line(text, " ")
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    space = " " if "`" in line else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
+def _write_line(text: object, end: str) -> str:
+    return show_controls(end.join(str(text).splitlines())).replace("\t", "\\t")
+
+
+def format_fields(record: dict[str, Any], *keys: str) -> list[str]:
+    """Format numbers, also lists of them, what is not there as '-', text as it is."""
+    return [_format_field(record[key]) for key in keys]
+
+
+def _format_field(field: Any) -> str:
+    if isinstance(field, list):
+        return " ".join(map(_format_field, field))
+    if isinstance(field, str):
+        return field
+    if field is None:
+        return "-"
+    return f"{field:,.2f}" if isinstance(field, float) else f"{field:,}"
+
+
+def format_percent(share: float | None) -> str:
+    """Format a share of 0 to 1, and what is not there as '-'."""
+    return "-" if share is None else f"{100 * share:.1f}%"

@@ -1,0 +1,1 @@
+"""Score pipelines, and compare them."""

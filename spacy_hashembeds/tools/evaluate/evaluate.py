@@ -1,0 +1,195 @@
+"""Evaluation of a pipeline: scores, with intervals, and errors."""
+
+from collections import UserDict
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from thinc.api import require_gpu
+
+from ...arguments import check_integers, check_types
+from ...files import choose_suffix, replacing, write_json
+from ..display import Part, Sentence, Table, render_page, write_markdown
+from ..prepare.columns import Column, ColumnFormat
+from .bootstrap import MAX_SAMPLES, Draws
+from .categories import evaluate_categories, name_accuracy
+from .entities import evaluate_entities
+from .joined import choose_sentences
+from .sources import (
+    LAYOUT,
+    Corpus,
+    Inputs,
+    Predictions,
+    load_source,
+    name_source,
+    read_source,
+)
+from .tables import list_errors, make_tables, show_score, summarize
+from .tasks import TEXTCAT, choose_task
+from .warnings import find_notes, find_warnings
+
+#: The writers of files, by their suffix.
+SUFFIXES = (".json", ".html", ".md")
+
+
+class Evaluation(UserDict[str, Any]):
+    """Findings, as a `.json` file holds them. Its keys are in docs/evaluate.md."""
+
+    def __repr__(self) -> str:
+        name, prefix, things = "F1", "ents", "entities"
+        if "schemes" not in self:
+            name, prefix, things = name_accuracy(self), "cats", "documents"
+        score = show_score(self["ents_f" if prefix == "ents" else "cats_acc"])
+        on = f"{self[f'{prefix}_support']:,} {things}"
+        return f"<Evaluation of {self['setting']['model']}: {name} {score} on {on}>"
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        return self._render(None)
+
+    def get_parts(self, *, full: bool = True) -> list[Part]:
+        """Return what the command prints: all tables, or what to look at first."""
+        setting, notes = self["setting"], [*self["notes"]]
+        if setting["documents"]:
+            notes.append(
+                f"{setting['confidence']:.0%} intervals over {setting['documents']:,} "
+                f"annotated documents of {setting['documents_read']:,}, from "
+                f"{setting['samples']:,} draws, seed {setting['seed']}"
+            )
+        if not full:
+            notes.append("More tables with --full, all errors with -o page.html")
+        tables = make_tables(self) if full else summarize(self)
+        return [*tables, *(Sentence(text, "info") for text in notes)]
+
+    def to_html(self) -> str:
+        """Return one HTML page that needs no other file and no script."""
+        return self._render(f"Evaluation of {self['setting']['model']}")
+
+    def _render(self, title: str | None) -> str:
+        tables, parts = make_tables(self, is_page=True), self.get_parts()
+        notes = [part for part in parts if not isinstance(part, Table)]
+        page = [*self._introduce(), *tables, *notes]
+        return render_page(page, list_errors(self), title)
+
+    def to_markdown(self) -> str:
+        """Return the tables that the command prints with `--full`, in Markdown."""
+        return write_markdown([*self._introduce(), *self.get_parts()])
+
+    def _introduce(self) -> list[Part]:
+        things = "Named entities" if "schemes" in self else "Categories of documents"
+        setting = self["setting"]
+        named = {
+            "Predictions": setting["model"],
+            "Against": (self["comparison"] or {}).get("model"),
+            "Gold corpus": setting["test"],
+            "Training corpus": setting["train"],
+            "Documents": f"{setting['documents']:,}",
+        }
+        rows = [(key, name) for key, name in named.items() if name is not None]
+        table = Table(f"{things}, evaluated", None, ("", ""), rows, "ll")
+        return [table, *(Sentence(text, "warn") for text in self["warnings"])]
+
+    def write(self, path: str | Path) -> None:
+        """Write a .json, .html or .md file, whole or not at all; JSON to a stream."""
+        check_types(str | Path, "the path of a file", path=path)
+        suffix = choose_suffix(path, SUFFIXES)
+        if suffix == ".json":
+            write_json(path, dict(self))
+            return
+        text = self.to_html() if suffix == ".html" else self.to_markdown()
+        with replacing(path) as temporary:
+            # names of files may hold bytes that are no text
+            temporary.write_text(text, encoding="utf8", errors="backslashreplace")
+
+
+def evaluate(
+    nlp: Predictions,
+    examples: Corpus,
+    *,
+    train: Corpus | None = None,
+    against: Predictions | None = None,
+    task: str | None = None,
+    join: int | None = None,
+    samples: int = 5000,
+    seed: int = 0,
+    show_progress: bool = True,
+) -> Evaluation:
+    """Score entities or categories with intervals, beside others; list errors.
+
+        nlp = spacy.load("model-best")
+        evaluation = evaluate(nlp, "test.spacy", train="train.spacy")
+        evaluation["ents_unseen_f"]
+        evaluation.write("evaluation.html")
+
+    A notebook shows the evaluation as a page. Nothing that is given is changed, and
+    iterators are read once. Needs the extra `tools`. See docs/evaluate.md.
+
+    nlp (Language | Iterable[Doc]): The pipeline, or Docs that one has annotated, of the
+        same words as the gold docs.
+    examples (Iterable[Doc | Example] | str | Path): The gold docs, Examples with
+        them, or their file: `.spacy` or one token a line. The pipeline gets their
+        text, or the tokens on the predicted side of an Example, and nothing else.
+    train (Iterable[Doc | Example] | str | Path, optional): What the pipeline was
+        trained on, by which entities are seen or unseen.
+    against (Language | Iterable[Doc], optional): What to compare the first one with.
+    task (str, optional): What to score, entities ("ner") or categories ("textcat"); by
+        default what the pipeline's components set, or without one, the gold docs have.
+    join (int, optional): Score entities on texts of so many sentences too, joined as
+        they follow each other, or cut. By default 10 where a pipeline is given single
+        sentences, else 0, none. Needs a pipeline, and gold Docs with sentences.
+    samples (int): Draws for intervals and significance, up to 100,000.
+    seed (int): The seed of these draws.
+    show_progress (bool): True to show progress on stderr, where that is a terminal.
+    RAISES (ValueError): If predictions have other words than the gold docs, or there
+        are both entities and categories.
+    """
+    check_types(int, "an integer", samples=samples, seed=seed)
+    check_integers(1, MAX_SAMPLES, samples=samples)
+    check_integers(0, seed=seed)
+    gold = name_source(examples, "examples")
+    inputs = Inputs(
+        draws=Draws(samples, seed),
+        show_progress=show_progress,
+        predictions=name_source(nlp, "nlp"),
+        gold=gold._replace(docs=list(gold.docs)),
+        train=None if train is None else name_source(train, "train"),
+        against=None if against is None else name_source(against, "against"),
+    )
+    sources = (inputs.predictions, inputs.against)
+    pipelines = [each.docs for each in sources if each and each.is_pipeline]
+    is_of_categories = choose_task(task, pipelines, inputs.gold.docs) == TEXTCAT
+    sentences = choose_sentences(join, inputs, is_of_entities=not is_of_categories)
+    inputs = inputs._replace(join=sentences)
+    data = (evaluate_categories if is_of_categories else evaluate_entities)(inputs)
+    said = {"warnings": find_warnings(data), "notes": find_notes(data)}
+    return Evaluation({**data, **said})
+
+
+def evaluate_in_depth(
+    model: str | Path,
+    test: str | Path,
+    train: str | Path | None = None,
+    *,
+    against: str | Path | None = None,
+    layout: ColumnFormat = LAYOUT,
+    predicted_column: Column | None = None,
+    use_gpu: int = -1,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate a pipeline (package name or folder), or the file of its predictions, on
+    the files of corpora. `options` are the others of `evaluate`.
+    """
+    if use_gpu >= 0:
+        require_gpu(use_gpu)
+    tag = layout.tag if predicted_column is None else predicted_column
+    of_predictions = replace(layout, tag=tag)
+    # Both are loaded first: a wrong name should not cost a run.
+    return evaluate(
+        load_source(model, of_predictions),
+        read_source(test, layout),
+        train=train and read_source(train, layout),
+        against=None if against is None else load_source(against, of_predictions),
+        **options,
+    )

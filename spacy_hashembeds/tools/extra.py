@@ -1,0 +1,14 @@
+"""Libraries of the extra `tools`, imported when they are needed."""
+
+from importlib import import_module
+from typing import Any
+
+
+def import_extra(name: str) -> Any:
+    """Import a module of the extra `tools`."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"This needs '{name}': pip install 'spacy-hashembeds[tools]'"
+        ) from error

@@ -1,0 +1,1 @@
+"""Read files that people have, and write DocBins."""

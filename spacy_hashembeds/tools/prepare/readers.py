@@ -1,0 +1,151 @@
+"""Corpus readers for your own files, which they read anew for every pass."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Corpus, Example
+from spacy.training.corpus import FILE_TYPE
+from spacy.vocab import Vocab
+
+from ...training.docbin import read_docs
+from ...training.lines import check_is_regular, check_path
+from .columns import Column, ColumnFormat, make_doc, read_documents
+from .labelled import TextFormat, make_text_doc, read_labelled
+
+Reader = Callable[[Language], Iterator[Example]]
+
+
+def create_iob_reader(
+    *,
+    path: Path | None,
+    separator: str | None = None,
+    word_column: Column = 0,
+    tag_column: Column = -1,
+    sentence_column: Column | None = None,
+    encoding: str = "utf-8",
+    quotes: bool | None = None,
+    group: str = "sentence",
+    limit: int = 0,
+) -> Reader:
+    r"""Read your own file with one token a line, tagged by the IOB, BIO, BILUO, BIOES
+    or BMES scheme, as conlleval reads them. Blank lines stand between sentences,
+    `-DOCSTART-` lines between documents; comments ("# …") before a sentence are passed
+    over.
+
+    path (Path): The file.
+    separator (str): What stands between columns, e.g. ",". None (default): tabs, so
+        that a word may hold spaces, where the first row has some; else any blanks.
+    word_column (int | str): Column of the token, from 0; negative counts from the end.
+        Or its name, where the first line has names.
+    tag_column (int | str): Column of the entity tag, likewise.
+    sentence_column (int | str): Column that numbers or names sentences, in each row or
+        in the first of each. None (default): blank lines tell them apart, and a file is
+        refused where such a column is seen. "": they do, whatever columns number.
+    encoding (str): Encoding of the file, one that extends ASCII.
+    quotes (bool): Whether quotation marks may stand around columns. None (default):
+        where the separator is "," or ";".
+    group (str): What becomes one document: each "sentence" (default), or each
+        "document", for which the file must begin with a `-DOCSTART-` line.
+    limit (int): Stop after as many documents. 0: read all.
+    RETURNS (Callable): Makes `Example` objects, given `nlp`.
+    RAISES (ValueError): No path, or a setting that cannot be; later, with file and
+        line, what cannot be parsed.
+    """
+    layout = ColumnFormat(
+        separator=separator,
+        word=word_column,
+        tag=tag_column,
+        sentence=sentence_column,
+        encoding=encoding,
+        quotes=quotes,
+        group=group,
+    )
+    file = _check_file(path)
+
+    def read_examples(nlp: Language) -> Iterator[Example]:
+        documents = islice(read_documents(file, layout), max(limit, 0) or None)
+        docs = (make_doc(nlp.vocab, document) for document in documents)
+        return Corpus(file).make_examples(nlp, docs)
+
+    return read_examples
+
+
+def create_labelled_texts_reader(
+    *,
+    path: Path | None,
+    text_columns: Sequence[str] = ("text",),
+    label_column: str | Sequence[str] = "label",
+    labels: Sequence[str] | None = None,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+    quotes: bool | None = None,
+    limit: int = 0,
+) -> Reader:
+    r"""Read your own texts with labels: CSV, or JSON with an object a line (.jsonl,
+    .ndjson) or in an array (.json).
+
+    path (Path): The file.
+    text_columns (Sequence[str]): The columns that hold text, which are put together
+        with blanks between: keys of objects, or names in the first line of CSV. Without
+        such a line these and `label_column` are numbers, from 0 or, if negative, from
+        the end, such as ["1", "2"] and "0".
+    label_column (str | Sequence[str]): The column of the label, or of a list of labels,
+        or an object with 1 or 0 for each, as spaCy's `cats`; in CSV both as JSON. Or
+        several columns, each with 1 or 0 for the label that it is named after.
+    labels (Sequence[str]): All labels of the corpus. None (default): those of this
+        file, for which it is read once more. Give them where the files of train and dev
+        differ in theirs, or are large.
+    separator (str): What stands between the columns of CSV, one character. None
+        (default): "\t" in .tsv files, else a comma.
+    encoding (str): Encoding of the file, one that extends ASCII.
+    quotes (bool): Whether quotation marks may stand around fields of CSV. None
+        (default): they may, but not where tabs separate; what can be read in both ways
+        is refused.
+    limit (int): Stop after as many texts. 0: read all.
+    RETURNS (Callable): Makes one `Example` of each text, given `nlp`, with a number for
+        each label in `reference.cats`.
+    RAISES (ValueError): No path, a setting that cannot be, or a pipe where there are no
+        `labels`; later, with file and line, what cannot be parsed.
+    """
+    layout = TextFormat(text_columns, label_column, separator, encoding, quotes)
+    file = _check_file(path)
+    if labels is None:
+        check_is_regular(file)
+
+    def read_examples(nlp: Language) -> Iterator[Example]:
+        texts = read_labelled(file, layout, labels)
+        for labelled in islice(texts, max(limit, 0) or None):
+            reference = make_text_doc(nlp, labelled)
+            predicted = reference.copy()
+            predicted.cats = {}
+            yield Example(predicted, reference)
+
+    return read_examples
+
+
+def read_annotated(
+    path: str | Path, vocab: Vocab, *, layout: ColumnFormat
+) -> Iterator[Doc]:
+    """Read docs with entities from `.spacy` files, or any other file of this layout."""
+    path = Path(path)
+    if (path / "meta.json").is_file():
+        raise ValueError(
+            f"'{path}' should be a corpus, but is a pipeline. See --help for the order "
+            "of the arguments."
+        )
+    if path.exists() and not path.is_dir() and path.suffix != FILE_TYPE:
+        for document in read_documents(path, layout):
+            yield make_doc(vocab, document)
+    else:
+        yield from read_docs(path, vocab)
+
+
+def _check_file(path: Path | None) -> Path:
+    """Check the path at once: the one of dev is read at the first evaluation only."""
+    path = check_path(path)
+    if path.is_dir():
+        raise ValueError(f"'path' should be a file, but '{path}' is a folder.")
+    return path

@@ -1,0 +1,1 @@
+"""What a config runs while a pipeline trains."""

@@ -1,0 +1,160 @@
+"""Annotation by components ahead of another, and predictions for gold Docs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import tee
+from typing import NamedTuple
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Corpus, Example
+from spacy.util import _pipe
+from spacy.vocab import Vocab
+from thinc.api import Model
+from thinc.types import Ints2d
+
+#: The attributes that components set. A norm is there before, but may be changed.
+SETTABLE = (
+    *("NORM", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"),
+    *("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
+)
+#: How factories write some of these.
+_OTHER_NAMES = {"IS_SENT_START": "SENT_START", "ENT_KB_ID_": "ENT_KB_ID"}
+
+
+def find_settable(pipeline: Sequence[str], component: str | None) -> Sequence[str]:
+    """Find the attributes that a component may read as others, ahead of it, set them:
+    of these a corpus says nothing, which is read before they do.
+    """
+    # what a factory says that it assigns is not all, and a ruler's says nothing
+    return SETTABLE if component in pipeline[1:] else ()
+
+
+class Annotation(NamedTuple):
+    """Setters of attributes of the Docs that training gives to a component."""
+
+    #: Those among [training] annotating_components, ahead of it, that can be run before
+    #: training, rules, and models that have their weights; and what each declares to
+    #: assign, if it does.
+    components: tuple[tuple[str, frozenset[str]], ...]
+    #: The attributes of those that have yet to learn: they will near the gold values.
+    gold: tuple[str, ...]
+
+    def restrict(self, attrs: Iterable[str]) -> "Annotation":
+        """Leave out what sets none of these attributes, and what no other needs."""
+        counted = {*attrs} & {*SETTABLE}
+        setting = [
+            i
+            for i, (_, assigned) in enumerate(self.components, start=1)
+            if counted and (not assigned or assigned & counted)
+        ]
+        return Annotation(
+            components=self.components[: max(setting, default=0)],
+            gold=self.gold if counted.intersection(self.gold) else (),
+        )
+
+
+def find_annotation(nlp: Language, component: str) -> Annotation:
+    """Find what annotates before a component, in a pipeline yet to be initialised."""
+    annotating = nlp.config.interpolate()["training"].get("annotating_components", ())
+    ahead = nlp.component_names[: nlp.component_names.index(component)]
+    ready, gold = [], {"HEAD"}
+    for name in ahead:
+        if name in annotating:
+            assigned = _find_assigned(nlp, name)
+            pipe = nlp.get_pipe(name)
+            model = getattr(pipe, "model", None)
+            is_trained = isinstance(model, Model) and has_params(model)
+            # those that are enabled get new weights in `nlp.initialize`
+            learns = getattr(pipe, "is_trainable", False)
+            if learns and (name in nlp.pipe_names or not is_trained):
+                gold |= assigned
+            else:
+                ready.append((name, assigned))
+    gold.remove("HEAD")  # heads alone are no parse
+    return Annotation(tuple(ready), tuple(attr for attr in SETTABLE if attr in gold))
+
+
+def _find_assigned(nlp: Language, name: str) -> frozenset[str]:
+    """Find the attributes of tokens that a component's factory declares to assign."""
+    places = (each.split(".") for each in nlp.get_pipe_meta(name).assigns)
+    attrs = (place[1].upper() for place in places if place[0] == "token" and place[1:])
+    return frozenset(_OTHER_NAMES.get(attr, attr) for attr in attrs)
+
+
+def annotate(
+    nlp: Language, examples: Iterable[Example], annotation: Annotation
+) -> Iterator[Doc]:
+    """Yield the predicted Docs as `nlp.update` annotates them, or themselves if nothing
+    does.
+    """
+    docs: Iterator[Doc] = (example.predicted for example in examples)
+    if any(annotation):
+        docs = (_copy(example, annotation.gold) for example in examples)
+    for name, _ in annotation.components:
+        settings = {"batch_size": nlp.batch_size}
+        pipe = nlp.get_pipe(name)
+        docs = _pipe(docs, pipe, name, nlp.default_error_handler, settings)
+    return docs
+
+
+def _copy(example: Example, gold: Sequence[str]) -> Doc:
+    doc = example.predicted.copy()
+    if gold and len(doc):
+        columns = [[n or 0 for n in example.get_aligned(attr)] for attr in gold]
+        values: Ints2d = np.array(columns, dtype="uint64").T  # type: ignore[assignment]
+        doc.from_array(list(gold), values)
+    return doc
+
+
+def has_params(model: Model) -> bool:
+    """Return True if there are any parameters in a model."""
+    return any(n.has_param(name) for n in model.walk() for name in n.param_names)
+
+
+def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
+    """Yield all layers, each with the name of its component."""
+    for name, pipe in nlp.components:
+        model = getattr(pipe, "model", None)
+        for node in model.walk() if isinstance(model, Model) else ():
+            yield name, node
+
+
+def copy_words(doc: Doc, vocab: Vocab) -> Doc:
+    """Make a Doc of the words and spaces of another, without annotation."""
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Doc(vocab, words=[token.text for token in doc], spaces=spaces)
+
+
+def check_example(item: object) -> None:
+    """Check an item of the argument 'examples'."""
+    if not isinstance(item, Example | Doc):
+        raise TypeError(
+            "'examples' should hold Examples or Docs, but holds a "
+            f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
+        )
+
+
+def predict_examples(
+    nlp: Language, golds: Iterable[Doc | Example], *, disable: Iterable[str] = ()
+) -> Iterator[Example]:
+    """Run a pipeline on the examples that `spacy evaluate` would make: not on gold docs
+    without tokens. Of the predicted side of an `Example` it gets the tokens and nothing
+    else: entities that stand there would bind its `ner`.
+    """
+    examples, inputs = tee(_make_examples(nlp, golds))
+    # a component may give another Doc, which has no context of `as_tuples`
+    docs = nlp.pipe((example.predicted for example in inputs), disable=disable)
+    for example, doc in zip(examples, docs, strict=True):
+        example.predicted = doc
+        yield example
+
+
+def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:
+    corpus = Corpus("")
+    for gold in golds:
+        check_example(gold)
+        if isinstance(gold, Doc):
+            yield from corpus.make_examples(nlp, [gold])
+        elif len(gold.reference):
+            yield Example(copy_words(gold.predicted, nlp.vocab), gold.reference)

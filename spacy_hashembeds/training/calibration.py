@@ -1,0 +1,245 @@
+"""Entities found as often as F1 is best for, and scores that say how often they are
+right: three numbers are fitted.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import logger, minibatch
+
+from ..arguments import check_items, check_pipeline, check_types
+from ..components.decoding import (
+    BIASES,
+    MAX_SLOPE,
+    MIN_SLOPE,
+    MISSING,
+    Calibration,
+    choose_bias,
+    find_entities,
+    get_probs,
+    get_sureness,
+)
+from ..components.entity_tags import read_truth
+from ..components.token_ner import TokenNER
+from .annotation import check_example, predict_examples
+from .counting import get_reader
+
+
+@dataclass
+class Judged:
+    """Scores of the entities found, whether each is right, and the number of gold ones;
+    and whether those that components before have found are right.
+    """
+
+    scores: list[float] = field(default_factory=list)
+    is_right: list[bool] = field(default_factory=list)
+    are_before_right: list[bool] = field(default_factory=list)
+    n_gold: int = 0
+
+    def get_f1(self) -> float:
+        """Return the F1 score of all, 0 where there is nothing to be found."""
+        found = self.is_right + self.are_before_right
+        return 2 * sum(found) / max(len(found) + self.n_gold, 1)
+
+
+def create_calibrate_ner(
+    *, corpus: str = "corpora.dev", balance: bool = False
+) -> Callable[[Language], Language]:
+    """Have the scores of each `token_ner` calibrated before a pipeline is saved.
+
+    For `[training.before_to_disk]`: at each save, which is at each evaluation, it costs
+    a prediction of the corpus, and half as much again to balance. Frozen components
+    stay as they are. Where all entities that are found are right, or none, scores stay
+    as they are, with a warning.
+
+    corpus (str): The corpus to fit to, as [training] names its own. Not the training
+        corpus, where a pipeline is surer than elsewhere, and right.
+    balance (bool): Whether to fit too how readily entities are found: see
+        `calibrate_ner`. What training shows, and `meta.json`, are scores without it.
+    RAISES (ValueError): At the first save, right after the first step, if there is no
+        such corpus, or no `token_ner`.
+    """
+
+    def calibrate(nlp: Language) -> Language:
+        config = nlp.config.interpolate()
+        frozen = config["training"]["frozen_components"]
+        examples = get_reader(config, corpus)(nlp)
+        _calibrate(nlp, examples, f"the corpus '{corpus}'", balance, frozen)
+        return nlp
+
+    return calibrate
+
+
+def calibrate_ner(
+    nlp: Language, examples: Iterable[Example | Doc], *, balance: bool = False
+) -> dict[str, Calibration | None]:
+    """Calibrate the scores of each `token_ner` in a trained pipeline.
+
+    A score s becomes one with log-odds of a slope times -log(1 - s), plus an offset:
+    those under which the entities that it finds in `examples` are the likeliest to be
+    right where they are. Both are kept in the `cfg` of the component, and saved with
+    it. Where all that it finds are right, or none, scores stay as they are, with a
+    warning. No entity changes, unless `balance` is set.
+
+    examples (Iterable[Example | Doc]): Gold docs that the pipeline was not trained on,
+        such as the development set. Nothing in them is changed. Where they annotate
+        fewer types than a component has as labels, mark as missing what may be of the
+        others: O says that a token is no entity of any type.
+    balance (bool): Whether to choose `cfg["outside_bias"]` too (see `TokenNER`), from
+        -2 to 6: of those whose F1 in `examples` is nearly the best, the nearest to 0.
+        Nearly is within 0.25 over the root of the number of gold entities, and half a
+        point at least.
+    RETURNS (dict[str, tuple[float, float] | None]): Slopes and offsets, by the names of
+        components; None where scores stay.
+    RAISES (ValueError): If there is no `token_ner`.
+    """
+    check_pipeline(nlp)
+    check_types(bool, "True or False", balance=balance)
+    check_items("Examples or Docs", examples=examples)
+    examples = list(examples)
+    for item in examples:
+        check_example(item)
+    return _calibrate(nlp, examples, "'examples'", balance)
+
+
+def _calibrate(
+    nlp: Language,
+    golds: Iterable[Example | Doc],
+    source: str,
+    balance: bool,
+    frozen: Sequence[str] = (),
+) -> dict[str, Calibration | None]:
+    pipes = {name: p for name, p in nlp.pipeline if isinstance(p, TokenNER)}
+    if not pipes:
+        raise ValueError(
+            "'nlp' should have a 'token_ner', whose scores can be calibrated, but has "
+            "none. Add one, or leave out 'spacy-hashembeds.calibrate_ner.v1'."
+        )
+    golds = list(golds)
+    pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
+    for name, pipe in pipes.items():
+        pipe.cfg["calibration"] = None  # what was fitted to other weights is stale
+        biases = BIASES if balance else (pipe.cfg["outside_bias"],)
+        judged = judge_entities(nlp, name, golds, biases)
+        if balance:
+            f_scores = [each.get_f1() for each in judged]
+            pipe.cfg["outside_bias"] = choose_bias(f_scores, judged[0].n_gold)
+            logger.info("Bias of '%s': %g", name, pipe.cfg["outside_bias"])
+        chosen = judged[biases.index(pipe.cfg["outside_bias"])]
+        n_right, n = sum(chosen.is_right), len(chosen.is_right)
+        if 0 < n_right < n:
+            scores, is_right = np.array(chosen.scores), np.array(chosen.is_right)
+            slope, offset = fit_calibration(scores, is_right)
+            pipe.cfg["calibration"] = round(slope, 4), round(offset, 4)
+            logger.info("Calibration of '%s': %.4g, %.4g", name, slope, offset)
+        else:
+            warnings.warn(
+                f"Scores of '{name}' are not calibrated: of {n} entities that it finds "
+                f"in {source} {n_right} are right, and calibration learns from right "
+                "ones and wrong ones.",
+                stacklevel=3,
+            )
+    return {name: pipe.cfg["calibration"] for name, pipe in pipes.items()}
+
+
+def fit_calibration(scores: NDArray, is_right: NDArray) -> Calibration:
+    """Find the slope, 1/20 to 20, and the offset under which entities are the likeliest
+    to be right where they are. *Shapes:* `(n,)`, `(n,)`, with a right one and a wrong.
+
+    Targets are smoothed by Laplace's rule, and the slope is drawn to 1 by half its
+    squared distance. Sources: Platt, "Probabilistic Outputs for Support Vector
+    Machines" (1999), §2; and -log(1 - s) of Kull et al., "Beta calibration" (2017).
+    """
+    with np.errstate(divide="ignore"):  # of 0
+        sureness = get_sureness(np.log(np.asarray(scores, dtype="float64")))
+    n_right, n = int(np.sum(is_right)), len(sureness)
+    truth = np.where(is_right, (n_right + 1) / (n_right + 2), 1 / (n - n_right + 2))
+
+    def fit_offset(slope: float) -> float:
+        odds = slope * sureness
+        bound = float(np.abs(odds).max() + np.log(n + 2))
+        return _find_zero(
+            lambda b: get_probs(odds + b).sum() - truth.sum(), -bound, bound
+        )
+
+    def get_slope_gradient(slope: float) -> float:
+        probs = get_probs(slope * sureness + fit_offset(slope))
+        return (probs - truth) @ sureness + slope - 1
+
+    slope = _find_zero(get_slope_gradient, MIN_SLOPE, MAX_SLOPE)
+    return slope, fit_offset(slope)
+
+
+def _find_zero(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Find where a function is 0, or the bound that is nearest to it, by halves."""
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return low
+
+
+def judge_entities(
+    nlp: Language,
+    name: str,
+    golds: Sequence[Example | Doc],
+    biases: Sequence[float],
+) -> list[Judged]:
+    """Judge the entities that a `token_ner` finds with each bias of O.
+
+    Entities on tokens of which nothing is known are left out.
+    """
+    pipe = nlp.get_pipe(name)
+    assert isinstance(pipe, TokenNER)
+    later = nlp.pipe_names[nlp.pipe_names.index(name) :]
+    judged = [Judged() for _ in biases]
+    examples = predict_examples(nlp, golds, disable=later)
+    known = (example for example in examples if len(example.predicted))
+    for batch in minibatch(known, nlp.batch_size):
+        _judge_batch(pipe, batch, dict(zip(biases, judged, strict=True)))
+    return judged
+
+
+def _judge_batch(
+    pipe: TokenNER, batch: list[Example], judged: Mapping[float, Judged]
+) -> None:
+    docs = [example.predicted for example in batch]
+    truth = read_truth([_hide_unknown(eg, pipe.labels) for eg in batch], pipe.labels)
+    lengths = np.array([len(doc) for doc in docs], dtype="int64")
+    scores = pipe.predict_tags(docs)
+    tags = np.split(truth, np.cumsum(lengths)[:-1])
+    right = [
+        set(zip(*(array.tolist() for array in entities[:3]), strict=True))
+        for entities in find_entities(truth, scores, lengths)
+    ]
+    n_gold = sum(map(len, right))
+    before = [
+        (ent.start, ent.end, pipe.labels.index(ent.label_)) in known
+        for doc, of_doc, known in zip(docs, tags, right, strict=True)
+        for ent in doc.ents
+        if ent.label_ in pipe.labels and (of_doc[ent.start : ent.end] != MISSING).all()
+    ]
+    for bias, each in judged.items():
+        each.n_gold += n_gold
+        each.are_before_right += before
+        found = pipe.decode(scores, lengths, bias)
+        for of_doc, known, entities in zip(tags, right, found, strict=True):
+            for *place, score in zip(*(x.tolist() for x in entities), strict=True):
+                start, end, _ = place
+                if (of_doc[start:end] != MISSING).all():
+                    each.scores.append(score)
+                    each.is_right.append(tuple(place) in known)
+
+
+def _hide_unknown(example: Example, labels: Sequence[str]) -> Example:
+    """Mark entities of types that the component can't find as missing, in a copy."""
+    missing = [ent for ent in example.reference.ents if ent.label_ not in labels]
+    if missing:
+        example.reference = example.reference.copy()
+        example.reference.set_ents([], missing=missing, default="unmodified")
+    return example

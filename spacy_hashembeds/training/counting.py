@@ -1,0 +1,411 @@
+"""Symbols and n-grams of a corpus, counted when the first layer that waits for them is
+initialised, in memory that can be bounded; and the callback that has them counted.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import IDS, NORM
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import logger, minibatch, registry
+from thinc.api import Model
+
+from ..architectures.symbols import SYMBOL_SOURCE, SymbolTables
+from ..arguments import check_integers, check_items, check_pipeline
+from ..layers.symboltaker import Source, Symbols, find_symbol_takers
+from .annotation import (
+    Annotation,
+    annotate,
+    check_example,
+    find_annotation,
+    has_params,
+    walk_layers,
+)
+
+#: How many keys are gathered before they are counted, at least ...
+_GATHERED = 1_000_000
+#: ... and for how many of them an array counts, that of a short text too.
+_AN_ARRAY = 32
+#: How many Docs are read at a time, and how many distinct n-grams are counted, as a
+#: multiple of those wanted.
+_BATCH, _SPARE = 256, 8
+
+#: What counts the values of each attribute.
+Counters = Mapping[str, "KeyCounter"]
+
+
+def create_count_symbols(
+    *, corpus: str = "corpora.train", min_freq: int = 10, limit: int = 0
+) -> Callable[[Language], None]:
+    """Have the symbols of a corpus counted for every embedder that waits for them:
+    those with an argument `tables`, such as `MultiEmbed`, that have no file there.
+
+    For `[initialize.before_init]`. The counting itself happens when the first such
+    layer is initialised, once for all of them. What [training] annotating_components
+    that stand ahead set is counted as training will see it; if they have yet to learn,
+    the gold annotation is. Frozen and sourced components keep the symbols that they
+    were trained with. The examples that `nlp.initialize` is given are not counted: see
+    `spacy_hashembeds.count_symbols` for those.
+
+    corpus (str): The corpus to count, as [training] names its own. Any registered
+        reader will do. It is read once, a Doc at a time, with its augmentation.
+    min_freq (int): How often a symbol must be seen to get a row of its own,
+        inclusive. The report uses 10; on small corpora a lower number may be much
+        better (AnEM gains 11 F1 points at 1: report, §A.2), at the cost of more rows
+        and of an unknown row that sees less training.
+    limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
+
+    RAISES (FileNotFoundError, ValueError): Later, if there is no such corpus, or not a
+        token in it, or if the pipeline has weights, as one that was loaded has.
+    """
+    check_integers(1, min_freq=min_freq)
+    check_integers(0, limit=limit)
+
+    def count_for_waiting_layers(nlp: Language) -> None:
+        def read(attrs: Sequence[str]) -> Iterator[Example]:
+            return read_corpus(nlp, corpus, limit)
+
+        _let_wait(nlp, read, min_freq, corpus=corpus)
+
+    return count_for_waiting_layers
+
+
+def count_symbols(
+    nlp: Language,
+    examples: Iterable[Example | Doc],
+    *,
+    min_freq: int = 10,
+    limit: int = 0,
+) -> None:
+    """Have the symbols of docs counted for every embedder that waits for them.
+
+    For training without a config: call it before `nlp.initialize`, with the same
+    components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`
+    does, with its `min_freq` and `limit`, and goes before it. The last call counts.
+
+    examples (Iterable[Example | Doc]): The training data. Of Examples, the predicted
+        side is counted, with what [training] annotating_components set. Read once, one
+        after the other: a generator is used up, and `nlp.initialize` needs another.
+    RAISES (TypeError): If `nlp` is no pipeline, or `examples` holds no Examples or
+        Docs; of an iterator, that shows in `nlp.initialize`.
+    RAISES (ValueError): If no layer waits for symbols, or for bad numbers; in
+        `nlp.initialize`, if there is not a token in `examples`, or another language.
+    """
+    check_pipeline(nlp)
+    check_items("Examples or Docs", examples=examples)
+    if isinstance(examples, Sequence):  # can be read again
+        for item in examples:
+            check_example(item)
+    check_integers(1, min_freq=min_freq)
+    check_integers(0, limit=limit)
+
+    def read(attrs: Sequence[str]) -> Iterator[Example]:
+        for item in islice(examples, limit or None):
+            yield _get_example(item, nlp)
+        if "NORM" in attrs:
+            _warn_of_old_norms(nlp)
+
+    if not _let_wait(nlp, read, min_freq):
+        raise ValueError(
+            "'nlp' should have an embedder that waits for symbols, but has none. Add "
+            "it before, and leave out its argument `tables`."
+        )
+
+
+def _let_wait(
+    nlp: Language,
+    read: Callable[[Sequence[str]], Iterable[Example]],
+    min_freq: int,
+    corpus: str | None = None,
+) -> bool:
+    """Let embedders, if there are any, get symbols when the first is initialised.
+
+    read (Callable): Returns the examples to count, given the attributes.
+    corpus (str, optional): Corpus of the config that these are of. Without one they
+        were given from Python, and replace what embedders wait for.
+    """
+    attrs_of: dict[Annotation, set[str]] = {}
+
+    @cache
+    def get_tables(annotation: Annotation) -> SymbolTables:
+        attrs = sorted(attrs_of[annotation])
+        counts = count_values(annotate(nlp, read(attrs), annotation), attrs)
+        _check_counts(counts, corpus)
+        tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
+        sizes = ", ".join(f"{k} {len(t.frequent)}" for k, t in tables.tables.items())
+        logger.info("Counted symbols seen %d times or more: %s", min_freq, sizes)
+        return tables
+
+    for model, annotation in find_waiting(nlp, SYMBOL_SOURCE):
+        source = model.attrs[SYMBOL_SOURCE]
+        if source.get is None or (corpus is None and source.is_for_once):
+            if corpus is not None:
+                check_is_new(model, corpus)
+            keys = {taker.attrs["key"] for taker in find_symbol_takers(model)}
+            needed = annotation.restrict(keys)
+            attrs_of.setdefault(needed, set()).update(keys)
+            model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, needed))
+    return bool(attrs_of)
+
+
+def _check_counts(counts: Counters, corpus: str | None) -> None:
+    name = "'examples'" if corpus is None else f"the corpus '{corpus}'"
+    values = {attr: counter.get_counts()[0] for attr, counter in counts.items()}
+    if not any(map(len, values.values())):
+        raise ValueError(
+            f"There is not a token in {name}, so there are no symbols to count. Does "
+            "its path point to the training data? A generator can be read only once."
+        )
+    for attr, of_attr in values.items():
+        if not of_attr.any():
+            warnings.warn(
+                f"No token in {name} has a value for {attr}: all will share one row. "
+                "What a component sets, such as POS, is there in training only if it "
+                "stands ahead and is among [training] annotating_components.",
+                stacklevel=2,
+            )
+
+
+def _get_example(item: Example | Doc, nlp: Language) -> Example:
+    check_example(item)
+    example = item if isinstance(item, Example) else Example(item, item)
+    lang = example.predicted.vocab.lang
+    if lang != nlp.vocab.lang:
+        raise ValueError(
+            f"'examples' should be of the pipeline's language, '{nlp.vocab.lang}', but "
+            f"hold one of '{lang}', whose norms may differ. Make Docs with "
+            "`nlp.make_doc` or for `nlp.vocab`."
+        )
+    return example
+
+
+def _warn_of_old_norms(nlp: Language) -> None:
+    """Warn where a pipeline that is saved and loaded will not know the symbols."""
+    # spaCy gives a word its norm when it meets it first, and never again
+    vocab: Any = nlp.vocab  # whose types lack this
+    get_norm = vocab.lex_attr_getters[NORM]
+    old = [word.text for word in vocab if word.norm_ != get_norm(word.text)]
+    if old:
+        warnings.warn(
+            f"{len(old)} words, such as '{old[0]}', were met before the lookups of "
+            "their norms were loaded, and keep others until the pipeline is loaded "
+            "anew. Set `nlp.vocab.lookups` before the first Doc is made.",
+            stacklevel=2,
+        )
+
+
+def find_waiting(nlp: Language, source: str) -> list[tuple[Model, Annotation]]:
+    """Find what is to be initialised and has such a `Source`, in all components, and
+    what annotates the Docs that it will read.
+
+    Frozen and sourced components are disabled while others are initialised. Those that
+    have no weights yet count too: `spacy pretrain` disables all components before it
+    initialises one of them.
+    """
+    return [
+        (node, find_annotation(nlp, name))
+        for name, node in walk_layers(nlp)
+        if isinstance(node.attrs.get(source), Source)
+        and (name in nlp.pipe_names or not has_params(node))
+    ]
+
+
+def check_is_new(model: Model, corpus: str) -> None:
+    """Check that a model has no weights yet, before a corpus is counted for it.
+
+    `nlp.initialize` of a trained pipeline may be given other examples.
+    """
+    if has_params(model):
+        raise ValueError(
+            "'nlp' should be a new pipeline, but has weights, and [initialize."
+            f"before_init] would count the corpus '{corpus}' again. Make one with "
+            "`spacy.util.load_model_from_config(nlp.config)`; to count other examples, "
+            "call `spacy_hashembeds.count_symbols(nlp, examples)` then."
+        )
+
+
+def read_corpus(nlp: Language, corpus: str, limit: int) -> Iterator[Example]:
+    """Read a corpus that the config names, all of it if `limit` is 0."""
+    config = nlp.config.interpolate()
+    if not limit and config["training"].get("max_epochs") == -1:
+        logger.warning(
+            "The corpus '%s', which [training] max_epochs = -1 streams, is read to its "
+            "end to count symbols. If it has none, set 'limit' in "
+            "[initialize.before_init].",
+            corpus,
+        )
+    try:
+        yield from islice(get_reader(config, corpus)(nlp), limit or None)
+    except (FileNotFoundError, ValueError) as error:
+        kind = FileNotFoundError if isinstance(error, OSError) else ValueError
+        reason = " ".join(str(error).split())
+        raise kind(
+            f"The corpus '{corpus}', which [initialize.before_init] counts, can't be "
+            f"read ({reason}). Set its path in the config, or call "
+            "`spacy_hashembeds.count_symbols(nlp, examples)` before `nlp.initialize`."
+        ) from error
+
+
+def get_reader(config: dict[str, Any], corpus: str) -> Callable:
+    """Make the reader of a corpus that the config names."""
+    section, _, name = corpus.partition(".")
+    block = config.get(section, {})
+    reader = None
+    if any(key.startswith("@") for key in block):  # which makes all corpora at once
+        reader = registry.resolve({section: block})[section].get(name)
+    elif name in block:
+        reader = registry.resolve({name: block[name]})[name]
+    if not callable(reader):
+        raise ValueError(
+            f"'corpus' should name a corpus of the config, such as 'corpora.train', "
+            f"but is '{corpus}'. There are: {', '.join(config.get('corpora', {}))}."
+        )
+    return reader
+
+
+class KeyCounter:
+    """Counts keys, exactly where there is no limit, or at most so many distinct ones.
+
+    Where there are more, the rarest are forgotten on the way, down to half as many, and
+    counted anew when they come again: counts may be too low by `error` at most.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.error = 0
+        self._keys = np.zeros(0, dtype="uint64")
+        self._counts = np.zeros(0, dtype="int64")
+        self._gathered: list[NDArray] = []
+        self._n_gathered = 0
+
+    def add(self, keys: NDArray) -> None:
+        """Count keys. *Shape:* `(n,)`, uint64."""
+        self._gathered.append(keys)
+        self._n_gathered += len(keys) + _AN_ARRAY
+        if self._n_gathered >= max(_GATHERED, (self.limit or 0) // 8):
+            self._count()
+
+    def add_counts(self, keys: NDArray, counts: NDArray) -> None:
+        """Add the counts of distinct keys in ascending order. *Shapes:* `(n,)`."""
+        places = np.searchsorted(self._keys, keys)
+        is_new = places == np.searchsorted(self._keys, keys, side="right")
+        self._counts[places[~is_new]] += counts[~is_new]
+        # one after the other: each is as large as all that is known
+        self._keys = np.insert(self._keys, places[is_new], keys[is_new])
+        self._counts = np.insert(self._counts, places[is_new], counts[is_new])
+        if self.limit is not None and len(self._keys) > self.limit:
+            self._forget(self.limit)
+
+    def get_counts(self) -> tuple[NDArray, NDArray]:
+        """Return keys in ascending order, uint64, and their counts, int64: `(n,)`."""
+        self._count()
+        return self._keys, self._counts
+
+    def get_most_frequent(self, n: int) -> NDArray:
+        """Return those given most often. *Shape:* `(n,)` or less, ascending."""
+        self._count()
+        return self._keys[self._find_top(n)]
+
+    def _count(self) -> None:
+        if self._gathered:  # to insert nothing would copy all that is known
+            gathered = np.concatenate(self._gathered)
+            self._gathered, self._n_gathered = [], 0
+            self.add_counts(*np.unique(gathered, return_counts=True))
+
+    def _forget(self, limit: int) -> None:
+        is_kept = np.zeros(len(self._keys), dtype=bool)
+        is_kept[self._find_top(max(1, limit // 2))] = True
+        self.error += int(self._counts[~is_kept].max())
+        self._keys, self._counts = self._keys[is_kept], self._counts[is_kept]
+
+    def _find_top(self, n: int) -> NDArray:
+        """Find where the largest counts are. *Shape:* `(n,)` or less, ascending."""
+        if len(self._counts) <= n:
+            return np.arange(len(self._counts))
+        return np.sort(np.argpartition(self._counts, -n)[-n:])
+
+
+def count_values(
+    docs: Iterable[Doc], attrs: Sequence[str], limit: int | None = None
+) -> Counters:
+    """Count the values that attributes take. Memory grows with distinct ones only, up
+    to the limit.
+    """
+    counts = {attr: KeyCounter(limit) for attr in attrs}
+    ids = [IDS[attr] for attr in counts]
+    for doc in docs:
+        columns = doc.to_array(ids).reshape(len(doc), len(ids)).T
+        for counter, column in zip(counts.values(), columns, strict=True):
+            counter.add(column)
+    return counts
+
+
+def cut_symbols(counts: Counters, *, min_freq: int, lang: str) -> SymbolTables:
+    """Return the symbols that were seen `min_freq` times or more, frequent ones first.
+
+    Those of equal counts are in the order of their values.
+    """
+    tables = {}
+    for attr, counter in counts.items():
+        values, numbers = counter.get_counts()
+        order = np.argsort(-numbers, kind="stable")
+        order = order[numbers[order] >= min_freq]
+        tables[attr] = Symbols(values[order], counts=numbers[order].astype("uint64"))
+    return SymbolTables(tables, lang=lang, min_freq=min_freq)
+
+
+class NgramReader(Protocol):
+    """A kind of n-grams, hashable: equal kinds read the same n-grams of a Doc."""
+
+    @property
+    def attr(self) -> str:
+        """Return the token attribute that is read."""
+
+    def read(self, docs: Sequence[Doc]) -> NDArray:
+        """Read the n-grams of Docs. *Shape:* `(n,)`, uint64."""
+
+
+def count_ngrams_later(
+    nlp: Language,
+    *,
+    source: str,
+    find_limit: Callable[[NgramReader], int],
+    corpus: str,
+    limit: int,
+) -> None:
+    """Count a corpus' n-grams when the first layer that needs them is initialised.
+
+    source (str): Attribute of the layers, which holds their `Source`.
+    find_limit (Callable): Returns how many n-grams of a kind are kept at most.
+    """
+
+    @cache
+    def count_ngrams(annotation: Annotation, kind: NgramReader) -> NDArray:
+        most = find_limit(kind)
+        counter = KeyCounter(_SPARE * most)
+        docs = annotate(nlp, read_corpus(nlp, corpus, limit), annotation)
+        for batch in minibatch(docs, _BATCH):
+            counter.add(kind.read(batch))
+        ngrams = counter.get_most_frequent(most)
+        if len(ngrams) == 0:
+            raise ValueError(
+                f"There is not a word in the corpus '{corpus}' with a {kind.attr}, so "
+                "there are no n-grams to count. Does its path point to the training "
+                "data, and is what sets it among [training] annotating_components?"
+            )
+        logger.info("Counted n-grams: %d are known from now on", len(ngrams))
+        return ngrams
+
+    for model, annotation in find_waiting(nlp, source):
+        check_is_new(model, corpus)
+        # once for all whose n-grams nothing, or the same, sets apart
+        model.attrs[source] = Source(
+            lambda kind, a=annotation: count_ngrams(a.restrict([kind.attr]), kind)
+        )

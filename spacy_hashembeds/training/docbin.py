@@ -1,0 +1,103 @@
+"""Reading `.spacy` files, with errors that name the file."""
+
+import codecs
+import warnings
+from collections.abc import Iterator
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Corpus, Example
+from spacy.training.corpus import FILE_TYPE, walk_corpus
+from spacy.vocab import Vocab
+from srsly.msgpack import Unpacker
+
+#: The splits that `spacy hashembeds prepare` writes into one folder.
+_TRAIN, *_HELD_OUT = "train.spacy", "dev.spacy", "test.spacy"
+
+
+def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
+    """Read gold docs from a `.spacy` file, or from a folder of them, one in memory."""
+    for location in find_files(Path(path)):
+        try:
+            doc_bin = DocBin().from_bytes(location.read_bytes())
+            for doc in _get_docs(doc_bin, vocab):
+                # spaCy looks at spans later, and fails at entities without a beginning
+                for span in chain(doc.ents, *doc.spans.values()):
+                    if span.label and span.label not in doc.vocab.strings:
+                        raise ValueError(f"{span.label} is not among the strings")
+                yield doc
+        except OSError:
+            raise
+        except Exception as error:
+            # Damaged bytes fail anywhere between zlib and the doc's arrays.
+            kind = "truncated, damaged or of another kind. Make it anew."
+            if _is_text(location):
+                kind = (
+                    "text. Convert files with one token a line with `spacy hashembeds "
+                    "prepare iob`, others with `spacy convert`."
+                )
+            raise ValueError(
+                f"'{location}' should be a .spacy file (a DocBin), but is {kind}"
+            ) from error
+
+
+def _get_docs(doc_bin: DocBin, vocab: Vocab) -> Iterator[Doc]:
+    """Get Docs as `DocBin.get_docs` does, with one unpacker of user data: to make one
+    for each Doc takes longer than all else, as it looks for entry points.
+    """
+    packed, doc_bin.user_data = doc_bin.user_data, []
+    unpacker = Unpacker(raw=False, use_list=False, max_buffer_size=0)
+    for doc, data in zip_longest(doc_bin.get_docs(vocab), packed):
+        if data is not None:
+            unpacker.feed(data)
+            doc.user_data.update(unpacker.unpack())
+        yield doc
+
+
+def read_entity_texts(path: str | Path) -> frozenset[str]:
+    """Collect the texts of all entities of what `read_docs` reads."""
+    # A vocab of its own: the pipeline's would keep every word of the corpus.
+    docs = read_docs(path, Vocab())
+    return frozenset(ent.text for doc in docs for ent in doc.ents)
+
+
+def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
+    """Read the examples that `spacy evaluate` makes of what `read_docs` reads."""
+    # Corpus reads the files itself only when called, and names no broken one.
+    return Corpus(path).make_examples(nlp, read_docs(path, nlp.vocab))
+
+
+def find_files(path: Path) -> list[Path]:
+    """Find the `.spacy` files that are one corpus: one, or all in a folder."""
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or folder '{path}'.")
+    if not path.is_dir():
+        return [path]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # spaCy warns of an empty folder; we refuse
+        files = walk_corpus(path, FILE_TYPE)
+    if not files:
+        raise FileNotFoundError(f"There is no {FILE_TYPE} file in the folder '{path}'.")
+    # A large split is a folder of files.
+    splits = {f.parent if f.parent.suffix == FILE_TYPE else f for f in files}
+    for folder in sorted({split.parent for split in splits}):
+        held_out = [name for name in _HELD_OUT if folder / name in splits]
+        if folder / _TRAIN in splits and held_out:  # they would count as one
+            raise ValueError(
+                f"The folder '{folder}' should hold the files of one corpus, but holds "
+                f"{len(held_out) + 1} splits: {', '.join([_TRAIN, *held_out])}. Give "
+                "the file that is meant."
+            )
+    return files
+
+
+def _is_text(path: Path) -> bool:
+    with path.open("rb") as file:
+        start = file.read(4096)
+    try:
+        # A character may be cut off. DocBins are not UTF-8 in their second byte.
+        return bool(codecs.getincrementaldecoder("utf-8")().decode(start))
+    except UnicodeDecodeError:
+        return False

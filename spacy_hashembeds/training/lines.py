@@ -1,0 +1,99 @@
+"""The lines of text files, with errors that name file and line."""
+
+import codecs
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+#: The most bytes of a line. Corpora for word vectors have a hundred million on one.
+MAX_LINE = 2**27
+
+#: The most characters of a text: the longest that spaCy takes by default.
+MAX_TEXT = 1_000_000
+
+# What is not text, by its first bytes.
+_FORMS = {
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+    b"\x1f\x8b": "gzip",
+    b"PK\3\4": "zip, such as .xlsx",
+}
+
+# Half a character and NUL, which JSON can write, and no text has.
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+def decode_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Read lines with what ends them, and their numbers, from 1. Drops a BOM."""
+    # Bytes are split and then decoded, so that a wrong byte is found on its line.
+    with path.open("rb") as file:
+        lines = iter(partial(file.readline, MAX_LINE + 1), b"")
+        for number, raw in enumerate(lines, start=1):
+            if len(raw) > MAX_LINE:
+                message = f"a line of more than {MAX_LINE:,} bytes, as in damaged files"
+                fail(path, number, message)
+            for start, form in _FORMS.items():
+                if number == 1 and raw.startswith(start):
+                    fail(path, 1, f"expected {encoding} text, got {form}. Convert it")
+            try:
+                line = raw.decode(encoding)
+            except UnicodeError as err:
+                message = f"not {encoding} text ({err}). Say what it is: --encoding"
+                fail(path, number, message)
+            if number == 1:
+                line = line.removeprefix("\ufeff")
+            if "\0" in line:
+                fail(path, number, "NUL characters, as in damaged files")
+            yield number, line
+
+
+def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """Read lines as `decode_lines` does, without what ends them. Refuses a bare CR."""
+    for number, line in decode_lines(path, encoding):
+        line = line.rstrip("\r\n")
+        if "\r" in line:
+            fail(path, number, "lines end in a bare carriage return; expected LF")
+        yield number, line
+
+
+def fail(path: Path, number: int | str, message: object) -> NoReturn:
+    """Refuse a line of a file, or an item: raise a ValueError, `path:line: …`."""
+    raise ValueError(f"{path}:{number}: {message}.")
+
+
+def check_length(
+    path: Path, number: int | str, text: str, limit: int = MAX_TEXT
+) -> None:
+    """Refuse a text that spaCy does not take, whose own error names no line."""
+    if len(text) > limit:
+        message = f"expected a text of {limit:,} characters at most, got {len(text):,}"
+        fail(path, number, f"{message}. Split it, or leave it out")
+
+
+def check_path(path: Path | None) -> Path:
+    """Refuse a path that is not set, or where nothing is."""
+    if path is None:
+        raise ValueError(
+            "A path should be that of a file to read, but is None. Maybe you forgot to "
+            "define it in your .cfg file or to override it on the CLI?"
+        )
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or folder '{path}' to read.")
+    return path
+
+
+def check_is_regular(path: Path) -> None:
+    """Refuse a pipe, or what else can't be read twice."""
+    if path.exists() and not path.is_file():
+        raise ValueError(
+            f"'{path}' is read twice, so it should be a file, but is a pipe or "
+            "something else that is none. Save what it gives, and name that."
+        )
+
+
+def is_text(value: Any) -> bool:
+    """Tell text from what else JSON may hold, half a character and NUL included."""
+    return isinstance(value, str) and not _NO_TEXT.search(value)

@@ -1,0 +1,264 @@
+"""Texts without annotation, made into Docs, and handed out to `spacy pretrain`."""
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count, islice
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import NORM, ORTH, SENT_START, SPACY
+from spacy.language import Language
+from spacy.strings import get_string_id
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import logger
+from spacy.vocab import Vocab
+
+from ..arguments import check_integers, check_items, check_shares
+from ..files import parse_json, quote
+from .docbin import read_examples
+from .lines import (
+    MAX_TEXT,
+    check_is_regular,
+    check_length,
+    check_path,
+    fail,
+    is_text,
+    read_lines,
+)
+
+# Files that have no text a line; a token with the tag of an entity in other files, and
+# how many lines show that a file has columns.
+_OTHERS = (".csv", ".tsv", ".conll", ".conllu", ".iob", ".json")
+_TAGGED = re.compile(r"\S+[ \t](?:.*[ \t])?(?:O|[BILUES]-\S+)\s*")
+_N_SHOWING = 100
+
+Measures = dict[str, Callable[[Iterable[Doc]], float]]
+#: Where the objective of `spacy pretrain`, which gets nothing but Docs, puts what
+#: measures the mean loss of the tokens of others. Not in the Docs: they are plain.
+MEASURES: WeakKeyDictionary[Doc, Measures] = WeakKeyDictionary()
+
+Kept = TypeVar("Kept")
+
+#: By how much that loss has to fall, in nats: less may be chance.
+TOLERANCE = 0.001
+
+# `spacy pretrain` has no option that would show what spaCy's logger says of progress
+_logger = logger.getChild("pretrain")
+_logger.setLevel(logging.INFO)
+
+# the side of an example that a model is trained on
+_get_predicted = attrgetter("predicted")
+
+
+def create_raw_texts_reader(
+    *,
+    path: Path | None,
+    held_out: float = 0.02,
+    patience: int = 1,
+    exclude: Sequence[Path] = (),
+    min_length: int = 5,
+    max_length: int = 500,
+    seed: int = 0,
+) -> Callable[[Language], Iterator[Example]]:
+    """Read texts for `spacy pretrain`, each once and in another order each epoch, until
+    the loss of texts that are held out no longer falls: epochs are empty from then on.
+
+    For `[corpora.pretrain]`. `PretrainShuffleRandom` measures that loss between epochs,
+    and it is logged. Other objectives get all texts from the second epoch on, and go on
+    to `max_epochs`. Texts are tokenised once, and stay in memory.
+
+    path (Path): A file of one text a line, in UTF-8 (.txt), of JSON objects with a
+        "text" each (.jsonl), or .spacy, or a folder of .spacy files, whose annotation
+        is not used.
+    held_out (float): The share of texts, or pieces of them, that are held out, at least
+        one; a hash chooses. At 0 nothing is measured, and nothing ends early.
+    patience (int): End after so many epochs without a loss that is lower by 0.001.
+    exclude (Sequence[Path]): Files of texts to leave out, such as those that the
+        pipeline is tested on. Texts are compared as a whole, without white space.
+    min_length (int): Leave out texts of fewer tokens.
+    max_length (int): Cut longer texts into pieces of so many tokens. 0: none.
+    seed (int): Draws the order of the texts.
+    RETURNS (Callable): Makes `Example` objects, given `nlp`: at each call an epoch, the
+        same one until it has been read to its end.
+    RAISES (ValueError): A setting that cannot be. Later, since `spacy train` makes this
+        reader too: no path, too few texts, and, with file and line, what can't be read.
+    """
+    check_shares(held_out=held_out)
+    check_items("paths", exclude=exclude)
+    check_integers(0, min_length=min_length, max_length=max_length, seed=seed)
+    check_integers(1, patience=patience)
+    if 0 < max_length < min_length:
+        raise ValueError(
+            f"'max_length' should be 'min_length', {min_length}, or more, or 0, but is "
+            f"{max_length}: no piece of a text would be left."
+        )
+    runs: WeakKeyDictionary[Language, Iterator] = WeakKeyDictionary()
+
+    def read_epoch(nlp: Language) -> Iterator[Example]:
+        if nlp not in runs:
+            longest = max_length or nlp.max_length
+            found, n_excluded = read_distinct(nlp, path, exclude, pack_doc)
+            if exclude:
+                n = len(found) + n_excluded
+                _logger.info("Texts: %d, but %d to exclude", n, n_excluded)
+            pieces = (
+                found[key][start : start + longest]
+                for key in sorted(found)  # depends on the texts alone
+                for start in range(0, len(found[key]), longest)
+            )
+            texts = [tokens for tokens in pieces if len(tokens) >= min_length]
+            n = max(1, round(held_out * len(texts))) if held_out else 0
+            if len(texts) <= n:
+                raise ValueError(
+                    f"'{path}' should hold texts to learn from, but {len(texts)} are "
+                    f"left that differ, have {min_length} tokens or more and are not "
+                    f"in 'exclude', and 'held_out' ({held_out}) takes {n} of them."
+                )
+            runs[nlp] = _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
+        return next(runs[nlp], iter(()))
+
+    return read_epoch
+
+
+def _read_epochs(
+    vocab: Vocab,
+    texts: list[NDArray],
+    held_out: list[NDArray],
+    patience: int,
+    seed: int,
+) -> Iterator[Iterator[Example]]:
+    """Hand out epochs until the loss of held-out texts, between them, has stalled."""
+    measures: Measures = {}
+    lowest, n_stalled = np.inf, 0
+    for epoch in count():
+        order = np.random.default_rng([seed, epoch]).permutation(len(texts))
+        is_read: list[bool] = []
+        while not is_read:  # whoever looks at the first texts leaves them to others
+            yield _make_examples(vocab, [texts[i] for i in order], measures, is_read)
+        if held_out and not measures:
+            _logger.warning("No loss is measured: held-out texts are learned too")
+            texts, held_out = texts + held_out, []
+        elif held_out:
+            loss = measures["loss"](unpack_doc(vocab, tokens) for tokens in held_out)
+            n_stalled = 0 if loss < lowest - TOLERANCE else n_stalled + 1
+            lowest = min(lowest, loss)
+            _logger.info("Held-out loss after epoch %d: %.4f a token", epoch, loss)
+        if n_stalled >= patience:
+            _logger.info("It no longer falls, and pretraining ends")
+            return
+
+
+def _make_examples(
+    vocab: Vocab, texts: list[NDArray], measures: Measures, is_read: list[bool]
+) -> Iterator[Example]:
+    for tokens in texts:
+        doc = unpack_doc(vocab, tokens)
+        MEASURES[doc] = measures
+        yield Example(doc, doc)
+    is_read.append(True)
+
+
+def pack_doc(doc: Doc) -> NDArray:
+    """Get words, norms and white space of a Doc. *Shape:* `(n, 3)`, uint64."""
+    return doc.to_array([ORTH, NORM, SPACY])
+
+
+def unpack_doc(vocab: Vocab, tokens: NDArray) -> Doc:
+    """Make a Doc of what `pack_doc` has got."""
+    words, norms, spaces = tokens.T
+    doc = Doc(vocab, words=words, spaces=spaces.astype(bool))
+    # a tokenizer gives norms to tokens, not words: the second of "don't" has "not"
+    return doc.from_array([NORM], norms)
+
+
+def read_distinct(
+    nlp: Language,
+    path: Path | None,
+    exclude: Iterable[Path],
+    pack: Callable[[Doc], Kept],
+    take: Callable[[Example], Doc] = _get_predicted,
+) -> tuple[dict[int, Kept], int]:
+    """Read texts that differ, by their hashes, and count those to exclude.
+
+    `take` makes a Doc of an example of a `.spacy` file, and `pack` what is kept of it.
+    """
+    if path is not None and not Path(path).is_dir():
+        check_is_regular(Path(path))  # its symbols are counted, too
+    excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
+    docs = read_text_docs([path], nlp, take)
+    texts = {_hash(doc): pack(doc) for doc in docs if len(doc)}
+    kept = {key: text for key, text in texts.items() if key not in excluded}
+    return kept, len(texts) - len(kept)
+
+
+def _hash(doc: Doc) -> int:
+    return get_string_id("".join(doc.text.split()))
+
+
+def read_text_docs(
+    paths: Iterable[Path | None],
+    nlp: Language,
+    take: Callable[[Example], Doc] = _get_predicted,
+) -> Iterator[Doc]:
+    """Read the texts of files, and tokenize them as `spacy train` does.
+
+    paths: `.spacy` files or folders of them, of which `take` makes Docs, or what
+        `read_texts` reads.
+    """
+    for path in map(check_path, paths):
+        if path.is_dir() or path.suffix == ".spacy":
+            yield from map(take, read_examples(path, nlp))
+        else:
+            yield from map(nlp.make_doc, read_texts(path, nlp.max_length))
+
+
+def take_sentences(example: Example) -> Doc:
+    """Return the predicted side. If its tokens are those of the gold one, it gets the
+    sentences of that, and unknown spaces, without which they would be made anew.
+    """
+    doc, gold = example.predicted, example.reference
+    if np.array_equal(doc.to_array([ORTH]), gold.to_array([ORTH])):
+        starts: Any = gold.to_array([SENT_START])
+        doc.from_array([SENT_START], starts)
+        doc.has_unknown_spaces = gold.has_unknown_spaces
+    return doc
+
+
+def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
+    """Read texts: of `.jsonl` files the "text" of the object on each line, and of
+    others each line. Blank lines are passed over. Refuses files with columns.
+    """
+    path = check_path(path)
+    suffix = path.suffix.lower()
+    lines = filter(lambda item: item[1].strip(), read_lines(path))
+    first = list(islice(lines, _N_SHOWING))
+    if suffix not in (".jsonl", ".ndjson"):
+        rows = [x for _, x in first if not re.match("#|-DOCSTART-", x)]
+        n_tabs = {row.count("\t") for row in rows}
+        has_tabs = len(n_tabs) == 1 and n_tabs != {0}
+        has_columns = has_tabs or all(map(_TAGGED.fullmatch, rows))
+        if suffix in _OTHERS or (len(rows) > 2 and has_columns):
+            raise ValueError(
+                f"'{path}' should have a text a line, or be .jsonl or .spacy, but has "
+                "columns or another form. Make a .spacy file of it with `spacy "
+                "hashembeds prepare` or `spacy convert`."
+            )
+    for number, line in chain(first, lines):
+        text: Any = line
+        if suffix in (".jsonl", ".ndjson"):
+            try:
+                text = parse_json(line)["text"]
+            except (ValueError, KeyError):
+                text = None
+        if not is_text(text):
+            fail(
+                path, number, f'expected a JSON object with a "text", got {quote(line)}'
+            )
+        check_length(path, number, text, max_length)
+        yield text

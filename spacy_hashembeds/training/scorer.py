@@ -1,0 +1,284 @@
+"""Entity scores on names seen in training and on names never seen there.
+
+An entity is *seen* if its exact text stands as an entity, of any type, in the training
+set. One pass counts what the multi hash embeddings report has by running `spacy
+evaluate` on two copies of the test set, where the gold entities of the other kind are
+marked missing. A prediction that touches a missing token is ignored, but one outside
+every gold entity is a false positive in both copies.
+"""
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from .docbin import read_entity_texts
+
+# Label, first token, token after the last, in the gold doc's tokens.
+SpanKey = tuple[str, int, int]
+#: True positives, false positives and false negatives of each thing that is counted.
+Counts = defaultdict[Any, list[int]]
+
+ALL, SEEN, UNSEEN = "ents", "ents_seen", "ents_unseen"
+KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
+
+#: Lengths in tokens by which entities are scored, gold and predicted ones.
+LENGTHS = ("1", "2", "3", "4+")
+
+REMEDY = (
+    'Give it on loading: spacy.load(path, config={"components": {"ner": {"scorer": '
+    '{"train": "train.spacy"}}}}), with your component\'s name for "ner".'
+)
+
+
+def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
+    """Score entities, those seen in training apart from the others.
+
+    Scores are `ents_p`, `ents_r`, `ents_f`, `ents_per_type`, `ents_per_length` (in
+    tokens) and `ents_support`, the number of gold entities behind them, and the same
+    with `ents_seen_` and `ents_unseen_`: of entities whose exact text stands as an
+    entity in the training set, and of others. A prediction outside of any entity is an
+    error in both kinds.
+
+    To select checkpoints by entities the model has never met, set
+    `ents_unseen_f = 1.0` and `ents_f = 0.0` in `[training.score_weights]`. The
+    development set must hold unseen entities: `spacy train` drops a score that
+    is None.
+
+    train (Path, optional): The training set, a `.spacy` file or a folder of them.
+        It is read once, on first scoring: a saved pipeline also loads where the file is
+        gone, or with None.
+    """
+    return SeenUnseenNERScorer(train)
+
+
+class Matches(NamedTuple):
+    """The entities of one doc, divided as `spacy.scorer.get_ner_prf` counts them."""
+
+    correct: tuple[SpanKey, ...] = ()
+    spurious: tuple[SpanKey, ...] = ()
+    #: On tokens whose annotation is missing, or on none of the gold doc's.
+    ignored: tuple[SpanKey, ...] = ()
+    missed: tuple[SpanKey, ...] = ()
+
+
+class SeenUnseenNERScorer:
+    """Scores seen and unseen entities, reading the training set when first called."""
+
+    def __init__(self, train: Path | None) -> None:
+        self.train = train
+
+    def __call__(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Score examples: see `score_seen_unseen`."""
+        return score_seen_unseen(examples, self._texts)
+
+    @cached_property
+    def _texts(self) -> frozenset[str]:
+        if self.train is None:
+            raise ValueError(
+                "Scoring seen and unseen entities needs the training set, a .spacy "
+                f"file, but 'train' of the scorer is None. {REMEDY}"
+            )
+        try:
+            return read_entity_texts(self.train)
+        except (FileNotFoundError, ValueError) as error:
+            message = "Scoring seen and unseen entities needs the training set."
+            raise type(error)(f"{message} {error} {REMEDY}") from error
+
+
+def score_seen_unseen(
+    examples: Iterable[Example], train_texts: Collection[str]
+) -> dict[str, Any]:
+    """Return the scores of `make_seen_unseen_ner_scorer`, fractions, 0 to 1.
+
+    Each type and length has `p`, `r`, `f` and `support`. As in spaCy, all but
+    `_support` are None where there was nothing to count. A predicted entity is as long
+    as the gold tokens that it is aligned with.
+    """
+    docs = (match_entities(example, train_texts) for example in examples)
+    return summarize_counts(add_counts(map(count_matches, docs)))
+
+
+def match_entities(
+    example: Example, train_texts: Collection[str] | None, gold: Doc | None = None
+) -> dict[str, Matches]:
+    """Match the entities of one doc, under the prefixes of `KINDS`, without those of
+    which all annotation is missing. The texts of `gold` are looked up, by default the
+    gold doc. Without texts of training, there is `ents` alone.
+    """
+    gold = example.reference if gold is None else gold
+    if not gold.has_annotation("ENT_IOB"):
+        return {}
+    missing = gold.to_array(["ENT_IOB"]).reshape(-1) == 0
+    golds: dict[str, list[SpanKey]] = {SEEN: [], UNSEEN: []}
+    # each copy hides the entities of the other one
+    hidden = {ALL: missing, SEEN: missing.copy(), UNSEEN: missing.copy()}
+    for ent in gold.ents:
+        is_seen = train_texts is not None and ent.text in train_texts
+        own, other = (SEEN, UNSEEN) if is_seen else (UNSEEN, SEEN)
+        golds[own].append((ent.label_, ent.start, ent.end))
+        hidden[other][ent.start : ent.end] = True
+    golds[ALL] = golds[SEEN] + golds[UNSEEN]
+    predicted = align_predictions(example)
+    return {
+        prefix: match_spans(predicted, golds[prefix], hides)
+        for prefix, hides in hidden.items()
+        # As spaCy: skip where all is missing, unless there are no tokens at all.
+        if (train_texts is not None or prefix == ALL)
+        and (len(hides) == 0 or not hides.all())
+    }
+
+
+def match_spans(
+    predicted: Sequence[SpanKey], golds: Sequence[SpanKey], missing: np.ndarray
+) -> Matches:
+    """Divide the entities of one doc, some of whose tokens miss annotation."""
+    unmatched = dict.fromkeys(golds)
+    correct, spurious, ignored = [], [], []
+    for key in predicted:
+        _, start, end = key
+        if start == end or missing[start:end].any():
+            ignored.append(key)
+        elif key in unmatched:
+            correct.append(key)
+            del unmatched[key]
+        else:
+            spurious.append(key)
+    return Matches(*map(tuple, (correct, spurious, ignored, unmatched)))
+
+
+def count_matches(views: Mapping[str, Matches]) -> Counts:
+    """Count the entities of one doc by (prefix, length or "", type or None)."""
+    counts = make_counts()
+    for prefix, matches in views.items():
+        outcomes = (matches.correct, matches.spurious, matches.missed)
+        for i, keys in enumerate(outcomes):
+            for label, start, end in keys:
+                length = LENGTHS[min(end - start, len(LENGTHS)) - 1]
+                for key in (("", None), ("", label), (length, None)):
+                    counts[prefix, *key][i] += 1
+        for label, _, _ in matches.ignored:
+            counts[prefix, "", label]  # spaCy lists a type even if its spans are
+    return counts
+
+
+def summarize_counts(totals: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
+    """Score the sums of what `count_matches` counts: see `score_seen_unseen`."""
+    scores: dict[str, Any] = {}
+    nothing = {**dict.fromkeys("prf"), "support": 0}
+    for prefix in KINDS.values():
+        total: dict[str, Any] = {**nothing, "per_type": None, "per_length": None}
+        if (prefix, "", None) in totals:
+            total = describe_counts(totals[prefix, "", None])
+            total["per_type"] = {
+                label: describe_counts(totals[prefix, "", label])
+                for found, _, label in totals
+                if found == prefix and label is not None
+            }
+            total["per_length"] = {
+                length: describe_counts(totals[prefix, length, None])
+                if (prefix, length, None) in totals
+                else nothing.copy()
+                for length in LENGTHS
+            }
+        scores |= {f"{prefix}_{key}": value for key, value in total.items()}
+    return scores
+
+
+def align_predictions(example: Example) -> list[SpanKey]:
+    """Express predicted entities in gold tokens; (label, 0, 0) where there are none."""
+    to_gold = example.alignment.x2y
+    places = [(e.label_, to_gold[e.start : e.end]) for e in example.predicted.ents]
+    return [
+        (label, int(at[0]), int(at[-1]) + 1) if len(at) else (label, 0, 0)
+        for label, at in places
+    ]
+
+
+def make_counts() -> Counts:
+    """Make counts of nothing, to add to."""
+    return defaultdict(lambda: [0, 0, 0])
+
+
+def add_counts(documents: Iterable[Mapping[Any, Sequence[int]]]) -> Counts:
+    """Sum the counts of all documents."""
+    totals = make_counts()
+    for document in documents:
+        for key, outcomes in document.items():
+            total = totals[key]
+            for i, n in enumerate(outcomes):
+                total[i] += n
+    return totals
+
+
+class Run(ABC):
+    """Counts what examples hold: `n_read` of them, of which `numbers`, from 0, are
+    annotated; the counts of these, `documents`, and `totals`.
+    """
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        self.n_read = 0
+        self.numbers: list[int] = []
+        self.documents: list[Counts] = []
+        for number, example in enumerate(examples):
+            self.n_read += 1
+            counts = self.count(number, example)
+            if counts is not None:
+                self.numbers.append(number)
+                self.documents.append(counts)
+        self.totals = add_counts(self.documents)
+
+    @abstractmethod
+    def count(self, number: int, example: Example) -> Counts | None:
+        """Count one document, and note what else there is; None without annotation."""
+
+    def stack(self, keys: Sequence[Hashable]) -> np.ndarray:
+        """Return the counts of each document, shape (n_documents, n_keys, 3)."""
+        counts = np.zeros((len(self.documents), len(keys), 3), dtype="int32")
+        columns = {key: i for i, key in enumerate(keys)}
+        for row, document in zip(counts, self.documents, strict=True):
+            for key, outcomes in document.items():
+                if key in columns:
+                    row[columns[key]] = outcomes
+        return counts
+
+    def list_keys(self) -> list[Any]:
+        """List what there is something to count of, in the order of first sight."""
+        return [key for key, outcomes in self.totals.items() if any(outcomes)]
+
+
+def score_counts(counts: Any) -> np.ndarray:
+    """Return precision, recall and F1, 0 to 1, as `spacy.scorer.PRFScore` does, and NaN
+    where all three counts are 0. *Shape:* (..., 3) -> (..., 3).
+    """
+    tp, fp, fn = np.moveaxis(np.asarray(counts, dtype="float64"), -1, 0)
+    precision = tp / (tp + fp + 1e-100)
+    recall = tp / (tp + fn + 1e-100)
+    f_score = 2 * ((precision * recall) / (precision + recall + 1e-100))
+    scores = np.stack([precision, recall, f_score], axis=-1)
+    scores[tp + fp + fn == 0] = np.nan
+    return scores
+
+
+def describe_counts(outcomes: Sequence[int]) -> dict[str, Any]:
+    """Return the `p`, `r` and `f` of one thing, 0 of nothing, and its `support`."""
+    scores = np.nan_to_num(score_counts(outcomes)).tolist()
+    support = int(outcomes[0] + outcomes[2])
+    return {**dict(zip("prf", scores, strict=True)), "support": support}
+
+
+def describe_recall(outcomes: Sequence[int]) -> dict[str, Any]:
+    """Return the `support` of one thing, and its `recall`, None of nothing."""
+    support = outcomes[0] + outcomes[2]
+    return {"support": support, "recall": outcomes[0] / support if support else None}
+
+
+def count_gold(counts: np.ndarray) -> np.ndarray:
+    """Count the gold ones, found or missed. *Shape:* (..., 3) -> (...)."""
+    return counts[..., 0] + counts[..., 2]

@@ -1,0 +1,145 @@
+"""Gold tags as spaCy aligns them, and entities beside those that a Doc has."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.lang.en import English
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_hashembeds.components.decoding import MISSING, Entities, number_tags
+from spacy_hashembeds.components.entity_tags import (
+    forbid_tags,
+    read_own_tags,
+    read_truth,
+    set_entities,
+)
+
+LABELS = ["A", "B"]
+NUMBERS = number_tags(LABELS)
+VOCAB = English().vocab  # which knows white space
+
+
+@st.composite
+def gold_docs(draw) -> Doc:
+    """A Doc whose tokens are in entities, outside, blocked, or unknown."""
+    words = draw(st.lists(st.sampled_from(["x", "yz", "\n", "  "]), max_size=7))
+    doc = Doc(VOCAB, words=words)
+    kinds: dict[str, list] = {k: [] for k in ("A", "B", "blocked", "missing", "out")}
+    start = 0
+    while start < len(doc):
+        end = draw(st.integers(start + 1, len(doc)))
+        kind = draw(st.sampled_from([*kinds, "leave"]))
+        if kind in LABELS:
+            kinds[kind].append(doc.char_span(*get_chars(doc, start, end), label=kind))
+        elif kind != "leave":
+            kinds[kind].append(doc[start:end])
+        start = end
+    doc.set_ents(
+        kinds["A"] + kinds["B"],
+        blocked=kinds["blocked"],
+        missing=kinds["missing"],
+        outside=kinds["out"],
+        default="unmodified",
+    )
+    return doc
+
+
+def get_chars(doc: Doc, start: int, end: int) -> tuple[int, int]:
+    return doc[start:end].start_char, doc[start:end].end_char
+
+
+def copy_words(doc: Doc) -> Doc:
+    return Doc(VOCAB, words=[token.text for token in doc])
+
+
+@given(st.lists(gold_docs(), min_size=1, max_size=3))
+def test_own_tags_are_those_that_spacy_aligns(docs):
+    expected = [
+        NUMBERS[tag]
+        for doc in docs
+        for tag in Example(copy_words(doc), doc).get_aligned_ner()
+    ]
+    assert read_own_tags(docs, LABELS).tolist() == expected
+
+
+@given(st.lists(gold_docs(), min_size=1, max_size=3))
+def test_white_space_at_the_ends_is_left_out_of_entities(docs):
+    """No decoder puts it there, so it would teach what can't be found."""
+    tags, start = read_own_tags(docs, LABELS), 0
+    for doc in docs:
+        for ent in doc.ents:
+            tags[start + ent.start : start + ent.end] = 0
+            kept = [token.i for token in ent if not token.is_space]
+            if kept:
+                first, last, k = kept[0], kept[-1], 4 * LABELS.index(ent.label_)
+                kinds = "S" if first == last else f"B{'I' * (last - first - 1)}E"
+                for i, kind in enumerate(kinds, start=start + first):
+                    tags[i] = k + 1 + "SBIE".index(kind)
+        start += len(doc)
+    examples = [Example(copy_words(doc), doc) for doc in docs]
+    assert read_truth(examples, LABELS).tolist() == tags.tolist()
+
+
+def make_example(words: str, gold_words: str, tags: str) -> Example:
+    """An example whose sides have the same text; "?" is for missing annotation."""
+    ents = ["" if tag == "?" else tag for tag in tags.split()]
+    gold = Doc(VOCAB, words=gold_words.split(), spaces=[False] * len(ents), ents=ents)
+    n = len(words.split())
+    return Example(Doc(VOCAB, words=words.split(), spaces=[False] * n), gold)
+
+
+@pytest.mark.parametrize(
+    ("words", "gold_words", "tags", "expected"),
+    [
+        ("a bc d", "a bc d", "O B-A I-A", [0, 2, 4]),
+        ("a bc d", "a b c d", "O B-A I-A O", [0, 1, 0]),  # two gold tokens in one
+        ("a b c d", "a bc d", "O B-A O", [0, 2, 4, 0]),  # one in two
+        # an entity that ends within a token: of its tokens nothing is known
+        ("ab c d", "a b c d", "O B-A I-A O", [MISSING, MISSING, 0]),
+        ("a bc d", "a bc d", "O ? B-B", [0, MISSING, 5]),
+        ("a bc d", "a bc d", "? ? ?", [MISSING] * 3),
+    ],
+)
+def test_tokens_may_differ(words, gold_words, tags, expected):
+    examples = [make_example(words, gold_words, tags) for _ in range(2)]
+    empty = Example(Doc(VOCAB), Doc(VOCAB))
+    same = make_example("a", "a", "B-B")
+    truth = read_truth([same, examples[0], empty, same, examples[1]], LABELS)
+    assert truth.tolist() == [5, *expected, 5, *expected]
+
+
+def test_another_type_is_named():
+    with pytest.raises(ValueError, match="'NEW'"):
+        read_truth([make_example("a b c", "a bc", "O B-NEW")], LABELS)
+
+
+def test_what_is_known_of_tokens_forbids_tags():
+    doc = Doc(VOCAB, words=["x", "\n", "y", "z"])
+    doc.set_ents([doc.char_span(0, 1, label="A")], blocked=[doc[2:3]])
+    scores = np.zeros((5, 9))
+    forbid_tags(scores, [doc[:0].as_doc(), doc, Doc(VOCAB, words=["x"])])
+    allowed = [np.isfinite(row).nonzero()[0].tolist() for row in scores]
+    everything = list(range(9))
+    assert allowed == [[0], [0, 3, 7], [0], everything, everything]
+
+
+def make_entities(*spans: tuple[int, int, int]) -> Entities:
+    starts, ends, types = np.array(spans, dtype="int64").reshape(-1, 3).T
+    return Entities(starts, ends, types, np.full(len(spans), 0.5, dtype="float32"))
+
+
+def test_entities_of_before_stay_as_they_are():
+    doc = Doc(VOCAB, words=["x", "y", "z", "x", "y"])
+    old = doc.char_span(2, 5, label="OLD", kb_id="Q1", span_id="id")
+    doc.set_ents([old], blocked=[doc[4:5]], missing=[doc[3:4]])
+    set_entities(doc, make_entities((0, 1, 0)), LABELS, "found")
+    (new, kept) = doc.ents
+    assert (new.text, new.label_) == ("x", "A")
+    assert (kept.start, kept.end, kept.label_) == (1, 3, "OLD")
+    assert (kept.kb_id_, kept.ent_id_) == ("Q1", "id")
+    assert [token.ent_iob_ for token in doc] == ["B", "B", "I", "O", "B"]
+    assert doc[4].ent_type == 0  # blocked still
+    assert [span.text for span in doc.spans["found"]] == ["x"]
+    assert doc.spans["found"].attrs["scores"].tolist() == [0.5]

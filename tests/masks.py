@@ -1,0 +1,19 @@
+"""Dropout masks for comparisons with Thinc's layers, which draw others than ours."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from thinc.api import NumpyOps, Ops
+
+
+@contextmanager
+def thincs_masks() -> Iterator[None]:
+    """Draw Thinc's masks everywhere, as ops with masks of their own do."""
+
+    def get_dropout_mask(ops: Any, shape: Any, drop: Any) -> Any:
+        return Ops.get_dropout_mask(ops, shape, drop)
+
+    with patch.object(NumpyOps, "get_dropout_mask", get_dropout_mask):
+        yield

@@ -1,0 +1,86 @@
+"""Batch normalisation, beside its formula, and by finite differences."""
+
+import numpy as np
+import pytest
+from thinc.api import Adam, Model
+
+from spacy_hashembeds.papers.hash_embeddings.batchnorm import BatchNorm
+
+from ...layers.differences import differentiate
+
+
+def make_batch(n=7, seed=0) -> np.ndarray:
+    X = np.random.default_rng(seed).normal(size=(n, 3)) * [1, 20, 0.1] + [0, 5, -1]
+    return X.astype("f")
+
+
+def build() -> Model:
+    """A layer that has been trained a little."""
+    model = BatchNorm(3).initialize()
+    for i, name in enumerate("Gb"):
+        model.set_param(name, make_batch(1, seed=i)[0])
+        model.begin_update(make_batch(seed=i))
+    return model
+
+
+def get_statistics(model: Model) -> list[np.ndarray]:
+    return [model.get_param(name).copy() for name in ("mean", "variance")]
+
+
+@pytest.mark.parametrize("is_train", [True, False])
+def test_gradients_equal_finite_differences(is_train):
+    model, X = build(), make_batch(5).astype("float64")
+    dY = np.random.default_rng(1).normal(size=X.shape).astype("f")
+
+    def loss(X, G, b):
+        mean, variance = get_statistics(model)
+        if is_train:
+            mean, variance = X.mean(axis=0), X.var(axis=0)
+        return (((X - mean) / np.sqrt(variance + 1e-5) * G + b) * dY).sum()
+
+    arguments = [X, *(model.get_param(name).astype("float64") for name in "Gb")]
+    Y, backprop = model(X.astype("f"), is_train)
+    np.testing.assert_allclose((Y * dY).sum(), loss(*arguments), rtol=1e-3)
+    actual = [backprop(dY), model.get_grad("G"), model.get_grad("b")]
+    for ours, argument in zip(actual, arguments, strict=True):
+        expected = differentiate(lambda: loss(*arguments), argument, step=1e-6)
+        np.testing.assert_allclose(ours, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_the_running_variance_is_the_unbiased_one():
+    """Of which a batch replaces a tenth."""
+    model = BatchNorm(3).initialize()
+    model.begin_update(np.array([[1, 0, 5], [3, 0, 9]], dtype="f"))
+    mean, variance = get_statistics(model)
+    np.testing.assert_allclose(mean, [0.2, 0, 0.7])
+    np.testing.assert_allclose(variance, [1.1, 0.9, 1.7])
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_batches_without_a_variance_are_normalised_as_in_prediction(n):
+    model, X = build(), make_batch(n)
+    before = get_statistics(model)
+    Y, backprop = model.begin_update(X)
+    np.testing.assert_array_equal(Y, model.predict(X))
+    assert np.isfinite(backprop(np.ones_like(Y))).all()
+    np.testing.assert_array_equal(get_statistics(model), before)
+    np.testing.assert_array_equal(model.get_grad("b"), [n] * 3)
+
+
+def test_optimizers_and_averages_leave_the_running_statistics_alone():
+    model, optimizer = build(), Adam(0.1, use_averages=True)
+    for i in range(3):
+        Y, backprop = model.begin_update(make_batch(seed=i))
+        backprop(np.ones_like(Y))
+        statistics = get_statistics(model)
+        model.finish_update(optimizer)
+        np.testing.assert_array_equal(get_statistics(model), statistics)
+    with model.use_params(optimizer.averages):
+        np.testing.assert_array_equal(get_statistics(model), statistics)
+
+
+def test_negative_variances_are_refused():
+    model = build()
+    model.set_param("variance", np.array([1, -1, -2], dtype="f"))
+    with pytest.raises(ValueError, match="'variance'"):
+        model.predict(make_batch())

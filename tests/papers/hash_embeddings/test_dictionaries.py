@@ -1,0 +1,160 @@
+"""N-grams that classifiers and hashers know: counted, handed out, saved."""
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.util import load_model_from_config, registry
+from thinc.api import Config
+
+from spacy_hashembeds.papers.hashformers.lsh import find_ngrams
+
+from ...toy_classifiers import (
+    get_scores,
+    make_config,
+    make_examples,
+    make_texts,
+    measure_accuracy,
+    train,
+)
+from .test_ngrams import list_ngrams
+
+WEIGHTED = {"importance_rows": None}
+STANDARD = {"rows": None, "importance_rows": 0, "num_hashes": 1}
+TEXTS = [text for text, _ in make_texts(12, seed=3)] + ["nothing known", ""]
+
+
+@pytest.fixture(autouse=True)
+def reads() -> list[Any]:
+    """Registers a corpus of the toy texts, and counts how often it is read."""
+    reads = []
+
+    def read(nlp):
+        reads.append(nlp)
+        return iter(make_examples(nlp))
+
+    registry.readers.register("toy_texts.v1", func=lambda: read)
+    return reads
+
+
+def make_pipeline(
+    factory: str, model: dict[str, Any], callback: str, **settings: Any
+) -> Language:
+    """A pipeline of one component, for which something is to be counted."""
+    before_init = {"@callbacks": callback, **settings}
+    config = {
+        "nlp": {"lang": "en", "pipeline": [factory]},
+        "components": {factory: {"factory": factory, "model": model}},
+        "corpora": {"train": {"@readers": "toy_texts.v1"}},
+        "initialize": {"before_init": before_init},
+    }
+    return load_model_from_config(Config(config), auto_fill=True)
+
+
+def initialize(nlp: Language) -> Language:
+    nlp.initialize(lambda: make_examples(nlp))
+    return nlp
+
+
+def make_classifier(arguments: dict[str, Any], **settings: Any) -> Language:
+    callback = "spacy-hashembeds.count_ngrams.v1"
+    return make_pipeline("textcat", make_config(**arguments), callback, **settings)
+
+
+def make_hasher(**options: Any) -> dict[str, Any]:
+    return {"@architectures": "spacy-hashembeds.LSHHasher.v1", **options}
+
+
+def make_tok2vec(shape: dict[str, Any], **settings: Any) -> Language:
+    compressor = {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
+    embed = {
+        "@architectures": "spacy-hashembeds.HashFormerEmbed.v1",
+        **{"width": 8, "attrs": ["NORM", "SHAPE"], "include_static_vectors": False},
+        "hashers": {"NORM": make_hasher(), "SHAPE": shape},
+        "compressors": {"NORM": compressor, "SHAPE": compressor},
+    }
+    encode = {
+        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        **{"width": 8, "window_size": 1, "maxout_pieces": 2, "depth": 1},
+    }
+    model = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
+    callback = "spacy-hashembeds.count_character_ngrams.v1"
+    return make_pipeline("tok2vec", model, callback, **settings)
+
+
+def get_ngrams(nlp: Language) -> list[np.ndarray]:
+    """The dictionaries of classifiers, or what each hasher knows."""
+    nodes = list(nlp.components[0][1].model.walk())
+    found = [node.attrs.get(name) for node in nodes for name in ("ngrams", "symbols")]
+    return [ngrams for ngrams in found if ngrams is not None]
+
+
+# N-grams of words, of classifiers
+
+
+def count_expected(nlp: Language) -> Counter[int]:
+    counter: Counter[int] = Counter()
+    for example in make_examples(nlp):
+        words = [t.lower for t in example.predicted if not (t.is_punct or t.is_space)]
+        counter.update(list_ngrams(words, 2))
+    return counter
+
+
+@pytest.mark.parametrize("arguments", [WEIGHTED, STANDARD], ids=str)
+def test_a_dictionary_is_counted_used_and_saved(reads, arguments, tmp_path):
+    nlp = train(make_classifier(arguments))
+    (symbols,) = get_ngrams(nlp)
+    assert set(symbols.tolist()) == set(count_expected(nlp))
+    assert measure_accuracy(nlp) > 0.9
+    scores = get_scores(nlp, TEXTS)
+    nlp.to_disk(tmp_path)
+    assert get_scores(spacy.load(tmp_path), TEXTS) == scores
+    assert len(reads) == 1
+    one, two = get_scores(nlp, ["qwert", "zuiop asdfg"])
+    assert (one == two) or arguments is WEIGHTED  # of n-grams that it does not know
+
+
+def test_the_most_frequent_ngrams_are_taken():
+    nlp = initialize(make_classifier(WEIGHTED, max_ngrams=9))
+    (symbols,), counter = get_ngrams(nlp), count_expected(nlp)
+    counts = [counter[ngram] for ngram in symbols.tolist()]
+    assert sorted(counts) == sorted(counter.values())[-9:]
+
+
+def test_without_a_dictionary_it_says_how_to_get_one():
+    nlp = make_classifier(WEIGHTED)
+    nlp.config["initialize"]["before_init"] = None
+    with pytest.raises(ValueError, match=r"count_ngrams\.v1"):
+        initialize(nlp)
+
+
+# N-grams of characters, of hashers
+
+
+def count_character_ngrams(nlp, n, attr, ngram_size) -> Counter[int]:
+    tokens = [t for text, _ in make_texts()[:n] for t in nlp.make_doc(text)]
+    ngrams = find_ngrams([getattr(token, attr) for token in tokens], ngram_size)
+    return Counter(ngrams.keys.tolist())
+
+
+@pytest.mark.parametrize(("limit", "max_ngrams"), [(0, 3), (1, 1000)])
+def test_character_ngrams_are_counted(limit, max_ngrams):
+    shape = make_hasher(ngram_size=2, max_ngrams=max_ngrams)
+    nlp = initialize(make_tok2vec(shape=shape, limit=limit))
+    count = partial(count_character_ngrams, nlp, limit or 60)
+    of_norms, of_shapes = get_ngrams(nlp)
+    assert of_norms.tolist() == sorted(count("norm_", 4))
+    top = count("shape_", 2).most_common(max_ngrams)
+    assert of_shapes.tolist() == sorted(key for key, _ in top)
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_reads"), [(make_hasher(max_ngrams=None), 1), (make_hasher(), 2)]
+)
+def test_character_ngrams_are_counted_once_for_each_kind(reads, shape, n_reads):
+    initialize(make_tok2vec(shape=shape))
+    assert len(reads) == n_reads

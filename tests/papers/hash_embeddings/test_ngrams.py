@@ -1,0 +1,178 @@
+"""N-grams, snippets of them and their sums, beside plain Python."""
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.attrs import ORTH
+from spacy.ml.extract_ngrams import extract_ngrams
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Model, NumpyOps, Ragged, fix_random_seed
+
+from spacy_hashembeds.layers.symbolembed import SymbolEmbed
+from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.tableembed import HashEmbed
+from spacy_hashembeds.papers.hash_embeddings.ngrams import (
+    Ngrams,
+    cut_snippets,
+    extract_words,
+    hash_ngrams,
+    sum_ngrams,
+)
+from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
+
+from ...toy_embedders import get_gradients
+
+
+def make_lists(lowest: int, highest: int):
+    numbers = st.integers(lowest, highest)
+    return st.lists(st.lists(numbers, max_size=7), max_size=6)
+
+
+def list_ngrams(words: list[int], ngram_size: int) -> list[int]:
+    """What `hash_ngrams` does, for one text: one word is its own key."""
+    array, sizes = np.array(words, dtype="uint64"), range(2, ngram_size + 1)
+    longer = [NumpyOps().ngrams(n, array).tolist() for n in sizes if n <= len(words)]
+    by_size = [words, *longer]
+    return [keys[i] for i in range(len(words)) for keys in by_size if i < len(keys)]
+
+
+def make_words(texts: list[list[int]]) -> Ragged:
+    words = np.array([word for text in texts for word in text], dtype="uint64")
+    return Ragged(words, np.array([len(text) for text in texts], dtype="int32"))
+
+
+def split(ngrams: Ngrams) -> list[list[int]]:
+    ends = ngrams.lengths.cumsum()
+    return [keys.tolist() for keys in np.split(ngrams.keys, ends[:-1])][: len(ends)]
+
+
+@given(texts=make_lists(0, 2**64 - 1), ngram_size=st.integers(1, 9))
+def test_ngrams_are_those_of_plain_python(texts, ngram_size):
+    words = make_words(texts)
+    ngrams = hash_ngrams(words.dataXd, words.lengths, ngram_size)
+    assert split(ngrams) == [list_ngrams(text, ngram_size) for text in texts]
+    assert (ngrams.keys.dtype, ngrams.lengths.dtype) == ("uint64", "int32")
+
+
+def test_keys_are_those_of_spacy():
+    doc = Doc(Vocab(), words="the cat saw the cat".split())
+    (keys, counts, _), _ = extract_ngrams(3, attr=ORTH)([doc], False)
+    ours = np.unique(list_ngrams(doc.to_array(ORTH).tolist(), 3), return_counts=True)
+    np.testing.assert_array_equal(ours, (keys, counts))
+
+
+@given(
+    lengths=st.lists(st.integers(0, 9), max_size=6),
+    shortest=st.integers(1, 6),
+    more=st.integers(0, 4),
+    seed=st.integers(0, 99),
+)
+def test_snippets_are_stretches_of_their_texts(lengths, shortest, more, seed):
+    fix_random_seed(seed)
+    keys = np.arange(sum(lengths), dtype="uint64") + 1
+    whole = Ngrams(keys, np.array(lengths, dtype="int32"))
+    snippets = cut_snippets(whole, shortest, shortest + more)
+    for part, text in zip(split(snippets), split(whole), strict=True):
+        starts = range(len(text) - len(part) + 1)
+        assert part in [text[start : start + len(part)] for start in starts]
+        assert min(shortest, len(text)) <= len(part) <= shortest + more
+
+
+def test_every_length_and_every_place_is_equally_likely():
+    fix_random_seed(0)
+    n = 30000
+    whole = Ngrams(np.tile(np.arange(5, dtype="uint64"), n), np.full(n, 5, "int32"))
+    snippets = cut_snippets(whole, 2, 7)
+    lengths, counts = np.unique(snippets.lengths, return_counts=True)
+    assert lengths.tolist() == [2, 3, 4, 5]  # 5, 6 and 7 are whole texts
+    np.testing.assert_allclose(counts / n, [1 / 6, 1 / 6, 1 / 6, 1 / 2], atol=0.01)
+    firsts = snippets.keys[(snippets.lengths.cumsum() - snippets.lengths)]
+    _, counts = np.unique(firsts[snippets.lengths == 2], return_counts=True)
+    np.testing.assert_allclose(counts / counts.sum(), [1 / 4] * 4, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("attr", "include_punctuation", "expected"),
+    [
+        ("LOWER", False, ["the", "film", "b"]),
+        ("ORTH", False, ["The", "film", "b"]),
+        ("LOWER", True, ["the", "film", ",", "\n", "b"]),
+    ],
+)
+def test_words(attr, include_punctuation, expected):
+    vocab = spacy.blank("en").vocab
+    docs = [Doc(vocab, words=["The", "film", ",", "\n", "b"]), Doc(vocab)]
+    words = extract_words(attr, include_punctuation=include_punctuation).predict(docs)
+    assert [vocab.strings[int(key)] for key in words.dataXd] == expected
+    assert words.lengths.tolist() == [len(expected), 0]
+
+
+# Sums, beside one n-gram at a time
+
+KNOWN = {
+    "standard": lambda: SymbolEmbed(3, key="n-grams"),
+    "weighted": lambda: WeightedHashEmbed(3, 7, nK=None, key="n-grams", seed=9),
+}
+HASHED = {
+    "hashed": lambda: HashEmbed(3, 7, num_hashes=1, seed=9),
+    "hashed and weighted": lambda: WeightedHashEmbed(3, 7, nK=11, seed=9),
+}
+
+
+def build(kind: str, **options) -> Model:
+    fix_random_seed(0)
+    embed = {**KNOWN, **HASHED}[kind]()
+    if kind in KNOWN:
+        ngrams = np.array(list_ngrams([1, 2, 3], 2), dtype="uint64")
+        give_symbols(embed, Symbols(np.unique(ngrams)))
+    model = sum_ngrams(embed, ngram_size=2, **options).initialize()
+    for name in embed.param_names:
+        shape = embed.get_param(name).shape
+        embed.set_param(name, np.random.normal(size=shape).astype("f"))
+    return model
+
+
+def list_known(embed: Model, text: list[int]) -> np.ndarray:
+    keys = np.array(list_ngrams(text, 2), dtype="uint64")
+    return keys[np.isin(keys, embed.attrs["symbols"])] if "key" in embed.attrs else keys
+
+
+@pytest.mark.parametrize("kind", [*KNOWN, *HASHED])
+@given(texts=make_lists(1, 4), is_train=st.booleans())
+@settings(max_examples=20)
+def test_sums_and_gradients_are_those_of_one_ngram_at_a_time(kind, is_train, texts):
+    model, reference = build(kind), build(kind).layers[0]
+    Y, backprop = model(make_words(texts), is_train)
+    assert (Y.shape, Y.dtype) == ((len(texts), 3), "float32")
+    dY = np.random.default_rng(0).normal(size=Y.shape).astype("f")
+    backprop(dY)
+    expected = np.zeros((len(texts), 3), dtype="f")
+    for i, text in enumerate(texts):
+        for key in list_known(reference, text):
+            vector, backprop_key = reference(np.array([key]), is_train)
+            expected[i] += vector[0]
+            backprop_key(dY[i : i + 1])
+    np.testing.assert_allclose(Y, expected, atol=1e-4)
+    actual, gradients = get_gradients(model), get_gradients(reference)
+    for gradient, other in zip(actual, gradients, strict=True):
+        np.testing.assert_allclose(gradient, other, atol=1e-4)
+
+
+def test_training_sees_snippets_and_prediction_whole_texts():
+    model, words = build("standard", shortest=2, longest=5), make_words([[1, 2, 3] * 9])
+    model.layers[0].set_param("E", np.ones((6, 3), dtype="f"))
+    assert model.predict(words)[0, 0] == 27 + 18  # "3 1" is unknown
+    assert {model.begin_update(words)[0][0, 0] for _ in range(50)} == {2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("damage", [slice(None, None, -1), slice(0)])
+@pytest.mark.parametrize("kind", KNOWN)
+def test_damaged_symbols_are_refused_where_they_leave_no_ngram(kind, damage):
+    model = build(kind)
+    embed = model.layers[0]
+    embed.attrs["symbols"] = embed.attrs["symbols"][damage]
+    with pytest.raises(ValueError, match="symbols for n-grams"):
+        model.predict(make_words([[1, 2]]))

@@ -1,0 +1,159 @@
+"""What corpora hold: values of attributes, entities, lengths."""
+
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.kernels.distinct import find_distinct
+from spacy_hashembeds.tools.analyze import features
+from spacy_hashembeds.tools.analyze.codes import count_sharing, find_known, join_codes
+from spacy_hashembeds.tools.analyze.features import collect_vocabulary, count_features
+from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter, compare_lengths
+
+from .tables import ATTRS, collect, make_docs
+
+
+def to_counts(vocabulary, strings) -> dict[tuple[str, ...], int]:
+    return {
+        tuple(strings[int(value)] for value in word): int(count)
+        for word, count in zip(vocabulary.words, vocabulary.counts, strict=True)
+    }
+
+
+def test_words_are_counted_by_orth_and_attributes():
+    docs = make_docs("The cat saw the Cat", "", "the the")
+    docs[2][1].norm_ = "THE"
+    vocabulary = collect_vocabulary(iter(docs), ATTRS)
+    assert to_counts(vocabulary, docs[0].vocab.strings) == {
+        ("The", "the", "Xxx"): 1,
+        ("the", "the", "xxx"): 2,
+        ("the", "THE", "xxx"): 1,
+        ("cat", "cat", "xxx"): 1,
+        ("Cat", "cat", "Xxx"): 1,
+        ("saw", "saw", "xxx"): 1,
+    }
+    values, counts = vocabulary.count_values("NORM")
+    strings = [docs[0].vocab.strings[int(value)] for value in values]
+    expected = {"the": 3, "THE": 1, "cat": 2, "saw": 1}
+    assert dict(zip(strings, counts.tolist(), strict=True)) == expected
+    assert (values[1:] > values[:-1]).all()
+    # the word with two norms is one by its shape
+    assert len(vocabulary.get_words(["SHAPE"])) == 5
+    assert len(vocabulary.get_words(["SHAPE", "NORM"])) == 6
+    assert collect_vocabulary([], ATTRS).get_words(["NORM"]).shape == (0, 2)
+
+
+def test_frequencies_are_inclusive():
+    vocabulary = collect("a " * 10 + "b " * 9 + "c", attrs=["ORTH"])
+    counts = count_features(vocabulary)["ORTH"]
+    assert counts == {"values": 3, "once": 1, "at_least_10": 1}
+
+
+def test_memory_grows_with_distinct_words_only(monkeypatch):
+    sizes = []
+
+    def find(keys):
+        sizes.append(len(keys))
+        return find_distinct(keys)
+
+    monkeypatch.setattr(features, "_MIN_PENDING", 10)
+    monkeypatch.setattr(features, "find_distinct", find)
+    words, vocab = [f"w{i % 7}" for i in range(1000)], Vocab()
+    stream = iter(words)
+    docs = (Doc(vocab, words=list(islice(stream, 4))) for _ in range(250))
+    vocabulary = collect_vocabulary(docs, ["NORM"])
+    found = {word[0]: n for word, n in to_counts(vocabulary, vocab.strings).items()}
+    assert found == Counter(words)
+    # what was distinct before, and what is new
+    assert max(sizes) <= 7 + 10 + 4
+
+
+ROWS = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1)
+
+
+@given(rows=ROWS)
+def test_codes_that_equal_another_are_counted(rows):
+    codes, counts = np.array(rows, dtype="uint64"), Counter(map(tuple, rows))
+    expected = sum(n for n in counts.values() if n > 1)
+    assert count_sharing(codes) == expected
+    assert count_sharing(join_codes([codes[:, :1], codes[:, 1:]])) == expected
+
+
+def test_any_number_of_hashes_is_told_apart():
+    codes = np.zeros((4, 200), dtype="uint64")
+    codes[1, 0] = codes[2, 70] = codes[3, 199] = 1
+    assert count_sharing(codes) == 0
+    assert count_sharing(codes[:, 1:]) == 2
+
+
+@pytest.mark.parametrize("known", [[], [2**63], [2**63, 2**63 + 1], [5, 2**64 - 1]])
+def test_values_are_known_however_large(known):
+    values = [2**64 - 1, 5, 2**63, 2**63 + 1, 0]
+    found = find_known(np.array(values, "uint64"), np.array(known, "uint64"))
+    assert found.tolist() == [value in known for value in values]
+
+
+@pytest.fixture
+def docs() -> list[Doc]:
+    tags = ["B-LOC", "I-LOC", "O", "B-PER"]
+    vocab = Vocab()
+    return [
+        Doc(vocab, words=["New", "York", "loves", "Ann"], ents=tags),
+        Doc(vocab, words=["new", "loves"]),
+        Doc(vocab),
+    ]
+
+
+def test_statistics(docs):
+    vocab = Vocab()
+    for word in ("new", "loves"):
+        vocab.set_vector(word, np.ones(3, dtype="float32"))
+    # New, York and Ann: the vectors go by ORTH, so that case counts
+    assert StatisticsCounter(iter(docs)).get_statistics(vocab) == {
+        "documents": 3,
+        "tokens": 6,
+        "entities": 2,
+        "classes": 2,
+        "vocabulary": 5,
+        "entities_per_document": 2 / 3,
+        "document_length": 2.0,
+        "entity_length": 1.5,
+        "unknown": 3,
+    }
+    nothing = StatisticsCounter().get_statistics()
+    assert nothing.pop("unknown") is None
+    assert set(nothing.values()) == {0}
+
+
+def test_entities_are_seen_by_exact_text_whatever_their_label(docs):
+    vocab = Vocab()
+    test = [
+        Doc(vocab, words=["Ann", "ann"], ents=["B-ORG", "B-PER"]),
+        Doc(vocab, words=["New", "York", "York"], ents=["B-LOC", "I-LOC", "B-LOC"]),
+    ]
+    texts = StatisticsCounter(docs).entity_texts
+    assert StatisticsCounter(test).count_seen(texts) == {
+        "seen": 2,
+        "unseen": 2,
+        "per_type": {
+            "LOC": {"seen": 1, "unseen": 1},
+            "ORG": {"seen": 1, "unseen": 0},
+            "PER": {"seen": 0, "unseen": 1},
+        },
+    }
+
+
+def test_lengths_are_compared_by_quartiles():
+    sentences, texts = Counter({20: 95, 40: 5}), Counter({20: 2, 40: 1, 200: 1})
+    assert compare_lengths(sentences, texts) == {
+        "train": {"documents": 100, "lower": 20, "median": 20, "upper": 20},
+        "text": {"documents": 4, "lower": 20, "median": 20, "upper": 40},
+        "longer": 0.5,
+    }
+    assert compare_lengths(Counter(), texts)["longer"] == 1

@@ -1,0 +1,152 @@
+"""What is measured of tables of each kind."""
+
+import numpy as np
+import pytest
+from spacy.strings import StringStore
+
+from spacy_hashembeds.layers.tableembed import TableColumn
+from spacy_hashembeds.tools.analyze.features import Vocabulary
+from spacy_hashembeds.tools.analyze.measures import (
+    Measures,
+    measure_table,
+    measure_words,
+)
+
+from .tables import collect, make_hash_table, make_lookup_table, make_weighted_table
+
+NORMS = np.array([StringStore().add(f"word{i}") for i in range(50_000)], dtype="uint64")
+SEEN = collect("a a a b b c")
+
+
+def measure(table: TableColumn, values: np.ndarray) -> Measures:
+    words, counts = np.stack([values, values], axis=1), np.ones(len(values), "int64")
+    vocabulary = Vocabulary(attrs=("NORM",), words=words, counts=counts)
+    return measure_table(table, {"train": vocabulary})
+
+
+@pytest.mark.parametrize(("seed", "pairs"), [(8, (4 * 53, 16 * 53)), (9, (53**2,) * 2)])
+def test_the_poor_seed_ties_hashes_1_and_3_and_2_and_4(seed, pairs):
+    keys = np.arange(100_000, dtype="uint64")
+    code = make_hash_table(rows=53, width=2, seed=seed).find_code(keys)
+    assert len(np.unique(code[:, [0, 2]], axis=0)) == pairs[0]
+    assert len(np.unique(code[:, [1, 3]], axis=0)) == pairs[1]
+    assert len(np.unique(code[:, [0, 1]], axis=0)) == 53**2
+
+
+def test_seed_8_halves_what_hash_1_reaches():
+    measures = measure(make_hash_table(seed=8), NORMS)
+    assert measures["rows_reached_by_hash"] == [2500, 5000, 5000, 5000]
+    assert measures["sharing_code"] > 0
+    instead = measures["with_sound_seed"]
+    assert (instead["seed"], instead["rows_reached_by_hash"]) == (9, [5000] * 4)
+    assert instead["sharing_code"] == 0
+    one = measure(make_hash_table(seed=8, num_hashes=1), NORMS)
+    assert one["rows_never_reached"] == 2500
+    assert one["with_sound_seed"]["rows_never_reached"] == 0
+    assert measure(make_hash_table(), NORMS)["with_sound_seed"] is None
+    weighted = make_weighted_table(seed=8, hashed_weights=20_000)
+    assert measure(weighted, NORMS)["rows_reached_by_hash"][0] == 2500
+    assert measure(weighted, NORMS)["with_sound_seed"]["rows_never_reached"] == 0
+
+
+def test_what_is_measured_is_near_what_is_expected():
+    measures = measure(make_hash_table(rows=20_000, num_hashes=2), NORMS)
+    assert measures["parameters"] == 20_000 * 96
+    assert (measures["values"], measures["load"]) == (50_000, 2.5)
+    unused = measures["rows_never_reached"]
+    assert unused == pytest.approx(measures["expected_rows_never_reached"], rel=0.2)
+    for count in measures["sharing_row_by_hash"]:
+        assert count == pytest.approx(measures["expected_sharing_row"], rel=0.01)
+    # seed 42, since two hashes from the seeds next to 8 are not quite independent
+    for settings in ({"num_hashes": 2, "seed": 42}, {"num_hashes": 4, "rows": 90}):
+        small = measure(make_hash_table(**{"rows": 300, **settings}), NORMS)
+        expected = small["expected_sharing_code"]
+        assert small["sharing_code"] == pytest.approx(expected, rel=0.01, abs=100)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"rows": 60, "hashed_weights": 40},
+        {"rows": 5000, "hashed_weights": 50_000, "same_hash": True},
+        {"rows": 300},
+        {"rows": 300, "symbols": np.sort(NORMS[:25_000])},
+        {"rows": 5000, "same_hash": True},
+    ],
+)
+def test_weighted_tables_are_near_what_is_expected(settings):
+    measures = measure(make_weighted_table(**settings, seed=42), NORMS)
+    assert measures["sharing_code"] > 1000
+    expected = measures["expected_sharing_code"]
+    assert measures["sharing_code"] == pytest.approx(expected, rel=0.05)
+
+
+def test_few_rows_counted_by_hand():
+    # with one row all is the same; a single value shares with none
+    measures = measure(make_hash_table(rows=1, num_hashes=2), NORMS[:3])
+    assert measures["sharing_row_by_hash"] == [3, 3]
+    assert measures["sharing_code"] == measures["values"] == 3
+    assert measures["rows_never_reached"] == 0
+    alone = measure(make_hash_table(rows=7, num_hashes=1), NORMS[:1])
+    assert alone["sharing_row_by_hash"] == [alone["sharing_code"]] == [0]
+    assert alone["rows_never_reached"] == 6
+    for table in (make_hash_table(rows=7), make_weighted_table(rows=7)):
+        nothing = measure(table, NORMS[:0])
+        assert nothing["rows_never_reached"] == 7
+        assert nothing["load"] == nothing["sharing_code"] == 0
+
+
+@pytest.mark.parametrize(("known", "unknown"), [(3, 0), (2, 0), (1, 2)])
+def test_weights_counted_by_hand(known, unknown):
+    symbols = SEEN.count_values("NORM")[0][:known]
+    table = make_weighted_table(rows=1, symbols=symbols)
+    measures = measure_table(table, {"train": SEEN})
+    assert (measures["rows"], measures["load"]) == (1, 3)
+    parts = {"components": 96, "weights": 2 * (known + 1)}
+    assert (measures["parts"], measures["parameters"]) == (parts, sum(parts.values()))
+    assert measures["sharing_components"] == 3
+    # each symbol has weights of its own
+    assert measures["sharing_weights"] == measures["sharing_code"] == unknown
+    assert measures["expected_sharing_code"] == pytest.approx(unknown)
+    assert measures["rows_reached_by_hash"] == [1, 1]
+
+
+@pytest.mark.parametrize("kind", ["lookup", "weighted"])
+def test_unknown_values_and_tokens_are_counted(kind):
+    values, counts = SEEN.count_values("NORM")
+    symbols = values[counts >= 2]
+    table = {
+        "lookup": make_lookup_table("NORM", 10, symbols),
+        "weighted": make_weighted_table(symbols=symbols),
+    }[kind]
+    splits = {"train": SEEN, "dev": collect("a x y"), "test": collect("")}
+    measures = measure_table(table, splits)
+    assert (measures["kind"], measures["unknown_values"]) == (kind, 1)
+    shares = {"train": 1 / 6, "dev": 2 / 3, "test": 0}
+    assert measures["unknown_share"] == pytest.approx(shares)
+    if kind == "lookup":
+        assert (measures["rows"], measures["parameters"]) == (3, 30)
+    hashed = make_weighted_table(hashed_weights=5)
+    assert "unknown_share" not in measure_table(hashed, splits)
+
+
+def test_words_that_tables_do_not_tell_apart():
+    # norms: the, cat, dog; shapes: Xxx, xxx
+    words = collect("The the Cat cat dog")
+    apart, together = make_hash_table(rows=5000), make_hash_table(rows=1)
+    shape = make_hash_table("SHAPE", seed=10)
+    assert measure_words([apart, shape], words)["sharing_codes"] == 0
+    by_norm = measure_words([apart], words)
+    assert by_norm == {"words": 5, "same_attributes": 4, "sharing_codes": 4}
+    # shapes alone are left: The, Cat; the, cat, dog
+    by_shape = measure_words([together, shape], words)
+    assert by_shape == {"words": 5, "same_attributes": 0, "sharing_codes": 5}
+    for known, sharing in (("the", 2), ("dog", 4), ("cow", 5)):
+        symbols = np.array([StringStore().add(known)], dtype="uint64")
+        for table in (
+            make_lookup_table("NORM", 96, symbols),
+            make_weighted_table(rows=1, symbols=symbols),
+        ):
+            assert measure_words([table, shape], words)["sharing_codes"] == sharing
+    nothing = measure_words([apart, shape], collect(""))
+    assert nothing == {"words": 0, "same_attributes": 0, "sharing_codes": 0}

@@ -1,0 +1,325 @@
+import gzip
+import json
+import os
+import re
+import signal
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from shlex import split as split_words
+
+import pytest
+from spacy import blank
+from spacy.cli._util import app
+from spacy.tokens import DocBin
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+from typer.testing import Result
+
+from .running import check_refused, get_rows, run_command, unwrap
+
+run = partial(run_command, "prepare")
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def file() -> Path:
+    path = Path("own.iob")
+    path.write_text("Ann B-PER\nslept O\n\nRome B-LOC\nis O\nfar O\n")
+    return path
+
+
+def find_row(result: Result, split: str) -> list[str]:
+    (row,) = (row for row in get_rows(result.output) if row[0] == split)
+    return row[1:]
+
+
+def test_own_files_are_converted_and_counted(file):
+    Path("dev.iob").write_text("Ann B-PER\nin O\nParis B-LOC\n")
+    result = run("iob", "-o", "an output", "-t", file, "--dev", "dev.iob", "-l", "en")
+    assert result.exit_code == 0, result.output
+    assert find_row(result, "Label") == ["train", "dev"]
+    assert find_row(result, "LOC") == ["1", "1"]
+    assert find_row(result, "Docs") == ["2", "1"]
+    assert find_row(result, "Tokens") == ["5", "3"]
+    assert "Saved 2 splits" in result.output
+    written = {path.name for path in Path("an output").iterdir()}
+    assert written == {"train.spacy", "dev.spacy"}
+    begin, configure = map(split_words, result.output.splitlines()[-2:])
+    assert begin == "spacy init config base.cfg --lang en --pipeline ner".split()
+    assert configure == [
+        *"spacy hashembeds config base.cfg -o config.cfg --train".split(),
+        "an output/train.spacy",
+    ]
+
+
+def test_control_characters_of_words_are_shown_and_not_sent():
+    result = prepare_text("\x1b[2JAnn B-\x1b]0;hi\x07\n")
+    assert result.exit_code == 0, result.output
+    assert r"[\x1b[2JAnn \x1b]0;hi\x07]" in result.output
+    sent = set(re.findall(r"\x1b..|\x07", result.output))
+    assert not {"\x1b[2J", "\x1b]0", "\x07"} & sent
+
+
+def test_own_texts_are_converted_and_counted():
+    lines = [f"Text no. {i},{'x/y' if i % 2 else 'z.z'}" for i in range(40)]
+    train, test = Path("own.tsv"), Path("test.jsonl")
+    train.write_text("\n".join(["body,topic", *lines]))
+    test.write_text('{"body": "Rare", "topic": ["z.z", "\\u001b[2Jodd"]}')
+    columns = ("--text-column", "body", "--label-column", "topic", "--separator", ",")
+    splits = ("--train", train, "--test", test, "--lang", "en")
+    result = run("texts", "-o", "output", *splits, *columns)
+    assert result.exit_code == 0, result.output
+    assert find_row(result, "Label") == ["train", "dev", "test"]
+    assert find_row(result, "Docs") == ["36", "4", "1"]
+    assert find_row(result, "x/y") == ["18", "2", "0"]
+    assert find_row(result, "z.z") == ["18", "2", "1"]
+    # as it was not learned
+    assert "nothing can learn them" in unwrap(result.output)
+    assert result.output.count(r"\x1b[2Jodd") == 2
+    assert "\x1b[2J" not in result.output
+    assert "[z.z] Text no" in result.output
+    assert "Saved 3 splits" in result.output
+    assert "of train one in ten for dev" in unwrap(result.output)
+    begin, configure = map(split_words, result.stdout.splitlines()[-2:])
+    # a text of the test split has two labels
+    assert begin[-2:] == ["--pipeline", "textcat_multilabel"]
+    assert configure[:3] == ["spacy", "hashembeds", "config"]
+    docs = DocBin().from_disk("output/test.spacy").get_docs(Vocab())
+    assert [doc.cats for doc in docs] == [{"\x1b[2Jodd": 1.0, "x/y": 0.0, "z.z": 1.0}]
+
+
+def test_entities_by_their_characters():
+    rows = [{"text": f"Ann {i} saw Rome", "spans": []} for i in range(20)]
+    for i, row in enumerate(rows):
+        start = 9 + len(str(i))
+        row["spans"] = [{"start": start, "end": start + 4, "label": "LOC"}]
+    rows[3]["spans"] += [{"start": 0, "end": 2, "label": "CUT"}]
+    Path("own.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    args = ("spans", "-o", "output", "-t", "own.jsonl", "-l", "en")
+    check_refused(run(*args), "1 misaligned", "own.jsonl:4:", "CUT", "--misaligned")
+    assert not list(Path("output").iterdir())
+    result = run(*args, "--misaligned", "leave-out")
+    assert result.exit_code == 0, result.output
+    assert "Left out 1 misaligned" in unwrap(result.output)
+    assert "own.jsonl:4:" in result.output
+    assert find_row(result, "LOC") == ["18", "2"]
+    assert "saw [Rome LOC]" in result.output
+    assert split_words(result.stdout.splitlines()[-2])[-1] == "ner"
+    assert "No -DOCSTART-" not in result.output
+
+
+def test_columns_of_0_and_1_become_labels():
+    Path("own.csv").write_text("body\trude\todd\n" + "a, b\t1\t0\nc\t1\t1\nd\t0\t1\n")
+    files = ("--train", "own.csv", "--dev", "own.csv", "--lang", "en")
+    columns = "--text-column body --label-column rude --label-column odd".split()
+    result = run("texts", "-o", "output", *files, *columns, "--separator", r"\t")
+    assert result.exit_code == 0, result.output
+    assert find_row(result, "rude") == find_row(result, "odd") == ["2", "2"]
+    assert "[rude] a , b" in result.output
+
+
+@pytest.mark.parametrize(
+    ("label", "is_told"), [([], True), ({"x": 0}, True), (["x", "y"], False)]
+)
+def test_texts_without_a_label_are_counted(label, is_told):
+    labelled = '{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n'
+    line = json.dumps({"text": "c", "label": label}) + "\n"
+    args = []
+    for split, n in (("train", 4), ("dev", 0), ("test", 2)):
+        Path(f"{split}.jsonl").write_text(labelled + n * line)
+        args += [f"--{split}", f"{split}.jsonl"]
+    result = run("texts", "-o", "output", *args, "--lang", "en")
+    assert result.exit_code == 0, result.output
+    told = "6 texts without a label (4 in train, 0 in dev, 2 in test)"
+    assert (told in unwrap(result.output)) is is_told
+
+
+MULTILABEL = "textcat_multilabel"
+
+
+@pytest.mark.parametrize(
+    ("labels", "component", "is_learnable"),
+    [
+        (["x", {"y": 1, "x": 0}], "textcat", True),
+        (["x", "y", []], MULTILABEL, True),
+        (["x", "y", ["x", "y"]], MULTILABEL, True),
+        ([{"x": 1}, {"x": 0}], MULTILABEL, True),
+        (["x", ["x", "y"]], MULTILABEL, False),
+        (["x", "x"], None, False),
+    ],
+)
+def test_the_component_that_is_named_can_learn_it(labels, component, is_learnable):
+    rows = [{"text": f"a {i}", "label": label} for i, label in enumerate(labels)]
+    Path("own.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    files = ("--train", "own.jsonl", "--dev", "own.jsonl")
+    result = run("texts", "-o", "output", *files, "--lang", "en")
+    assert result.exit_code == 0, result.output
+    assert ("nothing can learn" in unwrap(result.output)) is not is_learnable
+    if component is None:
+        assert not {"textcat", MULTILABEL} & {*split_words(result.stdout)}
+        return
+    assert split_words(result.stdout.splitlines()[-2])[-1] == component
+    nlp = blank("en")
+    nlp.add_pipe(component)
+    nlp.initialize(lambda: Corpus("output/train.spacy")(nlp))
+
+
+GERMEVAL = """#\thttp://example.org/1 [2009-10-17]
+1\tAufgrund\tO\tO
+2\tdessen\tO\tO
+
+#\thttp://example.org/2 [2009-10-17]
+1\tSchartau\tB-PER\tO
+2\tin\tO\tO
+3\tder\tO\tO
+4\tFC\tB-ORG\tO
+5\tKöln\tI-ORG\tB-LOC
+"""
+CONLL2003 = """-DOCSTART- -X- -X- O
+
+EU NNP B-NP B-ORG
+rejects VBZ B-VP O
+German JJ B-NP B-MISC
+calls NNS I-NP O
+"""
+
+
+def prepare_text(text: str, *options: str) -> Result:
+    Path("own.conll").write_text(text, encoding="utf8")
+    files = ("--train", "own.conll", "--dev", "own.conll", "--lang", "de")
+    return run("iob", "-o", "output", *files, *options)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        (GERMEVAL, "--word-column 1 --tag-column 2", "[Schartau PER] in der [FC Köln"),
+        (GERMEVAL, "--word-column 1", "Schartau in der FC [Köln LOC]"),
+        (CONLL2003, "", "[EU ORG] rejects [German MISC] calls"),
+        (CONLL2003, "--tag-column 2", "[EU NP] [rejects VP] [German calls NP]"),
+        ("w O\n" * 40 + "Ann B-PER\nsaid O\n" * 20, "", "… [Ann PER] said [Ann PER]"),
+        ("w O\n" * 40, "", "No entity in"),
+        ("Ann B-PER\n" + "w O\n" * 40, "", "[Ann PER]" + 29 * " w" + " …"),
+        ("x" * 400_000 + " B-" + "y" * 500_000, "", f"[{'x' * 30} {'y' * 30}]"),
+    ],
+)
+def test_a_sentence_is_shown_as_it_was_understood(text, options, sentence):
+    result = prepare_text(text, *options.split())
+    assert result.exit_code == 0, result.output
+    assert sentence in unwrap(result.output)
+    assert len(result.output) < 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "is_said"),
+    [
+        ("Ann B-PER\n\nBen O\n", (), True),
+        ("-DOCSTART- O\n\nAnn B-PER\n\nBen O\n", (), False),
+        ("Ann B-PER\n\n-DOCSTART- O\n\nBen O\n", (), False),
+        ("-DOCSTART- O\n\nAnn B-PER\n\nBen O\n", ("--group", "document"), False),
+    ],
+)
+def test_it_is_said_where_nothing_tells_documents_apart(text, options, is_said):
+    output = unwrap(prepare_text(text, *options).output)
+    assert ("No -DOCSTART- line says which sentences are of one" in output) == is_said
+    assert ("lengths = [1]" in output) == is_said
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("Ann B-PER\n\xa0 I-PER\n", "1 entities of dev begin or end with white space"),
+        ("Ann B-PER\n" * 501, "All 501 tokens of dev became one document. Its senten"),
+        ("Ann B-PER\n" * 500, None),
+        ("Ann B-PER\n" * 400 + "\n\xa0 O\nAnn B-PER\n" * 200, None),
+    ],
+)
+def test_what_is_hardly_meant_is_warned_of(text, warning):
+    result = prepare_text(text)
+    assert result.exit_code == 0, result.output
+    output = unwrap(result.output)
+    assert "⚠" not in output if warning is None else warning in output
+
+
+CONLLU = "# text = Ann\n1\tAnn\tAnn\tPROPN\tNNP\t_\t0\troot\t_\tNE=B-PER\n"
+TOKENS = '{"tokens": ["Ann", "slept"], "ner_tags": ["B-PER", "O"]}\n'
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "form", "remedy"),
+    [
+        ("iob", CONLLU.encode(), "CoNLL-U", "spacy convert"),
+        ("iob", TOKENS.encode(), "JSON", "prepare spans"),
+        ("iob", f"[\n {TOKENS}]".encode(), "JSON", "prepare texts"),
+        ("iob", "Zoë B-PER\n".encode("utf-16"), "UTF-16", "utf-8"),
+        ("texts", "text,label\nZoë,x\n".encode("utf-16"), "UTF-16", "utf-8"),
+        ("texts", b"sep=;\r\ntext;label\r\na;x\r\n", "sep=;", "--separator"),
+        ("iob", b"sep=\t\nAnn\tB-PER\n", "['sep=']", "--separator"),
+        ("iob", gzip.compress(b"Ann B-PER\n", mtime=0), "gzip", "utf-8"),
+    ],
+)
+def test_other_forms_of_files_are_named_with_a_remedy(kind, data, form, remedy):
+    Path("own.txt").write_bytes(data)
+    result = run(kind, "-o", "output", "-t", "own.txt", "-l", "en")
+    check_refused(result, "own.txt:", form, remedy)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("iob -o output -t gone/x --dev own.iob", "gone/x"),
+        ("iob -o own.iob/out -t own.iob --dev own.iob", "own.iob"),
+        ("texts -o output -t own.iob", "own.iob:1: expected the columns 'text'"),
+        ("spans -o output -t own.iob", "own.iob: expected JSON"),
+        ("spans -o output -t own.iob --misaligned drop", "'misaligned'"),
+    ],
+)
+def test_errors_are_told_without_a_traceback(file, args, message):
+    result = run(*args.split(), "-l", "en")
+    check_refused(result, "Can't prepare", message)
+    assert not list(Path().glob("output/*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_leaves_no_file(file, number):
+    os.mkfifo("dev.pipe")
+    words = "hashembeds prepare iob -t own.iob --dev dev.pipe -l en -o output"
+    process = get_context("fork").Process(target=app, args=[words.split()])
+    process.start()
+    with open("dev.pipe", "wb"):  # waits until it is read, and train is done
+        assert list(Path("output").iterdir())
+        os.kill(process.pid, number)
+        process.join(60)
+    assert process.exitcode == 128 + number
+    assert list(Path("output").iterdir()) == []
+
+
+def test_an_interrupt_while_splits_are_moved_leaves_no_mix(file, monkeypatch):
+    args = "iob -t own.iob --dev own.iob -l en -o output --force".split()
+    assert run(*args).exit_code == 0
+    old = {path.name: path.read_bytes() for path in Path("output").iterdir()}
+    Path("own.iob").write_text("New B-X\n\nother O\n")
+    move = os.replace
+
+    def replace(source, target):
+        move(source, target)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(os, "replace", replace)
+    assert run(*args).exit_code != 0
+    for path in Path("output").iterdir():
+        assert path.read_bytes() != old[path.name]
+
+
+def test_folders_in_a_folder_of_splits_are_not_lost(file):
+    inside = Path("output/train.spacy/mine.spacy")
+    inside.mkdir(parents=True)
+    (inside / "precious").touch()
+    result = run(*"iob -t own.iob --dev own.iob -l en -o output --force".split())
+    check_refused(result, "Can't prepare", "train.spacy")
+    assert (inside / "precious").exists()

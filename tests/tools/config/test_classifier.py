@@ -1,0 +1,145 @@
+"""The classifier of texts that `config` puts in the place of a bag of words."""
+
+import re
+from pathlib import Path
+
+import pytest
+from spacy import blank
+from spacy.tokens import DocBin
+from spacy.util import load_config
+
+from spacy_hashembeds.tools.config.configure import configure
+from spacy_hashembeds.tools.prepare.labelled import LabelledText, make_text_doc
+
+from ...conftest import ROOT
+from . import toy_configs as toys
+
+OURS = "spacy-hashembeds.HashNgramTextCat.v1"
+ADAM = "spacy-hashembeds.Adam.v1"
+
+
+@pytest.fixture
+def base(tmp_path) -> Path:
+    return toys.write_base(tmp_path / "base.cfg", ["textcat"], "efficiency")
+
+
+@pytest.mark.parametrize("name", ["textcat", "textcat_multilabel"])
+def test_ours_takes_the_place_of_a_bag_of_words(base, name):
+    """As in the config that was measured."""
+    made = configure(toys.write_base(base, [name], "efficiency"))
+    model = dict(made.config["components"][name]["model"])
+    assert model["@architectures"] == OURS
+    assert model.pop("exclusive_classes") is (name == "textcat")
+    assert made.warnings == []
+    assert toys.build(made).get_pipe(name).model.name != "textcat_bow"
+    measured = load_config(ROOT / "configs" / "hash_ngram_textcat.cfg")
+    assert model.items() <= measured["components"]["textcat"]["model"].items()
+    training, expected = made.config["training"], measured["training"]
+    assert training["batcher"] == expected["batcher"]
+    assert training["dropout"] == expected["dropout"]
+    for key in ("@optimizers", "L2", "grad_clip", "learn_rate", "use_averages"):
+        assert training["optimizer"][key] == expected["optimizer"][key]
+    # there is nothing to change twice
+    toys.write_made(base, made)
+    with pytest.raises(ValueError, match=re.escape(OURS)):
+        configure(base)
+
+
+TRANSFORMER = """
+[components.other]
+factory = "curated_transformer"
+
+[components.other.model]
+@architectures = "spacy-curated-transformers.BertTransformer.v1"
+"""
+ANOTHERS = """
+[components.other]
+source = "en_core_web_sm"
+"""
+FREEZE = "frozen_components = []"
+HEAD = "[components]\n"
+
+
+@pytest.mark.parametrize(
+    ("edits", "options"),
+    [
+        ([], {"embedder": "multi_embed"}),
+        ([], {"raw": "raw.txt"}),
+        ([], {"vectors": "vectors"}),
+        ([(FREEZE, 'frozen_components = ["textcat"]')], {}),
+        # beside what else learns [training] stays, and so does all
+        ([(HEAD, HEAD + TRANSFORMER)], {}),
+        ([(HEAD, HEAD + ANOTHERS)], {}),
+        # a variable for another section
+        (
+            [("[components.textcat", "[other"), (HEAD, HEAD + "textcat = ${other}\n")],
+            {},
+        ),
+    ],
+)
+def test_what_is_not_replaced_is_refused(base, edits, options):
+    with pytest.raises(ValueError, match=r"TextCatBOW|no model"):
+        configure(toys.edit_base(base, *edits), **options)
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ([('"Adam.v1"', '"SGD.v1"')], {"@optimizers": "SGD.v1", "L2": 0.01}),
+        # one by a variable is written out
+        (
+            [
+                ("[training.optimizer]", "[adam]"),
+                ("[training]\n", "[training]\noptimizer = ${adam}\n"),
+            ],
+            {"@optimizers": ADAM, "L2": 0.0, "grad_clip": 0.0},
+        ),
+        # beside what is frozen
+        (
+            [(HEAD, HEAD + ANOTHERS), (FREEZE, 'frozen_components = ["other"]')],
+            {"@optimizers": ADAM, "L2": 0.0},
+        ),
+        # and older ones
+        ([('TextCatBOW.v3"', 'TextCatBOW.v2"'), ("length = 262144\n", "")], {}),
+        ([('TextCatBOW.v3"', 'TextCatBOW.v1"'), ("length = 262144\n", "")], {}),
+    ],
+)
+def test_only_adam_is_set_as_it_was_measured(base, edits, expected):
+    config = configure(toys.edit_base(base, *edits)).config
+    assert config["components"]["textcat"]["model"]["@architectures"] == OURS
+    optimizer = config["training"]["optimizer"]
+    assert {key: optimizer[key] for key in expected} == expected
+
+
+def test_beside_an_embedder_it_stays(base):
+    made = configure(toys.write_base(base, ["ner", "textcat"], "efficiency"))
+    model = made.config["components"]["textcat"]["model"]
+    assert model["@architectures"] == "spacy.TextCatBOW.v3"
+    assert made.config["components"]["ner"]["factory"] == "token_ner"
+
+
+@pytest.mark.parametrize(
+    ("cats", "fits"),
+    [
+        ([{"A": 1.0, "B": 0.0}, {"A": 0.0, "B": 1.0}], True),
+        ([{"A": 1.0, "B": 0.0}, {"A": 0.0, "B": 0.0}], False),
+        ([{"A": 1.0, "B": 0.0}, {"A": 1.0, "B": 1.0}], False),
+        ([{"A": 1.0, "B": 0.0}, {"A": 0.5, "B": 0.5}], False),
+        ([{"A": 1.0}], False),
+        ([{}], False),
+    ],
+)
+@pytest.mark.parametrize("optimize", ["efficiency", "accuracy"])
+def test_labels_that_textcat_can_not_learn_are_warned_of(
+    base, tmp_path, optimize, cats, fits
+):
+    docs = [make_text_doc(blank("en"), LabelledText("a", each)) for each in cats]
+    train = tmp_path / "train.spacy"
+    DocBin(docs=docs).to_disk(train)
+    for name in ("textcat", "textcat_multilabel"):
+        toys.write_base(base, [name], optimize)
+        warnings = configure(base, train=train).warnings
+        is_told = any(f"'{name}'" in w and f"'{train}'" in w for w in warnings)
+        # none learns what all texts have
+        are_alike = all(each == cats[0] for each in cats)
+        assert is_told is (are_alike or (name == "textcat" and not fits))

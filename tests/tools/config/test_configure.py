@@ -1,0 +1,600 @@
+"""What is put into a config, and where."""
+
+import json
+
+import pytest
+from spacy.tokens import Doc, DocBin
+from spacy.util import dot_to_object, load_config, load_config_from_str
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.tools.analyze.analyze import analyze
+from spacy_hashembeds.tools.config.configure import configure
+from spacy_hashembeds.tools.config.edits import get_value
+
+from . import toy_configs as toys
+from .toy_configs import ATTRS, EMBED, ROWS, configure_hashed, get_embed, write_made
+
+COUNTING = "spacy-hashembeds.count_symbols.v1"
+NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
+HASHER = "spacy-hashembeds.LSHHasher.v1"
+PROJ = "spacy-hashembeds.ProjCompressor.v1"
+BLAS = "spacy-hashembeds.use_fastest_blas.v1"
+SCORER = {
+    "@scorers": "spacy-hashembeds.seen_unseen_ner_scorer.v1",
+    "train": "${paths.train}",
+}
+MINE = {"@callbacks": "mine.v1"}
+CORPUS = {"corpus": "${training.train_corpus}"}
+COUNT_SYMBOLS = {"@callbacks": COUNTING, "min_freq": 2, **CORPUS}
+COUNT_NGRAMS = {"@callbacks": NGRAMS, **CORPUS}
+
+BEFORE_INIT = "initialize.before_init"
+WEIGHTS = "training.score_weights"
+#: Fewer than are advised for one of the attributes.
+FEW = "rows = [5000, 20, 2500, 2500]"
+
+
+@pytest.fixture
+def train(tiny_corpus):
+    return tiny_corpus / "train.spacy"
+
+
+# What `spacy init config` writes
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "optimize", "embedder"),
+    [
+        *((pipeline, "accuracy", "multi_embed") for pipeline in toys.PIPELINES),
+        *(
+            (pipeline, "efficiency", "multi_fewer_hash_embed")
+            for pipeline in toys.PIPELINES
+            if "textcat" not in pipeline[0]
+        ),
+        *((["ner"], "efficiency", embedder) for embedder in toys.NAMES),
+    ],
+)
+def test_all_that_spacy_writes_builds_a_pipeline(
+    tmp_path, pipeline, optimize, embedder
+):
+    base = toys.write_base(tmp_path / "base.cfg", pipeline, optimize)
+    made = configure(base, embedder=embedder, scorer="ner" in pipeline)
+    assert toys.build(made).pipe_names == ["tok2vec", *pipeline]
+    model = made.config["components"]["tok2vec"]["model"]
+    assert model["embed"]["@architectures"] == toys.NAMES[embedder]
+    assert model["encode"]["@architectures"] == toys.ENCODER
+    # variables stay, and so does what the user has asked for
+    old = load_config(base)["components"]["tok2vec"]["model"]
+    for key in ("width", "attrs", "include_static_vectors"):
+        assert model["embed"][key] == old["embed"][key]
+    for name in pipeline:
+        listener = made.config["components"][name]["model"]["tok2vec"]
+        assert listener["width"] == "${components.tok2vec.model.encode.width}"
+    assert made.warnings == []
+
+
+@pytest.mark.parametrize("embedder", [None, *toys.NAMES])
+def test_there_is_nothing_to_change_twice(base, embedder):
+    made = configure(base, embedder=embedder, scorer=True)
+    again = configure(write_made(base, made), embedder=embedder, scorer=True)
+    assert (again.text, again.changes) == (made.text, [])
+
+
+def test_all_else_stays_and_each_change_has_a_comment(base):
+    made = configure_hashed(base)
+    old = set(base.read_text().splitlines())
+    assert old - set(made.text.splitlines()) == {
+        "after_pipeline_creation = null",
+        '@architectures = "spacy.MultiHashEmbed.v2"',
+        '@architectures = "spacy.MaxoutWindowEncoder.v2"',
+        '@optimizers = "Adam.v1"',
+    }
+    lines = made.text.splitlines()
+    for change in made.changes:
+        at = lines.index(f"[{change.section}]")
+        if change.key:
+            keys = (i for i, n in enumerate(lines) if n.startswith(f"{change.key} ="))
+            at = next(i for i in keys if i > at)
+        assert lines[at - 1] == f"# spacy-hashembeds: {change.why}"
+
+
+def test_what_is_declined_is_not_put_in(base):
+    made = configure_hashed(base, encoder=False, blas=False)
+    keys = ("@architectures", "num_hashes", "seed")
+    assert {change.place for change in made.changes} == {
+        *(f"[{EMBED}] {key}" for key in keys),
+        "[training.optimizer] @optimizers",
+    }
+
+
+# Tables of what stands in a config, and what is put there
+
+VARIABLES = f"""
+[vars]
+none = null
+half = 0.5
+
+[vars.mine]
+@callbacks = "{COUNTING}"
+min_freq = 7
+"""
+NO_CALLBACK = "before_init = null"
+USES_BLAS = f'before_creation = {{"@callbacks":"{BLAS}"}}'
+NO_BLAS = "after_pipeline_creation = null"
+
+
+def before_init(value, embedder, expected):
+    """Return a case with a callback, written as JSON or as a variable."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    edits = [(NO_CALLBACK, f"before_init = {text}")]
+    return edits, {"embedder": embedder}, {BEFORE_INIT: expected}
+
+
+def weights(edits, expected):
+    expected = {f"{WEIGHTS}.{key}": value for key, value in expected.items()}
+    return edits, {"scorer": True}, expected
+
+
+@pytest.mark.parametrize(
+    ("edits", "options", "expected"),
+    [
+        # what is counted
+        before_init("null", "multi_embed", COUNT_SYMBOLS),
+        before_init("null", "hash_former_embed", COUNT_NGRAMS),
+        before_init(
+            {"@callbacks": COUNTING, "min_freq": 7, "limit": 5},
+            "multi_embed",
+            {**COUNT_SYMBOLS, "min_freq": 7, "limit": 5},
+        ),
+        before_init(f'"{COUNTING}"', "multi_embed", COUNT_SYMBOLS),
+        before_init({"@callbacks": NGRAMS}, "multi_embed", COUNT_SYMBOLS),
+        before_init("${vars.none}", "multi_embed", COUNT_SYMBOLS),
+        before_init("${vars.mine}", "multi_embed", {**COUNT_SYMBOLS, "min_freq": 7}),
+        # goes with the last embedder that needs it, but no other does
+        before_init("${vars.mine}", "multi_fewer_hash_embed", None),
+        before_init(MINE, "multi_fewer_hash_embed", MINE),
+        (
+            [(f"{NO_CALLBACK}\n", "")],
+            {"embedder": "multi_embed"},
+            {BEFORE_INIT: COUNT_SYMBOLS},
+        ),
+        (
+            [(f"{NO_CALLBACK}\n", "")],
+            {"embedder": "hash_former_embed"},
+            {BEFORE_INIT: COUNT_NGRAMS},
+        ),
+        # nothing is counted where a file has the symbols
+        (
+            [
+                (NO_CALLBACK, f"before_init = {json.dumps(MINE)}"),
+                ("spacy.MultiHashEmbed.v2", toys.LOOKUP),
+                (ROWS, 'tables = "tables.npz"'),
+            ],
+            {"embedder": "multi_embed"},
+            {BEFORE_INIT: MINE, f"{EMBED}.tables": "tables.npz"},
+        ),
+        (
+            [
+                ("spacy.MultiHashEmbed.v2", toys.LOOKUP),
+                (ROWS, "tables = ${vars.none}"),
+            ],
+            {"embedder": "multi_embed"},
+            {BEFORE_INIT: COUNT_SYMBOLS},
+        ),
+        # another callback lets any n-gram count
+        (
+            [(NO_CALLBACK, f"before_init = {json.dumps(MINE)}")],
+            {"embedder": "hash_former_embed"},
+            {
+                BEFORE_INIT: MINE,
+                f"{EMBED}.hashers.NORM": {
+                    "@architectures": HASHER,
+                    "max_ngrams": None,
+                },
+                f"{EMBED}.hashers.SHAPE": f"${{{EMBED}.hashers.NORM}}",
+            },
+        ),
+        # BLAS
+        (
+            [(NO_BLAS, "after_pipeline_creation = ${vars.none}")],
+            {},
+            {"nlp.after_pipeline_creation": {"@callbacks": BLAS}},
+        ),
+        (
+            [
+                (
+                    "before_creation = null",
+                    USES_BLAS,
+                )
+            ],
+            {},
+            {"nlp.after_pipeline_creation": None},
+        ),
+        (
+            [(NO_BLAS, f"after_pipeline_creation = {json.dumps(MINE)}")],
+            {},
+            {"nlp.after_pipeline_creation": MINE},
+        ),
+        # the scorer
+        ([], {"scorer": True}, {"components.ner.scorer": SCORER}),
+        weights([], {"ents_f": 0.5, "ents_seen_f": 0.0, "ents_unseen_f": 0.5}),
+        # a weight that was chosen already
+        weights(
+            [(f"[{WEIGHTS}]", f"[{WEIGHTS}]\nents_unseen_f = 1")],
+            {"ents_f": 1.0, "ents_unseen_f": 1},
+        ),
+        # a score that was hidden, or has no weight, stays so
+        weights(
+            [("ents_f = 1.0", "ents_f = null"), ("ents_p = 0.0", "ents_p = 1.0")],
+            {"ents_f": None, "ents_seen_f": 0.0, "ents_unseen_f": 0.0},
+        ),
+        weights(
+            [("ents_f = 1.0", "ents_f = 0.0"), ("ents_p = 0.0", "ents_p = 1.0")],
+            {"ents_f": 0.0, "ents_seen_f": 0.0, "ents_unseen_f": 0.0},
+        ),
+        # what is not there gets spaCy's
+        weights([("ents_f = 1.0\n", "")], {"ents_f": 0.5, "ents_unseen_f": 0.5}),
+        # one weight is a variable, or all are
+        weights(
+            [
+                ("ents_f = 1.0", "ents_f = ${vars.half}"),
+                ("ents_p = 0.0", "ents_p = ${vars.half}"),
+            ],
+            {"ents_f": 0.25, "ents_p": "${vars.half}", "ents_unseen_f": 0.25},
+        ),
+        weights(
+            [
+                (f"[{WEIGHTS}]", "[weights]"),
+                ("[training]\n", "[training]\nscore_weights = ${weights}\n"),
+            ],
+            {"ents_f": 0.5, "ents_unseen_f": 0.5},
+        ),
+    ],
+)
+def test_what_is_put_in(base, edits, options, expected):
+    base.write_text(base.read_text() + VARIABLES)
+    old = load_config(toys.edit_base(base, *edits))
+    made = configure(base, **{"embedder": "multi_fewer_hash_embed", **options})
+    assert {place: get_value(made.config, place) for place in expected} == expected
+    # what variables stand for stays
+    for section in ("vars", "weights"):
+        assert made.config.get(section) == old.get(section)
+    if MINE not in expected.values():
+        toys.build(made)
+    write_made(base, made)
+    assert configure(base, **{"embedder": "multi_fewer_hash_embed", **options}).text
+
+
+SET_TABLES = {
+    "@callbacks": "set_attr",
+    "path": "a.tables",
+    "component": "tok2vec",
+    "layer": "multiembed",
+    "attr": "tables",
+}
+
+
+@pytest.mark.parametrize("there", [MINE, SET_TABLES])
+def test_another_callback_is_refused_by_what_must_count_symbols(base, there):
+    toys.edit_base(base, (NO_CALLBACK, f"before_init = {json.dumps(there)}"))
+    with pytest.raises(ValueError, match=rf"before_init .*{there['@callbacks']}"):
+        configure(base, embedder="multi_embed")
+
+
+def test_a_callback_that_stays_is_warned_of(base):
+    toys.edit_base(base, (NO_BLAS, f"after_pipeline_creation = {json.dumps(MINE)}"))
+    (warning,) = configure_hashed(base).warnings
+    assert "after_pipeline_creation] stays as it is, mine.v1" in warning
+
+
+# Advice
+
+
+def test_settings_are_what_analyze_advises(train, base):
+    toys.edit_base(base, (ROWS, FEW))
+    advice = analyze(train, config=base)["advice"][0]
+    made = configure_hashed(base, train=train)
+    embed = get_embed(made)
+    assert embed["num_hashes"] == advice["hashing"]["num_hashes"]
+    least = advice["hashing"]["rows"]
+    assert least[1] > 20
+    assert embed["rows"] == [5000, least[1], 2500, 2500]
+    assert made.config["paths"]["train"] == str(train)
+    looked_up = configure(base, train=train, embedder="multi_embed")
+    min_freq = advice["lookup"]["min_freq"]
+    assert get_value(looked_up.config, BEFORE_INIT)["min_freq"] == min_freq
+    assert "rows" not in get_embed(looked_up)
+    weighted = configure(base, train=train, embedder="multi_weighted_hash_embed")
+    assert get_value(weighted.config, BEFORE_INIT)["min_freq"] == min_freq
+    # two hashes and weights tell values apart in few rows too
+    embed = get_embed(weighted)
+    assert (embed["num_hashes"], embed["seed"]) == (2, 9)
+    assert embed["rows"] == [5000, 20, 2500, 2500]
+    toys.edit_base(write_made(base, weighted), ("num_hashes = 2", "num_hashes = 7"))
+    again = configure(base, train=train, embedder="multi_weighted_hash_embed")
+    assert get_embed(again) == {**embed, "num_hashes": 7}
+    # more than other embedders have
+    assert get_embed(configure_hashed(base))["num_hashes"] == 4
+
+
+def test_our_callback_takes_advice(train, base):
+    there = f'{{"@callbacks": "{COUNTING}", "min_freq": 7, "limit": 5}}'
+    toys.edit_base(base, (NO_CALLBACK, f"before_init = {there}"))
+    made = configure(base, embedder="multi_embed", train=train)
+    assert get_value(made.config, BEFORE_INIT) == {**COUNT_SYMBOLS, "limit": 5}
+
+
+def test_rows_of_weights_that_are_hashed_need_no_symbols(base, twins):
+    toys.edit_base(
+        base,
+        ("spacy.MultiHashEmbed.v2", toys.WEIGHTED),
+        (ROWS, f"{ROWS}\nimportance_rows = [70000, 1000, 50000, 20000]"),
+        (ATTRS, '"LOWER", "NORM", "SUFFIX", "SHAPE"'),
+    )
+    made = configure(base, train=twins, embedder="multi_weighted_hash_embed")
+    assert get_value(made.config, BEFORE_INIT) is None
+    embed = get_embed(made)
+    assert embed["attrs"] == ["LOWER", "SHAPE"]
+    assert embed["rows"] == [5000, 2500]
+    assert embed["importance_rows"] == [70000, 20000]
+    toys.build(made)
+
+
+def test_attributes_that_say_nothing_are_left_out_with_their_rows(base, twins):
+    attrs = '"LOWER", "NORM", "SHAPE", "LANG"'
+    toys.edit_base(base, (ATTRS, attrs), (ROWS, "rows = [1, 2, 3000, 4]"))
+    made = configure_hashed(base, train=twins)
+    embed = get_embed(made)
+    assert embed["attrs"] == ["LOWER", "SHAPE"]
+    assert embed["rows"][1] == 3000
+    assert embed["rows"][0] > 1
+    (why,) = [c.why for c in made.changes if c.key == "attrs"]
+    assert "NORM, LANG" in why
+    toys.build(made)
+
+
+@pytest.mark.usefixtures("contractions")
+def test_tokens_are_those_of_the_config_s_language(tmp_path, base):
+    doc = Doc(Vocab(), words=["don't"], spaces=[False])
+    many = Doc(Vocab(), words=[f"w{i}" for i in range(98)], spaces=[True] * 98)
+    DocBin(docs=[doc, many]).to_disk(tmp_path / "train.spacy")
+    # 98 words, and "do" and "n't" in English, but "don't" in no language
+    for lang, is_small in {"en": False, "xx": True}.items():
+        base = toys.write_base(base, ["ner"])
+        toys.edit_base(base, ('lang = "en"', f'lang = "{lang}"'))
+        made = configure_hashed(base, train=tmp_path / "train.spacy")
+        assert ("too small" in made.text) is is_small
+
+
+@pytest.mark.parametrize(
+    ("embedder", "min_freq"),
+    [
+        ("multi_embed", 2),
+        ("multi_weighted_hash_embed", 10),
+        ("multi_fewer_hash_embed", None),
+    ],
+)
+def test_without_a_corpus_and_with_a_small_one_defaults_stay(
+    base, tmp_path, embedder, min_freq
+):
+    small = toys.write_words(tmp_path / "train.spacy", ["a", "b", "c"])
+    for train, why in {None: "--train would", small: "too small"}.items():
+        made = configure(base, train=train, embedder=embedder)
+        assert why in made.text
+        assert (get_value(made.config, BEFORE_INIT) or {}).get("min_freq") == min_freq
+
+
+@pytest.mark.parametrize("embedder", [None, "multi_fewer_hash_embed"])
+def test_a_corpus_without_entities_is_warned_of(base, tmp_path, train, embedder):
+    def find_warnings(train):
+        made = configure(base, train=train, embedder=embedder)
+        return [
+            text for text in made.warnings if "'ner'" in text and str(train) in text
+        ]
+
+    words = toys.write_words(tmp_path / "train.spacy", ["a", "b", "c"])
+    assert not find_warnings(train)
+    assert len(find_warnings(words)) == 1
+    toys.write_base(base, ["tagger"])
+    assert not configure(base, train=words).warnings
+
+
+def test_a_corpus_without_tokens_is_refused(base, tmp_path):
+    DocBin(docs=[]).to_disk(tmp_path / "empty.spacy")
+    with pytest.raises(ValueError, match=r"empty\.spacy"):
+        configure_hashed(base, train=tmp_path / "empty.spacy")
+
+
+@pytest.mark.parametrize("has_dev", [True, False])
+def test_corpora_are_named_where_the_config_has_none(base, tmp_path, has_dev):
+    train, dev = tmp_path / "$train.spacy", tmp_path / "dev.spacy"
+    toys.edit_base(base, ("vectors = null", 'vectors = "$$v"'))
+    for path in [train, dev][: 1 + has_dev]:
+        toys.write_corpus(path)
+    text = configure_hashed(base, train=train).text
+    paths = load_config_from_str(text, interpolate=True)["paths"]
+    assert (paths["train"], paths["vectors"]) == (str(train), "$v")
+    assert paths["dev"] == (str(dev) if has_dev else None)
+    toys.edit_base(base, ("train = null", 'train = "mine.spacy"'))
+    paths = configure_hashed(base, train=train).config["paths"]
+    assert (paths["train"], paths["dev"]) == ("mine.spacy", None)
+
+
+# Codes in the place of rows
+
+
+def test_what_holds_for_all_hashers_is_written_once(base):
+    made = configure(base, embedder="hash_former_embed")
+    embed = dot_to_object(made.config.interpolate(), EMBED)
+    assert list(embed["hashers"]) == list(embed["compressors"]) == embed["attrs"]
+    for attr in embed["attrs"]:
+        assert embed["hashers"][attr] == {"@architectures": HASHER}
+        assert embed["compressors"][attr] == {"@architectures": PROJ}
+    assert made.text.count(f'"{HASHER}"') == made.text.count(f'"{PROJ}"') == 1
+    toys.build(made)
+
+
+def test_attributes_that_are_no_text_are_left_out_with_a_reason(base, twins):
+    attrs = '"IS_TITLE", "LOWER", "LENGTH", "SHAPE", "LOWER"'
+    toys.edit_base(base, (ATTRS, attrs), (ROWS, "rows = [1, 2, 3, 4, 5]"))
+    made = configure(base, embedder="hash_former_embed")
+    embed = get_embed(made)
+    assert embed["attrs"] == list(embed["hashers"]) == ["LOWER", "SHAPE"]
+    (why,) = [c.why for c in made.changes if c.key == "attrs"]
+    assert "IS_TITLE, LENGTH" in why
+    assert "LOWER" not in why
+    toys.build(made)
+    toys.edit_base(base, (attrs, '"IS_TITLE"'), ("[1, 2, 3, 4, 5]", "[1]"))
+    for train in (None, twins):
+        with pytest.raises(ValueError, match=rf"\[{EMBED}\].*IS_TITLE"):
+            configure(base, embedder="hash_former_embed", train=train)
+
+
+def test_hashers_go_with_their_attributes(base, twins):
+    write_made(base, configure(base, embedder="hash_former_embed"))
+    toys.edit_base(
+        base,
+        (ATTRS, '"NORM", "LOWER", "SHAPE", "PREFIX"'),
+        ("\nSUFFIX = ", "\nLOWER = "),
+        (HASHER + '"', HASHER + '"\nnum_bits = 64'),
+    )
+    made = configure(base, train=twins, embedder="hash_former_embed")
+    embed = get_embed(made)
+    assert "LOWER" not in embed["attrs"]
+    assert list(embed["hashers"]) == list(embed["compressors"]) == embed["attrs"]
+    plain = dot_to_object(made.config.interpolate(), EMBED)
+    for block in plain["hashers"].values():
+        assert block == {"@architectures": HASHER, "num_bits": 64}
+    toys.build(made)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_counted"),
+    [
+        # a callback of somebody's own may count n-grams
+        (f'"{NGRAMS}"', '"mine.v1"', True),
+        (HASHER + '"', HASHER + '"\nmax_ngrams = null', False),
+    ],
+)
+def test_hashers_that_were_there_keep_their_ngrams(base, old, new, is_counted):
+    write_made(base, configure(base, embedder="hash_former_embed"))
+    old_config = load_config(toys.edit_base(base, (old, new)))
+    made = configure(base, embedder="hash_former_embed")
+    assert get_embed(made) == dot_to_object(old_config, EMBED)
+    assert bool(get_value(made.config, BEFORE_INIT)) is is_counted
+
+
+@pytest.mark.parametrize(
+    ("embedder", "counting"),
+    [
+        ("multi_embed", {**COUNT_SYMBOLS, "limit": 7}),
+        ("multi_fewer_hash_embed", None),
+    ],
+)
+def test_codes_and_rows_take_each_other_s_place(base, embedder, counting):
+    there = f'{{"@callbacks": "{NGRAMS}", "limit": 7}}'
+    toys.edit_base(base, (NO_CALLBACK, f"before_init = {there}"))
+    write_made(base, configure(base, embedder=embedder))
+    pieces = "maxout_pieces = 2\nattrs = "
+    rows = configure(toys.edit_base(base, ("attrs = ", pieces)), embedder=embedder)
+    codes = configure(write_made(base, rows), embedder="hash_former_embed")
+    assert get_embed(codes)["maxout_pieces"] == 2
+    limit = {"limit": 7} if counting else {}
+    assert get_value(codes.config, BEFORE_INIT) == {**COUNT_NGRAMS, **limit}
+    toys.build(codes)
+    again = configure(write_made(base, codes), embedder=embedder)
+    assert get_embed(again) == get_embed(rows)
+    assert get_value(again.config, BEFORE_INIT) == counting
+    toys.build(again)
+
+
+def test_what_mixes_nothing_is_given_what_mixes(base):
+    write_made(base, configure(base, embedder="hash_former_embed"))
+    vectors = "include_static_vectors = "
+    toys.edit_base(
+        base, (ATTRS, '"NORM"'), (vectors, f"maxout_pieces = null\n{vectors}")
+    )
+    lines = [n for n in base.read_text().split("\n") if "${" not in n or "width" in n]
+    base.write_text("\n".join(lines))
+    kept = configure(base, embedder="hash_former_embed")
+    assert get_embed(kept)["maxout_pieces"] is None
+    made = configure_hashed(base)
+    assert "maxout_pieces" not in get_embed(made)
+    toys.build(made)
+
+
+# The scorer
+
+
+def test_a_frozen_component_is_scored_with_the_model_that_it_has(base):
+    """Also where its factory is a variable."""
+    toys.edit_base(base, ('factory = "ner"', "factory = ${v.ner}"), toys.FREEZE_NER)
+    base.write_text(f'{base.read_text()}\n[v]\nner = "ner"\n')
+    made = configure_hashed(base, scorer=True)
+    assert ["frozen_components" in warning for warning in made.warnings] == [True]
+    old, ner = (c["components"]["ner"] for c in (load_config(base), made.config))
+    assert ner == {**old, "scorer": SCORER}
+
+
+@pytest.mark.parametrize(
+    ("corpora", "train"),
+    [
+        ('[corpora]\n\n[corpora.train]\npath = "t.spacy"\n', "${corpora.train.path}"),
+        # a section that is a variable
+        ('[corpora]\ntrain = ${vars}\n\n[vars]\npath = "t.spacy"\n', "t.spacy"),
+        # or none
+        ("[corpora]\ntrain = 3\n", None),
+        ("", None),
+    ],
+)
+def test_the_scorer_finds_the_corpus_in_handwritten_configs(base, corpora, train):
+    text = toys.CNN.replace("[paths]\ntrain = null\ndev = null\n", "")
+    base.write_text(f"{text}\n{corpora}")
+    named = None
+    if train is None:
+        with pytest.raises(ValueError, match="--scorer needs the training corpus"):
+            configure_hashed(base, scorer=True)
+        named = train = str(toys.write_corpus(base.with_name("train.spacy")))
+    made = configure_hashed(base, scorer=True, train=named)
+    assert made.config["components"]["ner"]["scorer"]["train"] == train
+
+
+@pytest.mark.parametrize(
+    ("edit", "named"),
+    [
+        (("", ""), "tok2vec, tagger"),
+        (('factory = "tagger"', 'source = "en_other"'), "tagger"),
+    ],
+)
+def test_without_entities_there_is_nothing_to_score(tmp_path, edit, named):
+    base = toys.write_base(tmp_path / "base.cfg", ["tagger"])
+    with pytest.raises(ValueError, match=f"--scorer.*{named}"):
+        configure_hashed(toys.edit_base(base, edit), scorer=True)
+
+
+# Vectors, and components of other sections
+
+
+def test_vectors_that_are_asked_for_but_not_named_are_warned_of(base):
+    lines = [f"include_static_vectors = {value}" for value in ("false", "true")]
+    toys.edit_base(base, tuple(lines))
+    made = configure_hashed(base)
+    assert get_embed(made)["include_static_vectors"] is True
+    (warning,) = made.warnings
+    assert warning.startswith(f"[{EMBED}] include_static_vectors is true, but")
+    toys.edit_base(base, ("vectors = ${paths.vectors}\n", ""))
+    assert configure_hashed(base).warnings == made.warnings
+    toys.edit_base(base, ("vectors = null", 'vectors = "en_vectors"'))
+    assert configure_hashed(base).warnings == []
+
+
+def test_a_component_that_is_written_elsewhere_stays(base):
+    config = load_config(base)
+    config["mine"] = {"ner": config["components"]["ner"]}
+    config["components"]["ner"] = "${mine.ner}"
+    config.to_disk(base, interpolate=False)
+    made = configure_hashed(base)
+    assert made.config["components"]["ner"] == "${mine.ner}"
+    assert made.warnings[0].startswith("[components.ner] keeps its model")
+    with pytest.raises(ValueError, match="--scorer"):
+        configure_hashed(base, scorer=True)

@@ -1,0 +1,167 @@
+"""Configs as users have them, and a small corpus for whatever they train."""
+
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
+
+import numpy
+import spacy
+from spacy.cli.init_config import init_config
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+from spacy.util import dot_to_object, load_config_from_str, load_model_from_config
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.tools.config.configure import configure
+from spacy_hashembeds.tools.config.edits import Edits
+
+PIPELINES = (
+    ["tagger", "parser", "ner"],
+    ["spancat", "morphologizer"],
+    ["textcat"],
+    ["textcat_multilabel"],
+)
+
+HASH = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
+WEIGHTED = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
+HASH_FORMER = "spacy-hashembeds.HashFormerEmbed.v1"
+ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
+NAMES = {
+    "multi_fewer_hash_embed": HASH,
+    "multi_embed": LOOKUP,
+    "multi_weighted_hash_embed": WEIGHTED,
+    "hash_former_embed": HASH_FORMER,
+}
+
+WORDS = "Anna sees the small dog and Ben sees Paris with the old cat".split()
+
+EMBED = "components.tok2vec.model.embed"
+#: What `spacy init config` writes there.
+ATTRS = '"NORM", "PREFIX", "SUFFIX", "SHAPE"'
+ROWS = "rows = [5000, 1000, 2500, 2500]"
+FREEZE_NER = ("frozen_components = []", 'frozen_components = ["ner"]')
+
+configure_hashed = partial(configure, embedder="multi_fewer_hash_embed")
+
+#: A pipeline whose only model has an embedder and an encoder in one.
+CNN = """
+[paths]
+train = null
+dev = null
+
+[nlp]
+lang = "en"
+pipeline = ["tok2vec","ner"]
+
+[components]
+
+[components.tok2vec]
+factory = "tok2vec"
+
+[components.tok2vec.model]
+@architectures = "spacy.HashEmbedCNN.v2"
+width = 32
+depth = 2
+embed_size = 200
+window_size = 1
+maxout_pieces = 3
+subword_features = true
+pretrained_vectors = null
+
+[components.ner]
+factory = "ner"
+
+[components.ner.model]
+@architectures = "spacy.TransitionBasedParser.v2"
+state_type = "ner"
+extra_state_tokens = false
+hidden_width = ${components.tok2vec.model.embed_size}
+maxout_pieces = 2
+use_upper = true
+nO = null
+
+[components.ner.model.tok2vec]
+@architectures = "spacy.Tok2VecListener.v1"
+width = ${components.tok2vec.model.width}
+"""
+
+
+def write_base(
+    path: Path, pipeline: Sequence[str], optimize: str = "efficiency"
+) -> Path:
+    """Write the config that `spacy init config` writes."""
+    path.write_text(_make_base(tuple(pipeline), optimize))
+    return path
+
+
+@cache
+def _make_base(pipeline: tuple[str, ...], optimize: str) -> str:
+    config = init_config(lang="en", pipeline=list(pipeline), optimize=optimize)
+    return config.to_str(interpolate=False)
+
+
+def edit_base(path: Path, *pairs: tuple[str, str]) -> Path:
+    """Change the text of a config, each place that is named."""
+    text = path.read_text()
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    return path
+
+
+def write_made(path: Path, made: Edits) -> Path:
+    path.write_text(made.text)
+    return path
+
+
+def get_embed(made: Edits, component: str = "tok2vec") -> dict:
+    """Get the block of an embedder, with variables."""
+    return dot_to_object(made.config, f"components.{component}.model.embed")
+
+
+def write_words(path: Path, words: Sequence[str]) -> Path:
+    DocBin(docs=[Doc(Vocab(), words=words)]).to_disk(path)
+    return path
+
+
+def write_corpus(path: Path, n_docs: int = 40) -> Path:
+    """Write a corpus with annotation for every component of `PIPELINES`."""
+    docs = []
+    vocab = Vocab()
+    for i in range(n_docs):
+        words = WORDS[i % 5 :]
+        doc = Doc(
+            vocab,
+            words=words,
+            tags=[f"T{len(word) % 3}" for word in words],
+            pos=["NOUN" if word[0].isupper() else "X" for word in words],
+            morphs=["Number=Sing" if len(word) > 3 else "" for word in words],
+            heads=[1] * len(words),
+            deps=["nsubj", "ROOT", *("obj" for _ in words[2:])],
+            ents=[
+                f"B-{'LOC' if w == 'Paris' else 'PER'}" if w.istitle() else "O"
+                for w in words
+            ],
+        )
+        doc.cats = {"A": float(i % 2), "B": float(1 - i % 2)}
+        doc.spans["sc"] = [Span(doc, 0, 2, "S")]
+        docs.append(doc)
+    DocBin(docs=docs, store_user_data=True).to_disk(path)
+    return path
+
+
+def write_vectors(path: Path) -> Path:
+    nlp = spacy.blank("en")
+    for i, word in enumerate(WORDS):
+        nlp.vocab.set_vector(word, numpy.full(4, i, dtype="float32"))
+    nlp.to_disk(path)
+    return path
+
+
+def build(made: Edits) -> Language:
+    """Build the pipeline of a config from its text, as `spacy train` does at first."""
+    config = load_config_from_str(made.text)
+    assert config == made.config
+    return load_model_from_config(config, auto_fill=True)

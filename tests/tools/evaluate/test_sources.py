@@ -1,0 +1,79 @@
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Corpus, Example
+
+from spacy_hashembeds.tools.evaluate.sources import (
+    LAYOUT,
+    load_source,
+    pair_examples,
+    predict_examples,
+)
+
+from ... import toy_ner
+
+
+@pytest.fixture
+def ruler():
+    return toy_ner.make_ruler({"Oslo": "LOC"}, None)
+
+
+def get_ents(doc: Doc) -> list[tuple[str, str]]:
+    return [(ent.text, ent.label_) for ent in doc.ents]
+
+
+def test_a_pipeline_with_a_corpus_in_its_folder_is_a_pipeline(ruler, tmp_path):
+    ruler.to_disk(tmp_path)
+    toy_ner.write(tmp_path / "dev.spacy", [])
+    assert load_source(tmp_path, LAYOUT).is_pipeline
+
+
+def test_examples_are_those_of_spacy_evaluate(ruler, tmp_path):
+    path = toy_ner.write(tmp_path / "test.spacy", toy_ner.make_test_docs())
+    expected = list(Corpus(path)(ruler))
+    found = list(predict_examples(ruler, toy_ner.make_test_docs()))
+    for example, other in zip(found, expected, strict=True):
+        tokens = [[t.text_with_ws for t in x.predicted] for x in (example, other)]
+        assert tokens[0] == tokens[1]
+        assert get_ents(example.reference) == get_ents(other.reference)
+        assert get_ents(example.predicted) == get_ents(ruler(other.predicted))
+
+
+def test_an_example_gives_its_tokens_and_nothing_else(ruler):
+    gold = toy_ner.make_doc("Emil|PER in Oslo|LOC")
+    words, spaces = ["Emil", "in", "Oslo"], [False, True, False]
+    before = Doc(ruler.vocab, words, spaces, ents=["O", "O", "B-PER"])
+    given = Example(before, gold)
+    (example,) = predict_examples(ruler, iter([given]))
+    assert get_ents(example.predicted) == [("Oslo", "LOC")]
+    assert example.predicted.text == before.text
+    assert example.reference is gold
+    assert given.predicted is before
+    assert get_ents(before) == [("Oslo", "PER")]
+
+
+def test_docs_without_tokens_are_left_out(ruler):
+    empty = Doc(ruler.vocab)
+    golds = [empty, toy_ner.make_doc("Oslo|LOC"), Example(Doc(ruler.vocab), empty)]
+    assert len(list(predict_examples(ruler, golds))) == 1
+    predicted = [toy_ner.make_doc("Oslo"), empty]
+    (example,) = pair_examples(predicted, golds, name="theirs", gold="ours")
+    assert example.predicted is predicted[0]
+    assert example.reference is golds[1]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "place"),
+    [
+        (["one two", "three for"], "document 1 have 'for' instead of 'four"),
+        (["one two", "three"], "document 1 have its end instead of 'four"),
+        (["one two three"], "document 0 have 'three' instead of its end"),
+        (["one two"], "document 1 have its end instead of 'three four'"),
+        (["one two", "three four", "five"], "document 2 have 'five' instead"),
+    ],
+)
+def test_the_first_difference_in_words_is_named(predicted, place):
+    golds = [toy_ner.make_doc("one|PER two"), spacy.blank("en")("three four")]
+    docs = [toy_ner.make_doc(text) for text in predicted]
+    with pytest.raises(ValueError, match=f"'theirs' .*'ours'.* {place}"):
+        list(pair_examples(docs, golds, name="theirs", gold="ours"))

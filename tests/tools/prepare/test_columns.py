@@ -1,0 +1,335 @@
+"""Files with one token a line."""
+
+import os
+import threading
+import tracemalloc
+from itertools import chain, islice, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from seqeval.metrics.sequence_labeling import get_entities
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.tools.prepare import columns
+from spacy_hashembeds.tools.prepare.columns import (
+    ColumnFormat,
+    Sentence,
+    make_doc,
+    read_documents,
+)
+from spacy_hashembeds.training import lines
+from spacy_hashembeds.training.joined import get_document
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "corpus.iob"
+
+
+def read(path: Path, text: str | bytes, **layout: Any) -> list[list[Sentence]]:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return list(read_documents(path, ColumnFormat(**layout)))
+
+
+def read_words(path: Path, text: str | bytes, **layout: Any) -> list[list[str]]:
+    documents = read(path, text, **layout)
+    return [sentence.words for document in documents for sentence in document]
+
+
+@pytest.mark.parametrize("scheme", ["IES", "ILU", "MES"])
+def test_spans_are_those_of_conlleval(scheme):
+    """All tags of up to three tokens, as sentences of one Doc."""
+    names = ["O", *(f"{prefix}-{x}" for prefix in "BIES" for x in ("LOC", "E"))]
+    letters = str.maketrans("IES", scheme)
+    document, expected = [], []
+    start = 0
+    for n in range(1, 4):
+        for tags in map(list, product(names, repeat=n)):
+            written = [tag[0].translate(letters) + tag[1:] for tag in tags]
+            document.append(Sentence(["word"] * n, written))
+            found = get_entities(tags)
+            expected += [(start + a, start + b + 1, label) for label, a, b in found]
+            start += n
+    ents = make_doc(Vocab(), document).ents
+    assert [(ent.start, ent.end, ent.label_) for ent in ents] == expected
+
+
+TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        TEXT.rstrip("\n"),
+        TEXT.replace("\n", "\r\n"),
+        "\ufeff" + TEXT,
+        TEXT.replace("\n\n", "\n\ufeff\n"),  # as of joined files
+        "\n \n" + TEXT + "\n\t\n \n\n",
+        TEXT.replace("\n\n", "\n\t\n"),
+        TEXT.replace(" ", "\t"),
+        TEXT.replace(" ", "  NN X "),
+    ],
+)
+def test_the_same_sentences_are_read(file, raw):
+    assert read(file, raw) == [
+        [Sentence(["Zoë", "slept"], ["B-PER", "O"])],
+        [Sentence(["Yes"], ["O"])],
+    ]
+    assert read(file, "\n \n") == read(file, "") == []
+
+
+CONLLU = "1 a O\n2-3 bc O\n2 b O\n3 c O\n3.1 d O\n\n# x\n1-2 ef O\n1 e O\n2 f O\n"
+KAGGLE = """Sentence #,Word,POS,Tag
+Sentence: 1,London,NNP,B-geo
+,",",",",O
+Sentence: 2,\"\"\"\",``,O
+,"say ""no"\"\",VB,O
+,,,
+Sentence: 3,5",CD,O
+"""
+NAMED = {"word": "Word", "tag": "Tag", "sentence": "Sentence #"}
+IN_EACH = "1 Ann O\n1 is O\n2 Bob O\n3 says O\n3 no O\n"
+OF_EACH = [["Ann", "is"], ["Bob"], ["says", "no"]]
+BY_FIRST = {"word": 1, "sentence": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "words"),
+    [
+        ("-DOCSTARTED O\n", {}, [["-DOCSTARTED"]]),
+        # a BOM is dropped at the start of a file alone
+        ("\ufeffa O\n\ufeffb O\n", {}, [["a", "\ufeffb"]]),
+        # tabs separate where the first row has some, and blanks around are no part
+        ("# a = b\n-DOCSTART- O\nNew York\tB-X\nis\tO\n", {}, [["New York", "is"]]),
+        (" New York \tX\t B-X\t\nis\t\tO\t \n", {}, [["New York", "is"]]),
+        ("is O\t\nNew\tB-LOC\n", {}, [["is", "New"]]),
+        ("a\tB-X\tO\t\t\nb\tO\tO\t\t\n", {}, [["a", "b"]]),
+        ("O\t \tNew York\n", {"separator": "\t", "word": -1, "tag": 0}, [["New York"]]),
+        # no other white space does
+        ("  10\xa0000  O\nc\u2028d O\n", {}, [["10\xa0000", "c\u2028d"]]),
+        # rows may differ where columns count from the first
+        ("a\tO\tx\ty\nb\tO\tx\n", {"tag": 1}, [["a", "b"]]),
+        # ranges and empty nodes of CoNLL-U are no words, but other numbers are
+        (CONLLU, {"word": 1}, [["a", "b", "c"], ["e", "f"]]),
+        ("0 a O\n1-2 bc O\n1 b O\n\n0 d O\n", {"word": 1}, [["a", "b"], ["d"]]),
+        ("1 O\n2-3 O\n2 O\n3 O\n", {"word": -2}, [["1", "2-3", "2", "3"]]),
+        *(
+            (f"{a} w O\n{b} w O\n{c} w O\n", {"word": 1}, [["w"] * 3])
+            for heads in ("1 1 1.1", "3 5 5-6", "1 1.1 3", "0-3 4-5 6-7", "1.5 0.2 1")
+            for a, b, c in [heads.split()]
+        ),
+        # CSV has quotes, names and sentences
+        (
+            KAGGLE,
+            {"separator": ",", **NAMED},
+            [["London", ","], ['"', 'say "no"'], ['5"']],
+        ),
+        ('"""a"\t O \n', {"separator": "\t", "quotes": True}, [['"a']]),
+        # quotation marks are characters where none quote
+        ('"\tO\n"a\tO\n"a"\tO\n""\tO\n', {}, [['"', '"a', '"a"', '""']]),
+        ('",NN,O\n",",O\n', {"separator": ",", "quotes": False}, [['"', '"']]),
+        ('""""\tO\n', {"quotes": False}, [['""""']]),
+        # a column may number sentences, also anew in each document
+        (IN_EACH, BY_FIRST, OF_EACH),
+        (IN_EACH.replace("\n2", "\n\n2"), {"word": -2, "sentence": 0}, OF_EACH),
+        (IN_EACH.replace(" ", "\t").replace("\n3\tno", "\n\tno"), BY_FIRST, OF_EACH),
+        (IN_EACH.replace("1 ", "x-y ").replace("2 ", "x-z "), BY_FIRST, OF_EACH),
+        (
+            "1 a O\n1 b O\n2 c O\n-DOCSTART- O\n1 d O\n2 e O\n2 f O\n",
+            BY_FIRST,
+            [["a", "b"], ["c"], ["d"], ["e", "f"]],
+        ),
+        # words, flags and other numbers number none
+        ("x\t1\tO\nx\t1\tO\nx\t2\tO\n", {"word": -2}, [["1", "1", "2"]]),
+        ("x\t\tO\nx\t1\tO\nx\t2\tO\n", {}, [["x", "x", "x"]]),
+        ("w 0 O\nw 0 O\nw 1 O\nw 0 O\n\nw 0 O\n", {}, [["w"] * 4, ["w"]]),
+        ("w 2 O\nw 3 O\nw 4 O\n", {}, [["w"] * 3]),
+        ("w 2 O\nw 3 O\nw 1 O\nw 1 O\n", {}, [["w"] * 4]),
+        # the first row may name columns
+        (
+            "W\tLIT\tMISC\n# id = 1\nAnn\tB-x\t_\n\nW\tO\t_\n",
+            {"word": "W", "tag": "LIT"},
+            [["Ann"], ["W"]],
+        ),
+        # "#" may be a token, and comments are none
+        (
+            "# x 4\n# text = # O\n# O\nA O\n# O\n\n#tag O\n",
+            {},
+            [["#", "A", "#"], ["#tag"]],
+        ),
+        ("# O B-X rest\n\n# newdoc\nB O O rest\n", {"tag": 2}, [["#"], ["B"]]),
+        ("en:Ann O\nno O\n", {}, [["en:Ann", "no"]]),
+        ("1 a O\n2 b O\n", {"word": 1}, [["a", "b"]]),
+    ],
+)
+def test_words_of_sentences(file, text, layout, words):
+    assert read_words(file, text, **layout) == words
+
+
+SENTENCES = "sentence_column"
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "message"),
+    [
+        # no column takes the place of another
+        ("a\tB-PER\tO\nb\tI-PER\t\n", {}, r":2: .*a tag .* got ''"),
+        ("a\tB-PER\tO\nb\tI-PER\n", {}, ":2: expected 3 .*got 2"),
+        ("a\tO\t\nb\tO\tB-X\n", {}, ":2: expected 2 .*got 3"),
+        ("a B-N\n10 000 B-N\n", {}, ":2: expected 2 .*got 3.*tabs"),
+        ("New York\tB-LOC\n\nis O\n", {}, ":3: expected 2 .*got 1"),
+        ("O a O\nO d e O\n", {"tag": 0, "word": -2}, ":2: expected 3 .*got 4"),
+        ("a x O\nb\n", {"word": 0, "tag": 2}, ":2: expected 3 .*got 1"),
+        ('a,NN,O\n",",O\n', {"separator": ","}, ":2: expected 3 .*got 2.* --no-quotes"),
+        ("Ann NN\tO\nis V\tO\n", {}, ":1: .*a space.*--separator"),
+        # marks of CSV
+        ('a\tO\n\n"say ""x"""\tO\n', {}, ":3: .*--no-quotes.*--quotes.*--separator"),
+        ('a,O\n"b,O\nc",O\n', {"separator": ","}, ":2: .*--no-quotes"),
+        ('a,O\n"b"c,O\n', {"separator": ","}, ":2: .*--no-quotes"),
+        # a column numbers sentences, or is a flag
+        (
+            KAGGLE.partition("\n")[2],
+            {"separator": ",", "word": 1},
+            f":1: .* 0 .*{SENTENCES}",
+        ),
+        (IN_EACH, {"word": 1}, f":1: column 0 .*--sentence-column 0.*{SENTENCES}"),
+        (IN_EACH.replace(" A", ".0 A"), {"word": 1}, SENTENCES),
+        ("1 a O\n1 b O\n\n2 c O\n\n3 d O\n3 e O\n4 f O\n", {"word": 1}, SENTENCES),
+        ("1 a O\n2 b O\n2 c O\n1 d O\n1 e O\n2 f O\n", {"word": 1}, SENTENCES),
+        ("1,a,O\n,b,O\n2,c,O\n,d,O\n", {"separator": ",", "word": 1}, SENTENCES),
+        ("1\tw\tO\n0\tw\tO\n0\tw\tO\n1\tw\tO\n", BY_FIRST, ":4: .*'1' comes back"),
+        ("T w O\nF w O\n\nT w O\n", BY_FIRST, ":4: .*'T' comes back"),
+        # words are numbered, or prefixed as in WikiANN
+        ("1 a O\n2 b O\n\n1 c O\n2 d O\n", {}, ":1: column 0 .*--word-column"),
+        ("1\tw\tO\n2-3\tw\tO\n2\tw\tO\n3\tw\tO\n", {}, ":1: column 0 .*--word-column"),
+        ("en:Ann\tO\nen::\tO\n\nen:no\tO\n", {}, ":1: .*'en:'"),
+        # what is no row
+        ("A O\n# NN\n", {}, ":2: .*a tag .* got 'NN'"),
+        ("\tO\n", {"separator": "\t"}, ":1: .*a word in column 0"),
+        (b"A O\n\nZo\xeb B-PER\n", {}, r"corpus\.iob:3: not utf-8 .*0xeb.*--encoding"),
+        ("\nA O\n", {"group": "document"}, ":2: .*-DOCSTART- .*'sentence'"),
+        (b"a O\rb O\r", {}, ":1: .*carriage return"),
+        (b"a O\nb\0\0 O\n", {}, ":2: NUL"),
+        ("A O\nParis\n", {}, r":2: expected 2 .*got 1: \['Paris'"),
+        ("A O\n", {"tag": 3}, ":1: expected column 3 in"),
+        ("A O\n", {"sentence": -3}, ":1: expected column -3 in"),
+        ("A O\n", {"separator": "\t"}, r":1: .*\['A O'\].*--separator"),
+        ("W T T\n", {"word": "W", "tag": "T"}, ":1: expected column 'T' in"),
+        ("W T\nA O\n", {"word": "T", "tag": 1}, ":1: .*one column of"),
+        ("W\tT\nA\tO\n", {}, ":1: .*got 'T'.*--word-column"),
+        ("x" * 10**6 + " y\n", {}, r":1: .*1,000,002 characters"),
+        ("x " + "y" * 900_000, {}, r":1: .*got 'yyy.*\.\.\."),
+        *(
+            (f"A O\n\nParis {tag}\n", {}, f"corpus.iob:3: .*a tag .*'{tag}'")
+            for tag in ("X-PER", "B", "B-", "o", "O-PER")
+        ),
+    ],
+)
+def test_what_is_not_sure_is_refused_with_its_line(file, text, layout, message):
+    with pytest.raises(ValueError, match=message) as error:
+        read(file, text, **layout)
+    assert len(str(error.value)) < len(str(file)) + 600
+
+
+def test_what_numbers_others_is_no_number_of_sentences(file):
+    assert read_words(file, IN_EACH, word=1, sentence="") == [[*chain(*OF_EACH)]]
+
+
+def test_sentences_and_lines_end_somewhere(file, monkeypatch):
+    monkeypatch.setattr(columns, "MAX_SENTENCE", 4)
+    assert len(read_words(file, "a O\n" * 4)[0]) == 4
+    with pytest.raises(ValueError, match=r":3: a sentence of more than 4 .*--sentence"):
+        read(file, "a O\n\n" + "b O\n" * 5)
+    with pytest.raises(ValueError, match=":1: column 0 numbers sentences"):
+        read(file, IN_EACH, word=1)
+    monkeypatch.setattr(lines, "MAX_LINE", 5)
+    assert read_words(file, "a O\nbc O\n") == [["a", "bc"]]
+    with pytest.raises(ValueError, match=r"corpus\.iob:2: a line of more than 5 bytes"):
+        read(file, "a O\nbcd O\n")
+
+
+def test_sentences_keep_the_name_of_their_document(file):
+    documents = read(file, "a O\n\n-DOCSTART- O\n\nb O\n\nc O\n-DOCSTART- O\n\nd O\n")
+    found = [sentence.document for (sentence,) in documents]
+    assert found == ["", "corpus.iob:1", "corpus.iob:1", "corpus.iob:2"]
+    docs = [make_doc(Vocab(), document) for document in documents]
+    assert [get_document(doc) or "" for doc in docs] == found
+    documents = read(
+        file, "-DOCSTART- O\n\na O\n\n-DOCSTART- O\nb O\n\nc O\n", group="document"
+    )
+    docs = [make_doc(Vocab(), document) for document in documents]
+    assert [get_document(doc) for doc in docs] == ["corpus.iob:1", None]
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "-DOCSTART-",
+        "--DOCSTART--\tO\t0",
+        "-DOCSTART",
+        "-docstart- -X- O O",
+        "1\t-DOCSTART-\tO",
+        "-DOCSTART- (1 EU)",
+    ],
+)
+@pytest.mark.parametrize("separator", ["\t", " ", None])
+def test_documents_begin_with_docstart(file, marker, separator):
+    text = f"{marker}\n\n1 non-DOCSTART O\n\n1 A O\n{marker}\n\n{marker}\n1 B O\n"
+    text = text if separator != "\t" else text.replace(" ", "\t")
+    documents = read(file, text, separator=separator, word=1, group="document")
+    words = [[sentence.words for sentence in document] for document in documents]
+    assert words == [[["non-DOCSTART"], ["A"]], [["B"]]]
+
+
+@pytest.mark.parametrize(
+    ("setting", "name"),
+    [
+        ({"separator": ""}, "separator"),
+        ({"quotes": True}, "separator"),
+        ({"quotes": True, "separator": '"'}, "separator"),
+        ({"group": "page"}, "group"),
+        ({"encoding": "utf-88"}, "encoding"),
+        ({"encoding": "utf-16"}, "encoding"),
+        ({"word": -1}, "word"),
+    ],
+)
+def test_settings_that_cannot_be(setting, name):
+    with pytest.raises(ValueError, match=f"'{name}'"):
+        ColumnFormat(**setting)
+
+
+def test_an_endless_pipe_is_read_as_far_as_asked(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write_forever() -> None:
+        try:
+            with pipe.open("wb") as file:
+                while True:
+                    file.write(b"Paris B-LOC\nslept O\n\n")
+        except BrokenPipeError:
+            pass
+
+    writer = threading.Thread(target=write_forever, daemon=True)
+    writer.start()
+    documents = read_documents(pipe, ColumnFormat())
+    expected = [Sentence(["Paris", "slept"], ["B-LOC", "O"])]
+    assert list(islice(documents, 1000)) == [expected] * 1000
+    documents.close()  # type: ignore[attr-defined]
+    writer.join(timeout=10)
+    assert not writer.is_alive(), "the file stayed open"
+
+
+@pytest.mark.parametrize("group", ["sentence", "document"])
+def test_memory_does_not_grow_with_the_file(file, group):
+    def measure(documents: int) -> int:
+        file.write_text("-DOCSTART- O\n\nParis B-LOC\nslept O\n\n" * documents)
+        tracemalloc.start()
+        for _ in read_documents(file, ColumnFormat(group=group)):
+            pass
+        _, highest = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return highest
+
+    assert measure(1000) < measure(100) + 50_000

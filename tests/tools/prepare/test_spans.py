@@ -1,0 +1,201 @@
+"""Texts with entities by their characters."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.tokens import DocBin
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.tools.prepare import spans
+from spacy_hashembeds.tools.prepare.spans import SpanFormat
+from spacy_hashembeds.tools.prepare.splits import prepare_files
+
+TEXT = "Don't tell Ann 😀 in New York."
+ANN, YORK = (11, 14, "PER"), (20, 28, "LOC")
+OBJECTS = [
+    {"start": a, "end": b, "label": x, "token_start": 0} for a, b, x in (ANN, YORK)
+]
+OFFSETS = [{"id": 1, "start_offset": 11, "end_offset": 14, "label": " PER"}, YORK]
+
+
+def prepare(folder: Path, name: str, content: Any, **settings: Any) -> list[Any]:
+    text = content if isinstance(content, str) else json.dumps(content)
+    train, dev, output = folder / name, folder / "dev.jsonl", folder / "out"
+    train.write_text(text, encoding="utf8")
+    dev.write_text('{"text": "a", "spans": [], "entities": 1, "gold": [], "body": "b"}')
+    layout = SpanFormat(**settings)
+    paths = prepare_files(
+        train=train, dev=dev, lang="en", output=output, layout=layout, force=True
+    )
+    docs = list(DocBin().from_disk(paths["train"]).get_docs(Vocab()))
+    return [[(ent.text, ent.label_) for ent in doc.ents] for doc in docs]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", {"text": TEXT, "entities": [ANN, YORK, ANN]}),
+        ("a.jsonl", {"text": TEXT, "spans": OBJECTS, "answer": "accept", "label": "x"}),
+        ("a.jsonl", {"id": 1, "text": TEXT, "label": [YORK, ANN], "Comments": []}),
+        ("a.jsonl", {"text": TEXT, "entities": OFFSETS, "relations": []}),
+        ("a.ndjson", [TEXT, {"entities": [YORK, ANN]}]),
+        ("a.json", [{"text": TEXT, "labels": [ANN, YORK]}]),
+        ("a.json", [[TEXT, {"entities": [ANN, YORK]}]]),
+        (
+            "a.py",
+            f"import spacy\nTRAIN = [\n  ({TEXT!r}, {{'entities': [{ANN}, {YORK}]}})]",
+        ),
+        ("a.txt", f"[({TEXT!r}, {{'entities': [{ANN}, {YORK}]}}),]"),
+    ],
+)
+def test_the_same_entities_are_read(name, content, tmp_path):
+    assert prepare(tmp_path, name, content) == [[("Ann", "PER"), ("New York", "LOC")]]
+
+
+def test_docs_are_those_of_the_pipeline(tmp_path):
+    from spacy import blank
+
+    nlp = blank("en")
+    prepare(tmp_path, "a.jsonl", {"text": TEXT, "entities": [ANN]})
+    (example,) = Corpus(tmp_path / "out" / "train.spacy")(nlp)
+    doc, expected = example.reference, nlp(TEXT)
+    assert [(t.text, t.norm_, t.whitespace_) for t in doc] == [
+        (t.text, t.norm_, t.whitespace_) for t in expected
+    ]
+    assert [t.text for t in example.predicted] == [t.text for t in expected]
+    assert {t.ent_iob_ for t in doc} == {"B", "O"}
+    assert not doc.has_annotation("SENT_START")
+
+
+def test_rows_that_nobody_accepted_are_left_out(tmp_path):
+    answers = ["accept", "reject", "ignore"]
+    rows = [{"text": "Ann", "spans": [], "answer": answer} for answer in answers]
+    rows += [{"text": "Ann ran", "answer": "accept"}]  # where nothing was marked
+    assert prepare(tmp_path, "a.json", rows) == [[], []]
+
+
+def test_the_keys_are_said_where_there_are_others(tmp_path):
+    row = {"body": TEXT, "entities": [], "gold": [ANN], "spans": [YORK]}
+    settings = {"text": ["body"], "key": ["gold"]}
+    assert prepare(tmp_path, "a.jsonl", row, **settings) == [[("Ann", "PER")]]
+    with pytest.raises(ValueError, match=r"a\.jsonl:1: .*--label-column"):
+        prepare(tmp_path, "a.jsonl", row, text=["body"])
+
+
+CUT, BLANK, DONT = (11, 13, "PER"), (19, 28, "LOC"), (0, 5, "X")
+
+
+@pytest.mark.parametrize(
+    ("misaligned", "entities", "expected", "unknown"),
+    [
+        ("leave-out", [CUT, BLANK, DONT], ["Don't"], ["Ann", "New", "York"]),
+        (
+            "leave-out",
+            [CUT, (18, 27, "A"), (20, 23, "B")],
+            ["New"],
+            ["Ann", "in", "York"],
+        ),
+        ("leave-out", [(5, 6, "X"), DONT], ["Don't"], []),
+        ("expand", [CUT, (21, 27, "LOC")], ["Ann", "New York"], []),
+        ("contract", [BLANK, (10, 15, "PER")], ["Ann", "New York"], []),
+        # the same once they are on whole tokens
+        ("expand", [CUT, (12, 14, "PER")], ["Ann"], []),
+    ],
+)
+def test_misaligned_entities(misaligned, entities, expected, unknown, tmp_path):
+    row = {"text": TEXT, "entities": entities}
+    (found,) = prepare(tmp_path, "a.jsonl", row, misaligned=misaligned)
+    assert [text for text, _ in found] == expected
+    (doc,) = DocBin().from_disk(tmp_path / "out" / "train.spacy").get_docs(Vocab())
+    # what is left out is not learned to be no entity
+    assert [t.text for t in doc if t.ent_iob_ == ""] == unknown
+
+
+OVERLAPPING = [YORK, (20, 23, "B"), (24, 29, "C")]
+
+
+def test_overlapping_entities(tmp_path):
+    row = {"text": TEXT, "entities": OVERLAPPING}
+    found = prepare(tmp_path, "a.jsonl", row, overlapping="leave-out")
+    assert found == [[("New York", "LOC")]]
+
+
+@pytest.mark.parametrize(
+    ("entities", "settings", "message"),
+    [
+        ([ANN, CUT, BLANK], {}, r"2 misaligned .*--misaligned leave-out"),
+        ([CUT], {"misaligned": "contract"}, "1 misaligned"),
+        (OVERLAPPING, {"misaligned": "leave-out"}, r"2 overlapping .*--overlapping"),
+        ([ANN, CUT], {"misaligned": "expand", "overlapping": "leave-out"}, None),
+        ([YORK, (18, 25, "A")], {"misaligned": "expand"}, "1 overlapping"),
+    ],
+)
+def test_what_has_no_place_is_refused_with_its_line(
+    entities, settings, message, tmp_path
+):
+    row = {"text": TEXT, "entities": entities}
+    text = '{"text": "fine", "entities": []}\n' + json.dumps(row)
+    if message is None:
+        assert prepare(tmp_path, "a.jsonl", text, **settings) == [[], [("Ann", "PER")]]
+        return
+    with pytest.raises(ValueError, match=message) as error:
+        prepare(tmp_path, "a.jsonl", text, **settings)
+    assert "a.jsonl:2: " in str(error.value)
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_not_all_are_listed(tmp_path):
+    rows = [{"text": TEXT, "entities": [CUT]}] * 100
+    with pytest.raises(ValueError, match="100 misaligned") as error:
+        prepare(tmp_path, "a.json", rows)
+    assert str(error.value).count("item ") == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        *(
+            (
+                "a.jsonl",
+                {"text": TEXT, "entities": [span]},
+                r"a\.jsonl:1: .*start and end",
+            )
+            for span in (
+                *([11, 14], [11, 14, 5], [11, 14, " "], ["11", 14, "X"], [14, 11, "X"]),
+                *([-1, 3, "X"], [11, 11, "X"], [11, 31, "X"], [True, 3, "X"], "abc"),
+                {"start": 1, "end": 3},
+            )
+        ),
+        ("a.jsonl", {"entities": []}, "a.jsonl:1: expected"),
+        ("a.jsonl", {"text": TEXT}, "a.jsonl:1: .*--label-column"),
+        ("a.jsonl", {"text": "\ud800", "spans": []}, "a.jsonl:1: expected"),
+        ("a.jsonl", {"text": "a" * 1_000_001, "spans": []}, "a.jsonl:1: .*1,000,001"),
+        ("a.json", [3], "a.json:item 1: expected"),
+        ("a.py", "import os\nos.abort()", r"a\.py: .*0 lists"),
+        ("a.py", "[]\n[]", "2 lists"),
+        ("a.py", "[('a',", r"a\.py: expected JSON"),
+        ("a.py", "[('a', {'entities': []}),\n (exit(), {})]", r"a\.py:2: "),
+        ("a.py", "[" + "(" * 9999, r"a\.py: expected JSON"),
+    ],
+)
+def test_other_forms_are_refused(name, content, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        prepare(tmp_path, name, content)
+
+
+def test_a_large_file_in_python_is_not_parsed(tmp_path, monkeypatch):
+    monkeypatch.setattr(spans, "MAX_PYTHON", 9)
+    with pytest.raises(ValueError, match=r"a\.py: .*9 bytes"):
+        prepare(tmp_path, "a.py", "[('a', {})]")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"misaligned": "drop"}, {"overlapping": "expand"}, {"text": ["a", "b"]}],
+)
+def test_settings_that_cannot_be(setting):
+    with pytest.raises(ValueError, match="'{}'".format(*setting)):
+        SpanFormat(**setting)

@@ -1,0 +1,281 @@
+"""Own files, made into a corpus whole or not at all."""
+
+import os
+import subprocess
+import sys
+import zlib
+from dataclasses import replace
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from unittest.mock import Mock
+from weakref import WeakSet
+
+import pytest
+import srsly
+from spacy import blank
+from spacy.tokens import Doc, DocBin
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.tools.prepare import splits
+from spacy_hashembeds.tools.prepare.columns import ColumnFormat
+from spacy_hashembeds.tools.prepare.labelled import LabelledText, TextFormat
+from spacy_hashembeds.training.docbin import read_docs
+from spacy_hashembeds.training.joined import regroup
+
+prepare_texts = partial(splits.prepare_files, layout=TextFormat())
+prepare_files = partial(splits.prepare_files, layout=ColumnFormat())
+
+TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
+
+
+def load(path: Path) -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*")}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    paths = {}
+    for split in ("train", "dev", "test"):
+        paths[split] = tmp_path / f"{split}.iob"
+        paths[split].write_text(f"{split} B-PER\n\n{TEXT}", encoding="utf-8")
+    return paths
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "made" / "output"
+
+
+def test_own_files(files, output):
+    paths = prepare_files(**files, lang="en", output=output)
+    assert paths == {split: output / f"{split}.spacy" for split in files}
+    assert contents(output).keys() == {"train.spacy", "dev.spacy", "test.spacy"}
+    for split, path in paths.items():
+        texts = [doc.text.strip() for doc in load(path)]
+        assert texts == [split, "Zoë slept", "Yes"]
+        assert all(doc.has_unknown_spaces for doc in load(path))
+
+
+def test_norms_are_those_of_the_language(tmp_path, output):
+    file = tmp_path / "own.iob"
+    file.write_text("लड़कियों O\n", encoding="utf-8")
+    norms = {}
+    for lang in ("hi", "xx"):
+        paths = prepare_files(train=file, dev=file, lang=lang, output=output / lang)
+        norms[lang] = load(paths["train"])[0][0].norm_
+    assert norms["hi"] == blank("hi")("लड़कियों")[0].norm_
+    assert norms["hi"] != norms["xx"]
+    # without a tokenizer, which some need further packages for
+    assert prepare_files(train=file, dev=file, lang="ja", output=output / "ja")
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"lang": "klingon"}, ValueError, "'lang' should be .* but is 'klingon'"),
+        ({"lang": "__init__"}, ValueError, "'lang' should be .* but is '__init__'"),
+        ({"dev": Path("gone")}, FileNotFoundError, "no file 'gone'.*'dev'"),
+    ],
+)
+def test_arguments_that_cannot_be(files, output, settings, error, message):
+    with pytest.raises(error, match=message):
+        prepare_files(**{**files, "lang": "en", **settings}, output=output)
+    assert not output.exists()
+
+
+def test_a_test_split_of_other_files_does_not_stay(files, output):
+    prepare_files(**files, lang="en", output=output)
+    before = contents(output)
+    with pytest.raises(ValueError, match=r"'test'.*test\.spacy'"):
+        prepare_files(**{**files, "test": None}, lang="en", output=output, force=True)
+    assert contents(output) == before
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_a_corpus_that_is_there_is_not_replaced(files, output, split):
+    output.mkdir(parents=True)
+    (output / f"{split}.spacy").write_text("mine")
+    with pytest.raises(FileExistsError, match=rf"{split}\.spacy\).*--force"):
+        prepare_files(**files, lang="en", output=output)
+    assert contents(output) == {f"{split}.spacy": b"mine"}
+    prepare_files(**files, lang="en", output=output, force=True)
+    assert len(contents(output)) == 3
+
+
+@pytest.mark.parametrize(("group", "size"), [("sentence", 1), ("document", 2)])
+def test_one_in_ten_sentences_or_documents_is_held_out(tmp_path, output, group, size):
+    start = "-DOCSTART- O\n\n"
+    texts = [f"w{i} B-{'AB'[i % 2]}\n\n" * size for i in range(60)]
+    texts += ["Rare B-RARE\n\n" * size]
+    file = tmp_path / "own.iob"
+    file.write_text("".join(start + text for text in texts))
+    layout = ColumnFormat(group=group)
+    paths = prepare_files(train=file, lang="en", output=output, layout=layout)
+    train, dev = ([doc.text for doc in load(path)] for path in paths.values())
+    assert list(paths) == ["train", "dev"]
+    assert (len(train), len(dev)) == (55, 6)
+    assert not set(train) & set(dev)
+    assert len({text.split()[0] for text in [*train, *dev]}) == 61
+    assert {len(list(doc.sents)) for doc in load(paths["dev"])} == {size}
+    types = [ent.label_ for doc in load(paths["dev"]) for ent in doc.ents]
+    assert sorted(set(types)) == ["A", "B"]
+
+
+def test_sentences_of_two_documents_are_not_joined_once_they_are_split(
+    tmp_path, output
+):
+    file = tmp_path / "own.iob"
+    documents = ("".join(f"w{i}.{j} O\n\n" for j in range(4)) for i in range(30))
+    file.write_text("".join(f"-DOCSTART- O\n\n{text}" for text in documents))
+    paths = prepare_files(train=file, lang="en", output=output)
+    found = [*regroup(load(paths["train"]), repeat(3))]
+    assert max(map(len, found)) == 3
+    for doc in found:
+        assert len({token.text.split(".")[0] for token in doc}) == 1
+    # those of files without marks are written without
+    file.write_text("a O\n\nb O\n\n" * 10)
+    paths = prepare_files(train=file, lang="en", output=output, force=True)
+    content = srsly.msgpack_loads(zlib.decompress(paths["train"].read_bytes()))
+    assert "user_data" not in content
+
+
+def test_a_pipe_cannot_be_split(tmp_path, output):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="is read twice, so it should be a file"):
+        prepare_files(train=tmp_path / "pipe", lang="en", output=output)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_an_error_changes_no_file(files, output, split, is_there):
+    if is_there:
+        prepare_files(**files, lang="en", output=output)
+    before = contents(output)
+    for path in files.values():
+        path.write_text("Other O\n")
+    files[split].write_bytes(b"Other O\n\xff O\n")
+    with pytest.raises(ValueError, match=rf"{split}\.iob:2: not utf-8 text"):
+        prepare_files(**files, lang="en", output=output, force=True)
+    assert contents(output) == before
+
+
+# The same bytes every time
+
+PREPARE = """
+import sys
+from tests.tools.prepare.test_splits import prepare_files
+file, output = sys.argv[1:]
+prepare_files(train=file, dev=file, lang="en", output=output)
+"""
+
+
+def test_files_are_the_same_to_the_byte(files, tmp_path):
+    """In another process, too, where sets have another order."""
+    file, other, output = files["train"], tmp_path / "other", tmp_path / "here"
+    command = [sys.executable, "-c", PREPARE, str(file), str(other)]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": "1"})
+    prepare_files(train=file, dev=file, lang="en", output=output)
+    assert contents(other) == contents(output)
+    assert contents(other).keys() == {"train.spacy", "dev.spacy"}
+
+
+# Texts with labels
+
+
+def hold_out(sets: list[tuple[str, ...]]) -> dict[str, list[int]]:
+    """Hold out one in ten of the texts that have these sets of labels, by number."""
+    texts = [LabelledText(str(i), dict.fromkeys(s, 1.0)) for i, s in enumerate(sets)]
+    held_out = splits.hold_out(lambda: iter(texts), splits.find_labels, every=10)
+    return {split: [int(x.text) for x in found] for split, found in held_out.items()}
+
+
+def test_a_text_of_each_few_with_the_same_label_is_held_out():
+    labels = [("a",)] * 30 + [("b",)] + [("a", "b")] * 20
+    held_out = hold_out(labels)
+    dev, train = held_out["dev"], held_out["train"]
+    assert sorted([*dev, *train]) == list(range(51))
+    assert [sum(place // 10 == i for place in dev) for i in range(3)] == [1, 1, 1]
+    assert len(dev) == 5
+    assert 30 in train
+
+
+def test_no_label_is_held_out_alone():
+    """Each of two hundred labels is there once, beside one that is frequent."""
+    assert hold_out([("frequent", str(i)) for i in range(200)])["dev"] == []
+    held_out = hold_out([("frequent", str(i // 2)) for i in range(200)])
+    assert 5 < len(held_out["dev"]) < 15
+    dev, train = ({i // 2 for i in held_out[split]} for split in ("dev", "train"))
+    assert dev <= train
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_a_pipe_is_refused_before_the_work(split, tmp_path):
+    paths = {"train": tmp_path / "train.csv", "dev": tmp_path / "dev.csv"}
+    for name, path in paths.items():
+        if name == split:
+            os.mkfifo(path)
+        else:
+            path.write_text("text,label\na,x\n")
+    with pytest.raises(ValueError, match=rf"{split}\.csv' is read twice, so it should"):
+        prepare_texts(**paths, lang="en", output=tmp_path / "made")
+
+
+def test_large_splits_are_folders_of_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(splits, "MAX_SIZE", 60 * 12)
+    paths = {"train": tmp_path / "train.csv", "test": tmp_path / "test.csv"}
+    for path, n in zip(paths.values(), (160, 60), strict=True):
+        rows = [f"Title {i},{i % 4}" for i in range(n)]
+        path.write_text("\n".join(["text,label", *rows]))
+    output = tmp_path / "out"
+    for force in (False, True):  # a folder replaces the folder of before
+        made = prepare_texts(**paths, lang="en", output=output, force=force)
+        names = sorted(path.name for path in made["train"].iterdir())
+        assert names == [f"000{i}.spacy" for i in range(3)]
+        assert made["test"].is_file()  # 60 texts and no more
+        nlp = blank("en")
+        docs = [example.reference for example in Corpus(made["train"])(nlp)]
+        assert len(docs) == 144
+        assert [doc.text for doc in read_docs(made["train"], nlp.vocab)] == [
+            doc.text for doc in docs
+        ]
+    with pytest.raises(ValueError, match="the files of one corpus, but holds 3 splits"):
+        next(read_docs(output, nlp.vocab))
+    for size, is_large in ((5 * 12, True), (10**6, False)):  # whatever was there before
+        monkeypatch.setattr(splits, "MAX_SIZE", size)
+        prepare_texts(**paths, lang="en", output=output, force=True)
+        assert [path.is_dir() for path in made.values()] == [is_large] * 3
+        assert len(list(read_docs(made["train"], nlp.vocab))) == 144
+
+
+def test_a_folder_of_other_files_is_refused_before_the_work(files, output):
+    (output / "dev.spacy").mkdir(parents=True)
+    (output / "dev.spacy" / "mine.txt").touch()
+    files["train"].write_text("broken")
+    with pytest.raises(FileExistsError, match=r"dev\.spacy' can't be .*Remove it, or"):
+        prepare_files(**files, lang="en", output=output, force=True)
+    assert (output / "dev.spacy" / "mine.txt").exists()
+
+
+def test_files_of_a_split_are_in_memory_one_at_a_time(tmp_path, monkeypatch):
+    made: WeakSet[DocBin] = WeakSet()
+
+    class Counted(DocBin):
+        def __init__(self, **settings):
+            assert not made
+            super().__init__(**settings)
+            made.add(self)
+
+    load = Mock(wraps=blank)
+    monkeypatch.setattr(splits, "TEXTCAT", replace(splits.TEXTCAT, load=load))
+    monkeypatch.setattr(splits, "DocBin", Counted)
+    monkeypatch.setattr(splits, "MAX_SIZE", 20 * 12)
+    path = tmp_path / "own.csv"
+    path.write_text("text,label\n" + "a,x\n" * 60)
+    prepare_texts(train=path, lang="en", output=tmp_path / "out")
+    assert load.call_count == 4  # three files of train, and that of dev

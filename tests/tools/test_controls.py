@@ -1,0 +1,28 @@
+from wasabi import Printer
+
+from spacy_hashembeds.tools.display import Sentence, Shown, Table, show, show_controls
+
+
+def test_all_control_characters_are_escaped_but_tabs_and_ends_of_lines():
+    directions = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    for code in (*range(32), *range(127, 160), *directions):
+        expected = chr(code) if chr(code) in "\t\n" else ascii(chr(code))[1:-1]
+        assert show_controls(f"a{chr(code)}b") == f"a{expected}b"
+    text = "Zürich 東京 \\x1b \u200c \u200f\u061c"
+    assert show_controls(text) == text
+
+
+def test_nothing_that_is_shown_has_control_characters():
+    bad = "\x1b[2J\u202e"
+    kinds = {"a": "divider", "b": "text", "c": "warn"}
+    parts = [Sentence(f"{text}{bad}", kind) for text, kind in kinds.items()]
+    parts.append(Table(f"d{bad}", f"e{bad}", ["", f"f{bad}"], [[f"g{bad}", f"h{bad}"]]))
+    printer = Printer(no_print=True)
+    printer.show_color = False
+    page = Shown()
+    page.get_parts = lambda: parts
+    for shown in (show(parts, printer), page._repr_html_()):
+        assert "\x1b[2J" not in shown
+        assert "\u202e" not in shown
+        for letter in "abcdefgh":
+            assert f"{letter}\\x1b[2J\\u202e".casefold() in shown.casefold()

@@ -1,0 +1,164 @@
+"""Texts labelled by several pipelines together."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from spacy_hashembeds import label_entities
+from spacy_hashembeds.components.decoding import decode_viterbi, find_entities
+
+from .. import toy_ner
+from ..components.toy_recognizers import (
+    copy_words,
+    get_entities,
+    make_examples,
+    make_pipeline,
+    train,
+)
+
+
+@pytest.fixture(scope="module")
+def pipelines() -> list[Language]:
+    """Pipelines that learned for so short a time that they differ."""
+    return [
+        train(make_pipeline(listens=listens), texts, steps=steps)
+        for listens, texts, steps in (
+            (False, toy_ner.TRAIN, 6),
+            (True, toy_ner.TRAIN, 9),
+            (True, toy_ner.TRAIN + toy_ner.TEST[:2], 8),
+        )
+    ]
+
+
+def make_docs(nlp: Language, texts: tuple[str, ...] = toy_ner.TEST) -> list[Doc]:
+    return [copy_words(eg.reference) for eg in make_examples(nlp, texts)]
+
+
+def predict(nlp: Language) -> np.ndarray:
+    docs = make_docs(nlp)
+    if "tok2vec" in nlp.pipe_names:
+        docs = list(nlp.get_pipe("tok2vec").pipe(docs))
+    return np.exp(nlp.get_pipe("token_ner").predict_tags(docs))
+
+
+def test_entities_are_those_of_the_mean_probabilities(pipelines):
+    docs = make_docs(spacy.blank("en"))
+    lengths = np.array([len(doc) for doc in docs])
+    scores = np.log(np.mean([predict(nlp) for nlp in pipelines], axis=0))
+    found = find_entities(decode_viterbi(scores, lengths), scores, lengths)
+    labelled = list(label_entities(pipelines, iter(docs)))
+    assert all(a is b for a, b in zip(labelled, docs, strict=True))
+    names = pipelines[0].get_pipe("token_ner").labels
+    expected = [
+        [(a, b, names[k]) for a, b, k in zip(of.starts, of.ends, of.types, strict=True)]
+        for of in found
+    ]
+    assert get_entities(labelled) == expected
+    each = [get_entities(nlp.pipe(make_docs(nlp))) for nlp in pipelines]
+    assert all(expected != alone for alone in each)
+
+
+def test_one_pipeline_labels_as_it_annotates(pipelines):
+    nlp = pipelines[1]
+    docs = list(label_entities([nlp], make_docs(spacy.blank("en"))))
+    assert get_entities(docs) == get_entities(nlp.pipe(make_docs(nlp)))
+    assert not any(doc.spans or doc.has_annotation("DEP") for doc in docs)
+
+
+def test_the_bias_is_the_mean(pipelines, monkeypatch):
+    docs = make_docs(spacy.blank("en"))
+    pipes = [nlp.get_pipe("token_ner") for nlp in pipelines[:2]]
+    monkeypatch.setitem(pipes[0].cfg, "outside_bias", -90.0)
+    assert not any(get_entities(label_entities(pipelines[:2], docs)))
+    monkeypatch.setitem(pipes[1].cfg, "outside_bias", 98.0)
+    assert any(get_entities(label_entities(pipelines[:2], docs)))
+
+
+def test_entities_that_are_there_stay(pipelines):
+    docs = make_docs(spacy.blank("en"))
+    docs[0].set_ents([Span(docs[0], 0, 2, label="OLD")])
+    docs[1].set_ents([], blocked=[docs[1][0:1]])
+    free = get_entities(label_entities(pipelines, make_docs(spacy.blank("en"))))
+    found = get_entities(label_entities(pipelines, docs))
+    assert found[0] == [(0, 2, "OLD"), free[0][1]]
+    assert found[1] == free[1][1:]
+    assert found[2:] == free[2:]
+
+
+def test_each_pipeline_has_the_norms_of_its_own_lexemes(pipelines):
+    other = change(pipelines[1])
+    nlp = spacy.blank("en")
+    nlp.vocab["Dora"].norm_ = "elsewhere"
+    docs = [doc for _ in range(2) for doc in make_docs(nlp)[:2]]
+    expected = get_entities(other.pipe(make_docs(other)[:2]))
+    other.vocab["Dora"].norm_ = "anna"
+    changed = get_entities(other.pipe(make_docs(other)[:2]))
+    assert get_entities(label_entities([other], docs)) == changed * 2 != expected * 2
+
+
+def test_norms_of_tokens_and_strings_are_there_for_each(pipelines):
+    """What a tokenizer gives to tokens, in words that no vocab has met."""
+    nlp, seen = spacy.blank("en"), []
+    doc = Doc(nlp.vocab, words=["Zyx", "do", "n't"])
+    doc[2].norm_ = "not"
+    other = make_pipeline()
+    other.add_pipe("sentencizer", first=True)
+    trained = train(other)
+    pipe = trained.get_pipe("token_ner")
+    predict_tags = pipe.predict_tags
+
+    def look(docs: list[Doc]) -> np.ndarray:
+        seen.extend((t.text, t.norm_, t.is_sent_start) for t in docs[0])
+        return predict_tags(docs)
+
+    pipe.predict_tags = look  # type: ignore[method-assign]
+    assert list(label_entities([trained], [Doc(nlp.vocab), doc])) == [doc]
+    expected = [("Zyx", "zyx", True), ("do", "do", False), ("n't", "not", False)]
+    assert seen == expected  # starts of sentences by the component ahead
+    assert not doc.has_annotation("SENT_START")
+
+
+def change(nlp: Language, **changes: str) -> Language:
+    """A pipeline with other attributes."""
+    copy = make_pipeline(listens=True, **changes)
+    return copy.from_bytes(nlp.to_bytes())
+
+
+def test_pipelines_that_do_not_fit_are_refused(pipelines):
+    nlp, others = pipelines[1], {}
+    others["one 'token_ner'.*has 0"] = spacy.blank("en")
+    others["the labels of the first"] = train(make_pipeline(), ["Anna|ORG lives"])
+    swapped = make_pipeline()
+    swapped.get_pipe("token_ner").add_label("PER")
+    others["the labels of the first, .*LOC.*PER.*, but"] = train(swapped, steps=1)
+    others["the decoding of the first"] = change(nlp, decoding="greedy")
+    german = spacy.blank("de")
+    german.add_pipe("token_ner", source=make_pipeline())
+    others["the language of the first"] = german
+    for error, other in others.items():
+        with pytest.raises(ValueError, match=rf"'pipelines\[1\]' should have {error}"):
+            label_entities([nlp, other], [])
+    with pytest.raises(ValueError, match="'pipelines' should hold one or more"):
+        label_entities([], make_docs(nlp))
+
+
+@pytest.mark.parametrize("name", ["entity_ruler", "token_splitter"])
+def test_components_ahead_neither_set_entities_nor_change_tokens(pipelines, name):
+    other = change(pipelines[1])
+    pipe = other.add_pipe(name, first=True)
+    if name == "entity_ruler":
+        pipe.add_patterns([{"label": "PER", "pattern": "Dora"}])
+    else:
+        pipe.min_length, pipe.split_length = 3, 2
+    docs = make_docs(spacy.blank("en"))
+    with pytest.raises(ValueError, match=r"'pipelines\[1\]' .*ahead of it sets entit"):
+        list(label_entities([pipelines[0], other], docs))
+
+
+def test_a_single_pipeline_or_doc_should_stand_in_a_list(pipelines):
+    with pytest.raises(TypeError, match="'docs' should be a list"):
+        label_entities(pipelines, Doc(pipelines[0].vocab))
+    with pytest.raises(TypeError, match="'nlp' should be a pipeline"):
+        label_entities(["en_core_web_sm"], [])

@@ -1,0 +1,358 @@
+"""Symbols counted while a pipeline is initialised: by the callback, and from Python."""
+
+import pickle
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from functools import partial
+from itertools import repeat
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import DEFAULT_CONFIG, Language
+from spacy.lookups import Lookups
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import load_model_from_config, registry
+
+from spacy_hashembeds.architectures.symbols import save_symbols
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.training.counting import (
+    count_symbols,
+    count_values,
+    create_count_symbols,
+    cut_symbols,
+)
+
+CALLBACK = "spacy-hashembeds.count_symbols.v1"
+TEXTS = ["a a b", "a c", "Zz"]
+NORMS = {"a", "b", "c", "zz"}
+
+
+class CountedCorpus:
+    """A corpus that a config may name, and the texts that were read of it."""
+
+    def __init__(self) -> None:
+        self.texts: Iterable[str] = TEXTS
+        self.read: list[str] = []
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        for text in self.texts:
+            self.read.append(text)
+            yield Example.from_dict(nlp.make_doc(text), {})
+
+
+CORPUS = CountedCorpus()
+registry.readers.register("test.counted.v1", func=lambda: CORPUS)
+
+
+@pytest.fixture(autouse=True)
+def nothing_read() -> None:
+    CORPUS.read.clear()
+
+
+def count_by_callback(nlp: Language, texts: Iterable[str] = TEXTS, **settings: Any):
+    CORPUS.texts = texts
+    nlp.config["corpora"] = {"train": {"@readers": "test.counted.v1"}}
+    nlp.config["initialize"]["before_init"] = {"@callbacks": CALLBACK, **settings}
+
+
+def count_from_python(nlp: Language, texts: Iterable[str] = TEXTS, **settings: Any):
+    CORPUS.texts = texts
+    count_symbols(nlp, CORPUS(nlp), **settings)
+
+
+@pytest.fixture(params=[count_by_callback, count_from_python])
+def count(request) -> Callable[..., None]:
+    return request.param
+
+
+def add_tok2vec(nlp: Language, name: str = "tok2vec", **arguments: Any) -> None:
+    embed = {
+        "@architectures": "spacy-hashembeds.MultiEmbed.v1",
+        "width": 8,
+        "attrs": ["NORM"],
+        "include_static_vectors": False,
+        **arguments,
+    }
+    encode = {
+        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        **{"width": 8, "depth": 1, "window_size": 1, "maxout_pieces": 2},
+    }
+    model = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
+    nlp.add_pipe("tok2vec", name=name, config={"model": model})
+
+
+@pytest.fixture
+def nlp() -> Language:
+    nlp = spacy.blank("en")
+    add_tok2vec(nlp)
+    return nlp
+
+
+@pytest.fixture
+def tables(nlp, tmp_path) -> str:
+    """A file of symbol tables, in which there is one norm."""
+    counts = count_values([nlp.make_doc("q")], ["NORM"])
+    save_symbols(tmp_path / "t.npz", cut_symbols(counts, min_freq=1, lang="en"))
+    return str(tmp_path / "t.npz")
+
+
+@pytest.fixture
+def lookups() -> Lookups:
+    lookups = Lookups()
+    lookups.add_table("lexeme_norm", {"colour": "color"})
+    return lookups
+
+
+@pytest.fixture
+def later_lookups(nlp, lookups) -> None:
+    """Have `nlp.initialize` load the lookups of norms, after `before_init`."""
+    registry.misc.register("test.lookups.v1", func=lambda: lookups)
+    nlp.config["initialize"]["lookups"] = {"@misc": "test.lookups.v1"}
+
+
+def make_examples(nlp: Language, texts: Iterable[str] = TEXTS) -> list[Example]:
+    return [Example.from_dict(nlp.make_doc(text), {}) for text in texts]
+
+
+def get_symbols(nlp: Language, name: str = "tok2vec") -> list[set[str]]:
+    embeds = find_symbol_takers(nlp.get_pipe(name).model)
+    return [{nlp.vocab.strings[int(s)] for s in e.attrs["symbols"]} for e in embeds]
+
+
+def initialize(nlp: Language, examples: list[Example] | None = None) -> set[str]:
+    found = examples or make_examples(nlp)
+    nlp.initialize(lambda: found)
+    (symbols,) = get_symbols(nlp)
+    return symbols
+
+
+# By the callback and from Python
+
+
+@pytest.mark.parametrize(("min_freq", "symbols"), [(1, NORMS), (3, {"a"}), (4, set())])
+def test_symbols_are_counted_when_the_pipeline_is_initialised(
+    nlp, count, min_freq, symbols
+):
+    count(nlp, min_freq=min_freq)
+    assert not CORPUS.read
+    assert initialize(nlp) == symbols
+    assert CORPUS.read == TEXTS
+
+
+def test_no_more_than_the_limit_is_read(nlp, count):
+    count(nlp, repeat("a"), limit=12)
+    assert initialize(nlp) == {"a"}
+    assert len(CORPUS.read) == 12
+
+
+def test_layers_of_several_components_share_one_pass(nlp, count):
+    nlp.add_pipe("sentencizer", first=True)  # has no model
+    add_tok2vec(nlp, "other", attrs=["SHAPE", "NORM"])
+    add_tok2vec(nlp, "third", attrs=["SHAPE"])
+    count(nlp, min_freq=1)
+    assert initialize(nlp) == NORMS
+    assert get_symbols(nlp, "other") == [{"x", "Xx"}, NORMS]
+    assert get_symbols(nlp, "third") == [{"x", "Xx"}]
+    assert CORPUS.read == TEXTS
+
+
+def test_what_components_annotate_counts(count):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("attribute_ruler", name="r")
+    patterns = [{"patterns": [[{"TEXT": "a"}]], "attrs": {"TAG": "X"}}]
+    nlp.config["initialize"]["components"]["r"] = {"patterns": patterns}
+    nlp.config["training"]["annotating_components"] = ["r"]
+    add_tok2vec(nlp, attrs=["TAG"])
+    count(nlp, min_freq=1)
+    assert initialize(nlp) == {"X", ""}
+
+
+@pytest.mark.usefixtures("later_lookups")
+def test_norms_are_those_that_training_sees(nlp, count):
+    """Docs that are made when they are read get the norms of the lookups."""
+    count(nlp, ["a colour"], min_freq=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nlp.initialize(lambda: make_examples(nlp, ["a colour"]))
+    assert get_symbols(nlp) == [{"a", "color"}]
+
+
+@pytest.mark.parametrize("arguments", [{"min_freq": 0}, {"limit": -1}], ids=str)
+def test_bad_arguments_are_refused_at_once(nlp, arguments):
+    for call in (create_count_symbols, partial(count_symbols, nlp, [])):
+        with pytest.raises(ValueError, match=f"'{next(iter(arguments))}'"):
+            call(**arguments)
+
+
+# By the callback
+
+
+def test_frozen_components_keep_their_symbols(nlp):
+    count_by_callback(nlp, min_freq=3)
+    assert initialize(nlp) == {"a"}
+    nlp.config["initialize"]["before_init"]["min_freq"] = 1
+    with nlp.select_pipes(disable=["tok2vec"]):
+        nlp.initialize()
+    assert get_symbols(nlp) == [{"a"}]
+
+
+def test_a_trained_pipeline_does_not_count_its_old_corpus(nlp):
+    count_by_callback(nlp, min_freq=1)
+    initialize(nlp)
+    others = make_examples(nlp, ["other examples"])
+    with pytest.raises(ValueError, match=r"'corpora\.train'"):
+        initialize(nlp, others)
+    assert get_symbols(nlp) == [NORMS]
+    new = load_model_from_config(nlp.config, auto_fill=True)
+    count_symbols(new, make_examples(new, ["other examples"]), min_freq=1)
+    assert initialize(new) == {"other", "examples"}
+
+
+@pytest.mark.parametrize(
+    ("path", "error"), [("gone.spacy", FileNotFoundError), (None, ValueError)]
+)
+def test_a_corpus_that_can_not_be_read_is_named(nlp, path, error):
+    count_by_callback(nlp)
+    nlp.config["corpora"] = deepcopy(DEFAULT_CONFIG["corpora"])
+    nlp.config["corpora"]["train"]["path"] = path
+    with pytest.raises(error, match=r"'corpora\.train'") as info:
+        initialize(nlp)
+    assert str(path) in str(info.value)
+
+
+@pytest.mark.parametrize("name", ["train", "corpora.other", "nlp.lang"])
+def test_unknown_corpus(nlp, name):
+    count_by_callback(nlp, corpus=name)
+    with pytest.raises(ValueError, match="'corpus'"):
+        initialize(nlp)
+
+
+def test_attributes_that_no_token_has_are_warned_of():
+    nlp = spacy.blank("en")
+    add_tok2vec(nlp, attrs=["POS"])
+    count_by_callback(nlp)
+    with pytest.warns(UserWarning, match=r"No token .* has a value for POS"):
+        initialize(nlp)
+
+
+@pytest.mark.parametrize(("limit", "is_warned"), [(0, True), (3, False)])
+def test_streaming_without_a_limit_is_warned_of(nlp, caplog, limit, is_warned):
+    nlp.config["training"]["max_epochs"] = -1
+    count_by_callback(nlp, limit=limit)
+    with caplog.at_level("WARNING", logger="spacy"):
+        initialize(nlp)
+    assert ("set 'limit'" in caplog.text) is is_warned
+
+
+def get_source(model: Any) -> Any:
+    (source,) = (
+        node.attrs["symbol_source"]
+        for node in model.walk()
+        if "symbol_source" in node.attrs
+    )
+    return source.get
+
+
+def test_a_layer_that_waits_can_be_pickled_but_waits_in_vain(nlp):
+    """`spacy pretrain` disables all, and then initialises one of them."""
+    count_by_callback(nlp, min_freq=2)
+    with nlp.select_pipes(enable=[]):
+        nlp.initialize()
+    model = nlp.get_pipe("tok2vec").model
+    assert get_source(deepcopy(model)) is get_source(model) is not None
+    assert get_source(pickle.loads(pickle.dumps(model))) is None
+    assert not CORPUS.read
+    model.initialize(X=[nlp.make_doc("a b")])
+    assert get_symbols(nlp) == [{"a"}]
+    assert get_source(model) is None, "it should let go of the corpus"
+
+
+# From Python
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        make_examples,
+        lambda nlp: [nlp.make_doc(text) for text in TEXTS],
+        lambda nlp: iter(make_examples(nlp)),
+    ],
+)
+def test_examples_docs_and_generators_are_counted_and_let_go(nlp, make):
+    count_symbols(nlp, make(nlp), min_freq=2)
+    assert initialize(nlp) == {"a"}
+    pickle.dumps(nlp.get_pipe("tok2vec").model)  # without the examples
+
+
+def test_the_predicted_side_is_counted_which_is_what_the_layer_is_given(nlp):
+    gold = Doc(nlp.vocab, words=["ab", "c"], spaces=[True, False])
+    predicted = Doc(nlp.vocab, words=["a", "b", "c"], spaces=[False, True, False])
+    examples = [Example(predicted, gold)]
+    count_symbols(nlp, examples, min_freq=1)
+    assert initialize(nlp, examples) == {"a", "b", "c"}
+
+
+def test_the_last_call_counts_and_goes_before_the_callback(nlp):
+    count_by_callback(nlp, min_freq=1)
+    count_symbols(nlp, make_examples(nlp, ["x"]), min_freq=1)
+    count_symbols(nlp, make_examples(nlp), min_freq=2)
+    assert initialize(nlp) == {"a"}
+
+
+@pytest.mark.usefixtures("later_lookups")
+def test_docs_that_are_older_than_the_lookups_are_warned_of(nlp):
+    """spaCy keeps their norms: they are what training sees, but no longer then."""
+    examples = make_examples(nlp, ["a colour"])
+    count_symbols(nlp, examples, min_freq=1)
+    with pytest.warns(UserWarning, match="'colour'"):
+        assert initialize(nlp, examples) == {"a", "colour"}
+
+
+@pytest.mark.parametrize(("attr", "found"), [("LOWER", "colour"), ("NORM", "color")])
+def test_lookups_that_come_first_or_do_not_count_are_no_reason_to_warn(
+    lookups, attr, found
+):
+    nlp = spacy.blank("en")
+    add_tok2vec(nlp, attrs=[attr])
+    if attr == "NORM":
+        nlp.vocab.lookups = lookups
+    examples = make_examples(nlp, ["a colour"])
+    nlp.vocab.lookups = lookups
+    count_symbols(nlp, examples, min_freq=1)
+    assert initialize(nlp, examples) == {"a", found}
+
+
+def test_pipelines_where_nothing_waits_are_refused(nlp):
+    other = spacy.blank("en")
+    add_tok2vec(other, tables="some.npz")
+    for each in (spacy.blank("en"), other):
+        with pytest.raises(ValueError, match="'nlp' should have an embedder"):
+            count_symbols(each, [])
+    count_symbols(nlp, make_examples(nlp), min_freq=2)
+    initialize(nlp)
+    with nlp.select_pipes(disable="tok2vec"), pytest.raises(ValueError, match="'nlp'"):
+        count_symbols(nlp, make_examples(nlp))
+
+
+@pytest.mark.parametrize("texts", [[], [""]])
+def test_data_without_a_token_are_refused(nlp, count, texts):
+    count(nlp, texts)
+    with pytest.raises(ValueError, match="not a token"):
+        initialize(nlp)
+
+
+def test_what_is_no_doc_is_refused(nlp):
+    with pytest.raises(TypeError, match="'examples'"):
+        count_symbols(nlp, [nlp.make_doc("a"), "a text"])
+    count_symbols(nlp, iter(["a text"]))  # not read before it is needed
+    with pytest.raises(TypeError, match="'examples'"):
+        initialize(nlp)
+
+
+def test_docs_of_another_language_are_refused(nlp):
+    count_symbols(nlp, [Doc(spacy.blank("de").vocab, words=["a"])])
+    with pytest.raises(ValueError, match="'de'"):
+        initialize(nlp)

@@ -1,0 +1,89 @@
+"""Keys counted part by part: exactly, and beyond a limit within an error."""
+
+import tracemalloc
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_hashembeds.training import counting
+from spacy_hashembeds.training.counting import KeyCounter
+
+PARTS = st.lists(st.lists(st.integers(0, 30)), min_size=1, max_size=8)
+
+
+def count(limit: int, parts: list[list[int]]) -> KeyCounter:
+    counter = KeyCounter(limit)
+    for part in parts:
+        counter.add(np.array(part, dtype="uint64"))
+        counter._count()
+    return counter
+
+
+def get_dict(counter: KeyCounter) -> dict[int, int]:
+    keys, counts = counter.get_counts()
+    assert keys.dtype == "uint64"
+    assert (keys[1:] > keys[:-1]).all()
+    return dict(zip(keys.tolist(), counts.tolist(), strict=True))
+
+
+@given(parts=PARTS, n=st.integers(1, 10))
+def test_below_the_limit_counts_are_exact(parts, n):
+    counter = count(31, parts)
+    expected = Counter(key for part in parts for key in part)
+    assert get_dict(counter) == expected
+    assert counter.error == 0
+    found = counter.get_most_frequent(n)
+    assert (found[1:] > found[:-1]).all()
+    counts = sorted((expected[key] for key in found.tolist()), reverse=True)
+    assert counts == sorted(expected.values(), reverse=True)[:n]
+
+
+@given(parts=PARTS, limit=st.integers(1, 40))
+def test_counts_are_too_low_by_the_error_at_most(parts, limit):
+    counter = count(limit, parts)
+    found = get_dict(counter)
+    assert len(found) <= limit
+    expected = Counter(key for part in parts for key in part)
+    for key, n in expected.items():
+        assert n - counter.error <= found.get(key, 0) <= n
+    assert found.keys() <= expected.keys()
+    assert counter.error == 0 or len(expected) > limit
+
+
+def test_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(counting, "_GATHERED", 100)
+    counter, state = KeyCounter(80), np.random.default_rng(0)
+    for _ in range(300):
+        rare = state.integers(100, 2**60, 90, dtype="uint64")
+        counter.add(np.concatenate([np.arange(10, dtype="uint64").repeat(3), rare]))
+        assert len(counter._keys) <= 80
+        assert counter._n_gathered < 100
+    assert counter.get_most_frequent(10).tolist() == list(range(10))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_memory_is_bounded_however_short_texts_are(n):
+    counter, keys = KeyCounter(), np.zeros(n, dtype="uint64")
+    tracemalloc.start()
+    for _ in range(100_000):
+        counter.add(keys.copy())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**23
+    assert get_dict(counter) == ({0: 100_000} if n else {})
+
+
+def test_what_may_become_frequent_is_not_forgotten(monkeypatch):
+    """Where there are more than the limit, half as many stay."""
+    monkeypatch.setattr(counting, "_GATHERED", 1)
+    counter = KeyCounter(16)
+    keys = np.arange(17, dtype="uint64")
+    counter.add(np.repeat(keys, 30 - keys.astype("int64")))
+    # the eighth, which stays with its 23, and the ninth, whose 22 are forgotten
+    counter.add(np.repeat(keys[7:9], 10))
+    # there are 30 of the first, and 29 of the next
+    assert counter.get_most_frequent(2).tolist() == [0, 7]
+    assert counter.error == 22

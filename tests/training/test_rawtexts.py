@@ -1,0 +1,330 @@
+"""Raw texts as Docs, and the reader that hands them out to `spacy pretrain`."""
+
+import json
+import logging
+import pickle
+import random
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import registry
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.training import lines
+from spacy_hashembeds.training.rawtexts import (
+    MEASURES,
+    TOLERANCE,
+    create_raw_texts_reader,
+    pack_doc,
+    read_text_docs,
+)
+
+#: Texts of five tokens and more, as the reader takes them by default.
+TEXTS = [f"This is the text {i} ." for i in range(50)]
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return spacy.blank("en")
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    """A file of texts, one a line."""
+    return write(tmp_path / "raw.txt", TEXTS)
+
+
+def write(path: Path, texts) -> Path:
+    if path.suffix == ".spacy":
+        DocBin(docs=texts).to_disk(path)
+    else:
+        path.write_text("\n".join(texts), encoding="utf8")
+    return path
+
+
+def get_texts(epoch) -> list[str]:
+    return [example.reference.text for example in epoch]
+
+
+def take_epoch(
+    reader, nlp: Language, loss: float = 0.0, held_out=None
+) -> list[Example]:
+    """Read an epoch as an objective that finds this loss, and keep what is held out."""
+
+    def measure(docs) -> float:
+        texts = [doc.text for doc in docs]
+        if held_out is not None:
+            held_out.extend(texts)
+        return loss
+
+    examples = list(reader(nlp))
+    for example in examples:
+        MEASURES[example.reference]["loss"] = measure
+    return examples
+
+
+def read(paths, nlp) -> list[list[str]]:
+    return [[token.text for token in doc] for doc in read_text_docs(paths, nlp)]
+
+
+@pytest.mark.usefixtures("contractions")
+def test_files_of_all_kinds_are_read_in_order(tmp_path):
+    nlp = spacy.blank("en")
+    # training keeps the tokens of Docs whose spaces nobody knows
+    kept = Doc(nlp.vocab, words=["don't", "go"])
+    paths = [
+        write(tmp_path / "a.txt", ["Don't go.", "", "Here  we are\r"]),
+        write(tmp_path / "b.jsonl", ['{"text": "Ça va?", "label": 1}', ""]),
+        write(tmp_path / "c.spacy", [nlp.make_doc("don't go"), kept]),
+        # of one line nobody knows that it has columns, and these have none
+        write(tmp_path / "d.txt", ["Vitamin O"]),
+        write(tmp_path / "e.txt", ["A O", "C I-P", "no tag"]),
+        write(tmp_path / "f.txt", ["O", "B-PER", "O"]),
+    ]
+    assert read(paths, nlp) == [
+        ["Do", "n't", "go", "."],
+        ["Here", " ", "we", "are"],
+        ["Ça", "va", "?"],
+        ["do", "n't", "go"],
+        ["don't", "go"],
+        *(["Vitamin", "O"], ["A", "O"], ["C", "I", "-", "P"], ["no", "tag"]),
+        *(["O"], ["B", "-", "PER"], ["O"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        *(
+            ("a.jsonl", f'{{"text": "fine"}}\n{line}', r'a\.jsonl:2: .*"text"')
+            for line in (
+                *("no", '{"words": []}', '"text"', '{"text": 1}', "[" * 9999),
+                *('{"text": "\\ud800"}', '{"text": "a\\u0000"}'),
+            )
+        ),
+        ("a.jsonl", '{"text": "fits"}\n{"text": "longer"}', r"a\.jsonl:2: .*5 char.*6"),
+        ("a.txt", f"fits\n{'x' * 50}", r"a\.txt:2: a line of more than 49 bytes"),
+        *((f"a{x}", "text,label", "prepare") for x in (".csv", ".TSV", ".conllu")),
+        ("a.txt", "-DOCSTART-\n\nEU NNP B-ORG\nis VBZ O\n\n. . O\n", "a.txt.*prepare"),
+        ("a.txt", "# id = 1 .\n1\tEU\tNNP\n2\tis\tVBZ\n3\t.\tX\n", "a.txt.*prepare"),
+    ],
+)
+def test_what_is_no_text_is_refused(tmp_path, nlp, name, text, message, monkeypatch):
+    monkeypatch.setattr(nlp, "max_length", 5)
+    if "bytes" in message:
+        monkeypatch.setattr(lines, "MAX_LINE", 49)
+    with pytest.raises(ValueError, match=message):
+        read([write(tmp_path / name, [text])], nlp)
+
+
+@pytest.mark.parametrize(("share", "n_held_out"), [(0.1, 5), (1e-9, 1)])
+def test_each_text_is_learned_or_held_out(path, nlp, share, n_held_out):
+    held_out: list[str] = []
+    reader = create_raw_texts_reader(path=path, held_out=share)
+    learned = get_texts(take_epoch(reader, nlp, held_out=held_out))
+    reader(nlp)
+    assert (len(learned), len(held_out)) == (50 - n_held_out, n_held_out)
+    assert {*learned, *held_out} == set(TEXTS)
+
+
+def test_the_same_texts_are_held_out_always(path, tmp_path, nlp):
+    """In each epoch, from each kind of file, in whatever order, for any seed."""
+    others = random.Random(0).sample(TEXTS, len(TEXTS))
+    objects = [json.dumps({"text": text}) for text in others]
+    reader = create_raw_texts_reader(path=path, held_out=0.1)
+    epochs = [take_epoch(reader, nlp, loss) for loss in (0.0, -1.0)]
+    for seed, other in enumerate(
+        [
+            write(tmp_path / "a.spacy", list(map(nlp.make_doc, others))),
+            write(tmp_path / "b.txt", others),
+            write(tmp_path / "c.jsonl", objects),
+        ]
+    ):
+        reader = create_raw_texts_reader(path=other, held_out=0.1, seed=seed)
+        epochs.append(take_epoch(reader, nlp))
+    for epoch in epochs:
+        left = set(TEXTS).difference(get_texts(epoch))
+        # as another process found them
+        assert sorted(int(text.split()[4]) for text in left) == [14, 18, 22, 34, 44]
+
+
+def test_epochs_differ_in_order_and_seeds_too(path, nlp):
+    def read_epochs(seed):
+        reader = create_raw_texts_reader(path=path, held_out=0, seed=seed)
+        return [get_texts(take_epoch(reader, nlp, np.inf)) for _ in range(3)]
+
+    epochs = [*read_epochs(0), *read_epochs(1)]
+    assert len({tuple(texts) for texts in epochs}) == 6
+    assert all(sorted(texts) == sorted(TEXTS) for texts in epochs)
+    assert epochs[0] != TEXTS
+    assert read_epochs(0) == epochs[:3]
+
+
+def test_texts_count_once_and_some_are_left_out(tmp_path, nlp, caplog):
+    words = [doc.text.split() for doc in map(nlp.make_doc, TEXTS[:10])]
+    test = write(tmp_path / "test.spacy", [Doc(nlp.vocab, words=w) for w in words])
+    dev = write(tmp_path / "dev.txt", [TEXTS[10].replace(" ", ""), "no such one"])
+    twice = [*TEXTS, TEXTS[40], TEXTS[41].replace(" ", "  "), "", "  "]
+    path = write(tmp_path / "raw.txt", twice)
+    reader = create_raw_texts_reader(path=path, exclude=[dev, test], held_out=0)
+    found = [text.replace("  ", " ") for text in get_texts(reader(nlp))]
+    assert sorted(found) == sorted(TEXTS[11:])
+    assert "Texts: 50, but 11 to exclude" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "lengths"),
+    [
+        ({}, [5, 5, 6, *[500] * 4]),
+        ({"min_length": 0, "max_length": 300}, [4, 5, 200, 204, 205, 206, *[300] * 4]),
+        ({"min_length": 500, "max_length": 0}, [500, 504, 505, 506]),
+    ],
+)
+def test_short_texts_are_left_out_and_long_ones_cut(tmp_path, nlp, settings, lengths):
+    path = write(tmp_path / "raw.txt", ["a " * n for n in (4, 5, 500, 504, 505, 506)])
+    reader = create_raw_texts_reader(path=path, held_out=0, **settings)
+    # white space at the end is a part of the last token
+    assert sorted(len(example.reference) for example in reader(nlp)) == lengths
+
+
+@pytest.mark.usefixtures("contractions")
+def test_docs_are_those_of_the_pipeline(tmp_path):
+    nlp = spacy.blank("en")
+    text = "I don't know  what O'Neil can't do, :-) \u00e7a"
+    path = write(tmp_path / "raw.txt", [text])
+    (example,) = create_raw_texts_reader(path=path, held_out=0)(nlp)
+    found, expected = example.reference, nlp.make_doc(text)
+    assert found.text == text
+    attrs = ["ORTH", "NORM", "SPACY", "SHAPE"]
+    np.testing.assert_array_equal(found.to_array(attrs), expected.to_array(attrs))
+    assert found.vocab is nlp.vocab
+    assert example.predicted.text == text  # whose symbols are counted
+    assert Doc(nlp.vocab).from_bytes(found.to_bytes()).text == text
+    assert pickle.loads(pickle.dumps(found)).text == text
+    assert pack_doc(found).nbytes == 24 * len(found)  # what the text takes in memory
+
+
+def test_words_of_docs_are_kept_and_nothing_else(tmp_path, nlp):
+    words = ["don't", "go", "to", "New York", "!"]
+    gold = Doc(Vocab(), words=words, ents=["O", "O", "O", "B-LOC", "O"])
+    (tmp_path / "folder").mkdir()
+    write(tmp_path / "folder" / "a.spacy", [gold])
+    reader = create_raw_texts_reader(path=tmp_path / "folder", held_out=0)
+    (example,) = reader(nlp)
+    assert [token.text for token in example.reference] == words
+    assert example.reference.vocab is nlp.vocab
+    assert not example.reference.ents
+
+
+@pytest.mark.parametrize(
+    ("losses", "patience", "n_epochs"),
+    [
+        ([0.6, 0.6], 1, 2),
+        ([0.6, 0.6 - TOLERANCE / 2], 1, 2),
+        ([0.6, 0.6 - 2 * TOLERANCE, 0.6], 1, 3),
+        ([0.6, 0.5, 0.55, 0.4, 0.45, 0.45], 2, 6),
+        # what falls is less than the lowest, not than the last
+        ([0.6, 0.5, 0.7, 0.65, 0.8], 2, 4),
+        # what falls a little at a time falls no less
+        ([0.6, 0.6 - 0.6 * TOLERANCE, 0.6 - 1.2 * TOLERANCE], 3, 4),
+        ([float("nan")], 1, 1),
+    ],
+)
+def test_epochs_end_when_the_loss_does_not_fall(path, nlp, losses, patience, n_epochs):
+    reader = create_raw_texts_reader(path=path, patience=patience)
+    losses = losses + losses[-1:] * 9
+    lengths = [len(take_epoch(reader, nlp, loss)) for loss in losses]
+    assert lengths == [49] * n_epochs + [0] * (len(losses) - n_epochs)
+
+
+@pytest.mark.parametrize("n", [0, 1, 48])
+def test_who_looks_at_some_texts_changes_nothing(path, nlp, caplog, n):
+    reader, expected = (create_raw_texts_reader(path=path) for _ in range(2))
+    for loss in (0.6, 0.5, 0.5, 0.0):
+        left_open = reader(nlp)
+        seen = get_texts(islice(left_open, n))
+        assert get_texts(islice(reader(nlp), n)) == seen
+        texts = get_texts(take_epoch(reader, nlp, loss))
+        assert texts == get_texts(take_epoch(expected, nlp, loss))
+        assert texts[:n] == seen
+        list(left_open)  # too late to be an epoch
+    assert not texts
+    # though `spacy pretrain` leaves the level of spaCy's logger as it is
+    assert logging.getLogger("spacy").level == logging.NOTSET
+    assert caplog.text.count("Held-out loss after epoch 1: 0.5000") == 2
+    assert "No loss is measured" not in caplog.text
+
+
+def test_what_measures_ends_with_the_docs(path, nlp):
+    (example,) = islice(create_raw_texts_reader(path=path)(nlp), 1)
+    kept = len(MEASURES)
+    del example
+    assert len(MEASURES) == kept - 1
+
+
+def test_without_a_loss_all_texts_are_handed_out(path, nlp, caplog):
+    """As with spaCy's objectives."""
+    reader = create_raw_texts_reader(path=path)
+    assert [len(list(reader(nlp))) for _ in range(4)] == [49, 50, 50, 50]
+    assert caplog.text.count("No loss is measured") == 1
+
+
+def test_pipelines_have_nothing_to_do_with_each_other(path, nlp):
+    reader, other = create_raw_texts_reader(path=path), spacy.blank("de")
+    first = get_texts(take_epoch(reader, nlp))
+    assert [len(take_epoch(reader, nlp)) for _ in range(2)] == [49, 0]
+    examples = take_epoch(reader, other)
+    assert get_texts(examples) == first
+    assert examples[0].reference.vocab is other.vocab
+
+
+@pytest.mark.parametrize(
+    ("texts", "settings", "message"),
+    [
+        (["", "  "], {"held_out": 0}, r"raw\.txt'.* 0 are left .*takes 0"),
+        (TEXTS[:1], {}, r"1 are left .* and 'held_out' \(0\.02\) takes 1"),
+        (TEXTS, {"min_length": 9, "max_length": 0}, "9 tokens or more"),
+        (TEXTS[:4] * 9, {"held_out": 0.9}, r"4 are left .* \(0\.9\) takes 4"),
+        (TEXTS, {"exclude": [None]}, r"path .* is None"),
+    ],
+)
+def test_too_few_texts_are_refused(tmp_path, nlp, texts, settings, message):
+    reader = create_raw_texts_reader(
+        path=write(tmp_path / "raw.txt", texts), **settings
+    )
+    with pytest.raises(ValueError, match=message):
+        reader(nlp)
+
+
+def test_it_is_made_from_a_config_and_reads_later(tmp_path, path, nlp):
+    """`spacy train` makes the reader too, where there may be no raw text."""
+    for place, error in ((None, ValueError), (str(tmp_path / "no"), FileNotFoundError)):
+        block = {"@readers": "spacy-hashembeds.RawTexts.v1", "path": place}
+        reader = registry.resolve({"corpus": block})["corpus"]
+        with pytest.raises(error):
+            reader(nlp)
+    block["path"] = str(path)
+    assert len(list(registry.resolve({"corpus": block})["corpus"](nlp))) == 49
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(
+            ("max_length", 4),
+            ("max_length", 2.5),
+            ("held_out", 1.0),
+            ("held_out", -0.1),
+        ),
+        *(("patience", 0), ("min_length", -1), ("seed", -1), ("exclude", "a.txt")),
+    ],
+)
+def test_settings_that_cannot_be(path, name, value):
+    with pytest.raises((ValueError, TypeError), match=f"'{name}' should be"):
+        create_raw_texts_reader(path=path, **{name: value})

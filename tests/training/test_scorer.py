@@ -1,0 +1,264 @@
+import pickle
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import spacy
+from hypothesis import example, given, settings
+from spacy.scorer import PRFScore, Scorer
+from spacy.tokens import Doc, DocBin, Span
+from spacy.training import Corpus, Example
+from spacy.training.loop import create_evaluation_callback
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.training.docbin import read_entity_texts
+from spacy_hashembeds.training.scorer import (
+    Run,
+    add_counts,
+    make_seen_unseen_ner_scorer,
+    score_counts,
+    score_seen_unseen,
+)
+
+from .. import toy_ner
+
+VOCAB = Vocab()
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    return toy_ner.write_train(tmp_path / "train.spacy")
+
+
+@pytest.fixture
+def dev(tmp_path: Path) -> Path:
+    return toy_ner.write(tmp_path / "dev.spacy", toy_ner.make_test_docs())
+
+
+# Equality with spaCy.
+
+
+@st.composite
+def annotated_docs(draw, text: str, *, insert_spaces: bool, missing: bool) -> Doc:
+    """Cut a text into tokens, and the tokens into spans of any kind."""
+    words, start = [], 0
+    while start < len(text):
+        end = start + draw(st.integers(1, min(3, len(text) - start)))
+        words.append(text[start:end])
+        start = end
+    if insert_spaces and draw(st.booleans()):
+        # A token aligned with none of the gold doc's, which may even be empty.
+        words.insert(draw(st.integers(0, len(words))), " ")
+    doc = Doc(VOCAB, words=words, spaces=[False] * len(words))
+    kinds = ["O", "blocked", "X", "Y", "Z"] + (["missing"] * 3 if missing else [])
+    spans: dict[str, list] = {kind: [] for kind in kinds}
+    start = 0
+    while start < len(doc):
+        end = start + draw(st.integers(1, len(doc) - start))
+        kind = draw(st.sampled_from(kinds))
+        label = kind if kind in "XYZ" else ""
+        spans[kind].append(Span(doc, start, end, label=label))
+        start = end
+    doc.set_ents(
+        spans["X"] + spans["Y"] + spans["Z"],
+        blocked=spans["blocked"],
+        missing=spans.get("missing", []),
+        default="outside",
+    )
+    return doc
+
+
+@st.composite
+def doc_pairs(draw) -> tuple[Doc, Doc]:
+    text = draw(st.text("ab", max_size=8))
+    predicted = draw(annotated_docs(text, insert_spaces=True, missing=False))
+    gold = draw(annotated_docs(text, insert_spaces=False, missing=True))
+    return predicted, gold
+
+
+NLP = spacy.blank("en")
+NLP.add_pipe("ner")
+
+
+def score_with_spacy(pairs: list[tuple[Doc, Doc]]) -> dict:
+    """Score against gold docs that went through a .spacy file's bytes."""
+    written = DocBin(docs=[gold for _, gold in pairs]).to_bytes()
+    golds = DocBin().from_bytes(written).get_docs(VOCAB)
+    both = zip(pairs, golds, strict=True)
+    examples = [Example(predicted, gold) for (predicted, _), gold in both]
+    scores = Scorer(NLP).score(examples)
+    return {key: value for key, value in scores.items() if key.startswith("ents_")}
+
+
+@given(
+    pairs=st.lists(doc_pairs(), max_size=4),
+    train_texts=st.sets(st.text("ab", min_size=1, max_size=3), max_size=8),
+)
+@example(pairs=[], train_texts=set())
+@settings(max_examples=150)
+def test_scores_equal_those_of_spacy_on_the_two_copies(pairs, train_texts):
+    scores = score_seen_unseen(
+        (Example(predicted, gold) for predicted, gold in pairs), train_texts
+    )
+    copies = {
+        "ents": pairs,
+        "ents_seen": [(p, toy_ner.hide(g, train_texts, seen=False)) for p, g in pairs],
+        "ents_unseen": [(p, toy_ner.hide(g, train_texts, seen=True)) for p, g in pairs],
+    }
+    for prefix, copy in copies.items():
+        assert toy_ner.without_support(scores, prefix) == score_with_spacy(copy)
+        golds = [ent for _, gold in copy for ent in gold.ents]
+        assert scores[f"{prefix}_support"] == len(golds)
+        for label, score in (scores[f"{prefix}_per_type"] or {}).items():
+            assert score["support"] == sum(ent.label_ == label for ent in golds)
+        for length, score in (scores[f"{prefix}_per_length"] or {}).items():
+            lengths = [str(len(ent)) if len(ent) < 4 else "4+" for ent in golds]
+            assert score["support"] == lengths.count(length)
+
+
+def test_a_prediction_counts_for_the_length_that_it_has():
+    predicted, gold = (
+        toy_ner.make_doc(text, vocab=VOCAB)
+        for text in ("Anna|PER f+g+h|X i+j+k+l|X", "Anna|PER f+g+h|Y i j k l")
+    )
+    scores = score_seen_unseen([Example(predicted, gold)], {"Anna"})
+    found = scores["ents_per_length"]
+    assert [found[n]["p"] for n in ("1", "2", "3", "4+")] == [1, None, 0, 0]
+    assert [found[n]["support"] for n in ("1", "2", "3", "4+")] == [1, 0, 1, 0]
+
+
+def test_a_gold_doc_without_entity_annotation_is_passed_over():
+    # As in spaCy, even where its text can't be aligned with the prediction's.
+    gold = Doc(VOCAB, words=["something", "else"])
+    predicted = toy_ner.make_doc("Anna|PER sings")
+    assert score_seen_unseen([Example(predicted, gold)], {"Anna"})["ents_p"] is None
+
+
+def test_an_entity_is_seen_by_exact_text_whatever_its_type(tmp_path):
+    docs = [toy_ner.make_doc("Paris|PER met Carl+Brown|PER in Rome")]
+    texts = read_entity_texts(toy_ner.write(tmp_path / "train.spacy", docs))
+    assert texts == {"Paris", "Carl Brown"}
+    gold = toy_ner.make_doc("Paris|LOC paris|LOC Carl|PER Rome|LOC")
+    scores = score_seen_unseen([Example(gold.copy(), gold)], texts)
+    assert (scores["ents_seen_support"], scores["ents_unseen_support"]) == (1, 3)
+
+
+# Reading the training set.
+
+
+def test_the_training_set_is_read_once_and_only_when_scoring(train, dev, monkeypatch):
+    read = []
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda path: read.append(path) or read_bytes(path)
+    )
+    scorer = make_seen_unseen_ner_scorer(train=train)
+    assert read == []
+    gold = toy_ner.make_doc("Anna|PER saw Oslo|LOC")
+    scores = [scorer([Example(gold.copy(), gold)]) for _ in range(2)]
+    assert read == [train]
+    scorer = pickle.loads(pickle.dumps(scorer))
+    scores.append(scorer([Example(gold.copy(), gold)]))
+    assert read == [train]
+    assert scores[0] == scores[1] == scores[2]
+
+
+def test_scoring_does_not_grow_the_pipelines_vocab(train):
+    nlp = toy_ner.make_ruler({"Anna": "PER"}, train)
+    gold = Doc(nlp.vocab, words=["Anna", "sings"], ents=["B-PER", "O"])
+    examples = [Example(nlp.make_doc(gold.text), gold)]
+    nlp.pipeline[0][1](examples[0].predicted)
+    sizes = len(nlp.vocab), len(nlp.vocab.strings)
+    assert nlp.get_pipe("entity_ruler").score(examples)["ents_seen_support"] == 1
+    assert (len(nlp.vocab), len(nlp.vocab.strings)) == sizes
+
+
+@pytest.mark.parametrize(
+    ("train", "error"),
+    [
+        (None, ValueError),
+        ("empty", FileNotFoundError),
+        ("gone.spacy", FileNotFoundError),
+        ("damaged.spacy", ValueError),
+    ],
+)
+def test_scoring_without_a_training_set_is_refused(train, error, tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "damaged.spacy").write_bytes(b"\0")
+    path = None if train is None else tmp_path / train
+    scorer = make_seen_unseen_ner_scorer(train=path)
+    with pytest.raises(error, match=f"{train}.*spacy.load"):
+        scorer([])
+
+
+# Inside pipelines.
+
+
+def test_a_pipeline_loads_where_the_training_set_is_gone(tmp_path, train, dev):
+    patterns = {"Anna": "PER", "Oslo": "LOC"}
+    toy_ner.make_ruler(patterns, train).to_disk(tmp_path / "model")
+    moved = train.rename(tmp_path / "moved.spacy")
+    assert spacy.load(tmp_path / "model")("Anna sings").ents
+    # the remedy of the error
+    scorer = {"train": str(moved)}
+    config = {"components": {"entity_ruler": {"scorer": scorer}}}
+    nlp = spacy.load(tmp_path / "model", config=config)
+    scores = nlp.evaluate(list(Corpus(dev)(nlp)))
+    assert scores["ents_unseen_r"] > 0
+    nlp.to_disk(tmp_path / "again")
+    again = spacy.load(tmp_path / "again").evaluate(list(Corpus(dev)(nlp)))
+    assert again["ents_unseen_per_type"] == scores["ents_unseen_per_type"]
+
+
+def test_scores_are_none_where_spacys_are_and_training_goes_on(train, tmp_path):
+    nlp = toy_ner.make_ruler({"Oslo": "LOC"}, train)
+    dev = toy_ner.write(tmp_path / "dev.spacy", [toy_ner.make_doc("Anna|PER sings")])
+    scores = nlp.evaluate(list(Corpus(dev)(nlp)))
+    assert scores["ents_unseen_f"] is None
+    assert scores["ents_unseen_per_type"] is None
+    assert scores["ents_unseen_support"] == 0
+    callback = create_evaluation_callback(nlp, Corpus(dev), {"ents_unseen_f": 1.0})
+    assert callback()[0] == 0
+
+
+# Counts.
+
+
+class CategoriesAsCounts(Run):
+    """Counts what stands in the categories of gold docs."""
+
+    def count(self, number, example):
+        return example.reference.cats or None
+
+
+def count(*documents: dict) -> Run:
+    examples = [Example(Doc(Vocab()), Doc(Vocab())) for _ in documents]
+    for eg, document in zip(examples, documents, strict=True):
+        eg.reference.cats = document
+    return CategoriesAsCounts(examples)
+
+
+def test_counts_stand_in_their_documents_row_and_their_keys_column():
+    run = count({"a": (1, 2, 3), "c": (0, 0, 0)}, {}, {"b": [4, 5, 6], "a": [7, 8, 9]})
+    assert (run.n_read, run.numbers) == (3, [0, 2])
+    assert run.list_keys() == ["a", "b"]  # c is seen, and none of it counted
+    assert run.stack(["b", "a"]).tolist() == [
+        [[0, 0, 0], [1, 2, 3]],
+        [[4, 5, 6], [7, 8, 9]],
+    ]
+    totals = add_counts(run.documents)
+    assert totals == {"a": [8, 10, 12], "b": [4, 5, 6], "c": [0, 0, 0]}
+
+
+@example([(0, 0, 0), (50, 0, 0), (0, 50, 0), (0, 0, 50), (50, 50, 50)])
+@given(st.lists(st.tuples(*[st.integers(0, 50)] * 3), min_size=1))
+def test_scores_are_those_of_spacy_to_the_last_bit(rows):
+    scores = score_counts(np.array(rows))
+    for (tp, fp, fn), values in zip(rows, scores, strict=True):
+        score = PRFScore(tp=tp, fp=fp, fn=fn)
+        if len(score):
+            expected = [score.precision, score.recall, score.fscore]
+            assert values.tolist() == expected
+        else:
+            assert np.isnan(values).all()
