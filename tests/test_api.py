@@ -40,10 +40,3 @@ def test_every_name_is_a_function_with_a_docstring(name):
 
 def test_the_version_is_that_of_the_distribution():
     assert spacy_hashembeds.__version__ == version("spacy-hashembeds")
-
-
-def test_other_names_are_refused_in_python_s_words():
-    with pytest.raises(AttributeError, match="acelerate"):
-        _ = spacy_hashembeds.acelerate
-    with pytest.raises(ImportError, match="acelerate"):
-        from spacy_hashembeds import acelerate  # noqa: F401

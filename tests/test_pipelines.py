@@ -107,17 +107,6 @@ def test_the_stock_pipeline_is_what_spacy_writes_but_deeper():
         assert component.items() <= written["components"][name].items()
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.cfg")), ids=lambda p: p.stem)
-def test_all_other_pipelines_have_our_optimizer(path):
-    config = load_config(path)
-    for section in {"training", "pretraining"} & config.keys():
-        optimizer = config[section]["optimizer"]
-        is_ours = optimizer["@optimizers"] == "spacy-hashembeds.Adam.v1"
-        assert is_ours is (path.stem != "spacy_stock")
-        # what spaCy fills in for Thinc's alone
-        assert not is_ours or {"L2", "use_averages"} <= optimizer.keys()
-
-
 @pytest.fixture(scope="session")
 def vectors(tmp_path_factory):
     """A folder with vectors, for `[initialize] vectors`."""

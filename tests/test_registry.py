@@ -50,12 +50,6 @@ def read_tests() -> str:
     )
 
 
-def test_the_metadata_is_there():
-    groups = {entry_point.group for entry_point in REGISTERED}
-    assert {"spacy_architectures", "spacy_callbacks"} <= groups
-    assert {"spacy_readers", "spacy_scorers"} <= groups
-
-
 @pytest.mark.parametrize("entry_point", OTHERS, ids=get_id)
 def test_it_resolves(entry_point):
     assert entry_point.load() is not None

@@ -20,8 +20,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import spacy
-from spacy.tokens import Span, SpanGroup
 
 from .conftest import ROOT, load_script
 from .left_out import NO_FASTAPI, NO_RAY, NO_SPARK
@@ -96,19 +94,6 @@ def test_a_text_that_fails_is_named_and_no_other_is_lost(
     check_rows([*entities.find_entities(nlp, enumerate(TEXTS, 1))])
     assert entities.load(model) is nlp
     assert "sings" not in nlp.vocab.strings
-
-
-def test_scores_of_token_ner_are_in_the_rows(recipe):
-    doc = spacy.blank("en")("Anna saw Bert")
-    spans = [Span(doc, 0, 1, "PER"), Span(doc, 2, 3, "PER")]
-    doc.set_ents(spans)
-    group = SpanGroup(doc, name="ents", spans=spans, attrs={"scores": [0.5, 0.25]})
-    doc.spans["ents"] = group
-    rows = recipe("entities").make_rows(doc)
-    assert [(row["text"], row["score"]) for row in rows] == [
-        ("Anna", 0.5),
-        ("Bert", 0.25),
-    ]
 
 
 def test_lines_are_numbered_as_files_have_them(recipe, model, tmp_path):
@@ -314,14 +299,6 @@ def test_a_service_answers_and_refuses_what_is_no_question(service, body, code, 
     assert after.status_code == 200
 
 
-def test_a_body_without_a_length_is_refused(service):
-    async def send() -> AsyncIterator[bytes]:
-        yield b'{"text": "Anna"}'
-
-    (answer,) = ask(service, send())
-    assert answer.status_code == 413
-
-
 def test_texts_that_arrive_together_are_a_batch(service, monkeypatch):
     """And one of them that fails is the only one that does."""
     find_rows = service.find_rows
@@ -340,50 +317,6 @@ def test_texts_that_arrive_together_are_a_batch(service, monkeypatch):
     assert [text for batch in batches for text in batch] == texts
     assert len(batches) <= 3
     assert max(map(len, batches)) == 3
-
-
-def test_a_service_goes_on_after_an_error_of_its_own(service, monkeypatch):
-    find_rows = service.find_rows
-
-    def find_or_fail(nlp: Any, texts: list[str]) -> Any:
-        return find_rows(nlp, None if texts == ["b"] else texts)
-
-    monkeypatch.setattr(service, "find_rows", find_or_fail)
-    monkeypatch.setattr(service, "MAX_BATCH", 1)
-    answers = ask(service, *({"text": text} for text in "abc"))
-    assert [answer.status_code for answer in answers] == [200, 422, 200]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "most", "expected"),
-    [(0.2, 32, ["abc"]), (60, 1, ["a", "b", "c"])],
-    ids=["waits for others", "is full and waits for nobody"],
-)
-def test_a_batch_may_wait_for_others(service, monkeypatch, seconds, most, expected):
-    monkeypatch.setattr(service, "MAX_WAIT", seconds)
-    monkeypatch.setattr(service, "MAX_BATCH", most)
-    batches = note_batches(service, monkeypatch)
-    start = time.monotonic()
-    ask(service, *({"text": text} for text in "abc"))
-    assert ["".join(batch) for batch in batches] == expected
-    assert time.monotonic() - start < 30
-
-
-def test_nothing_is_done_for_clients_that_have_gone(service, monkeypatch):
-    async def be_gone(request: Any) -> bool:
-        return request.headers["content-length"] == "13"
-
-    monkeypatch.setattr(service.Request, "is_disconnected", be_gone)
-    batches = note_batches(service, monkeypatch)
-
-    async def send() -> None:
-        async with make_client(service) as client:
-            gone = asyncio.create_task(client.post("/entities", json={"text": "aa"}))
-            await client.post("/entities", json={"text": "b"})
-            gone.cancel()
-
-    asyncio.run(send())
-    assert [text for batch in batches for text in batch] == ["b"]
 
 
 @FORKED
