@@ -3,15 +3,13 @@
 import errno
 import json
 import os
-import re
 import reprlib
 import secrets
 import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from math import isfinite
+from contextlib import contextmanager
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import IO, Any
@@ -26,28 +24,18 @@ _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
 
 STANDARD_INPUT, STANDARD_OUTPUT = Path("/dev/stdin"), Path("/dev/stdout")
 
-_STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-# The system's numbers are C's int.
-_DESCRIPTOR = re.compile("/(?:dev|proc/self)/fd/([0-9]{1,9})")
+_STREAMS = {str(STANDARD_INPUT): 0, str(STANDARD_OUTPUT): 1}
 
 
 def find_descriptor(path: str | Path) -> int | None:
-    """Find which open file a path names: 1 for `/dev/stdout`, 3 for `/dev/fd/3`."""
-    name = path if isinstance(path, str) else path.as_posix()
-    match = _DESCRIPTOR.fullmatch(name)
-    return _STREAMS.get(name) if match is None else int(match[1])
+    """Return the number of standard input or output, or None for another path."""
+    return _STREAMS.get(str(path))
 
 
 def open_file(path: Path, mode: str, **settings: Any) -> IO[Any]:
-    """Open a file as Python does, but go on with one that is open, where opening it by
-    its name would start at its beginning.
-    """
+    """Open a file as Python does, but go on with a standard stream where it stands."""
     descriptor = find_descriptor(path)
-    try:
-        place = path if descriptor is None else os.dup(descriptor)
-    except OSError as e:  # a number alone has no name
-        raise OSError(e.errno, e.strerror, str(path)) from e
-    return open(place, mode, **settings)
+    return open(path if descriptor is None else os.dup(descriptor), mode, **settings)
 
 
 def quote(value: object, limit: int = MAX_QUOTED) -> str:
@@ -73,20 +61,14 @@ def load_json(text: str) -> Any:
     """Parse JSON. Refuses NaN, infinite numbers and keys that come twice."""
     try:
         return json.loads(
-            text,
-            parse_constant=_parse_number,
-            parse_float=_parse_number,
-            object_pairs_hook=_make_object,
+            text, parse_constant=_refuse_number, object_pairs_hook=_make_object
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-def _parse_number(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError(f"it holds {text}, which is no number in JSON")
-    return number
+def _refuse_number(text: str) -> float:
+    raise ValueError(f"it holds {text}, which is no number in JSON")
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -111,28 +93,27 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Write a file beside its place, with its suffix, and move it there once it is
     complete. If the block raises, what stood at `path` stays as it was, as do
     permissions and a link itself. What is no file to replace, such as a device, a pipe
-    or `/dev/fd/3`, is written to once all is there to write.
+    or standard output, is appended to once all is there to write.
     """
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    is_stream = _is_stream(path)
-    target = Path(os.path.realpath(path))
     with _naming(path):
-        folder = Path(tempfile.gettempdir()) if is_stream else target.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        is_new = not is_stream and not target.exists()
-        temporary = _make_beside(path, folder, 0o666 if is_new else 0o600)
+        if _is_stream(path):
+            with tempfile.TemporaryDirectory(prefix=f".{path.stem}-") as scratch:
+                yield (temporary := Path(scratch, path.name))
+                with open_file(path, "ab") as file:
+                    file.write(temporary.read_bytes())
+            return
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not target.exists()
+        temporary = _make_beside(path, target.parent, 0o666 if is_new else 0o600)
         try:
             yield temporary
-            if is_stream:
-                # whoever read from a pipe and has gone has read enough
-                with suppress(BrokenPipeError), open_file(path, "wb") as file:
-                    file.write(temporary.read_bytes())
-            else:
-                if not is_new:
-                    shutil.copymode(target, temporary)
-                os.replace(temporary, target)
+            if not is_new:
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -157,7 +138,7 @@ def _make_beside(path: Path, folder: Path, mode: int) -> Path:
 
 
 def _is_stream(path: Path) -> bool:
-    """Return True for an open file, or what is no file to replace."""
+    """Return True for a standard stream, or what is no file to replace."""
     is_there = path.exists() and not path.is_file()
     return is_there or find_descriptor(path) is not None
 
@@ -166,34 +147,30 @@ def check_targets(
     paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
     """Check, before the work, that files can be written, and without a loss: none is an
-    input, or in one, or is another file to write. Open files and devices are passed
-    over, and inputs that are no paths, such as names of packages.
+    input, or in one, or is another file to write. Streams and devices are passed over,
+    and inputs that are no paths, such as names of packages.
     """
-    sources = [Path(source) for source in inputs if source is not None]
-    places: list[Path] = []
+    sources = [Path(x) for x in inputs if x is not None and Path(x).exists()]
+    places: set[Path] = set()
     for path in (Path(path) for path in paths if path is not None):
         if _is_stream(path):
             continue
         place = Path(os.path.realpath(path))
-        for source in filter(Path.exists, sources):
+        around = [each for each in (place, *place.parents) if each.exists()]
+        for source in sources:
             # a file may have several names, without being a link
-            is_same = path.exists() and path.samefile(source)
-            is_inside = (
-                source.is_dir() and Path(os.path.realpath(source)) in place.parents
-            )
-            if is_same or is_inside:
-                loss = "replace" if is_same else "be put into"
+            if any(map(source.samefile, around)):
                 raise FileExistsError(
-                    f"'{path}' can't be written: it would {loss} '{source}', which is "
-                    "read. Name a file elsewhere to write."
+                    f"'{path}' can't be written: it would replace, or be put into, "
+                    f"'{source}', which is read. Name a file elsewhere to write."
                 )
         _check_place(path)
-        if any(p in (place, *place.parents) or place in p.parents for p in places):
+        if place in places:
             raise FileExistsError(
                 f"'{path}' can't be written: it would replace another file that is to "
                 "be written. Name two files that differ."
             )
-        places.append(place)
+        places.add(place)
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
@@ -210,15 +187,10 @@ def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
 
 def _check_place(path: Path) -> None:
     """Make what `replacing` would make, in the nearest folder that is there."""
-    target = Path(os.path.realpath(path))
-    folder = next(folder for folder in target.parents if os.path.lexists(folder))
-    try:
-        for name in target.relative_to(folder).parts:
-            with suppress(FileNotFoundError):
-                os.lstat(folder / name)  # fails if the name is too long
+    parents = Path(os.path.realpath(path)).parents
+    with _naming(path):
+        folder = next(folder for folder in parents if os.path.lexists(folder))
         _make_beside(path, folder, 0o600).unlink()
-    except OSError as e:
-        raise OSError(e.errno, e.strerror, str(path)) from e
 
 
 @contextmanager
@@ -229,11 +201,6 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
     folder if that is between the two moves.
     """
     path = Path(os.path.realpath(path))
-    if os.path.ismount(path) or (os.path.lexists(path) and not path.exists()):
-        raise FileExistsError(
-            f"'{path}' can't be replaced: it is a mount point, or a link to nothing. "
-            "Name another folder, such as one inside it."
-        )
     check()
     _check_place(path)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -59,13 +59,10 @@ def load_trained(model: str | Path) -> Language:
     """Load a trained pipeline, and say more than spaCy does of what is none."""
     path = Path(model)
     if path.is_file():
-        remedy = {
-            ".cfg": "A config is for `spacy hashembeds analyze --config`.",
-            ".spacy": "A corpus is another argument: see --help for their order.",
-        }.get(path.suffix, "Give the folder that `spacy train` wrote, model-best.")
         raise ValueError(
             f"'{model}' should be a pipeline, a package name or a folder, but is a "
-            f"file. {remedy}"
+            "file. Give the folder that `spacy train` wrote, model-best; see --help "
+            "for the order of arguments."
         )
     if path.is_dir() and not (path / "meta.json").is_file():
         inside = sorted(meta.parent for meta in path.glob("*/meta.json"))

@@ -3,20 +3,19 @@
 import errno
 import json
 import os
-import re
 import signal
 import stat
 from collections.abc import Callable
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
+from spacy_hashembeds import files
 from spacy_hashembeds.files import (
     MAX_QUOTED,
+    STANDARD_OUTPUT,
     check_targets,
     choose_suffix,
-    find_descriptor,
-    open_file,
     quote,
     read_json,
     replacing,
@@ -46,7 +45,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def write(path: Path | str, error: type[BaseException] | BaseException | None = None):
+def write(path: Path | str, error: type[BaseException] | None = None):
     """Replace a file, or fail in the middle of it."""
     with replacing(path) as temporary:
         temporary.write_text("new")
@@ -104,19 +103,16 @@ def test_a_failure_keeps_the_old_file_and_leaves_no_other(path, name, error):
     assert names(path.parent) == ["scores.json"]
 
 
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_permissions_stay_and_those_of_a_new_file_follow_the_umask(
-    path, tmp_path, umask, mode
-):
+def test_permissions_stay_and_those_of_a_new_file_follow_the_umask(path, tmp_path):
     new = tmp_path / "a" / "b" / "new.txt"
     path.chmod(0o664)
-    before = os.umask(umask)
+    before = os.umask(0o027)
     try:
         write(str(new))
         write(path)
     finally:
         os.umask(before)
-    assert stat.S_IMODE(new.stat().st_mode) == mode
+    assert stat.S_IMODE(new.stat().st_mode) == 0o640
     assert stat.S_IMODE(path.stat().st_mode) == 0o664
     assert names(new.parent) == ["new.txt"]
 
@@ -133,73 +129,39 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(path, tmp_path, is_new):
     assert names(link.parent) == ["link.json"]
 
 
-@pytest.mark.parametrize("is_link", [False, True])
-def test_a_pipe_is_written_to_once_all_is_there(tmp_path, is_link):
-    pipe = place = tmp_path / "pipe.json"
+def test_a_pipe_is_written_to_once_all_is_there(tmp_path):
+    pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
-    if is_link:
-        place = tmp_path / "link.json"
-        place.symlink_to(pipe)
     # for reading and writing, so that neither end waits for the other
     reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
     with pytest.raises(ZeroDivisionError):
-        write(place, ZeroDivisionError)
+        write(pipe, ZeroDivisionError)
     with pytest.raises(BlockingIOError):
         os.read(reader, 100)
-    write(place)
+    write(pipe)
     assert os.read(reader, 100) == b"new"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_an_open_file_is_written_to_and_read_where_it_stands(path):
+def test_standard_output_is_written_to_where_it_stands(path, monkeypatch):
     with path.open("w") as file:
+        monkeypatch.setitem(files._STREAMS, str(STANDARD_OUTPUT), file.fileno())
         file.write("before ")
         file.flush()
-        for name in ("dev", "proc/self"):
-            with replacing(f"/{name}/fd/{file.fileno()}") as temporary:
-                temporary.write_text(f"{name} ")
-        file.write("after")
-    assert path.read_text() == "before dev proc/self after"
+        write(STANDARD_OUTPUT)
+        file.write(" after")
+    assert path.read_text() == "before new after"
     assert names(path.parent) == ["scores.json"]
-    with path.open("rb", buffering=0) as raw:
-        raw.read(7)
-        with open_file(Path(f"/dev/fd/{raw.fileno()}"), "r", encoding="utf8") as rest:
-            assert rest.read() == "dev proc/self after"
 
 
-@pytest.mark.parametrize(
-    ("name", "descriptor"),
-    [
-        *[("/dev/stdout", 1), ("/dev/fd/12", 12), ("/proc/self/fd/1", 1)],
-        *[("stdout", None), ("/dev/fd/1/x", None), ("/tmp/dev/fd/1", None)],
-        *[("/dev/fd/99999999999999999999", None), ("/dev/fd/٣", None)],
-    ],
-)
-def test_names_of_open_files_are_known(name, descriptor):
-    for path in (name, Path(name), PureWindowsPath(name)):
-        assert find_descriptor(path) == descriptor
-
-
-# Errors name the file
-
-
-def test_a_folder_is_refused_before_the_work(tmp_path):
+def test_a_folder_or_a_full_device_is_refused_and_named(tmp_path, full_device):
     with pytest.raises(IsADirectoryError, match=f"'{tmp_path}'"):
         write(tmp_path, ZeroDivisionError)
     assert names(tmp_path) == []
-
-
-def test_a_full_device_is_named_and_stays(full_device):
     with pytest.raises(OSError, match=f"No space left on device: '{full_device}'"):
         write(full_device)
     assert full_device.is_char_device()
-
-
-@pytest.mark.parametrize("name", ["/dev/fd/997", "/dev/fd/full", f"/dev/fd/{'9' * 20}"])
-def test_what_cannot_be_written_to_is_named(name):
-    with pytest.raises(OSError, match=rf"\[Errno \d+\] .*: '{name}'"):
-        write(name)
 
 
 # Folders
@@ -212,33 +174,27 @@ def test_a_folder_is_replaced_only_when_it_is_complete(folder, tmp_path, is_link
         place = tmp_path / "link"
         place.symlink_to(folder)
 
-    def check() -> None:
-        assert read(folder) == OLD
-
-    write_folder(str(place), check=check)
+    checked: list[dict[str, str]] = []
+    write_folder(str(place), check=lambda: checked.append(read(folder)))
+    assert checked == [OLD, OLD]  # before, and for what appeared meanwhile
     assert place.is_symlink() == is_link
     assert read(folder) == NEW
     assert names(tmp_path) == [*(["link"] if is_link else []), folder.name]
 
 
-@pytest.mark.parametrize("name", ["file/out", "loop", "x" * 255, "mount"])
-def test_places_that_no_folder_can_take_are_refused(tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("name", ["file/out", "loop", "x" * 255])
+def test_places_that_no_folder_can_take_are_refused(tmp_path, name):
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
-    monkeypatch.setattr("os.path.ismount", lambda path: path.name == "mount")
     with pytest.raises(OSError, match=name):
         write_folder(tmp_path / name)
     assert names(tmp_path) == ["file", "loop"]
 
 
-@pytest.mark.parametrize("is_there", [False, True])
-def test_a_new_folder_and_those_around_it_are_made(tmp_path, is_there):
-    place = tmp_path / "a" / "b"
-    if is_there:
-        place.mkdir(parents=True)
-    write_folder(place)
-    assert read(place) == NEW
-    assert names(place.parent) == ["b"]
+def test_a_new_folder_and_those_around_it_are_made(tmp_path):
+    write_folder(tmp_path / "a" / "b")
+    assert read(tmp_path / "a" / "b") == NEW
+    assert names(tmp_path / "a") == ["b"]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
@@ -247,19 +203,6 @@ def test_a_failure_keeps_the_old_folder_and_leaves_no_other(folder, error):
         write_folder(folder, error)
     assert read(folder) == OLD
     assert names(folder.parent) == [folder.name]
-
-
-def test_what_appears_meanwhile_is_checked_too(tmp_path):
-    checked = []
-
-    def check() -> None:
-        checked.append(len(checked))
-        if len(checked) == 2:
-            raise FileExistsError("work of hours")
-
-    with pytest.raises(FileExistsError, match="work of hours"):
-        write_folder(tmp_path / "out", check=check)
-    assert names(tmp_path) == []
 
 
 def interrupt(source: str, target: str) -> None:
@@ -291,23 +234,6 @@ def test_a_folder_is_whole_whatever_happens_as_it_is_moved(
     assert names(folder.parent) == [folder.name]
 
 
-def test_the_old_folder_is_not_lost_to_another_process(folder, monkeypatch):
-    """Which makes one in its place between the two moves."""
-    move = os.rename
-
-    def rename(source, target):
-        move(source, target)
-        if Path(target).name.endswith("-old"):
-            folder.mkdir()
-            (folder / "theirs").touch()
-
-    monkeypatch.setattr(os, "rename", rename)
-    with pytest.raises(OSError):  # noqa: PT011 of whichever kind
-        write_folder(folder)
-    (old,) = folder.parent.glob(".*-old")
-    assert read(old) == OLD
-
-
 # JSON
 
 
@@ -329,12 +255,11 @@ def test_json_is_indented_utf8_that_ends_in_a_newline(path, text):
 @pytest.mark.parametrize(
     "raw",
     [
-        *(b'{"a": [1, 2', b"[1, 2]", b'"' + b"x" * 10**6 + b'"'),
+        *(b'{"a": [1, 2', b"[1, 2]", b'"' + b"x" * 10**6 + b'"', b'{"a": "\xff"}'),
         *(b'{"a": 1, "b": 2, "a": 3}', b'{"a": NaN}', b'{"a": -Infinity}'),
-        *(b'{"a": 1e999}', b'{"a": "\xff"}'),
         b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     ],
-    ids="truncated list long twice NaN infinity large bytes deep".split(),
+    ids="truncated list long bytes twice NaN infinity deep".split(),
 )
 def test_what_is_no_json_object_is_refused(path, raw):
     path.write_bytes(raw)
@@ -362,23 +287,21 @@ def test_nothing_is_quoted_at_length(value):
 # Before the work
 
 
-@pytest.mark.parametrize("other", ["scores.json", "link", "twin", "x/../scores.json"])
-def test_an_input_is_not_to_be_written(path, other, monkeypatch):
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        *((name, "scores.json") for name in ("scores.json", "link", "twin")),
+        *((name, "model") for name in ("model/new", "model/a/new", "inside/new")),
+    ],
+)
+def test_an_input_is_not_to_be_written(path, output, source, monkeypatch):
     monkeypatch.chdir(path.parent)
-    Path("x").mkdir()
+    fill(Path("model"), {"old.json": "{}"})
     Path("link").symlink_to(path)
+    Path("inside").symlink_to("model")
     os.link(path, "twin")
-    with pytest.raises(FileExistsError, match=f"'{re.escape(other)}'.*'{path}'"):
-        check_targets([other], [None, "a_package", path])
-
-
-@pytest.mark.parametrize("name", ["new.json", "a/new.json", "old.json"])
-def test_nothing_is_to_be_written_into_an_input(tmp_path, name):
-    model = tmp_path / "model"
-    fill(model, {"old.json": "{}"})
-    (tmp_path / "link").symlink_to(model)
-    with pytest.raises(FileExistsError, match=f"{name}'.*'{model}'"):
-        check_targets([None, tmp_path / "a", tmp_path / "link" / name], iter([model]))
+    with pytest.raises(FileExistsError, match=f"'{output}'.*'{source}'"):
+        check_targets([None, "a/b", output], iter([None, "a_package", source]))
 
 
 def test_what_can_be_written_passes_and_leaves_nothing(path):
@@ -393,27 +316,23 @@ def test_what_can_be_written_passes_and_leaves_nothing(path):
     assert path.read_text() == "old"
 
 
-@pytest.mark.parametrize(
-    "name", ["scores.json/x.json", "n" * 300, f"new/{'n' * 300}/x", "n" * 250]
-)
+@pytest.mark.parametrize("name", ["scores.json/x.json", "n" * 300, "n" * 250])
 def test_where_nothing_can_be_written_is_found_before_the_work(path, name):
     with pytest.raises(OSError, match=f"{path.parent}/{name}'"):
         check_targets([path.parent / name])
     assert names(path.parent) == ["scores.json"]
 
 
-@pytest.mark.parametrize("other", ["a.json", "made/../a.json", "link", "a.json/b.png"])
+@pytest.mark.parametrize("other", ["a.json", "made/../a.json", "link"])
 def test_two_outputs_are_two_files(tmp_path, other):
     (tmp_path / "link").symlink_to("a.json")
-    paths = [tmp_path / "a.json", None, tmp_path / other]
-    for given in (paths, paths[::-1]):
-        with pytest.raises(FileExistsError):
-            check_targets(given)
+    with pytest.raises(FileExistsError):
+        check_targets([tmp_path / "a.json", None, tmp_path / other])
 
 
 def test_a_form_is_chosen_by_the_suffix():
     suffixes = (".json", ".html")
-    found = [choose_suffix(name, suffixes) for name in ("a/p.html", "/dev/fd/1")]
+    found = [choose_suffix(name, suffixes) for name in ("a/p.html", STANDARD_OUTPUT)]
     assert found == [".html", ".json"]
     for name in ("e.txt", "e", "e.HTML"):
         with pytest.raises(ValueError, match=f"'output'.*'{name}'"):

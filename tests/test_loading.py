@@ -1,8 +1,5 @@
 """Loading pipelines and configs, and what is said of those that can't be."""
 
-import importlib
-import sys
-
 import pytest
 import spacy
 from spacy.util import load_config_from_str
@@ -12,9 +9,8 @@ from spacy_hashembeds.tools.analyze.pipelines import load_pipeline
 from spacy_hashembeds.tools.config.base_config import read_base
 
 
-@pytest.mark.parametrize("name", ["a.cfg", "a.spacy", "a.txt"])
-def test_a_file_is_no_pipeline(tmp_path, name):
-    path = tmp_path / name
+def test_a_file_is_no_pipeline(tmp_path):
+    path = tmp_path / "a.cfg"
     path.touch()
     with pytest.raises(ValueError, match=f"'{path}' should be a pipeline"):
         load_trained(path)
@@ -58,19 +54,6 @@ def test_errors_of_spacy_that_say_enough_stay(tmp_path):
     (tmp_path / "config.cfg").write_text('[nlp]\nlang = "en"\npipeline = ["a"]\n')
     with pytest.raises(ValueError, match=r"^\s+Config validation error"):
         load_trained(tmp_path)
-
-
-def test_a_package_that_fails_is_no_clear_error(tmp_path, monkeypatch):
-    (tmp_path / "segmenting.py").write_text("def make():\n    raise KeyError('lost')\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    make = importlib.import_module("segmenting").make
-    spacy.registry.tokenizers("tests.failing.v1", func=make)
-    nlp = spacy.blank("en")
-    nlp.config["nlp"]["tokenizer"] = {"@tokenizers": "tests.failing.v1"}
-    nlp.to_disk(tmp_path / "model")
-    with pytest.raises(ValueError, match=f"'{tmp_path}.*KeyError: 'lost'.*package"):
-        load_trained(tmp_path / "model")
-    sys.modules.pop("segmenting")
 
 
 def test_a_pipeline_with_a_damaged_file_is_named(tmp_path):

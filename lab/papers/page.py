@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_hashembeds.files import replacing
-from spacy_hashembeds.tools.display import escape_markdown, write_markdown_code
+from spacy_hashembeds.tools.display import escape_markdown
 from spacy_hashembeds.tools.evaluate.tasks import NER, TEXTCAT
 
 from ..trials.results import Estimate, Groups, read_results, select_task
@@ -127,7 +127,7 @@ def _write_lines(page: Page) -> Iterator[str]:
     intro, *more = (
         text.format(
             n_results=page.n_results,
-            source=write_markdown_code(page.source),
+            source=f"`{page.source}`",
             differences=page.differences,
         )
         for text in page.paper.intro

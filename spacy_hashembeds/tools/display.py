@@ -9,8 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from wasabi import Printer
 
 # All but tabs and ends of lines, which texts for people have; and what embeds,
-# overrides or isolates a direction of writing. Marks (U+200E, U+200F, U+061C) do no
-# more than a letter of such a script, and its texts need them.
+# overrides or isolates a direction of writing.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 # An underscore within a word is one; multi_hash_embed is not to be full of backslashes.
 _MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -70,16 +69,19 @@ def show(parts: Iterable[Part], printer: Printer) -> str:
         if isinstance(part, Sentence):
             shown.append(getattr(printer, part.kind)(show_controls(part.text)))
         elif part.rows:
-            if part.title is not None:
+            if part.title:
                 shown.append(printer.divider(show_controls(part.title)))
-            if part.legend is not None:
+            if part.legend:
                 shown.append(printer.text(show_controls(part.legend)))
-            rows = [[_write_line(cell, "\\n") for cell in row] for row in part.rows]
-            header = [show_controls(name) for name in part.header]
-            # spacing: so that most tables fit 80 columns
-            options: dict[str, Any] = {"divider": True, "max_col": 100, "spacing": 2}
-            aligns = tuple(part.all_aligns)
-            shown.append(printer.table(rows, header=header, aligns=aligns, **options))
+            table = printer.table(
+                [[_write_line(cell, "\\n") for cell in row] for row in part.rows],
+                header=[show_controls(name) for name in part.header],
+                aligns=tuple(part.all_aligns),
+                divider=True,
+                max_col=100,
+                spacing=2,  # so that most tables fit 80 columns
+            )
+            shown.append(table)
     return "\n".join(filter(None, shown))
 
 
@@ -106,22 +108,15 @@ def render_page(
     title: str | None = None,
 ) -> str:
     """Render parts and errors as HTML, with a title as a page of its own."""
-    values = {"parts": parts, "errors": errors, "title": title}
-    return render_template("page.html.jinja", values)
-
-
-def render_template(
-    name: str, values: Mapping[str, Any], package: str = __package__ or ""
-) -> str:
-    """Render a template of a package as HTML, with all text escaped."""
     environment = Environment(
-        loader=PackageLoader(package),
+        loader=PackageLoader(__package__ or ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return show_controls(environment.get_template(name).render(values))
+    template = environment.get_template("page.html.jinja")
+    return show_controls(template.render(parts=parts, errors=errors, title=title))
 
 
 def show_controls(text: str) -> str:
@@ -136,14 +131,6 @@ def escape_markdown(text: object) -> str:
     return _MARKUP.sub(r"\\\g<0>", _write_line(text, " "))
 
 
-def write_markdown_code(text: object) -> str:
-    """Write text as a line of code of Markdown, outside of tables, in backticks."""
-    line = _write_line(text, " ")
-    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
-    space = " " if "`" in line else ""
-    return f"{fence}{space}{line}{space}{fence}"
-
-
 def _write_line(text: object, end: str) -> str:
     return show_controls(end.join(str(text).splitlines())).replace("\t", "\\t")
 
@@ -156,10 +143,10 @@ def format_fields(record: dict[str, Any], *keys: str) -> list[str]:
 def _format_field(field: Any) -> str:
     if isinstance(field, list):
         return " ".join(map(_format_field, field))
-    if isinstance(field, str):
-        return field
     if field is None:
         return "-"
+    if isinstance(field, str):
+        return field
     return f"{field:,.2f}" if isinstance(field, float) else f"{field:,}"
 
 

@@ -1,6 +1,13 @@
 from wasabi import Printer
 
-from spacy_hashembeds.tools.display import Sentence, Shown, Table, show, show_controls
+from spacy_hashembeds.tools.display import (
+    Sentence,
+    Shown,
+    Table,
+    show,
+    show_controls,
+    write_markdown,
+)
 
 
 def test_all_control_characters_are_escaped_but_tabs_and_ends_of_lines():
@@ -10,6 +17,18 @@ def test_all_control_characters_are_escaped_but_tabs_and_ends_of_lines():
         assert show_controls(f"a{chr(code)}b") == f"a{expected}b"
     text = "Zürich 東京 \\x1b \u200c \u200f\u061c"
     assert show_controls(text) == text
+
+
+def test_tables_are_aligned_in_text_and_markdown():
+    table = Table("Sizes", "Of *a*", ["Name", "n"], [["a|b", 5], ["long", 1000]])
+    printer = Printer(no_print=True)
+    printer.show_color = False
+    lines = show([table, Table("Empty", None, ["x"], [])], printer).splitlines()
+    assert lines[-4:] == ["Name     n", "----  ----", "a|b      5", "long  1000"]
+    assert write_markdown([table]).splitlines() == [
+        *("## Sizes", "", r"Of \*a\*", "", "| Name | n |", "| :-- | --: |"),
+        *(r"| a\|b | 5 |", "| long | 1000 |"),
+    ]
 
 
 def test_nothing_that_is_shown_has_control_characters():

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import typer
-from spacy.cli._util import NoSuchOption, Opt, app, import_code, parse_config_overrides
+from spacy.cli._util import NoSuchOption, app, parse_config_overrides
 from wasabi import msg
 
 from ._output import Group
@@ -23,29 +22,14 @@ app.add_typer(hashembeds_cli)
 TAKE_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
-def code_option(*names: str) -> Any:
-    """Make the option of a command that loads pipelines, whose code it imports."""
-    return Opt(
-        None,
-        "--code",
-        *names,
-        help="A Python file with code that the pipeline needs (registered functions, "
-        "components), to be imported first.",
-        callback=_import_code,
-    )
-
-
-def _import_code(path: Path | None) -> Path | None:
-    import_code(path)
-    return path
-
-
 @contextmanager
 def failing(title: str, *more: type[Exception]) -> Iterator[None]:
     """Exit with 1 where there are errors, of these kinds too, and say why."""
     errors: tuple[type[Exception], ...] = (OSError, ValueError, ImportError, *more)
     try:
         yield
+    except BrokenPipeError:
+        raise  # whoever read what is printed has read enough
     except errors as e:
         msg.fail(title, describe(e), exits=1)
 

@@ -5,16 +5,14 @@ these are left; with `--json` or `-o -` standard output has data alone, and all 
 go to stderr.
 """
 
-import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
-from functools import partial
-from io import StringIO
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from io import StringIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
@@ -23,109 +21,54 @@ from wasabi import msg
 Item = TypeVar("Item")
 
 
-class Screen:
-    """A stream that goes nowhere once it fails: there are still files to write."""
-
-    def __init__(self, stream: IO[str]):
-        self._stream = stream
-        #: Why it can't be written to, unless whoever read it has read enough.
-        self.error: OSError | None = None
-
-    def write(self, text: str) -> int:
-        """Write as a stream does, and escape letters that it lacks."""
-        try:
-            return self._stream.write(text)
-        except UnicodeEncodeError as e:
-            escaped = text.encode(e.encoding, "backslashreplace")
-            return self.write(escaped.decode(e.encoding))
-        except OSError as e:
-            self._give_up(e)
-            return len(text)
-
-    def flush(self) -> None:
-        """Flush as a stream does."""
-        try:
-            self._stream.flush()
-        except OSError as e:
-            self._give_up(e)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def _give_up(self, error: OSError) -> None:
-        self.error = None if isinstance(error, BrokenPipeError) else error
-        # Python keeps what it could not write, and tries again when it exits.
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), self._stream.fileno())
-
-
 class Nowhere(StringIO):
     """Stream in the place of standard output where nothing shall be printed."""
 
 
 class Group(TyperGroup):
-    """Commands that print to a `Screen`, and take no option twice but lists."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands, each with its first sentence, which is not cut."""
-        rows = [
-            (name, command.get_short_help_str(limit=sys.maxsize))
-            for name, command in sorted(self.commands.items())
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+    """Commands that take no option twice but lists, and fail without a traceback where
+    what they print can't be written.
+    """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command. Refuse repeated options: click would keep the last value."""
         found: Any = super().resolve_command(ctx, args)
         _, command, words = found
-        known = {o: p for p in command.params for o in (*p.opts, *p.secondary_opts)}
-        given = []
-        for word in words if "--help" not in words else ():
-            name = word.partition("=")[0] if word[:2] == "--" else word[:2]
-            option = known.get(name)
-            if option is None and name[2:] and name[:2] == "--":  # of a config
-                given.append(name)
-            elif option is not None and not getattr(option, "multiple", False):
-                given.append(option.opts[0])
-        if repeated := next((name for name in given if given.count(name) > 1), None):
-            raise typer.BadParameter("expected it once.", ctx, param_hint=repeated)
+        settings = {**command.context_settings, "resilient_parsing": True}
+        context = typer.Context(command, parent=ctx, **settings)
+        _, others, order = command.make_parser(context).parse_args([*words])
+        given = [p.opts[0] for p in order if not getattr(p, "multiple", False)]
+        # settings of a config
+        given += [word.partition("=")[0] for word in others if word[:2] == "--"]
+        if repeated := [name for name, n in Counter(given).items() if n > 1]:
+            message = "expected it once."
+            raise typer.BadParameter(message, ctx, param_hint=repeated[0])
         return found
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        # None where the caller has closed it
-        screen = Screen(sys.stdout or StringIO())
-        with _exiting_by_signals(), redirect_stdout(screen), _plain_messages():
-            try:
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            with suppress(ValueError):  # in another thread than the main one
+                if signal.getsignal(number) == signal.SIG_DFL:
+                    signal.signal(number, _exit)
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
+        try:
+            with _plain_messages():
                 result = super().invoke(ctx)
-            finally:
-                screen.flush()
-        if screen.error is not None:
-            typer.echo(f"Can't print to the end: {screen.error}", err=True)
-            raise typer.Exit(1)
+            print(end="", flush=True)  # noqa: T201
+        except BrokenPipeError:
+            raise  # typer ends the command, and says nothing
+        except OSError as e:
+            sys.stdout = sys.stderr  # or Python would try once more when it exits
+            typer.echo(f"Can't finish: {e}", err=True)
+            raise typer.Exit(1) from e
         return result
 
 
-@contextmanager
-def _exiting_by_signals() -> Iterator[None]:
-    """Raise SystemExit where a signal would end the process at once, so that files
-    that are not complete are removed.
-    """
-
-    def end(number: int, frame: Any) -> None:
-        sys.exit(128 + number)  # as a shell gives it
-
-    ending = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
-    is_main = threading.current_thread() is threading.main_thread()
-    ours = [n for n in ending if is_main and signal.getsignal(n) == signal.SIG_DFL]
-    for number in ours:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
+def _exit(number: int, frame: Any) -> None:
+    """End the process as a shell does, but remove files that are not complete."""
+    sys.exit(128 + number)
 
 
 @contextmanager
@@ -133,30 +76,21 @@ def _plain_messages() -> Iterator[None]:
     """Show control characters of what is said, such as names of files, and send
     warnings and errors to stderr, those of spaCy too.
     """
+    from ..display import show_controls
+
+    shown = msg.text
 
     def say(title: Any = "", text: Any = "", **settings: Any) -> Any:
-        from ..display import show_controls
+        is_error = settings.get("icon") in ("warn", "fail")
+        with redirect_stdout(sys.stderr if is_error else sys.stdout):
+            title, text = show_controls(str(title)), show_controls(str(text))
+            return shown(title, text, **settings)
 
-        return shown["text"](*map(show_controls, map(str, (title, text))), **settings)
-
-    def send(show: Callable[..., Any], *args: Any, **settings: Any) -> Any:
-        sys.stdout.flush()  # or what was said before would come after it
-        with redirect_stdout(Screen(sys.stderr or StringIO())):
-            return show(*args, **settings)
-
-    shown: dict[str, Any] = {n: getattr(msg, n) for n in ("text", "warn", "fail")}
-    sent = {name: partial(send, shown[name]) for name in ("warn", "fail")}
-    vars(msg).update(sent, text=say)
+    vars(msg).update(text=say)
     try:
         yield
     finally:
-        vars(msg).update(shown)
-
-
-def _be_quiet(ctx: typer.Context, quiet: bool) -> bool:
-    if quiet:
-        ctx.with_resource(redirect_stdout(Nowhere()))
-    return quiet
+        vars(msg).update(text=shown)
 
 
 def is_quiet() -> bool:
@@ -166,7 +100,12 @@ def is_quiet() -> bool:
 
 def hide_progress() -> bool | None:
     """Return whether `tqdm` should hide bars: None where stderr is no screen."""
-    return True if is_quiet() else None
+    return is_quiet() or None
+
+
+def show_split(title: str, docs: Iterable[Item], split: str) -> Iterable[Item]:
+    """Hand the docs of a split on, and show how many there are."""
+    return show_progress(docs, f"{title} {split}", unit="docs")
 
 
 def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[Item]:
@@ -177,12 +116,17 @@ def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[I
     return tqdm(items, desc=title, unit=f" {unit}", **options)
 
 
-def _take_standard_output(ctx: typer.Context) -> None:
-    if __name__ in ctx.meta:
-        raise typer.BadParameter("only one file can go to standard output.")
-    ctx.meta[__name__] = True
-    if not is_quiet():
-        ctx.with_resource(redirect_stdout(Screen(sys.stderr or StringIO())))
+def print_json(data: Any) -> None:
+    """Print data to standard output, for the option `JSON`."""
+    from ...files import STANDARD_OUTPUT, write_json
+
+    write_json(STANDARD_OUTPUT, data)
+
+
+def _be_quiet(ctx: typer.Context, quiet: bool) -> bool:
+    if quiet:
+        ctx.with_resource(redirect_stdout(Nowhere()))
+    return quiet
 
 
 def _prefer_json(ctx: typer.Context, as_json: bool) -> bool:
@@ -191,61 +135,48 @@ def _prefer_json(ctx: typer.Context, as_json: bool) -> bool:
     return as_json
 
 
-#: The option of every command.
-QUIET = typer.Option(
-    False,
-    "--quiet",
-    "-q",
-    help="Print only warnings, errors, and data that goes to standard output.",
-    # before the options that send data there
-    is_eager=True,
-    callback=_be_quiet,
-)
-
-#: The option of every command that has data to show.
-JSON = typer.Option(
-    False,
-    "--json",
-    help="Print everything as JSON, instead of tables; words go to stderr.",
-    callback=_prefer_json,
-)
-
-
-def show_commands(*commands: str) -> None:
-    """Show what to do next: a command a line, however long, to be pasted."""
-    typer.echo("\n".join(commands))
-
-
-def print_json(data: Any) -> None:
-    """Print data to standard output, for the option `JSON`."""
-    from ...files import STANDARD_OUTPUT, write_json
-
-    try:
-        write_json(STANDARD_OUTPUT, data)
-    except OSError as e:
-        typer.echo(f"Can't print to the end: {e}", err=True)
-        raise typer.Exit(1) from e
+def _take_standard_output(ctx: typer.Context) -> None:
+    if __name__ in ctx.meta:
+        raise typer.BadParameter("only one file can go to standard output.")
+    ctx.meta[__name__] = True
+    if not is_quiet():
+        ctx.with_resource(redirect_stdout(sys.stderr))
 
 
 def name_output(ctx: typer.Context, path: Any) -> Any:
     """Take `-` for standard output, and leave that to the file alone: the callback of
     an option that is a path, or paths.
     """
-    from ...files import STANDARD_OUTPUT, find_descriptor
+    from ...files import STANDARD_OUTPUT
 
     if path is None or isinstance(path, list | tuple):
         return path and [name_output(ctx, each) for each in path]
     output = STANDARD_OUTPUT if str(path) == "-" else Path(path)
-    if find_descriptor(output) == 1:
+    if output == STANDARD_OUTPUT:
         _take_standard_output(ctx)
     return output
 
 
-def file_output(what: str, *names: str, default: Any = None) -> Any:
+#: The option of every command. It is read before those that send data there.
+QUIET = typer.Option(
+    False,
+    *("--quiet", "-q"),
+    help="Print only warnings, errors, and data that goes to standard output.",
+    is_eager=True,
+    callback=_be_quiet,
+)
+
+#: The option of every command that has data to show.
+JSON = typer.Option(
+    False, "--json", help="Print JSON; words go to stderr.", callback=_prefer_json
+)
+
+
+def file_output(what: str, *, default: Any = None) -> Any:
     """Make the option of a command that writes a file."""
-    names, text = names or ("--output", "-o"), f"{what}; - is standard output."
+    text = f"{what}; - is standard output."
     return typer.Option(
-        default, *names, help=text, dir_okay=False, callback=name_output
+        default, "--output", "-o", help=text, dir_okay=False, callback=name_output
     )
 
 

@@ -1,12 +1,11 @@
 """Summary that `spacy hashembeds prepare` shows of what it has written."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from wasabi import msg
 
@@ -14,18 +13,17 @@ from ...training.docbin import read_docs
 from ...training.joined import get_document, is_sentence
 from ..display import Table, show
 from ..prepare.labelled import has_one_label
-from ._output import show_progress
+from ._output import show_split
 
-#: The most labels that are shown, words of a sentence or text, and characters of each.
+#: The most labels that are shown, and characters of each.
 _N_SHOWN = 30
 
 #: The tokens of a split that is hardly a single sentence, or document.
 _MANY_TOKENS = 500
 
 
-def show_documents(documents: Iterator[Any], split: str) -> Iterable[Any]:
-    """Show how many documents of a split have been converted."""
-    return show_progress(documents, f"Converting {split}", unit="documents")
+#: Show how many documents of a split have been converted.
+show_documents = partial(show_split, "Converting")
 
 
 def show_prepared(paths: dict[str, Path]) -> str | None:
@@ -34,14 +32,17 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
     """
     labels: dict[str, Counter[str]] = {split: Counter() for split in paths}
     sizes: dict[str, Counter[str]] = {split: Counter() for split in paths}
+    shown: Doc | None = None
     for split, path in paths.items():
         docs = read_docs(path, Vocab())
-        for doc in show_progress(docs, f"Counting {split}", unit="docs"):
+        for doc in show_split("Counting", docs, split):
             # of what is neither 1 nor 0, a half or more
-            chosen = {label: value >= 0.5 for label, value in doc.cats.items()}
-            labels[split].update(chosen)
+            labels[split].update({name: x >= 0.5 for name, x in doc.cats.items()})
             labels[split].update(ent.label_ for ent in doc.ents)
             sizes[split].update(_measure(doc))
+            if shown is None or not (shown.cats or shown.ents):
+                shown = doc
+    assert shown is not None  # no split is empty
     names = sorted(set(chain(*labels.values())))
     rows = [(x[:_N_SHOWN], *(labels[s][x] for s in paths)) for x in names[:_N_SHOWN]]
     rows += [(x, *(sizes[s][x] for s in paths)) for x in ("Docs", "Tokens")]
@@ -49,12 +50,10 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
     show([Table(None, None, ("Label", *paths), cells)], msg)
     if len(names) > _N_SHOWN:
         msg.info(f"{len(names) - _N_SHOWN:,} more labels are not shown.")
-    first = next(read_docs(paths["train"], Vocab()))
-    if first.cats:
-        _show_text(paths["train"], first)
+    msg.info("The first that is annotated:", _write(shown))
+    if shown.cats:
         return _choose_classifier(names, labels["train"], sizes)
-    _show_sentence(paths["train"], first)
-    _advise(is_sentence(first), sizes)
+    _warn(shown, labels["train"], sizes)
     return "ner"
 
 
@@ -65,8 +64,6 @@ def _measure(doc: Doc) -> dict[str, int]:
         "Docs": 1,
         "Tokens": len(doc),
         "of one label": has_one_label(doc.cats),
-        "bare": not any(doc.cats.values()),
-        "graded": not {*doc.cats.values()} <= {0.0, 1.0},
         "named": get_document(doc) is not None,
         "blank": sum(any(map(str.isspace, pair)) for pair in ends),
     }
@@ -75,16 +72,8 @@ def _measure(doc: Doc) -> dict[str, int]:
 def _choose_classifier(
     names: list[str], counts: Counter[str], sizes: dict[str, Counter[str]]
 ) -> str | None:
-    """Choose the classifier for texts, and say what can't be learned."""
-    total: Counter[str] = sum(sizes.values(), Counter())
-    if total["bare"] and not total["graded"]:
-        places = ", ".join(f"{n['bare']:,} in {split}" for split, n in sizes.items())
-        msg.info(
-            f"{total['bare']:,} texts without a label ({places}) teach that none "
-            "is right: leave out those that nobody annotated."
-        )
-    n_train = sizes["train"]["Docs"]
-    alike = [x for x in names if counts[x] in (0, n_train) and not total["graded"]]
+    """Choose the classifier for texts, and warn of what can't be learned."""
+    alike = [x for x in names if counts[x] in (0, sizes["train"]["Docs"])]
     if alike:
         msg.warn(
             "No text for training has these labels, or each has, so that nothing can "
@@ -93,18 +82,15 @@ def _choose_classifier(
         )
     if alike == names:
         return None
-    if total["of one label"] == total["Docs"] and len(names) > 1:
-        return "textcat"
-    msg.info(
-        "spaCy's textcat needs two labels or more, and exactly one for each text. Use "
-        "textcat_multilabel for these texts."
-    )
-    return "textcat_multilabel"
+    is_single = all(n["of one label"] == n["Docs"] for n in sizes.values())
+    return "textcat" if is_single and len(names) > 1 else "textcat_multilabel"
 
 
-def _advise(has_sentences: bool, sizes: dict[str, Counter[str]]) -> None:
+def _warn(shown: Doc, labels: Counter[str], sizes: dict[str, Counter[str]]) -> None:
     """Warn of what is hardly meant of entities."""
-    if has_sentences and not any(counts["named"] for counts in sizes.values()):
+    if not labels:
+        msg.warn("There is no entity in train.")
+    if is_sentence(shown) and not any(counts["named"] for counts in sizes.values()):
         msg.info(
             "No -DOCSTART- line says which sentences are of one document: `config` "
             "has those that follow each other joined in training. If they are not of "
@@ -123,37 +109,8 @@ def _advise(has_sentences: bool, sizes: dict[str, Counter[str]]) -> None:
             )
 
 
-def _show_text(path: Path, doc: Doc) -> None:
-    labels = [
-        label[:_N_SHOWN] + ("" if value == 1 else f" {value:.2f}")
-        for label, value in doc.cats.items()
-        if value
-    ]
-    shown = f"[{', '.join(labels[:_N_SHOWN])}] {_join(doc[:_N_SHOWN])}"
-    msg.info(f"The first text in {path}:", shown + " …" * (len(doc) > _N_SHOWN))
-
-
-def _show_sentence(path: Path, first: Doc) -> None:
-    doc = next((doc for doc in read_docs(path, Vocab()) if doc.ents), first)
-    place = doc.ents[0].start if doc.ents else 0
-    has_sentences = doc.has_annotation("SENT_START")
-    sentence = doc[place].sent if has_sentences and len(doc) else doc[:]
-    start = sentence.start if place < sentence.start + _N_SHOWN else place
-    end = min(sentence.end, start + _N_SHOWN)
-    shown = _join(doc[start:end]) + " …" * (end < sentence.end)
-    shown = "… " * (start > sentence.start) + shown
-    if doc.ents:
-        msg.info(f"The first sentence with an entity in {path}:", shown)
-    else:
-        msg.warn(f"No entity in {path}. Its first sentence:", shown)
-
-
-def _join(span: Span) -> str:
-    """Join words, with brackets around entities."""
-    opens = {ent.start: "[" for ent in span.doc.ents}
-    closes = {ent.end - 1: f" {ent.label_[:_N_SHOWN]}]" for ent in span.doc.ents}
-    words = (
-        opens.get(token.i, "") + token.text[:_N_SHOWN] + closes.get(token.i, "")
-        for token in span
-    )
-    return " ".join(" ".join(words).split())
+def _write(doc: Doc) -> str:
+    """Write the start of a Doc, and its first entities or labels."""
+    named = [f"{ent.text[:_N_SHOWN]} {ent.label_[:_N_SHOWN]}" for ent in doc.ents]
+    named += [name[:_N_SHOWN] for name, value in doc.cats.items() if value]
+    return " ".join(f"{doc.text[:200]} [{', '.join(named[:_N_SHOWN])}]".split())

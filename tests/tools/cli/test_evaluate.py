@@ -38,20 +38,11 @@ def write_test(*texts: str) -> None:
 LINES = """
 P R F Support P from-to R from-to F from-to
 All 66.67 50.00 57.14 4 - - -
-Seen 50.00 50.00 50.00 2 - - -
 Unseen 50.00 50.00 50.00 2 - - -
 LOC Seen 0.00 0.00 0.00 1 -
-LOC Unseen 100.00 100.00 100.00 1 -
-PER Seen 100.00 100.00 100.00 1 -
-MISC All 0.00 0.00 0.00 0 -
-All micro 66.67 50.00 57.14
 All macro 66.67 33.33 44.44
-All weighted 100.00 50.00 66.67
-Scheme P R F COR INC PAR MIS SPU
 All partial 66.67 50.00 57.14 2 0 0 2 1
-Unseen ent_type 50.00 50.00 50.00 1 0 0 1 1
 text seen as an entity of this type 50.00 2 -
-new entity, no token seen 50.00 2 -
 - MISC spurious 1 na saw Dora in Oslo [and] Rome
 """
 
@@ -61,23 +52,12 @@ def test_full_shows_all_tables_which_fit_a_terminal(folder):
     assert result.exit_code == 0, result.output
     shown = get_rows(result.output)
     assert [line for line in get_rows(LINES) if line not in shown] == []
-    assert "Confusions (3 of 3 kinds)" in result.output
     write_test(*[f"{'very ' * 20}Rome|organization {'far ' * 20}"] * 3)
     result = run(*ARGUMENTS, "--full", "--against", "model")
     lines = remove_colours(result.output).splitlines()
     tables = [line for line in lines if re.search(r"\S   +\S", line)]
     assert len(tables) > 40
     assert max(len(line.rstrip()) for line in tables) <= 80
-
-
-def test_a_kind_without_gold_entities_has_no_scores(folder):
-    write_test("Dora|LOC saw Anna", "Oslo|LOC sings")
-    toy_ner.write(folder / "train.spacy", [toy_ner.make_doc("Rome|LOC")])
-    shown = get_rows(run(*ARGUMENTS, "--full").output)
-    assert [row[:5] for row in shown if row[0] == "Seen"] == [["Seen", *"---0"]]
-    assert "LOC Seen - - - 0 -".split() in shown
-    # what is wrong counts, where nothing hides it
-    assert ["PER", "All", "0.00", "0.00", "0.00", "0", "-"] in shown
 
 
 def test_a_summary_has_totals_what_changed_and_main_errors(folder):
@@ -114,7 +94,7 @@ def test_files_are_of_the_form_that_their_suffix_names(folder):
     [
         ("-o scores.json -o scores.txt", "'output' should end in .json, .html or .md"),
         ("-o scores.json -o ./scores.json", "Name two files that differ."),
-        ("-o test.spacy/x.json", "Not a directory"),
+        ("-o test.spacy/x.json", "'test.spacy', which is read"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_the_work(
@@ -136,20 +116,6 @@ def write_columns(**files: str) -> None:
 OF_FILES = ("predicted.conll", "gold.conll", "--train", "train.conll")
 
 
-def test_predictions_in_files_need_no_pipeline(folder):
-    write_columns(
-        gold="Anna B-PER|saw O|Dora B-PER||in O|Oslo B-LOC",
-        predicted="Anna B-PER|saw B-PER|Dora I-PER||in O|Oslo B-LOC",
-        train="Anna B-PER|sings O",
-    )
-    result = run(*OF_FILES, "--against", "gold.conll")
-    assert result.exit_code == 0, result.output
-    shown = get_rows(result.output)
-    assert "All 66.67 66.67 66.67 3".split() in [row[:5] for row in shown]
-    assert "Unseen 50.00 50.00 50.00 2".split() in [row[:5] for row in shown]
-    assert "All F 66.67 100.00 -33.33".split() in [row[:5] for row in shown]
-
-
 @pytest.mark.parametrize(
     ("names", "options"),
     [
@@ -158,9 +124,10 @@ def test_predictions_in_files_need_no_pipeline(folder):
     ],
 )
 def test_gold_and_predicted_tags_may_stand_in_one_file(folder, names, options):
-    lines = ["Anna\tPERSON\tB-PER\tB-PER", "New York\tPLACE\tB-LOC\tO"]
-    Path("both.tsv").write_text(names + "\n".join(lines) + "\n")
-    result = run("both.tsv", "both.tsv", *options.split())
+    lines = ["Zoë\tPERSON\tB-PER\tB-PER", "New York\tPLACE\tB-LOC\tO"]
+    Path("both.tsv").write_text(names + "\n".join(lines) + "\n", "latin-1")
+    options = [*options.split(), "--encoding", "latin-1"]
+    result = run("both.tsv", "both.tsv", *options)
     assert result.exit_code == 0, result.output
     shown = get_rows(result.output)
     assert "All 100.00 50.00 66.67 2".split() in [row[:5] for row in shown]
@@ -193,7 +160,6 @@ def test_control_characters_are_shown_and_not_sent(folder):
             "test.spacy model -t train.spacy",
             "'model' should be a corpus, but is a pipeline. See --help for the order",
         ),
-        ("gone test.spacy", "gone"),
         ("model test.spacy -a gone", "gone"),
         (f"model test.spacy -n {'9' * 23}", f"but is {'9' * 23}."),
     ],
@@ -212,23 +178,22 @@ def test_categories_have_a_task_and_tables(tmp_path, monkeypatch):
     train = toy_ner.write(Path("train.spacy"), make_docs(TRAIN))
     toy_ner.write(Path("test.spacy"), make_docs(TEST))
     nlp = train_textcat(train)
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "rain"}])
     nlp.to_disk("model")
-    result = run(*ARGUMENTS, "-n", 50, "-a", "model", "--full")
+    options = ("-n", 50, "--task", "textcat")
+    result = run(*ARGUMENTS, *options, "-a", "model", "--full")
+    assert result.exit_code == 0, result.output
     output = remove_colours(result.output)
     assert max(map(len, output.splitlines())) <= 80
-    found = evaluate_in_depth("model", "test.spacy", samples=50)
+    found = evaluate_in_depth("model", "test.spacy", samples=50, task="textcat")
     low, high = (f"{100 * x:.1f}" for x in found["cats_acc_interval"])
     accuracy = f"{100 * found['cats_acc']:.2f}"
-    for shown in (output, run(*ARGUMENTS, "-n", 50, "-a", "model").output):
+    for shown in (output, run(*ARGUMENTS, *options).output):
         rows = get_rows(shown)
         assert ["Accuracy", accuracy, f"{low}..{high}"] in rows
-        assert ["Accuracy", accuracy, accuracy, "+0.00", "-", "1.0000"] in rows
         matrix = zip(*list(found["matrix"].values())[:2], strict=True)
         for label, counts in matrix:
             assert ([label, *map(str, counts)] in rows) is (shown is output)
-    nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "rain"}])
-    nlp.to_disk("both")
-    for task, name in (("textcat", "Accuracy"), ("ner", "Unseen")):
-        result = run("both", *ARGUMENTS[1:], "--task", task)
-        assert result.exit_code == 0, result.output
-        assert name in result.output
+    result = run(*ARGUMENTS, "--task", "ner")
+    assert result.exit_code == 0, result.output
+    assert "Unseen" in result.output

@@ -1,4 +1,4 @@
-"""What is imported, in processes of their own."""
+"""What is imported, in a process of its own."""
 
 import json
 import subprocess
@@ -6,39 +6,33 @@ import sys
 from importlib.metadata import entry_points
 
 CLI = "spacy_hashembeds.tools.cli"
-
-
-def run(code: str) -> set[str]:
-    """Run code that ends with a variable `names`, a collection of names."""
-    code = f"import json, sys\n{code}\nprint(json.dumps(sorted(names)))"
-    command = [sys.executable, "-c", code]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return set(json.loads(printed))
+CODE = f"""
+import json, sys
+start = set(sys.modules)
+import spacy_hashembeds
+package = set(sys.modules) - start
+import spacy.cli
+before = set(sys.modules)
+import {CLI}
+commands = set(sys.modules) - before
+print(json.dumps([sorted(package), sorted(commands)]))
+"""
 
 
 def test_every_spacy_command_imports_our_commands_and_nothing_more():
-    # spaCy imports what is in its group `spacy_cli` whichever command is run.
-    names = run(
-        f"import spacy.cli; before = set(sys.modules); import {CLI}\n"
-        "names = set(sys.modules) - before"
-    )
-    assert CLI in names
-    foreign = {name for name in names if name.split(".")[0] != "spacy_hashembeds"}
-    assert foreign == set()
-    # for the names of embedders in a help text; it imports none of them
-    packages = (f"{CLI}.", "spacy_hashembeds.architectures.descriptions.")
-    ours = {name for name in names if not name.startswith(CLI)}
-    assert all(any(each.startswith(f"{name}.") for each in packages) for name in ours)
-
-
-def test_importing_the_package_imports_nothing_but_what_python_brings():
-    names = run(
-        "before = set(sys.modules); import spacy_hashembeds\n"
-        "names = set(sys.modules) - before"
-    )
-    ours = {name for name in names if name.startswith("spacy_hashembeds")}
+    """spaCy imports what is in its group `spacy_cli` whichever command is run."""
+    command = [sys.executable, "-c", CODE]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    package, commands = json.loads(printed)
+    ours = {name for name in package if name.startswith("spacy_hashembeds")}
     assert ours == {"spacy_hashembeds"}
-    assert {name.split(".")[0] for name in names - ours} <= sys.stdlib_module_names
+    names = {name.split(".")[0] for name in package}
+    assert names - {"spacy_hashembeds"} <= sys.stdlib_module_names
+    assert f"{CLI}.pipelines" in commands
+    # for the names of embedders in a help text; it imports none of them
+    known = (f"{CLI}.", "spacy_hashembeds.architectures.descriptions.")
+    other = [each for each in commands if not each.startswith(CLI)]
+    assert all(any(name.startswith(f"{each}.") for name in known) for each in other)
 
 
 def test_spacy_finds_our_commands_by_itself():

@@ -1,4 +1,3 @@
-import gzip
 import json
 import os
 import re
@@ -57,14 +56,6 @@ def test_own_files_are_converted_and_counted(file):
     ]
 
 
-def test_control_characters_of_words_are_shown_and_not_sent():
-    result = prepare_text("\x1b[2JAnn B-\x1b]0;hi\x07\n")
-    assert result.exit_code == 0, result.output
-    assert r"[\x1b[2JAnn \x1b]0;hi\x07]" in result.output
-    sent = set(re.findall(r"\x1b..|\x07", result.output))
-    assert not {"\x1b[2J", "\x1b]0", "\x07"} & sent
-
-
 def test_own_texts_are_converted_and_counted():
     lines = [f"Text no. {i},{'x/y' if i % 2 else 'z.z'}" for i in range(40)]
     train, test = Path("own.tsv"), Path("test.jsonl")
@@ -82,8 +73,7 @@ def test_own_texts_are_converted_and_counted():
     assert "nothing can learn them" in unwrap(result.output)
     assert result.output.count(r"\x1b[2Jodd") == 2
     assert "\x1b[2J" not in result.output
-    assert "[z.z] Text no" in result.output
-    assert "Saved 3 splits" in result.output
+    assert "[z.z]" in result.output
     assert "of train one in ten for dev" in unwrap(result.output)
     begin, configure = map(split_words, result.stdout.splitlines()[-2:])
     # a text of the test split has two labels
@@ -108,7 +98,7 @@ def test_entities_by_their_characters():
     assert "Left out 1 misaligned" in unwrap(result.output)
     assert "own.jsonl:4:" in result.output
     assert find_row(result, "LOC") == ["18", "2"]
-    assert "saw [Rome LOC]" in result.output
+    assert "saw Rome [Rome LOC]" in unwrap(result.output)
     assert split_words(result.stdout.splitlines()[-2])[-1] == "ner"
     assert "No -DOCSTART-" not in result.output
 
@@ -120,23 +110,7 @@ def test_columns_of_0_and_1_become_labels():
     result = run("texts", "-o", "output", *files, *columns, "--separator", r"\t")
     assert result.exit_code == 0, result.output
     assert find_row(result, "rude") == find_row(result, "odd") == ["2", "2"]
-    assert "[rude] a , b" in result.output
-
-
-@pytest.mark.parametrize(
-    ("label", "is_told"), [([], True), ({"x": 0}, True), (["x", "y"], False)]
-)
-def test_texts_without_a_label_are_counted(label, is_told):
-    labelled = '{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n'
-    line = json.dumps({"text": "c", "label": label}) + "\n"
-    args = []
-    for split, n in (("train", 4), ("dev", 0), ("test", 2)):
-        Path(f"{split}.jsonl").write_text(labelled + n * line)
-        args += [f"--{split}", f"{split}.jsonl"]
-    result = run("texts", "-o", "output", *args, "--lang", "en")
-    assert result.exit_code == 0, result.output
-    told = "6 texts without a label (4 in train, 0 in dev, 2 in test)"
-    assert (told in unwrap(result.output)) is is_told
+    assert "a, b [rude]" in result.output
 
 
 MULTILABEL = "textcat_multilabel"
@@ -147,7 +121,6 @@ MULTILABEL = "textcat_multilabel"
     [
         (["x", {"y": 1, "x": 0}], "textcat", True),
         (["x", "y", []], MULTILABEL, True),
-        (["x", "y", ["x", "y"]], MULTILABEL, True),
         ([{"x": 1}, {"x": 0}], MULTILABEL, True),
         (["x", ["x", "y"]], MULTILABEL, False),
         (["x", "x"], None, False),
@@ -169,17 +142,6 @@ def test_the_component_that_is_named_can_learn_it(labels, component, is_learnabl
     nlp.initialize(lambda: Corpus("output/train.spacy")(nlp))
 
 
-GERMEVAL = """#\thttp://example.org/1 [2009-10-17]
-1\tAufgrund\tO\tO
-2\tdessen\tO\tO
-
-#\thttp://example.org/2 [2009-10-17]
-1\tSchartau\tB-PER\tO
-2\tin\tO\tO
-3\tder\tO\tO
-4\tFC\tB-ORG\tO
-5\tKöln\tI-ORG\tB-LOC
-"""
 CONLL2003 = """-DOCSTART- -X- -X- O
 
 EU NNP B-NP B-ORG
@@ -198,14 +160,12 @@ def prepare_text(text: str, *options: str) -> Result:
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        (GERMEVAL, "--word-column 1 --tag-column 2", "[Schartau PER] in der [FC Köln"),
-        (GERMEVAL, "--word-column 1", "Schartau in der FC [Köln LOC]"),
-        (CONLL2003, "", "[EU ORG] rejects [German MISC] calls"),
-        (CONLL2003, "--tag-column 2", "[EU NP] [rejects VP] [German calls NP]"),
-        ("w O\n" * 40 + "Ann B-PER\nsaid O\n" * 20, "", "… [Ann PER] said [Ann PER]"),
-        ("w O\n" * 40, "", "No entity in"),
-        ("Ann B-PER\n" + "w O\n" * 40, "", "[Ann PER]" + 29 * " w" + " …"),
+        (CONLL2003, "", "EU rejects German calls [EU ORG, German MISC]"),
+        (CONLL2003, "--word-column 1 --tag-column 2", "NNP VBZ JJ NNS [NNP NP, VBZ VP"),
+        ("w O\n\nAnn B-PER\n", "", "Ann [Ann PER]"),
+        ("w O\n" * 40, "", "There is no entity in train"),
         ("x" * 400_000 + " B-" + "y" * 500_000, "", f"[{'x' * 30} {'y' * 30}]"),
+        ("\x1b[2JAnn B-\x1b]0;hi\x07\n", "", r"[\x1b[2JAnn \x1b]0;hi\x07]"),
     ],
 )
 def test_a_sentence_is_shown_as_it_was_understood(text, options, sentence):
@@ -213,21 +173,21 @@ def test_a_sentence_is_shown_as_it_was_understood(text, options, sentence):
     assert result.exit_code == 0, result.output
     assert sentence in unwrap(result.output)
     assert len(result.output) < 2000
+    sent = set(re.findall(r"\x1b..|\x07", result.output))
+    assert not {"\x1b[2J", "\x1b]0", "\x07"} & sent
 
 
 @pytest.mark.parametrize(
     ("text", "options", "is_said"),
     [
         ("Ann B-PER\n\nBen O\n", (), True),
-        ("-DOCSTART- O\n\nAnn B-PER\n\nBen O\n", (), False),
         ("Ann B-PER\n\n-DOCSTART- O\n\nBen O\n", (), False),
-        ("-DOCSTART- O\n\nAnn B-PER\n\nBen O\n", ("--group", "document"), False),
+        ("Ann B-PER\n\nBen O\n", ("--group", "document"), False),
     ],
 )
 def test_it_is_said_where_nothing_tells_documents_apart(text, options, is_said):
     output = unwrap(prepare_text(text, *options).output)
-    assert ("No -DOCSTART- line says which sentences are of one" in output) == is_said
-    assert ("lengths = [1]" in output) == is_said
+    assert ("No -DOCSTART- line says" in output) == is_said
 
 
 @pytest.mark.parametrize(
@@ -246,29 +206,6 @@ def test_what_is_hardly_meant_is_warned_of(text, warning):
     assert "⚠" not in output if warning is None else warning in output
 
 
-CONLLU = "# text = Ann\n1\tAnn\tAnn\tPROPN\tNNP\t_\t0\troot\t_\tNE=B-PER\n"
-TOKENS = '{"tokens": ["Ann", "slept"], "ner_tags": ["B-PER", "O"]}\n'
-
-
-@pytest.mark.parametrize(
-    ("kind", "data", "form", "remedy"),
-    [
-        ("iob", CONLLU.encode(), "CoNLL-U", "spacy convert"),
-        ("iob", TOKENS.encode(), "JSON", "prepare spans"),
-        ("iob", f"[\n {TOKENS}]".encode(), "JSON", "prepare texts"),
-        ("iob", "Zoë B-PER\n".encode("utf-16"), "UTF-16", "utf-8"),
-        ("texts", "text,label\nZoë,x\n".encode("utf-16"), "UTF-16", "utf-8"),
-        ("texts", b"sep=;\r\ntext;label\r\na;x\r\n", "sep=;", "--separator"),
-        ("iob", b"sep=\t\nAnn\tB-PER\n", "['sep=']", "--separator"),
-        ("iob", gzip.compress(b"Ann B-PER\n", mtime=0), "gzip", "utf-8"),
-    ],
-)
-def test_other_forms_of_files_are_named_with_a_remedy(kind, data, form, remedy):
-    Path("own.txt").write_bytes(data)
-    result = run(kind, "-o", "output", "-t", "own.txt", "-l", "en")
-    check_refused(result, "own.txt:", form, remedy)
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -277,6 +214,7 @@ def test_other_forms_of_files_are_named_with_a_remedy(kind, data, form, remedy):
         ("texts -o output -t own.iob", "own.iob:1: expected the columns 'text'"),
         ("spans -o output -t own.iob", "own.iob: expected JSON"),
         ("spans -o output -t own.iob --misaligned drop", "'misaligned'"),
+        ("spans -o output -t own.iob --overlapping x", "'overlapping'"),
     ],
 )
 def test_errors_are_told_without_a_traceback(file, args, message):

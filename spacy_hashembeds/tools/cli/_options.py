@@ -1,0 +1,69 @@
+"""Options that several commands have, beside those of `_output`."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spacy.cli._util import Arg, Opt
+from spacy.util import import_file
+
+from ._app import failing
+
+if TYPE_CHECKING:
+    from ..prepare.columns import Column, ColumnFormat
+
+MODEL = Arg(..., help="The pipeline: a package name or a folder.")
+LANG = Opt(..., "--lang", "-l", help="The language: --nlp.lang of 'spacy train'.")
+FORCE = Opt(False, "--force", "-F", help="Replace what is there.")
+SEPARATOR = Opt(None, "--separator", help=r"What separates columns, e.g. '\t'.")
+WORD_COLUMN = Opt("0", "--word-column", help="The token's column, from 0, or its name.")
+TAG_COLUMN = Opt("-1", "--tag-column", help="The tag's column, likewise.")
+SENTENCE_COLUMN = Opt(
+    None, "--sentence-column", help="The column that numbers sentences; '' for none."
+)
+QUOTES = Opt(None, "--quotes/--no-quotes", help="Take quotation marks off fields.")
+ENCODING = Opt("utf-8", "--encoding", help="The encoding of your files.")
+GROUP = Opt("sentence", "--group", help="Make a Doc of each 'sentence' or 'document'.")
+
+
+def folder_output(what: str) -> Any:
+    """Make the option of a command that writes a folder."""
+    return Opt(..., "--output", "-o", help=what, file_okay=False)
+
+
+def code_option(*names: str) -> Any:
+    """Make the option of a command that loads pipelines, whose code it imports."""
+    text = "A Python file with code that the pipeline needs, to be imported first."
+    return Opt(None, "--code", *names, help=text, callback=_import_code)
+
+
+def _import_code(path: Path | None) -> Path | None:
+    if path is not None:
+        with failing(f"Can't import the code in {path}", Exception):
+            import_file("python_code", path)
+    return path
+
+
+def read_column(text: str) -> "Column":
+    """Take a number for the place of a column, and all else for its name."""
+    return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
+
+
+def read_separator(text: str | None) -> str | None:
+    r"""Take `\t` for a tab."""
+    return text and text.replace(r"\t", "\t")
+
+
+def make_layout(options: Mapping[str, Any]) -> "ColumnFormat":
+    """Make the layout of IOB files of what the options of a command hold."""
+    from ..prepare.columns import ColumnFormat
+
+    sentence = options["sentence_column"]
+    return ColumnFormat(
+        separator=read_separator(options["separator"]),
+        word=read_column(options["word_column"]),
+        tag=read_column(options["tag_column"]),
+        sentence=None if sentence is None else read_column(sentence),
+        **{name: options[name] for name in ("encoding", "group", "quotes")},
+    )

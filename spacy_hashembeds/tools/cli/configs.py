@@ -1,0 +1,170 @@
+"""`spacy hashembeds config` and `analyze`."""
+
+from functools import partial
+from pathlib import Path
+
+import typer
+from spacy.cli._util import Arg, Opt
+from wasabi import msg
+
+from ...architectures.descriptions import list_names
+from . import _options as options
+from ._app import TAKE_OVERRIDES, failing, hashembeds_cli, read_overrides
+from ._output import (
+    JSON,
+    QUIET,
+    file_output,
+    json_output,
+    print_json,
+    show_progress,
+    show_split,
+)
+
+
+@hashembeds_cli.command("config")
+def config_cli(
+    base: str = Arg(
+        ..., help="A .cfg file to start from, or a saved pipeline; - is standard input."
+    ),
+    output: Path = file_output("Config to write", default=...),
+    embedder: str | None = Opt(
+        None,
+        "--embedder",
+        "-e",
+        help="Embedder to put in, and nothing else that is recommended: "
+        f"{', '.join(list_names())}.",
+    ),
+    train: Path | None = Opt(
+        None, "--train", "-t", help="Training corpus (.spacy) to choose settings by."
+    ),
+    raw: Path | None = Opt(
+        None, "--raw", "-r", help="Texts to pretrain on: .txt, .jsonl or .spacy."
+    ),
+    vectors: str | None = Opt(
+        None, "--vectors", "-v", help="Word vectors to mix in: a folder or package."
+    ),
+    encoder: bool = Opt(
+        True, "--encoder/--no-encoder", help="Put in our MaxoutWindowEncoder, too."
+    ),
+    blas: bool = Opt(True, "--blas/--no-blas", help="Choose the fastest BLAS."),
+    scorer: bool = Opt(False, "--scorer", help="Score seen and unseen entities apart."),
+    why: bool = Opt(False, "--why", help="Say why of each change."),
+    code: Path | None = options.code_option("-c"),
+    force: bool = options.FORCE,
+    quiet: bool = QUIET,
+) -> None:
+    """Put a compact embedder and what belongs to it into a config.
+
+    Without --embedder that is what is recommended, and comments say what each change
+    is. With --train, attributes, hashes, min_freq and a lower limit for rows are those
+    that `spacy hashembeds analyze` advises; with --raw there is pretraining first.
+    """
+    from ...architectures.symbols import save_symbols
+    from ...files import STANDARD_INPUT, check_targets, find_descriptor, replacing
+    from ..config.base_config import check_output, is_pipeline
+    from ..config.configure import configure
+    from ..config.next_steps import list_commands
+    from ..config.pretraining import name_symbols
+
+    with failing("Can't write the config"):
+        base = str(STANDARD_INPUT) if base == "-" else base
+        outputs = [output]
+        if raw is not None:
+            if find_descriptor(output) is not None:
+                raise ValueError(
+                    "With --raw the symbols of the texts are saved beside the config, "
+                    "which needs a name then (--output)."
+                )
+            outputs.append(name_symbols(output))
+            check_targets(outputs)
+        for path in outputs:
+            check_output(path, base=base, inputs=(train, raw, vectors), force=force)
+        made = configure(
+            base,
+            embedder=embedder,
+            train=train,
+            raw=raw,
+            output=output,
+            vectors=vectors,
+            encoder=encoder,
+            blas=blas,
+            scorer=scorer,
+            progress=partial(show_progress, title="Reading", unit="docs"),
+        )
+        with replacing(output) as temporary:
+            temporary.write_text(made.text, encoding="utf8")
+            if made.symbols is not None:
+                save_symbols(name_symbols(output), made.symbols)
+    for warning in made.warnings:
+        msg.warn(warning)
+    changes = [
+        f"{c.place}: {c.why}" if why else c.describe(made.config) for c in made.changes
+    ]
+    for said in (*made.notes, *(changes or ["There was nothing to change."])):
+        msg.info(said)
+    if is_pipeline(folder := made.base.parent):
+        msg.info(f"Training starts anew: the weights in {folder} are not taken.")
+    saved = f"Saved the config to {output}: comments say why"
+    msg.good(saved, "Train with it, and see how it does:")
+    commands = list_commands(made, output, train=train, raw=raw, code=code)
+    typer.echo("\n".join(commands))
+
+
+@hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)
+def analyze_cli(
+    ctx: typer.Context,
+    train: Path = Arg(..., help="The training corpus: .spacy, or a folder of them."),
+    dev: Path | None = Opt(None, help="The development corpus."),
+    test: Path | None = Opt(None, help="The test corpus."),
+    config: Path | None = Opt(
+        None, "--config", "-c", help="The config whose embedding tables to measure."
+    ),
+    model: str | None = Opt(
+        None, "--model", "-m", help="The trained pipeline: a package name or a folder."
+    ),
+    vectors: str | None = Opt(
+        None, "--vectors", "-v", help="A pipeline with vectors, to count unknown words."
+    ),
+    text: Path | None = Opt(
+        None, help="Texts to be served, to compare their lengths with training's."
+    ),
+    bound: float = Opt(
+        0.001, help="The share of values that may collide at the lower limit for rows."
+    ),
+    code: Path | None = options.code_option(),
+    output: Path | None = json_output("everything"),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Analyse a corpus before training, and say what to set.
+
+    Further options change the config, as for `spacy train`. `--nlp.lang de` says whose
+    norms to count without a config too.
+    """
+    from ...files import check_targets, write_json
+    from ..analyze.analyze import analyze
+    from ..display import show
+
+    overrides = read_overrides(ctx.args)
+    with failing("Can't analyse the corpus"):
+        check_targets([output], [train, dev, test, config, model, vectors, text])
+        data = analyze(
+            train,
+            dev=dev,
+            test=test,
+            config=config,
+            model=model,
+            vectors=vectors,
+            text=text,
+            bound=bound,
+            overrides=overrides,
+            progress=partial(show_split, "Reading"),
+        )
+        if output is not None:
+            write_json(output, data)
+        if as_json:
+            print_json(data)
+        else:
+            show(data.get_parts(), msg)
+        if output is not None:
+            msg.good(f"Saved the analysis to {output}")

@@ -1,0 +1,245 @@
+"""`spacy hashembeds prepare`, `tables` and `label`."""
+
+from enum import StrEnum
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import typer
+from spacy.cli._util import Arg, Opt
+from wasabi import msg
+
+from . import _options as options
+from ._app import failing, hashembeds_cli
+from ._output import QUIET, file_output, show_progress
+
+#: Kinds of files of your own.
+Kind = StrEnum("Kind", ["iob", "spans", "texts"])
+
+
+@hashembeds_cli.command("prepare")
+def prepare_cli(
+    ctx: typer.Context,
+    kind: Kind = Arg(
+        ..., help="The tags of tokens, the spans of entities, or the labels of texts."
+    ),
+    output: Path = options.folder_output("The folder for the .spacy files."),
+    train: Path = Opt(..., "--train", "-t", help="Your training file.", dir_okay=False),
+    dev: Path | None = Opt(
+        None, help="Your development file, or one in ten texts.", dir_okay=False
+    ),
+    test: Path | None = Opt(None, help="Your test file.", dir_okay=False),
+    lang: str = options.LANG,
+    separator: str | None = options.SEPARATOR,
+    text_column: list[str] = Opt(
+        ["text"], help="The column or key of the text; may be given several times."
+    ),
+    label_column: list[str] = Opt(
+        [], help="That of the label or the entities; may be given several times."
+    ),
+    word_column: str = options.WORD_COLUMN,
+    tag_column: str = options.TAG_COLUMN,
+    sentence_column: str | None = options.SENTENCE_COLUMN,
+    encoding: str = options.ENCODING,
+    quotes: bool | None = options.QUOTES,
+    group: str = options.GROUP,
+    misaligned: str = Opt(
+        "refuse", help="Spans that split tokens: refuse, leave-out, expand, contract."
+    ),
+    overlapping: str = Opt(
+        "refuse", help="Spans that overlap: refuse, or leave-out all but the longest."
+    ),
+    force: bool = options.FORCE,
+    quiet: bool = QUIET,
+) -> None:
+    """Convert your own files to train.spacy, dev.spacy, test.spacy.
+
+    'iob' files have one token a line, 'spans' are JSON, 'texts' are CSV or JSON. What
+    was written is counted, and a sentence or text shown as it was read.
+    """
+    from ...files import check_targets
+    from ..prepare.labelled import TextFormat
+    from ..prepare.spans import SpanFormat
+    from ..prepare.splits import SPLITS, prepare_files
+    from ._prepared import show_documents, show_prepared
+
+    with failing("Can't prepare the corpus"):
+        outputs = [output / f"{split}.spacy" for split in SPLITS]
+        files: dict[str, Any] = {"train": train, "dev": dev, "test": test}
+        check_targets(outputs, files.values())
+        layout: Any
+        if kind is Kind.iob:
+            layout = options.make_layout(ctx.params)
+        elif kind is Kind.spans:
+            layout = SpanFormat(
+                text_column, label_column, encoding, misaligned, overlapping
+            )
+        else:
+            columns = label_column[0] if len(label_column) == 1 else label_column
+            layout = TextFormat(
+                text_column,
+                columns or "label",
+                options.read_separator(separator),
+                encoding,
+                quotes,
+            )
+        paths = prepare_files(
+            **files,
+            lang=lang,
+            output=output,
+            layout=layout,
+            force=force,
+            progress=show_documents,
+        )
+    component = show_prepared(paths)
+    if kind is Kind.spans and layout.problems:
+        counts = (f"{n:,} {problem}" for problem, n in layout.problems.items())
+        title = f"Left out {' and '.join(counts)} entities. The first are:"
+        msg.warn(title, "\n".join(layout.examples))
+    drawn = "" if dev else ", of train one in ten for dev (--dev names a file of yours)"
+    msg.good(f"Saved {len(paths)} splits to {output}{drawn}")
+    if component is not None:
+        msg.text("Write a config for them:")
+        typer.echo(
+            f"spacy init config base.cfg --lang {lang} --pipeline {component}\n"
+            "spacy hashembeds config base.cfg -o config.cfg --train "
+            + quote(str(outputs[0]))
+        )
+
+
+@hashembeds_cli.command("tables")
+def tables_cli(
+    corpus: Path = Arg(
+        ..., help="The corpus: .spacy, .txt or .jsonl, or a folder.", exists=True
+    ),
+    output: Path = file_output("The .npz file to write", default=...),
+    lang: str = options.LANG,
+    attrs: str = Opt(
+        "NORM,PREFIX,SUFFIX,SHAPE", "--attrs", "-a", help="The attributes to count."
+    ),
+    min_freq: int = Opt(
+        10, "--min-freq", "-m", help="Times seen to get a row.", min=1, max=2**31
+    ),
+    max_symbols: int = Opt(
+        10_000_000, help="The most distinct ones to have in memory.", min=1000
+    ),
+    quiet: bool = QUIET,
+) -> None:
+    """Count the symbols of a corpus for an embedder.
+
+    Name the file in the argument `tables` of the embedder. Norms are those of a blank
+    pipeline: where [initialize] has lookups, use `spacy-hashembeds.count_symbols.v1`.
+    """
+    from spacy import blank
+
+    from ...architectures.symbols import save_symbols
+    from ...arguments import check_attributes, check_language
+    from ...files import check_targets, choose_suffix
+    from ...training.counting import count_values, cut_symbols
+    from ...training.docbin import find_files
+    from ...training.rawtexts import read_text_docs
+    from ..display import Table, show
+
+    with failing("Can't count the symbols"):
+        check_targets([output], [corpus])
+        choose_suffix(output, [".npz"])
+        names = check_attributes([name.strip() for name in attrs.split(",")])
+        check_language(lang)
+        # Hidden files may be incomplete.
+        files = [f for f in sorted(corpus.rglob("*")) if not f.name.startswith(".")]
+        texts = [f for f in files if f.suffix in (".jsonl", ".txt")]
+        has_docs = any(f.suffix == ".spacy" for f in files)
+        parts = texts if texts and not has_docs else find_files(corpus)
+        # a vocab for each part, since one keeps every word that it has met
+        docs = (doc for part in parts for doc in read_text_docs([part], blank(lang)))
+        shown = show_progress(docs, title="Counting", unit="docs")
+        counts = count_values(shown, names, max_symbols)
+        found = {name: counter.get_counts()[0] for name, counter in counts.items()}
+        if empty := [name for name, values in found.items() if not values.any()]:
+            raise ValueError(
+                f"No token in '{corpus}' has {', '.join(empty)}. Count what components "
+                "set by the callback `spacy-hashembeds.count_symbols.v1`."
+            )
+        symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
+        save_symbols(output, symbols)
+    rows = [(x, len(v), len(symbols.tables[x].frequent)) for x, v in found.items()]
+    header = ["Attribute", "Distinct", f"Seen {min_freq} times or more"]
+    show([Table(None, None, header, rows)], msg)
+    for name, counter in counts.items():
+        if error := counter.error:
+            msg.warn(
+                f"{name} has more than {max_symbols:,} distinct symbols",
+                f"Counts are too low by {error} at most, and symbols seen less than "
+                f"{min_freq + error} times may be missing. Set 'max_symbols' higher.",
+            )
+    msg.good(f"Saved symbol tables to {output}")
+
+
+@hashembeds_cli.command("label")
+def label_cli(
+    models: list[str] = Arg(
+        ..., help="The pipelines, each a package name or a folder, of several seeds."
+    ),
+    raw: Path = Opt(
+        ..., "--raw", "-r", help="The texts: .txt (one a line), .jsonl or .spacy."
+    ),
+    output: Path = file_output("The .spacy file to write", default=...),
+    exclude: list[Path] = Opt(
+        [], "--exclude", "-x", help="Texts to leave out; may be given several times."
+    ),
+    limit: int = Opt(
+        0, "--limit", "-n", help="The most texts to draw, 0 for all.", min=0
+    ),
+    force: bool = options.FORCE,
+    code: Path | None = options.code_option("-c"),
+    quiet: bool = QUIET,
+) -> None:
+    """Label texts by several pipelines together, to train one on.
+
+    Each has a `token_ner` of the same labels, and was trained on the same data from
+    another seed. What is written are texts with the entities that are the most probable
+    by the mean of all pipelines. They should be of the kind of your training data: what
+    pipelines don't find in texts of another, they teach to be none.
+    """
+    from zlib import compress, decompress
+
+    from spacy.tokens import Doc, DocBin
+
+    from ...files import choose_suffix, replacing
+    from ...loading import load_trained
+    from ...training.rawtexts import read_distinct, take_sentences
+    from ..config.base_config import check_output
+    from ..label import label_entities
+    from ..prepare.splits import NER
+
+    with failing("Can't label the texts"):
+        check_output(output, base=raw, inputs=[raw, *exclude], force=force)
+        choose_suffix(output, [".spacy"])
+        if len({*models}) < len(models):
+            raise ValueError("'models' should differ, but one is there several times.")
+        pipelines = [load_trained(model) for model in models]
+        first = pipelines[0]
+        found, n_excluded = read_distinct(
+            first,
+            raw,
+            exclude,
+            lambda doc: compress(doc.to_bytes()),  # a Doc takes a hundred times as much
+            take_sentences,
+        )
+        if not found:
+            raise ValueError(f"'{raw}' should have texts to label, but none is left.")
+        drawn = {*sorted(found)[: limit or len(found)]}  # by their hashes
+        texts = [text for key, text in found.items() if key in drawn]
+        docs = (
+            Doc(first.vocab).from_bytes(decompress(text))
+            for text in show_progress(texts, "Labelling", unit="texts")
+        )
+        labelled, n_entities = DocBin(attrs=NER.attrs), 0
+        for doc in label_entities(pipelines, docs):
+            labelled.add(doc)
+            n_entities += len(doc.ents)
+        with replacing(output) as path:
+            labelled.to_disk(path)
+    msg.good(f"Saved {len(labelled):,} texts with {n_entities:,} entities to {output}")
+    if exclude:
+        msg.text(f"Left out {n_excluded:,} texts that stand in --exclude")

@@ -1,0 +1,225 @@
+"""`spacy hashembeds accelerate`, `evaluate` and `doctor`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from spacy.cli._util import Arg, Opt
+from wasabi import msg
+
+from . import _options as options
+from ._app import failing, hashembeds_cli
+from ._output import JSON, QUIET, is_quiet, name_output, print_json, show_progress
+
+if TYPE_CHECKING:
+    from ...acceleration.doctor import Health
+
+
+@hashembeds_cli.command("accelerate")
+def accelerate_cli(
+    model: str = options.MODEL,
+    output: Path = options.folder_output("The new pipeline's folder."),
+    text: Path | None = Opt(
+        None, "--text", help="What to check it on: .spacy, .jsonl or a text a line."
+    ),
+    precision: str | None = Opt(
+        None, "--precision", help="Of products: float32, bfloat16, int8 or auto."
+    ),
+    max_changed: float = Opt(
+        0.5,
+        "--max-changed",
+        help="The most percent of annotation that may change, ten times that of "
+        "entities, and the most points by which F1 may fall.",
+    ),
+    blas: bool = Opt(True, "--blas/--no-blas", help="Choose the fastest BLAS."),
+    force: bool = options.FORCE,
+    code: Path | None = options.code_option("-c"),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Make a trained pipeline faster on CPU.
+
+    spaCy's hash embeddings, window encoders, lemmatizers, rulers and tokenizer are
+    replaced by ours. The new pipeline is saved only if it annotates all texts as the
+    old one does, or with --precision nearly all. The old one is not changed.
+    """
+    from dataclasses import asdict
+
+    from spacy.vocab import Vocab
+
+    from ...acceleration.accelerate import accelerate_folder
+    from ...acceleration.folders import check_free
+    from ...acceleration.installation import PACKAGE, describe_missing_kernels
+    from ...acceleration.timing import TITLES
+    from ...training.docbin import read_docs
+    from ...training.rawtexts import read_texts
+
+    if missing := describe_missing_kernels():  # which `pip install` does not say
+        msg.warn(missing)
+    with failing("Can't accelerate the pipeline"):
+        check_free(output, force=force)
+        texts = None
+        if text is not None:
+            is_corpus = text.suffix == ".spacy" or text.is_dir()
+            texts = [*(read_docs(text, Vocab()) if is_corpus else read_texts(text))]
+        msg.info(f"Loading {model}, converting it, and comparing both")
+        done = accelerate_folder(
+            model,
+            output,
+            texts,
+            precision=precision,
+            max_changed=max_changed,
+            blas=blas,
+            force=force,
+            progress=lambda items, unit: show_progress(items, TITLES[unit], unit=unit),
+        )
+        if as_json:
+            print_json(asdict(done))
+        else:
+            done.show(msg)
+    what = "the pipeline" if done.converted else "a copy of the pipeline"
+    needed = f"Wherever it is loaded, have {PACKAGE} installed, and what {model} needs."
+    msg.good(f"Saved {what} to {output}", needed)
+    msg.text(f"Load it by spacy.load({str(output)!r}).")
+
+
+@hashembeds_cli.command("evaluate")
+def evaluate_cli(
+    ctx: typer.Context,
+    model: str = Arg(
+        ..., help="A pipeline (package name or folder), or a file of its predictions."
+    ),
+    test: Path = Arg(
+        ..., help="The gold corpus: a .spacy file, a folder of them, or an IOB file."
+    ),
+    train: Path | None = Opt(
+        None, "--train", "-t", help="The training corpus, by which entities are seen."
+    ),
+    against: str | None = Opt(
+        None, "--against", "-a", help="A second pipeline, or file, to compare with."
+    ),
+    task: str | None = Opt(None, help="What to score: 'ner' or 'textcat'."),
+    join: int | None = Opt(
+        None, help="Score entities on so many sentences too, 0 for none.", min=0
+    ),
+    full: bool = Opt(False, "--full", help="Print all tables, instead of a summary."),
+    output: list[Path] = Opt(
+        [],
+        "--output",
+        "-o",
+        help="A file to write: everything as .json, a page with the errors as .html, "
+        "tables as .md; - is standard output. May be given several times.",
+        dir_okay=False,
+        callback=name_output,
+    ),
+    samples: int = Opt(5000, "--samples", "-n", help="Draws for intervals.", min=1),
+    seed: int = Opt(0, "--seed", "-s", help="The seed of these draws.", min=0),
+    separator: str | None = options.SEPARATOR,
+    word_column: str = options.WORD_COLUMN,
+    tag_column: str = options.TAG_COLUMN,
+    predicted_column: str | None = Opt(None, help="That of predictions, if another."),
+    sentence_column: str | None = options.SENTENCE_COLUMN,
+    encoding: str = options.ENCODING,
+    quotes: bool | None = options.QUOTES,
+    group: str = options.GROUP,
+    code: Path | None = options.code_option("-c"),
+    use_gpu: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU."),
+    as_json: bool = JSON,
+    quiet: bool = QUIET,
+) -> None:
+    """Score the entities or the categories that a pipeline sets.
+
+    With --train entities are scored apart for texts seen in training, as an entity, and
+    unseen ones. Intervals don't say what another training seed would give. Files that
+    are not .spacy are IOB files, with one token a line and tags of the IOB, BIO, BILUO,
+    BIOES or BMES scheme.
+    """
+    from ...files import check_targets, choose_suffix
+    from ..display import show
+    from ..evaluate.evaluate import SUFFIXES, evaluate_in_depth
+
+    with failing("Can't evaluate the pipeline"):
+        check_targets(output, [model, test, train, against])
+        for path in output:
+            choose_suffix(path, SUFFIXES)
+        layout = options.make_layout(ctx.params)
+        predicted = predicted_column and options.read_column(predicted_column)
+        evaluation = evaluate_in_depth(
+            model,
+            test,
+            train,
+            against=against,
+            task=task,
+            join=join,
+            layout=layout,
+            predicted_column=predicted,
+            samples=samples,
+            seed=seed,
+            use_gpu=use_gpu,
+            show_progress=not is_quiet(),
+        )
+        for path in output:
+            evaluation.write(path)
+        if as_json:
+            print_json(dict(evaluation))
+        else:
+            show(evaluation.get_parts(full=full), msg)
+        for warning in evaluation["warnings"]:
+            msg.warn(warning)
+        for path in output:
+            msg.good(f"Saved the evaluation to {path}")
+
+
+@hashembeds_cli.command("doctor")
+def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
+    """Check the installation, and measure this machine.
+
+    It says what could be faster, warns of what our tests did not run with, and ends
+    with an error only if something is broken.
+    """
+    from dataclasses import asdict
+
+    with failing("Can't load the package"):  # for what is in the environment
+        from ...acceleration.doctor import examine
+    health = examine()
+    if as_json:
+        print_json(asdict(health))
+    else:
+        _show(health)
+    if health.problems:
+        raise typer.Exit(1)
+
+
+def _show(health: "Health") -> None:
+    from ...acceleration.blas import SHAPES
+    from ..display import Table, show
+
+    rows = {
+        version.name: f"{version.installed or 'none'} {version.required}".strip()
+        for version in health.versions
+    }
+    rows |= {
+        "Processor": health.processor,
+        "GPU": health.gpu.device or "none in use",
+        "CuPy": health.gpu.cupy or "none",
+        "Python": health.python,
+        "spaCy's parser": f"{'' if health.parser_profiled else 'not '}profiled",
+        "Thinc's operations": health.ops,
+        "Kernels of our layers": "compiled" if health.compiled else "numpy",
+    }
+    for precision, name in health.instructions.items():
+        rows[f"Products of {precision}"] = name or "in float32"
+    for blas in health.blas:
+        rows[blas.name] = f"{blas.version or '?'}, kernels: {blas.kernels or '?'}"
+    for name, speeds in health.speeds.items():
+        pairs = zip(speeds, SHAPES, strict=True)
+        at = (f"{speed:,.0f} at {'x'.join(map(str, shape))}" for speed, shape in pairs)
+        rows[f"GFLOP/s of {name}"] = ", ".join(at)
+    show([Table(None, None, ["Part", "Found"], [*rows.items()], "ll")], msg)
+    said = {"warn": health.untested, "info": health.advice, "fail": health.problems}
+    for kind, texts in said.items():
+        for text in texts:
+            getattr(msg, kind)(text)
+    if not health.problems:
+        rest = "" if health.advice else ", and we know of nothing that would be faster"
+        msg.good(f"Nothing is broken{rest}")
