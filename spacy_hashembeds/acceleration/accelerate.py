@@ -8,15 +8,15 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
-from warnings import catch_warnings, simplefilter
+from warnings import catch_warnings
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from thinc.api import Config, get_current_ops, set_current_ops
+from thinc.api import Config, set_current_ops
 from wasabi import Printer
 
 from ..arguments import check_choice, check_integers, check_items, check_types
-from ..files import quote, replacing_folder
+from ..files import replacing_folder
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
@@ -32,7 +32,7 @@ from .conversion import (
     find_convertible,
 )
 from .folders import check_replaceable, copy_folder, find_source
-from .parity import LoadedPipeline, compare_pipelines, find_precisions, make_texts
+from .parity import Parity, compare_pipelines, find_precisions, make_texts
 from .precision import NO_CHOICE, ChosenPrecision, choose_precisions
 from .timing import Progress, measure_components, measure_speeds
 
@@ -40,10 +40,11 @@ Loaders = dict[str, Callable[[], Language]]
 
 #: The most percent that fewer bits may change: see `Changes.check`.
 MAX_CHANGED = 0.5
+_TIMES = ("before", "after")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Acceleration:
+@dataclass(kw_only=True)
+class Acceleration(Parity):
     """Conversion of a pipeline: places, parity, speed and changes. If there was nothing
     to convert, nothing was compared or timed.
     """
@@ -52,14 +53,6 @@ class Acceleration:
     converted: list[str]
     #: The places of what was left as it was, each with the reason.
     left: dict[str, str]
-    #: The number of texts and tokens that both pipelines annotated alike.
-    texts: int = 0
-    tokens: int = 0
-    #: Components whose converted layers have no weights to compare.
-    unchecked: list[str] = field(default_factory=list)
-    #: The largest difference between outputs of a layer before and after, as a share
-    #: of the largest output (or of 1).
-    max_relative_diff: float = 0.0
     #: Tokens a second in `nlp.pipe`, "before" and "after", medians of rounds ...
     words_per_second: dict[str, float] = field(default_factory=dict)
     #: ... and their quartiles.
@@ -77,24 +70,20 @@ class Acceleration:
         """Print what was done, or return it if the printer prints nothing."""
         shown = [getattr(printer, kind)(text) for kind, text in self._describe()]
         if self.texts:
-            per_second = self.words_per_second
+            before, after = (self.words_per_second[when] for when in _TIMES)
+            quartiles = (self.words_per_second_quartiles[when] for when in _TIMES)
+            old, new = (self.component_times[when] for when in _TIMES)
             rows = [
-                (name.title(), f"{per_second[name]:,.0f}", f"{a:,.0f}..{b:,.0f}")
-                for name, (a, b) in self.words_per_second_quartiles.items()
+                ("Words/s", f"{before:,.0f}", f"{after:,.0f}"),
+                ("Quartiles", *(f"{a:,.0f}..{b:,.0f}" for a, b in quartiles)),
+                ("Ratio", "", f"{after / before:.2f}"),
             ]
-            ratio = per_second["after"] / per_second["before"]
-            rows.append(("Ratio", f"{ratio:.2f}", ""))
-            old, new = self.component_times.values()
-            times = [
-                (name, f"{old[name]:.1f}", f"{new[name]:.1f}")
-                for name in sorted(new, key=new.__getitem__, reverse=True)
+            rows += [
+                (f"{name} (µs a word, timed once)", f"{old[name]:.1f}", f"{us:.1f}")
+                for name, us in sorted(new.items(), key=lambda item: -item[1])
             ]
-            show = partial(printer.table, divider=True, aligns=("l", "r", "r"))
-            shown += [
-                show(rows, header=("", "Words/s", "Quartiles")),
-                printer.text("Microseconds a word, by enabled component, timed once:"),
-                show(times, header=("Component", "Before", "After")),
-            ]
+            header = ("", "Before", "After")
+            shown.append(printer.table(rows, header=header, divider=True))
         return "\n".join(filter(None, shown))
 
     def _describe(self) -> Iterator[tuple[str, str]]:
@@ -127,33 +116,6 @@ class Acceleration:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Options of a conversion: as those of `in_memory.accelerate`."""
-
-    texts: Iterable[str | Doc] | None = None
-    precision: str | None = None
-    max_changed: float = MAX_CHANGED
-    blas: bool = True
-    rounds: int = 7
-    progress: Progress = lambda items, title: items
-
-    def __post_init__(self) -> None:
-        if self.texts is not None:
-            check_items("strings or Docs", texts=self.texts)
-        if self.precision is not None:
-            check_choice((*PRECISIONS, AUTO), precision=self.precision)
-        check_types(int | float, "a number", max_changed=self.max_changed)
-        if not 0 <= self.max_changed <= 100:
-            raise ValueError(
-                "'max_changed' should be a percentage, 0 to 100, but is "
-                f"{self.max_changed!r}."
-            )
-        check_types(bool, "True or False", blas=self.blas)
-        check_types(int, "an integer", rounds=self.rounds)
-        check_integers(1, rounds=self.rounds)
-
-
 def accelerate_folder(
     model: str | Path,
     output: str | Path,
@@ -166,23 +128,19 @@ def accelerate_folder(
     it to a folder once it was checked. Texts that are made up have unknown words too.
     If a package brings code, that is to be imported before the folder is loaded.
 
-    settings (Any): Others of `Settings`.
+    settings (Any): Others of `convert`.
     """
-    checked, output = Settings(texts=texts, **settings), Path(output)
-    loaded: list[str | Path] = []
+    output = Path(output)
     with keeping_ops() as ops:
 
         def load(path: str | Path) -> Language:
             # a pipeline loaded before may have chosen a BLAS for the whole process
             set_current_ops(ops)
-            with catch_warnings():
-                if loaded:
-                    simplefilter("ignore")  # said once
-                loaded.append(path)
+            with catch_warnings(action="ignore"):  # said once
                 return load_trained(path)
 
-        before = LoadedPipeline(load(model), get_current_ops())
-        source = find_source(before.nlp, model, output)
+        before = load_trained(model)
+        source = find_source(before, model, output)
         config = load_config(source / "config.cfg")
         check = partial(check_replaceable, output, source, force=force)
         with replacing_folder(output, check) as folder:
@@ -193,110 +151,115 @@ def accelerate_folder(
                 return load(folder)
 
             load_before = partial(load, model)
-            return convert(before, config, checked, load_with, load_before)[0]
+            return convert(
+                before, config, load_with, load_before, texts=texts, **settings
+            )[0]
 
 
 def convert(
-    before: LoadedPipeline,
+    before: Language,
     config: Config,
-    settings: Settings,
     load: Callable[[Config], Language],
     load_before: Callable[[], Language],
     *,
+    texts: Iterable[str | Doc] | None = None,
+    precision: str | None = None,
+    max_changed: float = MAX_CHANGED,
+    blas: bool = True,
+    rounds: int = 7,
+    progress: Progress = lambda items, title: items,
     only_known: bool = False,
-) -> tuple[Acceleration, LoadedPipeline]:
+) -> tuple[Acceleration, Language]:
     """Convert a pipeline, check that both agree, and time them. If there is nothing to
-    convert, the new pipeline is a copy, which is neither checked nor timed.
+    convert, the new pipeline is a copy, which is neither checked nor timed. Other
+    arguments are those of `in_memory.accelerate`.
 
     load (Callable): Makes a pipeline of its weights and another config.
     load_before (Callable): Loads it anew as it is.
     only_known (bool): Whether texts that are made up have words it knows alone.
     """
-    factories, left = find_replacements(before.nlp, config)
-    left |= find_convertible(config)[1]
-    callback = config["nlp"].get("after_pipeline_creation") or {"@callbacks": BLAS}
-    if settings.blas and (name := callback["@callbacks"]) != BLAS:
-        left["nlp.after_pipeline_creation"] = (
-            f"{name} stands where the choice of BLAS would"
-        )
+    _check_options(precision, max_changed, blas, rounds)
+    if texts is None:
+        texts = make_texts(before, only_known=only_known)
+    check_items("strings or Docs", texts=texts)
+    factories, left = find_replacements(before, config)
+    left |= find_convertible(config)[1] | (_find_callback(config) if blas else {})
     change = partial(
         convert_config,
         config,
-        batch_size=find_batch_size(before.nlp),
+        blas=blas,
+        batch_size=find_batch_size(before),
         factories=factories,
-        tokenizer=is_tokenizer_replaceable(before.nlp, config),
+        tokenizer=is_tokenizer_replaceable(before, config),
     )
-    check_precision(change(), settings.precision)
-    texts = settings.texts
-    if texts is None:
-        texts = make_texts(before, only_known=only_known)
-    precision: Precision = settings.precision
+    check_precision(change(), precision)
+    used: Precision = precision
     chosen: list[ChosenPrecision] = []
     if precision == AUTO:
-        texts = [*map(_check_text, texts)]
-        after = LoadedPipeline(load(change(blas=settings.blas)), get_current_ops())
-        chosen = choose_precisions(
-            before, after, texts, settings.max_changed, settings.progress
-        )
-        precision = {each.component: each.precision for each in chosen}
-    new_config = change(blas=settings.blas, precision=precision)
+        texts = [*texts]
+        after = load(change())
+        chosen = choose_precisions(before, after, texts, max_changed, progress)
+        used = {each.component: each.precision for each in chosen}
+        if not chosen:
+            left["precision"] = NO_CHOICE
+    new_config = change(precision=used)
     load_after = partial(load, new_config)
-    after = LoadedPipeline(load_after(), get_current_ops())
-    if settings.precision == AUTO and not chosen:
-        left["precision"] = NO_CHOICE
+    after = load_after()
     of_nlp = [
         f"nlp.{key}"
         for key in ("tokenizer", "batch_size", "after_pipeline_creation")
         if config["nlp"].get(key) != new_config["nlp"].get(key)
     ]
-    places = find_convertible(config, precision)[0]
+    places = find_convertible(config, used)[0]
     converted = [*places, *(f"components.{name}" for name in factories), *of_nlp]
-    compared = {}
+    done = Acceleration(converted=converted, left=left, chosen=chosen)
     if converted:
+        sample = _compare(done, before, after, progress(texts, "texts"))
+        if done.changes is not None and precision is not None:
+            done.changes.check(max_changed)
         loaders: Loaders = {"before": load_before, "after": load_after}
-        compared = _compare(before, after, texts, settings, loaders)
-    done = Acceleration(converted=converted, left=left, chosen=chosen, **compared)
+        speeds = measure_speeds(
+            loaders, sample, rounds=rounds, progress=lambda of: progress(of, "rounds")
+        )
+        for name, load_one in loaders.items():
+            done.words_per_second[name] = speeds[name].median
+            done.words_per_second_quartiles[name] = speeds[name].quartiles
+            done.component_times[name] = measure_components(load_one(), sample)
     return done, after
 
 
-def _check_text(text: Any) -> str | Doc:
-    if not isinstance(text, str | Doc):
-        raise TypeError(
-            f"'texts' should hold strings or Docs, but holds {quote(text)}."
+def _check_options(
+    precision: str | None, max_changed: float, blas: bool, rounds: int
+) -> None:
+    if precision is not None:
+        check_choice((*PRECISIONS, AUTO), precision=precision)
+    check_types(int | float, "a number", max_changed=max_changed)
+    if not 0 <= max_changed <= 100:
+        raise ValueError(
+            f"'max_changed' should be a percentage, 0 to 100, but is {max_changed!r}."
         )
-    return text
+    check_types(bool, "True or False", blas=blas)
+    check_integers(1, rounds=rounds)
+
+
+def _find_callback(config: Config) -> dict[str, str]:
+    """Find, by its place, what stands where the choice of BLAS would."""
+    callback = config["nlp"].get("after_pipeline_creation") or {"@callbacks": BLAS}
+    name = callback["@callbacks"]
+    why = f"{name} stands where the choice of BLAS would"
+    return {} if name == BLAS else {"nlp.after_pipeline_creation": why}
 
 
 def _compare(
-    before: LoadedPipeline,
-    after: LoadedPipeline,
+    done: Acceleration,
+    before: Language,
+    after: Language,
     texts: Iterable[str | Doc],
-    settings: Settings,
-    loaders: Loaders,
-) -> dict[str, Any]:
-    is_exact = not find_precisions(before.nlp) | find_precisions(after.nlp)
-    counter = None if is_exact else ChangeCounter(before.nlp)
-    checked = map(_check_text, settings.progress(texts, "texts"))
-    parity = compare_pipelines(before, after, checked, counter)
-    changes = None if counter is None else counter.summarize()
-    if changes is not None and settings.precision is not None:
-        changes.check(settings.max_changed)
-    speeds = measure_speeds(
-        loaders,
-        parity.sample,
-        rounds=settings.rounds,
-        progress=lambda rounds: settings.progress(rounds, "rounds"),
-    )
-    return {
-        "texts": parity.texts,
-        "tokens": parity.tokens,
-        "unchecked": parity.unchecked,
-        "max_relative_diff": parity.max_relative_diff,
-        "words_per_second": {name: of.median for name, of in speeds.items()},
-        "words_per_second_quartiles": {n: of.quartiles for n, of in speeds.items()},
-        "component_times": {
-            name: measure_components(load(), parity.sample)
-            for name, load in loaders.items()
-        },
-        "changes": changes,
-    }
+) -> list[Doc]:
+    """Compare pipelines: return some of the Docs."""
+    is_exact = not find_precisions(before) | find_precisions(after)
+    counter = None if is_exact else ChangeCounter(before)
+    parity, sample = compare_pipelines(before, after, texts, counter)
+    vars(done).update(vars(parity))
+    done.changes = None if counter is None else counter.summarize()
+    return sample

@@ -8,10 +8,9 @@ import ctypes
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from spacy.language import Language
@@ -23,21 +22,15 @@ from ..kernels import compiled
 from ..threads import find_function, find_openblas, one_thread
 from ..training.annotation import walk_layers
 
-# What a callback is given and returns: a pipeline's class, or the pipeline.
-_Target = TypeVar("_Target", type[Language], Language)
-
-Shape = tuple[int, int, int]
-
 #: Rows, inputs and outputs of the products in a pipeline of width 96: the encoder on
 #: one short document and on a batch.
-SHAPES: tuple[Shape, ...] = ((27, 288, 288), (200, 288, 288))
+SHAPES = ((27, 288, 288), (200, 288, 288))
 #: How much faster numpy's BLAS must be at every shape to be chosen. Less is not worth
 #: results that are rounded otherwise, and may be noise.
 MARGIN = 1.2
 
 
-@dataclass(frozen=True)
-class Blas:
+class Blas(NamedTuple):
     """A library, and the kernels it chose for this processor, if known."""
 
     name: str
@@ -144,12 +137,11 @@ def use_fastest_blas(nlp: Language) -> bool:
         for node in layers
         if "has_upper" in node.attrs  # spaCy's TransitionModel
     ]
-    moved = False
+    before = [node.ops for node in layers]
     for node in layers:
-        ops = node.ops if node in scoring else choose_ops(node.ops)
-        moved = moved or ops is not node.ops
-        node.ops = ops
-    return moved
+        if node not in scoring:
+            node.ops = choose_ops(node.ops)
+    return before != [node.ops for node in layers]
 
 
 @contextmanager
@@ -162,7 +154,7 @@ def keeping_ops() -> Iterator[Ops]:
         set_current_ops(ops)
 
 
-def create_use_fastest_blas() -> Callable[[_Target], _Target]:
+def create_use_fastest_blas() -> Callable[[Any], Any]:
     """Put a pipeline's work on the CPU on the fastest BLAS present.
 
     Thinc's own, blis, falls back to generic kernels on many processors, where numpy's
@@ -177,7 +169,7 @@ def create_use_fastest_blas() -> Callable[[_Target], _Target]:
     return _use_fastest_blas
 
 
-def _use_fastest_blas(target: _Target) -> _Target:
+def _use_fastest_blas(target: Any) -> Any:
     if isinstance(target, Language):
         use_fastest_blas(target)
     else:

@@ -78,7 +78,8 @@ def estimate_share(counts: np.ndarray) -> Share:
     changed, of = map(int, counts.sum(axis=0))
     if not of:  # what is new where there was nothing
         return Share(changed, of, (0.0, float(changed > 0)))
-    n_texts, share, effect = int((counts[:, 1] > 0).sum()), min(1.0, changed / of), 1.0
+    n_texts, share = int((counts[:, 1] > 0).sum()), min(1.0, changed / of)
+    effect = 1.0
     if n_texts > 1 and 0 < share < 1:
         residuals = counts[:, 0] - share * counts[:, 1]
         variance = n_texts / (n_texts - 1) * float((residuals**2).sum()) / of**2
@@ -87,8 +88,8 @@ def estimate_share(counts: np.ndarray) -> Share:
     middle = share + _Z**2 / (2 * trials)
     spread = _Z * (share * (1 - share) / trials + _Z**2 / (4 * trials**2)) ** 0.5
     scale = 1 + _Z**2 / trials
-    low, high = (middle - spread) / scale, (middle + spread) / scale
-    return Share(changed, of, (max(0.0, low), min(1.0, high)))
+    low, high = max(0.0, middle - spread), min(scale, middle + spread)
+    return Share(changed, of, (low / scale, high / scale))
 
 
 def compare_f1(outcomes: np.ndarray) -> F1:
@@ -97,17 +98,14 @@ def compare_f1(outcomes: np.ndarray) -> F1:
     outcomes (ndarray): True positives, false positives and false negatives of each
         Doc, before and after. *Shape:* `(n, 2, 3)`.
     """
-    found = 2.0 * outcomes[:, :, 0]
-    of = found + outcomes[:, :, 1] + outcomes[:, :, 2]
-    total, n = of.sum(axis=0), len(outcomes)
-    before, after = scores = found.sum(axis=0) / total
-    residuals = ((found - scores * of) / total) @ [-1.0, 1.0]
+    n, weights = len(outcomes), np.array([2.0, 1.0, 1.0])
+    found, of = 2.0 * outcomes[:, :, 0], outcomes @ weights
+    scores = found.sum(axis=0) / of.sum(axis=0)
+    before, after = map(float, scores)
+    residuals = ((found - scores * of) / of.sum(axis=0)) @ [-1.0, 1.0]
     spread = _Z * (n / max(1, n - 1) * float((residuals**2).sum())) ** 0.5
-    difference = float(after - before)
-    interval = (
-        (difference - spread, difference + spread) if n > 1 else (difference,) * 2
-    )
-    return F1(float(before), float(after), interval)
+    spread = spread if n > 1 else 0.0
+    return F1(before, after, (after - before - spread, after - before + spread))
 
 
 @dataclass(frozen=True)
@@ -160,24 +158,16 @@ class Changes:
                 yield "text", f"{share.changed:,} of {share.of:,} {kind}: {share}"
         if self.f1 is not None:
             old, new = 100 * self.f1.before, 100 * self.f1.after
-            yield (
-                "info",
-                f"F1 of entities: {old:.2f} before, {new:.2f} after; {self.f1}",
-            )
-            if not old:
-                yield (
-                    "warn",
-                    "Have the Docs other labels of entities than the pipeline?",
-                )
+            said = f"F1 of entities: {old:.2f} before, {new:.2f} after; {self.f1}"
+            yield "info", said
 
 
 class ChangeCounter:
     """Counts what differs in one batch of texts after the other."""
 
     def __init__(self, nlp: Language) -> None:
-        self._classifiers = [
-            p for _, p in nlp.pipeline if isinstance(p, TextCategorizer)
-        ]
+        pipes = (pipe for _, pipe in nlp.pipeline)
+        self._classifiers = [p for p in pipes if isinstance(p, TextCategorizer)]
         #: Of each text each kind, changed and all, and last the tokens.
         self._counts: list[list[tuple[int, int]]] = []
         self._outcomes: list[tuple[list[int], list[int]]] = []
@@ -187,23 +177,19 @@ class ChangeCounter:
     ) -> None:
         """Count what differs in texts, of which Docs may have entities of their own."""
         for gold, before, after in zip(golds, befores, afters, strict=True):
-            old, new = _find_spans(before), _find_spans(after)
-            differ = np.not_equal(
-                *(doc.to_array([*ATTRIBUTES]) for doc in (before, after))
-            )
+            old, new, n = _find_spans(before), _find_spans(after), len(before)
+            differ = before.to_array([*ATTRIBUTES]) != after.to_array([*ATTRIBUTES])
             is_changed = differ.any(axis=1)
             for start, end, *_ in old ^ new:
                 is_changed[start:end] = True
             by_kind = np.logical_or.reduceat(differ, _STARTS, axis=1).sum(axis=0)
+            is_other = self._choose(before) != self._choose(after)
             self._counts.append(
                 [
-                    *((int(n), len(before)) for n in by_kind),
+                    *((changed, n) for changed in by_kind.tolist()),
                     (len(old ^ new), len(old)),
-                    (
-                        int(self._choose(before) != self._choose(after)),
-                        len(before.cats) > 0,
-                    ),
-                    (int(is_changed.sum()), len(before)),
+                    (int(is_other), int(len(before.cats) > 0)),
+                    (int(is_changed.sum()), n),
                 ]
             )
             if isinstance(gold, Doc) and gold.has_annotation("ENT_IOB"):

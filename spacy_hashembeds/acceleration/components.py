@@ -36,26 +36,19 @@ def find_replacements(
     """
     found, left = {}, {}
     for name, pipe in nlp.components:
-        factory = nlp.get_pipe_meta(name).factory
-        # a ruler may have phrases alone
-        if factory not in REPLACED or not len(getattr(pipe, "matcher", "one")):
-            continue
-        if not _is_replaceable(pipe, REPLACED[factory]):
-            left[f"components.{name}"] = _REASON
-        elif "factory" in config["components"][name]:
-            found[name] = f"cached_{factory}"
+        factory = config["components"][name].get("factory")
+        if factory in REPLACED:
+            matcher = getattr(pipe, "matcher", None)
+            is_spacys = type(pipe) is REPLACED[factory] or can_cache(pipe)
+            if is_spacys and (matcher is None or _find_table(matcher)):
+                found[name] = f"cached_{factory}"
+            elif matcher is None or len(matcher):  # a ruler may have phrases alone
+                left[f"components.{name}"] = _REASON
     return found, left
 
 
-def _is_replaceable(pipe: Any, expected: type | None) -> bool:
-    if expected is None:
-        return can_cache(pipe)
-    if type(pipe) is not expected:
-        return False
-    matcher = getattr(pipe, "matcher", None)
-    return (
-        matcher is None or CachedMatcher.from_matcher(matcher).find_table() is not None
-    )
+def _find_table(matcher: Any) -> Any:
+    return CachedMatcher.from_matcher(matcher).find_table()
 
 
 def is_tokenizer_replaceable(nlp: Language, config: Config) -> bool:

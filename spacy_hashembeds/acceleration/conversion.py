@@ -4,7 +4,6 @@ these: they have their tree of nodes, seeds and parameter names.
 
 import re
 from collections.abc import Mapping
-from copy import deepcopy
 from types import MappingProxyType
 from typing import Any
 
@@ -133,19 +132,19 @@ def convert_config(
     """Return a copy of a config with our layers, these factories of components, another
     batch size if there is one, with `tokenizer` ours for spaCy's, and with `blas` our
     callback if its place is empty.
-    Variables stay, except those for arguments of a HashEmbedCNN, which becomes a
-    Tok2Vec of two layers, and those for whole blocks that are converted.
+
+    A HashEmbedCNN becomes a Tok2Vec of two layers. If any layer is converted, variables
+    in components, and those that point there, are replaced by their values.
     """
-    plain = interpolate(config)
     converted = config.copy()
     places, _ = find_convertible(config, precision)
-    _resolve_cnns(converted, plain, places)
+    if places:
+        _resolve_components(converted, interpolate(config))
     for place in places:
-        _write_out(converted, plain, place)
-        raw, block = (dot_to_object(each, place) for each in (converted, plain))
+        block = dot_to_object(converted, place)
         if block[_NAME].endswith(".MaxoutWindowEncoder.v1"):
             dot_to_object(converted, place.rpartition(".")[0])[_NAME] = _TOK2VEC
-        new = _convert(raw, block, _choose(precision, place))
+        new = _convert(block, _choose(precision, place))
         set_dot_to_object(converted, place, new)
     for name, factory in factories.items():
         converted["components"][name]["factory"] = factory
@@ -158,24 +157,13 @@ def convert_config(
     return converted
 
 
-def _resolve_cnns(config: Config, plain: Config, places: list[str]) -> None:
-    """Replace variables for arguments of a HashEmbedCNN by their values."""
-    is_cnn = [p for p in places if _kind(dot_to_object(plain, p)) == "HashEmbedCNN"]
-    variable = re.compile(rf"\$\{{({'|'.join(map(re.escape, is_cnn))})[.:]\w+\}}")
-    for parts, value in list(walk_dict(config)) if is_cnn else ():
-        if isinstance(value, str) and variable.search(value):
+def _resolve_components(config: Config, plain: Config) -> None:
+    # not deepcopy: what several variables stand for is one object
+    config["components"] = Config().from_str(plain.to_str())["components"]
+    for parts, value in [*walk_dict(config)]:
+        if isinstance(value, str) and "${components." in value:
             place = ".".join(parts)
             set_dot_to_object(config, place, dot_to_object(plain, place))
-
-
-def _write_out(config: Config, plain: Config, place: str) -> None:
-    """Replace a variable for a block at or above a place by a copy of the block."""
-    parts = place.split(".")
-    for n in range(1, len(parts) + 1):
-        above = ".".join(parts[:n])
-        if not isinstance(dot_to_object(config, above), dict):
-            set_dot_to_object(config, above, deepcopy(dot_to_object(plain, above)))
-            return
 
 
 def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,23 +204,20 @@ def _why_not(block: Mapping[str, Any], above: Mapping[str, Any]) -> str | None:
             "the table, which ours does not"
         )
     try:
-        registry.resolve({"model": _convert(block, block)})
+        registry.resolve({"model": _convert(block)})
     except ValueError as e:
         return f"{name} has settings that ours does not take: {e}"
     return None
 
 
-def _convert(
-    raw: Mapping[str, Any], plain: Mapping[str, Any], precision: str | None = None
-) -> dict[str, Any]:
-    kind = _kind(plain)
+def _convert(block: Mapping[str, Any], precision: str | None = None) -> dict[str, Any]:
+    kind = _kind(block)
     if kind == "HashEmbedCNN":
-        tok2vec = write_out_cnn(raw, plain)
-        for key in ("embed", "encode"):
-            tok2vec[key] = _convert(tok2vec[key], tok2vec[key], precision)
-        return tok2vec
-    if kind == "MaxoutWindowEncoder":
-        if precision not in (None, plain.get("precision", "float32")):
-            raw = {**raw, "precision": precision}
-        return {**raw, _NAME: OUR_ENCODER}
-    return {**raw, _NAME: OUR_EMBED, "num_hashes": MAX_HASHES, "seed": SPACY_SEED}
+        tok2vec = write_out_cnn(block, block)
+        parts = {key: _convert(tok2vec[key], precision) for key in ("embed", "encode")}
+        return tok2vec | parts
+    if kind == "MultiHashEmbed":
+        return {**block, _NAME: OUR_EMBED, "num_hashes": MAX_HASHES, "seed": SPACY_SEED}
+    if precision not in (None, block.get("precision", "float32")):
+        block = {**block, "precision": precision}
+    return {**block, _NAME: OUR_ENCODER}

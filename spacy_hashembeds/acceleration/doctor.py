@@ -2,16 +2,17 @@
 
 import os
 import platform
-import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
+from typing import Any
 
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from thinc.api import NumpyOps, get_current_ops
 
 from ..kernels import compiled
 from ..kernels.convolution import PRECISIONS, name_instructions
-from . import installation
 from .blas import (
     BLIS_OPS,
     NUMPY_BLAS_OPS,
@@ -21,97 +22,107 @@ from .blas import (
     is_numpy_faster,
     measure_speeds,
 )
-from .installation import PACKAGE, Gpu, Version
+from .installation import (
+    PACKAGE,
+    Gpu,
+    describe_error,
+    describe_missing_kernels,
+    examine_gpu,
+    is_parser_profiled,
+)
+
+#: The installed version (None if it is not) and our range of each package.
+Versions = dict[str, tuple[str | None, str]]
 
 #: OpenBLAS's names for kernels that know no AVX-512.
 _SHORT_VECTORS = ("Haswell", "Zen")
 
 
-@dataclass(frozen=True)
-class Health:
-    """All that was found."""
+def examine() -> dict[str, Any]:
+    """Examine the machine and the installation. Takes a few seconds.
 
-    versions: list[Version]
-    processor: str
-    python: str
-    parser_profiled: bool
-    #: The name of Thinc's operations, and the libraries: blis and numpy's.
-    ops: str
-    blas: list[Blas]
-    #: GFLOP/s of each of these, and of other operations, at each of `blas.SHAPES`.
-    speeds: dict[str, list[float]]
-    #: True if compiled kernels are in use, and the instructions of each precision.
-    compiled: bool
-    instructions: dict[str, str | None]
-    gpu: Gpu
-    problems: list[str]
-    untested: list[str]
-    advice: list[str]
-
-
-def examine() -> Health:
-    """Examine the machine and the installation. Takes a few seconds."""
-    versions, gpu = installation.find_versions(), installation.examine_gpu()
-    choices, ops = {"blis": BLIS_OPS, "numpy's BLAS": NUMPY_BLAS_OPS}, get_current_ops()
+    RETURNS (dict[str, Any]): "versions": the installed and the required of each
+        package; "machine": its parts; "blas": name, version and kernels of libraries;
+        "speeds": GFLOP/s of each at `blas.SHAPES`; "problems": what is broken, and how
+        to mend it; "advice": what would be faster.
+    """
+    versions, gpu, ops = find_versions(), examine_gpu(), get_current_ops()
+    choices = {"blis": BLIS_OPS, "numpy's BLAS": NUMPY_BLAS_OPS}
     if type(ops) is not NumpyOps and isinstance(ops, NumpyOps):
         choices[type(ops).__name__] = ops
-    blas, profiled = (
-        [describe_blis(), describe_numpy_blas()],
-        installation.is_parser_profiled(),
-    )
-    return Health(
-        versions=versions,
-        processor=find_processor(),
-        python=platform.python_version(),
-        parser_profiled=profiled,
-        ops=type(ops).__name__,
-        blas=blas,
-        speeds=measure_speeds(choices),
-        compiled=compiled.kernels is not None,
-        instructions={name: name_instructions(name) for name in PRECISIONS[1:]},
-        gpu=gpu,
-        problems=find_problems(versions, installation.check_entry_points(), gpu),
-        untested=list(installation.find_untested(versions)),
-        advice=[*advise_on_speed(blas), *advise_on_installation(profiled, gpu)],
-    )
+    blas = [describe_blis(), describe_numpy_blas()]
+    return {
+        "versions": versions,
+        "machine": {
+            "Processor": find_processor(),
+            "GPU": gpu.device or "none in use",
+            "CuPy": gpu.cupy or "none",
+            "Python": platform.python_version(),
+            "Thinc's operations": type(ops).__name__,
+            "Kernels of our layers": "compiled" if compiled.kernels else "numpy",
+            **{
+                f"Products of {name}": name_instructions(name) or "in float32"
+                for name in PRECISIONS[1:]
+            },
+        },
+        "blas": blas,
+        "speeds": measure_speeds(choices),
+        "problems": [*find_problems(versions, gpu)],
+        "advice": [*advise(blas)],
+    }
+
+
+def find_versions() -> Versions:
+    """Find the versions of our requirements, and of the extras that are installed."""
+    own = distribution(PACKAGE)
+    found: Versions = {PACKAGE: (own.version, "")}
+    for requirement in map(Requirement, own.requires or ()):
+        marker = requirement.marker
+        try:
+            installed = version(requirement.name)
+        except PackageNotFoundError:
+            installed = None
+        # tools of the tests are nobody's concern
+        is_extra = installed and not (marker and marker.evaluate({"extra": "test"}))
+        if marker is None or is_extra:
+            found[requirement.name] = installed, str(requirement.specifier)
+    return found
 
 
 def find_processor() -> str:
     """Find the processor's name, or no more than its kind."""
     path = Path("/proc/cpuinfo")
-    lines = path.read_text("utf8", "replace").splitlines() if path.is_file() else ()
-    for line in lines:
+    for line in path.read_text("utf8", "replace").split("\n") if path.is_file() else ():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
 
 
-def find_problems(
-    versions: list[Version], entry_points: dict[str, str], gpu: Gpu
-) -> list[str]:
+def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
     """Describe what is broken and how to mend it."""
-    problems = [
-        f"{v.name} should be {v.required or 'installed'}, but is "
-        f"{v.installed or 'not installed'}. Try: pip install '{v.name}{v.required}'"
-        for v in versions
-        if not v.ok
-    ]
-    problems += [
-        f"Can't load {name} ({error}). Install {PACKAGE} again."
-        for name, error in entry_points.items()
-    ]
+    for name, (installed, required) in versions.items():
+        if installed is None or not SpecifierSet(required).contains(installed, True):
+            yield (
+                f"{name} should be {required or 'installed'}, but is "
+                f"{installed or 'not installed'}. Try: pip install '{name}{required}'"
+            )
+    for entry_point in distribution(PACKAGE).entry_points:
+        try:
+            entry_point.load()
+        except Exception as e:  # whatever a broken installation raises
+            name = f"{entry_point.group}: {entry_point.name}"
+            yield f"Can't load {name} ({describe_error(e)}). Install {PACKAGE} again."
     if gpu.error is not None:
-        problems.append(
+        yield (
             f"CuPy is installed, but can't be used ({gpu.error}). Install the CuPy "
             "that fits the driver of your GPU, such as with the extras 'cuda12x' and "
             f"'cuda13x' of {PACKAGE}, or remove it."
         )
-    return problems
 
 
-def advise_on_speed(blas: list[Blas]) -> Iterator[str]:
-    """Advise another BLAS if it would be faster for pipelines on the CPU, AVX-512 where
-    OpenBLAS does not know the processor, as 0.3.31 does not know Zen 5, and kernels.
+def advise(blas: list[Blas]) -> Iterator[str]:
+    """Advise what would be faster: another BLAS, AVX-512 where OpenBLAS does not know
+    the processor, as 0.3.31 does not know Zen 5, compiled kernels, another Python.
     """
     if type(get_current_ops()) is NumpyOps and is_numpy_faster():
         kernels = f" with its {blas[0].kernels} kernels" if blas[0].kernels else ""
@@ -131,22 +142,11 @@ def advise_on_speed(blas: list[Blas]) -> Iterator[str]:
         )
     if os.environ.get(compiled.SWITCH) == "0":
         yield f"Without {compiled.SWITCH}=0 in the environment, kernels are compiled."
-    elif missing := installation.describe_missing_kernels():
+    elif missing := describe_missing_kernels():
         yield missing
-
-
-def advise_on_installation(parser_profiled: bool, gpu: Gpu) -> Iterator[str]:
-    """Advise wheels that are compiled without profiling, and CuPy for a GPU."""
-    if parser_profiled:
+    if is_parser_profiled():
         yield (
             "spaCy's parser and NER were compiled with profiling for this Python, "
-            f"{platform.python_version()}, and take Python's lock at every call of "
-            "their loop over states. spaCy's wheels for Python 3.12 and later do not: "
-            "in our benchmark, NER took less than a quarter of the time there in "
-            "nlp.pipe, and nine tenths in nlp.update. Other layers gain nothing."
-        )
-    if gpu.cupy is None and shutil.which("nvidia-smi") is not None:
-        yield (
-            "There seems to be an NVIDIA GPU, but CuPy is not installed. To use it: "
-            f"pip install '{PACKAGE}[cuda12x]', or [cuda13x] for CUDA 13"
+            f"{platform.python_version()}. spaCy's wheels for Python 3.12 and later "
+            "are not: in our benchmark, NER took less than a quarter of the time there."
         )

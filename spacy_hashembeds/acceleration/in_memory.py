@@ -24,18 +24,17 @@ from tqdm.auto import tqdm  # type: ignore[import-untyped]
 from ..arguments import check_pipeline
 from ..components.tokenizer import QuickTokenizer
 from ..training.annotation import walk_layers
-from .accelerate import MAX_CHANGED, Acceleration, Settings, convert
+from .accelerate import MAX_CHANGED, Acceleration, convert
 from .blas import keeping_ops, use_fastest_blas
 from .conversion import BLAS
 from .installation import describe_missing_kernels
-from .parity import LoadedPipeline
 from .timing import TITLES
 
 #: What a copy shares with the original, or has of another config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Accelerated(Acceleration):
     """An acceleration, and the new pipeline."""
 
@@ -82,20 +81,6 @@ def accelerate(
         than may be.
     """
     check_pipeline(nlp)
-    hide = None if show_progress else True
-
-    def show(items: Iterable[Any], unit: str) -> Iterable[Any]:
-        title = TITLES[unit]
-        return tqdm(items, desc=title, unit=f" {unit}", leave=False, disable=hide)
-
-    settings = Settings(
-        texts=texts,
-        precision=precision,
-        max_changed=max_changed,
-        blas=blas,
-        rounds=rounds,
-        progress=show,
-    )
     if missing := describe_missing_kernels():
         warnings.warn(missing, stacklevel=2)
     if nlp.vocab.in_memory_zone:  # type: ignore[attr-defined]
@@ -107,9 +92,15 @@ def accelerate(
     ops = get_current_ops()
     others = (node.ops for _, node in walk_layers(nlp))
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
-    before, config = LoadedPipeline(nlp, ops), nlp.config.copy()
+    config, hide = nlp.config.copy(), None if show_progress else True
+
+    def show(items: Iterable[Any], unit: str) -> Iterable[Any]:
+        title = TITLES[unit]
+        return tqdm(items, desc=title, unit=f" {unit}", leave=False, disable=hide)
+
     with keeping_ops(), TemporaryDirectory() as made:
         folder = Path(made)
+        set_current_ops(ops)
         with _explaining():
             nlp.to_disk(folder, exclude=_NOT_COPIED)
 
@@ -117,11 +108,20 @@ def accelerate(
             set_current_ops(ops)
             return _copy(nlp, config, folder)
 
-        load_before = partial(load, config)
         done, after = convert(
-            before, config, settings, load, load_before, only_known=True
+            nlp,
+            config,
+            load,
+            partial(load, config),
+            texts=texts,
+            precision=precision,
+            max_changed=max_changed,
+            blas=blas,
+            rounds=rounds,
+            progress=show,
+            only_known=True,
         )
-    return Accelerated(**vars(done), nlp=after.nlp)
+    return Accelerated(**vars(done), nlp=after)
 
 
 def _copy(nlp: Language, config: Config, folder: Path) -> Language:

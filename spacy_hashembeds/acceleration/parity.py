@@ -1,7 +1,7 @@
 """Parity of two pipelines of one structure, over texts."""
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
-from thinc.api import Model, Ops, set_current_ops
+from thinc.api import Model
 
 from ..architectures.maxout_window_encoder import forward as encode_windows
 from ..layers.windowencoder import IN_FLOAT32, LaidOut
@@ -34,31 +34,18 @@ SCRIPTS = "az AZ 09 àÿ αω ая א\u05ea ءي अह 一龥 あん 가힣 �
 SEPARATORS = (*[" "] * 20, "  ", ", ", ". ", "\n", "\t", "\u00a0", "-", "")
 
 
-@dataclass(frozen=True)
-class LoadedPipeline:
-    """A pipeline, and Thinc's ops as they were after loading it."""
-
-    nlp: Language
-    ops: Ops
-
-    def annotate(self, texts: Sequence[str | Doc]) -> list[Doc]:
-        """Annotate texts with the components that are enabled."""
-        set_current_ops(self.ops)
-        vocab = self.nlp.vocab
-        inputs = (t if isinstance(t, str) else copy_words(t, vocab) for t in texts)
-        return list(self.nlp.pipe(inputs))
-
-
 @dataclass
 class Parity:
-    """On how much text two pipelines are alike: see `Acceleration`."""
+    """On how much text two pipelines are alike."""
 
+    #: The number of texts and tokens that both pipelines annotated alike.
     texts: int = 0
     tokens: int = 0
-    max_relative_diff: float = 0.0
+    #: Components whose converted layers have no weights to compare.
     unchecked: list[str] = field(default_factory=list)
-    #: Annotated docs of one pipeline, to time both on.
-    sample: list[Doc] = field(default_factory=list)
+    #: The largest difference between outputs of a layer before and after, as a share
+    #: of the largest output (or of 1).
+    max_relative_diff: float = 0.0
 
 
 @contextmanager
@@ -84,22 +71,23 @@ def find_precisions(nlp: Language) -> set[str]:
 
 
 def compare_pipelines(
-    before: LoadedPipeline,
-    after: LoadedPipeline,
+    before: Language,
+    after: Language,
     texts: Iterable[str | Doc],
     counter: ChangeCounter | None = None,
-) -> Parity:
+) -> tuple[Parity, list[Doc]]:
     """Check that two pipelines of one structure annotate texts alike, but for the
     rounding of scores, in float32; and so the outputs of each layer that was converted,
     enabled or not: of encoders for random vectors. A counter counts what the pipelines
-    annotate otherwise in their own precision.
+    annotate otherwise in their own precision. Return some of the Docs too, to time both
+    on.
     """
-    pairs = zip(walk_layers(before.nlp), walk_layers(after.nlp), strict=True)
+    pairs = zip(walk_layers(before), walk_layers(after), strict=True)
     layers = [(name, a, b) for (name, a), (_, b) in pairs if is_converted(a, b)]
-    unchecked = dict.fromkeys(name for name, old, _ in layers if not has_weights(old))
-    layers = [layer for layer in layers if has_weights(layer[1])]
-    parity = Parity(unchecked=list(unchecked))
-    is_exact = not find_precisions(before.nlp)
+    unchecked = dict.fromkeys(name for name, old, _ in layers if not _has_weights(old))
+    layers = [layer for layer in layers if _has_weights(layer[1])]
+    parity, sample = Parity(unchecked=[*unchecked]), []
+    is_exact = not find_precisions(before)
     for batch in minibatch(texts, BATCH_SIZE):
         with in_float32():
             docs = _annotate("as it is", before, batch)
@@ -107,7 +95,7 @@ def compare_pipelines(
             for doc, new_doc in zip(docs, new_docs, strict=True):
                 _check_annotation(doc, new_doc)
                 if parity.tokens < SAMPLE_SIZE:
-                    parity.sample.append(doc)
+                    sample.append(doc)
                 parity.texts += 1
                 parity.tokens += len(doc)
             for name, old, new in layers:
@@ -117,53 +105,50 @@ def compare_pipelines(
             if not is_exact:
                 docs = _annotate("as it is", before, batch)
             counter.count(batch, docs, _annotate("as converted", after, batch))
-    check_tokens(parity.tokens)
-    return parity
-
-
-def check_tokens(n_tokens: int) -> None:
-    """Check that there is something to compare pipelines on."""
-    if n_tokens == 0:
+    if not parity.tokens:
         raise ValueError(
             "'texts' should have tokens to compare the pipelines on, but have none."
         )
+    return parity, sample
 
 
-def make_texts(pipeline: LoadedPipeline, *, only_known: bool = False) -> list[str]:
+def make_texts(nlp: Language, *, only_known: bool = False) -> list[str]:
     """Make up texts of known and unknown words, the same for the same strings, none
     empty if a layer such as `reduce_first` takes none. With `only_known` there are no
     unknown words: a vocab keeps whatever words it has met.
     """
-    strings = pipeline.nlp.vocab.strings
-    random_state = random.Random(0)
-    known = sorted({string for string in strings if string}) or ["word"]
+    rng = random.Random(0)
+    known = sorted({*filter(None, nlp.vocab.strings)}) or ["word"]
     separators = (" ",) if only_known else SEPARATORS
 
     def make_word() -> str:
-        if only_known or random_state.random() < 0.7:
-            return random_state.choice(known)
-        first, last = (ord(letter) for letter in random_state.choice(SCRIPTS))
-        length = random_state.randint(1, 8)
-        return "".join(chr(random_state.randint(first, last)) for _ in range(length))
+        if only_known or rng.random() < 0.7:
+            return rng.choice(known)
+        first, last = map(ord, rng.choice(SCRIPTS))
+        return "".join(chr(rng.randint(first, last)) for _ in range(rng.randint(1, 8)))
 
     texts = ["", " ", "\n\n", "\t \u00a0", "...", "a"]
     for _ in range(400):
-        n_words = random_state.choice((1, 2, 5, 10, 20, 40))
-        pieces = (make_word() + random_state.choice(separators) for _ in range(n_words))
+        n_words = rng.choice((1, 2, 5, 10, 20, 40))
+        pieces = (make_word() + rng.choice(separators) for _ in range(n_words))
         texts.append("".join(pieces))
-    random_state.shuffle(texts)
+    rng.shuffle(texts)
     try:
-        pipeline.annotate(["a", ""])
+        annotate(nlp, ["a", ""])
     except Exception:  # of any component, some of them strangers
-        return [text for text in texts if len(pipeline.nlp.make_doc(text))]
+        return [text for text in texts if len(nlp.make_doc(text))]
     return texts
 
 
-def _annotate(
-    name: str, pipeline: LoadedPipeline, texts: Sequence[str | Doc]
-) -> list[Doc]:
+def annotate(nlp: Language, texts: Iterable[str | Doc]) -> list[Doc]:
+    """Annotate texts, of Docs the words, with the components that are enabled."""
+    inputs = (copy_words(t, nlp.vocab) if isinstance(t, Doc) else t for t in texts)
+    return list(nlp.pipe(inputs))
+
+
+def _annotate(name: str, nlp: Language, texts: Iterable[str | Doc]) -> list[Doc]:
     try:
-        return pipeline.annotate(texts)
+        return annotate(nlp, texts)
     except Exception as error:  # of any component, some of them strangers
         raise ValueError(
             f"The pipeline {name} fails on texts to check it with: "
@@ -186,18 +171,14 @@ def _check_annotation(doc: Doc, new_doc: Doc) -> None:
 
 def _describe(doc: Doc) -> dict[str, Any]:
     """Describe all annotation in plain types."""
+    spans = {
+        key: [group.attrs, [(s.start, s.end, s.label, s.kb_id, s.id) for s in group]]
+        for key, group in doc.spans.items()
+    }
     return {
         **{name: doc.to_array(name).tolist() for name in ATTRIBUTES},
-        "cats": doc.cats,
-        "spans": {
-            key: [
-                group.attrs,
-                *((s.start, s.end, s.label_, s.kb_id_, s.id_) for s in group),
-            ]
-            for key, group in doc.spans.items()
-        },
-        "tensor": doc.tensor,
-        "user_data": doc.user_data,
+        **{"cats": doc.cats, "spans": spans},
+        **{"tensor": doc.tensor, "user_data": doc.user_data},
     }
 
 
@@ -216,7 +197,7 @@ def _is_same(old: Any, new: Any) -> bool:
     return type(old) is type(new)  # a stranger's object may equal nothing but itself
 
 
-def has_weights(model: Model) -> bool:
+def _has_weights(model: Model) -> bool:
     """Return True if a model, with all layers in it, was initialised or loaded."""
     return all(
         node.has_param(name) for node in model.walk() for name in node.param_names

@@ -8,12 +8,11 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
-from thinc.api import set_current_ops
 
 from ..layers.windowencoder import LaidOut
 from .changes import ChangeCounter
 from .conversion import find_fewer_bits
-from .parity import BATCH_SIZE, SAMPLE_SIZE, LoadedPipeline, check_tokens, walk_encoders
+from .parity import BATCH_SIZE, SAMPLE_SIZE, annotate, walk_encoders
 from .timing import Progress, measure_components
 
 #: Why none is chosen, if none is.
@@ -49,8 +48,8 @@ class ChosenPrecision:
 
 
 def choose_precisions(
-    before: LoadedPipeline,
-    after: LoadedPipeline,
+    before: Language,
+    after: Language,
     texts: Sequence[str | Doc],
     max_changed: float,
     progress: Progress,
@@ -60,11 +59,12 @@ def choose_precisions(
     with which, beside what was chosen before it, what `before` annotates is changed no
     more than may be. Without any the list is empty: `NO_CHOICE`.
     """
-    encoders = _find_encoders(after.nlp, before.nlp)
+    encoders = _find_encoders(after, before)
     if not encoders or not find_fewer_bits():
         return []
-    docs = list(_annotate(before, progress(texts, "texts")))
-    check_tokens(sum(map(len, docs)))
+    docs = [*_annotate(before, progress(texts, "texts"))]
+    if not any(map(len, docs)):
+        return []
     times = _time(after, encoders, docs, progress)
     chosen = []
     for name in sorted(encoders, key=lambda name: -max(times[name].values())):
@@ -75,9 +75,8 @@ def choose_precisions(
             _set(encoders[name], precision)
             if precision == kept:
                 break
-            counter = ChangeCounter(before.nlp)
-            found = list(_annotate(after, progress(texts, "texts")))
-            counter.count(texts, docs, found)
+            counter = ChangeCounter(before)
+            counter.count(texts, docs, [*_annotate(after, progress(texts, "texts"))])
             excess = counter.summarize().describe_excess(max_changed)
             if not excess:
                 break
@@ -108,22 +107,21 @@ def _set(encoders: Sequence[LaidOut], precision: str) -> None:
         weights.precision = precision
 
 
-def _annotate(pipeline: LoadedPipeline, texts: Iterable[str | Doc]) -> Iterator[Doc]:
+def _annotate(pipeline: Language, texts: Iterable[str | Doc]) -> Iterator[Doc]:
     """Annotate texts. What is compared is kept, and vectors are not."""
     for batch in minibatch(texts, BATCH_SIZE):
-        for doc in pipeline.annotate(batch):
+        for doc in annotate(pipeline, batch):
             doc.tensor = np.zeros((0,), dtype="f")
             yield doc
 
 
 def _time(
-    pipeline: LoadedPipeline,
+    pipeline: Language,
     encoders: Mapping[str, Sequence[LaidOut]],
     docs: Sequence[Doc],
     progress: Progress,
 ) -> dict[str, dict[str, float]]:
     """Time the components that have encoders, in each precision, in turns."""
-    set_current_ops(pipeline.ops)
     n_tokens = np.cumsum([len(doc) for doc in docs])
     sample = docs[: int(np.searchsorted(n_tokens, SAMPLE_SIZE)) + 1]
     kept = {name: of[0].precision for name, of in encoders.items()}
@@ -132,7 +130,7 @@ def _time(
         for precision in ("float32", *find_fewer_bits()):
             for of_component in encoders.values():
                 _set(of_component, precision)
-            found = measure_components(pipeline.nlp, sample)
+            found = measure_components(pipeline, sample)
             for name, of in times.items():
                 of[precision] = min(found[name], of.get(precision, float("inf")))
     for name, of_component in encoders.items():

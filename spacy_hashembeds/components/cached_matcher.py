@@ -208,10 +208,9 @@ class MatchTable:
         #: The parts of which a text has to be asked whether it has others too.
         self._needed = frozenset().union(*long, *self._gates)
         #: What was found of rows of attributes, and of combinations of those values
-        #: that are told apart. Few are different, and each is kept once.
+        #: that are told apart.
         self._known: dict[bytes, Found] = {}
         self._combinations: dict[tuple[int, ...], Found] = {}
-        self._found: dict[Found, Found] = {}
 
     def find_matches(self, doc: Doc) -> list[Match] | None:
         """Find what matches in a Doc, in the order of the Matcher; None if a pattern
@@ -246,8 +245,6 @@ class MatchTable:
             found = Found(tuple(single), self._needed & parts)
             if len(self._combinations) >= MAX_KNOWN:
                 self._combinations.clear()
-                self._found.clear()
-            found = self._found.setdefault(found, found)
             self._combinations[combination] = found
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()

@@ -9,7 +9,6 @@ other in each array, and `lengths` says how many tokens each has.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,8 +35,6 @@ BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
 #: By how much of F1 a bias has to be better than those before it: a share of what one
 #: entity is worth, times the root of their number, or this at least.
 _SHARE, _LEAST_GAIN = 0.25, 0.005
-#: Far beyond all log-probabilities of float32.
-_MOST_BIAS = 100.0
 
 
 class Entities(NamedTuple):
@@ -81,21 +78,14 @@ def check_labels(labels: Any) -> list[str]:
         if not is_name:
             raise ValueError(
                 "'labels' should be names of entity types, in UTF-8 and without white "
-                f"space around them, but one is {quote(label)}. Correct the annotation "
-                "or the file that it comes from."
+                f"space around them, but one is {quote(label)}."
             )
     if not is_list or len(set(labels)) < len(labels):
         raise ValueError(
             "'labels' should be a list of entity types, each there once, as `spacy "
-            "init labels` writes it for this component (not for 'ner'), but is "
-            f"{quote(labels)}."
+            f"init labels` writes it for this component, but is {quote(labels)}."
         )
-    return list(labels)
-
-
-def decode_greedily(scores: NDArray, lengths: NDArray) -> NDArray:
-    """Choose the best tag of each token by itself."""
-    return scores.argmax(axis=1)
+    return [*labels]
 
 
 def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
@@ -106,7 +96,7 @@ def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
     make up a legal sequence, as in most texts, there is nothing to search. -inf marks a
     tag that a token can't have; O is none. *Shapes:* `(n, 4P + 1)` to `(n,)`.
     """
-    tags = decode_greedily(scores, lengths)
+    tags = scores.argmax(axis=1)
     kinds, _ = split_tags(tags)
     is_linked = _find_linked(tags, lengths)
     is_next_linked = np.append(is_linked[1:], False)
@@ -121,34 +111,9 @@ def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
 
 #: By the names that users know.
 DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
-    "greedy": decode_greedily,
+    "greedy": lambda scores, lengths: scores.argmax(axis=1),
     "viterbi": decode_viterbi,
 }
-
-
-def check_bias(bias: Any) -> None:
-    """Check a bias of O that a file holds, or a user has set."""
-    is_number = isinstance(bias, int | float) and not isinstance(bias, bool)
-    if not (is_number and abs(bias) <= _MOST_BIAS):
-        raise ValueError(
-            "'outside_bias' should be a number, such as 0, or 2 to find more entities, "
-            f"but is {quote(bias)}."
-        )
-
-
-def check_calibration(calibration: Any) -> None:
-    """Check what a file holds as a calibration: null is none."""
-    if calibration is None:
-        return
-    is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
-    if is_pair and all(type(n) in (int, float) for n in calibration):
-        slope, offset = calibration
-        if MIN_SLOPE <= slope <= MAX_SLOPE and isfinite(offset):
-            return
-    raise ValueError(
-        f"'calibration' should be a slope from {MIN_SLOPE} to {MAX_SLOPE:g} and an "
-        f"offset in a list, such as [0.5, -0.7], or null, but is {quote(calibration)}."
-    )
 
 
 def choose_bias(f_scores: Sequence[float], n_gold: int) -> float:

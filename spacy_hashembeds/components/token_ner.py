@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NoReturn, Self
@@ -26,8 +27,6 @@ from .decoding import (
     NO_ENTITIES,
     OUTSIDE,
     Entities,
-    check_bias,
-    check_calibration,
     check_labels,
     count_tags,
     find_entities,
@@ -86,12 +85,7 @@ def make_token_ner(
 ) -> "TokenNER":
     """Build the component `token_ner`: see `TokenNER`."""
     return TokenNER(
-        nlp.vocab,
-        model,
-        name,
-        decoding=decoding,
-        spans_key=spans_key,
-        scorer=scorer,
+        nlp.vocab, model, name, decoding=decoding, spans_key=spans_key, scorer=scorer
     )
 
 
@@ -173,7 +167,11 @@ class TokenNER(TrainablePipe):
         self, scores: NDArray, lengths: NDArray, outside_bias: float
     ) -> list[Entities]:
         """Find the entities of Docs of these lengths by what `predict_tags` gave."""
-        check_bias(outside_bias)
+        if not isinstance(outside_bias, int | float) or not isfinite(outside_bias):
+            raise ValueError(
+                "'outside_bias' should be a number, such as 0, or 2 to find more "
+                f"entities, but is {quote(outside_bias)}."
+            )
         biased = scores.copy()
         biased[:, OUTSIDE] -= outside_bias
         tags = DECODERS[self.decoding](biased, lengths)
@@ -312,8 +310,6 @@ class TokenNER(TrainablePipe):
         try:
             yield
             check_labels(self.cfg.get("labels"))
-            check_calibration(self.cfg["calibration"])
-            check_bias(self.cfg["outside_bias"])
             if not {"cfg", "model"} & set(exclude):
                 self._check_model()
         except (OSError, MemoryError):

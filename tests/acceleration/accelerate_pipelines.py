@@ -83,15 +83,12 @@ def without_our_encoder(layer: dict[str, Any]) -> dict[str, Any]:
     return {**layer, "encode": encode}
 
 
-#: Components that one of ours replaces, by pipeline.
-REPLACED = {"shared": ("attribute_ruler", "lemmatizer")}
-
-
 def find_places(name: str) -> list[str]:
-    """Say what should be converted in a pipeline of MAKERS: its encoders too, and what
-    it has of `components.REPLACEMENTS`.
+    """Say what should be converted in a pipeline of MAKERS: its encoders too, and the
+    components that ours replace.
     """
-    places = [f"components.{component}" for component in REPLACED.get(name, ())]
+    replaced = ("attribute_ruler", "lemmatizer") if name == "shared" else ()
+    places = [f"components.{component}" for component in replaced]
     for place in MAKERS[name][1]:
         places.append(f"components.{place}")
         if place.endswith(".embed"):

@@ -50,51 +50,26 @@ def test_what_is_missing_or_empty_may_be_written(tmp_path, source, force):
     check_replaceable(tmp_path / "out", source, force=force)
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        ([".git/HEAD", "thesis.txt"], [".git/HEAD", "thesis.txt"]),
-        ([f"{number}.txt" for number in range(8)], ["0.txt", "and 3 more"]),
-        (["old_ner/model"], ["old_ner/model"]),
-        (["vocab/precious.txt"], ["vocab/precious.txt"]),
-        (["ner/backup/thesis.txt"], ["ner/backup/thesis.txt"]),
-        (["ner/backup/model", "vocab/my/patterns"], ["ner/backup/model", "vocab/my"]),
-    ],
-)
-def test_what_is_not_the_pipelines_is_never_replaced(output, source, names, said):
-    write(output, *names)
+@pytest.mark.parametrize("name", [".git/HEAD", "thesis.txt", "old_ner/model"])
+def test_what_is_not_the_pipelines_is_never_replaced(output, source, name):
+    write(output, name)
     files = read_files(output)
-    with pytest.raises(FileExistsError) as error:
+    with pytest.raises(FileExistsError, match=name.partition("/")[0]):
         check(output, source)
-    assert all(each in str(error.value) for each in said)
     assert read_files(output) == files
 
 
 def test_copies_of_what_is_beside_the_other_pipeline_are_no_loss(output, source):
-    for folder in (output, source):
-        write(folder, "LICENSE", "docs/usage.md")
-    check(output, source)
-    write(output, "LICENSE", "docs/usage.md", text="more work")
-    with pytest.raises(FileExistsError, match=r"LICENSE, docs/usage\.md"):
-        check(output, source)
-
-
-def test_a_file_of_the_same_size_and_time_is_no_copy_if_it_says_other_things(
-    output, source
-):
-    for folder, text in ((output, "mine"), (source, "ours")):
-        write(folder, "LICENSE", text=text)
-        os.utime(folder / "LICENSE", (1e9, 1e9))
+    write(output, "LICENSE", text="mine")
     with pytest.raises(FileExistsError, match="LICENSE"):
         check(output, source)
-
-
-def test_what_a_copy_has_more_than_the_original_is_a_loss(output, source):
-    write(output, "docs/mine.md")
-    (source / "docs").mkdir()
-    write(source, "gone")
-    (output / "gone").symlink_to(output / "nowhere")
-    with pytest.raises(FileExistsError, match=r"docs/mine\.md, gone"):
+    write(source, "LICENSE", text="mine")
+    check(output, source)
+    # a file of the same size and time may say other things
+    write(source, "LICENSE", text="ours")
+    for folder in (output, source):
+        os.utime(folder / "LICENSE", (1e9, 1e9))
+    with pytest.raises(FileExistsError, match="LICENSE"):
         check(output, source)
 
 
@@ -103,12 +78,8 @@ def test_what_a_copy_has_more_than_the_original_is_a_loss(output, source):
     [
         ("config.cfg", None),
         ("config.cfg", b"not a config"),
-        ("config.cfg", b"[nlp]\n[nlp]\n"),
         ("config.cfg", b"[training]\nseed = 0\n"),
-        ("config.cfg", b"\xff"),
-        ("meta.json", None),
         ("meta.json", b"{"),
-        ("meta.json", b"[]"),
         ("meta.json", b'{"name": "my project"}'),
         ("meta.json", b"\xff"),
     ],
@@ -117,7 +88,7 @@ def test_a_pipeline_has_a_config_and_meta_of_spacys(output, source, name, text):
     (output / name).unlink()
     if text is not None:
         (output / name).write_bytes(text)
-    with pytest.raises(FileExistsError, match=r"spaCy's config\.cfg"):
+    with pytest.raises(FileExistsError, match=r"config\.cfg"):
         check(output, source)
 
 
@@ -130,8 +101,7 @@ def test_a_file_is_never_replaced(tmp_path, source):
 @pytest.mark.parametrize("place", [".", "..", "tok2vec", "new/out"])
 def test_the_old_pipeline_is_not_written_to(source, place):
     nlp = spacy.load(source)
-    for model in (source, "xx_package"):
-        assert find_source(nlp, model, source.parent / "out") == source.resolve()
+    assert find_source(nlp, "xx_package", source.parent / "out") == source.resolve()
     with pytest.raises(ValueError, match=r"the old one is in '.*in', and stays"):
         find_source(nlp, source, source / place)
 

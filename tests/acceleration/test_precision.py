@@ -12,14 +12,12 @@ from thinc.api import Model, concatenate
 
 from spacy_hashembeds.acceleration import precision
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
-from spacy_hashembeds.acceleration.conversion import OUR_ENCODER, convert_config
+from spacy_hashembeds.acceleration.conversion import convert_config
 from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.acceleration.parity import walk_encoders
 from spacy_hashembeds.architectures.maxout_window_encoder import MaxoutWindowEncoder
-from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.loading import find_architectures, load_config
+from spacy_hashembeds.loading import load_config
 
-from ..kernels.paths import KERNELS
 from .accelerate_pipelines import TEXTS, find_precisions, tok2vec, train
 
 chosen = partial(accelerate_folder, precision="auto", blas=False, rounds=1)
@@ -96,7 +94,7 @@ def test_the_limit_is_that_of_all_components_together(folder, tmp_path, monkeypa
     annotate = precision._annotate
 
     def note_precisions(pipeline, texts):
-        encoders = precision._find_encoders(pipeline.nlp, spacy.blank("en"))
+        encoders = precision._find_encoders(pipeline, spacy.blank("en"))
         annotated.append(
             {name: of[0].precision for name, of in encoders.items()} or None
         )
@@ -111,60 +109,38 @@ def test_the_limit_is_that_of_all_components_together(folder, tmp_path, monkeypa
     ]
 
 
-@pytest.mark.parametrize("kept", ["int8", "bfloat16"])
-def test_what_is_fast_already_stays(folder, tmp_path, times, kept):
+def test_what_is_fast_already_stays(folder, tmp_path, times):
     """Even if float32 would change more than may be changed."""
     for of in times.values():
-        of.update({"float32": 9.0, "bfloat16": 4.8, "int8": 4.8, kept: 5.0})
+        of.update({"float32": 9.0, "bfloat16": 4.8, "int8": 5.0})
     out = tmp_path / "out"
-    accelerate_folder(folder, out, TEXTS, precision=kept, max_changed=100, rounds=1)
+    accelerate_folder(folder, out, TEXTS, precision="int8", max_changed=100, rounds=1)
     done = chosen(out, tmp_path / "again", TEXTS, max_changed=0)
-    assert {c.precision for c in done.chosen} == {kept}
+    assert {c.precision for c in done.chosen} == {"int8"}
     assert not any(c.refused for c in done.chosen)
     assert done.converted == []
-    assert find_precisions(spacy.load(tmp_path / "again"))["ner"] == kept
-
-
-def test_changes_are_counted_against_the_precision_that_was_there(
-    folder, tmp_path, spoil
-):
-    convert = partial(accelerate_folder, max_changed=100, blas=False, rounds=1)
-    convert(folder, tmp_path / "int8", TEXTS, precision="int8")
-    spoil("int8")
-    done = convert(tmp_path / "int8", tmp_path / "out", TEXTS, precision="float32")
-    assert done.changes.tokens[0] > 0
+    assert find_precisions(spacy.load(tmp_path / "again"))["ner"] == "int8"
 
 
 @pytest.mark.usefixtures("times")
-@pytest.mark.parametrize("kept", ["float32", "int8"])
-def test_disabled_components_keep_what_they_have(folder, kept):
-    nlp = spacy.load(folder)
-    if kept == "int8":
-        nlp = accelerate(nlp, TEXTS, precision=kept, max_changed=100, rounds=1).nlp
-    nlp.disable_pipe("tagger")
+def test_disabled_components_keep_what_they_have(folder):
+    nlp = spacy.load(folder, disable=["tagger"])
     done = accelerate(nlp, TEXTS, precision="auto", max_changed=100, rounds=1)
     assert [c.component for c in done.chosen] == ["ner"]
-    assert find_precisions(done.nlp) == {"ner": "int8", "tagger": kept}
+    assert find_precisions(done.nlp) == {"ner": "int8", "tagger": "float32"}
 
 
-@pytest.mark.parametrize("sharing", ["tok2vec", "model"])
-def test_a_block_that_another_shares_by_a_variable_is_written_out(folder, sharing):
+def test_a_block_that_another_shares_by_a_variable_is_written_out(folder):
     config = load_config(folder / "config.cfg")
-    ner, tagger = (config["components"][name] for name in ("ner", "tagger"))
-    if sharing == "model":
-        tagger["model"] = "${components.ner.model}"
-    else:
-        tagger["model"]["tok2vec"] = "${components.ner.model.tok2vec}"
-    for of_tagger in ("float32", "int8"):
-        precisions = {"ner": "int8", "tagger": of_tagger}
-        blocks = find_architectures(convert_config(config, precision=precisions))
-        found = {
-            place.split(".")[1]: block.get("precision", "float32")
-            for place, block in blocks.items()
-            if block["@architectures"] == OUR_ENCODER
-        }
-        assert found == precisions
-    assert isinstance(ner["model"]["tok2vec"], dict), "the old config stays"
+    config["components"]["tagger"]["model"] = "${components.ner.model}"
+    precisions = {"ner": "int8", "tagger": "bfloat16"}
+    converted = convert_config(config, precision=precisions)
+    found = {
+        name: block["model"]["tok2vec"]["encode"]["precision"]
+        for name, block in converted["components"].items()
+    }
+    assert found == precisions
+    assert config["components"]["tagger"]["model"] == "${components.ner.model}"
 
 
 @registry.architectures("tests.Two.v1")
@@ -215,18 +191,14 @@ def test_the_old_pipeline_stays_as_it_is(folder, monkeypatch):
     assert encoder.attrs["weights"].precision == "float32"
 
 
-@pytest.mark.usefixtures("instructions")
-def test_texts_without_a_token_are_refused(folder, tmp_path):
-    with pytest.raises(ValueError, match="'texts' should have tokens"):
-        chosen(folder, tmp_path / "out", [""])
-
-
 @pytest.mark.usefixtures("times")
 def test_of_few_tokens_nothing_can_be_told(folder, tmp_path):
     """Not a kind of annotation is within its limit, whatever they are."""
     done = chosen(folder, tmp_path / "out", ["Anna lives"], max_changed=0.5)
     assert {c.precision for c in done.chosen} == {"float32"}
     assert "2 tokens are too few to tell" in done.chosen[0].refused["int8"]
+    with pytest.raises(ValueError, match="'texts' should have tokens"):
+        chosen(folder, tmp_path / "none", [""])
     many = ["Anna lives in Paris today ."] * 130
     done = chosen(folder, tmp_path / "many", many, max_changed=0.5)
     assert {c.precision for c in done.chosen} == {"int8"}
@@ -250,8 +222,6 @@ def test_without_instructions_all_stays_and_the_reason_is_said(folder, tmp_path)
 
 
 @pytest.mark.usefixtures("instructions")
-@pytest.mark.parametrize("kernels", [KERNELS, None])
-def test_without_an_encoder_or_kernels_the_reason_is_said(saved, tmp_path, kernels):
-    with compiled.using(kernels):
-        done = chosen(saved("bare"), tmp_path / "out", TEXTS)
+def test_without_an_encoder_the_reason_is_said(saved, tmp_path):
+    done = chosen(saved("bare"), tmp_path / "out", TEXTS)
     assert (done.chosen, [*done.left]) == ([], ["precision"])

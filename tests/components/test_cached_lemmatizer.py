@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -30,8 +31,8 @@ from spacy_hashembeds.components.cached_lemmatizer import (
 
 from ..left_out import NO_LOOKUPS
 
-#: A language of each class, and of spaCy's own two modes.
-LANGUAGES = "ca el en es fr it mk nl pl ru uk nb sv de ht".split()
+#: Those whose lemmatizers have rules of their own, and one of spaCy's own.
+LANGUAGES = "ca el es fr nl pl ru nb".split()
 #: What lemmatizers look at, and something that they don't.
 MORPHS = (
     *("", "Number=Sing", "Number=Plur", "VerbForm=Inf", "Degree=Pos", "Foreign=Yes"),
@@ -41,7 +42,7 @@ MORPHS = (
 )
 SPACY_FAILS_ON = {("es", "CONJ"), ("es", "EOL")}
 #: More entries of a table say no more of the code that reads it.
-MOST = 1000
+MOST = 300
 
 ENGLISH = {
     "lemma_rules": {"noun": [["s", ""], ["ies", "y"]], "verb": [["ing", "e"]]},
@@ -88,56 +89,48 @@ def count_kept(lemmatizer: Any) -> int:
     return len(lemmatizer._find_known())
 
 
-@cache
 def read_tables(lang: str) -> dict[str, Any]:
     """Read a language's tables, no more than `MOST` entries of each."""
-    tables = registry.lookups.get(lang) if lang in registry.lookups else {}
-    random_state = random.Random(0)
 
     def cut(value: Any) -> Any:
-        if len(value) <= MOST or isinstance(value, str):
-            return value
-        keys = random_state.sample(sorted(value), MOST)
-        return {key: value[key] for key in keys} if isinstance(value, dict) else keys
+        if isinstance(value, dict):
+            return {key: cut(of) for key, of in islice(value.items(), MOST)}
+        return value[:MOST] if isinstance(value, list) else value
 
-    found = {}
-    for name, path in tables.items():
-        if name.startswith("lemma_"):
-            table = cut(load_language_data(path))
-            found[name] = {key: cut(value) for key, value in table.items()}
-    return found
+    paths = registry.lookups.get(lang).items()
+    return {
+        name: cut(load_language_data(path))
+        for name, path in paths
+        if name.startswith("lemma_")
+    }
 
 
 def list_words(tables: dict[str, Any]) -> Iterator[str]:
     """List words of each table and entry, and one for each ending with a rule."""
-    random_state = random.Random(0)
     for name, table in tables.items():
         entries = [v for v in table.values() if isinstance(v, dict | list)]
         for entry in (table, *entries):
-            strings = [s for s in entry if isinstance(s, str)]
-            yield from random_state.sample(strings, min(len(strings), 8))
+            yield from [s for s in entry if isinstance(s, str)][:3]
         if name == "lemma_rules":
             for rules in entries:
-                yield from (f"blo{rule[0]}" for rule in rules if len(rule[0]) < 12)
+                yield from (f"blo{rule[0]}" for rule in rules[:20])
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_lemmas_are_those_of_each_language_for_all_parts_of_speech(lang):
-    if lang in ("ru", "uk"):
+    if lang == "ru":
         pytest.importorskip("pymorphy3", reason=NO_LOOKUPS)
         tables: dict[str, Any] = {}
-        words = ["дома", "столы", "красивая", "був", "мыла", "книги", "гарна", "XV"]
-    else:
-        if lang != "ht" and lang not in registry.lookups:
-            pytest.skip(NO_LOOKUPS)
+        words = ["дома", "столы", "красивая", "мыла", "книги", "XV"]
+    elif lang in registry.lookups:
         tables = read_tables(lang)
-        words = list(dict.fromkeys(list_words(tables))) or ["chat", "Chats"]
-    if lang == "ht":
-        names = ("lemma_lookup", "lemma_rules", "lemma_exc", "lemma_index")
-        tables = {name: {} for name in names}
+        words = [*list_words(tables)]
+        words = random.Random(0).sample(words, min(40, len(words)))
+    else:
+        pytest.skip(NO_LOOKUPS)
     random_state = random.Random(1)
     tokens = [
-        (random_state.choice((word, word, word.title(), word.upper())), pos, morph)
+        (random_state.choice((word, word, word.title())), pos, morph)
         for word in words
         for pos in IDS
         if (lang, pos) not in SPACY_FAILS_ON
@@ -150,7 +143,6 @@ def test_lemmas_are_those_of_each_language_for_all_parts_of_speech(lang):
     for lemmatizer in (theirs, ours):
         lemmatizer.initialize(lookups=make_lookups(tables))
     assert isinstance(ours, type(theirs))
-    assert can_cache(theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of words without a part of speech
         for half in (tokens, tokens[::-1]):  # the second of what the first has met
@@ -160,34 +152,22 @@ def test_lemmas_are_those_of_each_language_for_all_parts_of_speech(lang):
     assert count_kept(ours)
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["mice", "Mice", "ponies", "was", "baking", "é", "the"])
-            | st.text(min_size=1, max_size=6),
-            st.sampled_from(sorted(IDS)),
-            st.sampled_from(MORPHS),
-            st.sampled_from(["", "", "given"]),
-        ),
-        min_size=1,
-        max_size=12,
-    ),
-    st.booleans(),
-)
-def test_lemmas_of_any_tokens_are_spacys(tokens, overwrite):
-    theirs, ours = _make_two(overwrite)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert lemmatize(ours, *tokens) == lemmatize(theirs, *tokens)
-
-
-@cache
-def _make_two(overwrite: bool) -> tuple[Lemmatizer, Lemmatizer]:
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_lemmas_that_are_there_stay_unless_they_are_overwritten(overwrite):
+    tokens = [
+        ("mice", "NOUN", "", "given"),
+        ("Mice", "NOUN", "", ""),
+        ("é", "X", "", ""),
+    ]
+    tokens += [("ponies", "NOUN", "", "given"), ("baking", "VERB", "", "")]
     theirs, ours = (
         make_lemmatizer(factory, overwrite=overwrite)
         for factory in ("lemmatizer", "cached_lemmatizer")
     )
-    return theirs, ours
+    expected = lemmatize(theirs, *tokens)
+    assert expected[0] == ("mouse" if overwrite else "given")
+    for part in (tokens, tokens[::2], tokens):
+        assert lemmatize(ours, *part) == lemmatize(theirs, *part)
 
 
 def test_a_lemma_that_was_given_once_is_not_computed_again(monkeypatch):
@@ -211,7 +191,6 @@ def get(lookups: Lookups, name: str) -> Table:
 #: Changes of the tables of a lemmatizer for a part of speech, a word and its lemma. Of
 #: those inside of entries spaCy's cache does not know either, and is cleared.
 CHANGES: dict[str, Callable[[Lookups, str, str, str], Any]] = {
-    "nothing": lambda of, pos, word, lemma: None,
     "set": lambda of, pos, word, lemma: get(of, "lemma_exc").set(pos, {word: [lemma]}),
     "change": lambda of, pos, word, lemma: (
         get(of, "lemma_exc").get(pos, {}).update({word: [lemma]})
@@ -224,12 +203,8 @@ CHANGES: dict[str, Callable[[Lookups, str, str, str], Any]] = {
     "table": lambda of, pos, word, lemma: of.set_table(
         "lemma_exc", Table("lemma_exc", {pos: {word: [lemma]}})
     ),
-    "clear": lambda of, pos, word, lemma: get(of, "lemma_exc").clear(),
     "lookup": lambda of, _, word, lemma: [
         get(of, name).update({hash_string(word): lemma}) for name in LOOKUPS
-    ],
-    "no lookup": lambda of, _, word, lemma: [
-        get(of, name).pop(hash_string(word), None) for name in LOOKUPS
     ],
 }
 LOOKUPS = ("lemma_lookup", "lemma_lookup_noun", "lemma_lookup_adp")
@@ -242,8 +217,7 @@ TABLES: dict[str, Any] = {
     **{f"lemma_lookup_{pos}": {} for pos in "adj adv aux num part pron verb".split()},
 }
 #: Where spaCy's lemmatizers read what in tables, and what they keep, is different.
-CHANGING = [("en", "rule"), ("en", "lookup"), ("el", "rule"), ("mk", "rule")]
-CHANGING += [("es", "rule"), ("fr", "rule"), ("nl", "rule"), ("pl", "pos_lookup")]
+CHANGING = [("en", "rule"), ("el", "rule"), ("es", "rule"), ("pl", "pos_lookup")]
 CHANGED = [
     (word, pos) for word in ("mice", "mices") for pos in ("NOUN", "ADP", "PROPN")
 ]
@@ -273,8 +247,8 @@ def test_changes_of_tables_count_as_in_spacys(language, changes):
     for lemmatizer in both:
         lemmatizer.cache = {}
         lemmatizer.initialize(lookups=make_lookups(TABLES))
-    for change, *arguments in [("nothing",) * 4, *changes]:
-        for lemmatizer in both:
+    for change, *arguments in [("", "", "", ""), *changes]:
+        for lemmatizer in both if change else []:
             CHANGES[change](lemmatizer.lookups, *arguments)
             lemmatizer.cache.clear()
         theirs, ours = (lemmatize(each, *CHANGED) for each in both)
@@ -292,18 +266,13 @@ def change_lookup(lemmatizer: Lemmatizer) -> None:
     lemmatizer.lookups.get_table("lemma_lookup")["mice"] = "rat"
 
 
-def replace_cache(lemmatizer: Lemmatizer) -> None:
-    lemmatizer.lookups.get_table("lemma_exc")["noun"]["mice"] = ["rat"]
-    lemmatizer.cache = {}
-
-
 def load(lemmatizer: Lemmatizer) -> None:
     tables = {**ENGLISH, "lemma_exc": {"noun": {"mice": ["rat"]}}}
     lemmatizer.from_bytes(make_lemmatizer(tables=tables).to_bytes())
-    lemmatizer.cache.clear()
+    lemmatizer.cache = {}
 
 
-@pytest.mark.parametrize("change", [replace_method, change_lookup, replace_cache, load])
+@pytest.mark.parametrize("change", [replace_method, change_lookup, load])
 def test_no_change_is_missed(change):
     for factory in ("lemmatizer", "cached_lemmatizer"):
         lemmatizer = make_lemmatizer(factory, tables={**ENGLISH, "lemma_lookup": {}})
@@ -365,15 +334,10 @@ def test_spacy_warns_of_words_without_a_part_of_speech_each_time():
 
 
 def test_the_mode_is_the_languages_own_unless_it_is_named():
-    modes = {
-        lang: spacy.blank(lang).add_pipe("cached_lemmatizer").mode
-        for lang in ("en", "it", "de")
-    }
-    assert modes == {"en": "rule", "it": "pos_lookup", "de": "lookup"}
-    nlp = spacy.blank("en")
-    assert nlp.add_pipe("cached_lemmatizer", config={"mode": "lookup"}).mode == "lookup"
-    with pytest.raises(ValueError, match="E1003"):
-        make_lemmatizer(mode="none", tables={})
+    nlp = spacy.blank("it")
+    assert nlp.add_pipe("cached_lemmatizer").mode == "pos_lookup"
+    named = nlp.add_pipe("cached_lemmatizer", name="b", config={"mode": "lookup"})
+    assert named.mode == "lookup"
 
 
 def test_a_lemmatizer_that_is_not_known_is_refused_with_the_remedy():

@@ -83,10 +83,6 @@ def add(ruler: AttributeRuler) -> None:
     ruler.add([[{"LOWER": "a"}]], {"LEMMA": "new"})
 
 
-def initialize(ruler: AttributeRuler) -> None:
-    ruler.initialize(None, patterns=CHANGED)
-
-
 def clear(ruler: AttributeRuler) -> None:
     ruler.clear()
     ruler.add_patterns(CHANGED)
@@ -97,14 +93,10 @@ def load(ruler: AttributeRuler) -> None:
     ruler.from_bytes(other.to_bytes(), exclude=["vocab"])
 
 
-def change_attributes(ruler: AttributeRuler) -> None:
-    ruler.attrs[0].update(make_ruler(patterns=CHANGED).attrs[0])
-
-
 CHANGED = [{"patterns": [[{"TAG": "NN"}]], "attrs": {"LEMMA": "new"}}]
 
 
-@pytest.mark.parametrize("change", [add, initialize, clear, load, change_attributes])
+@pytest.mark.parametrize("change", [add, clear, load])
 def test_no_change_is_missed(change):
     found = []
     for factory in ("attribute_ruler", "cached_attribute_ruler"):
@@ -125,18 +117,12 @@ def test_a_matcher_that_somebody_has_put_in_is_called():
     assert annotate(ruler, ("a", "NN"))[0][1] == ""
 
 
-@pytest.mark.parametrize("factory", ["attribute_ruler", "cached_attribute_ruler"])
 @pytest.mark.parametrize("index", [1, -2])
-def test_an_index_beyond_the_pattern_is_spacys_error(factory, index):
+def test_an_index_beyond_the_pattern_is_spacys_error(index):
     pattern = {"patterns": [[{"TAG": "NN"}]], "attrs": {"LEMMA": "b"}, "index": index}
-    ruler = make_ruler(factory, [*PATTERNS, pattern])
+    ruler = make_ruler(patterns=[*PATTERNS, pattern])
     with pytest.raises(ValueError, match="E1001"):
         annotate(ruler, ("a", "VB"), ("a", "NN"))
-    failed = []
-    ruler.set_error_handler(lambda *args: failed.append(args))
-    doc = make_doc(ruler, ("a", "NN"), ("b", "NN"))
-    assert ruler(doc) is None
-    assert [args[:3] for args in failed] == [("attribute_ruler", ruler, [doc])]
 
 
 ENTITY_PATTERNS = [
@@ -192,25 +178,15 @@ def test_entities_and_spans_are_those_of_spacys_rulers(finders, words):
     assert ours.matcher.find_table()
 
 
-def clear_entities(ruler: Any) -> None:
-    ruler.clear()
-    ruler.add_patterns(ENTITY_PATTERNS[2:])
-
-
-def load_entities(ruler: Any) -> None:
-    clear_entities(other := make_entity_ruler(ruler.name.removeprefix("cached_")))
-    ruler.from_bytes(other.to_bytes())
-
-
-@pytest.mark.parametrize("change", [clear_entities, load_entities])
 @pytest.mark.parametrize("name", FACTORIES)
-def test_no_change_of_entities_is_missed(name, change):
+def test_no_change_of_entities_is_missed(name):
     found = []
     words = ["Acme", "acme", "Na", "b"]
     for factory in (name, FACTORIES[name]):
         ruler = make_entity_ruler(factory)
-        find_entities(ruler, words)
-        change(ruler)
+        assert any("ORG" in entity for entity in find_entities(ruler, words))
+        ruler.clear()
+        ruler.add_patterns(ENTITY_PATTERNS[2:])
         found.append((find_entities(ruler, words), ruler.to_bytes()))
         assert not any("ORG" in entity for entity in found[-1][0])
     assert found[0] == found[1]

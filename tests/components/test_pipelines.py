@@ -8,17 +8,13 @@ import spacy
 from spacy.cli.train import train
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
-from spacy.training import Example
 
 from spacy_hashembeds import evaluate
-from spacy_hashembeds.acceleration.in_memory import accelerate
 from spacy_hashembeds.tools.evaluate.tasks import NER, find_task
 from tests.configs import CONFIGS
 
-from ..acceleration.accelerate_pipelines import tok2vec
 from ..training_runs import SMALL
-from .toy_recognizers import CLASSIFIER, copy_words, get_entities
-from .toy_recognizers import train as train_toy
+from .toy_recognizers import copy_words, get_entities
 
 CONFIG = CONFIGS / "token_ner.cfg"
 
@@ -48,11 +44,8 @@ def test_the_config_trains_what_finds_entities(trained, tiny_corpus):
     test, training = (tiny_corpus / f"{split}.spacy" for split in ("test", "train"))
     evaluation = evaluate(nlp, test, train=training, samples=10)
     assert evaluation["ents_f"] > 0.3
-    scores = nlp.evaluate(
-        [Example(nlp.make_doc(doc.text), doc) for doc in read_docs(test, nlp)]
-    )
-    assert scores["ents_f"] == pytest.approx(evaluation["ents_f"])
-    assert json.loads((trained / "meta.json").read_text())["performance"]["ents_f"] > 0
+    meta = json.loads((trained / "meta.json").read_text())
+    assert meta["performance"]["ents_f"] > 0
 
 
 def test_replaced_listeners(trained, tiny_corpus):
@@ -68,14 +61,3 @@ def test_replaced_listeners(trained, tiny_corpus):
         copied.remove_pipe("tok2vec")
         docs = read_docs(tiny_corpus / "test.spacy", copied)
         assert get_entities(copied.pipe(map(copy_words, docs))) == entities
-
-
-def test_a_pipeline_of_spacys_layers_is_accelerated():
-    """What it finds, and how sure it is, stays but for rounding: this compares both."""
-    nlp = spacy.blank("en")
-    model = {"@architectures": CLASSIFIER, "tok2vec": tok2vec()}
-    nlp.add_pipe("token_ner", config={"model": model, "spans_key": "found"})
-    train_toy(nlp)
-    done = accelerate(nlp, ["Anna lives in Paris today", "Rome"], rounds=1)
-    assert "components.token_ner.model.tok2vec.encode" in done.converted
-    assert len(done.nlp("Anna lives in Paris today").spans["found"]) == 2

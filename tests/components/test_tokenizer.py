@@ -7,7 +7,7 @@ from types import MethodType
 
 import pytest
 import spacy
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from spacy.tokenizer import Tokenizer
 
@@ -18,8 +18,8 @@ from spacy_hashembeds.components.tokenizer import (
     needs_others,
 )
 
-#: Cased and not, with suffixes of letters after digits, and (tr) a match of words.
-LANGUAGES = ["en", "ru", "tr", "hi", "hu"]
+#: Cased and not, and (tr) with a match of words.
+LANGUAGES = ["en", "tr", "hi"]
 
 TEXTS = st.text(
     st.one_of(
@@ -48,6 +48,7 @@ def tokenize(tokenizer: Tokenizer, text: str) -> list[tuple[str, str, str]]:
     return [(token.text, token.norm_, token.whitespace_) for token in tokenizer(text)]
 
 
+@settings(max_examples=50)
 @given(text=TEXTS)
 @example("don't U.S. 10km http://a.de/x (e.g.) co-op a.b e-mail@a.de can't-do")
 def test_tokens_are_spacys(both, text):
@@ -85,9 +86,9 @@ def test_what_is_said_of_an_expression_is_true(pattern):
     assert not needs_others(compiled) or not any(found)
 
 
-@pytest.mark.parametrize("pattern", ["-", r"\d", "[-§]a", r"(?<=\d)km", "(?:-|1)+b"])
-def test_an_expression_that_needs_others_is_known(pattern):
-    assert needs_others(re.compile(pattern))
+def test_expressions_that_need_others_are_known():
+    for pattern in ("-", r"\d", "[-§]a", r"(?<=\d)km", "(?:-|1)+b"):
+        assert needs_others(re.compile(pattern))
 
 
 @pytest.mark.parametrize(
@@ -148,11 +149,7 @@ def test_copies_are_alike(english, remake):
     text = "don't (U.S.) 10km"
     assert tokenize(new, text) == tokenize(theirs, text)
     assert isinstance(new.url_match.__self__, LetterlessPattern)
-    data = new.to_bytes(exclude=["vocab"])
-    assert data == theirs.to_bytes(exclude=["vocab"])
-    assert tokenize(spacy.blank("de").tokenizer.from_bytes(data), text) == tokenize(
-        theirs, text
-    )
+    assert new.to_bytes(exclude=["vocab"]) == theirs.to_bytes(exclude=["vocab"])
 
 
 def test_a_function_bound_to_an_expression_is_called(english):

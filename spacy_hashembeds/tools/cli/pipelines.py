@@ -1,7 +1,7 @@
 """`spacy hashembeds accelerate`, `evaluate` and `doctor`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -10,9 +10,6 @@ from wasabi import msg
 from . import _options as options
 from ._app import failing, hashembeds_cli
 from ._output import JSON, QUIET, is_quiet, name_output, print_json, show_progress
-
-if TYPE_CHECKING:
-    from ...acceleration.doctor import Health
 
 
 @hashembeds_cli.command("accelerate")
@@ -172,54 +169,43 @@ def evaluate_cli(
 
 @hashembeds_cli.command("doctor")
 def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
-    """Check the installation, and measure this machine.
+    """Check the installation, measure this machine, and say what could be faster.
 
-    It says what could be faster, warns of what our tests did not run with, and ends
-    with an error only if something is broken.
+    Ends with an error only if something is broken: a version outside our ranges, a name
+    that does not load, a CuPy that can't be used.
     """
-    from dataclasses import asdict
-
     with failing("Can't load the package"):  # for what is in the environment
         from ...acceleration.doctor import examine
     health = examine()
     if as_json:
-        print_json(asdict(health))
+        print_json(health)
     else:
-        _show(health)
-    if health.problems:
+        _show_health(health)
+    if health["problems"]:
         raise typer.Exit(1)
 
 
-def _show(health: "Health") -> None:
+def _show_health(health: dict[str, Any]) -> None:
     from ...acceleration.blas import SHAPES
-    from ..display import Table, show
 
-    rows = {
-        version.name: f"{version.installed or 'none'} {version.required}".strip()
-        for version in health.versions
-    }
-    rows |= {
-        "Processor": health.processor,
-        "GPU": health.gpu.device or "none in use",
-        "CuPy": health.gpu.cupy or "none",
-        "Python": health.python,
-        "spaCy's parser": f"{'' if health.parser_profiled else 'not '}profiled",
-        "Thinc's operations": health.ops,
-        "Kernels of our layers": "compiled" if health.compiled else "numpy",
-    }
-    for precision, name in health.instructions.items():
-        rows[f"Products of {precision}"] = name or "in float32"
-    for blas in health.blas:
-        rows[blas.name] = f"{blas.version or '?'}, kernels: {blas.kernels or '?'}"
-    for name, speeds in health.speeds.items():
-        pairs = zip(speeds, SHAPES, strict=True)
-        at = (f"{speed:,.0f} at {'x'.join(map(str, shape))}" for speed, shape in pairs)
-        rows[f"GFLOP/s of {name}"] = ", ".join(at)
-    show([Table(None, None, ["Part", "Found"], [*rows.items()], "ll")], msg)
-    said = {"warn": health.untested, "info": health.advice, "fail": health.problems}
-    for kind, texts in said.items():
-        for text in texts:
-            getattr(msg, kind)(text)
-    if not health.problems:
-        rest = "" if health.advice else ", and we know of nothing that would be faster"
-        msg.good(f"Nothing is broken{rest}")
+    msg.table(
+        [(name, *of) for name, of in health["versions"].items()],
+        header=("Package", "Installed", "Required"),
+        divider=True,
+    )
+    msg.table(health["machine"], title="Machine")
+    msg.table(health["blas"], header=("BLAS", "Version", "Kernels"), divider=True)
+    msg.table(
+        [(name, *(f"{x:,.0f}" for x in row)) for name, row in health["speeds"].items()],
+        title="Matrix products: rows x inputs x outputs",
+        header=("GFLOP/s", *("x".join(map(str, shape)) for shape in SHAPES)),
+        divider=True,
+        aligns=("l", *"r" * len(SHAPES)),
+    )
+    for text in health["advice"]:
+        msg.info(text)
+    for text in health["problems"]:
+        msg.fail(text)
+    if not health["problems"]:
+        rest = ", and we know of nothing that would be faster"
+        msg.good(f"Nothing is broken{'' if health['advice'] else rest}")

@@ -1,52 +1,38 @@
 import json
 import sys
-from dataclasses import asdict, replace
 
 import pytest
 
 from spacy_hashembeds.acceleration import doctor
 from spacy_hashembeds.acceleration.blas import Blas
-from spacy_hashembeds.acceleration.installation import Version
 
 from .running import check_refused, get_rows, run_command, unwrap
 
-HEALTH = doctor.Health(
-    versions=[Version("spacy", "3.8.18", ">=3.8.7"), Version("cupy", None, "")],
-    processor="Some Processor",
-    python="3.11.7",
-    parser_profiled=True,
-    ops="NumpyOps",
-    blas=[Blas("blis", "1.3.4", "generic"), Blas("openblas", "0.3", None)],
-    speeds={"blis": [10.0, 20.4], "numpy's BLAS": [10.0, 1234.0]},
-    compiled=True,
-    instructions={"bfloat16": None, "int8": "AVX-VNNI"},
-    gpu=doctor.Gpu("13.0", "Some GPU", None),
-    problems=[],
-    untested=["numpy should be older."],
-    advice=["Do as you are told."],
-)
+HEALTH = {
+    "versions": {"spacy": ("3.8.18", ">=3.8.7")},
+    "machine": {"GPU": "Some GPU", "Products of int8": "AVX-VNNI"},
+    "blas": [Blas("blis", "1.3.4", "generic"), Blas("openblas", "0.3", None)],
+    "speeds": {"blis": [10.0, 20.4], "numpy's BLAS": [10.0, 1234.0]},
+    "problems": [],
+    "advice": ["Do as you are told."],
+}
 
 FOUND = """
 spacy 3.8.18 >=3.8.7
-cupy none
-Processor Some Processor
 GPU Some GPU
-Python 3.11.7
-spaCy's parser profiled
 Products of int8 AVX-VNNI
-Products of bfloat16 in float32
-blis 1.3.4, kernels: generic
-openblas 0.3, kernels: ?
-GFLOP/s of blis 10 at 27x288x288, 20 at 200x288x288
-GFLOP/s of numpy's BLAS 10 at 27x288x288, 1,234 at 200x288x288
-Kernels of our layers compiled
+blis 1.3.4 generic
+openblas 0.3 None
+GFLOP/s 27x288x288 200x288x288
+blis 10 20
+numpy's BLAS 10 1,234
 """
 
 
 @pytest.fixture
 def run(monkeypatch):
     def run_doctor(*options: str, **changes):
-        monkeypatch.setattr(doctor, "examine", lambda: replace(HEALTH, **changes))
+        monkeypatch.setattr(doctor, "examine", lambda: HEALTH | changes)
         return run_command("doctor", *options)
 
     return run_doctor
@@ -57,13 +43,9 @@ def test_what_was_found_is_shown(run):
     assert result.exit_code == 0, result.output
     shown = get_rows(result.output)
     assert [line for line in get_rows(FOUND) if line not in shown] == []
-    assert "Do as you are told." in result.stdout
-    assert "numpy should be older." in result.stderr
-    assert "Nothing is broken" in result.stdout
-    output = unwrap(run(compiled=False, parser_profiled=False, advice=[]).output)
-    assert "layers numpy" in output
-    assert "parser not profiled" in output
-    assert "know of nothing" in output
+    for said in ("Do as you are told.", "Nothing is broken"):
+        assert said in unwrap(result.output)
+    assert "know of nothing" in unwrap(run(advice=[]).output)
 
 
 def test_what_can_not_be_imported_is_named_without_a_traceback(monkeypatch):
@@ -75,7 +57,7 @@ def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):
     result = run("--json")
     assert (result.exit_code, result.output) == (0, "")
     shown = json.loads(capfd.readouterr().out)
-    assert shown == json.loads(json.dumps(asdict(HEALTH)))
+    assert shown == json.loads(json.dumps(HEALTH))
 
 
 @pytest.mark.parametrize("option", [(), ("--json",), ("--quiet",)])
