@@ -1,21 +1,15 @@
 """Advice on the settings of an embedder, with reasons."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...architectures import multi_embed, multi_fewer_hash_embed
-from .codes import SOUND_SEED
-from .measures import Measures, Vocabularies
-from .options import (
-    AttributeUse,
-    HashOption,
-    LookupOption,
-    find_hash_options,
-    find_lookup_options,
-    measure_attributes,
-)
+from ...layers.symbolembed import LookupColumn
+from .codes import DEGENERATE_SEED, SOUND_SEED
+from .features import Vocabulary
+from .measures import Measures
+from .options import MIN_FREQS, HashOption, find_hash_options, measure_attributes
 
 #: How many of an attribute's values may share their whole code, as a share of them.
 BOUND = 0.001
@@ -24,90 +18,75 @@ BOUND = 0.001
 #: and what they show of the words to come is chance.
 FEWEST_WORDS = 100
 
+#: The attributes that spaCy embeds by default, and the width of its tables.
+ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
+WIDTH = 96
+
 _HASHING = multi_fewer_hash_embed.DESCRIPTION.architecture
 _LOOKUP = multi_embed.DESCRIPTION.architecture
 
 
-@dataclass(frozen=True, kw_only=True)
-class Advice:
-    """Settings of an embedder, and what they were chosen from."""
-
-    attrs: list[str]  #: The attributes to embed.
-    width: int  #: Of the tables.
-    bound: float  #: How many of an attribute's values may share their whole code.
-    attributes: list[AttributeUse]
-    hash_options: list[HashOption]
-    hashing: HashOption | None  #: That with the least memory: a lower limit.
-    lookup_options: list[LookupOption]
-    #: That of the lowest `min_freq` from 2, so that rarer values train the row for
-    #: unknown ones, with no more rows than the tables that there are, or spaCy's.
-    lookup: LookupOption | None
-    reasons: list[str]  #: The advice in words.
-
-
 def advise(
-    vocabularies: Vocabularies,
-    attrs: Sequence[str],
+    train: Vocabulary,
+    embedder: Measures,
     *,
-    width: int,
     bound: float = BOUND,
-    rows: Sequence[tuple[str, int]] = (),
-    tables: Sequence[Measures] = (),
     settable: Collection[str] = (),
-) -> Advice:
+) -> Measures:
     """Advise on rows, hashes, attributes and `min_freq`.
 
     It is about telling the words of the training corpus apart: what a choice is worth
     in F1 only training shows. There is none on sizes below `FEWEST_WORDS` words.
 
-    rows: Attributes, and the rows of the tables that there are; by default spaCy's.
-    tables: What was measured of them.
-    settable: Attributes that components may set, which are not there yet: they stay.
+    embedder (Measures): The "component", and what was measured of its "tables". Without
+        any, those that spaCy has by default are advised on.
+    settable (Collection[str]): Attributes that components may set, which are not there
+        yet: they stay.
+    RETURNS (Measures): "component"; "attrs", those to embed; "hashing", the hash tables
+        of the least memory within the bound, a lower limit, and "lookup", the lookup
+        tables of the lowest `min_freq` from 2, so that rarer values train the row for
+        unknown ones, with no more rows than there are: each None without advice;
+        "reasons", in words.
     """
-    train = vocabularies["train"]
+    tables = embedder["tables"]
+    attrs = [*dict.fromkeys(table["attr"] for table in tables)] or [*ATTRS]
+    width = tables[0]["width"] if tables else WIDTH
     n_words = len(np.unique(train.words[:, 0]))
-    uses = measure_attributes(vocabularies, attrs, settable) if n_words else []
+    uses = measure_attributes({"train": train}, attrs, settable) if n_words else []
     kept = [use.attr for use in uses if use.says_nothing is None]
     unseen = [attr for attr in kept if attr in settable and attr != "NORM"]
-    hashes, lookups, reasons = [], [], []
+    hashing, lookup, reasons = None, None, []
     if n_words >= FEWEST_WORDS and kept:
-        hashes = find_hash_options(train, kept, width=width, bound=bound)
-        lookups = find_lookup_options(vocabularies, kept, width=width)
-        reasons.append("Begin with what `spacy hashembeds config` puts in.")
+        options = find_hash_options(train, kept, width=width, bound=bound)
+        hashing = min(options, key=lambda option: option.parameters, default=None)
+        there = tables or [{"attr": attr, "kind": LookupColumn.kind} for attr in attrs]
+        most = sum(map(_get_rows, (t for t in there if t["attr"] not in unseen)))
+        lookup = _find_lookup(train, kept, width, most)
+        reasons += [
+            "Begin with what `spacy hashembeds config` puts in.",
+            *([_explain_hashing(hashing, kept, bound, tables)] if hashing else []),
+            f"To look up: {_LOOKUP} with min_freq = {lookup['min_freq']}, which makes "
+            f"{sum(lookup['rows']):,} rows, {lookup['parameters']:,} parameters.",
+            *(f"Leave out {u.attr}: {u.says_nothing}." for u in uses if u.says_nothing),
+        ]
     elif n_words:
         reasons.append(
             f"The training corpus is too small to advise on: it has {n_words} distinct "
             f"words, of {FEWEST_WORDS} or more."
         )
-    hashing = min(hashes, key=lambda option: option.parameters, default=None)
-    if hashing is not None:
-        reasons.append(_explain_hashing(hashing, kept, bound, tables))
-    known = rows or [(attr, get_usual_rows(attr)) for attr in attrs]
-    most = sum(n for attr, n in known if attr not in unseen)
-    trained = [option for option in lookups if option.min_freq > 1]
-    few = (option for option in trained if sum(option.rows) <= most)
-    lookup = next(few, trained[-1] if trained else None)
-    if lookup is not None:
-        reasons.append(_explain_lookup(lookup, kept[0]))
-        useless = [use for use in uses if use.says_nothing is not None]
-        reasons += [f"Leave out {use.attr}: {use.says_nothing}." for use in useless]
     if unseen:
         reasons.append(
             f"Keep {', '.join(unseen)} with the rows there are: components ahead may "
             "set values that are not in the corpus."
         )
-    poor = [table for table in tables if n_words and table.get("with_sound_seed")]
-    return Advice(
-        attrs=kept,
-        width=width,
-        bound=bound,
-        attributes=uses,
-        hash_options=hashes,
-        hashing=hashing,
-        lookup_options=lookups,
-        lookup=lookup,
-        reasons=[*reasons, *map(_explain_seed, poor)],
-    )
+    poor = [t for t in tables if n_words and t.get("seed") == DEGENERATE_SEED]
+    return {
+        "component": embedder["component"],
+        "attrs": kept,
+        "hashing": hashing and hashing._asdict(),
+        "lookup": lookup,
+        "reasons": [*reasons, *map(_explain_seed, poor)],
+    }
 
 
 def get_usual_rows(attr: str) -> int:
@@ -122,6 +101,23 @@ def format_bound(share: float) -> str:
     return np.format_float_positional(100 * share, 3, fractional=False, trim="-") + "%"
 
 
+def _get_rows(table: Measures) -> int:
+    """Return the rows of a table, or those to have where symbols decide how many."""
+    by_symbols = table["kind"] == LookupColumn.kind
+    return get_usual_rows(table["attr"]) if by_symbols else table["rows"]
+
+
+def _find_lookup(
+    train: Vocabulary, attrs: Sequence[str], width: int, most: int
+) -> Measures:
+    counts = [train.count_values(attr)[1] for attr in attrs]
+    for min_freq in MIN_FREQS[1:]:
+        rows = [1 + int((count >= min_freq).sum()) for count in counts]
+        if sum(rows) <= most:
+            break
+    return {"min_freq": min_freq, "rows": rows, "parameters": width * sum(rows)}
+
+
 def _explain_hashing(
     limit: HashOption, attrs: Sequence[str], bound: float, tables: Sequence[Measures]
 ) -> str:
@@ -133,32 +129,17 @@ def _explain_hashing(
         f"To hash: {_HASHING} with num_hashes = {limit.num_hashes}, seed = "
         f"{SOUND_SEED}, and {'the rows there are' if hashed else 'the usual rows'}"
         f"{more}. The lower limit, with {limit.parameters:,} parameters, is "
-        f"{', '.join(f'{attr} {rows:,}' for attr, rows in least.items())}: "
-        f"{format_bound(bound)} of the values of each share all rows with another, and "
-        f"{limit.words_sharing_codes:,} words can't be told apart."
-    )
-
-
-def _explain_lookup(chosen: LookupOption, attr: str) -> str:
-    shares = chosen.unknown_share[0]
-    split = "dev" if "dev" in shares else "train"
-    untrained = f" No {attr} is rarer: nothing trains the row for unknown ones."
-    return (
-        f"To look up: {_LOOKUP} with min_freq = {chosen.min_freq}, which makes "
-        f"{sum(chosen.rows):,} rows, {chosen.parameters:,} parameters, and leaves "
-        f"{shares[split]:.1%} of the tokens in {split} with an unknown {attr}."
-        + untrained
-        * (not chosen.unknown_values[0])
+        f"{', '.join(f'{attr} {rows:,}' for attr, rows in least.items())}: at most "
+        f"{format_bound(bound)} of the values of each share all rows with another."
     )
 
 
 def _explain_seed(poor: Measures) -> str:
-    sound = poor["with_sound_seed"]
+    reached = poor["rows_reached_by_hash"][0]
     return (
-        f"With seed {poor['seed']} hash 1 of {poor['attr']} reaches "
-        f"{poor['rows_reached_by_hash'][0]:,} of {poor['rows']:,} rows, and "
-        f"{poor['sharing_code']:,} of {poor['values']:,} values can't be told apart; "
-        f"with {SOUND_SEED} {sound['rows_reached_by_hash'][0]:,} and "
-        f"{sound['sharing_code']:,}. To train anew, set seed = {SOUND_SEED}: "
-        f"{_HASHING} has it, spaCy's embedders don't."
+        f"With seed {DEGENERATE_SEED} hash 1 of {poor['attr']} reaches {reached:,} of "
+        f"{poor['rows']:,} rows, and {poor['sharing_code']:,} of {poor['values']:,} "
+        f"values can't be told apart: {poor['expected_sharing_code']:,.1f} are to be "
+        f"expected. To train anew, set seed = {SOUND_SEED}: {_HASHING} has it, spaCy's "
+        "embedders don't."
     )

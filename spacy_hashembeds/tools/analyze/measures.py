@@ -3,16 +3,15 @@
 Kinds of tables are known by what they offer alone: `TableColumn`, and `Coded`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.vocab import Vocab
 
 from ...architectures.descriptions import Coded
 from ...layers.tableembed import HashedColumn, TableColumn
-from .codes import DEGENERATE_SEED, SOUND_SEED, count_sharing, join_codes
+from .codes import count_sharing
 from .features import Vocabulary
 
 #: What was measured, by its names, ready for JSON.
@@ -42,52 +41,32 @@ def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
     RETURNS (Measures): What `measure_size` counts, and "values" of the training corpus:
         "sharing_code" have the vector of another; "sharing_…" other parts of a code, of
         tables that have some. What to expect of ideal hashing begins with "expected_".
-        Hashed tables: "load", values for each row; "rows_reached_by_hash" and
-        "sharing_row_by_hash", of each hash alone; "with_sound_seed", what another seed
-        would give in place of the degenerate one, or None.
-        Tables with symbols: "unknown_values" share a row, which is that of the
-        "unknown_share" of the tokens of each split, 0 to 1.
+        Hashed tables: "rows_never_reached" by any hash; "rows_reached_by_hash" and
+        "sharing_row_by_hash", of each hash alone.
+        Tables with symbols: "unknown_values" share a row, which is that of a share of
+        the tokens of each split, "unknown_in_train" and the like, 0 to 1.
     """
     values, _ = vocabularies["train"].count_values(table.attr)
-    found = {**measure_size(table, len(values)), **_measure_values(table, values)}
-    if (unknown := table.are_unknown(values)) is not None:
-        found["unknown_values"] = int(unknown.sum())
-        shares = share_tokens(vocabularies, table.attr, table.are_unknown)
-        found["unknown_share"] = shares
-    if isinstance(table, HashedColumn):
-        found["with_sound_seed"] = None
-        if table.seed == DEGENERATE_SEED:
-            sound = table.reseed(SOUND_SEED)
-            found["with_sound_seed"] = _measure_values(sound, values)
-    return found
-
-
-def _measure_values(table: TableColumn, values: NDArray) -> Measures:
-    found: Measures = {"values": len(values)}
+    found = {**measure_size(table, len(values)), "values": len(values)}
     if isinstance(table, HashedColumn):
         hashes = table.find_code(values)[:, : table.num_hashes].T
         found |= {
             "seed": table.seed,
             "num_hashes": table.num_hashes,
-            "load": len(values) / table.n_rows,
             "rows_never_reached": table.n_rows - len(np.unique(hashes)),
             "rows_reached_by_hash": [len(np.unique(rows)) for rows in hashes],
             "sharing_row_by_hash": [count_sharing(r.reshape(-1, 1)) for r in hashes],
         }
     parts = {**table.split_code(values), "code": table.identify(values)}
     found |= {f"sharing_{name}": count_sharing(part) for name, part in parts.items()}
-    return found | {f"expected_{k}": n for k, n in table.expect(values).items()}
-
-
-def share_tokens(
-    vocabularies: Vocabularies, attr: str, tell: Callable[[NDArray], NDArray | None]
-) -> dict[str, float]:
-    """Return the share of each split's tokens with values that a function tells."""
-    shares = {}
-    for split, vocabulary in vocabularies.items():
-        values, counts = vocabulary.count_values(attr)
-        shares[split] = float(counts[tell(values)].sum() / max(counts.sum(), 1))
-    return shares
+    found |= {f"expected_{k}": n for k, n in table.expect(values).items()}
+    if (unknown := table.are_unknown(values)) is not None:
+        found["unknown_values"] = int(unknown.sum())
+        for split, vocabulary in vocabularies.items():
+            values, counts = vocabulary.count_values(table.attr)
+            n_unknown = counts[table.are_unknown(values)].sum()
+            found[f"unknown_in_{split}"] = float(n_unknown / max(counts.sum(), 1))
+    return found
 
 
 def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Measures:
@@ -100,7 +79,7 @@ def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Meas
     return {
         "words": len(attributes),
         "same_attributes": count_sharing(attributes),
-        "sharing_codes": count_sharing(join_codes(codes)) if len(attributes) else 0,
+        "sharing_codes": count_sharing(np.hstack(codes)),
     }
 
 

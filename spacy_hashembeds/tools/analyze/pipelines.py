@@ -1,79 +1,57 @@
 """The pipeline that a corpus is analysed for, and its embedding layers."""
 
 from collections.abc import Mapping
-from configparser import Error as ConfigParserError
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import spacy
 from spacy.language import Language
-from spacy.util import dot_to_dict, load_config, load_model_from_config, walk_dict
+from spacy.util import dot_to_dict, load_model_from_config, walk_dict
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ...architectures.descriptions import Coded, find_table_kinds, get_descriptions
 from ...architectures.subword_embed import NAME as SUBWORDS
 from ...architectures.symbols import load_symbols
-from ...arguments import check_attributes, check_language
+from ...arguments import check_attributes
 from ...layers import symboltaker
 from ...layers.symboltaker import Symbols
 from ...layers.tableembed import TableColumn
 from ...loading import (
-    check_variables,
     describe_config_error,
     explain_missing_code,
+    load_config,
     load_trained,
 )
 from .features import Vocabulary
 
-#: A config, or its file.
 ConfigSource = str | Path | dict[str, Any]
-#: A pipeline, or its name or folder.
 ModelSource = str | Path | Language
 #: Config settings, with dotted keys as `spacy train` takes them.
 Overrides = Mapping[str, Any]
 
-LANG = "nlp.lang"
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 
 
 def load_pipeline(
     *, config: ConfigSource | None, model: ModelSource | None, overrides: Overrides
 ) -> Language:
-    """Load a pipeline, build one without initialising it, or make a blank one."""
-    if config is not None:
-        return _build(config, overrides)
-    wrong = [key for key in overrides if model is not None or key != LANG]
-    if wrong:
-        raise ValueError(
-            f"'{wrong[0]}' is a setting of a config, but there is none. Leave it out, "
-            "or give a config."
-        )
+    """Load a pipeline, or build one, by default a blank one, not initialised."""
+    if model is not None and overrides:
+        keys = ", ".join(overrides)
+        raise ValueError(f"There is no config to change by {keys}, but a model.")
     if model is not None:
-        return _load(model)
-    lang = str(overrides.get(LANG, "xx"))
-    check_language(lang)
-    return spacy.blank(lang)
-
-
-def _load(model: ModelSource) -> Language:
-    return model if isinstance(model, Language) else load_trained(model)
-
-
-def _build(config: ConfigSource, overrides: Overrides) -> Language:
+        return model if isinstance(model, Language) else load_trained(model)
     name = config if isinstance(config, str | Path) else "config"
     try:
         if isinstance(config, str | Path):
-            if not Path(config).is_file():
-                raise FileNotFoundError(f"There is no '{config}': give a .cfg file.")
-            loaded = load_config(config, overrides=dict(overrides))
+            loaded = load_config(config, overrides)
         else:
-            loaded = Config(config).merge(dot_to_dict(dict(overrides)))
-        check_variables(loaded)
+            blank = {"nlp": {"lang": "xx"}}
+            loaded = Config(blank if config is None else config)
+            loaded = loaded.merge(dot_to_dict(dict(overrides)))
         return load_model_from_config(loaded, auto_fill=True)
     # AttributeError: spaCy's, of a language that is another module in spacy.lang
-    except (ValueError, ConfigParserError, ImportError, AttributeError) as error:
+    except (ValueError, ImportError, AttributeError) as error:
         reason = explain_missing_code(error) or describe_config_error(error)
         raise ValueError(
             f"'{name}' should be a spaCy config, but no pipeline can be built from it: "
@@ -83,27 +61,25 @@ def _build(config: ConfigSource, overrides: Overrides) -> Language:
 
 def load_vectors(vectors: ModelSource | None, nlp: Language) -> Vocab | None:
     """Load the vocab whose vectors tokens are looked up in, or that of the pipeline."""
-    vocab = (nlp if vectors is None else _load(vectors)).vocab
-    if vocab.vectors.size:
-        return vocab
-    if vectors is not None:
+    if vectors is None:
+        return nlp.vocab if nlp.vocab.vectors.size else None
+    vocab = load_pipeline(config=None, model=vectors, overrides={}).vocab
+    if not vocab.vectors.size:
         raise ValueError(
             "'vectors' should be a pipeline with word vectors, but has none. Make one "
             "with `spacy init vectors`."
         )
-    return None
+    return vocab
 
 
-@dataclass(frozen=True, kw_only=True)
-class Embedder:
+class Embedder(NamedTuple):
     """An embedding layer of a pipeline, with a table for each attribute."""
 
     component: str
     tables: list[TableColumn]
-    #: What is mixed in that may tell apart what the tables don't: word vectors, and the
-    #: parameters of a `SubwordEmbed`, if there is one.
-    has_vectors: bool
-    subword_parameters: int = 0
+    #: True if word vectors or character n-grams are mixed in, which may tell apart what
+    #: the tables don't.
+    has_others: bool
 
 
 def find_models(nlp: Language) -> list[tuple[str, Model]]:
@@ -130,21 +106,15 @@ def find_embedders(nlp: Language) -> list[Embedder]:
     for name, model in find_models(nlp):
         for embedding in find_embeddings_in(model):
             nodes = list(embedding.walk())
-            by_name = {node.name: node for node in nodes}
+            names = [node.name for node in nodes]
             layers = [node for node in nodes if node.name in kinds]
             extractors = [node for node in nodes if node.name == "extract_features"]
-            is_known = embedding.id in found or "charembed" in by_name
-            if is_known or len(extractors) != 1 or not layers:
+            if "charembed" in names or len(extractors) != 1 or not layers:
                 continue
             attrs = check_attributes(extractors[0].attrs["columns"])
-            subwords = by_name.get(SUBWORDS)
-            size = subwords.get_dim("nV") * subwords.get_dim("nO") if subwords else 0
-            found[embedding.id] = Embedder(
-                component=name,
-                tables=[kinds[n.name](n, attrs[n.attrs["column"]]) for n in layers],
-                has_vectors="static_vectors" in by_name,
-                subword_parameters=size,
-            )
+            tables = [kinds[n.name](n, attrs[n.attrs["column"]]) for n in layers]
+            has_others = "static_vectors" in names or SUBWORDS in names
+            found.setdefault(embedding.id, Embedder(name, tables, has_others))
     return list(found.values())
 
 
@@ -160,8 +130,12 @@ def find_code_columns(nlp: Language) -> list[tuple[str, Coded]]:
     ]
 
 
-def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedder:
-    """Set the symbols that initialising would give to copies of layers."""
+def give_symbols(
+    embedder: Embedder, nlp: Language, train: Vocabulary
+) -> list[TableColumn]:
+    """Return the tables, with the symbols that initialising would give to copies of
+    their layers.
+    """
     tables = []
     for table in embedder.tables:
         attrs = table.model.attrs
@@ -171,7 +145,7 @@ def give_symbols(embedder: Embedder, nlp: Language, train: Vocabulary) -> Embedd
             symboltaker.give_symbols(layer, symbols)
             table = type(table)(layer, table.attr)
         tables.append(table)
-    return replace(embedder, tables=tables)
+    return tables
 
 
 def _find_symbols(

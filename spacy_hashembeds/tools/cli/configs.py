@@ -125,9 +125,6 @@ def analyze_cli(
     vectors: str | None = Opt(
         None, "--vectors", "-v", help="A pipeline with vectors, to count unknown words."
     ),
-    text: Path | None = Opt(
-        None, help="Texts to be served, to compare their lengths with training's."
-    ),
     bound: float = Opt(
         0.001, help="The share of values that may collide at the lower limit for rows."
     ),
@@ -147,7 +144,7 @@ def analyze_cli(
 
     overrides = read_overrides(ctx.args)
     with failing("Can't analyse the corpus"):
-        check_targets([output], [train, dev, test, config, model, vectors, text])
+        check_targets([output], [train, dev, test, config, model, vectors])
         data = analyze(
             train,
             dev=dev,
@@ -155,7 +152,6 @@ def analyze_cli(
             config=config,
             model=model,
             vectors=vectors,
-            text=text,
             bound=bound,
             overrides=overrides,
             progress=partial(show_split, "Reading"),

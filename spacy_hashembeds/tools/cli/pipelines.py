@@ -169,10 +169,10 @@ def evaluate_cli(
 
 @hashembeds_cli.command("doctor")
 def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
-    """Check the installation, measure this machine, and say what could be faster.
+    """Check the installation, and measure this machine.
 
-    Ends with an error only if something is broken: a version outside our ranges, a name
-    that does not load, a CuPy that can't be used.
+    It says what could be faster, and ends with an error only if something is broken: a
+    version outside our ranges, a name that does not load, a CuPy that can't be used.
     """
     with failing("Can't load the package"):  # for what is in the environment
         from ...acceleration.doctor import examine

@@ -2,9 +2,9 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -30,9 +30,9 @@ _BLANKS = " \t"
 MAX_SENTENCE = 10_000
 
 _SAY_COLUMNS = (
-    "Say which column has the words and which the tags: --word-column, --tag-column "
-    "(word_column, tag_column), and what separates them: --separator. JSON is for "
-    "'prepare spans' or 'prepare texts', CoNLL-U with NE=B-PER for 'spacy convert'"
+    "Say which column has words, which tags, and what separates them: --word-column, "
+    "--tag-column (word_column, tag_column), --separator. JSON is for 'prepare spans' "
+    "or 'prepare texts', CoNLL-U with NE=B-PER for 'spacy convert'"
 )
 
 #: A column's place, from 0 or, if negative, from the end; or its name in the first row.
@@ -123,22 +123,13 @@ def _to_bio(before: str, tag: str) -> str:
 class _Table:
     """The columns of a file, as the settings and its first row say."""
 
-    def __init__(self, path: Path, layout: ColumnFormat, line: int, text: str) -> None:
-        self.path, self.layout, self.first = path, layout, line
-        self.has_tabs = "\t" in text.strip(_BLANKS)
-        self.n_tabs = text.rstrip(_BLANKS).count("\t")  # others separate nothing
-        columns = self.split(line, text)
-        self.width = len(columns)
-        named = [layout.word, layout.tag, layout.sentence or 0]
-        self.has_names = any(isinstance(column, str) for column in named)
+    def __init__(self, path: Path, layout: ColumnFormat) -> None:
+        self.path, self.layout = path, layout
+        self.width = 0  # until there is a first row
+        self.has_tabs = False
+        self.word = self.tag = self.sentence = 0
         #: The name of the sentence before, and that of this one.
         self.names = "", ""
-        places = [self._find(column, columns) for column in named]
-        self.word, self.tag, self.sentence = (place % self.width for place in places)
-        if self.word == self.tag:
-            self.fail(line, f"words and tags are one column of {quote(columns)}")
-        # Rows may lack columns, or have more, where that moves none.
-        self.is_even = layout.has_quotes or self.width == 2 or min(places) < 0
 
     def fail(self, line: int, message: str, remedy: str = _SAY_COLUMNS) -> NoReturn:
         fail(self.path, line, f"{message}. {remedy}")
@@ -147,12 +138,13 @@ class _Table:
         separator = self.layout.separator
         if len(text) > MAX_TEXT:
             fail(self.path, line, f"expected a token, got {len(text):,} characters")
-        if separator is None and not self.has_tabs:
-            return re.split(f"[{_BLANKS}]+", text.strip(_BLANKS))
         if separator is None:
-            columns = [column.strip(_BLANKS) for column in text.split("\t")]
-            width = self.n_tabs + 1
-            return columns if any(columns[width:]) else columns[:width]
+            text = text.rstrip(_BLANKS)
+            if not self.width:
+                self.has_tabs = "\t" in text.lstrip(_BLANKS)
+            if self.has_tabs:
+                return [column.strip(_BLANKS) for column in text.split("\t")]
+            return re.split(f"[{_BLANKS}]+", text.lstrip(_BLANKS))
         if not self.layout.has_quotes:
             return text.split(separator)
         try:  # line by line, since no word goes on in the next one
@@ -160,19 +152,32 @@ class _Table:
         except csv.Error as err:
             self.fail(line, f"expected CSV, got {quote(text)} ({err})", SAY_QUOTES)
 
-    def _find(self, column: Column, columns: list[str]) -> int:
-        if isinstance(column, int) and -len(columns) <= column < len(columns):
-            return column
+    def set_up(self, line: int, columns: list[str]) -> bool:
+        """Find the columns by the first row. Returns True if it names them."""
+        layout, self.width = self.layout, len(columns)
+        named = [layout.word, layout.tag, layout.sentence or 0]
+        places = [self._find(line, column, columns) for column in named]
+        self.word, self.tag, self.sentence = places
+        if self.word == self.tag:
+            self.fail(line, f"words and tags are one column of {quote(columns)}")
+        return any(isinstance(column, str) for column in named)
+
+    def _find(self, line: int, column: Column, columns: list[str]) -> int:
+        if isinstance(column, int) and -self.width <= column < self.width:
+            return column % self.width
         if not isinstance(column, str) or columns.count(column) != 1:
-            self.fail(self.first, f"expected column {column!r} in {quote(columns)}")
+            self.fail(line, f"expected column {column!r} in {quote(columns)}")
         return columns.index(column)
 
     def is_comment(self, text: str, columns: list[str]) -> bool:
         # "#" may well be a token. What tells a comment is "# key = value", as in
         # CoNLL-U, or that there is no tag in its column.
-        tag = "".join(columns[self.tag : self.tag + 1]).strip(_BLANKS)
-        is_no_token = text.split()[2:3] == ["="] or not _TAG.fullmatch(tag)
-        return is_no_token and re.match(r"#\s", text) is not None
+        if not re.match(r"#\s", text):
+            return False
+        place, n = self.tag if self.width else self.layout.tag, len(columns)
+        is_there = isinstance(place, int) and -n <= place < n
+        tag = columns[int(place)].strip(_BLANKS) if is_there else ""
+        return text.split()[2:3] == ["="] or not _TAG.fullmatch(tag)
 
     def begins_sentence(self, line: int, columns: list[str]) -> bool:
         """True if the column of sentences has another name here."""
@@ -181,28 +186,23 @@ class _Table:
         if self.layout.sentence in (None, "") or cell in ("", name):
             return False
         if cell == before:
-            message = f"expected a column that numbers or names sentences, but {cell!r}"
-            remedy = "Give another, or put -DOCSTART- where numbers begin anew"
-            self.fail(line, f"{message} comes back", remedy)
+            message = f"{cell!r} comes back, which should number or name one sentence"
+            self.fail(line, message, "Put -DOCSTART- where numbers begin anew")
         self.names = name, cell
         return True
 
     def parse(self, line: int, columns: list[str]) -> tuple[str, str]:
         """Get the word and the tag of a row."""
-        needed = 1 + max(self.word, self.tag, self.sentence)
-        if len(columns) < needed or (self.is_even and len(columns) != self.width):
+        if len(columns) != self.width:
             message = f"expected {self.width} columns, as in the first row, got "
-            remedy = (
-                "If words hold spaces, put tabs between columns. If rows may differ"
-            )
-            remedy = f"{remedy}, count columns from 0. {SAY_QUOTES}"
+            remedy = f"If words hold spaces, separate columns by tabs. {SAY_QUOTES}"
             self.fail(line, f"{message}{len(columns)}: {quote(columns)}", remedy)
         word, tag = columns[self.word], columns[self.tag].strip(_BLANKS)
         if not word:
             fail(self.path, line, f"expected a word in column {self.word}")
         if not _TAG.fullmatch(tag):
-            message = "expected a tag of the BIO, BILUO, BIOES or BMES scheme, such as "
-            self.fail(line, f"{message}B-PER, in column {self.tag}, got {quote(tag)}")
+            message = f"expected a tag such as B-PER in column {self.tag}, got "
+            self.fail(line, f"{message}{quote(tag)}")
         is_sure = self.layout.quotes is not None or self.layout.has_quotes
         if not is_sure and QUOTED.fullmatch(word) and '"' in word[1:-1]:
             message = f"{quote(word)} has quotation marks as in CSV"
@@ -221,24 +221,23 @@ class _Table:
 
     def check(self, blocks: Sequence[_Block]) -> None:
         """Refuse, by the first sentences, what is read wrongly without an error."""
-        line, columns = blocks[0][0]
-        words = [row[self.word] for _, row in chain(*blocks)]
+        blocks = [block for block in blocks if len(block) > 1]
+        if not blocks:
+            return
+        rows = [columns for block in blocks for _, columns in block]
+        line, words = blocks[0][0][0], [columns[self.word] for columns in rows]
         are_numbers = all(map(_NUMBER.fullmatch, words))
         if self.layout.word == 0 and self.width > 2 and are_numbers:
-            self.fail(line, f"column {self.word} of {quote(columns)} numbers words")
+            self.fail(line, f"column {self.word} of {quote(rows[0])} numbers words")
         if self.layout.separator is None and all(" " in word for word in words):
-            message = f"each line has tabs, and each word a space, as {quote(words[0])}"
-            remedy = r"If tabs alone separate, say --separator '\t'; if both, make tabs"
-            self.fail(line, message, remedy)
+            message = f"each word has a space, as {quote(words[0])}"
+            self.fail(line, message, r"If tabs alone separate, say --separator '\t'")
         prefix = re.match("[a-z-]{2,12}:", words[0])
         if prefix and all(word.startswith(prefix[0]) for word in words):
-            message = (
-                f"each word begins with {quote(prefix[0])}, as in files of WikiANN"
-            )
+            message = f"each word begins with {quote(prefix[0])}, as those of WikiANN"
             self.fail(line, message, "Take that off")
-        narrowest = min(len(row) for _, row in chain(*blocks))
-        for place in range(narrowest if self.layout.sentence is None else 0):
-            cells = [[row[place] for _, row in block] for block in blocks]
+        for place in range(self.width if self.layout.sentence is None else 0):
+            cells = [[columns[place] for _, columns in block] for block in blocks]
             if place != self.word and any(map(_number_sentences, cells)):
                 message = f"column {place} numbers sentences, but several would be one"
                 remedy = f"Say --sentence-column {place}, or '' if it numbers others"
@@ -257,63 +256,44 @@ def _number_sentences(cells: Sequence[str]) -> bool:
 
 def _read_sentences(path: Path, layout: ColumnFormat) -> Iterator[Sentence]:
     """Read the sentences of a file, of which the first three tell what columns hold."""
-    lines = read_lines(path, layout.encoding)
-    head: list[tuple[int, str]] = []
-    for line, text in lines:
-        head.append((line, text))
-        if not (_is_blank(text, layout) or re.match(r"#\s", text)):
-            break
-    else:
-        return
-    table = _Table(path, layout, *head[-1])
-    first: list[_Block] = []
-    for document, rows in _read_blocks(table, chain(head, lines)):
-        block = table.drop_ranges(rows)
-        pairs = [table.parse(*row) for row in block]
-        if len(first) < 3 and len(block) > 1:
-            first.append(block)
-            if len(first) == 3 or len(block) > MAX_SENTENCE:
-                table.check(first)
+    table = _Table(path, layout)
+    parsed = (
+        (document, block, [table.parse(*row) for row in block])
+        for document, block in _read_blocks(table)
+    )
+    first = [*islice(parsed, 3)]
+    table.check([block for _, block, _ in first])
+    for document, block, pairs in chain(first, parsed):
         if len(block) > MAX_SENTENCE:
             message = f"a sentence of more than {MAX_SENTENCE:,} tokens begins here"
             remedy = "Put blank lines between sentences, or say --sentence-column"
             table.fail(block[0][0], message, remedy)
         words, tags = map(list, zip(*pairs, strict=True))
         yield Sentence(words, tags, document)
-    if 0 < len(first) < 3:
-        table.check(first)
 
 
-def _read_blocks(
-    table: _Table, lines: Iterable[tuple[int, str]]
-) -> Iterator[tuple[str, _Block]]:
+def _read_blocks(table: _Table) -> Iterator[tuple[str, _Block]]:
     """Read the rows of each sentence, with the name of its document."""
-    layout, document = table.layout, ""
-    n_documents = 0
+    layout, path = table.layout, table.path
+    blanks = f"{_BLANKS}\ufeff{layout.separator or ''}"
+    document, n_documents = "", 0
     block: _Block = []
-    for line, text in chain(lines, [(0, "")]):
-        columns = [] if _is_blank(text, layout) else table.split(line, text)
-        is_name = line == table.first and table.has_names
-        if is_name or (columns and not block and table.is_comment(text, columns)):
+    for line, text in chain(read_lines(path, layout.encoding), [(0, "")]):
+        is_start = _DOCSTART.search(text) is not None
+        columns = [] if is_start or not text.strip(blanks) else table.split(line, text)
+        if columns and not block and table.is_comment(text, columns):
             continue
-        if (
-            not columns
-            or len(block) > MAX_SENTENCE
-            or table.begins_sentence(line, columns)
-        ):
-            yield from [(document, block)] if block else []
+        if columns and not table.width and table.set_up(line, columns):
+            continue
+        is_full = not columns or len(block) > MAX_SENTENCE
+        if is_full or table.begins_sentence(line, columns):
+            yield from [(document, table.drop_ranges(block))] if block else []
             block = []
         if columns:
             block.append((line, columns))
             if layout.group == "document" and not document:
                 message = "expected a -DOCSTART- line before the first token"
                 table.fail(line, message, "Where there is none, say group 'sentence'")
-        elif _DOCSTART.search(text):
+        elif is_start:
             n_documents += 1
-            document, table.names = f"{table.path.name}:{n_documents}", ("", "")
-
-
-def _is_blank(text: str, layout: ColumnFormat) -> bool:
-    """True if a line holds no token: it is blank, or begins a document."""
-    characters = f"{_BLANKS}\ufeff{layout.separator or ''}"
-    return not text.strip(characters) or _DOCSTART.search(text) is not None
+            document, table.names = f"{path.name}:{n_documents}", ("", "")

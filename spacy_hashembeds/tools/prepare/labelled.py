@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -24,11 +23,8 @@ from .rows import (
     read_rows,
 )
 
-# With more labels, each of which every text gets a value for, these should recur: a
-# tenth of them at least in more rows than two.
-_MANY_LABELS, _FEW_ROWS = 1000, 2
-# The rows below a first one that tell whether labels recur.
-_ENOUGH_ROWS = 9
+# More labels should be in so many rows on average, or they are no labels.
+_MANY_LABELS, _FEWEST_ROWS = 1000, 3
 # What columns hold that say whether a text has their label, as pandas writes it too.
 _NUMBERS = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
 
@@ -38,11 +34,11 @@ ANSWERS = ("accept", "reject", "ignore")
 #: Takes the documents of a split and the split's name, and hands the documents on.
 Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 
-_Rows = Iterator[tuple[int | str, Mapping[str, Any]]]
-_Places = Mapping[str, tuple[Path, int | str]]
+#: The line or item, the text, and 1.0 or 0.0 for each label that is named there.
+_Record = tuple[int | str, str, dict[str, float]]
 
 _SAY_COLUMNS = (
-    "Say which has the texts and which the labels: --text-column and --label-column "
+    "Name the columns of texts and of labels: --text-column and --label-column "
     "(text_columns, label_column)"
 )
 
@@ -85,6 +81,11 @@ class TextFormat:
         """The columns of texts and labels."""
         return [*self.text, *self.labels]
 
+    @property
+    def has_numbers(self) -> bool:
+        """True if columns may be named by their numbers."""
+        return all(re.fullmatch("-?[0-9]{1,9}", column) for column in self.columns)
+
 
 def read_labelled(
     path: Path, layout: TextFormat, labels: Iterable[str] | None = None
@@ -93,12 +94,11 @@ def read_labelled(
     if labels is None:
         labels = gather_labels({"train": path}, layout)
     none = dict.fromkeys(labels, 0.0)
-    for record in _read_records(path, layout):
-        for label in record.cats:
-            if label not in none:
-                message = f"the label {quote(label)} is not among 'labels'"
-                fail(path, record.place, f"{message}, {quote(list(none))}")
-        yield LabelledText(record.text, {**none, **record.cats})
+    for place, text, cats in _read_records(path, layout):
+        if new := cats.keys() - none.keys():
+            message = f"the label {quote(min(new))} is not among 'labels', "
+            fail(path, place, message + quote(list(none)))
+        yield LabelledText(text, {**none, **cats})
 
 
 def gather_labels(
@@ -108,52 +108,31 @@ def gather_labels(
 ) -> list[str]:
     """List the labels of files, by their splits, in the order of the alphabet."""
     places: dict[str, tuple[Path, int | str]] = {}
-    counts: Counter[str] = Counter()
-    firsts: Counter[str] = Counter()
+    firsts: set[str] = set()
+    below: set[str] = set()
+    n_named = 0
     for split, path in paths.items():
-        rows = enumerate(_read_records(path, layout))
-        for number, record in progress(rows, f"the labels of {split}"):
-            for label in record.cats:
-                places.setdefault(label, (path, record.place))
-            counts.update(record.cats.keys())
-            firsts.update(() if number else record.cats.keys())
-    n_recurring = sum(n > _FEW_ROWS for n in counts.values())
-    if not places or (len(places) > _MANY_LABELS and 10 * n_recurring < len(places)):
+        records = progress(_read_records(path, layout), f"the labels of {split}")
+        for number, (place, _, cats) in enumerate(records):
+            for label in cats:
+                places.setdefault(label, (path, place))
+            (below if number else firsts).update(cats)
+            n_named += len(cats)
+    is_rare = n_named < _FEWEST_ROWS * len(places)
+    if not places or (len(places) > _MANY_LABELS and is_rare):
         raise ValueError(
             f"{', '.join(map(str, paths.values()))}: expected labels that recur, but "
-            f"of {len(places):,} in {quote(layout.label)} {n_recurring:,} are in more "
-            f"than {_FEW_ROWS} rows. {_SAY_COLUMNS}."
+            f"{quote(layout.label)} has {len(places):,}. {_SAY_COLUMNS}."
         )
-    below = counts - firsts
-    recur = below.total() >= _ENOUGH_ROWS and min(below.values()) > 1
-    if recur and all(name.lstrip("-").isdecimal() for name in layout.labels):
-        for label in firsts.keys() - below:
-            message = f"{quote(label)} seems the name of a column, and no label"
-            fail(*places[label], f"{message}. Give names, or put another row first")
-    _check_joined(places)
+    if layout.has_numbers and (names := firsts - below):
+        message = f"{quote(min(names))} is in no other row, as the name of a column"
+        fail(*places[min(names)], f"{message}. Give names, or put another row first")
+    for label, of_label in places.items():
+        parts = [part.strip() for part in re.split("[#|,;]", label)]
+        if len(parts) > 1 and all(part in places for part in parts):  # of Doccano
+            several = json.dumps(parts, ensure_ascii=False)
+            fail(*of_label, f"{quote(label)} seems several labels: write {several}")
     return sorted(places)
-
-
-def _check_joined(places: _Places) -> None:
-    """Refuse labels that join others, such as Doccano's "x#y"."""
-    for label, place in places.items():
-        for mark in "#|,;":
-            parts = [part.strip() for part in label.split(mark)]
-            if len(parts) > 1 and all(part in places for part in parts):
-                several = json.dumps(parts, ensure_ascii=False)
-                message = f"the label {quote(label)} seems to be several"
-                fail(*place, f"{message}: write {several}, in CSV too, or rename it")
-
-
-def load_cell(cell: str) -> Any:
-    """Load what a cell of CSV has of labels: a name, or what is in brackets as JSON."""
-    if not re.fullmatch(r"\s*(\[.*\]|\{.*\})\s*", cell, re.DOTALL):
-        return cell
-    try:
-        return load_json(cell)
-    except ValueError:
-        message = 'expected a label, or in brackets JSON, such as ["x", "y"], got '
-        raise ValueError(message + quote(cell)) from None
 
 
 def parse_label(label: Any) -> dict[str, float]:
@@ -164,15 +143,15 @@ def parse_label(label: Any) -> dict[str, float]:
     names = [str(x) if type(x) is int else x for x in listed]
     if not all(is_text(name) and name.strip() for name in names):
         raise ValueError(
-            "expected a label, which is a text or a whole number; or, in JSON, a list "
-            f"of such, or an object with 1 or 0 for each label; got {quote(label)}. A "
-            "text without any has an empty list, []. Entities are for 'prepare spans'"
+            "expected a label, a text or a whole number, or in JSON a list of such, [] "
+            "for none, or an object with 1 or 0 for each; entities are for 'prepare "
+            f"spans'; got {quote(label)}"
         )
     chosen = {name.strip(): 1.0 for name in names}
     for name, value in label.items() if isinstance(label, dict) else ():
         if value not in (0, 1) or len(chosen) < len(names):
-            message = "expected 1 or 0, true or false, once for the label"
-            raise ValueError(f"{message} {quote(name)}, got {quote(value)}")
+            message = f"expected 1 or 0, once for the label {quote(name)}, got "
+            raise ValueError(message + quote(value))
         chosen[name.strip()] = float(value)
     return chosen
 
@@ -195,99 +174,84 @@ def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
     return doc
 
 
-class _Record(NamedTuple):
-    place: int | str
-    text: str
-    cats: dict[str, float]
-
-
 def _read_records(path: Path, layout: TextFormat) -> Iterator[_Record]:
     """Read what rows say."""
-    rows = _read_json(path, layout) if is_json(path) else _read_csv(path, layout)
+    read = _read_json if is_json(path) else _read_csv
     place: int | str = 0
-    for place, row in rows:
+    for place, row in read(path, layout):
         if row.get("answer") in ANSWERS and "answer" not in layout.columns:
-            message = "a row of Prodigy's, where several may be about one text"
-            fail(path, place, f"{message}. Have `prodigy data-to-spacy` join them")
+            message = "of Prodigy's rows several may be about one text"
+            fail(path, place, f"{message}: have `prodigy data-to-spacy` join them")
         texts = [row[column] for column in layout.text]
         if not all(map(is_text, texts)) or not "".join(texts).strip():
-            message = f"expected text in {_list(layout.text)}, got {quote(texts)}"
-            fail(path, place, f"{message}. Correct the row, or remove it")
+            message = f"expected text in {_list(layout.text)}, got "
+            fail(path, place, message + quote(texts))
         text = " ".join(filter(None, texts))
         check_length(path, place, text)
-        first, *others = layout.labels
-        label = row[first]
-        if others:
-            cells = {label: row[label] for label in layout.labels}
-            label = {x: _NUMBERS.get(str(y).strip(), y) for x, y in cells.items()}
+        label = row[layout.labels[0]]
         try:
-            yield _Record(place, text, parse_label(label))
+            if len(layout.labels) > 1:
+                cells = ((name, row[name]) for name in layout.labels)
+                label = {x: _NUMBERS.get(str(y).strip(), y) for x, y in cells}
+            elif not is_json(path):
+                label = _load_cell(label)
+            yield place, text, parse_label(label)
         except ValueError as err:
             fail(path, place, err)
     if not place:
         raise ValueError(f"{path}: expected texts with labels, but there are none.")
 
 
-def _read_json(path: Path, layout: TextFormat) -> _Rows:
+def _load_cell(cell: str) -> Any:
+    """Load what a cell of CSV has of labels: a name, or what is in brackets as JSON."""
+    if not re.fullmatch(r"\s*(\[.*\]|\{.*\})\s*", cell, re.DOTALL):
+        return cell
+    try:
+        return load_json(cell)
+    except ValueError as err:
+        message = f'expected in brackets JSON such as ["x"], but {err}'
+        raise ValueError(message) from None
+
+
+def _read_json(path: Path, layout: TextFormat) -> Iterator[tuple[int | str, Any]]:
     for place, row in read_objects(path, layout.encoding):
         if not isinstance(row, dict):
             fail(path, place, f"expected a JSON object, got {quote(row)}")
-        for key in layout.columns:
-            if key not in row:
-                message = f"expected the key {quote(key)}, got {quote(list(row))}"
-                remedy = "Entities ('spans', 'entities') are for 'prepare spans'; from "
-                remedy = f"{_SAY_COLUMNS}. {remedy}Label Studio export JSON-MIN or CSV"
-                fail(path, place, f"{message}. {remedy}")
+        if lost := [key for key in layout.columns if key not in row]:
+            message = f"expected the key {quote(lost[0])}, got {quote(list(row))}"
+            remedy = "Entities are for 'prepare spans'; Label Studio has JSON-MIN"
+            fail(path, place, f"{message}. {_SAY_COLUMNS}. {remedy}")
         yield place, row
 
 
-def _read_csv(path: Path, layout: TextFormat) -> _Rows:
+def _read_csv(path: Path, layout: TextFormat) -> Iterator[tuple[int, Any]]:
     separator = layout.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
     quotes = separator != "\t" if layout.quotes is None else layout.quotes
     rows = read_rows(path, separator=separator, quotes=quotes, encoding=layout.encoding)
     top, first = next(rows, (1, []))
-    places, has_names = _find_places(path, top, first, layout)
+    columns, width, has_names = layout.columns, len(first), True
+    if layout.has_numbers and len(layout.labels) == 1:
+        places = {int(x) % width for x in columns if -width <= int(x) < width}
+        has_names = len(places) < len(columns)
+    if has_names and not all(first.count(column) == 1 for column in columns):
+        message = f"expected the columns {_list(columns)}, once, got {quote(first)}"
+        remedy = "by numbers, where no line has names; what separates them: --separator"
+        fail(path, top, f"{message}. {_SAY_COLUMNS}, {remedy}. {SAY_QUOTES}")
     for line, row in chain([] if has_names else [(top, first)], rows):
-        if len(row) != len(first):
-            message = f"expected {len(first)} columns, as in the first row, got "
-            remedy = f"{SAY_QUOTES}; --separator says what separates them"
-            fail(path, line, f"{message}{len(row)}: {quote(row)}. {remedy}")
+        if len(row) != width:
+            message = f"expected {width} columns, as in the first row, got {len(row)}: "
+            fail(path, line, f"{message}{quote(row)}. {SAY_QUOTES}; or --separator")
+        # a mark too many makes one field of several rows
         lines = separator.join(row).split("\n") if quotes else []
-        are_rows = all(len(x.split(separator)) == len(row) for x in lines)
-        is_joined = len(lines) > 1 and are_rows
+        widths = {1 + x.count(separator) for x in lines}
+        is_joined = len(lines) > 1 and widths == {width}
         is_quoted = not quotes and any(map(QUOTED.fullmatch, row))
         if layout.quotes is None and (is_joined or is_quoted):
-            message = "quotation marks stand around a whole field, or around several"
-            fail(path, line, f"{message} rows: {quote(row)}. {SAY_QUOTES}")
-        found: dict[str, Any] = {name: row[place] for name, place in places.items()}
-        if len(layout.labels) == 1:
-            try:
-                found[layout.labels[0]] = load_cell(found[layout.labels[0]])
-            except ValueError as err:
-                fail(path, line, err)
-        yield line, found
-
-
-def _find_places(
-    path: Path, line: int, first: list[str], layout: TextFormat
-) -> tuple[dict[str, int], bool]:
-    """Find columns by the first row, and whether it names them."""
-    columns = layout.columns
-    width = len(first)
-    numbers = [x for x in columns if re.fullmatch("-?(0|[1-9][0-9]{0,8})", x)]
-    places = {x: int(x) % width for x in numbers if -width <= int(x) < width}
-    if len({*places.values()}) == len(columns):
-        named = sorted(filter(None, first))  # as pandas does where nobody else has
-        if len(layout.labels) > 1 or named == sorted(map(str, range(len(named)))):
-            message = f"expected a text and its label, got {quote(first)}"
-            fail(path, line, f"{message}. Name columns, or remove a line of numbers")
-        return places, False
-    if not all(first.count(column) == 1 for column in columns):
-        message = f"expected the columns {_list(columns)}, once, got {quote(first)}"
-        remedy = "; by numbers, where this line has no names; --separator separates"
-        fail(path, line, f"{message}. {_SAY_COLUMNS}{remedy} them. {SAY_QUOTES}")
-    columns += ["answer"] * (first.count("answer") == 1)
-    return {column: first.index(column) for column in columns}, True
+            message = f"quotation marks stand around a field, or rows: {quote(row)}"
+            fail(path, line, f"{message}. {SAY_QUOTES}")
+        names = first if has_names else columns
+        cells = row if has_names else [row[int(column)] for column in columns]
+        yield line, dict(zip(names, cells, strict=True))
 
 
 def _list(columns: Sequence[str]) -> str:

@@ -38,9 +38,8 @@ def create_iob_reader(
     path (Path): The file.
     separator (str): What stands between columns, e.g. ",". None (default): tabs, so
         that a word may hold spaces, where the first row has some; else any blanks.
-    word_column (int | str): Column of the token, from 0; negative counts from the end.
-        Or its name, where the first line has names.
-    tag_column (int | str): Column of the entity tag, likewise.
+    word_column, tag_column (int | str): Columns of the token and of the entity tag,
+        from 0; negative ones count from the end. Or names that the first line has.
     sentence_column (int | str): Column that numbers or names sentences, in each row or
         in the first of each. None (default): blank lines tell them apart, and a file is
         refused where such a column is seen. "": they do, whatever columns number.
@@ -54,16 +53,8 @@ def create_iob_reader(
     RAISES (ValueError): No path, or a setting that cannot be; later, with file and
         line, what cannot be parsed.
     """
-    layout = ColumnFormat(
-        separator=separator,
-        word=word_column,
-        tag=tag_column,
-        sentence=sentence_column,
-        encoding=encoding,
-        quotes=quotes,
-        group=group,
-    )
-    file = _check_file(path)
+    columns = (word_column, tag_column, encoding, group, sentence_column, quotes)
+    layout, file = ColumnFormat(separator, *columns), _check_file(path)
 
     def read_examples(nlp: Language) -> Iterator[Example]:
         documents = islice(read_documents(file, layout), max(limit, 0) or None)
@@ -99,11 +90,10 @@ def create_labelled_texts_reader(
         file, for which it is read once more. Give them where the files of train and dev
         differ in theirs, or are large.
     separator (str): What stands between the columns of CSV, one character. None
-        (default): "\t" in .tsv files, else a comma.
+        (default): "	" in .tsv files, else a comma.
     encoding (str): Encoding of the file, one that extends ASCII.
     quotes (bool): Whether quotation marks may stand around fields of CSV. None
-        (default): they may, but not where tabs separate; what can be read in both ways
-        is refused.
+        (default): not where tabs separate; what can be read in both ways is refused.
     limit (int): Stop after as many texts. 0: read all.
     RETURNS (Callable): Makes one `Example` of each text, given `nlp`, with a number for
         each label in `reference.cats`.

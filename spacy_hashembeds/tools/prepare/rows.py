@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,29 +48,31 @@ def read_rows(
 def read_objects(
     path: Path, encoding: str = "utf-8"
 ) -> Iterator[tuple[int | str, Any]]:
-    """Read the JSON of each line, with its number, or, where a .json file begins with
-    "[", of each item of that array, as "item 1".
+    """Read the JSON of each line, with its number; of a .json file, which holds an
+    array, each item, as "item 1".
     """
-    lines = read_lines(path, encoding)
-    filled = ((number, line) for number, line in lines if line.strip())
-    first = next(filled, (0, ""))
-    if path.suffix == ".json" and first[1].lstrip().startswith("["):
-        if path.stat().st_size > MAX_LINE:
-            message = f"{path}: a JSON array of more than {MAX_LINE:,} bytes"
-            raise ValueError(f"{message}. Write an object on each line (.jsonl).")
-        above = "\n" * (first[0] - 1)  # so that errors count lines from the first
-        text = "\n".join(chain([above + first[1]], (line for _, line in lines)))
-        try:
-            items = load_json(text)
-        except ValueError as err:
-            raise ValueError(f"{path}: expected a JSON array, but {err}.") from None
-        yield from ((f"item {i}", item) for i, item in enumerate(items, start=1))
+    if path.suffix.lower() != ".json":
+        for number, line in read_lines(path, encoding):
+            if line.strip():
+                try:
+                    yield number, load_json(line)
+                except ValueError as err:
+                    fail(path, number, f"expected JSON on this line, but {err}")
         return
-    for number, line in chain([first] * (first[0] > 0), filled):
-        try:
-            yield number, load_json(line)
-        except ValueError as err:
-            fail(path, number, f"expected JSON on this line, but {err}")
+    remedy = "A file with an object on each line should be named .jsonl."
+    if path.stat().st_size > MAX_LINE:
+        message = f"{path}: a JSON array of more than {MAX_LINE:,} bytes"
+        raise ValueError(f"{message}. {remedy}")
+    text = "".join(line for _, line in decode_lines(path, encoding))
+    try:
+        items = load_json(text)
+        if not isinstance(items, list):
+            raise ValueError("it is none")
+    except ValueError as err:
+        raise ValueError(
+            f"{path}: expected a JSON array, but {err}. {remedy}"
+        ) from None
+    yield from ((f"item {i}", item) for i, item in enumerate(items, start=1))
 
 
 def check_separator(separator: str | None) -> None:

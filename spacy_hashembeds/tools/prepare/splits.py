@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from srsly.msgpack import Packer
 
 from ...arguments import check_language
 from ...files import replacing, replacing_folder, uninterrupted
-from ...training.lines import check_is_regular
+from ...training.lines import check_is_regular, check_path
 from . import spans
 from .columns import ColumnFormat, find_types, make_doc, read_documents
 from .labelled import (
@@ -49,14 +49,12 @@ class Task:
     unit (str): What a document is called in messages.
     load (Callable): Loads what `make_doc` takes first, given the code of a language.
     attrs (tuple[str, ...]): What `.spacy` files have of each token.
-    check (Callable): Raises if what was made is not to be kept.
     """
 
     unit: str
     load: Callable[[str], Any]
     make_doc: Callable[[Any, Any], Doc]
     attrs: tuple[str, ...]
-    check: Callable[[], None] = lambda: None
 
 
 NER = Task(
@@ -90,10 +88,8 @@ def prepare_files(
     """
     check_language(lang)
     files = {"train": train, "dev": dev, "test": test}
-    paths = {split: Path(path) for split, path in files.items() if path is not None}
+    paths = {split: check_path(path) for split, path in files.items() if path}
     for split, path in paths.items():
-        if not path.exists():
-            raise FileNotFoundError(f"There is no file '{path}', named by '{split}'.")
         if isinstance(layout, TextFormat) or (split == "train" and dev is None):
             check_is_regular(path)
     _check_output(Path(output), has_test=test is not None, force=force)
@@ -105,13 +101,9 @@ def prepare_files(
         task, find = TEXTCAT, find_labels
     elif isinstance(layout, spans.SpanFormat):
         read, find = partial(spans.read_spans, layout=layout), spans.find_labels
-        task = Task(
-            unit="text",
-            load=spacy.blank,
-            make_doc=partial(spans.make_span_doc, layout=layout),
-            attrs=("ORTH", "NORM", "ENT_IOB", "ENT_TYPE"),
-            check=layout.check,
-        )
+        make_span_doc = partial(spans.make_span_doc, layout=layout)
+        attrs = (*TEXTCAT.attrs, "ENT_IOB", "ENT_TYPE")
+        task = replace(TEXTCAT, make_doc=make_span_doc, attrs=attrs)
     else:
         read = partial(read_documents, layout=layout)
         task, find = NER, find_types
@@ -153,18 +145,17 @@ def hold_out(
     """
 
     def choose(*, is_drawn: bool) -> Iterator[Any]:
-        rng = Random(SEED)
+        rng, known = Random(SEED), set[str]()
         seen: Counter[str | None] = Counter()
         drawn: dict[str | None, int] = {}
-        known: set[str] = set()
         for item in read():
             labels = find(item)
-            # None is the group of those that have several labels, or none
-            group = labels[0] if len(labels) == 1 else None
+            group = (
+                labels[0] if len(labels) == 1 else None
+            )  # of several labels, or none
             place = seen[group] % every
             seen[group] += 1
             if place == 0:
-                # Never the first, which may be all that there is.
                 drawn[group] = rng.randrange(1, every)
             is_in_dev = place == drawn[group] and known.issuperset(labels)
             known.update(labels)
@@ -192,7 +183,6 @@ def write_splits(
                     f"for training too few to set some aside. Give one (--{split})."
                 )
             _write_docs(chain([first], documents), task, lang, written[split], stack)
-        task.check()
         moved.enter_context(uninterrupted())
     return written
 
@@ -203,15 +193,14 @@ def _write_docs(
     in_folder = partial(replacing_folder, check=partial(_check_shards, path))
     for number in count():
         doc_bin = _fill(documents, task, lang)
-        following = list(islice(documents, 1))
-        if number == 0 and not following:
-            replace = in_folder if path.is_dir() else replacing
-            doc_bin.to_disk(stack.enter_context(replace(path)))
-            return
+        following = [*islice(documents, 1)]
         if number == 0:
-            folder = stack.enter_context(in_folder(path))
-            folder.mkdir()
-        doc_bin.to_disk(folder / f"{number:04}.spacy")
+            is_folder = bool(following)
+            move = in_folder if is_folder or path.is_dir() else replacing
+            target = stack.enter_context(move(path))
+            if is_folder:
+                target.mkdir()
+        doc_bin.to_disk(target / f"{number:04}.spacy" if is_folder else target)
         del doc_bin  # or it would be in memory beside the next
         if not following:
             return
@@ -232,7 +221,7 @@ def _fill(documents: Iterator[Any], task: Task, lang: str) -> DocBin:
         doc = task.make_doc(loaded, document)
         doc_bin.add(doc)
         doc_bin.user_data.append(packer.pack(doc.user_data))
-        has_data = has_data or bool(doc.user_data)
+        has_data |= bool(doc.user_data)
         size += len(doc) + _SIZE_OF_DOC
         if size >= MAX_SIZE:
             break

@@ -66,7 +66,16 @@ def test_codes_are_measured(hasher, compressor, expected):
     assert analysis["embedders"] == []
     row = ["-" if orth[key] is None else f"{orth[key]:,}" for key in keys[2:]]
     shown = [line.split() for line in str(analysis).splitlines()]
-    assert ["ORTH", *expected[:2], *row[:2], "8", row[2], "4", row[3]] in shown
+    assert [
+        "tagger",
+        "ORTH",
+        *expected[:2],
+        *row[:2],
+        "8",
+        row[2],
+        "4",
+        row[3],
+    ] in shown
     assert weights() == make(hasher, compressor).get_pipe("tagger").model.to_bytes()
     for _, layer in find_hashers(nlp.get_pipe("tagger").model):
         if hasher == "counted" and layer.name == "lshhasher":

@@ -1,4 +1,4 @@
-"""What corpora hold: values of attributes, entities, lengths."""
+"""What corpora hold: values of attributes, entities."""
 
 from collections import Counter
 from itertools import islice
@@ -12,9 +12,9 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.kernels.distinct import find_distinct
 from spacy_hashembeds.tools.analyze import features
-from spacy_hashembeds.tools.analyze.codes import count_sharing, find_known, join_codes
+from spacy_hashembeds.tools.analyze.codes import count_sharing
 from spacy_hashembeds.tools.analyze.features import collect_vocabulary, count_features
-from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter, compare_lengths
+from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter
 
 from .tables import ATTRS, collect, make_docs
 
@@ -46,7 +46,6 @@ def test_words_are_counted_by_orth_and_attributes():
     # the word with two norms is one by its shape
     assert len(vocabulary.get_words(["SHAPE"])) == 5
     assert len(vocabulary.get_words(["SHAPE", "NORM"])) == 6
-    assert collect_vocabulary([], ATTRS).get_words(["NORM"]).shape == (0, 2)
 
 
 def test_frequencies_are_inclusive():
@@ -82,7 +81,6 @@ def test_codes_that_equal_another_are_counted(rows):
     codes, counts = np.array(rows, dtype="uint64"), Counter(map(tuple, rows))
     expected = sum(n for n in counts.values() if n > 1)
     assert count_sharing(codes) == expected
-    assert count_sharing(join_codes([codes[:, :1], codes[:, 1:]])) == expected
 
 
 def test_any_number_of_hashes_is_told_apart():
@@ -90,13 +88,6 @@ def test_any_number_of_hashes_is_told_apart():
     codes[1, 0] = codes[2, 70] = codes[3, 199] = 1
     assert count_sharing(codes) == 0
     assert count_sharing(codes[:, 1:]) == 2
-
-
-@pytest.mark.parametrize("known", [[], [2**63], [2**63, 2**63 + 1], [5, 2**64 - 1]])
-def test_values_are_known_however_large(known):
-    values = [2**64 - 1, 5, 2**63, 2**63 + 1, 0]
-    found = find_known(np.array(values, "uint64"), np.array(known, "uint64"))
-    assert found.tolist() == [value in known for value in values]
 
 
 @pytest.fixture
@@ -147,13 +138,3 @@ def test_entities_are_seen_by_exact_text_whatever_their_label(docs):
             "PER": {"seen": 0, "unseen": 1},
         },
     }
-
-
-def test_lengths_are_compared_by_quartiles():
-    sentences, texts = Counter({20: 95, 40: 5}), Counter({20: 2, 40: 1, 200: 1})
-    assert compare_lengths(sentences, texts) == {
-        "train": {"documents": 100, "lower": 20, "median": 20, "upper": 20},
-        "text": {"documents": 4, "lower": 20, "median": 20, "upper": 40},
-        "longer": 0.5,
-    }
-    assert compare_lengths(Counter(), texts)["longer"] == 1

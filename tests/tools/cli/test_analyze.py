@@ -40,27 +40,15 @@ def test_everything_is_printed_and_saved(train, tmp_path):
     assert f"{total:,} parameters, {4 * total / 1e6:.1f} MB" in unwrap(result.output)
     norm = tables[0]
     sizes = [f"{norm[k]:,}" for k in ("rows", "parameters", "values")]
-    for table, start in (
-        (norm, ["NORM", *sizes, "8", "1"]),
-        (norm["with_sound_seed"], ["instead:", sizes[-1], "9", "1"]),
-    ):
-        (row,) = (row for row in rows if row[: len(start)] == start)
-        unused, shared = (
-            (f"{table[key]:,}", f"({norm[f'expected_{key}']:,.1f})")
-            for key in ("rows_never_reached", "sharing_code")
-        )
-        reached = f"{table['rows_reached_by_hash'][0]:,}"
-        assert row[len(start) :] == [*unused, reached, *shared]
+    measured = [
+        cell
+        for key in ("rows_never_reached", "sharing_code")
+        for cell in (f"{norm[key]:,}", f"({norm[f'expected_{key}']:,.1f})")
+    ]
+    assert ["NORM", "hash", *sizes, "8", "1", *measured] in rows
     (advice,) = data["advice"]
-    for key, name in (("hashing", "num_hashes"), ("lookup", "min_freq")):
-        chosen = advice[key]
-        marked = [str(chosen[name]), "*", *(f"{n:,}" for n in chosen["rows"])]
-        assert marked in [row[: len(marked)] for row in rows]
-    for use in advice["attributes"]:
-        known = f"{100 * use['known_of_new']['dev']:.1f}%"
-        numbers = (f"{use[key]:,}" for key in ("values", "merged_without"))
-        assert [use["attr"], *numbers, known] in rows
     flat = squeeze(result.output)
+    assert len(advice["reasons"]) > 2
     assert all(squeeze(reason) in flat for reason in advice["reasons"])
 
 
@@ -75,17 +63,19 @@ def test_tables_of_symbols_and_vectors(train, tmp_path):
     data = analyze(train, config=config, vectors=vectors, bound=0.2)
     rows = get_rows(result.output)
     table = data["embedders"][0]["tables"][0]
-    shared = [f"{table[f'sharing_{x}']:,}" for x in ("components", "weights", "code")]
+    unknown = f"{table['unknown_values']:,}"
+    share = f"{100 * table['unknown_in_train']:.1f}%"
+    parts = ("components", "weights", "code")
+    shared = [f"{table[f'sharing_{part}']:,}" for part in parts]
     if (expected := table.get("expected_sharing_code")) is not None:
         shared.append(f"({expected:,.1f})")
-    share = f"{100 * table['unknown_share']['train']:.1f}%"
-    measured = [*shared, f"{table['unknown_values']:,}", share]
+    measured = [*shared, unknown, share]
     assert ["NORM", *measured] in [[row[0], *row[-len(measured) :]] for row in rows]
     counts = data["splits"]["train"]
     assert counts["unknown"] == counts["vocabulary"] - 1
     numbers = (counts[key] for key in ("documents", "tokens", "vocabulary", "unknown"))
     assert ["train", *(f"{n:,}" for n in numbers)] in [row[:5] for row in rows]
-    assert squeeze("of width 96 in which at most 20%") in squeeze(result.output)
+    assert squeeze("at most 20% of the values") in squeeze(result.output)
 
 
 @pytest.mark.parametrize(
@@ -106,9 +96,8 @@ def test_the_language_of_the_norms_is_named(train, args, lang):
     [
         (["{tmp}/gone.spacy"], "There is no file or folder '{tmp}/gone.spacy'"),
         (["{train}", "--model", "{tmp}/gone"], "{tmp}/gone"),
-        (["{train}", "--nlp.lang", "qq"], "'lang' should be the code of a language"),
-        (["{train}", "--training.seed", "1"], "is a setting of a config, but there is"),
-        (["{train}", "-c", "multi"], "There is no 'multi': give a .cfg file"),
+        (["{train}", "--nlp.lang", "qq"], "qq"),
+        (["{train}", "-c", "multi"], "multi"),
         (["{train}", "-o", "{train}/out.json"], "{train}"),
     ],
 )

@@ -192,7 +192,6 @@ OWN = "prepare iob -o . --dev gold.md --lang en"
         (f"{ANALYZE} -o train.spacy", "train.spacy"),
         (f"{ANALYZE} --dev dev.spacy -o dev.spacy", "dev.spacy"),
         (f"{ANALYZE} --test dev.spacy -o dev.spacy", "dev.spacy"),
-        (f"{ANALYZE} --text text.txt -o text.txt", "text.txt"),
         (f"{ANALYZE} --model model -o model/config.cfg", "model"),
         (f"{ANALYZE} --vectors model -o model/config.cfg", "model"),
         (f"{ANALYZE} -c base.cfg -o base.cfg", "base.cfg"),
