@@ -27,7 +27,7 @@ from spacy_hashembeds.tools.cli._output import (
 )
 from spacy_hashembeds.tools.display import Part, Sentence, Table
 from spacy_hashembeds.tools.evaluate.categories import EXCLUSIVE, name_accuracy
-from spacy_hashembeds.tools.evaluate.tasks import TEXTCAT
+from spacy_hashembeds.tools.evaluate.sources import TEXTCAT
 from spacy_hashembeds.training.scorer import KINDS
 
 from ..baseline.run_baseline import describe_penalties, run_baseline

@@ -24,7 +24,7 @@ from spacy.tokens import Doc
 from spacy_hashembeds.components.decoding import BIASES, calibrate, choose_bias
 from spacy_hashembeds.components.token_ner import TokenNER
 from spacy_hashembeds.loading import load_trained
-from spacy_hashembeds.tools.evaluate.reliability import measure_calibration
+from spacy_hashembeds.tools.evaluate.measures import measure_calibration
 from spacy_hashembeds.training.calibration import fit_calibration, judge_entities
 
 from .page import (

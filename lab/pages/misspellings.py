@@ -19,8 +19,11 @@ from spacy.tokens import Doc
 
 from lab.corpora.misspellings import misspell
 from spacy_hashembeds.loading import load_trained
-from spacy_hashembeds.tools.evaluate.entities import EntityRun
-from spacy_hashembeds.tools.evaluate.groups import TrainingKnowledge, learn_training_set
+from spacy_hashembeds.tools.evaluate.entities import (
+    EntityRun,
+    TrainingKnowledge,
+    learn_training_set,
+)
 from spacy_hashembeds.tools.evaluate.sources import find_golds, predict_examples
 from spacy_hashembeds.training.scorer import KINDS
 

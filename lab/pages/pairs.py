@@ -78,8 +78,8 @@ def _compare(
     differences = {
         kind: each
         and {
-            "difference": each.f.difference,
-            "p_value": each.f.p_value,
+            "difference": each["f"]["difference"],
+            "p_value": each["f"]["p_value"],
             "seeds_p_value": p_value,
         }
         for kind, each, p_value in zip(KINDS, scores, over_seeds, strict=True)

@@ -12,7 +12,7 @@ from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
 from spacy_hashembeds.tools.analyze.features import collect_vocabulary, count_features
 from spacy_hashembeds.tools.analyze.measures import measure_table
 from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter
-from spacy_hashembeds.tools.evaluate.tasks import NER
+from spacy_hashembeds.tools.evaluate.sources import NER
 from spacy_hashembeds.training.docbin import read_docs
 
 from ..corpora.datasets import DATASETS

@@ -8,7 +8,7 @@ from typing import Any
 
 from spacy_hashembeds.files import replacing
 from spacy_hashembeds.tools.display import escape_markdown
-from spacy_hashembeds.tools.evaluate.tasks import NER, TEXTCAT
+from spacy_hashembeds.tools.evaluate.sources import NER, TEXTCAT
 
 from ..trials.results import Estimate, Groups, read_results, select_task
 from . import PAPERS, hash_embeddings, hashformers, multi_hash_embeddings, why_attention

@@ -6,7 +6,7 @@ import pytest
 from lab.pages import calibration as script
 from lab.pages.page import fill, read_measured
 from spacy_hashembeds.components.decoding import calibrate
-from spacy_hashembeds.tools.evaluate.reliability import measure_calibration
+from spacy_hashembeds.tools.evaluate.measures import measure_calibration
 from spacy_hashembeds.training.calibration import fit_calibration
 
 TRIAL = ("wnut17", "subword_token_ner", "joined")

@@ -6,7 +6,7 @@ from lab.pages import results as script
 from lab.pages.page import fill, read_measured
 from lab.papers.page import make_page, write_page
 from lab.trials.results import select_task
-from spacy_hashembeds.tools.evaluate.tasks import NER
+from spacy_hashembeds.tools.evaluate.sources import NER
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "results.md"

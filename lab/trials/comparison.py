@@ -17,7 +17,7 @@ from spacy_hashembeds.acceleration.conversion import find_convertible
 from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.loading import load_config, load_trained
 from spacy_hashembeds.tools.evaluate.categories import EXCLUSIVE, SUPPORT
-from spacy_hashembeds.tools.evaluate.tasks import TEXTCAT
+from spacy_hashembeds.tools.evaluate.sources import TEXTCAT
 from spacy_hashembeds.training.docbin import read_docs
 from spacy_hashembeds.training.scorer import KINDS
 

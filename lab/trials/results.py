@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from spacy_hashembeds.files import parse_json, quote, replacing
 from spacy_hashembeds.tools.evaluate.categories import SCORES, SUPPORT
-from spacy_hashembeds.tools.evaluate.tasks import NER, TEXTCAT
+from spacy_hashembeds.tools.evaluate.sources import NER, TEXTCAT
 from spacy_hashembeds.training.scorer import ALL, KINDS
 
 #: The scores of each task, by the number of things that they are of.

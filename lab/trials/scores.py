@@ -12,11 +12,19 @@ from spacy.vocab import Vocab
 from thinc.api import require_gpu
 
 from spacy_hashembeds.loading import load_trained
-from spacy_hashembeds.tools.evaluate.categories import CategoryRun, check_numbers
-from spacy_hashembeds.tools.evaluate.entities import SCORES, TOTALS, EntityRun
-from spacy_hashembeds.tools.evaluate.groups import learn_training_set
-from spacy_hashembeds.tools.evaluate.sources import predict_examples
-from spacy_hashembeds.tools.evaluate.tasks import TEXTCAT, find_classes, find_task
+from spacy_hashembeds.tools.evaluate.categories import CategoryRun
+from spacy_hashembeds.tools.evaluate.entities import (
+    SCORES,
+    TOTALS,
+    EntityRun,
+    learn_training_set,
+)
+from spacy_hashembeds.tools.evaluate.sources import (
+    TEXTCAT,
+    find_classes,
+    find_task,
+    predict_examples,
+)
 from spacy_hashembeds.training.docbin import read_docs
 from spacy_hashembeds.training.joined import regroup
 
@@ -42,9 +50,8 @@ def score_pipeline(
     nlp = load_trained(model)
     examples = predict_examples(nlp, read_docs(test, nlp.vocab))
     if find_task(nlp) == TEXTCAT:
-        examples = check_numbers(examples, model=str(model), test=str(test))
         categories = CategoryRun(examples, find_classes(nlp))
-        return categories.score(categories.list_labels()), {}
+        return categories.score(categories.labels), {}
     # a vocab of its own: the pipeline's would keep every word of the corpus
     known = learn_training_set(read_docs(train, Vocab()))
     run = EntityRun(examples, known)

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from spacy_hashembeds import evaluate
-from spacy_hashembeds.tools.evaluate.tasks import NER, find_task
+from spacy_hashembeds.tools.evaluate.sources import NER, find_task
 from tests.configs import CONFIGS
 
 from ..training_runs import SMALL

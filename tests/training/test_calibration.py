@@ -10,7 +10,7 @@ from spacy.util import registry
 
 from spacy_hashembeds import calibrate_ner
 from spacy_hashembeds.components.decoding import BIASES, choose_bias
-from spacy_hashembeds.tools.evaluate.reliability import ScoreCollector
+from spacy_hashembeds.tools.evaluate.measures import ScoreCollector
 from spacy_hashembeds.training.calibration import (
     create_calibrate_ner,
     fit_calibration,

@@ -1,11 +1,10 @@
-"""Intervals and tests of scores over documents, by SciPy.
+"""Intervals and tests of scores over documents.
 
 Whole documents are drawn: entities of one share its topic, author and casing. The
 pipelines are held fixed: nothing here says what another training seed would give.
 """
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,22 +23,6 @@ _CELLS = 4_000_000
 _Score = Callable[[np.ndarray], np.ndarray]
 
 
-class Scores(NamedTuple):
-    """Precision, recall and F1: their intervals, or `Difference`s of them."""
-
-    p: Any
-    r: Any
-    f: Any
-
-
-class Difference(NamedTuple):
-    """One score minus another, its interval, and the two-sided p-value."""
-
-    difference: float
-    interval: tuple[float, float] | None
-    p_value: float
-
-
 class Draws(NamedTuple):
     """Number and seed of the draws."""
 
@@ -48,28 +31,33 @@ class Draws(NamedTuple):
 
 
 def bootstrap_scores(
-    counts: np.ndarray, draws: Draws, *, absent: int | None = None
-) -> list[Scores]:
-    """Return the percentile bootstrap intervals of the scores of things.
+    counts: np.ndarray, draws: Draws, *, is_mean: bool = False
+) -> list[dict[str, Any]]:
+    """Return the percentile bootstrap intervals of the scores of things, each a dict of
+    "p_interval", "r_interval" and "f_interval".
 
     An interval is None if not two documents have gold ones, or each draw scores the
     same. Draws without anything, for recall without a gold one, are left out.
 
     counts (ndarray): True positives, false positives and false negatives. *Shape:*
         (n_documents, n_things, 3)
-    absent (int, optional): Score the mean over things instead, and over so many more
-        that no document has. A draw leaves out gold things that it lacks.
+    is_mean (bool): Score the mean over things instead. A draw leaves out gold things
+        that it lacks; things that no document has score 0.
 
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
     """
-    return _bound(counts, *_choose_score(counts, absent), draws)
+    intervals = _bound(counts, *_choose_score(counts, is_mean), draws)
+    names = [f"{key}_interval" for key in "prf"]
+    return [dict(zip(names, each, strict=True)) for each in intervals]
 
 
 def compare_scores(
-    ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, absent: int | None = None
-) -> list[Scores | None]:
-    """Return the `Difference`s of two pipelines' scores on the same documents, None of
-    things without gold ones. Arguments and intervals are as in `bootstrap_scores`.
+    ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, is_mean: bool = False
+) -> list[Any]:
+    """Compare two pipelines on the same documents: return, for "p", "r" and "f" of each
+    thing, the "other" score, by how much ours is better, as "difference", its
+    "interval" and "p_value"; None of things without gold ones. Arguments and intervals
+    are as in `bootstrap_scores`.
 
     p is that of the paired randomization test: how often the difference is at least as
     large, in either direction, when the outputs of the pipelines are swapped in
@@ -77,41 +65,31 @@ def compare_scores(
 
     Source: Noreen (1989); Yeh, https://aclanthology.org/C00-2137.
     """
-    score, n_documents = _choose_score(ours, absent)
+    score, n_documents = _choose_score(ours, is_mean)
 
     def subtract(sums: np.ndarray) -> np.ndarray:
         first, second = np.split(sums, 2, axis=-2)
         return score(first) - score(second)
 
     both = np.concatenate([ours, theirs], axis=1)
-    found = zip(
-        np.nan_to_num(subtract(both.sum(axis=0))).tolist(),
-        _bound(both, subtract, n_documents, draws),
-        _swap(ours, theirs, subtract, draws).tolist(),
-        strict=True,
-    )
+    columns = {
+        "other": np.nan_to_num(score(theirs.sum(axis=0))).tolist(),
+        "difference": np.nan_to_num(subtract(both.sum(axis=0))).tolist(),
+        "interval": _bound(both, subtract, n_documents, draws),
+        "p_value": _swap(ours, theirs, subtract, draws).tolist(),
+    }
     return [
-        Scores(*map(Difference, *each)) if n else None
-        for each, n in zip(found, n_documents, strict=True)
+        {
+            key: {name: values[thing][i] for name, values in columns.items()}
+            for i, key in enumerate("prf")
+        }
+        if n
+        else None
+        for thing, n in enumerate(n_documents)
     ]
 
 
-def name_intervals(intervals: Scores | None, prefix: str = "") -> dict[str, Any]:
-    """Name intervals after their scores: "p_interval" and so on, behind a prefix."""
-    return {f"{prefix}{key}_interval": getattr(intervals, key, None) for key in "prf"}
-
-
-def describe_differences(
-    differences: Scores | None, others: Mapping[str, Any], prefix: str = ""
-) -> dict[str, dict[str, Any]] | None:
-    """Put each `Difference` beside the "other" score."""
-    return differences and {
-        key: {"other": others[f"{prefix}{key}"], **difference._asdict()}
-        for key, difference in differences._asdict().items()
-    }
-
-
-def _choose_score(counts: np.ndarray, absent: int | None) -> tuple[_Score, np.ndarray]:
+def _choose_score(counts: np.ndarray, is_mean: bool) -> tuple[_Score, np.ndarray]:
     """Choose how sums are scored, and count the documents with gold ones."""
     is_gold = count_gold(counts) > 0
     is_ever_gold = is_gold.any(axis=0)
@@ -124,51 +102,44 @@ def _choose_score(counts: np.ndarray, absent: int | None) -> tuple[_Score, np.nd
     def average(sums: np.ndarray) -> np.ndarray:
         is_there = (~is_ever_gold | (count_gold(sums) > 0))[..., None]
         scores = np.nan_to_num(score_counts(sums)) * is_there
-        n_things = is_there.sum(axis=-2, keepdims=True) + absent
+        n_things = is_there.sum(axis=-2, keepdims=True)
         return scores.sum(axis=-2, keepdims=True) / np.maximum(n_things, 1)
 
-    if absent is None:
-        return score, is_gold.sum(axis=0)
-    return average, is_gold.any(axis=1).sum(keepdims=True)
+    if is_mean:
+        return average, is_gold.any(axis=1).sum(keepdims=True)
+    return score, is_gold.sum(axis=0)
 
 
 def _bound(
     counts: np.ndarray, score: _Score, n_documents: np.ndarray, draws: Draws
-) -> list[Scores]:
-    if not (n_documents >= 2).any():
-        return [Scores(None, None, None)] * len(n_documents)
+) -> list[list[tuple[float, float] | None]]:
+    """Return intervals: see `bootstrap_scores`. *Shape:* (n_scored, 3)"""
+    is_drawn = n_documents >= 2
+    if not is_drawn.any():
+        return [[None] * 3] * len(n_documents)
     flat = counts.reshape(len(counts), -1)
+    # documents with equal counts are of one kind
     rows, kinds = np.unique(flat, axis=0, return_inverse=True)
-    rows = rows.astype("float64")
+    rng = np.random.default_rng(draws.seed)
+    scores = np.empty((draws.samples, len(n_documents), 3))
+    batch = max(1, _CELLS // max(flat.shape))
+    for start in range(0, draws.samples, batch):
+        part = scores[start : start + batch]
+        drawn = kinds.ravel()[rng.integers(len(flat), size=(len(part), len(flat)))]
+        cells = drawn + len(rows) * np.arange(len(part))[:, None]
+        times = np.bincount(cells.ravel(), minlength=len(part) * len(rows))
+        sums = times.reshape(len(part), -1).astype("float64") @ rows.astype("float64")
+        part[:] = score(sums.reshape(-1, *counts.shape[1:]))
+    scores[:, ~is_drawn] = np.nan
+    return [[*map(_find_bounds, thing)] for thing in np.moveaxis(scores, 0, -1)]
 
-    def score_drawn(drawn: np.ndarray, axis: int) -> np.ndarray:
-        cells = drawn + len(rows) * np.arange(len(drawn))[:, None]
-        times = np.bincount(cells.ravel(), minlength=len(drawn) * len(rows))
-        sums = times.reshape(len(drawn), -1).astype("float64") @ rows
-        return np.moveaxis(score(sums.reshape(-1, *counts.shape[1:])), 0, -1)
 
-    with warnings.catch_warnings():  # of draws that are left out, and of a single one
-        warnings.simplefilter("ignore")
-        found = import_extra("scipy.stats").bootstrap(
-            (kinds.ravel(),),
-            score_drawn,
-            n_resamples=draws.samples,
-            batch=max(1, _CELLS // max(flat.shape)),
-            method="percentile",
-            vectorized=True,
-            rng=np.random.default_rng(draws.seed),
-        )
-    tail = (1 - CONFIDENCE) / 2
-
-    def bound(scores: np.ndarray) -> tuple[float, float] | None:
-        kept = scores[~np.isnan(scores)]
-        bounds = np.quantile(kept, [tail, 1 - tail]).tolist() if len(kept) else None
-        return tuple(bounds) if bounds and np.ptp(kept) else None
-
-    return [
-        Scores(*map(bound, thing)) if n >= 2 else Scores(None, None, None)
-        for n, thing in zip(n_documents, found.bootstrap_distribution, strict=True)
-    ]
+def _find_bounds(scores: np.ndarray) -> tuple[float, float] | None:
+    kept = scores[~np.isnan(scores)]
+    if not len(kept) or not np.ptp(kept):
+        return None
+    low, high = np.quantile(kept, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
+    return low, high
 
 
 def _swap(
@@ -196,4 +167,4 @@ def _swap(
         vectorized=True,
         rng=np.random.default_rng(draws.seed),
     )
-    return tested.pvalue.reshape(subtract(np.concatenate([total, total])).shape)
+    return tested.pvalue.reshape(-1, 3)

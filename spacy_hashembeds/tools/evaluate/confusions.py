@@ -1,7 +1,7 @@
 """Confusions of entities, or of the labels of documents, and where they are."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -87,19 +87,19 @@ def pair_errors(
     """Pair what was missed with what was predicted in its place, as the text stands:
     those that share most tokens first, then those of one type; each at most once.
     """
-    owners = {i: gold for gold in missed for i in range(gold[1], gold[2])}
     overlaps = []
-    for number, (label, start, end) in enumerate(spurious):
-        shared = Counter(owners[i] for i in range(start, end) if i in owners)
-        for gold, n_tokens in shared.items():
-            rank = (-n_tokens, gold[0] != label, gold[1], start, number)
-            overlaps.append((rank, gold, number))
+    for gold in missed:
+        for number, (label, start, end) in enumerate(spurious):
+            n_tokens = min(gold[2], end) - max(gold[1], start)
+            if n_tokens > 0:
+                rank = (-n_tokens, gold[0] != label, gold[1], start, number)
+                overlaps.append((rank, gold, number))
     free_gold, free = dict.fromkeys(missed), dict(enumerate(spurious))
     pairs: list[Any] = []
-    for _, gold, i in sorted(overlaps):
-        if gold in free_gold and i in free:
+    for _, gold, number in sorted(overlaps):
+        if gold in free_gold and number in free:
             del free_gold[gold]
-            pairs.append((gold, free.pop(i)))
+            pairs.append((gold, free.pop(number)))
     pairs += [*zip_longest(free_gold, ()), *zip_longest((), free.values())]
     return sorted(pairs, key=lambda pair: min(key[1] for key in pair if key))
 
@@ -126,3 +126,48 @@ def _mark(
         if window.start <= start < end <= window.end
         for span in [window.doc[start:end]]
     ]
+
+
+# What is shown of them.
+
+
+def quote_error(confusion: Mapping[str, Any]) -> str:
+    """Quote what is around the first error, in brackets, or how its document begins."""
+    example = confusion["examples"][0]
+    marks = example["gold" if confusion["gold"] else "predicted"]
+    pieces = _split(example["text"], marks if "error" in confusion else ())
+    text = "".join(f"[{t}]" if mark and mark["is_error"] else t for t, mark in pieces)
+    start = max(0, text.find("[") - 8)
+    return " ".join(text[start : start + 36].split())
+
+
+def list_errors(confusions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """List confusions with their examples as lines: a heading, and pieces of text, each
+    with the entity that is marked there, if any.
+    """
+
+    def write(example: Mapping[str, Any], is_of_entity: bool) -> Iterator[Any]:
+        text = example["text"]
+        if not is_of_entity:
+            yield f"Document {example['document']}", [(text, None)]
+        for side in ("gold", "predicted"):
+            labels = [(f"{label} ", None) for label in example[side]]
+            yield side.title(), _split(text, example[side]) if is_of_entity else labels
+
+    return [
+        {
+            **kind,
+            "examples": [write(each, "error" in kind) for each in kind["examples"]],
+        }
+        for kind in confusions
+    ]
+
+
+def _split(text: str, marks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
+    last = 0
+    for mark in sorted(marks, key=lambda m: (m["start"], not m["is_error"])):
+        if mark["start"] >= last:  # two that are aligned with one gold token overlap
+            yield text[last : mark["start"]], None
+            last = mark["end"]
+            yield text[mark["start"] : last], mark
+    yield text[last:], None

@@ -7,26 +7,27 @@ from typing import Any
 
 from thinc.api import require_gpu
 
-from ...arguments import check_integers, check_types
+from ...arguments import check_choice, check_integers, check_types
 from ...files import choose_suffix, replacing, write_json
 from ..display import Part, Sentence, Table, render_page, write_markdown
 from ..prepare.columns import Column, ColumnFormat
-from .bootstrap import MAX_SAMPLES, Draws
-from .categories import evaluate_categories, name_accuracy
+from .bootstrap import CONFIDENCE, MAX_SAMPLES, Draws
+from .categories import evaluate_categories
+from .confusions import list_errors
 from .entities import evaluate_entities
-from .joined import choose_sentences
 from .sources import (
     LAYOUT,
+    NER,
+    TEXTCAT,
     Corpus,
     Inputs,
     Predictions,
+    choose_task,
     load_source,
     name_source,
     read_source,
 )
-from .tables import list_errors, make_tables, show_score, summarize
-from .tasks import TEXTCAT, choose_task
-from .warnings import find_notes, find_warnings
+from .tables import find_warnings, make_tables, summarize
 
 #: The writers of files, by their suffix.
 SUFFIXES = (".json", ".html", ".md")
@@ -36,60 +37,39 @@ class Evaluation(UserDict[str, Any]):
     """Findings, as a `.json` file holds them. Its keys are in docs/evaluate.md."""
 
     def __repr__(self) -> str:
-        name, prefix, things = "F1", "ents", "entities"
-        if "schemes" not in self:
-            name, prefix, things = name_accuracy(self), "cats", "documents"
-        score = show_score(self["ents_f" if prefix == "ents" else "cats_acc"])
-        on = f"{self[f'{prefix}_support']:,} {things}"
-        return f"<Evaluation of {self['setting']['model']}: {name} {score} on {on}>"
+        return f"<Evaluation of {self['setting']['model']}>"
 
     def __str__(self) -> str:
         return self.to_markdown()
 
     def _repr_html_(self) -> str:
-        return self._render(None)
+        return render_page(self._get_all_parts(), list_errors(self["confusions"]))
 
     def get_parts(self, *, full: bool = True) -> list[Part]:
         """Return what the command prints: all tables, or what to look at first."""
-        setting, notes = self["setting"], [*self["notes"]]
-        if setting["documents"]:
-            notes.append(
-                f"{setting['confidence']:.0%} intervals over {setting['documents']:,} "
-                f"annotated documents of {setting['documents_read']:,}, from "
-                f"{setting['samples']:,} draws, seed {setting['seed']}"
-            )
+        tables, notes = make_tables(self), [*self["notes"]]
         if not full:
+            tables = summarize(tables)
             notes.append("More tables with --full, all errors with -o page.html")
-        tables = make_tables(self) if full else summarize(self)
         return [*tables, *(Sentence(text, "info") for text in notes)]
 
     def to_html(self) -> str:
         """Return one HTML page that needs no other file and no script."""
-        return self._render(f"Evaluation of {self['setting']['model']}")
-
-    def _render(self, title: str | None) -> str:
-        tables, parts = make_tables(self, is_page=True), self.get_parts()
-        notes = [part for part in parts if not isinstance(part, Table)]
-        page = [*self._introduce(), *tables, *notes]
-        return render_page(page, list_errors(self), title)
+        title = f"Evaluation of {self['setting']['model']}"
+        return render_page(
+            self._get_all_parts(), list_errors(self["confusions"]), title
+        )
 
     def to_markdown(self) -> str:
         """Return the tables that the command prints with `--full`, in Markdown."""
-        return write_markdown([*self._introduce(), *self.get_parts()])
+        return write_markdown(self._get_all_parts())
 
-    def _introduce(self) -> list[Part]:
-        things = "Named entities" if "schemes" in self else "Categories of documents"
-        setting = self["setting"]
-        named = {
-            "Predictions": setting["model"],
-            "Against": (self["comparison"] or {}).get("model"),
-            "Gold corpus": setting["test"],
-            "Training corpus": setting["train"],
-            "Documents": f"{setting['documents']:,}",
-        }
-        rows = [(key, name) for key, name in named.items() if name is not None]
-        table = Table(f"{things}, evaluated", None, ("", ""), rows, "ll")
-        return [table, *(Sentence(text, "warn") for text in self["warnings"])]
+    def _get_all_parts(self) -> list[Part]:
+        named = [(key, self["setting"][key]) for key in ("model", "test", "train")]
+        rows = [(key.capitalize(), name) for key, name in named if name is not None]
+        warnings = [Sentence(text, "warn") for text in self["warnings"]]
+        about = Table("Evaluation", None, ("", ""), rows, "ll")
+        return [about, *warnings, *self.get_parts()]
 
     def write(self, path: str | Path) -> None:
         """Write a .json, .html or .md file, whole or not at all; JSON to a stream."""
@@ -148,22 +128,30 @@ def evaluate(
     check_types(int, "an integer", samples=samples, seed=seed)
     check_integers(1, MAX_SAMPLES, samples=samples)
     check_integers(0, seed=seed)
+    if task is not None:
+        check_choice((NER, TEXTCAT), task=task)
     gold = name_source(examples, "examples")
     inputs = Inputs(
         draws=Draws(samples, seed),
+        join=join,
         show_progress=show_progress,
         predictions=name_source(nlp, "nlp"),
         gold=gold._replace(docs=list(gold.docs)),
         train=None if train is None else name_source(train, "train"),
         against=None if against is None else name_source(against, "against"),
     )
-    sources = (inputs.predictions, inputs.against)
-    pipelines = [each.docs for each in sources if each and each.is_pipeline]
-    is_of_categories = choose_task(task, pipelines, inputs.gold.docs) == TEXTCAT
-    sentences = choose_sentences(join, inputs, is_of_entities=not is_of_categories)
-    inputs = inputs._replace(join=sentences)
-    data = (evaluate_categories if is_of_categories else evaluate_entities)(inputs)
-    said = {"warnings": find_warnings(data), "notes": find_notes(data)}
+    if (task or choose_task(inputs)) != TEXTCAT:
+        data = evaluate_entities(inputs)
+    elif join:
+        raise ValueError(f"'join' is {join}, but is of entities. Leave it out.")
+    else:
+        data = evaluate_categories(inputs)
+    of = data["setting"]
+    note = (
+        f"{CONFIDENCE:.0%} intervals over {of['documents']:,} annotated documents of "
+        f"{of['documents_read']:,}, from {samples:,} draws, seed {seed}"
+    )
+    said = {"warnings": [*find_warnings(data)], "notes": [note]}
     return Evaluation({**data, **said})
 
 

@@ -1,11 +1,15 @@
-"""Sources of an evaluation: gold docs, and predictions made here or elsewhere."""
+"""Sources of an evaluation: gold docs, predictions made here or elsewhere, and what of
+them is scored.
+"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy.language import Language
+from spacy.pipeline import TextCategorizer
+from spacy.pipeline.textcat_multilabel import MultiLabel_TextCategorizer
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.corpus import FILE_TYPE
@@ -24,6 +28,9 @@ from .bootstrap import CONFIDENCE, Draws
 #: How files with one token a line are laid out, unless somebody says otherwise.
 LAYOUT = ColumnFormat()
 
+#: Named entities, and categories of documents. Named after spaCy's components.
+NER, TEXTCAT = "ner", "textcat"
+
 
 class Input(NamedTuple):
     """Docs, or a pipeline that makes some, with the name that is shown for them."""
@@ -38,23 +45,26 @@ class Input(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """The arguments of `evaluate`, named; `join` is 0 if no sentences are joined."""
+    """The arguments of `evaluate`, named."""
 
     predictions: Input
     gold: Input
     train: Input | None
     against: Input | None
     draws: Draws
+    join: int | None
     show_progress: bool
-    join: int = 0
 
-    def predict(self, source: Input) -> Iterable[Example]:
-        """Put predictions beside the gold docs, and show progress."""
-        golds, name = self.gold.docs, self.gold.name
+    def predict(
+        self, source: Input, golds: Sequence[Doc | Example] | None = None
+    ) -> Iterable[Example]:
+        """Put predictions beside gold docs, by default `gold`, and show progress."""
+        golds = self.gold.docs if golds is None else golds
         if source.is_pipeline:
             examples = predict_examples(source.docs, golds)
         else:
-            examples = pair_examples(source.docs, golds, name=source.name, gold=name)
+            names = {"name": source.name, "gold": self.gold.name}
+            examples = pair_examples(source.docs, golds, **names)
         return self._show(examples, f"Evaluating {source.name}", total=len(golds))
 
     def read_train(self) -> Iterator[Doc]:
@@ -94,18 +104,9 @@ def name_source(source: Predictions | Corpus, argument: str) -> Input:
     is_corpus = argument in ("examples", "train")
     if isinstance(source, str | Path) and is_corpus:
         return read_source(source, LAYOUT)
-    expected = "Docs or Examples" if is_corpus else "Docs"
-    remedy = "" if is_corpus else ", or a pipeline"
-    check_items(f"{expected}{remedy}", **{argument: source})
-
-    def check_docs(docs: Any) -> Iterator[Any]:
-        for doc in docs:
-            if not isinstance(doc, Doc | Example if is_corpus else Doc):
-                found = f"holds a {type(doc).__name__}"
-                raise TypeError(f"'{argument}' should hold {expected}, but {found}.")
-            yield doc
-
-    return Input(argument if is_corpus else "predictions", check_docs(source))
+    expected = "Docs or Examples" if is_corpus else "Docs, or a pipeline"
+    check_items(expected, **{argument: source})
+    return Input(argument if is_corpus else "predictions", source)
 
 
 def read_source(corpus: str | Path, layout: ColumnFormat) -> Input:
@@ -129,16 +130,14 @@ def pair_examples(
     """Put predictions beside gold docs of the same words, but for those without any."""
     pairs = zip_longest(filter(len, predicted), find_golds(golds))
     for number, pair in enumerate(pairs):
-        words = [[] if doc is None else [token.text for token in doc] for doc in pair]
-        if words[0] != words[1]:
-            both = enumerate(zip_longest(*words))
-            place = next(i for i, (word, other) in both if word != other)
-            rests = (" ".join(of[place : place + 5]) for of in words)
-            got, wanted = (quote(rest) if rest else "its end" for rest in rests)
+        got, wanted = ([token.text for token in doc or ()] for doc in pair)
+        if got != wanted:
+            words = enumerate(zip_longest(got, wanted))
+            i = next(i for i, (word, other) in words if word != other)
             raise ValueError(
                 f"The predictions '{name}' should have the documents and words of the "
-                f"gold corpus '{gold}', but in document {number} have {got} instead of "
-                f"{wanted} from word {place} on, both from 0, without empty documents."
+                f"gold corpus '{gold}', but document {number} (from 0, without empty "
+                f"ones) has {quote(got[i : i + 5])}, not {quote(wanted[i : i + 5])}."
             )
         yield Example(*pair)
 
@@ -151,3 +150,68 @@ def find_golds(golds: Iterable[Doc | Example]) -> list[Doc]:
 def get_reference(gold: Doc | Example) -> Doc:
     """Return the gold doc."""
     return gold.reference if isinstance(gold, Example) else gold
+
+
+# What is scored.
+
+
+class Classes(NamedTuple):
+    """The labels that a text classifier may predict: all from the threshold on, or if
+    there is none, since they exclude each other, that of the highest score.
+    """
+
+    labels: Sequence[str]
+    threshold: float | None
+
+    @property
+    def exclusive(self) -> bool:
+        """True if labels exclude each other."""
+        return self.threshold is None
+
+
+def find_task(*pipelines: Language) -> str:
+    """Return "textcat" if pipelines have text classifiers of spaCy's, else "ner", since
+    any component may set entities.
+    """
+    found = set()
+    for nlp in pipelines:
+        metas = map(nlp.get_pipe_meta, nlp.pipe_names)
+        is_classifier = any(isinstance(p, TextCategorizer) for _, p in nlp.pipeline)
+        if not is_classifier or any("doc.ents" in meta.assigns for meta in metas):
+            found.add(NER)
+        if is_classifier:
+            found.add(TEXTCAT)
+    return _choose_one(found)
+
+
+def _choose_one(tasks: set[str]) -> str:
+    if len(tasks) > 1:
+        raise ValueError(
+            "Both entities and categories are set: say which to evaluate with 'task' "
+            "(--task), 'ner' or 'textcat', or leave components out."
+        )
+    return next(iter(tasks), NER)
+
+
+def choose_task(inputs: Inputs) -> str:
+    """Return the task of the pipelines, if there are any, or else of gold docs."""
+    sources = (inputs.predictions, inputs.against)
+    pipelines = [each.docs for each in sources if each and each.is_pipeline]
+    if pipelines:
+        return find_task(*pipelines)
+    docs = find_golds(inputs.gold.docs)
+    found = {NER for doc in docs if doc.has_annotation("ENT_IOB")}
+    return _choose_one(found | {TEXTCAT for doc in docs if doc.cats})
+
+
+def find_classes(nlp: Language) -> Classes:
+    """Return what the one text classifier of a pipeline may predict."""
+    found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, TextCategorizer)]
+    if len(found) != 1:
+        raise ValueError(
+            f"A pipeline should have one text classifier, but has {len(found)}, among "
+            f"its components: {', '.join(nlp.pipe_names)}."
+        )
+    (pipe,) = found
+    exclusive = not isinstance(pipe, MultiLabel_TextCategorizer)
+    return Classes(pipe.labels, None if exclusive else pipe.cfg["threshold"])

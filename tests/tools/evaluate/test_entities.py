@@ -1,13 +1,20 @@
-import os
 from pathlib import Path
-from threading import Thread
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 from spacy.tokens import Doc
+from spacy.training import Example, iob_to_biluo
+from spacy.vocab import Vocab
 
-from spacy_hashembeds.tools.evaluate.entities import EntityRun
+from spacy_hashembeds.tools.evaluate.entities import (
+    CHUNKS,
+    GROUPS,
+    EntityRun,
+    group_entity,
+    learn_training_set,
+)
 from spacy_hashembeds.tools.evaluate.evaluate import evaluate, evaluate_in_depth
-from spacy_hashembeds.tools.evaluate.groups import GROUPINGS, learn_training_set
 from spacy_hashembeds.tools.evaluate.sources import predict_examples
 from spacy_hashembeds.training.scorer import KINDS
 
@@ -52,28 +59,15 @@ def test_every_score_stands_within_its_interval(evaluation):
                     n_intervals += 1
     # Three scores of 12 things: not all vary, and seen ones of a type are few.
     assert n_intervals > 24
-
-
-def test_groups_divide_the_gold_entities_and_what_was_found(evaluation):
     for name, groups in evaluation["groups"].items():
-        assert [group["group"] for group in groups] == list(GROUPINGS[name][1])
-        assert_recall(groups, evaluation["ents_r"], evaluation["ents_support"])
+        assert [group["group"] for group in groups] == list(GROUPS[name])
+        assert sum(group["support"] for group in groups) == evaluation["ents_support"]
         bounded = [group for group in groups if group["interval"]]
         # which bounds of precision could not be: no prediction is in a group
         assert {x for group in bounded for x in group["interval"]} - {0, 1}
         for group in bounded:
             low, high = group["interval"]
             assert low <= group["recall"] <= high
-        for label, score in evaluation["ents_per_type"].items():
-            cells = [group["per_type"][label] for group in groups]
-            assert_recall(cells, score["r"], score["support"])
-
-
-def assert_recall(groups: list[dict], recall: float, support: int) -> None:
-    assert sum(group["support"] for group in groups) == support
-    found = sum(group["support"] * (group["recall"] or 0) for group in groups)
-    assert found == pytest.approx(recall * support)
-    assert all((group["recall"] is None) == (group["support"] == 0) for group in groups)
 
 
 def test_groups_of_a_small_corpus_are_as_counted_by_hand():
@@ -90,8 +84,39 @@ def test_groups_of_a_small_corpus_are_as_counted_by_hand():
         "tokens_partly_seen": (1, 0.0),
         "tokens_unseen": (1, 1.0),
     }
-    nothing = {"support": 0, "recall": None, "interval": None}
-    assert groups[2]["per_type"]["LOC"] == nothing
+    per_type = groups[2]["per_type"]
+    assert per_type["LOC"] == {"support": 0, "recall": None, "interval": None}
+    assert (per_type["PER"]["support"], per_type["PER"]["recall"]) == (1, 0.0)
+
+
+TRAIN = (
+    "Anna|PER met Paris|PER in Paris|LOC",
+    "Carl+Brown|PER is in New York today",
+    *["Rome|LOC"] * 12,
+)
+
+
+def test_entities_are_grouped_by_what_training_has_shown():
+    knowledge = learn_training_set(map(toy_ner.make_doc, TRAIN))
+    for text, expected in {
+        "Anna|PER": ("same_type", "1", "1"),
+        "Paris|PER": ("same_type", "2-9", "2-9"),
+        "Rome|PER": ("other_type", "10-99", "10-99"),  # whatever the type
+        "Carl+Brown|PER": ("same_type", "1", "1"),
+        "New+York|LOC": ("tokens_seen", "0", "1"),  # seen, though in no entity
+        "New+Orleans|LOC": ("tokens_partly_seen", "0", "0"),
+        "anna|PER": ("tokens_unseen", "0", "0"),  # case counts
+    }.items():
+        [ent] = toy_ner.make_doc(f"yesterday {text} slept").ents
+        assert tuple(group_entity(ent, knowledge).values()) == expected
+
+
+def test_ranges_hold_their_bounds():
+    doc = toy_ner.make_doc("Oslo|LOC")
+    ranges = {0: "0", 1: "1", 2: "2-9", 9: "2-9", 10: "10-99", 99: "10-99", 100: "100+"}
+    for count, expected in ranges.items():
+        groups = group_entity(doc.ents[0], learn_training_set([doc] * count))
+        assert groups["frequency"] == groups["token_frequency"] == expected
 
 
 def test_the_other_pipeline_is_scored_and_subtracted(demo, evaluation):
@@ -99,17 +124,16 @@ def test_the_other_pipeline_is_scored_and_subtracted(demo, evaluation):
     scores = evaluate_in_depth(*paths, samples=9)
     comparison = evaluation["comparison"]
     assert comparison["model"] == str(demo["worse"])
-    pairs = []
-    for kind, prefix in KINDS.items():
-        ours, theirs = (
-            {key: of[f"{prefix}_{key}"] for key in "prf"} for of in (evaluation, scores)
-        )
-        pairs.append((comparison[kind], ours, theirs))
+    sides = (evaluation, scores)
+    pairs = [
+        (comparison[kind], *({k: of[f"{prefix}_{k}"] for k in "prf"} for of in sides))
+        for kind, prefix in KINDS.items()
+    ]
     for division in ("per_type", "per_length"):
-        ours, theirs = (of[f"ents_{division}"] for of in (evaluation, scores))
+        ours, theirs = (of[f"ents_{division}"] for of in sides)
         assert comparison[division].keys() == theirs.keys()
-        for name, rows in comparison[division].items():
-            pairs.append((rows or {}, ours[name], theirs[name]))
+        rows = comparison[division].items()
+        pairs += [(row or {}, ours[name], theirs[name]) for name, row in rows]
     for rows, ours, theirs in pairs:
         for key, row in rows.items():
             assert row["other"] == theirs[key]
@@ -146,9 +170,8 @@ def test_an_empty_corpus_has_an_evaluation_without_scores():
         assert evaluation["comparison"]["all"] is None
         assert evaluation["averages"] == dict.fromkeys(("all", "seen", "unseen"))
         assert {group["support"] for group in evaluation["groups"]["frequency"]} == {0}
-        assert "holds no documents" in evaluation.to_markdown()
-        assert "holds no documents" in evaluation._repr_html_()
-        assert repr(evaluation) == "<Evaluation of en_pipeline: F1 - on 0 entities>"
+        for form in (evaluation.to_markdown(), evaluation._repr_html_()):
+            assert "No document" in form
 
 
 def test_predictions_are_told_from_pipelines(tmp_path):
@@ -167,18 +190,6 @@ def test_predictions_are_told_from_pipelines(tmp_path):
             evaluate_in_depth(*paths)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-def test_predictions_may_come_through_a_pipe(tmp_path):
-    (tmp_path / "gold.iob").write_text("Anna B-PER\nsings O\n")
-    os.mkfifo(tmp_path / "pipe")
-    text = "Anna B-PER\nsings B-PER\n"
-    writer = Thread(target=(tmp_path / "pipe").write_text, args=(text,))
-    writer.start()
-    evaluation = evaluate_in_depth(tmp_path / "pipe", tmp_path / "gold.iob", samples=9)
-    writer.join()
-    assert (evaluation["ents_p"], evaluation["ents_r"]) == (1 / 2, 1)
-
-
 def test_the_words_of_other_docs_may_tell_what_was_seen():
     """As those of a gold corpus that was misspelt: Anna twice and Rome were seen."""
     nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC", "Olso": "LOC"}, None)
@@ -194,3 +205,64 @@ def test_the_words_of_other_docs_may_tell_what_was_seen():
     scores = EntityRun(predict_examples(nlp, copies), knowledge, golds).scores
     recalls = [scores[f"{prefix}_r"] for prefix in KINDS.values()]
     assert recalls == [2 / 5, 1 / 3, 1 / 2]
+
+
+# Tags of chunks, by spaCy's own conversion.
+
+BILUO = {"O": "O", "U": "S", "B": "B", "I": "I", "L": "E"}
+VOCAB = Vocab()
+
+
+def get_chunks(examples: list[Example]) -> dict[str, tuple[int, int]]:
+    """Count the tokens of each tag that get it, and those that don't."""
+    totals = EntityRun(examples, None).totals
+    return {tag: tuple(totals["chunk", tag, None][::2]) for tag in CHUNKS}
+
+
+def tag(doc: Doc) -> list[str]:
+    """Tags of tokens; "-" is missing."""
+    iob = [f"{t.ent_iob_ or 'O'}-{t.ent_type_}".rstrip("-") for t in doc]
+    biluo = zip(doc, iob_to_biluo(iob), strict=True)
+    return [BILUO[tag[0]] if token.ent_iob else "-" for token, tag in biluo]
+
+
+def draw_doc(data, n_words: int, outside: list[str]) -> Doc:
+    tags: list[str] = []
+    while len(tags) < n_words:
+        kind = data.draw(st.sampled_from([*outside, "X", "Y"]))
+        n_inside = data.draw(st.integers(0, 4))
+        tags += [kind if kind in outside else f"B-{kind}"]
+        tags += [kind if kind in outside else f"I-{kind}"] * n_inside
+    return Doc(VOCAB, words=["a"] * n_words, ents=tags[:n_words])
+
+
+@given(st.data(), st.lists(st.integers(0, 12), max_size=3))
+def test_tags_of_chunks_are_those_of_spacy(data, lengths):
+    # "": annotation is missing
+    examples = [
+        Example(*(draw_doc(data, n, outside) for outside in (["O"], ["O", ""])))
+        for n in lengths
+    ]
+    both = [
+        found
+        for example in examples
+        for found in zip(tag(example.reference), tag(example.predicted), strict=True)
+    ]
+    for chunk, counts in get_chunks(examples).items():
+        predicted = [theirs for ours, theirs in both if ours == chunk]
+        n_right = predicted.count(chunk)
+        assert counts == (n_right, len(predicted) - n_right)
+
+
+@pytest.mark.parametrize(
+    ("ents", "chunk"),
+    [
+        (["B-X", "O"], "S"),  # the first prediction is right, the second is not
+        (["B-Z", ""], "S"),  # the first is wrong, the second neither right nor wrong
+    ],
+)
+def test_of_predictions_on_one_token_the_one_that_says_more_counts(ents, chunk):
+    gold = Doc(VOCAB, words=["ab", "c"], spaces=[False] * 2, ents=ents)
+    words = ["a", "b", "c"]
+    predicted = Doc(VOCAB, words, spaces=[False] * 3, ents=["B-X", "B-Y", "I-Y"])
+    assert get_chunks([Example(predicted, gold)])[chunk] == (1, 0)

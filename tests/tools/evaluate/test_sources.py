@@ -63,17 +63,17 @@ def test_docs_without_tokens_are_left_out(ruler):
 
 
 @pytest.mark.parametrize(
-    ("predicted", "place"),
+    ("predicted", "places"),
     [
-        (["one two", "three for"], "document 1 have 'for' instead of 'four"),
-        (["one two", "three"], "document 1 have its end instead of 'four"),
-        (["one two three"], "document 0 have 'three' instead of its end"),
-        (["one two"], "document 1 have its end instead of 'three four'"),
-        (["one two", "three four", "five"], "document 2 have 'five' instead"),
+        (["one two", "three for"], ("document 1 ", "'for'", "'four'")),
+        (["one two", "three"], ("document 1 ", "'four'")),
+        (["one two three"], ("document 0 ", "'three'")),
+        (["one two", "three four", "five"], ("document 2 ", "'five'")),
     ],
 )
-def test_the_first_difference_in_words_is_named(predicted, place):
+def test_the_first_difference_in_words_is_named(predicted, places):
     golds = [toy_ner.make_doc("one|PER two"), spacy.blank("en")("three four")]
     docs = [toy_ner.make_doc(text) for text in predicted]
-    with pytest.raises(ValueError, match=f"'theirs' .*'ours'.* {place}"):
+    with pytest.raises(ValueError, match=r"'theirs' .*'ours'") as caught:
         list(pair_examples(docs, golds, name="theirs", gold="ours"))
+    assert all(place in str(caught.value) for place in places)

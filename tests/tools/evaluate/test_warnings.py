@@ -1,5 +1,3 @@
-import re
-
 import pytest
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -18,41 +16,30 @@ def run(texts, train=("Anna|PER",), **options) -> Evaluation:
 
 @pytest.mark.parametrize("text", ["Anna|PER in Rome|LOC", "Anna in Rome|PER"])
 def test_what_can_be_scored_needs_no_warning(text):
-    evaluation = run([text])
-    assert (evaluation["warnings"], evaluation["notes"]) == ([], [])
+    assert run([text])["warnings"] == []
 
 
 PLAIN = Doc(Vocab(), words=["Anna", "sings"])
+OTHER = {"against": toy_ner.make_ruler({"Anna": "person"}, None)}
 
 
 @pytest.mark.parametrize(
     ("docs", "options", "message"),
     [
-        ([], {}, "The gold corpus 'examples' holds no documents"),
+        ([], {}, "No document in 'examples' has entity annotation"),
         ([PLAIN] * 2, {}, "No document in 'examples' has entity annotation"),
-        (["Anna is here"], {}, "There is not one gold entity in 'examples'"),
-        (["Dora|PER"], {}, "'en_pipeline' predicts not one entity"),
-        (["Anna|person Oslo|location"], {}, "The.* LOC, PER, and .* location, person"),
+        (["Anna is here"], OTHER, "not one gold entity in 'examples'"),
+        (["Dora|PER"], {}, "'en_pipeline' predicts nothing"),
+        (["Anna|person Oslo|location"], {}, "LOC, PER, and 'examples' has location, p"),
         (["Anna|PER"], {"train": ["nobody"]}, "'train' has no entities"),
-        (
-            ["Anna|PER sings"],
-            {"against": toy_ner.make_ruler({"Anna": "person"}, None)},
-            "'en_pipeline' finds not one gold entity",
-        ),
+        (["Anna|PER sings"], OTHER, "'en_pipeline' finds not one gold entity"),
     ],
 )
 def test_what_cannot_be_scored_is_told(docs, options, message):
     evaluation = run(docs, **options)
     (text,) = evaluation["warnings"]
-    assert re.match(message, text)
+    assert message in text
     assert text in evaluation.to_html().replace("&#39;", "'")
-
-
-def test_nothing_to_compare():
-    nlp = toy_ner.make_ruler({"Anna": "PER"}, None)
-    _, text = run(["nobody"], against=nlp)["warnings"]
-    assert "nothing is said of en_pipeline" in text
-    assert run(["Anna|PER sings"], against=nlp)["warnings"] == []
 
 
 # Documents of the training corpus: spaces and entities don't matter, only tokens.
@@ -72,25 +59,15 @@ SHORT = "Anna|PER and nobody else sings of love in Oslo"
         # short ones may repeat up to a half
         ([SHORT, "Dora|PER", "Anna|PER sings"], [SHORT, "nobody|PER"], None),
         ([SHORT, "Dora|PER"], [SHORT, "Ben|PER"], "1 of the 2 documents in 'examples'"),
+        # and of longer ones less than a hundredth
         (
             [LONG, *(f"{LONG} and {i}" for i in range(99))],
             [LONG],
             "1 of the 100 documents of 10 tokens or more in 'examples'",
         ),
+        ([LONG, *(f"{LONG} and {i}" for i in range(100))], [LONG], None),
     ],
 )
 def test_documents_of_the_training_corpus(texts, train, warning):
-    evaluation = run(texts, train)
-    assert [text[: len(warning or "")] for text in evaluation["warnings"]] == [
-        warning
-    ] * (warning is not None)
-    assert evaluation["notes"] == []
-
-
-def test_less_than_one_in_a_hundred_is_a_note():
-    evaluation = run([LONG, *(f"{LONG} and {i}" for i in range(100))], [LONG])
-    assert evaluation["warnings"] == []
-    (text,) = evaluation["notes"]
-    assert text.startswith("1 of the 101 documents of 10 tokens or more in '")
-    for form in (evaluation.to_markdown(), evaluation.to_html()):
-        assert "1 of the 101 documents" in form
+    found = run(texts, train)["warnings"]
+    assert [text[: len(warning or "")] for text in found] == [warning] * bool(warning)
