@@ -12,7 +12,7 @@ from thinc.api import Adam, Model
 from spacy_hashembeds.architectures.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
 from spacy_hashembeds.architectures.subword_embed import SubwordEmbed
-from spacy_hashembeds.layers.plan import peek
+from spacy_hashembeds.layers.checks import peek
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers, give_symbols
 from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,

@@ -7,38 +7,15 @@ entry point anew at each lookup, as an attribute of its module: so that it is fo
 who has the name now.
 """
 
-import warnings
 from collections.abc import Callable
-from functools import wraps
-from typing import Any
 
 import catalogue
 from thinc.api import Model
 
-from . import multi_embed, multi_fewer_hash_embed
+from .multi_embed import MultiEmbed as _MultiEmbed
+from .multi_fewer_hash_embed import MultiFewerHashEmbed as _MultiFewerHashEmbed
 
-
-@wraps(multi_embed.MultiEmbed)
-def _make_multi_embed(**arguments: Any) -> Model:
-    # Thinc refuses the weights of another tree of nodes before any of our code is
-    # asked, and says no more than "mismatched structure": what is to be said about that
-    # is said here. Not of MultiFewerHashEmbed: what the project saved of it loads.
-    warnings.warn(
-        "'spacy.MultiEmbed.v1' is the layer of spacy-hashembeds here, since no code "
-        "has registered another one under this name. If loading now fails with "
-        "'mismatched structure', the pipeline was saved with another one: import the "
-        "code that it was trained with before loading it (--code on the command line), "
-        "or train it anew. If ours is meant, say so in the config: "
-        '@architectures = "spacy-hashembeds.MultiEmbed.v1".',
-        stacklevel=2,
-    )
-    return multi_embed.MultiEmbed(**arguments)
-
-
-_OURS: dict[str, Callable[..., Model]] = {
-    "MultiEmbed": _make_multi_embed,
-    "MultiFewerHashEmbed": multi_fewer_hash_embed.MultiFewerHashEmbed,
-}
+_OURS = {"MultiEmbed": _MultiEmbed, "MultiFewerHashEmbed": _MultiFewerHashEmbed}
 
 
 def __getattr__(name: str) -> Callable[..., Model]:

@@ -16,8 +16,13 @@ from thinc.api import (
 )
 from thinc.types import Floats2d
 
-from ..layers.checks import check_attr_choice, check_integer, check_number, check_param
-from ..layers.plan import check_once
+from ..layers.checks import (
+    check_attr_choice,
+    check_integer,
+    check_number,
+    check_once,
+    check_param,
+)
 from ..thinc_internals import (
     chain_forward,
     get_forward,
@@ -29,7 +34,7 @@ from ..thinc_internals import (
     with_array_forward,
 )
 
-#: The bias of a label that is added to a softmax: it begins with next to no share of
+#: Bias of a label that is added to a softmax: it begins with next to no share of
 #: the scores. spaCy's own models have -5000, from where no training brings it back.
 UNLIKELY = -10.0
 
@@ -40,15 +45,12 @@ def score_labels(
     """Score labels: a softmax where they exclude each other, else a logistic each."""
     if exclusive_classes:
         # with zeros, as in `spacy.TextCatReduce.v1`, nothing below gets a gradient
-        softmax: Model[Floats2d, Floats2d] = Softmax(nO, init_W=glorot_uniform_init)
-        return _let_grow(softmax, b=UNLIKELY)
-    linear: Model[Floats2d, Floats2d] = _let_grow(Linear(nO))
+        softmax: Any = Softmax(nO, init_W=glorot_uniform_init)
+        resize = partial(resize_linear_weighted, fill_defaults={"b": UNLIKELY})
+        return resizable(softmax, resize_layer=resize)
+    resize = partial(resize_linear_weighted, fill_defaults={})
+    linear: Any = resizable(Linear(nO), resize_layer=resize)
     return chain(linear, Logistic())
-
-
-def _let_grow(layer: Model, **fill_defaults: float) -> Model:
-    resize = partial(resize_linear_weighted, fill_defaults=fill_defaults)
-    return resizable(layer, resize_layer=resize)
 
 
 def offer_labels(model: Model, nO: int | None, *, exclusive_classes: bool) -> Model:

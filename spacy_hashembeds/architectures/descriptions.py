@@ -28,7 +28,7 @@ _GROUP = "spacy_hashembeds_embedders"
 
 
 class Coded(Protocol):
-    """What embeds an attribute by codes of words, as far as `analyze` measures it."""
+    """Embedder of an attribute by codes of words, as far as `analyze` measures it."""
 
     @property
     def attr(self) -> str:
@@ -47,22 +47,21 @@ class EmbedderDescription:
 
     name (str): The name of its layer and of its entry point.
     architecture (str): Its registered name.
-    purpose (str): What `config` says that it is for.
+    purpose (str): Its use, as `config` describes it.
     aliases (Sequence[str]): Other names that it is registered under.
     tables (Mapping[str, type[TableColumn]]): The kind of the tables in it, by the names
         of their layers. These have an attribute "column", and the model spaCy's
         `FeatureExtractor`, which say what they embed.
-    find_columns (Callable, optional): Finds what embeds words by codes in the place of
-        rows.
-    is_of_text (bool): Whether it embeds only attributes that are text, each once.
-    symbol_width (Callable, optional): Says of its block how many parameters it has for
-        each symbol that is counted for it, 0 if none is. Those with counted symbols
-        have the argument `tables`, for a file of them.
-    raises_rows (bool): Whether `config` raises its `rows` to have room for all values
-        that are hashed, and chooses `num_hashes`. By default it keeps both.
-    why_hashes (str): Why to begin with the default of `num_hashes`.
+    find_columns (Callable, optional): Finds embedders by codes in the place of rows.
+    is_of_text (bool): True if it embeds only attributes that are text, each once.
+    symbol_width (Callable, optional): Gets the number of parameters for each counted
+        symbol from its block, or 0. Those with counted symbols have the argument
+        `tables`, for a file of them.
+    raises_rows (bool): True if `config` raises its `rows` to have room for all hashed
+        values, and chooses `num_hashes`. By default it keeps both.
+    why_hashes (str): Reason to begin with the default of `num_hashes`.
     blocks (Mapping[str, tuple[str, str]]): Arguments that take a block for each
-        attribute: for each an architecture to put in, and why.
+        attribute: for each an architecture to put in, and the reason.
     """
 
     name: str
@@ -78,7 +77,7 @@ class EmbedderDescription:
     blocks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def is_named(self, architecture: str) -> bool:
-        """Return whether a name is one that it is registered under."""
+        """Return True if it is registered under a name."""
         return architecture in (self.architecture, *self.aliases)
 
 
@@ -97,28 +96,17 @@ def get_descriptions() -> Sequence[EmbedderDescription]:
     points = entry_points(group=_GROUP)
     for point in sorted(points, key=lambda p: (p.module.split(".")[0] != ours, p.name)):
         try:
-            found.append(_check(point.load(), point.name, found))
+            description = point.load()
+            if not isinstance(description, EmbedderDescription):
+                raise TypeError(f"{description!r:.80} is no EmbedderDescription")
+            found.append(description)
         except Exception as error:  # whatever another package does when imported
-            of = f" of {point.dist.name}" if point.dist else ""
             warnings.warn(
-                f"The embedder '{point.name}'{of} can't be used, and is left out: "
+                f"The embedder '{point.name}' can't be used, and is left out: "
                 f"{type(error).__name__}: {error}. Its entry point is {point.value}.",
                 stacklevel=2,
             )
     return found
-
-
-def _check(
-    description: Any, name: str, found: Sequence[EmbedderDescription]
-) -> EmbedderDescription:
-    if not isinstance(description, EmbedderDescription):
-        raise TypeError(f"{type(description).__name__} is no EmbedderDescription")
-    if description.name != name:
-        raise ValueError(f"'{description.name}' should be its entry point's name too")
-    for layer, kind in description.tables.items():
-        if any(other.tables.get(layer, kind) is not kind for other in found):
-            raise ValueError(f"tables of '{layer}' are another's")
-    return description
 
 
 def get_description(name: str) -> EmbedderDescription:

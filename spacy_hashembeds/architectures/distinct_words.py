@@ -13,9 +13,8 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..kernels.distinct import Distinct, find_distinct
-from ..kernels.windows import split
-from ..layers.checks import check_attr_choice
-from ..layers.plan import check_once
+from ..kernels.rows import split
+from ..layers.checks import check_attr_choice, check_once
 from ..layers.with_distinct import run_distinct
 from .static_vectors import get_key_attr, get_vectors, get_vectors_width
 
@@ -56,7 +55,7 @@ class Words(NamedTuple):
 InT = list[Doc]
 OutT = list[Floats2d]
 
-#: The attributes of tokens that are text.
+#: Attributes of tokens that are text.
 TEXT_ATTRIBUTES = (
     *("ORTH", "LOWER", "NORM", "PREFIX", "SUFFIX", "SHAPE", "LEMMA", "POS", "TAG"),
     *("DEP", "MORPH", "ENT_TYPE", "ENT_ID", "ENT_KB_ID", "LANG"),

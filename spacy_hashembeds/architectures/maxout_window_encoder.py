@@ -8,7 +8,7 @@ from thinc.types import Floats2d
 
 from ..arguments import MAX_DEPTH, MAX_WIDTH, check_choice, check_integers
 from ..kernels.convolution import PRECISIONS
-from ..kernels.windows import split
+from ..kernels.rows import split
 from ..layers.checks import check_gradient, check_integer
 from ..layers.plan import UnexpectedNodeError, expect, expect_maxout
 from ..layers.windowencoder import (
@@ -76,22 +76,12 @@ def MaxoutWindowEncoder(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    is_list = isinstance(Xs, list | tuple)  # and no array or Ragged
-    if is_list and not any(map(len, Xs)):
+    if isinstance(Xs, list | tuple) and not any(map(len, Xs)):
         # Thinc's layers don't agree on the shape of nothing.
         return Xs, lambda dYs: dYs
-    convolutions, attrs = None, model.attrs
-    if is_list and isinstance(model.ops, NumpyOps):
-        plan, pad = attrs["weights"], attrs["pad"]
-        convolutions = plan.find_layers(model, find_convolutions, pad)
+    convolutions = _find_here(model, Xs)
     if convolutions is None:
         return with_array_forward(model, Xs, is_train)
-    return _forward_cpu(model, convolutions, Xs, is_train)
-
-
-def _forward_cpu(
-    model: Model[InT, OutT], convolutions: Convolutions, Xs: InT, is_train: bool
-) -> tuple[OutT, Callable[[OutT], InT]]:
     plan, pad = model.attrs["weights"], model.attrs["pad"]
     sizes = list(map(len, Xs))
     lengths = np.array(sizes)
@@ -107,11 +97,8 @@ def _forward_cpu(
         weights = plan.get(convolutions)
         with one_thread():
             X = predict(weights, X, rows)
-
-        def backprop_prediction(dYs: OutT) -> InT:
-            return with_array_forward(model, Xs, False)[1](dYs)
-
-        return split(X, sizes), backprop_prediction
+        Ys = split(X, sizes)
+        return Ys, lambda dYs: with_array_forward(model, Xs, False)[1](dYs)
     convolutions.check()
     backprops = []
     with one_thread():
@@ -129,6 +116,14 @@ def _forward_cpu(
         return cast(InT, model.ops.unflatten(dX, cast(Any, lengths), pad=pad))
 
     return split(X, sizes), backprop
+
+
+def _find_here(model: Model[InT, OutT], Xs: InT) -> Convolutions | None:
+    """Find the layers, if the fast path takes such input where they are."""
+    if isinstance(Xs, list | tuple) and isinstance(model.ops, NumpyOps):
+        plan, pad = model.attrs["weights"], model.attrs["pad"]
+        return plan.find_layers(model, find_convolutions, pad)
+    return None  # an array or Ragged, or on a GPU
 
 
 def find_convolutions(model: Model) -> Convolutions:

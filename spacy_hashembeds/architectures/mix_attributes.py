@@ -7,7 +7,7 @@ both to equal values.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numpy.typing import NDArray
 from spacy.attrs import IDS, intify_attr
@@ -29,7 +29,7 @@ from thinc.api import (
 from thinc.types import Floats2d, Ragged
 
 from ..arguments import MAX_WIDTH, check_dropout, check_integers
-from ..kernels.windows import split
+from ..kernels.rows import split
 from ..layers.checks import check_attr, check_gradient
 from ..layers.column import Column, find_column
 from ..layers.mixedembed import Fold, Mixer
@@ -58,6 +58,8 @@ from .subword_embed import forward as subword_forward
 
 InT = list[Doc]
 OutT = list[Floats2d]
+
+_ATTR_IDS = {*IDS.values()} - {0}
 
 
 class Parts(NamedTuple):
@@ -91,9 +93,9 @@ def mix_attributes(
 ) -> Model[InT, OutT]:
     """Embed attributes of each token, in a table each, and mix them to one vector.
 
-    `subwords` are those of its words: see `SubwordEmbed`.
+    `subwords` are those of its words: see `SubwordEmbed`. Another layer that gives each
+    token a vector works too, but not on the fast path.
     """
-    check_subwords(subwords)
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_dropout(dropout)
     features: Model[InT, Ragged] = chain(
@@ -146,14 +148,9 @@ def embed_tokens(
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
     plan, vocabs = model.attrs["plan"], find_vocabs(docs)
-
-    def find_mixed(root: Model) -> Parts:
-        parts = find(root, vocabs)
-        if not parts.mixer.can_embed():
-            raise UnexpectedNodeError(root.name)
-        return parts
-
-    parts: Parts | None = plan.find_layers(model, find_mixed, *vocabs)
+    parts: Parts | None = plan.find_layers(
+        model, lambda root: find(root, vocabs), *vocabs
+    )
     if parts is None:
         # no layer of its own: spaCy's tree has none, whose weights load into this one
         return chain_forward(model, docs, is_train)
@@ -220,12 +217,18 @@ def make_parts(
     vectors: Model | None,
     vocabs: Sequence[Vocab],
 ) -> Parts:
-    """Put columns together, and one for spaCy's StaticVectors, if there are any."""
-    if vectors is None:
-        return Parts(Mixer(columns, layers), attrs, None)
-    vocab = vocabs[0]  # whose vectors count, as in spaCy
-    columns = [*columns, VectorColumn(vectors, vocab)]
-    return Parts(Mixer(columns, layers), attrs, vocab)
+    """Put columns together, and one for spaCy's StaticVectors, if there are any.
+
+    UnexpectedNodeError: if there is no fast path for them where they are.
+    """
+    vocab = None
+    if vectors is not None:
+        vocab = vocabs[0]  # whose vectors count, as in spaCy
+        columns = [*columns, VectorColumn(vectors, vocab)]
+    mixer = Mixer(columns, layers)
+    if not mixer.can_embed():
+        raise UnexpectedNodeError(layers.maxout.name)
+    return Parts(mixer, attrs, vocab)
 
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
@@ -246,29 +249,12 @@ def check_columns(extractor: Model, n_columns: int) -> None:
     """Check that spaCy's FeatureExtractor reads so many attributes, all known."""
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
-    is_right = is_list and all(map(_is_attribute, attrs))
+    # True is an integer too, and the number 0 stands for no attribute
+    is_right = is_list and all(
+        type(attr) in (int, str) and intify_attr(attr) in _ATTR_IDS for attr in attrs
+    )
     expected = f"{n_columns} token attributes, one for each table"
     check_attr(extractor, "columns", is_right, expected)
-
-
-def _is_attribute(attr: Any) -> bool:
-    is_known = isinstance(attr, str) and bool(intify_attr(attr))
-    # True is an integer too, and the number 0 stands for no attribute
-    return is_known or (type(attr) is int and attr > 0 and attr in IDS.values())
-
-
-def check_subwords(subwords: Model | None) -> None:
-    """Check that it is a `SubwordEmbed`, if there is one."""
-    is_right = subwords is None or (
-        isinstance(subwords, Model)
-        and get_forward(subwords) is distinct_forward
-        and get_forward(subwords.layers[0]) is subword_forward
-    )
-    if not is_right:
-        raise ValueError(
-            "'subwords' should be a layer spacy-hashembeds.SubwordEmbed.v1, or null, "
-            f"but is {getattr(subwords, 'name', subwords)!r:.80}."
-        )
 
 
 def check_seed(seed: int, n_tables: int) -> None:

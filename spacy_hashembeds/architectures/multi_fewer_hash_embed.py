@@ -10,7 +10,7 @@ from .mix_attributes import check_seed, mix_attributes
 
 NAME = "multi_fewer_hash_embed"
 
-#: The seed of the first table of `spacy.MultiHashEmbed.v2`.
+#: Seed of the first table of `spacy.MultiHashEmbed.v2`.
 SPACY_SEED = 8
 
 

@@ -5,9 +5,8 @@ from spacy.vectors import Mode, Vectors
 from spacy.vocab import Vocab
 from thinc.api import Model, Ops
 
-from ..layers.checks import check_param
+from ..layers.checks import check_once, check_param, peek
 from ..layers.column import Array, Backprop, Column
-from ..layers.plan import check_once, peek
 from ..layers.tableembed import apply_dropout
 
 

@@ -1,9 +1,8 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.vocab import Vocab
 from thinc.api import Model, uniform_init
 from thinc.types import Floats2d
@@ -17,27 +16,22 @@ from ..arguments import (
     check_types,
 )
 from ..hashing.murmur import MAX_HASHES
-from ..kernels.cuda import is_used_by
 from ..kernels.distinct import find_distinct
-from ..layers.checks import check_attr, check_integer
+from ..kernels.rows import is_on_gpu
+from ..layers.checks import check_integer, check_once, peek
 from ..layers.column import Array, Backprop, Column
-from ..layers.plan import check_once, peek
-from ..layers.subwords import MAX_CHARACTERS, Ngrams
 from ..layers.tableembed import apply_dropout, check_table, inc_table_grad
 from ..layers.with_distinct import run_distinct
 from ..thinc_internals import partial
 from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
-from .floret_table import read_table
+from .floret import MAX_CHARACTERS, Ngrams, read_table
 
 InT = Words
 OutT = Floats2d
 
 NAME = "subwordembed"
 
-#: So many rows of words are kept, and the room of some for each word: 20 MB or less.
-MAX_KEPT = 2**22
-_ROOM = 64
-#: Words at a time in prediction, for what is gathered to stay small.
+# Words at a time in prediction, for what is gathered to stay small.
 _BLOCK = 2**12
 
 
@@ -94,53 +88,11 @@ def SubwordEmbed(
         init=partial(initialize, init),
         params={"E": None},
         dims={"nO": width, "nV": rows},
-        attrs={
-            "minn": minn,
-            "maxn": maxn,
-            "num_hashes": num_hashes,
-            "kept_rows": KeptRows(),
-        },
+        attrs={"minn": minn, "maxn": maxn, "num_hashes": num_hashes},
     )
     if dropout is not None:
         model.attrs["dropout_rate"] = dropout
     return with_distinct_words(model, attr=attr)
-
-
-class KeptRows:
-    """Rows of words that were met, by their hashes. Not copied, pickled or saved."""
-
-    def __init__(self) -> None:
-        # one object, so that threads never see that of other settings
-        self._kept: tuple[Ngrams | None, dict[int, NDArray]] = (None, {})
-        self._size = 0
-
-    def __reduce__(self) -> tuple:
-        return KeptRows, ()
-
-    def get(self, ngrams: Ngrams, words: Words) -> tuple[NDArray, NDArray]:
-        """Get the rows of words, finding those that are not kept: see `find_rows`."""
-        settings, kept = self._kept
-        keys = words.keys[:, 0].tolist()
-        if settings != ngrams:
-            kept = self._begin(ngrams)
-        found = [kept.get(key) for key in keys]
-        missing = [i for i, rows in enumerate(found) if rows is None]
-        if missing:
-            texts = Words(words.vocabs, words.keys[missing]).read_texts()
-            rows, lengths = ngrams.find_rows(texts)
-            parts = np.split(rows, lengths.cumsum()[:-1])
-            for i, part in zip(missing, parts, strict=True):
-                if self._size > MAX_KEPT:
-                    kept = self._begin(ngrams)
-                found[i] = kept[keys[i]] = part.copy()
-                self._size += len(part) + _ROOM
-        all_rows = cast(list[NDArray], found)
-        return np.concatenate(all_rows), np.array([*map(len, all_rows)], dtype="int32")
-
-    def _begin(self, ngrams: Ngrams) -> dict[int, NDArray]:
-        kept: dict[int, NDArray] = {}
-        self._kept, self._size = (ngrams, kept), 0
-        return kept
 
 
 def forward(
@@ -155,7 +107,7 @@ def forward(
         blocks = [words.keys[start : start + _BLOCK] for start in starts]
         outputs = [model.predict(words._replace(keys=block)) for block in blocks]
         return ops.xp.concatenate(outputs), lambda dY: []
-    found, counts = model.attrs["kept_rows"].get(_get_ngrams(model), words)
+    found, counts = _get_ngrams(model).find_rows(words.read_texts())
     rows, lengths = ops.asarray(found), ops.asarray1i(counts)
     scale = ops.asarray((1 / np.sqrt(counts)).astype("f"))[:, None]
     summed = ops.reduce_sum(peek(model, "E")[rows], lengths) * scale
@@ -185,8 +137,6 @@ def check_weights(model: Model) -> None:
     check_integer(model, "minn", 1, MAX_CHARACTERS)
     check_integer(model, "maxn", model.attrs["minn"], MAX_CHARACTERS)
     check_integer(model, "num_hashes", 1, MAX_HASHES)
-    is_own = isinstance(model.attrs["kept_rows"], KeptRows)
-    check_attr(model, "kept_rows", is_own, "the layer's own, and in no file")
     check_table(model)
 
 
@@ -213,7 +163,7 @@ class SubwordColumn(Column):
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed words by their keys, which on a GPU are not distinct."""
         model = self.model
-        if not is_used_by(model.ops):
+        if not is_on_gpu(model.ops):
             return model(Words(self.vocabs, keys.reshape(-1, 1)), is_train)
         distinct = find_distinct(model.ops.to_numpy(keys).reshape(-1, 1))
         words = Words(self.vocabs, distinct.values)

@@ -344,7 +344,7 @@ cdef Column describe_column(finder, size_t n, size_t first_row, list held) excep
 
 
 cdef class FoldedColumns:
-    """Where a folded table has the rows of each column of keys, and how they are found.
+    """Rows of a folded table for each column of keys, and how they are found.
 
     columns (list): For each, how many rows it has, its own, one after the other; what
         `rows.describe_finder` gives; and None, or of `rows.Weights` the table, what

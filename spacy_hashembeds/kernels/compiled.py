@@ -11,15 +11,12 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
-
-#: The name of the environment variable that says whether compiled kernels are used. If
-#: it is 0 when the package is installed, none are compiled.
+#: Environment variable that turns compiled kernels on or off. If it is 0 when the
+#: package is installed, none are compiled.
 SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
-#: Another number whenever kernels take other arguments, or structs of another layout:
-#: one that was compiled of other sources may lie in a checkout.
+#: Version of the kernels' arguments and structs: a checkout may hold a module that was
+#: compiled from other sources.
 INTERFACE = 11
 
 
@@ -47,26 +44,10 @@ def find() -> tuple[Any, Exception | None]:
     return module, None
 
 
-_FLOAT = np.dtype("float32")
 _PURPOSE = "for compiled kernels to be used where there are any"
 
-#: The compiled kernels that are used, or None.
+#: Compiled kernels in use, or None.
 kernels: Any = find()[0] if read_switch(SWITCH, _PURPOSE) else None
-
-
-def get_for(*arrays: NDArray) -> Any:
-    """Get the kernels if they take these arrays, or None."""
-    for array in arrays:
-        flags = array.flags
-        if not (array.dtype == _FLOAT and flags.c_contiguous and flags.aligned):
-            return None
-    return kernels
-
-
-def lay_out(array: NDArray, dtype: DTypeLike) -> NDArray:
-    """Get an array as kernels take it: a copy if it is of another type or layout."""
-    array = np.ascontiguousarray(array, dtype=dtype)
-    return array if array.flags.aligned else array.copy()
 
 
 @contextmanager

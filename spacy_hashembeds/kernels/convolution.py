@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import compiled
 from .mixing import Norm
+from .rows import lay_out_array
 
 #: Types of products.
 PRECISIONS = ("float32", "bfloat16", "int8")
@@ -55,7 +56,7 @@ def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
     """Pack weights with pieces as in the norm. *Shape:* `(nP * nO, nI)`."""
     kernels = compiled.kernels
     precision = kernels.INSTRUCTION_SETS[instructions][1]
-    W, is_int8 = compiled.lay_out(W, "float32"), precision == "int8"
+    W, is_int8 = lay_out_array(W, "float32"), precision == "int8"
     if precision == "float32":
         codes, scales = W.view("uint32"), np.ones(len(W), dtype="float32")
     else:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from thinc.api import CupyOps, Ops, get_array_module
+from thinc.api import get_array_module
 
 from .distinct import MAX_COLUMNS
 from .rows import Array, Table, describe_finder
 
-#: A compiled kernel, as CuPy has them: takes a grid, a block and arguments.
+#: Compiled kernel, as CuPy has them: takes a grid, a block and arguments.
 Kernel = Callable[[tuple[int], tuple[int], tuple], None]
 
 HEADER = Path(__file__).with_name("rows.h")
@@ -28,8 +28,6 @@ SOURCE = Path(__file__).with_name("embed.cu")
 THREADS = 256
 #: Kernels go round where there is more to do than so many blocks can.
 MAX_BLOCKS = 2**16
-
-_GPU_OPS: tuple[type[Ops], ...] = (CupyOps,)
 
 # As in `embed.cu`.
 _TILE = 8
@@ -42,11 +40,6 @@ _COLUMN = np.dtype(
     align=True,
 )
 _COLUMNS = np.dtype([("column", _COLUMN, (MAX_COLUMNS,))])
-
-
-def is_used_by(ops: Ops) -> bool:
-    """Return True if a layer that has these ops is on a GPU."""
-    return isinstance(ops, _GPU_OPS)
 
 
 def gather_rows(
@@ -145,7 +138,7 @@ def _get_address(array: Array) -> int:
 
 
 def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
-    """Return True if kernels can take four numbers of these arrays at once."""
+    """Find how many numbers of these arrays kernels can take at once, 4 or 1."""
     fits = all(
         array.shape[-1] % 4 == 0 and _get_address(array) % 16 == 0
         for array in (*(table.array for table in tables), *arrays)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import compiled
-from .rows import scatter_add
+from .rows import get_kernels_for, lay_out_array, scatter_add
 
-#: The most columns that a row of keys can have.
+#: Most columns of a row of keys.
 MAX_COLUMNS = 64
 
 # Odd, so that no bit of a key is lost, and otherwise arbitrary. Fixed, so that equal
@@ -47,7 +47,7 @@ def find_distinct(keys: NDArray) -> Distinct:
     columns; n > 0.
     """
     if compiled.kernels is not None and (keys.ndim == 2 or keys.dtype == "uint64"):
-        rows = compiled.lay_out(keys.reshape(len(keys), -1), "uint64")
+        rows = lay_out_array(keys.reshape(len(keys), -1), "uint64")
         firsts, copies = compiled.kernels.find_distinct(rows)
     elif keys.ndim == 2:
         firsts, copies = _find_row_copies(keys.astype("uint64", copy=False))
@@ -65,7 +65,7 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     """
     if X.shape[1] < 2:
         return None
-    kernels = compiled.get_for(X)
+    kernels = get_kernels_for(X)
     if kernels is not None:
         found = kernels.find_equal_rows(X, most)
         return None if found is None else Distinct(X[found[0]], found[1])

@@ -16,7 +16,7 @@ from . import compiled
 
 EPSILON = 1e-8  # Thinc's
 
-#: More than these compiled kernels don't tell apart.
+#: Most pieces that compiled kernels tell apart.
 MOST_PIECES = 256
 
 
@@ -35,7 +35,7 @@ class Norm(NamedTuple):
         return Norm(*map(np.zeros_like, self))
 
 
-#: Adds to the gradients of the norm that it is given, and returns that of mixed.
+#: Backward pass: adds to the gradients of a norm, and returns that of the products.
 Backprop = Callable[[NDArray, Norm], NDArray]
 
 

@@ -1,19 +1,23 @@
 """Embedding tables: how kernels of CPU and GPU find their rows, and sums of rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from thinc.api import NumpyOps
+from numpy.typing import DTypeLike, NDArray
+from thinc.api import CupyOps, NumpyOps, Ops
 
 from . import compiled
 
 NUMPY_OPS = NumpyOps()
 
-_UNSIGNED = np.dtype("uint32")
+_FLOAT, _UNSIGNED = np.dtype("float32"), np.dtype("uint32")
 
-#: An array of numpy's or on the GPU: CuPy has no types.
+_GPU_OPS: tuple[type[Ops], ...] = (CupyOps,)
+
+#: Array of numpy's, or of CuPy's, which has no types.
 Array = Any
 
 
@@ -71,6 +75,26 @@ def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
     return None, 0, finder.seed, finder.num_hashes, len(array)
 
 
+def is_on_gpu(ops: Ops) -> bool:
+    """Return True if a layer that has these ops is on a GPU."""
+    return isinstance(ops, _GPU_OPS)
+
+
+def lay_out_array(array: NDArray, dtype: DTypeLike) -> NDArray:
+    """Get an array as kernels take it: a copy if it is of another type or layout."""
+    array = np.ascontiguousarray(array, dtype=dtype)
+    return array if array.flags.aligned else array.copy()
+
+
+def get_kernels_for(*arrays: NDArray) -> Any:
+    """Get the compiled kernels if they take these arrays, or None."""
+    for array in arrays:
+        flags = array.flags
+        if not (array.dtype == _FLOAT and flags.c_contiguous and flags.aligned):
+            return None
+    return compiled.kernels
+
+
 def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     """Sum rows of a table, as `thinc.api.Ops.gather_add`.
 
@@ -80,7 +104,7 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     `(n, width)`, float32.
     """
     rows = _as_unsigned(rows)
-    kernels = compiled.get_for(table)
+    kernels = get_kernels_for(table)
     if kernels is not None:
         return kernels.gather_sums(table, rows)
     if not table.flags.behaved or len(rows) == 0:
@@ -93,7 +117,7 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
 def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
     """Add to the rows of a contiguous array in place: backpropagates `gather_add`."""
     d_sums = np.ascontiguousarray(d_sums)
-    kernels = compiled.get_for(d_table, d_sums)
+    kernels = get_kernels_for(d_table, d_sums)
     if kernels is not None:
         kernels.scatter_sums(d_table, _as_unsigned(rows), d_sums)
         return
@@ -108,3 +132,8 @@ def _as_unsigned(rows: NDArray) -> NDArray:
     if rows.dtype != _UNSIGNED:
         rows = rows.astype("int32", copy=False, casting="same_kind")
     return np.ascontiguousarray(rows).view(_UNSIGNED)
+
+
+def split(X: Any, lengths: Sequence[int]) -> list[Any]:
+    """Split an array into the parts of sequences that lie one after another."""
+    return [X[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]

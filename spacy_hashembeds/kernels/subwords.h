@@ -1,4 +1,4 @@
-// Rows of a table for the character n-grams of words: see layers/subwords.py.
+// Rows of a table for the character n-grams of words: see architectures/floret.py.
 
 #pragma once
 

@@ -7,16 +7,12 @@ ends. The later a convolution, the fewer of them the rest of the convolutions st
 Arrays are contiguous, rows of float32 and their numbers of int64.
 """
 
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from . import compiled
 
-#: So many rows at a time, their windows stay in the processor's cache.
+#: Rows at a time whose windows stay in the processor's cache.
 BLOCK = 512
 
 
@@ -61,8 +57,3 @@ def add_windows(
     d_windows = d_windows.reshape(len(rows), 2 * window_size + 1, dX.shape[1])
     for neighbour in range(2 * window_size + 1):
         dX[rows + (neighbour - window_size)] += d_windows[:, neighbour]
-
-
-def split(X: Any, lengths: Sequence[int]) -> list[Any]:
-    """Split an array into the parts of sequences that lie one after another."""
-    return [X[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]

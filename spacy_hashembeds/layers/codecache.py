@@ -1,4 +1,4 @@
-"""Keep what was made of words that were met lately, in bounded memory."""
+"""Cache of codes of words that were met lately, in bounded memory."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,14 +12,14 @@ from ..kernels.distinct import find_distinct
 from ..kernels.rows import gather_add
 from ..threads import codes_lock
 
-#: The most memory that the codes of a cache take, by default.
+#: Most memory that the codes of a cache take, by default.
 MAX_BYTES = 2**20
 
-#: No more words than this are kept, however small their codes.
+#: Most words in a cache, however small their codes.
 MAX_WORDS = 2**16
 
-# Places for words of the same hash: with fewer, words have to go for others long before
-# the cache is full.
+# Places for words of the same hash: with fewer, words are evicted long before the cache
+# is full.
 _WAYS = 8
 
 
@@ -87,7 +87,11 @@ class CodeCache:
             )
             _keep(table, keys, kinds, codes)
             return codes
-        codes, is_known = _look_up(table, keys, kinds)
+        sets = table.find_sets(keys, kinds)
+        with codes_lock:
+            is_there = table.keys.take(sets, axis=0) == keys[:, np.newaxis]
+            codes = table.codes.take(sets * _WAYS + is_there.argmax(axis=1), axis=0)
+        is_known = is_there.any(axis=1)
         if not is_known.all():
             (missing,) = np.nonzero(~is_known)
             codes[missing] = found = compute(keys[missing])
@@ -138,15 +142,6 @@ def _find_nobodys(sets: NDArray, n_sets: int) -> NDArray:
     many as sets. They have no code.
     """
     return (sets ^ n_sets // 2).astype("uint64")
-
-
-def _look_up(table: _Table, keys: NDArray, kinds: NDArray) -> tuple[NDArray, NDArray]:
-    """Look up keys: their codes, if they are known, and whether they are."""
-    sets = table.find_sets(keys, kinds)
-    with codes_lock:
-        is_there = table.keys.take(sets, axis=0) == keys[:, np.newaxis]
-        codes = table.codes.take(sets * _WAYS + is_there.argmax(axis=1), axis=0)
-    return codes, is_there.any(axis=1)
 
 
 def _keep(table: _Table, keys: NDArray, kinds: NDArray, codes: NDArray) -> None:

@@ -21,7 +21,7 @@ from thinc.api import Model
 from ..kernels.rows import Finder, Weights
 from ..thinc_internals import get_forward
 
-#: An array of the backend that the layer's ops are of: numpy's or CuPy's.
+#: Array of numpy's or CuPy's, as the layer's ops have them.
 Array = Any
 
 Backprop = Callable[[Array], object]
@@ -45,15 +45,15 @@ class Column:
     attr (str): What the keys are values of, where that is known, such as "NORM".
     """
 
-    #: The forward function of layers that are of this kind by their attribute.
+    #: Forward function of layers that are of this kind by their attribute.
     forward: ClassVar[Callable | None] = None
 
-    #: True if vectors are sums of rows of a table, and whether these have weights.
+    #: True if vectors are sums of rows of a table, and if these have weights.
     has_rows: bool = False
     has_weights: bool = False
 
-    #: True if vectors depend on keys, and on what a plan looks at, alone: then, on the
-    #: CPU, prediction keeps what it made of keys.
+    #: True if vectors depend on nothing but keys and what a plan watches. On the CPU,
+    #: prediction then caches them.
     is_kept: bool = False
 
     def __init__(self, model: Model, attr: str = "") -> None:

@@ -16,8 +16,9 @@ from thinc.types import Floats2d, Ints1d
 
 from ..kernels.cuda import gather_rows, scatter_rows
 from ..kernels.rows import Table
+from .checks import peek, table_gradient
 from .column import Array, Column, Weighed
-from .plan import MaxoutLayers, peek, table_gradient
+from .plan import MaxoutLayers
 
 
 class GpuCopy:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from thinc.api import Model, Ops
 
 from ..kernels.mixing import Norm
-from .checks import REMEDY, check_param
-from .plan import check_once, peek
+from .checks import REMEDY, check_once, check_params, peek
 
 
 def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
@@ -23,19 +22,10 @@ def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
             f"{maxout.get_dim('nI')} inputs, and {nO} and {layernorm.get_dim('nO')} "
             f"outputs. {REMEDY}"
         )
-    check_once(maxout, _check_maxout)
-    check_once(layernorm, _check_layernorm)
-
-
-def _check_maxout(maxout: Model) -> None:
-    nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
-    check_param(maxout, "W", (nO, nP, maxout.get_dim("nI")))
-    check_param(maxout, "b", (nO, nP))
-
-
-def _check_layernorm(layernorm: Model) -> None:
-    for name in ("G", "b"):
-        check_param(layernorm, name, (layernorm.get_dim("nO"),))
+    nP = maxout.get_dim("nP")
+    shapes = {"W": (nO, nP, nI), "b": (nO, nP)}
+    check_once(maxout, lambda _: check_params(maxout, shapes))
+    check_once(layernorm, lambda _: check_params(layernorm, {"G": (nO,), "b": (nO,)}))
 
 
 def lay_out(maxout: Model, layernorm: Model) -> tuple[NDArray, Norm]:

@@ -33,25 +33,33 @@ from numpy.typing import NDArray
 from thinc.api import NumpyOps
 
 from ..kernels import compiled
-from ..kernels.cuda import is_used_by
 from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
 from ..kernels.mixing import Norm, begin_finish, finish
-from ..kernels.rows import Finder, Lookup, Table, describe_finder, gather_add
+from ..kernels.rows import (
+    Finder,
+    Lookup,
+    Table,
+    describe_finder,
+    gather_add,
+    is_on_gpu,
+    lay_out_array,
+)
 from ..threads import one_thread
 from . import gpuembed
+from .checks import peek
 from .codecache import CodeCache
-from .column import Array, Backprop, Column
+from .column import Array, Column
 from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
-from .plan import MaxoutLayers, Plan, peek
+from .plan import MaxoutLayers, Plan
 
-#: The name of the environment variable that bounds the size of a folded table.
+#: Environment variable that bounds the size of a folded table, in megabytes.
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
 DEFAULT_LIMIT = "256"
 
-#: The most bytes of products that are kept: at width 96, those of 16,384 words.
+#: Most bytes of cached products: at width 96, those of 16,384 words.
 MOST_KEPT = 2**25
 
-#: Up to so many tokens are few.
+#: Most tokens of a short text, for which finding copies costs more than it saves.
 FEW_TOKENS = 256
 
 # Values at a time, so that what is gathered for them stays in the cache.
@@ -64,7 +72,7 @@ class Mixer:
     def __init__(self, columns: Sequence[Column], layers: MaxoutLayers) -> None:
         self.columns, self.layers = columns, layers
         self.embedding = [column.model for column in columns]
-        self.is_on_gpu = is_used_by(layers.maxout.ops)
+        self.is_on_gpu = is_on_gpu(layers.maxout.ops)
 
     def can_embed(self) -> bool:
         """Return True if there is a fast path for these layers where they are."""
@@ -149,7 +157,7 @@ class Fold(Plan[Any, FoldedTables]):
         To fold takes longer than to embed the batch of a training step, which is all
         that annotating components predict before the optimizer comes.
         """
-        self.drop()
+        self._kept = None
         self._awaiting = peek(mixer.layers.layernorm, "b")
 
     def get(self, mixer: Mixer) -> FoldedTables:
@@ -249,11 +257,7 @@ def forward(
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     ready = folded.ready
-    if (
-        ready is None
-        or ready.mixer is not mixer
-        or ready.kernels is not compiled.kernels
-    ):
+    if not (ready and ready.mixer is mixer and ready.kernels is compiled.kernels):
         folded.ready = ready = _make_ready(mixer, folded)
     if ready.columns is None:
         return predict_by_numpy(ready, folded, keys)
@@ -301,7 +305,7 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Any:
         n_rows = starts[i + 1] - starts[i]
         of_weights = None
         if weights is not None:
-            P = compiled.lay_out(weights.table.array, "float32")
+            P = lay_out_array(weights.table.array, "float32")
             of_weights = P, _describe_finder(P, weights.table.finder), weights.rehashes
         rows = folded.F[starts[i] : starts[i + 1]]
         described.append((n_rows, _describe_finder(rows, finder), of_weights))
@@ -310,7 +314,7 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Any:
 
 def _describe_finder(array: NDArray, finder: Finder) -> tuple:
     if isinstance(finder, Lookup):
-        finder = replace(finder, symbols=compiled.lay_out(finder.symbols, "uint64"))
+        finder = replace(finder, symbols=lay_out_array(finder.symbols, "uint64"))
     return describe_finder(Table(array, finder))
 
 
@@ -382,26 +386,16 @@ def _sum_products(products: Sequence[NDArray], values: Sequence[Distinct]) -> ND
     return gather_add(np.concatenate(products), np.stack(indices, axis=1))
 
 
-class EmbeddedColumn(NamedTuple):
-    """Distinct values of a column, their vectors, `(m, width)`, and its part of W."""
-
-    keys: Distinct
-    X: NDArray
-    backprop: Backprop
-    W: NDArray
-
-
 def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     maxout, layernorm, dropout = mixer.layers
     tokens = find_distinct(keys)
     W, norm = lay_out(maxout, layernorm)
-    columns = []
-    for i, W_column in enumerate(mixer.split_columns(W)):
-        distinct = find_distinct(tokens.values[:, i])
-        X, backprop_column = mixer.columns[i].embed(distinct.values, True)
-        columns.append(EmbeddedColumn(distinct, X, backprop_column, W_column))
-    products = [column.X @ column.W.T for column in columns]
-    mixed = _sum_products(products, [column.keys for column in columns])
+    values = [find_distinct(keys) for keys in tokens.values.T]
+    pairs = zip(mixer.columns, values, strict=True)
+    embedded = [column.embed(distinct.values, True) for column, distinct in pairs]
+    parts = mixer.split_columns(W)
+    products = [X @ part.T for (X, _), part in zip(embedded, parts, strict=True)]
+    mixed = _sum_products(products, values)
     Y, backprop_mixed = begin_finish(mixed, norm)
     Y = tokens.gather(Y)
     # numbers of each token are dropped on its own, copies of one too
@@ -412,10 +406,11 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
         d_norm = norm.make_zeros()
         d_mixed = backprop_mixed(dY, d_norm)
         dW = np.empty_like(W)
-        for column, dW_column in zip(columns, mixer.split_columns(dW), strict=True):
-            d_product = column.keys.scatter_add(d_mixed)
-            np.matmul(d_product.T, column.X, out=dW_column)
-            column.backprop(d_product @ column.W)
+        columns = zip(values, embedded, parts, mixer.split_columns(dW), strict=True)
+        for distinct, (X, backprop_column), part, d_part in columns:
+            d_product = distinct.scatter_add(d_mixed)
+            np.matmul(d_product.T, X, out=d_part)
+            backprop_column(d_product @ part)
         inc_maxout_grads(maxout, layernorm, dW, d_norm)
 
     return Y if mask is None else Y * mask, backprop

@@ -17,16 +17,11 @@ contract, which optimizers, `use_params`, loading and copying keep.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from copy import copy
 from operator import attrgetter, getitem, is_
-from typing import Any, Generic, NamedTuple, TypeVar, cast
-from weakref import WeakKeyDictionary
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from thinc.api import Model
-from thinc.types import FloatsXd
 
 from ..thinc_internals import (
     ParamServer,
@@ -43,12 +38,12 @@ from ..thinc_internals import (
     maxout_forward,
 )
 from ..threads import derived_lock, one_thread
+from .checks import Seal
 
 _L = TypeVar("_L")
 _V = TypeVar("_V")
 
 _get_token = attrgetter("token")
-_get_memory = attrgetter("__array_interface__")
 
 
 class UnexpectedNodeError(Exception):
@@ -205,10 +200,6 @@ class Plan(Generic[_L, _V]):
             self._tree = tree = _look(root, find, more)
         return tree.found
 
-    def drop(self) -> None:
-        """Let go of what was computed."""
-        self._kept = None
-
     def find(self, models: list[Model], key: Any = None) -> _V | None:
         """Find what was computed, if nobody got at the parameters of just these layers.
 
@@ -259,45 +250,6 @@ class Plan(Generic[_L, _V]):
         return value
 
 
-class Seal:
-    """The proxy of a store, with another token since somebody got at a parameter.
-
-    Gradients are the store's own business. Neither copied, pickled nor saved with it.
-    """
-
-    def __init__(self, store: ParamServer) -> None:
-        # the same dicts, without a proxy: to hold the store itself would be a circle
-        self._store = copy(store)
-        self.set_grad, self.inc_grad = self._store.set_grad, self._store.inc_grad
-        self.token = object()
-
-    def __reduce__(self) -> tuple:
-        return type(None), ()
-
-    def get_param(self, model_id: int, name: str) -> FloatsXd:
-        """Get a parameter, to which the caller may write."""
-        self.token = object()
-        # last: Thinc writes it back, over what another thread may have set before
-        return self._store.get_param(model_id, name)
-
-    def set_param(self, model_id: int, name: str, value: FloatsXd) -> None:
-        """Set a parameter, and only then break what another thread may have sealed."""
-        self._store.set_param(model_id, name, value)
-        self.token = object()
-
-    def copy_params(self) -> dict[Any, Any]:
-        """Copy the parameters of the store."""
-        return {key: array.copy() for key, array in get_arrays(self._store).items()}
-
-    def has(self, copies: dict[Any, Any]) -> bool:
-        """Return True if the store has parameters equal to copies."""
-        params: dict[Any, Any] = dict(get_arrays(self._store))
-        return params.keys() == copies.keys() and all(
-            array.dtype == params[key].dtype and np.array_equal(array, params[key])
-            for key, array in copies.items()
-        )
-
-
 def _get_tokens(models: list[Model]) -> Iterator[object]:
     return map(_get_token, map(get_proxy, models))
 
@@ -314,64 +266,3 @@ def _seal(store: ParamServer) -> Seal:
     if store.proxy is None:
         store.proxy = Seal(store)
     return store.proxy
-
-
-def peek(model: Model, name: str) -> NDArray:
-    """Read a parameter as `get_param`, not to write to it: no seal is broken."""
-    store = get_store(model)
-    key = (model.id, name)
-    if isinstance(store.proxy, Seal) and key in get_arrays(store):
-        return get_arrays(store)[key]
-    return cast(NDArray, model.get_param(name))
-
-
-@contextmanager
-def table_gradient(model: Model, name: str) -> Iterator[Any]:
-    """Return the gradient of a table to add to in place: itself, where there is one.
-
-    Most batches need few of the rows: to add a table of zeros takes longer than the
-    rest.
-    """
-    if model.has_grad(name):
-        there = model.get_grad(name)
-        # kernels can add to no others in place
-        if there.dtype == "float32" and there.flags.c_contiguous:
-            yield there
-            return
-    gradient = model.ops.alloc2f(*peek(model, name).shape)
-    yield gradient
-    model.inc_grad(name, gradient)
-
-
-# What was found in order: the parameters of each store, attributes and dimensions.
-_checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
-
-
-def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None:
-    """Check a layer's parameters, attributes and dimensions when they arrive.
-
-    And not again, though optimizers give back another view of what was there, and
-    trainers set the rate of dropout. A layer has one check, which may look at `more`.
-    """
-    store = get_store(model)
-    attrs = {**model.attrs, "dropout_rate": None}.values()
-    others = [*attrs, *get_dims(model).values(), *more]
-    # who serves parameters may serve others each time
-    can_tell = store.proxy is None or isinstance(store.proxy, Seal)
-    arrays = list(get_arrays(store).values()) if can_tell else None
-    old_arrays, old_others = _checked.get(store, (None, []))
-    is_same = len(others) == len(old_others) and all(map(is_, others, old_others))
-    if not (is_same and _are_same_memory(old_arrays, arrays)):
-        check(model)
-    _checked[store] = arrays, others
-
-
-def _are_same_memory(old: list[Any] | None, new: list[Any] | None) -> bool:
-    if old is None or new is None or len(old) != len(new):
-        return False
-    if all(map(is_, old, new)):
-        return True
-    try:
-        return list(map(_get_memory, old)) == list(map(_get_memory, new))
-    except AttributeError:  # on a GPU
-        return False

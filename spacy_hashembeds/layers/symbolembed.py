@@ -19,7 +19,7 @@ from .symboltaker import (
 )
 from .tableembed import InT, OutT, TableColumn, TableEmbed, check_table
 
-#: A key that is no symbol: the hash of no text that anybody has met.
+#: Key that is no symbol: the hash of no text that anybody has met.
 _UNKNOWN = np.uint64(2**64 - 1)
 
 

@@ -18,12 +18,27 @@ from ..hashing import murmur
 from ..hashing.collisions import expected_colliding, expected_rows_reached
 from ..hashing.murmur import MAX_HASHES
 from ..kernels import cuda
-from ..kernels.rows import NUMPY_OPS, Finder, Hashing, Table, gather_add, scatter_add
+from ..kernels.rows import (
+    NUMPY_OPS,
+    Finder,
+    Hashing,
+    Table,
+    gather_add,
+    is_on_gpu,
+    scatter_add,
+)
 from ..thinc_internals import get_dims, get_forward, ints_getitem, partial
-from .checks import check_attr, check_foreign, check_integer, check_param
+from .checks import (
+    check_attr,
+    check_foreign,
+    check_integer,
+    check_once,
+    check_params,
+    peek,
+    table_gradient,
+)
 from .column import Array, Backprop, Column
 from .gpuembed import embed_ids
-from .plan import check_once, peek, table_gradient
 from .symboltaker import Symbols
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
@@ -83,7 +98,7 @@ def init(initializer: Any, model: Model, X: Any = None, Y: Any = None) -> None:
 
 
 def take_symbols(model: Model, symbols: Symbols) -> None:
-    _get_column(model).take_symbols(symbols)
+    cast(Any, _get_column(model)).take_symbols(symbols)  # those with a "key" have it
 
 
 def _get_column(model: Model) -> "TableColumn":
@@ -118,10 +133,6 @@ class TableColumn(Column):
         shape = (self.n_rows, self.width)
         self.model.set_param("E", initializer(self.model.ops, shape))
 
-    def take_symbols(self, symbols: Symbols) -> None:
-        """Take the symbols of a corpus: see `symboltaker.py`."""
-        raise NotImplementedError
-
     def check(self) -> None:
         """Check weights and attributes once they arrive."""
         check_once(self.model, lambda _: self.check_weights())
@@ -129,7 +140,7 @@ class TableColumn(Column):
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed keys, of any integer dtype, each on its own."""
         model = self.model
-        if cuda.is_used_by(model.ops):
+        if is_on_gpu(model.ops):
             return embed_ids(self, keys, is_train)
         rows = self.locate(model.ops, keys)
         summed: Any = gather_add(peek(model, "E"), rows)
@@ -183,7 +194,7 @@ class TableColumn(Column):
 class HashedColumn(TableColumn):
     """Column of keys whose rows are found by hashing."""
 
-    #: The attribute that is the seed of the hashes.
+    #: Attribute that is the seed of the hashes.
     seed_name: ClassVar[str] = "seed"
 
     @property
@@ -288,7 +299,7 @@ def HashEmbed(
 def check_table(model: Model) -> None:
     # one of another width, which Thinc loads too, would surface layers later, and one
     # with too few rows not at all
-    check_param(model, "E", (model.get_dim("nV"), model.get_dim("nO")))
+    check_params(model, {"E": (model.get_dim("nV"), model.get_dim("nO"))})
 
 
 def apply_dropout(
@@ -332,7 +343,7 @@ def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
 
     *Shapes:* `(n, k)`, integers; `(n, width)` and `(rows, width)`, float32, contiguous.
     """
-    if not cuda.is_used_by(ops):
+    if not is_on_gpu(ops):
         scatter_add(gradient, rows, d_output)
         return
     # in the order of the outputs: see `kernels/cuda.py`

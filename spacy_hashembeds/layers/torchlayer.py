@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from thinc.api import Model, NumpyOps, Ops
 from thinc.types import Floats2d
 
-from ..kernels.windows import split
+from ..kernels.rows import split
 from ..threads import at_fork
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ OutT = list[Floats2d]
 
 Params = Mapping[str, "Tensor"]
 
-#: How many rows go through a layer at once, unless a single span has more. On a GPU
+#: Rows that go through a layer at once, unless a single span has more. On a GPU
 #: more are needed to keep it busy.
 MAX_ROWS = 2**12
 MAX_ROWS_ON_GPU = 2**15
 
-#: A group of spans ends where more than this share of its rows would be padding.
+#: Largest share of a group of spans that may be padding.
 MOST_PADDING = 1 / 8
 
 

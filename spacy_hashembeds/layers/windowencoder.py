@@ -24,19 +24,17 @@ from ..kernels.windows import BLOCK, add_windows, copy_windows, find_window_rows
 from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
 from .plan import Plan
 
-#: So many rows at a time share products, which then stay in the processor's cache ...
+#: Rows at a time that share products, which then stay in the processor's cache.
 SHARING = 2048
 
-#: ... if there are at least so many, ...
-FEW_ROWS = 512
+#: Fewest rows to share products, and largest part of them that may be distinct: to
+#: gather products takes time too.
+FEW_ROWS, MOST_DISTINCT = 512, 0.6
 
-#: ... and no larger part of them is distinct: to gather products takes its time too.
-MOST_DISTINCT = 0.6
-
-#: True if this thread computes in float32, whatever the precision: to compare.
+#: True while this thread computes in float32, whatever the precision: to compare.
 IN_FLOAT32: ContextVar[bool] = ContextVar("IN_FLOAT32", default=False)
 
-#: Multiplies the windows of rows with Maxout's weights. *Shape:* `(m,)` to
+#: Product of the windows of rows with Maxout's weights. *Shape:* `(m,)` to
 #: `(m, nP * nO)`.
 Multiply = Callable[[NDArray], NDArray]
 
@@ -74,12 +72,6 @@ class Unpacked(NamedTuple):
     norm: Norm
     window_size: int
     packed: Packed | None = None
-
-    def split_windows(self) -> NDArray:
-        """Cut W by neighbour. *Shape:* `(neighbours * nP * nO, width)`."""
-        width = len(self.norm.scale)
-        W = self.W.reshape(len(self.W), -1, width)
-        return W.transpose(1, 0, 2).reshape(-1, width)
 
 
 class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
@@ -209,9 +201,10 @@ def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply |
     distinct = find_equal_rows(X, most=int(MOST_DISTINCT * n_computed))
     if distinct is None:
         return None
-    products = distinct.values @ weights.split_windows().T
+    width, n_neighbours = X.shape[1], 2 * weights.window_size + 1
+    by_neighbour = weights.W.reshape(-1, n_neighbours, width).transpose(1, 0, 2)
+    products = distinct.values @ by_neighbour.reshape(-1, width).T
     products = products.reshape(-1, len(weights.W))
-    n_neighbours = 2 * weights.window_size + 1
     places = np.arange(n_neighbours, dtype="int32")
     starts = distinct.copies * np.int32(n_neighbours)
 

@@ -13,7 +13,7 @@ from spacy_hashembeds.kernels.convolution import Packed
 
 from ..kernels.paths import Noted
 from ..layers.plans import get_kept
-from ..toy_embedders import change_in_place, load, replace, train
+from ..toy_embedders import replace
 from .test_maxout_window_encoder import make_input, run
 
 SETTINGS = {"width": 36, "window_size": 1, "maxout_pieces": 3, "depth": 2}
@@ -65,16 +65,6 @@ def test_predictions_are_nearly_those_of_float32(precision, lengths):
         assert max(differences) > 1e-5
 
 
-@pytest.mark.usefixtures("instructions")
-def test_many_equal_rows_are_multiplied_in_int8_too():
-    """Which in float32 share their products."""
-    model = make("int8")
-    X = make_input(model, [12])
-    (expected,) = model.predict(X)
-    for Y in model.predict(X * 100):
-        np.testing.assert_array_equal(Y, expected)
-
-
 @both_precisions
 @pytest.mark.usefixtures("instructions")
 def test_training_is_in_float32(precision):
@@ -86,13 +76,12 @@ def test_training_is_in_float32(precision):
 
 
 @both_precisions
-@pytest.mark.parametrize("change", [change_in_place, replace, train, load])
 @pytest.mark.usefixtures("instructions")
-def test_packed_weights_are_never_stale(precision, change):
+def test_packed_weights_are_never_stale(precision):
     model, exact = make(precision), make("float32")
     Xs = make_input(model, [30, 4])
     before = model.predict(Xs)[0]
-    change(model, Xs)
+    replace(model, Xs)
     exact.from_bytes(model.to_bytes())
     expected = exact.predict(Xs)
     assert not np.allclose(expected[0], before, atol=0.2)
@@ -153,4 +142,4 @@ def test_copies_keep_the_precision_and_saved_weights_have_none(precision):
 
 def test_a_precision_that_is_not_known():
     with pytest.raises(ValueError, match="'precision'"):
-        MaxoutWindowEncoder(**SETTINGS, precision="int4")
+        make("int4")

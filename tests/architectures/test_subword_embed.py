@@ -4,17 +4,14 @@ That it is the same by the fast path, in numpy, on a GPU, trained, copied and ch
 is tested for it as for all embedders: see `BUILDERS`.
 """
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from spacy.tokens import Doc
 from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.architectures import subword_embed
-from spacy_hashembeds.architectures.distinct_words import Words
-from spacy_hashembeds.architectures.subword_embed import KeptRows, SubwordEmbed
-from spacy_hashembeds.layers.subwords import Ngrams
+from spacy_hashembeds.architectures.floret import Ngrams
+from spacy_hashembeds.architectures.subword_embed import SubwordEmbed
 
 from ..layers.differences import differentiate
 from ..toy_embedders import build_hash
@@ -32,10 +29,7 @@ def make(docs, **options) -> tuple[Model, Model]:
     ("options", "ngrams"),
     [
         ({}, Ngrams(3, 5, 1, 50)),
-        (
-            {"minn": 2, "maxn": 3, "num_hashes": 2},
-            Ngrams(2, 3, 2, 50),
-        ),
+        ({"minn": 2, "maxn": 3, "num_hashes": 2}, Ngrams(2, 3, 2, 50)),
     ],
 )
 def test_a_word_is_the_scaled_sum_of_its_rows(nlp, options, ngrams):
@@ -75,103 +69,32 @@ def test_what_a_word_is_says_the_attribute(nlp, attr, is_same):
     assert (first == second).all() == is_same
 
 
-@pytest.mark.parametrize("wrong", [Model("other", lambda *_: None), "LOWER", {}])
-def test_nothing_else_is_taken_for_subwords(nlp, wrong):
-    with pytest.raises(ValueError, match=r"'subwords' should.*SubwordEmbed\.v1, or"):
-        build_hash(nlp.vocab, subwords=wrong)
+def test_another_layer_may_take_the_place_of_subwords(nlp):
+    """By Thinc's layers, one after the other."""
+    docs = [nlp("Anna sang"), nlp("")]
+
+    def forward(model, docs, is_train):
+        return [np.full((len(doc), 2), len(doc), "f") for doc in docs], lambda dY: []
+
+    other: Model = Model("other", forward, dims={"nO": 2})
+    model = build_hash(nlp.vocab, subwords=other)
+    Y, backprop = model.begin_update(docs)
+    assert [y.shape for y in Y] == [(2, 6), (0, 6)]
+    backprop(Y)
+    alone = np.concatenate([model.predict([doc])[0] for doc in docs])
+    np.testing.assert_allclose(np.concatenate(Y), alone, atol=1e-5)
 
 
-def test_damaged_attributes_are_refused(nlp):
-    docs = [nlp("Anna sang")]
-    model, layer = make(docs)
-    layer.attrs["kept_rows"] = {}
-    with pytest.raises(ValueError, match="'kept_rows'"):
-        model.predict(docs)
-
-
-def test_settings_that_change_while_rows_are_found_are_seen(nlp, monkeypatch):
-    docs = [nlp("Anna sang")]
-    model, layer = make([nlp("")])
-    find_rows = Ngrams.find_rows
-
-    def change_before(ngrams, words):
-        monkeypatch.setattr(Ngrams, "find_rows", find_rows)
-        layer.attrs["maxn"] = 3
-        model.predict(docs)  # as another thread
-        return find_rows(ngrams, words)
-
-    monkeypatch.setattr(Ngrams, "find_rows", change_before)
-    model.predict(docs)
-    assert Ngrams.find_rows is find_rows, "no rows were found"
-    expected = make(docs, maxn=3)[0].predict(docs)[0]
-    np.testing.assert_array_equal(model.predict(docs)[0], expected)
-
-
-@pytest.mark.parametrize("n_docs", [1, 40])
-def test_rows_that_are_kept_are_bounded(nlp, monkeypatch, n_docs):
-    monkeypatch.setattr(subword_embed, "MAX_KEPT", 1000)
-    words = [f"word{i}" for i in range(80)]
-    docs = [Doc(nlp.vocab, words=words[i::n_docs]) for i in range(n_docs)]
-    model, layer = make(docs)
-    expected = np.concatenate(make(docs)[0].predict(docs))
-    one_by_one = np.concatenate([model.predict([doc])[0] for doc in docs])
-    np.testing.assert_array_equal(one_by_one, expected)
-    _, kept = layer.attrs["kept_rows"]._kept
-    assert 0 < len(kept) < 20
-
-
-def test_rows_are_kept_again_once_there_was_no_room(nlp, monkeypatch):
-    monkeypatch.setattr(subword_embed, "MAX_KEPT", 1000)
-    docs = [Doc(nlp.vocab, words=[f"word{i}"]) for i in range(80)]
+def test_prediction_gathers_some_words_at_a_time(nlp, monkeypatch):
+    docs = [Doc(nlp.vocab, words=[f"word{i}" for i in range(41)])]
     model, _ = make(docs)
-    for doc in docs:
-        model.predict([doc])
-    found, find_rows = [], Ngrams.find_rows
+    (expected,), sizes, find_rows = model.predict(docs), [], Ngrams.find_rows
 
     def note(ngrams, words):
-        found.extend(words)
+        sizes.append(len(words))
         return find_rows(ngrams, words)
 
     monkeypatch.setattr(Ngrams, "find_rows", note)
-    for doc in docs[:4] * 3:
-        model.predict([doc])
-    assert len(found) <= 2 * 4, "words have to go for others once at most"
-
-
-@pytest.mark.parametrize("length", [1, 20, 1000])
-def test_memory_of_kept_rows_is_bounded(nlp, monkeypatch, length):
-    """20 MB as it is: of short words each array takes more than its rows."""
-    monkeypatch.setattr(subword_embed, "MAX_KEPT", 2**14)
-    kept, ngrams, peak = KeptRows(), Ngrams(3, 5, 1, 5000), 0
-    words = [chr(0x4E00 + i) * length for i in range(700)]
-    batches = [*(words[i : i + 7] for i in range(0, 350, 7)), words[350:]]
-    docs = [Doc(nlp.vocab, words=batch) for batch in batches]
-    tracemalloc.start()
-    try:
-        for doc in docs:
-            keys = doc.to_array(["ORTH"]).reshape(-1, 1)
-            kept.get(ngrams, Words([nlp.vocab], keys))
-            peak = max(peak, tracemalloc.get_traced_memory()[0])
-    finally:
-        tracemalloc.stop()
-    assert peak < 20e6 * 2**14 / 2**22 * 1.2
-
-
-def test_many_words_are_embedded_in_blocks(nlp, monkeypatch):
-    docs = [Doc(nlp.vocab, words=[f"word{i}" for i in range(41)])]
-    model, _ = make(docs)
-    expected = model.predict(docs)[0]
-    sizes = []
-    get = subword_embed.KeptRows.get
-
-    def note(kept, ngrams, words):
-        sizes.append(len(words.keys))
-        return get(kept, ngrams, words)
-
-    monkeypatch.setattr(subword_embed.KeptRows, "get", note)
     monkeypatch.setattr(subword_embed, "_BLOCK", 20)
     np.testing.assert_array_equal(model.predict(docs)[0], expected)
     assert sizes == [20, 20, 1]
-    sizes.clear()
-    model.begin_update(docs)
-    assert sizes == [41]

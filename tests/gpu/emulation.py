@@ -12,7 +12,7 @@ import numpy
 import pytest
 from thinc.api import CupyOps, NumpyOps
 
-from spacy_hashembeds.kernels import cuda
+from spacy_hashembeds.kernels import cuda, rows
 
 HERE = Path(__file__).parent
 
@@ -43,7 +43,7 @@ def emulate(
 ) -> EmulatedOps:
     """Have the launcher run the libraries' kernels, on the arrays of these ops."""
     patch.setattr(cuda, "get_kernel", partial(get_kernel, libraries))
-    patch.setattr(cuda, "_GPU_OPS", (CupyOps, EmulatedOps))
+    patch.setattr(rows, "_GPU_OPS", (CupyOps, EmulatedOps))
     # fewer than of a GPU, so that little input fills several blocks
     patch.setattr(cuda, "THREADS", 8)
     return EmulatedOps()

@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
+from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
 from spacy_hashembeds.papers.hashformers.transformer import TransformerEncoder
 from spacy_hashembeds.papers.why_attention.bilstm_encoders import (
     AttBiLSTMEncoder,
     BiLSTMEncoder,
     CrossBiLSTMEncoder,
 )
-from spacy_hashembeds.papers.why_attention.charcnn import CharCNN
 
 from ..contract import Case, get_vocab, initialize_embedder, is_hasher
-from ..layers.test_tables import BUILDERS, IDS
+from ..layers.test_tables import BUILDERS, IDS, build_symbol_embed
 from ..test_contract import list_cases
 from ..toy_embedders import get_gradients, make_docs
 
@@ -86,27 +85,28 @@ def draw_weights(model: Model) -> Model:
 
 
 @pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
-@pytest.mark.parametrize("dtype", ["uint64", "int64"])
 @pytest.mark.usefixtures("same_dropout")
-def test_tables_alone(gpu, build, dtype):
-    """With keys of any dtype, in a column or none, and with dropout."""
-    ids = IDS[IDS < 2**63].astype(dtype)
+def test_tables_alone(gpu, build):
+    """With keys of another dtype, in a column or none, and with dropout."""
+    ids = IDS[IDS < 2**63].astype("int64")
     columns = np.stack([ids, ids[::-1]], axis=1)
     assert_same_on(gpu, draw_weights(build(dropout=0.5)), ids)
     assert_same_on(gpu, draw_weights(build(column=1)), columns)
     assert_same_on(gpu, draw_weights(build()), ids[:0])
 
 
-@pytest.mark.parametrize("num_hashes", [4, 5])
-def test_as_many_weights_as_a_kernel_takes_and_more(gpu, num_hashes):
-    model = WeightedHashEmbed(4, 6, nK=9, seed=9, num_hashes=num_hashes)
-    assert_same_on(gpu, draw_weights(model), IDS)
-
-
-def test_words_without_characters(gpu):
-    fix_random_seed(0)
-    model = CharCNN(3, num_kernels=2, max_chars=5).initialize()
-    assert_same_on(gpu, model, ["Zürich", "", "a", "abcabcabc", ""])
+def test_other_symbols_are_seen_and_their_copy_is_not_saved(gpu):
+    """The copy of the symbols on the GPU follows them."""
+    on_cpu = build_symbol_embed().initialize()
+    model = gpu.copy(on_cpu)
+    ids = np.array([3, 8, 900], dtype="uint64")
+    before = gpu.get(model.predict(gpu.array(ids)))
+    assert len(model.to_bytes()) == len(on_cpu.to_bytes())
+    give_symbols(model, Symbols(np.array([8, 9, 10, 11], dtype="uint64")))
+    expected = gpu.copy_back(model).predict(ids)
+    Y = gpu.get(model.predict(gpu.array(ids)))
+    np.testing.assert_allclose(Y, expected, atol=1e-6)
+    assert not np.allclose(before, expected)
 
 
 @pytest.mark.parametrize("case", list_cases(is_embedder))
@@ -119,13 +119,13 @@ def test_gradients_are_the_same_in_every_run(gpu, case):
 
 
 @pytest.mark.parametrize("case", list_cases(is_embedder))
-@pytest.mark.parametrize("lengths", [[], [0, 0]])
-def test_no_tokens(gpu, case, lengths):
+def test_no_tokens(gpu, case):
     model = gpu.copy(case.build())
     width = model.predict(case.make_batch()[:1])[0].shape[1]
-    docs = make_docs(get_vocab(), lengths)
-    for is_train in (False, True):
-        Ys, backprop = model(docs, is_train)
-        assert [Y.shape for Y in Ys] == [(0, width)] * len(docs)
-        assert backprop(Ys) == []
+    for lengths in ([], [0, 0]):
+        docs = make_docs(get_vocab(), lengths)
+        for is_train in (False, True):
+            Ys, backprop = model(docs, is_train)
+            assert [Y.shape for Y in Ys] == [(0, width)] * len(docs)
+            assert backprop(Ys) == []
     assert not any(gradient.any() for gradient in get_gradients(model))

@@ -48,11 +48,3 @@ def test_a_pipeline_trained_on_a_gpu_predicts_on_the_cpu(
     numpy.testing.assert_allclose(vectors[0], vectors[1], atol=1e-4)
     assert entities[0] == entities[1]
     assert any(entities[0])
-
-
-def test_prefer_gpu_uses_the_kernels(tiny_corpus, tmp_path, used):
-    model = train_small("multi_fewer_hash_embed", tiny_corpus, tmp_path)
-    assert spacy.prefer_gpu()
-    nlp = spacy.load(model)
-    nlp("Anna lives in Paris.")
-    assert used == [("gather_sum", "float4")]

@@ -10,7 +10,7 @@ import pytest
 
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
-from spacy_hashembeds.kernels.rows import gather_add, scatter_add
+from spacy_hashembeds.kernels.rows import gather_add, get_kernels_for, scatter_add
 
 from .paths import KERNELS, Noted, both_paths, needs_kernels
 
@@ -40,14 +40,12 @@ def test_more_pieces_than_a_byte_counts_are_left_to_numpy(nP, names):
 def test_kernels_take_arrays_of_float32_without_gaps():
     plain = np.ones((4, 2), dtype="f")
     with compiled.using(KERNELS):
-        assert compiled.get_for() is compiled.get_for(plain, plain[:2]) is KERNELS
+        assert get_kernels_for(plain, plain[:2]) is KERNELS
         for other in (plain.astype("d"), plain[::2], plain.T):
-            assert compiled.get_for(other) is None
-            assert (
-                compiled.get_for(plain, other) is compiled.get_for(other, plain) is None
-            )
+            assert get_kernels_for(plain, other) is None
+            assert get_kernels_for(other, plain) is None
     with compiled.using(None):
-        assert compiled.get_for(plain) is None
+        assert get_kernels_for(plain) is None
 
 
 @pytest.mark.parametrize("row", [3, -1])
@@ -132,13 +130,11 @@ def test_arrays_that_do_not_fit_each_other_are_refused(name, arguments):
 
 @pytest.mark.parametrize("rows", [[0, 1], [3, 4], [3, 9, 3], [2, -1], [2**40]])
 def test_rows_without_their_neighbours_are_refused(rows):
-    X = np.zeros((5, 2), dtype="f")
-    rows = np.array(rows)
-    with pytest.raises(IndexError, match="or their neighbours, are not among the 5"):
-        KERNELS.copy_windows(X, rows, 1)
-    d_windows = np.ones((len(rows), 6), dtype="f")
-    with pytest.raises(IndexError, match="or their neighbours, are not among the 5"):
-        KERNELS.add_windows(X, rows, 1, d_windows)
+    X, d_windows = np.zeros((5, 2), dtype="f"), np.ones((len(rows), 6), dtype="f")
+    with pytest.raises(IndexError, match="are not among the 5"):
+        KERNELS.copy_windows(X, np.array(rows), 1)
+    with pytest.raises(IndexError, match="are not among the 5"):
+        KERNELS.add_windows(X, np.array(rows), 1, d_windows)
 
 
 @both_paths
@@ -157,13 +153,9 @@ def test_what_is_no_number_is_spread_over_its_row(kernels):
             assert not np.isnan(found[1]).any()
 
 
-@pytest.mark.parametrize("dtype", ["f4", "U1"])
-def test_rows_that_are_no_integers_are_refused(dtype):
+def test_rows_that_are_no_integers_are_refused():
     with compiled.using(KERNELS), pytest.raises(TypeError, match="Cannot cast"):
-        gather_add(np.ones((3, 2), dtype="f"), np.ones((1, 1), dtype=dtype))
-
-
-# The switch
+        gather_add(np.ones((3, 2), dtype="f"), np.ones((1, 1), dtype="f"))
 
 
 @pytest.mark.parametrize(
@@ -174,12 +166,8 @@ def test_the_environment_says_whether_they_are_used(value, is_set, monkeypatch):
     if value is not None:
         monkeypatch.setenv(compiled.SWITCH, value)
     assert compiled.read_switch(compiled.SWITCH, "for them") is is_set
-
-
-def test_the_environment_may_say_nothing_else(monkeypatch):
     monkeypatch.setenv(compiled.SWITCH, "no")
-    match = "SPACY_HASHEMBEDS_COMPILED should be 1, for them, or 0, but is 'no'"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=rf"{compiled.SWITCH} should be 1, .* is 'no'"):
         compiled.read_switch(compiled.SWITCH, "for them")
 
 
@@ -193,17 +181,15 @@ def test_what_is_imported_goes_by_it():
 
 @pytest.mark.parametrize(
     ("error", "reported"),
-    [*((e, e) for e in (ImportError, ValueError)), (ModuleNotFoundError, type(None))],
+    [(ImportError, ImportError), (ModuleNotFoundError, type(None))],
 )
 def test_kernels_that_do_not_load_are_left_alone(error, reported, monkeypatch):
-    """Those that are not there at all are no error."""
-    monkeypatch.setattr(compiled, "import_module", Mock(side_effect=error("broken")))
-    found, why = compiled.find()
+    """Those that are not there at all are no error; those of other sources are."""
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled, "import_module", Mock(side_effect=error("broken")))
+        found, why = compiled.find()
     assert found is None
     assert type(why) is reported
-
-
-def test_kernels_of_other_sources_are_left_alone(monkeypatch):
     monkeypatch.setattr(compiled, "INTERFACE", compiled.INTERFACE + 1)
     found, why = compiled.find()
     assert found is None

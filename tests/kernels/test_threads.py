@@ -21,10 +21,11 @@ pytestmark = needs_kernels
 
 WIDTH, PIECES = 96, 3
 
-#: Rows of large work, and of small work, which all of it is cut into.
+#: Rows of large work, and of small work.
 LARGE, SMALL = 4500, 100
 
-#: Computes some rows: returns what they become, or adds it to arrays.
+
+#: Computes some rows.
 Run = Callable[[slice], Any]
 
 
@@ -32,133 +33,81 @@ def draw(*shape: int) -> NDArray:
     return np.random.default_rng(0).standard_normal(shape, dtype="float32")
 
 
-def repeat(rows: NDArray) -> NDArray:
-    """Have the same rows in each part, so that the first ones are the same too."""
-    return np.tile(rows, (LARGE // SMALL, 1))
-
-
 MIXED, ROWS = draw(LARGE, WIDTH * PIECES), draw(LARGE, WIDTH)
-NORM = (draw(WIDTH * PIECES), draw(WIDTH), draw(WIDTH))
-TABLE = draw(48, WIDTH)
-# of other rows in each column: gradients are added column by column
+PADDED = draw(LARGE + 2, WIDTH)
+NORM = Norm(draw(WIDTH * PIECES), draw(WIDTH), draw(WIDTH))
+NUMBERS = np.arange(1, LARGE + 1)
 PLACES = np.arange(LARGE * 4, dtype="uint32").reshape(-1, 4) % 48
-KEYS = repeat(np.arange(SMALL * 64, dtype="uint64").reshape(SMALL, 64))
+KEYS = np.tile(np.arange(SMALL * 64, dtype="uint64").reshape(SMALL, 64), (45, 1))
+EQUAL = np.tile(ROWS[:SMALL], (45, 1))
+RATES = ("beta1", "beta2", "eps", "learn_rate", "clip", "decay", "average")
 
 
-def make_finish() -> tuple[Run, list[NDArray]]:
-    Y = np.zeros_like(ROWS)
-    return lambda part: KERNELS.finish_rows(Y[part], MIXED[part], NORM, True), [Y]
-
-
-def make_begin() -> tuple[Run, list[NDArray]]:
-    Y = np.zeros_like(ROWS)
-    return lambda part: KERNELS.begin_rows(Y[part], MIXED[part], NORM), [Y]
-
-
-def make_backprop() -> tuple[Run, list[NDArray]]:
-    which, X, inverse = KERNELS.begin_rows(ROWS.copy(), MIXED, NORM)
-    sums = [np.zeros_like(array) for array in NORM]
-
-    def run(part: slice) -> Any:
-        saved = which[part], X[part], inverse[part]
-        return KERNELS.backprop_rows(ROWS[part], *saved, NORM, sums)
-
-    return run, sums
-
-
-def make_distinct() -> tuple[Run, list[NDArray]]:
-    return lambda part: KERNELS.find_distinct(KEYS[part])[1], []
-
-
-def make_equal() -> tuple[Run, list[NDArray]]:
-    X = repeat(ROWS[:SMALL])
-    return lambda part: KERNELS.find_equal_rows(X[part], SMALL)[1], []
-
-
-def make_embed() -> tuple[Run, list[NDArray]]:
-    columns = KERNELS.FoldedColumns(
-        [(1000, (None, 0, seed, 4, 1000), None) for seed in (1, 2)]
+def make_backprop() -> Run:
+    begun, sums = KERNELS.begin_rows(ROWS.copy(), MIXED, NORM), NORM.make_zeros()
+    return lambda of: KERNELS.backprop_rows(
+        ROWS[of], *(array[of] for array in begun), NORM, sums
     )
+
+
+def make_embed() -> Run:
+    finders = [(None, 0, seed, 4, 1000) for seed in (1, 2)]
+    columns = KERNELS.FoldedColumns([(1000, finder, None) for finder in finders])
     F, keys = draw(2000, WIDTH * PIECES), np.ascontiguousarray(KEYS[:, :2])
-    return lambda part: KERNELS.embed_folded(F, columns, keys[part], NORM), []
+    return lambda of: KERNELS.embed_folded(F, columns, keys[of], NORM)
 
 
-def make_gather() -> tuple[Run, list[NDArray]]:
-    return lambda part: KERNELS.gather_sums(TABLE, PLACES[part]), []
-
-
-def make_scatter() -> tuple[Run, list[NDArray]]:
-    sums = np.zeros_like(TABLE)
-    return lambda part: KERNELS.scatter_sums(sums, PLACES[part], ROWS[part]), [sums]
-
-
-def make_copy() -> tuple[Run, list[NDArray]]:
-    X, rows = draw(LARGE + 2, WIDTH), np.arange(1, LARGE + 1)
-    return lambda part: KERNELS.copy_windows(X, rows[part], 1), []
-
-
-def make_convolution(precision: str = "int8") -> tuple[Run, list[NDArray]]:
-    X, rows = draw(LARGE + 2, WIDTH), np.arange(1, LARGE + 1)
-    Y = np.zeros_like(ROWS)
+def make_convolution(precision: str = "int8") -> Run:
+    sets, Y = [of for _, of, _ in KERNELS.INSTRUCTION_SETS], ROWS.copy()
     with compiled.using(KERNELS):
-        precisions = [of for _, of, _ in KERNELS.INSTRUCTION_SETS]
         W = draw(WIDTH * PIECES, 3 * WIDTH)
-        packed = pack(W, Norm(*NORM), precisions.index(precision))
-    return lambda part: add_convolved(packed, X, rows[part], Y[part]), [Y]
+        packed = pack(W, NORM, sets.index(precision))
+    return lambda of: add_convolved(packed, PADDED, NUMBERS[of], Y[of])
 
 
-def make_add() -> tuple[Run, list[NDArray]]:
-    dX, rows = np.zeros((LARGE + 2, WIDTH), dtype="float32"), np.arange(1, LARGE + 1)
-    return lambda part: KERNELS.add_windows(dX, rows[part], 1, MIXED[part]), [dX]
-
-
-def make_adam() -> tuple[Run, list[NDArray]]:
+def make_adam() -> Run:
     arrays = [draw(LARGE, WIDTH) ** 2 for _ in range(5)]
-    names = ("beta1", "beta2", "eps", "learn_rate", "clip", "decay", "average")
-    rates = dict.fromkeys(names, 0.5)
-
-    def run(part: slice) -> None:
-        KERNELS.step_adam(*(array[part].reshape(-1) for array in arrays), rates)
-
-    return run, arrays
+    rates = dict.fromkeys(RATES, 0.5)
+    return lambda of: KERNELS.step_adam(*(a[of].reshape(-1) for a in arrays), rates)
 
 
-MAKERS = [
-    make_finish, make_begin, make_backprop, make_distinct, make_equal, make_embed,
-    make_gather, make_scatter, make_copy, make_convolution, make_add, make_adam,
-]  # fmt: skip
+def make(name: str, *arrays: NDArray, whole: Any = (), after: Any = ()) -> Any:
+    """Have a kernel called with parts of arrays, between what is whole."""
 
-all_kernels = pytest.mark.parametrize(
-    "make", [*MAKERS, partial(make_convolution, "float32")]
-)
+    def make_run() -> Run:
+        before, parts = [a.copy() for a in whole], [a.copy() for a in arrays]
+        kernel = getattr(KERNELS, name)
+        return lambda of: kernel(*before, *(part[of] for part in parts), *after)
 
-
-def join(parts: list[Any]) -> list[NDArray]:
-    """Join what parts became: nothing, an array each, or some arrays each."""
-    arrays = [part if isinstance(part, tuple) else (part,) for part in parts]
-    return [
-        np.concatenate(of_all)
-        for of_all in zip(*arrays, strict=True)
-        if of_all[0] is not None
-    ]
+    return make_run
 
 
-@all_kernels
-def test_small_parts_give_the_bits_of_all_at_once(make):
-    run, sums = make()
-    whole = [*join([run(slice(LARGE))]), *sums]
-    run, sums = make()
-    parts = [run(slice(i, i + SMALL)) for i in range(0, LARGE, SMALL)]
-    for array, expected in zip([*join(parts), *sums], whole, strict=True):
-        np.testing.assert_array_equal(array, expected)
+def make_add() -> Run:
+    dX = PADDED.copy()
+    return lambda of: KERNELS.add_windows(dX, NUMBERS[of], 1, MIXED[of])
+
+
+MAKERS = {
+    "finish": make("finish_rows", ROWS, MIXED, after=(NORM, True)),
+    "begin": make("begin_rows", ROWS, MIXED, after=(NORM,)),
+    "backprop": make_backprop,
+    "distinct": make("find_distinct", KEYS),
+    "equal": make("find_equal_rows", EQUAL, after=(SMALL,)),
+    "embed": make_embed,
+    "gather": make("gather_sums", PLACES, whole=[ROWS[:48]]),
+    "scatter": make("scatter_sums", PLACES, ROWS, whole=[ROWS[:48]]),
+    "copy": make("copy_windows", NUMBERS, whole=[PADDED], after=(1,)),
+    "add": make_add,
+    "convolution": make_convolution,
+    "adam": make_adam,
+}
 
 
 class Waiting:
     """A thread that, once it is let go, waits for nothing but the lock."""
 
     def __init__(self) -> None:
-        self.has_run = self._is_free = False
-        self._gate = threading.Lock()
+        self.has_run, self._gate = False, threading.Lock()
         self._gate.acquire()
         self._thread = threading.Thread(target=self._wait)
         self._thread.start()
@@ -168,12 +117,11 @@ class Waiting:
             self.has_run = True
 
     def let_go(self) -> None:
-        if not self._is_free:
-            self._is_free = True
-            self._gate.release()
+        self._gate.release()
 
     def join(self) -> None:
-        self.let_go()  # a test that failed before would wait forever
+        if self._gate.locked():  # a test that failed before would wait forever
+            self.let_go()
         self._thread.join()
 
 
@@ -187,9 +135,11 @@ def waiting() -> Iterator[Waiting]:
     thread.join()
 
 
-@all_kernels
-def test_large_work_lets_another_thread_run(make, waiting):
-    run, _ = make()
+@pytest.mark.parametrize(
+    "make_run", [*MAKERS.values(), partial(make_convolution, "float32")]
+)
+def test_large_work_lets_another_thread_run(make_run, waiting):
+    run = make_run()
     waiting.let_go()
     end = time.monotonic() + 20
     while not waiting.has_run and time.monotonic() < end:
@@ -197,9 +147,9 @@ def test_large_work_lets_another_thread_run(make, waiting):
     assert waiting.has_run
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_small_work_lets_no_other_thread_run(make, waiting):
-    run, _ = make()
+@pytest.mark.parametrize("make_run", MAKERS.values(), ids=MAKERS)
+def test_small_work_lets_no_other_thread_run(make_run, waiting):
+    run = make_run()
     waiting.let_go()
     for _ in range(100):
         run(slice(SMALL))

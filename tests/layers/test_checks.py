@@ -1,17 +1,22 @@
-"""What layers ask of weights and of attributes."""
+"""What layers ask of weights and of attributes, and that they ask once."""
 
 import numpy as np
 import pytest
-from thinc.api import LayerNorm, Maxout, Model
+from thinc.api import Adam, LayerNorm, Linear, Maxout, Model
 
 from spacy_hashembeds.layers.checks import (
     check_attr_choice,
     check_integer,
     check_number,
+    check_once,
     check_param,
     check_params,
+    peek,
 )
 from spacy_hashembeds.layers.maxout import check_maxout
+from spacy_hashembeds.layers.plan import Plan
+
+from .plans import get_kept
 
 
 def make_model(**attrs) -> Model:
@@ -25,7 +30,7 @@ def test_the_largest_weights(largest):
     check_param(model, "W", (2,))
     for value in (largest * 1.001, np.nan, np.inf, -np.inf):
         model.set_param("W", np.array([0, value], dtype="f"))
-        with pytest.raises(ValueError, match=r"numbers up to 1e\+07, but 1 of 2 are"):
+        with pytest.raises(ValueError, match=r"'W' of layer 'layer'.*1 of 2"):
             check_param(model, "W", (2,))
 
 
@@ -36,25 +41,24 @@ def test_names_of_parameters_that_are_no_text():
         check_params(model, {"W": (2,)})
 
 
-@pytest.mark.parametrize("value", [True, "1", None, 1.0, 0, 4])
-def test_other_integers_are_refused(value):
-    check_integer(make_model(n=1), "n", 1, 1)
-    with pytest.raises(ValueError, match=r"'n' of layer 'layer' should be 1 to 3, but"):
-        check_integer(make_model(n=value), "n", 1, 3)
-
-
-@pytest.mark.parametrize("value", [True, "1", None, 0.9, 3.1, float("nan")])
-def test_other_numbers_are_refused(value):
-    check_number(make_model(n=1), "n", 1, 1)
-    with pytest.raises(ValueError, match=r"'n' of layer 'layer' .* number from 1 to 3"):
-        check_number(make_model(n=value), "n", 1, 3)
-
-
-@pytest.mark.parametrize("value", [0, 1, 1.0, None, "c", "True", np.array([1, 2])])
-def test_other_choices_are_refused(value):
+@pytest.mark.parametrize("value", [True, "1", None, 0, 4, 3.1, float("nan")])
+def test_other_numbers_and_choices_are_refused(value):
     """0 and 1 are equal to false and true, and no less something else."""
-    with pytest.raises(ValueError, match=r"'n' of layer .* should be True or False or"):
-        check_attr_choice(make_model(n=value), "n", [True, False, "a", "b"])
+    for check in (check_integer, check_number):
+        check(make_model(n=1), "n", 1, 1)
+        check(make_model(n=3), "n", 1, 3)
+        with pytest.raises(ValueError, match=r"'n' of layer 'layer' should be"):
+            check(make_model(n=value), "n", 1, 3)
+    check_attr_choice(make_model(n="a"), "n", [True, "a"])
+    check_attr_choice(make_model(n=True), "n", [True, "a"])
+    for other in (0, 1, 1.0, None, "c", "True", np.array([1, 2])):
+        with pytest.raises(ValueError, match=r"'n' of layer 'layer' should be True or"):
+            check_attr_choice(make_model(n=other), "n", [True, False, "a"])
+
+
+def test_integers_are_no_floats():
+    with pytest.raises(ValueError, match=r"'n' of layer 'layer' should be 1 to 3"):
+        check_integer(make_model(n=1.0), "n", 1, 3)
 
 
 @pytest.mark.parametrize(("nI", "normalized"), [(4, 6), (5, 7)])
@@ -63,3 +67,73 @@ def test_layers_that_do_not_go_with_each_other_are_refused(nI, normalized):
     check_maxout(maxout, LayerNorm(6).initialize(), nI=5)
     with pytest.raises(ValueError, match=rf"should have {nI} inputs, .* and 6 and"):
         check_maxout(maxout, LayerNorm(normalized).initialize(), nI=nI)
+
+
+@pytest.fixture
+def model() -> Model:
+    return Linear(3, 2).initialize()
+
+
+def seal(model: Model) -> Plan[Model, str]:
+    derived: Plan[Model, str] = Plan()
+    assert derived.get_or_compute([model], lambda: "computed") == get_kept(derived)
+    return derived
+
+
+def test_peeking_breaks_no_seal(model):
+    W = model.get_param("W")
+    derived = seal(model)
+    assert peek(model, "W") is W
+    assert get_kept(derived) == "computed"
+    with pytest.raises(KeyError, match="E"):
+        peek(model, "E")
+
+
+def test_remote_parameters_are_asked_for(model):
+    class Proxy:
+        def get_param(self, model_id, name):
+            return np.full((3, 2), 7.0, dtype="f")
+
+    model._params.proxy = Proxy()
+    assert (peek(model, "W") == 7).all()
+    checked = []
+    for _ in range(3):
+        check_once(model, checked.append)
+    assert len(checked) == 3, "each time they may be others"
+
+
+def test_what_arrives_is_checked_once(model):
+    checked = []
+
+    def check() -> int:
+        check_once(model, checked.append, model.attrs.get("seed"))
+        return len(checked)
+
+    assert [check(), check()] == [1, 1]
+    optimizer = Adam(0.1)
+    for _ in range(2):
+        Y, backprop = model.begin_update(np.ones((1, 2), dtype="f"))
+        backprop(Y)
+        model.finish_update(optimizer)  # which sets another view of the same memory
+        assert check() == 1
+    model.set_param("W", model.get_param("W").copy())
+    assert [check(), check()] == [2, 2]
+    model.attrs["seed"] = object()
+    assert [check(), check()] == [3, 3]
+    model._dims["nO"] = 4
+    assert [check(), check()] == [4, 4]
+    with model.use_params({(model.id, "b"): np.zeros(3, dtype="f")}):
+        assert check() == 5
+    seal(model)
+    assert [check(), check()] == [6, 6]
+    check_once(model.copy(), checked.append)
+    assert len(checked) == 7
+
+
+def test_what_fails_is_checked_again(model):
+    def refuse(model):
+        raise ValueError("wrong")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="wrong"):
+            check_once(model, refuse)

@@ -52,7 +52,9 @@ def test_what_is_known_is_not_computed_again():
     cache.get(as_keys([1, 2, 3]), SETTINGS, spy)
     cache.get(as_keys([5, 3, 2**63, 1]), SETTINGS, spy)
     cache.get(as_keys([5, 3, 2**63, 1, 2]), SETTINGS, spy)
-    assert spy.given == [[1, 2, 3], [5, 2**63]]
+    cache.get(as_keys([1]), ("a", 2), spy)
+    cache.get(as_keys([1]), ("a",), spy)
+    assert spy.given == [[1, 2, 3], [5, 2**63], [1], [1]]
 
 
 def test_of_more_words_of_one_hash_than_there_are_places_some_are_kept():
@@ -63,14 +65,13 @@ def test_of_more_words_of_one_hash_than_there_are_places_some_are_kept():
     assert [len(given) for given in spy.given] == [10, 2]
 
 
-@pytest.mark.parametrize("n_batches", [1, 100])
-def test_a_text_that_comes_again_is_hardly_hashed(n_batches):
+def test_a_text_that_comes_again_is_hardly_hashed():
     cache, spy = CodeCache(), Spy()
     keys = np.random.default_rng(0).integers(2**64, size=20_000, dtype="uint64")
     for _ in range(2):
-        for batch in np.split(keys, n_batches):
+        for batch in np.split(keys, 100):
             cache.get(batch, SETTINGS, spy)
-    assert sum(map(len, spy.given[n_batches:])) < 100
+    assert sum(map(len, spy.given[100:])) < 100
 
 
 def make_vectors(kind, keys) -> np.ndarray:
@@ -149,65 +150,23 @@ def test_threads_get_what_is_of_their_words(are_right, n_bytes):
         assert all(pool.map(work, range(4)))
 
 
-@pytest.mark.parametrize("other", [("a", 2), ("a",)])
-def test_other_settings_are_other_codes(other):
-    cache, spy = CodeCache(), Spy()
-    cache.get(as_keys([1]), SETTINGS, encode)
-    cache.get(as_keys([1]), other, spy)
-    assert spy.given == [[1]]
-
-
-@pytest.mark.parametrize("width", [1, 9])
-def test_memory_is_bounded(width):
+def test_memory_is_bounded():
     cache = CodeCache()
     state = np.random.default_rng(0)
-    for _ in range(50):
+    for _ in range(20):
         keys = state.integers(2**64, size=10_000, dtype="uint64")
-        cache.get(keys, SETTINGS, lambda keys: keys[:, None].repeat(width, axis=1))
+        cache.get(keys, SETTINGS, lambda keys: keys[:, None].repeat(9, axis=1))
     table = cache._kept
     assert table.codes.nbytes <= codecache.MAX_BYTES
     assert table.keys.nbytes + table.turns.nbytes < codecache.MAX_BYTES
 
 
-@pytest.mark.parametrize(
-    "duplicate", [copy.deepcopy, lambda cache: pickle.loads(pickle.dumps(cache))]
-)
-def test_copies_are_empty_and_no_larger(duplicate):
+def test_copies_are_empty_and_no_larger():
     cache, spy = CodeCache(200, n_kinds=2), Spy()
     cache.get(as_keys([1]), SETTINGS, encode)
-    other = duplicate(cache)
-    other.get(as_keys([1]), SETTINGS, spy)
-    assert spy.given == [[1]]
-    assert other._kept.keys.shape == cache._kept.keys.shape
-    assert other.sum(as_keys([[1, 2]]), lambda _, keys: encode(keys).astype("f")).any()
-
-
-class Interrupted(np.ndarray):
-    """An array that Ctrl-C comes after when it, and no copy, is written to."""
-
-    writes = 0  # before the one that it comes after
-
-    def __array_finalize__(self, array) -> None:
-        self.writes = getattr(array, "writes", 0)
-
-    def __setitem__(self, key, value) -> None:
-        super().__setitem__(key, value)
-        self.writes -= 1
-        if self.base is not None and self.writes < 0:
-            raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize(("part", "writes"), [("keys", 0), ("keys", 1), ("codes", 0)])
-def test_an_interrupt_leaves_no_word_with_the_code_of_another(part, writes):
-    """Words that have all places of their set, and one that takes the place of one."""
-    cache, known = CodeCache(), as_keys(i << 40 for i in range(8))
-    cache.get(known, SETTINGS, encode)
-    table = cache._kept
-    watched = getattr(table, part).view(Interrupted)
-    watched.writes = writes
-    cache._kept = table._replace(**{part: watched})
-    with pytest.raises(KeyboardInterrupt):
-        cache.get(as_keys([9 << 40]), SETTINGS, encode)
-    cache._kept = table
-    keys = as_keys(i << 40 for i in range(10))
-    np.testing.assert_array_equal(cache.get(keys, SETTINGS, encode), encode(keys))
+    for other in (copy.deepcopy(cache), pickle.loads(pickle.dumps(cache))):
+        other.get(as_keys([1]), SETTINGS, spy)
+        assert other._kept.keys.shape == cache._kept.keys.shape
+        floats = other.sum(as_keys([[1, 2]]), lambda _, keys: encode(keys).astype("f"))
+        assert floats.any()
+    assert spy.given == [[1], [1]]

@@ -1,4 +1,4 @@
-"""Codes of keys, against what layers make of them."""
+"""Codes of keys, by which `analyze` measures, against what layers make of them."""
 
 import numpy as np
 import pytest
@@ -16,20 +16,11 @@ VALUES = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
 def test_lookup_codes_part_words_as_the_layer_does(unk):
     layer = SymbolEmbed(4, key="NORM", unk=unk)
     give_symbols(layer, Symbols(np.array([2, 7, 9], dtype="uint64")))
-    layer.initialize()
+    column = find_column(layer.initialize())
     keys = np.array([0, 2, 3, 7, 9, 100, 2**63], dtype="uint64")
-    column = find_column(layer)
     np.testing.assert_array_equal(column.find_code(keys), column.find_rows(keys)[0])
     assert column.are_unknown(keys).tolist() == [1, 0, 1, 0, 0, 1, 1]
     assert column.find_code(keys[:0]).shape == (0, 1)
-
-
-def test_without_symbols_all_have_one_row():
-    layer = SymbolEmbed(4, key="NORM")
-    give_symbols(layer, Symbols(np.zeros(0, dtype="uint64")))
-    assert (
-        find_column(layer).find_code(np.arange(3, dtype="uint64")).tolist() == [[0]] * 3
-    )
 
 
 def test_sums_have_no_order_of_rows():
@@ -39,35 +30,22 @@ def test_sums_have_no_order_of_rows():
     assert len(np.unique(column.identify(keys), axis=0)) == 3
 
 
-def assert_codes_part_words(layer) -> None:
-    """What the code says can't be told apart has one vector, and nothing else has."""
+@pytest.mark.parametrize("same_hash", [False, True])
+@pytest.mark.parametrize("num_hashes", [1, 2, 7])
+@pytest.mark.parametrize("n_weights", [40, None])
+def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same_hash):
+    """Words of one code have one vector, and no others."""
+    settings = {"num_hashes": num_hashes, "seed": 11, "same_hash": same_hash}
+    layer = WeightedHashEmbed(4, 2, nK=n_weights, key="NORM", **settings)
+    if n_weights is None:
+        give_symbols(layer, Symbols(VALUES[[2, 7, 300]]))
+    P = layer.initialize().get_param("P")
+    P[...] = np.random.default_rng(0).normal(size=P.shape)
     column, vectors = find_column(layer), np.round(layer.predict(VALUES), 6)
     codes = column.identify(VALUES)
     n_apart = len(np.unique(codes, axis=0))
     assert len(np.unique(vectors, axis=0)) == n_apart < len(VALUES)
     assert len(np.unique(np.hstack([vectors, codes]), axis=0)) == n_apart
-
-
-@pytest.mark.parametrize("same_hash", [False, True])
-@pytest.mark.parametrize("num_hashes", [1, 2, 7])
-@pytest.mark.parametrize("n_weights", [40, None])
-def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same_hash):
-    settings = {"num_hashes": num_hashes, "seed": 11, "same_hash": same_hash}
-    layer = WeightedHashEmbed(4, 2, nK=n_weights, key="NORM", **settings)
-    if n_weights is None:
-        give_symbols(layer, Symbols(VALUES[[2, 7, 300]]))
-    layer.initialize()
-    P = layer.get_param("P")
-    P[...] = np.random.default_rng(0).normal(size=P.shape)
-    table = find_column(layer)
-    rows, weights = table.find_pairs(layer.ops, VALUES)
-    np.testing.assert_array_equal(table.find_code(VALUES), np.hstack([rows, weights]))
-    assert table.find_code(VALUES[:0]).shape == (0, num_hashes + 1)
-    assert_codes_part_words(layer)
-
-
-def test_parameters_of_weighted_tables_are_those_of_the_layer():
-    layer = WeightedHashEmbed(4, 6, nK=50, num_hashes=3, seed=9).initialize()
-    sizes = {"components": 6 * 4, "weights": 50 * 3}
-    assert find_column(layer).parts == sizes
-    assert [layer.get_param(name).size for name in "EP"] == list(sizes.values())
+    assert column.find_code(VALUES[:0]).shape == (0, num_hashes + 1)
+    sizes = [layer.get_param(name).size for name in "EP"]
+    assert [*column.parts.values()] == sizes

@@ -9,26 +9,21 @@ from spacy_hashembeds.layers.maxout import draw_mask
 
 @pytest.mark.parametrize("rate", [0.001, 0.1, 1 / 3, 0.5, 0.999])
 def test_as_much_is_dropped_as_the_rate_says(rate):
-    fix_random_seed(0)
-    mask = draw_mask(Dropout(rate), (1001, 97))
-    assert mask.dtype == "float32"
-    assert mask.shape == (1001, 97)
+    layer, masks = Dropout(rate), []
+    for _ in range(2):
+        fix_random_seed(7)
+        masks.append([draw_mask(layer, (1001, 97)) for _ in range(2)])
+    np.testing.assert_array_equal(*masks)  # repeatable
+    assert (masks[0][0] != masks[0][1]).any()
+    mask = masks[0][0]
+    assert (mask.dtype, mask.shape) == ("float32", (1001, 97))
     assert set(mask.flat) == {0, np.float32(1 / (1 - rate))}
     n_dropped = (mask == 0).sum()
     assert abs(n_dropped - rate * mask.size) < 5 * np.sqrt(rate * mask.size)
 
 
-def test_seeds_make_masks_repeatable():
-    layer, masks = Dropout(0.5), []
-    for _ in range(2):
-        fix_random_seed(7)
-        masks.append([draw_mask(layer, (50,)) for _ in range(2)])
-    np.testing.assert_array_equal(*masks)
-    assert (masks[0][0] != masks[0][1]).any()
-
-
-@pytest.mark.parametrize("rate", [1e-9, 0.5, np.nextafter(1, 0)])
-@pytest.mark.parametrize("shape", [(0,), (0, 3), (1,), (3, 5)])
+@pytest.mark.parametrize("rate", [1e-9, np.nextafter(1, 0)])
+@pytest.mark.parametrize("shape", [(0, 3), (1,), (3, 5)])
 def test_any_shape_and_rate_has_a_mask(rate, shape):
     mask = draw_mask(Dropout(rate), shape)
     assert (mask.shape, mask.dtype) == (shape, "float32")
@@ -37,12 +32,9 @@ def test_any_shape_and_rate_has_a_mask(rate, shape):
 def test_nothing_is_drawn_where_nothing_is_dropped():
     layer = Dropout(0.5)
     layer.attrs["is_enabled"] = False
-    fix_random_seed(0)
-    assert draw_mask(Dropout(0.0), (2, 3)) is None
-    assert draw_mask(layer, (2, 3)) is None
-    following = np.random.random_sample()
-    fix_random_seed(0)
-    assert np.random.random_sample() == following
+    before = np.random.get_state()[1].copy()
+    assert draw_mask(Dropout(0.0), (2, 3)) is draw_mask(layer, (2, 3)) is None
+    np.testing.assert_array_equal(np.random.get_state()[1], before)
 
 
 def test_masks_of_other_ops_are_their_own():

@@ -4,7 +4,7 @@ import copy
 import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event, Thread
+from threading import Barrier, Event, Thread
 
 import numpy as np
 import pytest
@@ -19,7 +19,8 @@ from thinc.api import (
     set_dropout_rate,
 )
 
-from spacy_hashembeds.layers.plan import Plan, UnexpectedNodeError, peek
+from spacy_hashembeds.layers.checks import peek
+from spacy_hashembeds.layers.plan import Plan, UnexpectedNodeError
 
 from .plans import get_kept
 
@@ -80,7 +81,6 @@ CHANGES = {
     "initialized": lambda model: model.initialize(),
     "SGD": lambda model: train(model, SGD(0.1)),
     "Adam": lambda model: train(model, Adam(0.1)),
-    "Adam that writes unasked": lambda model: train(model, Adam(0.1, L2=0.0)),
     "another dtype": lambda model: model.set_param("W", ONES.astype("f8")),
     "one more": lambda model: model.set_param("E", ONES),
 }
@@ -205,8 +205,6 @@ def test_other_layers_and_another_key(sums, model):
     assert [sums.get(layer) for layer in (model, other)] == [6, 12]
     assert sums.get(other, key="key") == 12
     assert len(sums.made) == 4
-    sums.drop()
-    assert sums.find([other], "key") is None
 
 
 def test_an_array_of_two_layers_is_handed_back_to_both(sums, model):
@@ -227,18 +225,14 @@ class Remote:
         return ONES * 7
 
 
-@pytest.mark.parametrize("is_sealed", [False, True])
-def test_parameters_that_others_serve_are_left_to_them(sums, model, is_sealed):
-    if is_sealed:
-        sums.get(model)
+def test_parameters_that_others_serve_are_left_to_them(sums, model):
+    sums.get(model)
     model._params.proxy = proxy = Remote()
     assert sums.get(model) is None
     assert model._params.proxy is proxy
     assert (model.get_param("W") == 7).all()
-
-
-def test_nothing_is_made_of_arrays_that_are_not_numpys(sums, model):
-    model._params._params[model.id, "W"] = [[1.0]]
+    model._params.proxy = None
+    model._params._params[model.id, "W"] = [[1.0]]  # no array of numpy's
     assert sums.get(model) is None
 
 
@@ -279,32 +273,20 @@ def test_what_is_computed_while_another_thread_writes_is_not_kept(
 
 
 def test_threads_that_come_while_it_is_computed_wait_for_it(sums, model, monkeypatch):
-    compute, is_begun = sums.compute, Event()
+    compute, start = sums.compute, Barrier(3)
 
     def compute_slowly(models):
-        is_begun.set()
         time.sleep(0.2)  # while the others come
         return compute(models)
 
+    def get(_: int) -> float:
+        start.wait(60)
+        return sums.get(model)
+
     monkeypatch.setattr(sums, "compute", compute_slowly)
     with ThreadPoolExecutor(3) as pool:
-        results = [pool.submit(sums.get, model)]
-        assert is_begun.wait(60)
-        results += [pool.submit(sums.get, model) for _ in range(2)]
-        assert [result.result() for result in results] == [6, 6, 6]
+        assert [*pool.map(get, range(3))] == [6, 6, 6]
     assert len(sums.made) == 1
-
-
-def test_what_is_computed_before_another_thread_sets_is_not_kept(sums, model):
-    class Params(dict):
-        def __setitem__(self, key, value):
-            sums.get(model)
-            super().__setitem__(key, value)
-
-    model._params._params = Params(model._params._params)
-    model.set_param("W", ONES)
-    model.set_param("W", ONES * 2)
-    assert sums.get(model) == 12
 
 
 def test_what_fails_is_computed_again(sums, model, monkeypatch):

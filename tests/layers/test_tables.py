@@ -62,10 +62,6 @@ def build(request):
     return request.param
 
 
-def get_table_node(model: Model) -> Model:
-    return next(node for node in model.walk() if "E" in node.param_names)
-
-
 def test_gradient_equals_finite_differences(build):
     model = build().initialize()
     dY = numpy.random.RandomState(0).normal(size=(len(IDS), 4))
@@ -97,24 +93,22 @@ def test_dropout_drops_whole_dimensions_and_only_in_training(build):
     numpy.testing.assert_allclose(dE[:, kept], 2 * model.get_grad("E")[:, kept])
 
 
-@pytest.mark.parametrize(
-    "other", [numpy.asfortranarray, lambda gradient: gradient.astype("float64")]
-)
-def test_a_gradient_of_another_kind_is_added_to(build, other):
+def test_a_gradient_of_another_kind_is_added_to(build):
     """Somebody may have set it: kernels can't add to it in place."""
     model = build().initialize()
     Y, backprop = model.begin_update(IDS)
     backprop(Y)
     once = model.get_grad("E").copy()
-    model.set_grad("E", other(once))
-    backprop(Y)
-    numpy.testing.assert_allclose(model.get_grad("E"), 2 * once, rtol=1e-6)
+    for other in (numpy.asfortranarray(once), once.astype("float64")):
+        model.set_grad("E", other)
+        backprop(Y)
+        numpy.testing.assert_allclose(model.get_grad("E"), 2 * once, rtol=1e-6)
 
 
 def test_column_of_a_matrix(build):
     plain = build().initialize()
     model = build(column=1).initialize()
-    node = get_table_node(model)
+    node = model.layers[1]
     for name in node.param_names:
         node.set_param(name, plain.get_param(name))
     matrix = numpy.stack([IDS[::-1], IDS], axis=1)
@@ -197,32 +191,20 @@ def test_damaged_attributes_are_refused(build, name, value, expected):
         loaded.predict(IDS)
 
 
-def test_unk_beyond_the_table_is_refused():
-    model = SymbolEmbed(4, key="NORM", unk=5)
-    with pytest.raises(ValueError, match=r"'unk' is row 5.*rows 0 to 4.*unk = 0"):
+def test_symbols_that_can_not_be_given_are_refused():
+    for unk, symbols, error in [
+        (5, SYMBOLS, "'unk' is row 5.*rows 0 to 4.*unk = 0"),
+        (0, SYMBOLS.astype("int64"), "symbols for NORM should be distinct"),
+        (0, SYMBOLS[None], "symbols for NORM should be distinct"),
+        (0, SYMBOLS[[0, 1, 1]], "symbols for NORM should be distinct"),
+    ]:
+        with pytest.raises(ValueError, match=error):
+            give_symbols(SymbolEmbed(4, key="NORM", unk=unk), Symbols(symbols))
+    for build in (build_symbol_embed, build_weighted_symbols):
+        model = build().initialize()
         give_symbols(model, Symbols(SYMBOLS))
-
-
-@pytest.mark.parametrize("build", [build_symbol_embed, build_weighted_symbols])
-def test_symbols_of_another_number_are_refused_once_initialised(build):
-    model = build().initialize()
-    give_symbols(model, Symbols(SYMBOLS))
-    with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols.*now"):
-        give_symbols(model, Symbols(SYMBOLS[:2]))
-
-
-@pytest.mark.parametrize(
-    "symbols",
-    [
-        SYMBOLS.astype("int64"),
-        SYMBOLS.astype("float32"),
-        SYMBOLS.reshape(2, 2),
-        numpy.array([3, 3, 40], dtype="uint64"),
-    ],
-)
-def test_other_arrays_are_no_symbols(symbols):
-    with pytest.raises(ValueError, match="symbols for NORM should be distinct numbers"):
-        give_symbols(SymbolEmbed(4, key="NORM"), Symbols(symbols))
+        with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols"):
+            give_symbols(model, Symbols(SYMBOLS[:2]))
 
 
 @pytest.mark.parametrize(
@@ -230,25 +212,17 @@ def test_other_arrays_are_no_symbols(symbols):
     [
         numpy.sort(SYMBOLS)[::-1],
         numpy.sort(SYMBOLS).astype("int64"),
-        numpy.sort(SYMBOLS).tolist(),
         numpy.arange(7, dtype="uint64"),
         "symbols",
     ],
 )
-@pytest.mark.parametrize(
-    ("build", "expected"),
-    [
-        (build_symbol_embed, "5 rows but one, .* damaged"),
-        (build_weighted_symbols, "5 rows but one, .* damaged"),
-    ],
-)
-def test_damaged_symbols_are_refused(build, expected, symbols):
+@pytest.mark.parametrize("build", [build_symbol_embed, build_weighted_symbols])
+def test_damaged_symbols_are_refused(build, symbols):
     """Thinc loads attributes as they come: the layer looks before it uses them."""
     model = build().initialize()
     model.attrs["symbols"] = symbols
     loaded = build().from_bytes(model.to_bytes())
-    match = f"for NORM should be distinct .* {expected}"
-    with pytest.raises(ValueError, match=match):
+    with pytest.raises(ValueError, match=r"for NORM should be .* 5 rows but one"):
         loaded.predict(IDS)
 
 
@@ -262,11 +236,6 @@ def build_two_hashes() -> Model:
     return build_hash_embed(num_hashes=2)
 
 
-def build_five_rows() -> Model:
-    """With as many rows as there are for symbols."""
-    return HashEmbed(4, 5, seed=9)
-
-
 @pytest.mark.parametrize(
     ("source", "target", "error"),
     [
@@ -274,7 +243,7 @@ def build_five_rows() -> Model:
         (build_two_hashes, build_weighted_symbols, "weighs what it hashes .* 'seed'"),
         (build_hashed_weights, build_weighted_symbols, "symbols .* 'hashes_weights'"),
         (build_weighted_symbols, build_hashed_weights, "hashes its .* 'symbols'"),
-        (build_symbol_embed, build_five_rows, "hashes can't load .* 'symbols'"),
+        (build_symbol_embed, lambda: HashEmbed(4, 5, seed=9), "hashes .* 'symbols'"),
     ],
 )
 def test_weights_of_other_tables_are_refused(source, target, error):

@@ -23,38 +23,25 @@ def build_column() -> Model:
     return HashEmbed(6, 7, seed=3, column=1)
 
 
-def run(model, keys, dY):
-    """Give the output, the gradient of the keys, and those of the weights."""
-    for _ in range(2):  # gradients add up
-        Y, backprop = model.begin_update(keys)
-        dX = backprop(dY.copy())
-    return Y, dX, get_gradients(model)
-
-
 @pytest.mark.parametrize("build", [build_embed, build_deep, build_column])
 @given(n=st.integers(1, 40), seed=st.integers(0, 99))
 @settings(max_examples=20)
 def test_it_computes_what_the_layer_computes(build, n, seed):
     state = np.random.default_rng(seed)
-    shape = (n, 3) if build is build_column else (n,)
-    keys = state.integers(0, 5, shape).astype("uint64")
-    dY = state.normal(size=(n, 6)).astype("f")
-    results = []
+    keys = state.integers(0, 5, (n, 3) if build is build_column else n).astype("uint64")
+    dY, results = state.normal(size=(n, 6)).astype("f"), []
     for wrap in (lambda layer: layer, with_distinct):
         fix_random_seed(0)
         model = wrap(build()).initialize(X=keys)
-        np.testing.assert_allclose(model.predict(keys), run(model, keys, dY * 0)[0])
-        for node in model.walk():
-            for name in node.grad_names:
-                node.set_grad(name, node.get_grad(name) * 0)
-        results.append(run(model, keys, dY))
-    (expected, _, expected_grads), (Y, dX, grads) = results
-    np.testing.assert_allclose(Y, expected, atol=1e-5)
+        for _ in range(2):  # gradients add up
+            Y, backprop = model.begin_update(keys)
+            dX = backprop(dY.copy())
+        np.testing.assert_allclose(model.predict(keys), Y)
+        results.append([Y, *get_gradients(model)])
     assert dX.shape == keys.shape
     assert not dX.any()
-    assert len(grads) == len(expected_grads) > 0
-    for grad, expected_grad in zip(grads, expected_grads, strict=True):
-        np.testing.assert_allclose(grad, expected_grad, atol=1e-3)
+    for found, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
 def build_noting(given: list) -> Model:
@@ -85,22 +72,17 @@ def test_the_layer_is_given_each_key_once(keys, expected, counts):
 
 
 @pytest.mark.parametrize(
-    ("keys", "came"),
+    "keys",
     [
-        (np.ones(3, dtype="f"), r"float32 of shape \(3,\)"),
-        (np.ones((1, 2, 3), dtype="i"), r"int32 of shape \(1, 2, 3\)"),
-        ([1, 2], "list"),
+        np.ones(3, dtype="f"),
+        np.ones((1, 2, 3), dtype="i"),
+        np.ones((2, 0), dtype="uint64"),
+        np.ones((2, 65), dtype="uint64"),
+        [1, 2],
     ],
 )
-def test_other_input_is_refused(keys, came):
-    with pytest.raises(ValueError, match=rf"integers, .*given {came}.*with_array"):
-        with_distinct(build_embed()).predict(keys)
-
-
-@pytest.mark.parametrize("n_columns", [0, 65])
-def test_too_many_columns_are_refused(n_columns):
+def test_other_input_is_refused(keys):
     """Also as the sample that it is initialised by."""
-    keys = np.ones((2, n_columns), dtype="uint64")
     for call in (Model.predict, Model.initialize):
-        with pytest.raises(ValueError, match=rf"1 to 64 columns, .*\(2, {n_columns}\)"):
+        with pytest.raises(ValueError, match=r"should be given an array of integers"):
             call(with_distinct(build_embed()), keys)

@@ -4,8 +4,7 @@ from typing import Any, cast
 from thinc.api import Model, get_width
 from thinc.types import Floats2d
 
-from ...layers.checks import LARGEST, REMEDY, check_param
-from ...layers.plan import check_once, peek
+from ...layers.checks import LARGEST, REMEDY, check_once, check_param, peek
 
 InT = Floats2d
 OutT = Floats2d

@@ -12,9 +12,8 @@ from thinc.types import Floats2d, Ints1d, Ragged
 
 from ...kernels.distinct import find_distinct
 from ...kernels.rows import NUMPY_OPS
-from ...layers.checks import check_attr, check_attr_choice, check_integer
+from ...layers.checks import check_attr, check_attr_choice, check_integer, check_once
 from ...layers.column import find_column
-from ...layers.plan import check_once
 from ...layers.symboltaker import get_symbols, look_up
 from ...layers.with_distinct import run_distinct
 

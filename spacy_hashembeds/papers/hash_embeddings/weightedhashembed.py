@@ -7,18 +7,25 @@ from thinc.types import Floats2d, Ints1d
 
 from ...hashing import murmur
 from ...hashing.collisions import expected_sharing_codes
-from ...kernels.cuda import is_used_by
-from ...kernels.rows import NUMPY_OPS, Finder, Hashing, Lookup, Table, Weights
+from ...kernels.rows import (
+    NUMPY_OPS,
+    Finder,
+    Hashing,
+    Lookup,
+    Table,
+    Weights,
+    is_on_gpu,
+)
 from ...layers.checks import (
     check_attr,
     check_attr_choice,
     check_foreign,
     check_integer,
     check_params,
+    peek,
 )
 from ...layers.column import Array, Backprop, Weighed
 from ...layers.gpuembed import GpuCopy
-from ...layers.plan import peek
 from ...layers.symboltaker import (
     Symbols,
     check_symbols,
@@ -179,7 +186,7 @@ class WeightedColumn(HashedColumn):
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed keys, of any integer dtype, each on its own."""
         model, xp, k = self.model, self.model.ops.xp, self.num_hashes
-        if is_used_by(model.ops) and self.get_finder() is not None:
+        if is_on_gpu(model.ops) and self.get_finder() is not None:
             return super().embed(keys, is_train)
         self.check()
         rows, weight_rows = self.find_pairs(model.ops, keys)

@@ -12,8 +12,13 @@ from thinc.api import Model, Ops, uniform_init, zero_init
 from thinc.types import Floats2d, Ints2d
 
 from ...arguments import MAX_ROWS, check_integers
-from ...layers.checks import check_integer, check_params
-from ...layers.plan import check_once, peek, table_gradient
+from ...layers.checks import (
+    check_integer,
+    check_once,
+    check_params,
+    peek,
+    table_gradient,
+)
 from ...layers.tableembed import (
     apply_dropout,
     check_table,

@@ -21,10 +21,11 @@ from ...architectures.distinct_words import forward as distinct_forward
 from ...architectures.mix_attributes import Parts, embed_tokens, make_parts
 from ...architectures.static_vectors import get_vectors_width
 from ...arguments import MAX_WIDTH, check_attributes, check_integers, check_types
+from ...layers.checks import check_once
 from ...layers.codecache import CodeCache
 from ...layers.column import Array, Backprop, Column
 from ...layers.mixedembed import Fold
-from ...layers.plan import UnexpectedNodeError, check_once, expect, expect_maxout
+from ...layers.plan import UnexpectedNodeError, expect, expect_maxout
 from ...layers.symboltaker import wait_for
 from ...layers.tableembed import check_table
 from ...thinc_internals import (

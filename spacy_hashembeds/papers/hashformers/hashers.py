@@ -17,8 +17,13 @@ from numpy.typing import NDArray
 from thinc.api import Model
 
 from ...arguments import check_choice, check_integers, check_types
-from ...layers.checks import check_attr, check_attr_choice, check_foreign, check_integer
-from ...layers.plan import check_once
+from ...layers.checks import (
+    check_attr,
+    check_attr_choice,
+    check_foreign,
+    check_integer,
+    check_once,
+)
 from ...layers.symboltaker import are_sorted_symbols
 from . import lsh
 

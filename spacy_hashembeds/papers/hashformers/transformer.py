@@ -20,9 +20,9 @@ from ...layers.checks import (
     check_attr_choice,
     check_integer,
     check_number,
+    check_once,
     check_params,
 )
-from ...layers.plan import check_once
 from ...layers.torchlayer import Group, Params, Spans, require_torch, run_sequences
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from thinc.api import Model, Ops, get_width, glorot_uniform_init
 from thinc.types import Floats2d
 
-from ...layers.checks import check_number, check_params
-from ...layers.plan import check_once
+from ...layers.checks import check_number, check_once, check_params
 from ...layers.torchlayer import Group, Params, run_sequences, to_torch
 
 if TYPE_CHECKING:

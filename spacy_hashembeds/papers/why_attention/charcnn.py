@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from thinc.api import Model, glorot_uniform_init, uniform_init
 from thinc.types import Floats2d
 
-from ...layers.checks import check_integer, check_params
-from ...layers.plan import check_once, peek
+from ...layers.checks import check_integer, check_once, check_params, peek
 from ...layers.tableembed import inc_table_grad, scatter_rows
 
 InT = Sequence[str]

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from thinc.api import Model, get_width, uniform_init
 from thinc.types import Floats2d
 
-from ...layers.checks import check_attr, check_integer, check_params
-from ...layers.plan import check_once
+from ...layers.checks import check_attr, check_integer, check_once, check_params
 from ...layers.torchlayer import Group, Params, run_sequences
 
 if TYPE_CHECKING:

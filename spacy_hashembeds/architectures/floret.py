@@ -1,0 +1,117 @@
+"""Character n-grams as floret finds them, and tables that it trained on raw text."""
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.training.initialize import read_vectors
+from spacy.vectors import Vectors
+
+from ..kernels import compiled
+
+#: Marks before and after a word: an n-gram with one of them begins or ends it.
+BEGIN, END = "<", ">"
+
+#: floret's seed.
+SEED = 2166136261
+
+#: Longest word whose characters all count: of longer ones, half as many at each end.
+MAX_CHARACTERS = 128
+
+
+class Ngrams(NamedTuple):
+    """Choice of a word's n-grams, and of the rows that each of them has.
+
+    minn, maxn (int): Their lengths in characters, of the word with its marks. The whole
+        of it counts too.
+    num_hashes (int): Rows of an n-gram, 1 to 4: the first of its hashes modulo `rows`.
+    """
+
+    minn: int
+    maxn: int
+    num_hashes: int
+    rows: int
+
+    def find_rows(self, words: Sequence[str]) -> tuple[NDArray, NDArray]:
+        """Find the rows of words, and how many each has, at least one.
+
+        *Shapes:* `(sum of lengths,)`, uint32; `(words,)`, int64.
+        """
+        words = [_shorten(unicodedata.normalize("NFC", word)) for word in words]
+        if compiled.kernels is not None:
+            marked = [f"{BEGIN}{word}{END}".encode() for word in words]
+            return compiled.kernels.find_ngram_rows(marked, SEED, *self)
+        found = [_find_word_rows(self, word) for word in words]
+        lengths = np.array([*map(len, found)], dtype="int64")
+        return np.concatenate(found), lengths
+
+
+@lru_cache(maxsize=2**13)
+def _find_word_rows(ngrams: Ngrams, word: str) -> NDArray:
+    floret: Any = _make_vectors(ngrams)
+    hash_ngram = floret._get_ngram_hashes  # noqa: SLF001 there is no public one
+    hashes = [*chain(*map(hash_ngram, floret._get_ngrams(word)))]  # noqa: SLF001
+    return np.array(hashes, dtype="uint32") % np.uint32(ngrams.rows)
+
+
+@lru_cache(maxsize=16)
+def _make_vectors(ngrams: Ngrams) -> Vectors:
+    return Vectors(
+        mode="floret",
+        data=np.zeros((1, 1), dtype="f"),
+        minn=ngrams.minn,
+        maxn=ngrams.maxn,
+        hash_count=ngrams.num_hashes,
+        hash_seed=SEED,
+        bow=BEGIN,
+        eow=END,
+    )
+
+
+def _shorten(word: str) -> str:
+    half = MAX_CHARACTERS // 2
+    return word if len(word) <= MAX_CHARACTERS else word[:half] + word[-half:]
+
+
+def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
+    """Read a table that floret saved, its numbers scaled to a deviation of 1.
+
+    *Shape:* `(rows, width)`, float32.
+
+    path (Path): The file, or one compressed as `spacy init vectors` takes it.
+    RAISES (ValueError): If it is no such table, or has other sizes, hashes or marks.
+    RAISES (OSError): If the file can't be read.
+    """
+    expected = {**ngrams._asdict(), "width": width, "seed": SEED, "marks": (BEGIN, END)}
+    try:
+        table, keys, settings = read_vectors(path, 0, mode="floret")
+        found: dict[str, Any] = {
+            "minn": settings["minn"],
+            "maxn": settings["maxn"],
+            "num_hashes": settings["hash_count"],
+            "rows": len(table),
+            "width": table.shape[1],
+            "seed": settings["hash_seed"],
+            "marks": (settings["bow"], settings["eow"]),
+        }
+        for name, value in found.items():
+            if value != expected[name]:
+                raise ValueError(f"{name} = {value!r:.40} and not {expected[name]}")
+        if keys != [str(i) for i in range(len(table))]:
+            raise ValueError("its rows are not all there, one after the other")
+        deviation = table.std(dtype="float64")
+        if not deviation > 0 or not np.isfinite(table / deviation).all():
+            raise ValueError("its rows are no numbers, or all alike")
+    except OSError:
+        raise
+    except Exception as error:  # of many readers
+        raise ValueError(
+            "'init' should name a table that floret saved, of the sizes of "
+            f"SubwordEmbed, but '{path}' is none: {str(error) or 'it is cut off'}."
+        ) from error
+    return (table / deviation).astype("float32")
