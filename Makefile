@@ -84,7 +84,7 @@ gpu-wheels: $(VENV)/ready
 
 # Damages files, in other ways each time: SEED=1 draws the same each time.
 fuzz: $(VENV)/ready
-	$(PYTEST) tests/fuzz lab/tests/fuzz --hypothesis-profile weekly \
+	$(PYTEST) tests/fuzz --hypothesis-profile weekly \
 		$(if $(SEED),--hypothesis-seed $(SEED)) $(FLAGS)
 
 # What builds it comes first: in an environment of its own, pip would install Thinc twice.

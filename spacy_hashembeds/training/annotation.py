@@ -19,7 +19,7 @@ SETTABLE = (
     *("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 )
 #: How factories write some of these.
-_OTHER_NAMES = {"IS_SENT_START": "SENT_START", "ENT_KB_ID_": "ENT_KB_ID"}
+_NAMES = {"IS_SENT_START": "SENT_START", "ENT_KB_ID_": "ENT_KB_ID"}
 
 
 def find_settable(pipeline: Sequence[str], component: str | None) -> Sequence[str]:
@@ -34,8 +34,7 @@ class Annotation(NamedTuple):
     """Setters of attributes of the Docs that training gives to a component."""
 
     #: Those among [training] annotating_components, ahead of it, that can be run before
-    #: training, rules, and models that have their weights; and what each declares to
-    #: assign, if it does.
+    #: training: rules, and models with weights; and what each declares to assign.
     components: tuple[tuple[str, frozenset[str]], ...]
     #: The attributes of those that have yet to learn: they will near the gold values.
     gold: tuple[str, ...]
@@ -57,29 +56,25 @@ class Annotation(NamedTuple):
 def find_annotation(nlp: Language, component: str) -> Annotation:
     """Find what annotates before a component, in a pipeline yet to be initialised."""
     annotating = nlp.config.interpolate()["training"].get("annotating_components", ())
-    ahead = nlp.component_names[: nlp.component_names.index(component)]
-    ready, gold = [], {"HEAD"}
-    for name in ahead:
-        if name in annotating:
-            assigned = _find_assigned(nlp, name)
-            pipe = nlp.get_pipe(name)
-            model = getattr(pipe, "model", None)
-            is_trained = isinstance(model, Model) and has_params(model)
-            # those that are enabled get new weights in `nlp.initialize`
-            learns = getattr(pipe, "is_trainable", False)
-            if learns and (name in nlp.pipe_names or not is_trained):
-                gold |= assigned
-            else:
-                ready.append((name, assigned))
-    gold.remove("HEAD")  # heads alone are no parse
+    ready: list[tuple[str, frozenset[str]]] = []
+    gold: set[str] = set()
+    for name in nlp.component_names[: nlp.component_names.index(component)]:
+        if name not in annotating:
+            continue
+        places = (each.split(".") for each in nlp.get_pipe_meta(name).assigns)
+        attrs = (x[1].upper() for x in places if x[0] == "token" and x[1:])
+        assigned = frozenset(_NAMES.get(attr, attr) for attr in attrs)
+        pipe = nlp.get_pipe(name)
+        model = getattr(pipe, "model", None)
+        is_trained = isinstance(model, Model) and has_params(model)
+        # those that are enabled get new weights in `nlp.initialize`
+        learns = getattr(pipe, "is_trainable", False)
+        if learns and (name in nlp.pipe_names or not is_trained):
+            gold |= assigned
+        else:
+            ready.append((name, assigned))
+    gold -= {"HEAD"}  # heads alone are no parse
     return Annotation(tuple(ready), tuple(attr for attr in SETTABLE if attr in gold))
-
-
-def _find_assigned(nlp: Language, name: str) -> frozenset[str]:
-    """Find the attributes of tokens that a component's factory declares to assign."""
-    places = (each.split(".") for each in nlp.get_pipe_meta(name).assigns)
-    attrs = (place[1].upper() for place in places if place[0] == "token" and place[1:])
-    return frozenset(_OTHER_NAMES.get(attr, attr) for attr in attrs)
 
 
 def annotate(
@@ -88,9 +83,9 @@ def annotate(
     """Yield the predicted Docs as `nlp.update` annotates them, or themselves if nothing
     does.
     """
-    docs: Iterator[Doc] = (example.predicted for example in examples)
-    if any(annotation):
-        docs = (_copy(example, annotation.gold) for example in examples)
+    docs: Iterator[Doc] = (
+        _copy(eg, annotation) if any(annotation) else eg.predicted for eg in examples
+    )
     for name, _ in annotation.components:
         settings = {"batch_size": nlp.batch_size}
         pipe = nlp.get_pipe(name)
@@ -98,12 +93,12 @@ def annotate(
     return docs
 
 
-def _copy(example: Example, gold: Sequence[str]) -> Doc:
+def _copy(example: Example, annotation: Annotation) -> Doc:
     doc = example.predicted.copy()
-    if gold and len(doc):
-        columns = [[n or 0 for n in example.get_aligned(attr)] for attr in gold]
+    if annotation.gold and len(doc):
+        columns = [[n or 0 for n in example.get_aligned(x)] for x in annotation.gold]
         values: Ints2d = np.array(columns, dtype="uint64").T  # type: ignore[assignment]
-        doc.from_array(list(gold), values)
+        doc.from_array(list(annotation.gold), values)
     return doc
 
 
@@ -142,19 +137,18 @@ def predict_examples(
     without tokens. Of the predicted side of an `Example` it gets the tokens and nothing
     else: entities that stand there would bind its `ner`.
     """
-    examples, inputs = tee(_make_examples(nlp, golds))
+
+    def make_examples() -> Iterator[Example]:
+        for gold in golds:
+            check_example(gold)
+            if isinstance(gold, Doc):
+                yield from Corpus("").make_examples(nlp, [gold])
+            elif len(gold.reference):
+                yield Example(copy_words(gold.predicted, nlp.vocab), gold.reference)
+
+    examples, inputs = tee(make_examples())
     # a component may give another Doc, which has no context of `as_tuples`
     docs = nlp.pipe((example.predicted for example in inputs), disable=disable)
     for example, doc in zip(examples, docs, strict=True):
         example.predicted = doc
         yield example
-
-
-def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:
-    corpus = Corpus("")
-    for gold in golds:
-        check_example(gold)
-        if isinstance(gold, Doc):
-            yield from corpus.make_examples(nlp, [gold])
-        elif len(gold.reference):
-            yield Example(copy_words(gold.predicted, nlp.vocab), gold.reference)

@@ -3,7 +3,7 @@ right: three numbers are fitted.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,24 +27,24 @@ from ..components.decoding import (
 )
 from ..components.entity_tags import read_truth
 from ..components.token_ner import TokenNER
-from .annotation import check_example, predict_examples
+from .annotation import predict_examples
 from .counting import get_reader
 
 
 @dataclass
 class Judged:
-    """Scores of the entities found, whether each is right, and the number of gold ones;
-    and whether those that components before have found are right.
+    """Scores of the entities found, whether each is right, whether those of components
+    before are, and the number of gold ones.
     """
 
     scores: list[float] = field(default_factory=list)
     is_right: list[bool] = field(default_factory=list)
-    are_before_right: list[bool] = field(default_factory=list)
+    before: list[bool] = field(default_factory=list)
     n_gold: int = 0
 
     def get_f1(self) -> float:
         """Return the F1 score of all, 0 where there is nothing to be found."""
-        found = self.is_right + self.are_before_right
+        found = self.is_right + self.before
         return 2 * sum(found) / max(len(found) + self.n_gold, 1)
 
 
@@ -102,9 +102,6 @@ def calibrate_ner(
     check_pipeline(nlp)
     check_types(bool, "True or False", balance=balance)
     check_items("Examples or Docs", examples=examples)
-    examples = list(examples)
-    for item in examples:
-        check_example(item)
     return _calibrate(nlp, examples, "'examples'", balance)
 
 
@@ -130,19 +127,18 @@ def _calibrate(
         if balance:
             f_scores = [each.get_f1() for each in judged]
             pipe.cfg["outside_bias"] = choose_bias(f_scores, judged[0].n_gold)
-            logger.info("Bias of '%s': %g", name, pipe.cfg["outside_bias"])
         chosen = judged[biases.index(pipe.cfg["outside_bias"])]
-        n_right, n = sum(chosen.is_right), len(chosen.is_right)
-        if 0 < n_right < n:
-            scores, is_right = np.array(chosen.scores), np.array(chosen.is_right)
-            slope, offset = fit_calibration(scores, is_right)
-            pipe.cfg["calibration"] = round(slope, 4), round(offset, 4)
-            logger.info("Calibration of '%s': %.4g, %.4g", name, slope, offset)
+        scores, is_right = np.array(chosen.scores), np.array(chosen.is_right)
+        if 0 < is_right.sum() < len(scores):
+            fitted = fit_calibration(scores, is_right)
+            pipe.cfg["calibration"] = tuple(round(number, 4) for number in fitted)
+            bias = pipe.cfg["outside_bias"]
+            logger.info("Calibration of '%s': %.4g, %.4g, bias %g", name, *fitted, bias)
         else:
             warnings.warn(
-                f"Scores of '{name}' are not calibrated: of {n} entities that it finds "
-                f"in {source} {n_right} are right, and calibration learns from right "
-                "ones and wrong ones.",
+                f"Scores of '{name}' are not calibrated: of {len(scores)} entities "
+                f"that it finds in {source} {is_right.sum():.0f} are right, and "
+                "calibration learns from right ones and wrong ones.",
                 stacklevel=3,
             )
     return {name: pipe.cfg["calibration"] for name, pipe in pipes.items()}
@@ -187,7 +183,7 @@ def _find_zero(rising: Callable[[float], float], low: float, high: float) -> flo
 def judge_entities(
     nlp: Language,
     name: str,
-    golds: Sequence[Example | Doc],
+    golds: Iterable[Example | Doc],
     biases: Sequence[float],
 ) -> list[Judged]:
     """Judge the entities that a `token_ner` finds with each bias of O.
@@ -196,44 +192,38 @@ def judge_entities(
     """
     pipe = nlp.get_pipe(name)
     assert isinstance(pipe, TokenNER)
-    later = nlp.pipe_names[nlp.pipe_names.index(name) :]
+    numbers = {label: i for i, label in enumerate(pipe.labels)}
     judged = [Judged() for _ in biases]
+    later = nlp.pipe_names[nlp.pipe_names.index(name) :]
     examples = predict_examples(nlp, golds, disable=later)
-    known = (example for example in examples if len(example.predicted))
-    for batch in minibatch(known, nlp.batch_size):
-        _judge_batch(pipe, batch, dict(zip(biases, judged, strict=True)))
+    with_tokens = (example for example in examples if len(example.predicted))
+    for batch in minibatch(with_tokens, nlp.batch_size):
+        docs = [example.predicted for example in batch]
+        truth = read_truth(
+            [_hide_unknown(eg, pipe.labels) for eg in batch], pipe.labels
+        )
+        lengths = np.array([len(doc) for doc in docs], dtype="int64")
+        are_known = np.split(truth != MISSING, np.cumsum(lengths)[:-1])
+        scores = pipe.predict_tags(docs)
+        gold = find_entities(truth, scores, lengths)
+        found = [pipe.decode(scores, lengths, bias) for bias in biases]
+        for i, (doc, is_known) in enumerate(zip(docs, are_known, strict=True)):
+            right = {*zip(*(x.tolist() for x in gold[i][:3]), strict=True)}
+            before = [
+                (ent.start, ent.end, numbers[ent.label_]) in right
+                for ent in doc.ents
+                if ent.label_ in numbers and is_known[ent.start : ent.end].all()
+            ]
+            for each, of_bias in zip(judged, found, strict=True):
+                each.n_gold += len(right)
+                each.before += before
+                for *place, score in zip(
+                    *(x.tolist() for x in of_bias[i]), strict=True
+                ):
+                    if is_known[place[0] : place[1]].all():
+                        each.scores.append(score)
+                        each.is_right.append(tuple(place) in right)
     return judged
-
-
-def _judge_batch(
-    pipe: TokenNER, batch: list[Example], judged: Mapping[float, Judged]
-) -> None:
-    docs = [example.predicted for example in batch]
-    truth = read_truth([_hide_unknown(eg, pipe.labels) for eg in batch], pipe.labels)
-    lengths = np.array([len(doc) for doc in docs], dtype="int64")
-    scores = pipe.predict_tags(docs)
-    tags = np.split(truth, np.cumsum(lengths)[:-1])
-    right = [
-        set(zip(*(array.tolist() for array in entities[:3]), strict=True))
-        for entities in find_entities(truth, scores, lengths)
-    ]
-    n_gold = sum(map(len, right))
-    before = [
-        (ent.start, ent.end, pipe.labels.index(ent.label_)) in known
-        for doc, of_doc, known in zip(docs, tags, right, strict=True)
-        for ent in doc.ents
-        if ent.label_ in pipe.labels and (of_doc[ent.start : ent.end] != MISSING).all()
-    ]
-    for bias, each in judged.items():
-        each.n_gold += n_gold
-        each.are_before_right += before
-        found = pipe.decode(scores, lengths, bias)
-        for of_doc, known, entities in zip(tags, right, found, strict=True):
-            for *place, score in zip(*(x.tolist() for x in entities), strict=True):
-                start, end, _ = place
-                if (of_doc[start:end] != MISSING).all():
-                    each.scores.append(score)
-                    each.is_right.append(tuple(place) in known)
 
 
 def _hide_unknown(example: Example, labels: Sequence[str]) -> Example:

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import IDS, NORM
+from spacy.attrs import IDS
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -62,17 +62,15 @@ def create_count_symbols(
         and of an unknown row that sees less training.
     limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
 
-    RAISES (FileNotFoundError, ValueError): Later, if there is no such corpus, or not a
-        token in it, or if the pipeline has weights, as one that was loaded has.
+    RAISES (ValueError): Later, if there is no such corpus, or not a token in it, or if
+        the pipeline has weights, as one that was loaded has.
     """
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
 
     def count_for_waiting_layers(nlp: Language) -> None:
-        def read(attrs: Sequence[str]) -> Iterator[Example]:
-            return read_corpus(nlp, corpus, limit)
-
-        _let_wait(nlp, read, min_freq, corpus=corpus)
+        read = partial(_read_corpus, nlp, corpus, limit)
+        _count_symbols_later(nlp, read, min_freq, corpus)
 
     return count_for_waiting_layers
 
@@ -89,69 +87,70 @@ def count_symbols(
     For training without a config: call it before `nlp.initialize`, with the same
     components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`
     does, with its `min_freq` and `limit`, and goes before it. The last call counts.
+    Set `nlp.vocab.lookups` before the first Doc is made: words keep their norms.
 
     examples (Iterable[Example | Doc]): The training data. Of Examples, the predicted
         side is counted, with what [training] annotating_components set. Read once, one
         after the other: a generator is used up, and `nlp.initialize` needs another.
-    RAISES (TypeError): If `nlp` is no pipeline, or `examples` holds no Examples or
-        Docs; of an iterator, that shows in `nlp.initialize`.
+    RAISES (TypeError): If `nlp` is no pipeline, or `examples` can't be iterated over;
+        in `nlp.initialize`, if it holds no Examples or Docs.
     RAISES (ValueError): If no layer waits for symbols, or for bad numbers; in
         `nlp.initialize`, if there is not a token in `examples`, or another language.
     """
     check_pipeline(nlp)
     check_items("Examples or Docs", examples=examples)
-    if isinstance(examples, Sequence):  # can be read again
-        for item in examples:
-            check_example(item)
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
 
-    def read(attrs: Sequence[str]) -> Iterator[Example]:
+    def read() -> Iterator[Example]:
         for item in islice(examples, limit or None):
-            yield _get_example(item, nlp)
-        if "NORM" in attrs:
-            _warn_of_old_norms(nlp)
+            check_example(item)
+            example = item if isinstance(item, Example) else Example(item, item)
+            if (lang := example.predicted.vocab.lang) != nlp.vocab.lang:
+                raise ValueError(
+                    f"'examples' should be of the pipeline's language, "
+                    f"'{nlp.vocab.lang}', but hold one of '{lang}', whose norms may "
+                    "differ. Make Docs with `nlp.make_doc`."
+                )
+            yield example
 
-    if not _let_wait(nlp, read, min_freq):
+    if not _count_symbols_later(nlp, read, min_freq, corpus=None):
         raise ValueError(
             "'nlp' should have an embedder that waits for symbols, but has none. Add "
             "it before, and leave out its argument `tables`."
         )
 
 
-def _let_wait(
+def _count_symbols_later(
     nlp: Language,
-    read: Callable[[Sequence[str]], Iterable[Example]],
+    read: Callable[[], Iterable[Example]],
     min_freq: int,
-    corpus: str | None = None,
+    corpus: str | None,
 ) -> bool:
-    """Let embedders, if there are any, get symbols when the first is initialised.
+    """Let embedders get symbols when the first is initialised. Return True if there are
+    any.
 
-    read (Callable): Returns the examples to count, given the attributes.
-    corpus (str, optional): Corpus of the config that these are of. Without one they
-        were given from Python, and replace what embedders wait for.
+    corpus (str, optional): The corpus of the config that `read` returns the examples
+        of. Without one they were given from Python, and replace what embedders wait
+        for.
     """
     attrs_of: dict[Annotation, set[str]] = {}
 
     @cache
     def get_tables(annotation: Annotation) -> SymbolTables:
         attrs = sorted(attrs_of[annotation])
-        counts = count_values(annotate(nlp, read(attrs), annotation), attrs)
+        counts = count_values(annotate(nlp, read(), annotation), attrs)
         _check_counts(counts, corpus)
         tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
         sizes = ", ".join(f"{k} {len(t.frequent)}" for k, t in tables.tables.items())
         logger.info("Counted symbols seen %d times or more: %s", min_freq, sizes)
         return tables
 
-    for model, annotation in find_waiting(nlp, SYMBOL_SOURCE):
-        source = model.attrs[SYMBOL_SOURCE]
-        if source.get is None or (corpus is None and source.is_for_once):
-            if corpus is not None:
-                check_is_new(model, corpus)
-            keys = {taker.attrs["key"] for taker in find_symbol_takers(model)}
-            needed = annotation.restrict(keys)
-            attrs_of.setdefault(needed, set()).update(keys)
-            model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, needed))
+    for model, annotation in _find_waiting(nlp, SYMBOL_SOURCE, corpus):
+        keys = {taker.attrs["key"] for taker in find_symbol_takers(model)}
+        needed = annotation.restrict(keys)
+        attrs_of.setdefault(needed, set()).update(keys)
+        model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, needed))
     return bool(attrs_of)
 
 
@@ -173,65 +172,37 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
             )
 
 
-def _get_example(item: Example | Doc, nlp: Language) -> Example:
-    check_example(item)
-    example = item if isinstance(item, Example) else Example(item, item)
-    lang = example.predicted.vocab.lang
-    if lang != nlp.vocab.lang:
-        raise ValueError(
-            f"'examples' should be of the pipeline's language, '{nlp.vocab.lang}', but "
-            f"hold one of '{lang}', whose norms may differ. Make Docs with "
-            "`nlp.make_doc` or for `nlp.vocab`."
-        )
-    return example
-
-
-def _warn_of_old_norms(nlp: Language) -> None:
-    """Warn where a pipeline that is saved and loaded will not know the symbols."""
-    # spaCy gives a word its norm when it meets it first, and never again
-    vocab: Any = nlp.vocab  # whose types lack this
-    get_norm = vocab.lex_attr_getters[NORM]
-    old = [word.text for word in vocab if word.norm_ != get_norm(word.text)]
-    if old:
-        warnings.warn(
-            f"{len(old)} words, such as '{old[0]}', were met before the lookups of "
-            "their norms were loaded, and keep others until the pipeline is loaded "
-            "anew. Set `nlp.vocab.lookups` before the first Doc is made.",
-            stacklevel=2,
-        )
-
-
-def find_waiting(nlp: Language, source: str) -> list[tuple[Model, Annotation]]:
-    """Find what is to be initialised and has such a `Source`, in all components, and
-    what annotates the Docs that it will read.
+def _find_waiting(
+    nlp: Language, source: str, corpus: str | None
+) -> list[tuple[Model, Annotation]]:
+    """Find what is to be initialised and waits for such a `Source`, in all components,
+    and what annotates the Docs that it will read.
 
     Frozen and sourced components are disabled while others are initialised. Those that
     have no weights yet count too: `spacy pretrain` disables all components before it
     initialises one of them.
     """
-    return [
-        (node, find_annotation(nlp, name))
-        for name, node in walk_layers(nlp)
-        if isinstance(node.attrs.get(source), Source)
-        and (name in nlp.pipe_names or not has_params(node))
-    ]
+    waiting = []
+    for name, node in walk_layers(nlp):
+        found = node.attrs.get(source)
+        if not isinstance(found, Source):
+            continue
+        waits = found.get is None or (corpus is None and found.is_for_once)
+        is_trained = has_params(node)
+        if waits and (name in nlp.pipe_names or not is_trained):
+            if corpus is not None and is_trained:
+                raise ValueError(
+                    f"'nlp' should be a new pipeline, but '{name}' has weights, and "
+                    "[initialize.before_init] would count the corpus "
+                    f"'{corpus}' again, not other examples. Make one with "
+                    "`spacy.util.load_model_from_config(nlp.config)`; to count other "
+                    "examples, call `spacy_hashembeds.count_symbols` then."
+                )
+            waiting.append((node, find_annotation(nlp, name)))
+    return waiting
 
 
-def check_is_new(model: Model, corpus: str) -> None:
-    """Check that a model has no weights yet, before a corpus is counted for it.
-
-    `nlp.initialize` of a trained pipeline may be given other examples.
-    """
-    if has_params(model):
-        raise ValueError(
-            "'nlp' should be a new pipeline, but has weights, and [initialize."
-            f"before_init] would count the corpus '{corpus}' again. Make one with "
-            "`spacy.util.load_model_from_config(nlp.config)`; to count other examples, "
-            "call `spacy_hashembeds.count_symbols(nlp, examples)` then."
-        )
-
-
-def read_corpus(nlp: Language, corpus: str, limit: int) -> Iterator[Example]:
+def _read_corpus(nlp: Language, corpus: str, limit: int) -> Iterator[Example]:
     """Read a corpus that the config names, all of it if `limit` is 0."""
     config = nlp.config.interpolate()
     if not limit and config["training"].get("max_epochs") == -1:
@@ -241,27 +212,16 @@ def read_corpus(nlp: Language, corpus: str, limit: int) -> Iterator[Example]:
             "[initialize.before_init].",
             corpus,
         )
-    try:
-        yield from islice(get_reader(config, corpus)(nlp), limit or None)
-    except (FileNotFoundError, ValueError) as error:
-        kind = FileNotFoundError if isinstance(error, OSError) else ValueError
-        reason = " ".join(str(error).split())
-        raise kind(
-            f"The corpus '{corpus}', which [initialize.before_init] counts, can't be "
-            f"read ({reason}). Set its path in the config, or call "
-            "`spacy_hashembeds.count_symbols(nlp, examples)` before `nlp.initialize`."
-        ) from error
+    return islice(get_reader(config, corpus)(nlp), limit or None)
 
 
 def get_reader(config: dict[str, Any], corpus: str) -> Callable:
     """Make the reader of a corpus that the config names."""
     section, _, name = corpus.partition(".")
     block = config.get(section, {})
-    reader = None
-    if any(key.startswith("@") for key in block):  # which makes all corpora at once
-        reader = registry.resolve({section: block})[section].get(name)
-    elif name in block:
-        reader = registry.resolve({name: block[name]})[name]
+    if not registry.is_promise(block):  # else one function makes all corpora
+        block = {key: value for key, value in block.items() if key == name}
+    reader = registry.resolve({section: block})[section].get(name)
     if not callable(reader):
         raise ValueError(
             f"'corpus' should name a corpus of the config, such as 'corpora.train', "
@@ -292,17 +252,6 @@ class KeyCounter:
         if self._n_gathered >= max(_GATHERED, (self.limit or 0) // 8):
             self._count()
 
-    def add_counts(self, keys: NDArray, counts: NDArray) -> None:
-        """Add the counts of distinct keys in ascending order. *Shapes:* `(n,)`."""
-        places = np.searchsorted(self._keys, keys)
-        is_new = places == np.searchsorted(self._keys, keys, side="right")
-        self._counts[places[~is_new]] += counts[~is_new]
-        # one after the other: each is as large as all that is known
-        self._keys = np.insert(self._keys, places[is_new], keys[is_new])
-        self._counts = np.insert(self._counts, places[is_new], counts[is_new])
-        if self.limit is not None and len(self._keys) > self.limit:
-            self._forget(self.limit)
-
     def get_counts(self) -> tuple[NDArray, NDArray]:
         """Return keys in ascending order, uint64, and their counts, int64: `(n,)`."""
         self._count()
@@ -314,16 +263,22 @@ class KeyCounter:
         return self._keys[self._find_top(n)]
 
     def _count(self) -> None:
-        if self._gathered:  # to insert nothing would copy all that is known
-            gathered = np.concatenate(self._gathered)
-            self._gathered, self._n_gathered = [], 0
-            self.add_counts(*np.unique(gathered, return_counts=True))
-
-    def _forget(self, limit: int) -> None:
-        is_kept = np.zeros(len(self._keys), dtype=bool)
-        is_kept[self._find_top(max(1, limit // 2))] = True
-        self.error += int(self._counts[~is_kept].max())
-        self._keys, self._counts = self._keys[is_kept], self._counts[is_kept]
+        if not self._gathered:  # to insert nothing would copy all that is known
+            return
+        gathered = np.concatenate(self._gathered)
+        self._gathered, self._n_gathered = [], 0
+        keys, counts = np.unique(gathered, return_counts=True)
+        places = np.searchsorted(self._keys, keys)
+        is_new = places == np.searchsorted(self._keys, keys, side="right")
+        self._counts[places[~is_new]] += counts[~is_new]
+        # one after the other: each is as large as all that is known
+        self._keys = np.insert(self._keys, places[is_new], keys[is_new])
+        self._counts = np.insert(self._counts, places[is_new], counts[is_new])
+        if self.limit is not None and len(self._keys) > self.limit:
+            is_kept = np.zeros(len(self._keys), dtype=bool)
+            is_kept[self._find_top(max(1, self.limit // 2))] = True
+            self.error += int(self._counts[~is_kept].max())
+            self._keys, self._counts = self._keys[is_kept], self._counts[is_kept]
 
     def _find_top(self, n: int) -> NDArray:
         """Find where the largest counts are. *Shape:* `(n,)` or less, ascending."""
@@ -361,36 +316,27 @@ def cut_symbols(counts: Counters, *, min_freq: int, lang: str) -> SymbolTables:
     return SymbolTables(tables, lang=lang, min_freq=min_freq)
 
 
-class NgramReader(Protocol):
-    """A kind of n-grams, hashable: equal kinds read the same n-grams of a Doc."""
-
-    @property
-    def attr(self) -> str:
-        """Return the token attribute that is read."""
-
-    def read(self, docs: Sequence[Doc]) -> NDArray:
-        """Read the n-grams of Docs. *Shape:* `(n,)`, uint64."""
-
-
 def count_ngrams_later(
     nlp: Language,
     *,
     source: str,
-    find_limit: Callable[[NgramReader], int],
+    find_limit: Callable[[Any], int],
     corpus: str,
     limit: int,
 ) -> None:
     """Count a corpus' n-grams when the first layer that needs them is initialised.
 
     source (str): Attribute of the layers, which holds their `Source`.
-    find_limit (Callable): Returns how many n-grams of a kind are kept at most.
+    find_limit (Callable): Returns how many n-grams of a kind are kept at most. A kind
+        is hashable, has the `attr` of tokens that it reads, and `read`, which returns
+        the n-grams of Docs, `(n,)`, uint64.
     """
 
     @cache
-    def count_ngrams(annotation: Annotation, kind: NgramReader) -> NDArray:
+    def count_ngrams(annotation: Annotation, kind: Any) -> NDArray:
         most = find_limit(kind)
         counter = KeyCounter(_SPARE * most)
-        docs = annotate(nlp, read_corpus(nlp, corpus, limit), annotation)
+        docs = annotate(nlp, _read_corpus(nlp, corpus, limit), annotation)
         for batch in minibatch(docs, _BATCH):
             counter.add(kind.read(batch))
         ngrams = counter.get_most_frequent(most)
@@ -403,8 +349,7 @@ def count_ngrams_later(
         logger.info("Counted n-grams: %d are known from now on", len(ngrams))
         return ngrams
 
-    for model, annotation in find_waiting(nlp, source):
-        check_is_new(model, corpus)
+    for model, annotation in _find_waiting(nlp, source, corpus):
         # once for all whose n-grams nothing, or the same, sets apart
         model.attrs[source] = Source(
             lambda kind, a=annotation: count_ngrams(a.restrict([kind.attr]), kind)

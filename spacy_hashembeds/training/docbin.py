@@ -1,6 +1,5 @@
 """Reading `.spacy` files, with errors that name the file."""
 
-import codecs
 import warnings
 from collections.abc import Iterator
 from itertools import chain, zip_longest
@@ -32,14 +31,10 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
             raise
         except Exception as error:
             # Damaged bytes fail anywhere between zlib and the doc's arrays.
-            kind = "truncated, damaged or of another kind. Make it anew."
-            if _is_text(location):
-                kind = (
-                    "text. Convert files with one token a line with `spacy hashembeds "
-                    "prepare iob`, others with `spacy convert`."
-                )
             raise ValueError(
-                f"'{location}' should be a .spacy file (a DocBin), but is {kind}"
+                f"'{location}' should be a .spacy file (a DocBin), but is damaged or "
+                "of another kind. Make it anew; of text with one token a line by "
+                "`spacy hashembeds prepare iob`, of other text by `spacy convert`."
             ) from error
 
 
@@ -91,13 +86,3 @@ def find_files(path: Path) -> list[Path]:
                 "the file that is meant."
             )
     return files
-
-
-def _is_text(path: Path) -> bool:
-    with path.open("rb") as file:
-        start = file.read(4096)
-    try:
-        # A character may be cut off. DocBins are not UTF-8 in their second byte.
-        return bool(codecs.getincrementaldecoder("utf-8")().decode(start))
-    except UnicodeDecodeError:
-        return False

@@ -4,7 +4,6 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -32,11 +31,9 @@ from .lines import (
     read_lines,
 )
 
-# Files that have no text a line; a token with the tag of an entity in other files, and
-# how many lines show that a file has columns.
+# Files that have no text a line, and lines that show it in others.
 _OTHERS = (".csv", ".tsv", ".conll", ".conllu", ".iob", ".json")
-_TAGGED = re.compile(r"\S+[ \t](?:.*[ \t])?(?:O|[BILUES]-\S+)\s*")
-_N_SHOWING = 100
+_COLUMNS = re.compile(r"#.*|-DOCSTART-.*|.*\t.*|\S+ (.* )?(O|[BILUES]-\S+)\s*")
 
 Measures = dict[str, Callable[[Iterable[Doc]], float]]
 #: Where the objective of `spacy pretrain`, which gets nothing but Docs, puts what
@@ -52,8 +49,10 @@ TOLERANCE = 0.001
 _logger = logger.getChild("pretrain")
 _logger.setLevel(logging.INFO)
 
-# the side of an example that a model is trained on
-_get_predicted = attrgetter("predicted")
+
+def get_predicted(example: Example) -> Doc:
+    """Return the side of an example that a model is trained on."""
+    return example.predicted
 
 
 def create_raw_texts_reader(
@@ -84,8 +83,7 @@ def create_raw_texts_reader(
     min_length (int): Leave out texts of fewer tokens.
     max_length (int): Cut longer texts into pieces of so many tokens. 0: none.
     seed (int): Draws the order of the texts.
-    RETURNS (Callable): Makes `Example` objects, given `nlp`: at each call an epoch, the
-        same one until it has been read to its end.
+    RETURNS (Callable): Makes `Example` objects, given `nlp`: at each call an epoch.
     RAISES (ValueError): A setting that cannot be. Later, since `spacy train` makes this
         reader too: no path, too few texts, and, with file and line, what can't be read.
     """
@@ -93,34 +91,33 @@ def create_raw_texts_reader(
     check_items("paths", exclude=exclude)
     check_integers(0, min_length=min_length, max_length=max_length, seed=seed)
     check_integers(1, patience=patience)
-    if 0 < max_length < min_length:
-        raise ValueError(
-            f"'max_length' should be 'min_length', {min_length}, or more, or 0, but is "
-            f"{max_length}: no piece of a text would be left."
-        )
     runs: WeakKeyDictionary[Language, Iterator] = WeakKeyDictionary()
+
+    def start(nlp: Language) -> Iterator[Iterator[Example]]:
+        longest = max_length or nlp.max_length
+        found, n_excluded = read_distinct(nlp, path, exclude, pack_doc)
+        if exclude:
+            n = len(found) + n_excluded
+            _logger.info("Texts: %d, but %d to exclude", n, n_excluded)
+        pieces = (
+            found[key][start : start + longest]
+            for key in sorted(found)  # depends on the texts alone
+            for start in range(0, len(found[key]), longest)
+        )
+        texts = [tokens for tokens in pieces if len(tokens) >= min_length]
+        n = max(1, round(held_out * len(texts))) if held_out else 0
+        if len(texts) <= n:
+            raise ValueError(
+                f"'{path}' should hold texts to learn from, but {len(texts)} are left "
+                f"that differ, are not in 'exclude', and have {min_length} tokens or "
+                f"more, in pieces of {longest} at most ('min_length', 'max_length'), "
+                f"and 'held_out' ({held_out}) takes {n} of them."
+            )
+        return _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
 
     def read_epoch(nlp: Language) -> Iterator[Example]:
         if nlp not in runs:
-            longest = max_length or nlp.max_length
-            found, n_excluded = read_distinct(nlp, path, exclude, pack_doc)
-            if exclude:
-                n = len(found) + n_excluded
-                _logger.info("Texts: %d, but %d to exclude", n, n_excluded)
-            pieces = (
-                found[key][start : start + longest]
-                for key in sorted(found)  # depends on the texts alone
-                for start in range(0, len(found[key]), longest)
-            )
-            texts = [tokens for tokens in pieces if len(tokens) >= min_length]
-            n = max(1, round(held_out * len(texts))) if held_out else 0
-            if len(texts) <= n:
-                raise ValueError(
-                    f"'{path}' should hold texts to learn from, but {len(texts)} are "
-                    f"left that differ, have {min_length} tokens or more and are not "
-                    f"in 'exclude', and 'held_out' ({held_out}) takes {n} of them."
-                )
-            runs[nlp] = _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
+            runs[nlp] = start(nlp)
         return next(runs[nlp], iter(()))
 
     return read_epoch
@@ -136,11 +133,15 @@ def _read_epochs(
     """Hand out epochs until the loss of held-out texts, between them, has stalled."""
     measures: Measures = {}
     lowest, n_stalled = np.inf, 0
+
+    def make_example(i: int) -> Example:
+        doc = unpack_doc(vocab, texts[i])
+        MEASURES[doc] = measures
+        return Example(doc, doc)
+
     for epoch in count():
         order = np.random.default_rng([seed, epoch]).permutation(len(texts))
-        is_read: list[bool] = []
-        while not is_read:  # whoever looks at the first texts leaves them to others
-            yield _make_examples(vocab, [texts[i] for i in order], measures, is_read)
+        yield map(make_example, order)
         if held_out and not measures:
             _logger.warning("No loss is measured: held-out texts are learned too")
             texts, held_out = texts + held_out, []
@@ -152,16 +153,6 @@ def _read_epochs(
         if n_stalled >= patience:
             _logger.info("It no longer falls, and pretraining ends")
             return
-
-
-def _make_examples(
-    vocab: Vocab, texts: list[NDArray], measures: Measures, is_read: list[bool]
-) -> Iterator[Example]:
-    for tokens in texts:
-        doc = unpack_doc(vocab, tokens)
-        MEASURES[doc] = measures
-        yield Example(doc, doc)
-    is_read.append(True)
 
 
 def pack_doc(doc: Doc) -> NDArray:
@@ -182,7 +173,7 @@ def read_distinct(
     path: Path | None,
     exclude: Iterable[Path],
     pack: Callable[[Doc], Kept],
-    take: Callable[[Example], Doc] = _get_predicted,
+    take: Callable[[Example], Doc] = get_predicted,
 ) -> tuple[dict[int, Kept], int]:
     """Read texts that differ, by their hashes, and count those to exclude.
 
@@ -204,7 +195,7 @@ def _hash(doc: Doc) -> int:
 def read_text_docs(
     paths: Iterable[Path | None],
     nlp: Language,
-    take: Callable[[Example], Doc] = _get_predicted,
+    take: Callable[[Example], Doc] = get_predicted,
 ) -> Iterator[Doc]:
     """Read the texts of files, and tokenize them as `spacy train` does.
 
@@ -237,21 +228,18 @@ def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
     path = check_path(path)
     suffix = path.suffix.lower()
     lines = filter(lambda item: item[1].strip(), read_lines(path))
-    first = list(islice(lines, _N_SHOWING))
-    if suffix not in (".jsonl", ".ndjson"):
-        rows = [x for _, x in first if not re.match("#|-DOCSTART-", x)]
-        n_tabs = {row.count("\t") for row in rows}
-        has_tabs = len(n_tabs) == 1 and n_tabs != {0}
-        has_columns = has_tabs or all(map(_TAGGED.fullmatch, rows))
-        if suffix in _OTHERS or (len(rows) > 2 and has_columns):
-            raise ValueError(
-                f"'{path}' should have a text a line, or be .jsonl or .spacy, but has "
-                "columns or another form. Make a .spacy file of it with `spacy "
-                "hashembeds prepare` or `spacy convert`."
-            )
+    first = list(islice(lines, 100))
+    has_columns = len(first) > 2 and all(_COLUMNS.fullmatch(x) for _, x in first)
+    is_json = suffix in (".jsonl", ".ndjson")
+    if suffix in _OTHERS or (has_columns and not is_json):
+        raise ValueError(
+            f"'{path}' should have a text a line, or be .jsonl or .spacy, but has "
+            "columns or another form. Make a .spacy file of it with `spacy hashembeds "
+            "prepare` or `spacy convert`."
+        )
     for number, line in chain(first, lines):
         text: Any = line
-        if suffix in (".jsonl", ".ndjson"):
+        if is_json:
             try:
                 text = parse_json(line)["text"]
             except (ValueError, KeyError):

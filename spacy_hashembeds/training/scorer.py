@@ -80,15 +80,12 @@ class SeenUnseenNERScorer:
 
     @cached_property
     def _texts(self) -> frozenset[str]:
+        message = "Scoring seen and unseen entities needs the training set."
         if self.train is None:
-            raise ValueError(
-                "Scoring seen and unseen entities needs the training set, a .spacy "
-                f"file, but 'train' of the scorer is None. {REMEDY}"
-            )
+            raise ValueError(f"{message} 'train' of the scorer is None. {REMEDY}")
         try:
             return read_entity_texts(self.train)
         except (FileNotFoundError, ValueError) as error:
-            message = "Scoring seen and unseen entities needs the training set."
             raise type(error)(f"{message} {error} {REMEDY}") from error
 
 
@@ -172,33 +169,27 @@ def summarize_counts(totals: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
     """Score the sums of what `count_matches` counts: see `score_seen_unseen`."""
     scores: dict[str, Any] = {}
     nothing = {**dict.fromkeys("prf"), "support": 0}
+
+    def describe(*key: str | None) -> dict[str, Any]:
+        return describe_counts(totals[key]) if key in totals else nothing.copy()
+
     for prefix in KINDS.values():
-        total: dict[str, Any] = {**nothing, "per_type": None, "per_length": None}
+        total = {**describe(prefix, "", None), "per_type": None, "per_length": None}
         if (prefix, "", None) in totals:
-            total = describe_counts(totals[prefix, "", None])
-            total["per_type"] = {
-                label: describe_counts(totals[prefix, "", label])
-                for found, _, label in totals
-                if found == prefix and label is not None
-            }
-            total["per_length"] = {
-                length: describe_counts(totals[prefix, length, None])
-                if (prefix, length, None) in totals
-                else nothing.copy()
-                for length in LENGTHS
-            }
+            labels = [x for found, _, x in totals if found == prefix and x is not None]
+            total["per_type"] = {x: describe(prefix, "", x) for x in labels}
+            total["per_length"] = {x: describe(prefix, x, None) for x in LENGTHS}
         scores |= {f"{prefix}_{key}": value for key, value in total.items()}
     return scores
 
 
 def align_predictions(example: Example) -> list[SpanKey]:
     """Express predicted entities in gold tokens; (label, 0, 0) where there are none."""
-    to_gold = example.alignment.x2y
-    places = [(e.label_, to_gold[e.start : e.end]) for e in example.predicted.ents]
-    return [
-        (label, int(at[0]), int(at[-1]) + 1) if len(at) else (label, 0, 0)
-        for label, at in places
-    ]
+    aligned = []
+    for ent in example.predicted.ents:
+        at = example.alignment.x2y[ent.start : ent.end].tolist() or [0, -1]
+        aligned.append((ent.label_, at[0], at[-1] + 1))
+    return aligned
 
 
 def make_counts() -> Counts:

@@ -48,7 +48,7 @@ def test_enabled_components_have_yet_to_learn_whatever_weights_they_have():
 
 def test_starts_of_sentences_count_and_attributes_of_extensions_do_not(monkeypatch):
     nlp = make_pipeline("senter", "tagger")
-    monkeypatch.setattr(nlp.get_pipe_meta("tagger"), "assigns", ["doc._.tag"])
+    monkeypatch.setattr(nlp.get_pipe_meta("tagger"), "assigns", ["doc._.tag", "token"])
     annotation = find_annotation(nlp, "ner")
     assert annotation.gold == ("SENT_START",)
     doc = Doc(nlp.vocab, words=["a", "b"], sent_starts=[True, False])

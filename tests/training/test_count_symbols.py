@@ -1,29 +1,21 @@
 """Symbols counted while a pipeline is initialised: by the callback, and from Python."""
 
 import pickle
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from functools import partial
 from itertools import repeat
 from typing import Any
 
 import pytest
 import spacy
-from spacy.language import DEFAULT_CONFIG, Language
+from spacy.language import Language
 from spacy.lookups import Lookups
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import load_model_from_config, registry
 
-from spacy_hashembeds.architectures.symbols import save_symbols
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
-from spacy_hashembeds.training.counting import (
-    count_symbols,
-    count_values,
-    create_count_symbols,
-    cut_symbols,
-)
+from spacy_hashembeds.training.counting import count_symbols
 
 CALLBACK = "spacy-hashembeds.count_symbols.v1"
 TEXTS = ["a a b", "a c", "Zz"]
@@ -69,18 +61,11 @@ def count(request) -> Callable[..., None]:
 
 
 def add_tok2vec(nlp: Language, name: str = "tok2vec", **arguments: Any) -> None:
-    embed = {
+    model = {
         "@architectures": "spacy-hashembeds.MultiEmbed.v1",
-        "width": 8,
-        "attrs": ["NORM"],
-        "include_static_vectors": False,
+        **{"width": 8, "attrs": ["NORM"], "include_static_vectors": False},
         **arguments,
     }
-    encode = {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        **{"width": 8, "depth": 1, "window_size": 1, "maxout_pieces": 2},
-    }
-    model = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
     nlp.add_pipe("tok2vec", name=name, config={"model": model})
 
 
@@ -92,23 +77,10 @@ def nlp() -> Language:
 
 
 @pytest.fixture
-def tables(nlp, tmp_path) -> str:
-    """A file of symbol tables, in which there is one norm."""
-    counts = count_values([nlp.make_doc("q")], ["NORM"])
-    save_symbols(tmp_path / "t.npz", cut_symbols(counts, min_freq=1, lang="en"))
-    return str(tmp_path / "t.npz")
-
-
-@pytest.fixture
-def lookups() -> Lookups:
+def later_lookups(nlp) -> None:
+    """Have `nlp.initialize` load the lookups of norms, after `before_init`."""
     lookups = Lookups()
     lookups.add_table("lexeme_norm", {"colour": "color"})
-    return lookups
-
-
-@pytest.fixture
-def later_lookups(nlp, lookups) -> None:
-    """Have `nlp.initialize` load the lookups of norms, after `before_init`."""
     registry.misc.register("test.lookups.v1", func=lambda: lookups)
     nlp.config["initialize"]["lookups"] = {"@misc": "test.lookups.v1"}
 
@@ -174,17 +146,15 @@ def test_what_components_annotate_counts(count):
 def test_norms_are_those_that_training_sees(nlp, count):
     """Docs that are made when they are read get the norms of the lookups."""
     count(nlp, ["a colour"], min_freq=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        nlp.initialize(lambda: make_examples(nlp, ["a colour"]))
+    nlp.initialize(lambda: make_examples(nlp, ["a colour"]))
     assert get_symbols(nlp) == [{"a", "color"}]
 
 
-@pytest.mark.parametrize("arguments", [{"min_freq": 0}, {"limit": -1}], ids=str)
-def test_bad_arguments_are_refused_at_once(nlp, arguments):
-    for call in (create_count_symbols, partial(count_symbols, nlp, [])):
-        with pytest.raises(ValueError, match=f"'{next(iter(arguments))}'"):
-            call(**arguments)
+@pytest.mark.parametrize("texts", [[], [""]])
+def test_data_without_a_token_are_refused(nlp, count, texts):
+    count(nlp, texts)
+    with pytest.raises(ValueError, match="not a token"):
+        initialize(nlp)
 
 
 # By the callback
@@ -205,22 +175,9 @@ def test_a_trained_pipeline_does_not_count_its_old_corpus(nlp):
     others = make_examples(nlp, ["other examples"])
     with pytest.raises(ValueError, match=r"'corpora\.train'"):
         initialize(nlp, others)
-    assert get_symbols(nlp) == [NORMS]
     new = load_model_from_config(nlp.config, auto_fill=True)
     count_symbols(new, make_examples(new, ["other examples"]), min_freq=1)
     assert initialize(new) == {"other", "examples"}
-
-
-@pytest.mark.parametrize(
-    ("path", "error"), [("gone.spacy", FileNotFoundError), (None, ValueError)]
-)
-def test_a_corpus_that_can_not_be_read_is_named(nlp, path, error):
-    count_by_callback(nlp)
-    nlp.config["corpora"] = deepcopy(DEFAULT_CONFIG["corpora"])
-    nlp.config["corpora"]["train"]["path"] = path
-    with pytest.raises(error, match=r"'corpora\.train'") as info:
-        initialize(nlp)
-    assert str(path) in str(info.value)
 
 
 @pytest.mark.parametrize("name", ["train", "corpora.other", "nlp.lang"])
@@ -234,7 +191,7 @@ def test_attributes_that_no_token_has_are_warned_of():
     nlp = spacy.blank("en")
     add_tok2vec(nlp, attrs=["POS"])
     count_by_callback(nlp)
-    with pytest.warns(UserWarning, match=r"No token .* has a value for POS"):
+    with pytest.warns(UserWarning, match="POS"):
         initialize(nlp)
 
 
@@ -248,11 +205,7 @@ def test_streaming_without_a_limit_is_warned_of(nlp, caplog, limit, is_warned):
 
 
 def get_source(model: Any) -> Any:
-    (source,) = (
-        node.attrs["symbol_source"]
-        for node in model.walk()
-        if "symbol_source" in node.attrs
-    )
+    (source,) = filter(None, (node.attrs.get("symbol_source") for node in model.walk()))
     return source.get
 
 
@@ -273,26 +226,15 @@ def test_a_layer_that_waits_can_be_pickled_but_waits_in_vain(nlp):
 # From Python
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        make_examples,
-        lambda nlp: [nlp.make_doc(text) for text in TEXTS],
-        lambda nlp: iter(make_examples(nlp)),
-    ],
-)
-def test_examples_docs_and_generators_are_counted_and_let_go(nlp, make):
-    count_symbols(nlp, make(nlp), min_freq=2)
+def test_docs_are_counted_as_examples_are(nlp):
+    count_symbols(nlp, [nlp.make_doc(text) for text in TEXTS], min_freq=2)
     assert initialize(nlp) == {"a"}
-    pickle.dumps(nlp.get_pipe("tok2vec").model)  # without the examples
 
 
 def test_the_predicted_side_is_counted_which_is_what_the_layer_is_given(nlp):
-    gold = Doc(nlp.vocab, words=["ab", "c"], spaces=[True, False])
-    predicted = Doc(nlp.vocab, words=["a", "b", "c"], spaces=[False, True, False])
-    examples = [Example(predicted, gold)]
-    count_symbols(nlp, examples, min_freq=1)
-    assert initialize(nlp, examples) == {"a", "b", "c"}
+    gold = Doc(nlp.vocab, words=["ab", "c"])
+    count_symbols(nlp, [Example(nlp.make_doc("a b c"), gold)], min_freq=1)
+    assert initialize(nlp) == {"a", "b", "c"}
 
 
 def test_the_last_call_counts_and_goes_before_the_callback(nlp):
@@ -302,57 +244,25 @@ def test_the_last_call_counts_and_goes_before_the_callback(nlp):
     assert initialize(nlp) == {"a"}
 
 
-@pytest.mark.usefixtures("later_lookups")
-def test_docs_that_are_older_than_the_lookups_are_warned_of(nlp):
-    """spaCy keeps their norms: they are what training sees, but no longer then."""
-    examples = make_examples(nlp, ["a colour"])
-    count_symbols(nlp, examples, min_freq=1)
-    with pytest.warns(UserWarning, match="'colour'"):
-        assert initialize(nlp, examples) == {"a", "colour"}
-
-
-@pytest.mark.parametrize(("attr", "found"), [("LOWER", "colour"), ("NORM", "color")])
-def test_lookups_that_come_first_or_do_not_count_are_no_reason_to_warn(
-    lookups, attr, found
-):
-    nlp = spacy.blank("en")
-    add_tok2vec(nlp, attrs=[attr])
-    if attr == "NORM":
-        nlp.vocab.lookups = lookups
-    examples = make_examples(nlp, ["a colour"])
-    nlp.vocab.lookups = lookups
-    count_symbols(nlp, examples, min_freq=1)
-    assert initialize(nlp, examples) == {"a", found}
-
-
 def test_pipelines_where_nothing_waits_are_refused(nlp):
     other = spacy.blank("en")
     add_tok2vec(other, tables="some.npz")
-    for each in (spacy.blank("en"), other):
-        with pytest.raises(ValueError, match="'nlp' should have an embedder"):
-            count_symbols(each, [])
     count_symbols(nlp, make_examples(nlp), min_freq=2)
     initialize(nlp)
-    with nlp.select_pipes(disable="tok2vec"), pytest.raises(ValueError, match="'nlp'"):
-        count_symbols(nlp, make_examples(nlp))
+    nlp.disable_pipe("tok2vec")  # trained, and frozen
+    for each in (spacy.blank("en"), other, nlp):
+        with pytest.raises(ValueError, match="'nlp' should have an embedder"):
+            count_symbols(each, [])
 
 
-@pytest.mark.parametrize("texts", [[], [""]])
-def test_data_without_a_token_are_refused(nlp, count, texts):
-    count(nlp, texts)
-    with pytest.raises(ValueError, match="not a token"):
-        initialize(nlp)
-
-
-def test_what_is_no_doc_is_refused(nlp):
-    with pytest.raises(TypeError, match="'examples'"):
-        count_symbols(nlp, [nlp.make_doc("a"), "a text"])
-    count_symbols(nlp, iter(["a text"]))  # not read before it is needed
-    with pytest.raises(TypeError, match="'examples'"):
-        initialize(nlp)
-
-
-def test_docs_of_another_language_are_refused(nlp):
-    count_symbols(nlp, [Doc(spacy.blank("de").vocab, words=["a"])])
-    with pytest.raises(ValueError, match="'de'"):
+@pytest.mark.parametrize(
+    ("make", "error", "name"),
+    [
+        (lambda: "a text", TypeError, "'examples'"),
+        (lambda: Doc(spacy.blank("de").vocab, words=["a"]), ValueError, "'de'"),
+    ],
+)
+def test_what_can_not_be_counted_is_refused(nlp, make, error, name):
+    count_symbols(nlp, [make()])
+    with pytest.raises(error, match=name):
         initialize(nlp)

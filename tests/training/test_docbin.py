@@ -26,61 +26,37 @@ def read(path: Path) -> list[str]:
     return [doc.text.strip() for doc in read_docs(path, Vocab())]
 
 
-def test_a_folder_of_shards_is_one_corpus_as_in_spacy(tmp_path):
+def test_a_folder_of_shards_is_one_corpus_as_in_spacy_and_a_prepared_one_none(tmp_path):
     for i, name in enumerate(("part-1", "more/part-2", "more/train")):
         write(tmp_path / f"{name}.spacy", f"w{i}")
     nlp = spacy.blank("en")
-    expected = [eg.reference.text.strip() for eg in Corpus(tmp_path)(nlp)]
-    assert read(tmp_path) == expected
-    assert sorted(expected) == ["w0", "w1", "w2"]
+    assert read(tmp_path) == [x.reference.text.strip() for x in Corpus(tmp_path)(nlp)]
+    assert sorted(read(tmp_path)) == ["w0", "w1", "w2"]
+    for split in ("dev", "test"):
+        held_out = write(tmp_path / "more" / f"{split}.spacy", "other")
+        for reading in (
+            read,
+            read_entity_texts,
+            lambda path: list(read_examples(path, nlp)),
+        ):
+            with pytest.raises(ValueError, match=f"'{tmp_path / 'more'}'"):
+                reading(tmp_path)
+        held_out.unlink()
 
 
-@pytest.mark.parametrize("held_out", [["dev"], ["test"], ["dev", "test"]])
-@pytest.mark.parametrize("depth", ["", "wnut17"])
-def test_a_prepared_folder_is_no_corpus(tmp_path, held_out, depth):
-    folder = tmp_path / depth
-    for name in ("train", *held_out):
-        write(folder / f"{name}.spacy", name)
-    for reading in (
-        read,
-        read_entity_texts,
-        lambda path: list(read_examples(path, spacy.blank("en"))),
-    ):
-        with pytest.raises(ValueError, match=f"'{folder}'"):
-            reading(tmp_path)
-    assert read(folder / "train.spacy") == ["train"]
-
-
-@pytest.mark.parametrize(
-    "text", ["EU B-ORG\nrejects O\n", "é" * 5000, "x" * 4095 + "é"]
-)
-def test_text_is_told_from_damage(tmp_path, text):
-    path = tmp_path / "train.conll"
-    path.write_text(text, encoding="utf8")
-    with pytest.raises(ValueError, match=f"'{path}' should be.* is text"):
-        read(path)
-
-
-@pytest.mark.parametrize("size", [0, 2, 50])
-def test_damage_is_told_from_text(tmp_path, size):
+@pytest.mark.parametrize("size", [0, 2, 50, None])
+def test_damage_and_text_are_refused(tmp_path, size):
     path = write(tmp_path / "train.spacy", "a", "b", "c")
-    path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(ValueError, match="is truncated, damaged or of another kind"):
+    path.write_bytes(b"EU B-ORG\n" if size is None else path.read_bytes()[:size])
+    with pytest.raises(ValueError, match=f"'{path}' should be a .spacy file"):
         read(path)
 
 
 def change(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
     """Change what is packed in a file, so that only what it says can give it away."""
     content = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
-    content.update(change(content))
+    change(content)
     path.write_bytes(zlib.compress(srsly.msgpack_dumps(content)))
-    return path
-
-
-def write_named(path: Path) -> Path:
-    vocab = Vocab()
-    docs = [Doc(vocab, words=["in", "x"]), Doc(vocab, words=["Anna"], ents=["B-PER"])]
-    DocBin(docs=docs, store_user_data=True).to_disk(path)
     return path
 
 
@@ -89,7 +65,7 @@ def test_an_entity_without_a_beginning_is_refused(tmp_path):
     doc = Doc(Vocab(), words=["in", "Anna"], ents=["O", "B-PER"])
     iob = numpy.array([[2, 0], [1, doc[1].ent_type]], "uint64")  # O I-PER
     DocBin(docs=[doc.from_array(["ENT_IOB", "ENT_TYPE"], iob)]).to_disk(path)
-    with pytest.raises(ValueError, match=f"'{path}' .*is truncated, damaged"):
+    with pytest.raises(ValueError, match=f"'{path}' should be a .spacy file"):
         read(path)
 
 
@@ -100,14 +76,14 @@ def test_a_span_with_another_label_or_end_is_refused(start, tmp_path):
     doc.spans["places"] = [doc[1:2]]
     DocBin(docs=[doc]).to_disk(path)
 
-    def damage(content: dict[str, Any]) -> Any:
+    def damage(content: dict[str, Any]) -> None:
         (packed,) = srsly.msgpack_loads(content["span_groups"][0])
         group = srsly.msgpack_loads(packed)
         # three ids of 8 bytes, then start and end, and offsets in the text, of 4
         (span,) = group["spans"]
         group["spans"] = [span[:start] + b"\0\0\xff\0" + span[start + 4 :]]
         groups = srsly.msgpack_dumps({srsly.msgpack_dumps(group): ["places"]})
-        return {**content, "span_groups": [groups]}
+        content["span_groups"] = [groups]
 
     change(path, damage)
     with pytest.raises(ValueError, match=r"spans\.spacy' should be a \.spacy file"):
@@ -134,12 +110,11 @@ def test_user_data_is_spacys_and_unpacked_in_one_go(tmp_path, monkeypatch):
 
 
 def test_what_older_versions_left_out_is_not_missed(tmp_path):
-    path = write_named(tmp_path / "train.spacy")
-    content = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
-    for key in ("flags", "span_groups", "user_data"):
-        del content[key]
-    path.write_bytes(zlib.compress(srsly.msgpack_dumps(content)))
-    assert read(path) == ["in x", "Anna"]
+    path = tmp_path / "train.spacy"
+    docs = [Doc(Vocab(), words=["x"]), Doc(Vocab(), words=["Anna"], ents=["B-PER"])]
+    DocBin(docs=docs, store_user_data=True).to_disk(path)
+    change(path, lambda x: [*map(x.pop, ("flags", "span_groups", "user_data"))])
+    assert read(path) == ["x", "Anna"]
     assert read_entity_texts(path) == {"Anna"}
 
 

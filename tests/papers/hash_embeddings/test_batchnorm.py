@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from thinc.api import Adam, Model
+from thinc.api import Model
 
 from spacy_hashembeds.papers.hash_embeddings.batchnorm import BatchNorm
 
@@ -65,18 +65,6 @@ def test_batches_without_a_variance_are_normalised_as_in_prediction(n):
     assert np.isfinite(backprop(np.ones_like(Y))).all()
     np.testing.assert_array_equal(get_statistics(model), before)
     np.testing.assert_array_equal(model.get_grad("b"), [n] * 3)
-
-
-def test_optimizers_and_averages_leave_the_running_statistics_alone():
-    model, optimizer = build(), Adam(0.1, use_averages=True)
-    for i in range(3):
-        Y, backprop = model.begin_update(make_batch(seed=i))
-        backprop(np.ones_like(Y))
-        statistics = get_statistics(model)
-        model.finish_update(optimizer)
-        np.testing.assert_array_equal(get_statistics(model), statistics)
-    with model.use_params(optimizer.averages):
-        np.testing.assert_array_equal(get_statistics(model), statistics)
 
 
 def test_negative_variances_are_refused():

@@ -1,8 +1,10 @@
 """TextCatVotingEnsemble: one component of several classifiers."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from thinc.api import Adam, Softmax
+from thinc.api import Adam, Model, Softmax
 
 from spacy_hashembeds.papers.hash_embeddings.hash_ngram_textcat import HashNgramTextCat
 from spacy_hashembeds.papers.hash_embeddings.text_cat_voting_ensemble import (
@@ -10,7 +12,7 @@ from spacy_hashembeds.papers.hash_embeddings.text_cat_voting_ensemble import (
     soft_voting,
 )
 
-from ...toy_classifiers import SMALL, make_config, make_pipeline
+from ...toy_classifiers import SMALL
 from ...toy_embedders import get_nodes
 
 
@@ -18,43 +20,31 @@ def get_seeds(model) -> list[int]:
     return [node.attrs["hash_seed"] for node in get_nodes(model, "weightedhashembed")]
 
 
-def test_members_of_several_kinds_take_turns():
-    config = make_config(num_models=4)
-    config["*"]["second"] = {**make_config(hidden_layers=1, hidden_width=6)}
-    nlp = make_pipeline(config)
-    model = nlp.get_pipe("textcat").model
+def make_members(*changes: dict[str, Any]) -> list[Model]:
+    return [HashNgramTextCat(**{**SMALL, **of_one}) for of_one in changes]
+
+
+def test_members_take_turns_and_seeds_are_kept_or_the_next():
+    deep = {"seed": 12, "hidden_layers": 1, "hidden_width": 6}
+    model = TextCatVotingEnsemble(*make_members({"seed": 9}, deep), num_models=4)
     assert [len(get_nodes(m, "relu")) for m in model.layers] == [0, 1, 0, 1]
-    assert get_seeds(model) == [9, 10, 11, 12]
+    assert get_seeds(model) == [9, 12, 10, 13]
+    model = TextCatVotingEnsemble(*make_members({"seed": 2**32 - 1}), num_models=2)
+    assert get_seeds(model) == [2**32 - 1, 0]
 
 
 @pytest.mark.parametrize(
-    ("given", "seeds"), [([9, 12], [9, 12, 10, 13]), ([2**32 - 1], [2**32 - 1, 0])]
-)
-def test_seeds_of_members_are_kept_and_others_differ(given, seeds):
-    members = [HashNgramTextCat(**SMALL, seed=seed) for seed in given]
-    model = TextCatVotingEnsemble(*members, num_models=len(seeds))
-    assert get_seeds(model) == seeds
-
-
-EXCLUSIVE = HashNgramTextCat(**SMALL)
-INDEPENDENT = HashNgramTextCat(**{**SMALL, "exclusive_classes": False})
-
-
-@pytest.mark.parametrize(
-    ("members", "num_models", "name"),
+    ("changes", "num_models", "name"),
     [
         ([], 2, "HashNgramTextCat"),
-        ([EXCLUSIVE, INDEPENDENT], 2, "exclusive_classes"),
-        ([EXCLUSIVE] * 2, 1, "num_models"),
-        ([EXCLUSIVE], 1001, "num_models"),
+        ([{}, {"exclusive_classes": False}], 2, "exclusive_classes"),
+        ([{}, {}], 1, "num_models"),
+        ([{}], 1001, "num_models"),
     ],
 )
-def test_bad_arguments_are_refused_at_once(members, num_models, name):
+def test_bad_arguments_are_refused_at_once(changes, num_models, name):
     with pytest.raises(ValueError, match=name):
-        TextCatVotingEnsemble(*members, num_models=num_models)
-
-
-# Members are trained as if each were alone
+        TextCatVotingEnsemble(*make_members(*changes), num_models=num_models)
 
 
 def test_members_learn_as_if_they_were_alone():

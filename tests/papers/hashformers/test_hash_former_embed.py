@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spacy.tokens import Doc
 from thinc.api import Model, fix_random_seed
 from thinc.layers.chain import forward as forward_reference
 
-from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.layers import mixedembed
 from spacy_hashembeds.papers.hashformers.compressors import (
     AddCompressor,
     EmbCompressor,
@@ -23,7 +20,6 @@ from spacy_hashembeds.papers.hashformers.hash_former_embed import (
 )
 from spacy_hashembeds.papers.hashformers.hashers import LSHHasher, MD5Hasher
 
-from ...kernels.paths import both_paths
 from ...layers.plans import get_kept
 from ...toy_embedders import (
     ATTRS,
@@ -34,7 +30,6 @@ from ...toy_embedders import (
     get_nodes,
     make_docs,
     make_gradient,
-    note_calls,
 )
 
 HASHERS = {"md5": MD5Hasher, "lsh": lambda: LSHHasher(max_ngrams=None)}
@@ -62,10 +57,10 @@ def build(vocab, *pairs, **options) -> Model:
 SEVERAL = [("lsh", "proj"), ("md5", "add"), ("md5", "emb")]
 KINDS = {
     **{f"{h}, {c}": ([(h, c)], {}) for h, c in product(HASHERS, COMPRESSORS)},
-    "several": (SEVERAL, {}),
-    "vectors": (SEVERAL, {"include_static_vectors": True}),
-    "one and vectors": ([("lsh", "proj")], {"include_static_vectors": True}),
-    "two pieces": (SEVERAL, {"maxout_pieces": 2}),
+    "vectors, two pieces": (
+        SEVERAL,
+        {"include_static_vectors": True, "maxout_pieces": 2},
+    ),
     "not mixed": ([("md5", "pool")], {"maxout_pieces": None}),
 }
 MIXED = [kind for kind in KINDS if kind != "not mixed"]
@@ -118,46 +113,6 @@ def test_the_fast_path_has_the_gradients_of_thinc_s_layers(vocab, kind):
     assert_gradients_close(get_gradients(fast), get_gradients(reference))
 
 
-@pytest.mark.parametrize("hasher", ["md5", "lsh"])
-def test_rows_are_found_in_folded_tables(vocab, hasher):
-    model, docs = build(vocab, (hasher, "emb"), ("md5", "add")), make_docs(vocab, [400])
-    expected = embed_plainly(model, docs[0])
-    assert_close(model.predict(docs)[0], expected)
-    assert get_kept(model.attrs["plan"]).F.shape == (11, 3 * 6)
-
-
-@pytest.mark.parametrize("part", ["hasher", "compressor"])
-def test_what_somebody_has_wrapped_is_not_folded(vocab, docs, part):
-    model = build(vocab, ("md5", "emb"))
-    expected = model.predict(docs)
-    (_, hasher), emb = find_hashers(model)[0], get_nodes(model, "embcompressor")[0]
-    calls = note_calls(hasher if part == "hasher" else emb)
-    copied = model.copy()
-    assert_close(np.concatenate(copied.predict(docs)), np.concatenate(expected))
-    assert len(calls) == 1
-    assert get_kept(copied.attrs["plan"]) is None
-
-
-@both_paths
-@pytest.mark.parametrize("kind", MIXED)
-def test_only_new_words_are_embedded(vocab, kind, kernels, monkeypatch):
-    model, other = build_kind(kind, vocab), build_kind(kind, vocab)
-    computed, multiply = [], mixedembed._multiply
-
-    def spy(mixer, folded, i, keys):
-        if mixer.columns[i].is_kept:
-            computed.append((i, len(keys)))
-        return multiply(mixer, folded, i, keys)
-
-    monkeypatch.setattr(mixedembed, "_multiply", spy)
-    with compiled.using(kernels):
-        for words in (["a", "bb", "a"], ["bb"], ["a", "Zürich", "bb"]):
-            doc = Doc(vocab, words=words)
-            assert_close(model.predict([doc])[0], embed_plainly(other, doc))
-    columns = range(len(find_hashers(model)))
-    assert computed == [(i, 2) for i in columns] + [(i, 1) for i in columns]
-
-
 def change_hashers(model, docs):
     for _, hasher in find_hashers(model):
         if "lsh_seed" in hasher.attrs:
@@ -167,7 +122,7 @@ def change_hashers(model, docs):
 
 
 @pytest.mark.parametrize("change", [*CHANGES, change_hashers])
-@pytest.mark.parametrize("kind", ["md5, pool", "lsh, emb", "vectors"])
+@pytest.mark.parametrize("kind", ["md5, pool", "lsh, emb", "vectors, two pieces"])
 def test_what_is_kept_is_never_stale(vocab, kind, change):
     model, docs = build_kind(kind, vocab), make_docs(vocab, [6, 1])
     for _ in range(2):
@@ -181,12 +136,11 @@ def test_what_is_kept_is_never_stale(vocab, kind, change):
         assert not np.allclose(np.concatenate(after), before, atol=1e-3)
 
 
-PLAIN = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
-
-
-def of_one(hasher: Model, compressor: Model) -> dict[str, Any]:
-    parts = {"hashers": {"NORM": hasher}, "compressors": {"NORM": compressor}}
-    return {**PLAIN, "attrs": ["NORM"], **parts}
+def make_arguments(**changes: Any) -> dict[str, Any]:
+    hashers = {attr: MD5Hasher() for attr in ATTRS}
+    compressors = {attr: ProjCompressor() for attr in ATTRS}
+    arguments = {"hashers": hashers, "compressors": compressors, "attrs": ATTRS}
+    return {**arguments, "width": 6, "include_static_vectors": False, **changes}
 
 
 @pytest.mark.parametrize(
@@ -197,19 +151,20 @@ def of_one(hasher: Model, compressor: Model) -> dict[str, Any]:
         ({"attrs": ["NORM", "norm", "SUFFIX"]}, "attrs"),
         ({"attrs": ["NORM"]}, "hashers"),
         ({"hashers": ["NORM"]}, "hashers"),
-        ({"hashers": dict.fromkeys(ATTRS, 5)}, "hashers.NORM"),
+        ({"hashers": dict.fromkeys(ATTRS, ProjCompressor())}, "hashers.NORM"),
         ({"compressors": {"NORM": ProjCompressor()}}, "compressors"),
         ({"compressors": dict.fromkeys(ATTRS, "x")}, "compressors.NORM"),
-        (of_one(ProjCompressor(), ProjCompressor()), "hashers.NORM"),
-        (of_one(LSHHasher(), MD5Hasher()), "compressors.NORM"),
-        (of_one(LSHHasher(), EmbCompressor(rows=2**20 + 1)), "rows"),
     ],
 )
 def test_bad_arguments_are_refused_when_built(changes, name):
-    arguments = {
-        **PLAIN,
-        "hashers": {attr: MD5Hasher() for attr in ATTRS},
-        "compressors": {attr: ProjCompressor() for attr in ATTRS},
-    }
     with pytest.raises((ValueError, TypeError), match=f"'{name}'"):
-        HashFormerEmbed(**{**arguments, **changes})
+        HashFormerEmbed(**make_arguments(**changes))
+
+
+def test_a_word_is_not_compared_with_too_many_rows():
+    pair = {
+        "hashers": {"NORM": LSHHasher()},
+        "compressors": {"NORM": EmbCompressor(rows=2**20 + 1)},
+    }
+    with pytest.raises(ValueError, match="'rows'"):
+        HashFormerEmbed(**make_arguments(attrs=["NORM"], **pair))

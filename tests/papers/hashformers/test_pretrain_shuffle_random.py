@@ -37,32 +37,20 @@ def draw(lengths, shuffle, random, words=None, seed=0):
 
 
 @given(
-    lengths=st.lists(st.integers(0, 6), max_size=6),
+    texts=st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=6),
     shuffle=SHARES,
     random=SHARES,
     seed=st.integers(0, 99),
 )
-def test_words_come_from_where_the_label_says(lengths, shuffle, random, seed):
-    sources, labels = draw(lengths, shuffle, random, seed=seed)
-    texts = np.repeat(np.arange(len(lengths)), lengths)
-    for place, (source, label) in enumerate(zip(sources, labels, strict=True)):
-        expected = {
-            INTACT: source == place,
-            SHUFFLED: source != place and texts[source] == texts[place],
-            RANDOM: texts[source] != texts[place],
-        }
-        assert expected[label]
-
-
-@given(
-    texts=st.lists(st.lists(st.integers(0, 2), max_size=5), max_size=5),
-    seed=st.integers(0, 99),
-)
-def test_a_word_in_place_of_itself_is_intact_and_no_other_is(texts, seed):
+def test_words_come_from_where_the_label_says(texts, shuffle, random, seed):
+    """A word in place of itself is intact, and no other is."""
     words = [word for text in texts for word in text]
-    sources, labels = draw([len(t) for t in texts], 0.5, 0.5, words=words, seed=seed)
-    is_equal = [words[sources[place]] == word for place, word in enumerate(words)]
-    assert (labels == INTACT).tolist() == is_equal
+    sources, labels = draw(list(map(len, texts)), shuffle, random, words, seed=seed)
+    of_text = np.repeat(np.arange(len(texts)), list(map(len, texts)))
+    for place, (source, label) in enumerate(zip(sources, labels, strict=True)):
+        assert (words[source] == words[place]) == (label == INTACT)
+        if label != INTACT:
+            assert (of_text[source] == of_text[place]) == (label == SHUFFLED)
 
 
 def test_shares_are_those_asked_for_and_all_tokens_equally_likely():
@@ -84,8 +72,7 @@ ATTRS = "ORTH NORM LOWER PREFIX SUFFIX SHAPE IS_SPACE LIKE_NUM LENGTH".split()
 
 TEXTS = [
     "I don't know  what Dr. O'Neil can't do, 'cause he's in New York!",
-    *("", "Zürich :-) 😀 https://example.com 1,000 €"),
-    *("the the the", "alone", " \n two lines\n "),
+    *("", "Zürich :-) 😀 1,000 €", "the the the", "alone", " \n two lines\n "),
 ]
 
 
@@ -98,18 +85,15 @@ def docs() -> list[Doc]:
     for i, word in enumerate(["do", "York", "the"], start=1):
         nlp.vocab.set_vector(word, np.full(3, i, dtype="f"))
     docs = [nlp.make_doc(text) for text in TEXTS]
-    docs.append(Doc(nlp.vocab, words=["white", "space", "is", "not", "known"]))
     docs[2][1].norm_ = "smile"  # as a matcher or a tokenizer of one's own may
     return docs
 
 
 def read(docs: list[Doc]) -> list[tuple]:
     """What embedders read of each token."""
-    return [
-        (*of_token, *token.vector.tolist())
-        for doc in docs
-        for of_token, token in zip(doc.to_array(ATTRS).tolist(), doc, strict=True)
-    ]
+    tokens = [token for doc in docs for token in doc]
+    rows = np.concatenate([doc.to_array(ATTRS) for doc in docs]).tolist()
+    return [(*x, *t.vector.tolist()) for x, t in zip(rows, tokens, strict=True)]
 
 
 @pytest.mark.parametrize("share", [0, 0.4])
@@ -120,7 +104,6 @@ def test_words_come_whole_and_white_space_stays(docs, share):
     assert read(docs) == before  # what was given is left alone
     for old, new in zip(docs, made, strict=True):
         np.testing.assert_array_equal(old.to_array("SPACY"), new.to_array("SPACY"))
-    assert share or read(made) == before
     for old, new, label in zip(before, read(made), labels, strict=True):
         assert new in before
         assert (new[0] == old[0]) == (label == INTACT)
@@ -158,24 +141,6 @@ def test_the_loss_is_a_sum_and_the_gradient_that_of_a_mean():
     assert loss == pytest.approx(np.log(2) + np.log(8 / 6), rel=1e-5)
     expected = [[1 / 8, 1 / 8, -2 / 8], [-1 / 8, 1 / 16, 1 / 16]]
     np.testing.assert_allclose(gradient, expected, rtol=1e-5)
-
-
-def test_gradients_are_those_of_finite_differences(docs):
-    model = build(docs)
-    _, gradient, backprop = update(model, docs)
-    backprop(gradient)
-    n, eps = sum(map(len, docs)), 1e-3
-    for node in model.walk():
-        for name in node.param_names if node.name in ("softmax", "maxout") else ():
-            param, found, losses = node.get_param(name), node.get_grad(name), []
-            place = np.unravel_index(abs(found).argmax(), found.shape)
-            for step in (eps, -2 * eps):
-                param[place] += step
-                losses.append(update(model, docs)[0] / n)
-            param[place] += eps
-            slope = (losses[0] - losses[1]) / (2 * eps)
-            assert found[place] == pytest.approx(slope, abs=5e-4)
-            assert found[place] != 0
 
 
 def test_predictions_are_of_docs_as_they_are(docs):

@@ -21,13 +21,9 @@ from tests.configs import CONFIGS
 
 pytestmark = pytest.mark.slow
 
-EMBED = {"width": 16, "attrs": ["NORM", "SHAPE"], "include_static_vectors": False}
-EMBEDDERS: dict[str, dict[str, Any]] = {
-    "hash": {
-        "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
-        **{**EMBED, "rows": [100, 20]},
-    },
-    "lookup": {"@architectures": "spacy-hashembeds.MultiEmbed.v1", **EMBED},
+EMBED = {
+    "@architectures": "spacy-hashembeds.MultiEmbed.v1",
+    **{"width": 16, "attrs": ["NORM", "SHAPE"], "include_static_vectors": False},
 }
 ENCODE = {
     "@architectures": "spacy-hashembeds.MaxoutWindowEncoder.v1",
@@ -56,8 +52,8 @@ def find_tok2vec(nlp: Language) -> Model:
     return model.get_ref(section["layer"]) if section["layer"] else model
 
 
-@pytest.fixture(params=["hash"])
-def config(request, tiny_corpus) -> Config:
+@pytest.fixture
+def config(tiny_corpus) -> Config:
     """The config that comes with us, with a small tok2vec, for a small corpus."""
     config = load_config(CONFIGS / "pretrain_ner.cfg")
     config["paths"] |= {
@@ -70,12 +66,10 @@ def config(request, tiny_corpus) -> Config:
     config["pretraining"]["max_epochs"] = 2
     config["pretraining"]["batcher"]["size"] = 200
     config["training"] |= {"max_steps": 2, "eval_frequency": 1}
-    embed = EMBEDDERS[request.param]
-    tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": ENCODE}
+    tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "embed": EMBED, "encode": ENCODE}
     config["components"]["tok2vec"]["model"] = tok2vec
-    if request.param == "lookup":
-        count_symbols = {"@callbacks": "spacy-hashembeds.count_symbols.v1"}
-        config["initialize"]["before_init"] = {**count_symbols, "min_freq": 2}
+    count_symbols = {"@callbacks": "spacy-hashembeds.count_symbols.v1"}
+    config["initialize"]["before_init"] = {**count_symbols, "min_freq": 2}
     return config
 
 
@@ -96,7 +90,6 @@ def read_log(folder: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize("config", EMBEDDERS, indirect=True)
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_training_begins_with_pretrained_weights(config, tmp_path, is_shared):
     if not is_shared:

@@ -101,17 +101,6 @@ def test_weights_begin_as_is_said(norm):
             assert values.std() == pytest.approx(0.02 * 0.8796, rel=0.03)
 
 
-@pytest.mark.parametrize(
-    ("dim", "value"),
-    [("depth", 1), ("num_heads", 4), ("hidden_width", 16), ("max_length", 32)],
-)
-def test_weights_of_another_size_are_refused(dim, value):
-    """Heads of another number would not show in any weights."""
-    data = build(**{dim: value}).to_bytes()
-    with pytest.raises(ValueError, match=dim):
-        make_layer().from_bytes(data)
-
-
 def test_sizes_are_those_of_bert_by_default():
     model = TransformerEncoder(width=768, depth=12, num_heads=12)
     sizes = model.get_dim("hidden_width"), model.get_dim("max_length")

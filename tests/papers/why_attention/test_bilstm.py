@@ -123,12 +123,6 @@ def test_sizes_are_those_of_the_paper():
         assert sum(sizes) == n_parameters
 
 
-def test_weights_of_the_other_kind_are_refused():
-    data = build(is_crossed=True).to_bytes()
-    with pytest.raises(ValueError, match="n_below"):
-        build().from_bytes(data)
-
-
 @pytest.mark.parametrize(
     ("build_encoder", "settings"),
     [
@@ -170,13 +164,3 @@ def test_attention_is_the_formula_of_the_paper(num_heads):
     Xs, model = make_batch(LENGTHS, width=6), build_attention(num_heads=num_heads)
     for X, Y in zip(Xs, model.predict(Xs), strict=True):
         np.testing.assert_allclose(Y, attend(model, X), atol=1e-6)
-
-
-def test_weights_of_attention_begin_as_is_said():
-    model = build_attention(nI=60, num_heads=5)
-    drawn = [model.get_param(name) for name in NAMES]
-    bound = (6 / (60 + 12)) ** 0.5
-    for W in drawn:
-        assert W.dtype == "float32"
-        assert 0.95 * bound < abs(W).max() <= bound
-    assert len({W.tobytes() for W in drawn}) == 3
