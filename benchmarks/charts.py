@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from lab.figures import import_figure, remove_frame
+from lab.extras import import_figure
 from spacy_hashembeds.files import replacing
 
 Json = Mapping[str, Any]
@@ -30,11 +30,8 @@ def draw(results: Json, title: str, place: str, path: Path) -> None:
         draw_panel(axes, groups)
         axes.set_title(_spell(section), fontsize=11, loc="left")
     panels[-1].set_xlabel("times as fast (lines: quartiles)")
-    named = {
-        label: handle
-        for axes in panels
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
+    both = (axes.get_legend_handles_labels() for axes in panels)
+    named = {label: handle for of in both for handle, label in zip(*of, strict=True)}
     place_of: Any = {"loc": "outside lower left", "ncols": 1 + (len(named) < 6)}
     figure.legend([*named.values()], [*named], frameon=False, fontsize=9, **place_of)
     figure.suptitle(f"{_spell(title)}\n{fill(place, 60)}", fontsize=11)
@@ -48,9 +45,8 @@ def draw_panel(axes: Any, groups: Json) -> None:
     colors = import_module("matplotlib").colormaps["cividis"]
     height = 0.7 / len(names)
     for i, name in enumerate(names):
-        places = [
-            place + height * (i - (len(names) - 1) / 2) for place in range(len(groups))
-        ]
+        shift = height * (i - (len(names) - 1) / 2)
+        places = [place + shift for place in range(len(groups))]
         ratios, below, above = zip(
             *(compare(timed[baseline], timed[name]) for timed in groups.values()),
             strict=True,
@@ -72,7 +68,8 @@ def draw_panel(axes: Any, groups: Json) -> None:
     axes.axvline(1, color=BASELINE, lw=1.5, zorder=0, label=_spell(baseline))
     axes.margins(x=0.12)
     axes.set_ylim(len(groups) - 0.5, -0.75)
-    remove_frame(axes)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
 
 
 def _spell(name: str) -> str:

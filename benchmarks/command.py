@@ -18,7 +18,7 @@ from spacy_hashembeds.acceleration.installation import is_parser_profiled
 from spacy_hashembeds.files import read_json, write_json
 
 from .accelerate import measure_acceleration
-from .data import CORPUS, RESULTS, ROOT, SIZES, TEXTS, Corpus, load_corpus, load_texts
+from .data import CORPUS, RESULTS, ROOT, SIZES, TEXTS, Corpus, load_corpus
 from .gpu import measure_gpu
 from .layers import measure_embedding, measure_hashformers
 from .memory import measure_memory
@@ -46,7 +46,7 @@ BENCHMARKS = {
     "embedding": Benchmark(measure_embedding, 5, 5),
     "hashformers": Benchmark(measure_hashformers, 5, 5),
     "pipeline": Benchmark(measure_pipelines, 5, 3),
-    "textcat": Benchmark(measure_classifiers, 5, 3, TEXTS, load_texts),
+    "textcat": Benchmark(measure_classifiers, 5, 3, TEXTS),
     "scale": Benchmark(measure_scale, 1, 3, ROOT / "assets", Path),
     "memory": Benchmark(measure_memory, 1, 1, ROOT, Path),
     "gpu": Benchmark(measure_gpu, 3, 5),

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 import spacy
 from spacy.tokens import Doc
-from spacy.training import Example, biluo_tags_to_spans, iob_to_biluo
-from wasabi import msg
+from spacy.training import Example
 
-from lab.corpora.demo import make_demo_corpus
 from spacy_hashembeds.training.annotation import copy_words
 from spacy_hashembeds.training.docbin import read_docs
 
@@ -66,42 +64,18 @@ class Corpus:
 
 
 def load_corpus(path: Path) -> Corpus:
-    """Load a `.spacy` file, or make the demo corpus, with a warning."""
-    vocab = spacy.blank("en").vocab
-    if path.exists():
-        docs = [doc for doc in read_docs(path, vocab) if len(doc)]
-        return Corpus("/".join(path.parts[-2:]), docs)
-    msg.warn(
-        f"There is no '{path}': measuring on the demo corpus.",
-        "Make it with `spacy project assets` and "
-        "`python -m lab prepare wnut17 -o corpus/wnut17`.",
-    )
-    docs = []
-    for words, tags in make_demo_corpus()["train"]:
-        docs.append(Doc(vocab, words=words))
-        docs[-1].ents = biluo_tags_to_spans(docs[-1], iob_to_biluo(tags))
-    return Corpus("demo", docs)
-
-
-def load_texts(path: Path) -> Corpus:
-    """Load texts with labels.
+    """Load a `.spacy` file.
 
     RAISES (FileNotFoundError): If there is no such file.
-    RAISES (ValueError): If a text has no labels.
     """
     if not path.exists():
+        name = path.parent.name
         raise FileNotFoundError(
-            f"There is no '{path}'. Make it with `spacy project assets` and "
-            "`python -m lab prepare ag_news_small -o corpus/ag_news_small`, or "
-            "name another file with --corpus."
+            f"There is no '{path}'. Make it with `spacy project assets` and `python -m "
+            f"lab prepare {name} -o corpus/{name}`, or name another with --corpus."
         )
-    corpus = load_corpus(path)
-    if not all(doc.cats for doc in corpus.docs):
-        raise ValueError(
-            f"Each text in '{path}' should have categories, but some have none. Name "
-            "a corpus for text classification with --corpus."
-        )
-    return corpus
+    docs = [doc for doc in read_docs(path, spacy.blank("en").vocab) if len(doc)]
+    return Corpus("/".join(path.parts[-2:]), docs)
 
 
 def find_short_docs(docs: Sequence[Doc], n_docs: int = N_SHORT) -> list[Doc]:

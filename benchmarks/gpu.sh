@@ -22,8 +22,14 @@ main() {
     # without plugins that the machine happens to have
     PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 run_step "$TESTS_LIMIT" \
         -m pytest -p xdist.plugin -n 4 tests/gpu -m gpu -q || failed=1
+    local corpus=corpus/wnut17/train.spacy
+    if [ ! -e "$corpus" ]; then
+        corpus=corpus/demo/train.spacy
+        run_step 60 -m lab prepare demo -o corpus/demo || failed=1
+    fi
     # what is left: it writes after each part
-    run_step "$((LIMIT - SECONDS))" -m benchmarks gpu --output "$out/gpu.json" || failed=1
+    run_step "$((LIMIT - SECONDS))" -m benchmarks gpu --corpus "$corpus" \
+        --output "$out/gpu.json" || failed=1
     return "$failed"
 }
 

@@ -15,6 +15,7 @@ from spacy.util import registry
 from thinc.api import Model, NumpyOps, fix_random_seed, set_dropout_rate
 from wasabi import msg
 
+from lab.trials.sizes import count_parameters
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.architectures.symbols import save_symbols
 from spacy_hashembeds.layers.symboltaker import Source
@@ -270,7 +271,7 @@ def measure_hashformers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Resul
         "rows": ROWS,
         "emb_rows": EMB_ROWS,
         "dropout": DROPOUT,
-        "parameters": {name: count_parameters(m) for name, m in models.items()},
+        "parameters": {name: count_parameters([m]) for name, m in models.items()},
         "timings": {"one thread": time_ways(ways, schedule, clock=thread_time)},
     }
 
@@ -280,12 +281,3 @@ def _warm_up(model: Model, prepare: Prepare, whole: list[Any]) -> Model:
     copied = model.copy()
     prepare(copied, whole)()
     return copied
-
-
-def count_parameters(model: Model) -> int:
-    """Count the parameters, those within PyTorch's modules too."""
-    nodes = [*model.walk()]
-    ours = [node.get_param(name) for node in nodes for name in node.param_names]
-    shims = [shim for node in nodes for shim in node.shims]
-    theirs = [param for shim in shims for param in shim._model.parameters()]
-    return sum(W.size for W in ours) + sum(param.numel() for param in theirs)

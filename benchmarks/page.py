@@ -106,19 +106,12 @@ def tabulate_memory(results: Json) -> str:
 
 def tabulate_ratios(precisions: Sequence[str], results: Json) -> str:
     """Make a table of how many times as fast published pipelines are."""
-    rows = [
-        [
-            pipeline,
-            *(
-                f"{find_ratio(of[pipeline], name):.1f}"
-                for of in results["timings"].values()
-                for name in precisions
-            ),
-        ]
-        for pipeline in results["pipelines"]
-    ]
-    names = [f"{of}, {name}" for of in results["timings"] for name in precisions]
-    return make_table(["times as fast", *names], rows)
+    columns = [(of, name) for of in results["timings"] for name in precisions]
+    rows = []
+    for pipeline in results["pipelines"]:
+        timed = ((results["timings"][of][pipeline], name) for of, name in columns)
+        rows.append([pipeline, *(f"{find_ratio(*each):.1f}" for each in timed)])
+    return make_table(["times as fast", *map(", ".join, columns)], rows)
 
 
 def tabulate_published(results: Json) -> str:
@@ -211,16 +204,13 @@ def tabulate_recipes(results: Json) -> str:
 
 def tabulate_service(results: Json) -> str:
     """Make a table of how long a service takes to answer, and how often it does."""
-    rows = [
-        [
-            f"{clients}, {name}",
-            *(format_spread(",.1f", *spread) for spread in of.values()),
-        ]
-        for clients, services in results["service"].items()
-        for name, of in services.items()
-    ]
-    names = next(iter(next(iter(results["service"].values())).values()))
-    return make_table(["", *names], rows)
+    rows, kinds = [], []
+    for clients, services in results["service"].items():
+        for name, of in services.items():
+            kinds = [*of]
+            cells = (format_spread(",.1f", *spread) for spread in of.values())
+            rows.append([f"{clients}, {name}", *cells])
+    return make_table(["", *kinds], rows)
 
 
 #: For each table the results that it is made of, and what makes it.
@@ -292,8 +282,7 @@ def fill_pages(pages: Sequence[str], folder: Path = RESULTS) -> list[str]:
     if sorted(found) != sorted(parts):
         raise ValueError(
             "The pages should have the comments '<!-- begin NAME -->' and "
-            f"'<!-- end NAME -->' once for each of {', '.join(parts)}, but have them "
-            f"for {', '.join(found) or 'none'}."
+            f"'<!-- end NAME -->' once for each of {', '.join(parts)}."
         )
 
     def fill(match: re.Match[str]) -> str:

@@ -15,6 +15,7 @@ from thinc.api import fix_random_seed
 from wasabi import msg
 
 from lab.trials.configs import CONFIGS
+from lab.trials.sizes import count_parameters
 from spacy_hashembeds.training.annotation import copy_words
 
 from .data import (
@@ -28,7 +29,7 @@ from .data import (
     group,
     make_examples,
 )
-from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH, count_parameters
+from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH
 from .timing import Json, Makes, Results, Schedule, Ways, in_numpy, time_ways
 
 #: Builds a pipeline without weights.
@@ -217,7 +218,7 @@ def measure_classifiers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Resul
         ways[f"nlp.update, {size} texts"] = (makes, prepare_update, samples)
     yield {
         "parameters": {
-            name: count_parameters(pipe.model) for name, pipe in models.items()
+            name: count_parameters([pipe.model]) for name, pipe in models.items()
         },
         "timings": {"one thread": time_ways(ways, schedule)},
     }

@@ -89,11 +89,8 @@ def time_in_turns(
             for name in take_order([*makes], number):
                 seconds[name].append(take_turn(name, sample) / count_words(sample))
     return {
-        name: {
-            **summarize(seconds[name]),
-            "first_call_ms": 1e3 * median(first[name]),
-        }
-        for name in makes
+        name: {**summarize(of), "first_call_ms": 1e3 * median(first[name])}
+        for name, of in seconds.items()
     }
 
 

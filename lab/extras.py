@@ -10,3 +10,9 @@ def import_extra(module: str, purpose: str, install: str) -> Any:
         return import_module(module)
     except ImportError as e:
         raise ImportError(f"{purpose}: pip install {install}.") from e
+
+
+def import_figure() -> Any:
+    """Import matplotlib's class of figures, which need no screen."""
+    extra = "'spacy-hashembeds[report]'"
+    return import_extra("matplotlib.figure", "Charts need matplotlib", extra).Figure

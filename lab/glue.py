@@ -80,59 +80,43 @@ def score_glue(
 def _read(example: Example, task: str) -> tuple[float, float]:
     """Return the gold and the predicted class as numbers; of STS-B, the numbers."""
     labels, both = LABELS[task], (example.reference.cats, example.predicted.cats)
-    for cats in both:
-        values = [cats.get(label, np.nan) for label in labels]
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"Docs of the task {task!r} should have numbers for the labels "
-                f"{quote(list(labels))} in doc.cats, but one has {quote(dict(cats))}. "
-                "Is 'task' of the scorer that of the corpus, or has training diverged?"
-            )
-    gold, predicted = ([cats[label] for label in labels] for cats in both)
+    gold, predicted = ([cats.get(label, np.nan) for label in labels] for cats in both)
+    is_right = task == "stsb" or sum(value > 0 for value in gold) == 1
+    if not (is_right and np.isfinite([*gold, *predicted]).all()):
+        raise ValueError(
+            f"Docs of the task {task!r} should have numbers for the labels "
+            f"{quote(list(labels))} in doc.cats, gold ones one class, but one has "
+            f"{quote(gold)}, and {quote(predicted)} was predicted. Is 'task' of the "
+            "scorer that of the corpus, or has training diverged?"
+        )
     if task == "stsb":
         return gold[0], predicted[0]
-    chosen = [i for i, value in enumerate(gold) if value > 0]
-    if len(chosen) != 1:
-        raise ValueError(
-            f"A gold doc should have one of the classes {quote(list(labels))}, but has "
-            f"{len(chosen)}: their numbers in doc.cats are {quote(gold)}."
-        )
-    return chosen[0], int(np.argmax(predicted))
+    return int(np.argmax(gold)), int(np.argmax(predicted))
 
 
 def _import_metrics() -> dict[str, _Metric]:
     from scipy.stats import pearsonr, spearmanr
     from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
-    def pearson(golds: np.ndarray, found: np.ndarray) -> float:
-        return pearsonr(golds, found).statistic
-
-    def spearman(golds: np.ndarray, found: np.ndarray) -> float:
-        return spearmanr(golds, found).statistic
+    def correlate(compute: Any, golds: np.ndarray, found: np.ndarray) -> float:
+        # 0 where a correlation is undefined, and would come with a warning
+        is_constant = np.ptp(golds) == 0 or np.ptp(found) == 0
+        return 0.0 if is_constant else compute(golds, found).statistic
 
     return {
         "accuracy": accuracy_score,
         "f1": partial(f1_score, zero_division=0.0),
-        "matthews": partial(_correlate, matthews_corrcoef),
-        "pearson": partial(_correlate, pearson),
-        "spearman": partial(_correlate, spearman),
+        "matthews": matthews_corrcoef,
+        "pearson": partial(correlate, pearsonr),
+        "spearman": partial(correlate, spearmanr),
     }
-
-
-def _correlate(compute: _Metric, golds: np.ndarray, predictions: np.ndarray) -> float:
-    """Return 0 where a correlation is undefined, and would come with a warning."""
-    is_constant = np.ptp(golds) == 0 or np.ptp(predictions) == 0
-    return 0.0 if is_constant else compute(golds, predictions)
 
 
 @Language.factory(
     "text_regressor", assigns=["doc.cats"], default_config={"scorer": None}
 )
 def make_text_regressor(
-    nlp: Language,
-    name: str,
-    model: Model[list[Doc], Floats2d],
-    scorer: Callable | None,
+    nlp: Language, name: str, model: Model[list[Doc], Floats2d], scorer: Callable | None
 ) -> "TextRegressor":
     """Build the component `text_regressor`: see `TextRegressor`."""
     if not model.attrs.get("multi_label", True):

@@ -27,14 +27,14 @@ def watch_machine() -> Iterator[dict[str, Any]]:
     had on average, of the "cores" that this process may use. That and loads are None
     where the system does not tell.
     """
+    start, others = perf_counter(), count_others_seconds()
     machine = {
         "cpu": find_processor(),
         "instructions": {name: name_instructions(name) for name in PRECISIONS},
-        "cores": len(_list_cores()),
+        "cores": os.cpu_count() if others is None else len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
         "load_at_start": _get_load(),
     }
-    start, others = perf_counter(), count_others_seconds()
     yield machine
     seconds, others_at_end = perf_counter() - start, count_others_seconds()
     machine["load_at_end"] = _get_load()
@@ -48,21 +48,16 @@ def watch_machine() -> Iterator[dict[str, Any]]:
 def find_disturbances(
     machine: Mapping[str, Any], baselines: Mapping[str, Spread]
 ) -> list[str]:
-    """Describe what speaks against timings: other work, and baselines that vary."""
-    cores, busy, load = (
-        machine[key] for key in ("cores", "other_cores_busy", "load_at_start")
-    )
+    """Describe what speaks against timings: other work, and baselines that vary.
+
+    A load average does not: it remembers what we did before, such as training.
+    """
+    cores, busy = machine["cores"], machine["other_cores_busy"]
     limit, found = MAX_BUSY * cores, []
     if busy is not None and busy > limit:
         found.append(
             f"Other processes kept {busy:.1f} of {cores} cores busy meanwhile, where "
             f"up to {limit:.1f} does no harm."
-        )
-    # A load average remembers what we did before, such as training.
-    elif busy is None and load is not None and load > limit:
-        found.append(
-            f"The load average was {load:.2f} at the start, where up to {limit:.1f} "
-            f"does no harm on {cores} cores."
         )
     for name, (middle, (lower, upper)) in baselines.items():
         if (width := (upper - lower) / middle) > MAX_SPREAD:
@@ -95,16 +90,9 @@ def count_others_seconds() -> float | None:
     """
     if not _STAT.is_file():
         return None
-    rows = map(str.split, _STAT.read_text("utf8").splitlines())
-    table = {row[0]: row[1:9] for row in rows if len(row) > 8}
-    names = table.keys() & {f"cpu{core}" for core in _list_cores()} or {"cpu"}
+    names = {f"cpu{core}" for core in os.sched_getaffinity(0)}
+    lines = map(str.split, _STAT.read_text("utf8").splitlines())
+    rows = [row for row in lines if row[0] in names]
     # user, nice, system, irq, softirq and steal; not idle and iowait
-    ticks = sum(int(table[name][i]) for name in names for i in (0, 1, 2, 5, 6, 7))
+    ticks = sum(int(row[i]) for row in rows for i in (1, 2, 3, 6, 7, 8))
     return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
-
-
-def _list_cores() -> set[int]:
-    """List the cores that this process may use, or all that there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
-    return set(range(os.cpu_count() or 1))

@@ -19,8 +19,6 @@ from spacy_hashembeds.tools.evaluate.tables import show_score
 
 from .weights import AttentionWeights
 
-_LSTMS = (bilstm.forward,)
-
 
 def ablate(
     nlp: Language, corpus: Path, against: Language | None, *, show_progress: bool
@@ -29,7 +27,6 @@ def ablate(
     of its encoder alone, and by another pipeline.
     """
     layer = find_layer(nlp)
-    parts = find_parts(layer)
     wrapper: Model = Model("alone", leave_alone, layers=[layer])
     score = partial(evaluate, task="ner", samples=1, show_progress=show_progress)
     evaluation = score(nlp, corpus, against=against)
@@ -41,12 +38,12 @@ def ablate(
         elif isinstance(model, Model):
             model.replace_node(layer, wrapper)
     alone = {}
-    for part, columns in parts.items():
+    for part, columns in find_parts(layer).items():
         wrapper.attrs["columns"] = columns
         alone[part] = score(nlp, corpus)["chunks"]
     for tag, chunk in chunks.items():
         chunk["parts"] = {part: found[tag]["recall"] for part, found in alone.items()}
-    setting = {"test": str(corpus), "parts": [*parts]}
+    setting = {"test": str(corpus), "parts": [*alone]}
     return {"setting": setting, "chunks": chunks, "warnings": evaluation["warnings"]}
 
 
@@ -84,32 +81,24 @@ def find_layer(nlp: Language) -> Model:
     if len(layers) != 1:
         components = ", ".join(nlp.pipe_names) or "none"
         raise ValueError(
-            "The pipeline should have one BiLSTM encoder of ours, such as "
-            "spacy-hashembeds.AttBiLSTMEncoder.v1, whose parts can be left alone, but "
-            f"has {len(layers)} in its components: {components}."
+            "The pipeline should have one BiLSTM encoder, such as "
+            "spacy-hashembeds.AttBiLSTMEncoder.v1, but has "
+            f"{len(layers)} in its components: {components}."
         )
     return layers[0]
 
 
 def _find_layers(model: Any) -> list[Model]:
     nodes = list(model.walk()) if isinstance(model, Model) else []
-    ends = [
-        node for node in nodes if get_forward(node) in (selfattention.forward, *_LSTMS)
-    ]
+    attending = [x for x in nodes if get_forward(x) is selfattention.forward]
     # attention stands on LSTMs, whose output is not the encoder's
-    below = [
-        id(layer)
-        for node in nodes
-        if node.layers and get_forward(node.layers[-1]) is selfattention.forward
-        for layer in node.layers[:-1]
-    ]
-    return [node for node in ends if id(node) not in below]
+    return attending or [x for x in nodes if get_forward(x) is bilstm.forward]
 
 
 def find_parts(layer: Model) -> dict[str, slice]:
     """Say which columns of the layer's output are which part: see docs/lab.md."""
     nO = layer.get_dim("nO")
-    if get_forward(layer) in _LSTMS:
+    if get_forward(layer) is bilstm.forward:
         forward, backward = bilstm.DIRECTIONS
         return {forward: slice(0, nO // 2), backward: slice(nO // 2, nO)}
     nI, n_heads = layer.get_dim("nI"), layer.attrs["num_heads"]

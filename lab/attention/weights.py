@@ -15,7 +15,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 from thinc.api import Model, to_numpy
-from thinc.types import Floats2d, Floats3d
 
 from spacy_hashembeds.papers.why_attention import selfattention
 from spacy_hashembeds.thinc_internals import chain_forward, get_forward
@@ -54,9 +53,8 @@ class AttentionWeights:
         for docs in minibatch(stream, size=batch_size):
             if any(doc.vocab is not self.nlp.vocab for doc in docs):
                 raise ValueError(
-                    "The component 'attention_weights' should not be taken from "
-                    "another pipeline (source=...), whose encoders it knows. Add a new "
-                    "one: nlp.add_pipe('attention_weights')."
+                    "'attention_weights' was taken from another pipeline (source=...), "
+                    "whose encoders it knows. Add a new one: nlp.add_pipe."
                 )
             attending = find_attending(self.nlp)
             found = {name: read_attention(attending[name], docs) for name in attending}
@@ -109,11 +107,8 @@ def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float
     return [to_numpy(find_weights(attention, H)) for H in X]
 
 
-def find_weights(model: Model, X: Floats2d) -> Floats3d:
-    """Find the weights that a `SelfAttention` layer takes for one Doc.
-
-    *Shape:* `(tokens, nI)` to `(num_heads, tokens, tokens)`; the last sums up to 1.
-    """
+def find_weights(model: Model, X: Any) -> Any:
+    """Find the weights that a `SelfAttention` layer takes for one Doc: see above."""
     ops, n = model.ops, model.attrs["num_heads"]
     width = model.get_dim("nI") // n
     queries, keys = (

@@ -1,6 +1,6 @@
 """`python -m lab …`: its commands."""
 
-from . import corpora, pipelines, trials  # noqa: F401
+from . import corpora, pipelines, trials, vectors  # noqa: F401
 from ._app import lab_cli
 
 __all__ = ["lab_cli"]

@@ -18,9 +18,8 @@ from spacy_hashembeds.tools.cli._output import (
 )
 from spacy_hashembeds.training.rawtexts import read_text_docs
 
+from .. import importance
 from ..attention import ablation, attention
-from ..importance import importance
-from ..importance.summary import summarize
 from ._app import give, lab_cli
 
 MODEL = Arg(..., help="The pipeline: a package name or a folder.")
@@ -31,19 +30,14 @@ def importance_cli(
     model: str = MODEL,
     texts: list[Path] = Opt(
         [],
-        "--texts",
         help="Texts whose words to look at: a .spacy file or a folder of them, a "
-        ".jsonl file, or a file of one text a line; - is standard input. May be given "
-        "several times. Weights that are chosen by hashing need some.",
+        ".jsonl file, or a file of one text a line; - is standard input. Weights that "
+        "are chosen by hashing need some.",
     ),
-    attr: str | None = Opt(
-        None, "--attr", help="The one token attribute to look at, e.g. NORM."
-    ),
-    top: int = Opt(10, "--top", help="How many rows of weights to list of either end."),
+    attr: str | None = Opt(None, help="The one token attribute to look at, e.g. NORM."),
+    top: int = Opt(10, help="How many rows of weights to list of either end.", min=1),
     min_count: int = Opt(
-        1,
-        "--min-count",
-        help="Leave out rows of weights of which the texts have no value so often.",
+        1, help="Leave out rows of which the texts have no value so often.", min=1
     ),
     output: Path | None = json_output("the lists"),
     as_json: bool = JSON,
@@ -62,7 +56,7 @@ def importance_cli(
         data = importance.list_importance(
             nlp, docs if texts else None, attr=attr, top=top, min_count=min_count
         )
-        give(data, summarize, as_json=as_json, output=output)
+        give(data, importance.summarize, as_json=as_json, output=output)
 
 
 @lab_cli.command("attention")

@@ -1,45 +1,36 @@
 """`python -m lab trial`, `baseline`, `sweep`, `collect`, `compare` and `report`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 from spacy.cli._util import Arg, Opt
-from tqdm import tqdm  # type: ignore[import-untyped]
 from wasabi import Printer, msg
 
-from spacy_hashembeds.files import check_targets, choose_suffix, read_json
-from spacy_hashembeds.tools.cli._app import (
-    TAKE_OVERRIDES,
-    describe,
-    failing,
-    read_overrides,
-)
+from spacy_hashembeds.files import check_targets, choose_suffix, read_json, replacing
+from spacy_hashembeds.tools.cli._app import TAKE_OVERRIDES, failing, read_overrides
 from spacy_hashembeds.tools.cli._output import (
     JSON,
     QUIET,
     file_output,
-    hide_progress,
     json_output,
     show_progress,
 )
 from spacy_hashembeds.tools.display import Part, Sentence, Table
-from spacy_hashembeds.tools.evaluate.categories import EXCLUSIVE, name_accuracy
-from spacy_hashembeds.tools.evaluate.sources import TEXTCAT
 from spacy_hashembeds.training.scorer import KINDS
 
-from ..baseline.run_baseline import describe_penalties, run_baseline
+from ..baseline import NAME as CRF
+from ..baseline import describe_penalties, run_baseline
 from ..machine import describe_machine
-from ..papers import PaperName
-from ..papers.page import make_page, write_page
+from ..papers.page import PAPERS, make_page
 from ..trials.comparison import compare_trials, read_trial
 from ..trials.configs import locate_grid
-from ..trials.grid import read_grid
-from ..trials.results import collect_results, get_task
+from ..trials.grid import narrow, read_grid
+from ..trials.results import collect_results
 from ..trials.run_trial import check_gpu, run_trial
-from ..trials.sweep import Ended, Plan, get_log, plan_sweep, run_sweep
+from ..trials.sweep import Ended, get_log, plan_sweep, run_sweep
 from ..trials.trial import Trial
 from ._app import folder_output, give, lab_cli
 
@@ -58,10 +49,8 @@ def trial_cli(
     ctx: typer.Context,
     dataset: str = Arg(..., help="The prepared corpus: the folder corpus/DATASET."),
     embedder: str = Arg(..., help="The config, by its name, such as multi_embed."),
-    seed: int = Opt(
-        0, "--seed", "-s", help="The seed of initial weights and training."
-    ),
-    variant: str = Opt("default", "--variant", help="A name for the config overrides."),
+    seed: int = Opt(0, "--seed", "-s", help="Of initial weights and training."),
+    variant: str = Opt("default", help="A name for the config overrides."),
     gpu_id: int = GPU_ID,
     force: bool = FORCE,
     as_json: bool = JSON,
@@ -85,7 +74,7 @@ def trial_cli(
             overrides=overrides,
         )
         metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
-    _give_results(metrics, trial, is_new=is_new, as_json=as_json)
+    _give_results(metrics, trial, is_new, as_json)
 
 
 @lab_cli.command("baseline")
@@ -105,27 +94,19 @@ def baseline_cli(
     metrics/CORPUS/crf/default/seed0.json; what is done is not run again.
     """
     with failing("The baseline failed", RuntimeError):
-        metrics, is_new, trial = run_baseline(
-            corpus, lang=lang, force=force, on_output=typer.echo
-        )
+        overrides = {} if lang is None else {"nlp.lang": lang}
+        trial = Trial(dataset=corpus, embedder=CRF, overrides=overrides)
+        metrics, is_new = run_baseline(trial, force=force, on_output=typer.echo)
     chosen = describe_penalties(metrics["penalties"])
     msg.info(f"Chosen on development data: {chosen}")
-    _give_results(metrics, trial, is_new=is_new, as_json=as_json)
+    _give_results(metrics, trial, is_new, as_json)
 
 
 def _give_results(
-    metrics: dict[str, Any], trial: Trial, *, is_new: bool, as_json: bool
+    metrics: dict[str, Any], trial: Trial, is_new: bool, as_json: bool
 ) -> None:
     """Print the results of a trial, also as JSON, and where they are."""
-    give(metrics, partial(_summarize_trial, title=trial.name), as_json=as_json)
-    if is_new:
-        msg.good(f"Saved results to {trial.metrics}")
-    else:
-        msg.info(f"Done before, nothing has changed: {trial.metrics}")
-
-
-def _summarize_trial(metrics: dict[str, Any], title: str) -> list[Part]:
-    sizes, timings, splits = (metrics[key] for key in ("sizes", "timings", "scores"))
+    sizes, timings = metrics["sizes"], metrics["timings"]
     # a CRF has no embedder
     is_of = "embedding" if sizes["embedding_parameters"] else "pipeline"
     legend = (
@@ -133,25 +114,32 @@ def _summarize_trial(metrics: dict[str, Any], title: str) -> list[Part]:
         f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
         f"disk, {sizes[f'{is_of}_parameters']:,} {is_of} parameters."
     )
-    if get_task(metrics) == TEXTCAT:
-        accuracy = name_accuracy(next(iter(splits.values()))).capitalize()
-        scored = {"documents": "cats"}
-        keys = {"acc": accuracy, "macro_f": "Macro F", "micro_f": "Micro F"}
-    else:
-        scored = {f"{kind} entities": prefix for kind, prefix in KINDS.items()}
-        keys = {"p": "P", "r": "R", "f": "F"}
+    table = _tabulate_scores(trial.name, legend, "Split", metrics["scores"])
+    give(metrics, lambda _: [table], as_json=as_json)
+    done = "Saved results to" if is_new else "Done before, nothing has changed:"
+    msg.good(f"{done} {trial.metrics}")
+
+
+def _tabulate_scores(
+    title: str, legend: str, what: str, scores: Mapping[str, Mapping[str, Any]]
+) -> Table:
+    """Tabulate the scores of entities, or of text classifiers, of splits or trials."""
+    keys = {f"{kind}: P R F": prefix for kind, prefix in KINDS.items()}
+    if "cats_acc" in next(iter(scores.values())):
+        keys = {"Accuracy": "cats_acc", "Macro F": "cats_macro_f"}
+        keys["Micro F"] = "cats_micro_f"
+
+    def format_cell(of: Mapping[str, Any], key: str) -> str:
+        if key in of:
+            return _format_score(of[key])
+        percents = " ".join(_format_score(of[f"{key}_{x}"]) for x in "prf")
+        return f"{percents} ({of[f'{key}_support']:,})"
+
     rows = [
-        (
-            split,
-            what,
-            f"{scores[f'{prefix}_support']:,}",
-            *(_format_score(scores[f"{prefix}_{key}"]) for key in keys),
-        )
-        for split, scores in splits.items()
-        for what, prefix in scored.items()
+        (name, *(format_cell(of, key) for key in keys.values()))
+        for name, of in scores.items()
     ]
-    header = ("Split", "Scored", "Number", *keys.values())
-    return [Table(title, legend, header, rows, "ll")]
+    return Table(title, legend, (what, *keys), rows)
 
 
 @lab_cli.command("sweep")
@@ -161,13 +149,11 @@ def sweep_cli(
     ),
     jobs: int = Opt(1, "--jobs", "-j", help="How many to run at once.", min=1),
     gpu_id: int = GPU_ID,
-    datasets: str = Opt(
-        "", "--datasets", help="Run only these datasets, with commas between."
-    ),
-    embedders: str = Opt("", "--embedders", help="Run only these embedders."),
-    variants: str = Opt("", "--variants", help="Run only these variants."),
-    seeds: str = Opt("", "--seeds", help="Run only these seeds."),
-    dry_run: bool = Opt(False, "--dry-run", help="Only list what is done and to run."),
+    datasets: str = Opt("", help="Run only these datasets, with commas between."),
+    embedders: str = Opt("", help="Run only these embedders."),
+    variants: str = Opt("", help="Run only these variants."),
+    seeds: str = Opt("", help="Run only these seeds."),
+    dry_run: bool = Opt(False, "--dry-run", help="Only list what is to run."),
     force: bool = FORCE,
     quiet: bool = QUIET,
 ) -> None:
@@ -178,55 +164,39 @@ def sweep_cli(
     """
     with failing("Can't run the sweep"):
         check_gpu(gpu_id)
-        chosen = read_grid(locate_grid(grid)).narrow(
-            datasets=_split(datasets),
-            embedders=_split(embedders),
-            variants=_split(variants),
-            seeds=[int(n) if n.isdecimal() else n for n in _split(seeds)],
-        )
-        plan = plan_sweep(chosen.expand(gpu_id=gpu_id), force=force)
-    if dry_run:
-        _print_plan(plan)
-        return
-    done, total = len(plan.done), len(plan.pending)
+        names = ("dataset", "embedder", "variant", "seed")
+        given = (datasets, embedders, variants, seeds)
+        chosen = dict(zip(names, map(_split, given), strict=True))
+        trials = narrow(read_grid(locate_grid(grid), gpu_id=gpu_id), chosen)
+        ready, pending = plan_sweep(trials, force=force)
+    done, total = len(ready), len(pending)
     msg.info(f"{done} done before, {total} to run")
+    if dry_run:
+        for trial, differences in pending:
+            msg.text(f"- to run  {trial.name}", "; ".join(differences))
+        return
     ended: list[Ended] = []
-    trials = [trial for trial, _ in plan.pending]
+    trials = [trial for trial, _ in pending]
     try:
-        # No bar where nobody looks at it; one line for each trial, everywhere.
-        with tqdm(
-            total=total, unit="trial", disable=hide_progress(), leave=False
-        ) as bar:
-            for each in run_sweep(trials, force=force, jobs=jobs):
-                ended.append(each)
-                bar.write(f"{_format_ended(each)} [{len(ended)}/{total}]")
-                bar.update()
+        for each in run_sweep(trials, force=force, jobs=jobs):
+            ended.append(each)
+            typer.echo(f"{_format_ended(each)} [{len(ended)}/{total}]")
     except KeyboardInterrupt:
         msg.warn(
             f"Interrupted: {len(ended)} of {total} have ended",
             "The same command goes on from here.",
         )
         raise typer.Exit(130) from None
-    except (OSError, ValueError) as e:
-        msg.fail("The sweep was stopped", describe(e), exits=1)
-    _print_failed([each for each in ended if each.error is not None], total)
+    _exit_if_failed([each for each in ended if each.error is not None], total)
     msg.good(f"{total + done} of {total + done} trials are done")
 
 
-def _print_failed(failed: Sequence[Ended], total: int) -> None:
+def _exit_if_failed(failed: Sequence[Ended], total: int) -> None:
     for trial, _, error in failed:
         msg.fail(f"Failed: {trial.name}", f"{error}. Its log: {get_log(trial)}")
     if failed:
         text = "The same command tries them again."
         msg.fail(f"{len(failed)} of {total} failed", text, exits=1)
-
-
-def _print_plan(plan: Plan) -> None:
-    for trial in plan.done:
-        msg.good(f"done    {trial.name}")
-    for trial, differences in plan.pending:
-        msg.text(f"- to run  {trial.name}", "; ".join(differences))
-    msg.info(f"{len(plan.done)} done, {len(plan.pending)} to run")
 
 
 def _split(names: str) -> list[str]:
@@ -251,9 +221,7 @@ def collect_cli(
         ..., help="The folder of results: metrics, as trials write it.", file_okay=False
     ),
     output: Path = folder_output("The folder of tables, DATASET.jsonl."),
-    force: bool = typer.Option(
-        False, "--force", "-F", help="Replace other results of the same trials."
-    ),
+    force: bool = FORCE,
     quiet: bool = QUIET,
 ) -> None:
     """Put the results of trials into a table for each corpus, a line for each trial.
@@ -308,24 +276,10 @@ def compare_cli(
 
 def _summarize_comparison(comparison: dict[str, Any]) -> Iterator[Part]:
     rows = comparison["rows"]
-    if "accuracy" in rows[0]:
-        # of documents that have one label each, accuracy is an exact match too
-        score = name_accuracy({EXCLUSIVE: all(row["exclusive"] for row in rows)})
-        keys: tuple[str, ...] = ("accuracy", "macro_f", "micro_f")
-        legend = f"Scores in percent, of {rows[0]['documents']:,} documents."
-        header = [score.capitalize(), "Macro F", "Micro F"]
-    else:
-        score, keys = "F1", tuple(KINDS)
-        legend = (
-            "Precision, recall and F1 in percent, by kind of entity (their number)."
-        )
-        header = [f"{kind} ({rows[0][kind]['support']})" for kind in keys]
-    yield Table(
-        f"Embedders on {comparison['dataset']}",
-        legend,
-        ("Embedder", *header),
-        [(row["name"], *(_format_scores(row[key]) for key in keys)) for row in rows],
-    )
+    title = f"Embedders on {comparison['dataset']}"
+    legend = "Scores in percent; of entities in brackets their number."
+    scores = {row["name"]: row["scores"] for row in rows}
+    yield _tabulate_scores(title, legend, "Embedder", scores)
     yield Table(
         "Size and speed",
         f"{describe_machine(comparison['machine'])}.",
@@ -343,30 +297,15 @@ def _summarize_comparison(comparison: dict[str, Any]) -> Iterator[Part]:
         ],
     )
     ratios = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
-    counts = (row["pipeline_parameters"] for row in rows)
     yield Table(
         "Beside the first one",
-        f"In percent. PRR: {score} kept; PCR: parameters saved, of all, the "
+        "In percent. PRR: F1 or accuracy kept; PCR: parameters saved, of all, the "
         "embedder's, and its tables' alone; PoEP: all that are the embedder's.",
-        ("Embedder", "All params", "PRR", "PCR all", "PCR emb", "Tables", "PoEP"),
-        [
-            (
-                row["name"],
-                "-" if count is None else f"{count:,}",
-                *(_format_score(row[key]) for key in ratios),
-            )
-            for row, count in zip(rows, counts, strict=True)
-        ],
+        ("Embedder", "PRR", "PCR all", "PCR emb", "Tables", "PoEP"),
+        [(row["name"], *(_format_score(row[key]) for key in ratios)) for row in rows],
     )
     for disturbance in comparison["disturbances"]:
         yield Sentence(f"The timings were disturbed. {disturbance}", "warn")
-
-
-def _format_scores(scores: Any) -> str:
-    """Format one score, or precision, recall and F1."""
-    if not isinstance(scores, dict):
-        return _format_score(scores)
-    return " ".join(_format_score(scores[key]).rjust(4) for key in "prf")
 
 
 def _format_score(score: float | None) -> str:
@@ -379,19 +318,13 @@ def report_cli(
         ..., help="The folder of results, such as metrics, or of tables of them."
     ),
     output: Path = file_output("The file to write, .md", default=...),
-    paper: PaperName = Opt(
-        PaperName.multi_hash_embeddings,
+    paper: str = Opt(
+        "multi-hash-embeddings",
         "--paper",
-        help='The paper whose tables to fill: the report "Multi hash embeddings in '
-        'spaCy", of named entities, "Hash Embeddings for Efficient Word '
-        'Representations", of text classifiers, "Why Attention?", of BiLSTMs for named '
-        'entities, or "HashFormers", of codes in place of tables.',
+        help=f"The paper whose tables to fill: one of {', '.join(PAPERS)}.",
     ),
     corpus_root: Path | None = Opt(
-        None,
-        "--corpus-root",
-        help="The folder of prepared corpora, to count. By default corpus, if it is "
-        "there.",
+        None, help="The folder of prepared corpora, to count. By default corpus."
     ),
     quiet: bool = QUIET,
 ) -> None:
@@ -405,5 +338,7 @@ def report_cli(
         choose_suffix(output, [".md"])
         check_targets([output])
         page = make_page(results, paper, corpus_root=corpus_root, on_progress=msg.info)
-        write_page(page, output)
+        with replacing(output) as temporary:
+            # names of files may hold bytes that are no text
+            temporary.write_text(page.text, "utf8", errors="backslashreplace")
     msg.good(f"Wrote {output} from {page.n_results} results", f"{page.differences}.")

@@ -7,12 +7,14 @@ Representations" (Svenstrup et al. 2017), with the smallest file of these, and G
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from spacy.tokens._serialize import ALL_ATTRS
 
+from spacy_hashembeds.arguments import check_choice
 from spacy_hashembeds.tools.prepare import splits
 from spacy_hashembeds.tools.prepare.columns import (
     ColumnFormat,
@@ -46,14 +48,7 @@ FETCH = (
     "Fetch it with 'spacy project assets' in a clone of the sources of "
     "spacy-hashembeds, which have the project.yml for it"
 )
-_LICENSED = (
-    "OntoNotes 5 (LDC2013T19) may not be fetched for you: put the folder of your own "
-    "licensed copy, in the format of CoNLL-2012, in its place"
-)
-_BY_HAND = (
-    "It can't be fetched for you: docs/{}.md of spacy-hashembeds says where it was "
-    "published"
-)
+_BY_HAND = "It can't be fetched for you: docs/{}.md says where it was published"
 
 WNUT17 = ColumnFormat(separator="\t")
 ANEM = ColumnFormat(separator="\t", tag=3)
@@ -67,14 +62,12 @@ DEV_EVERY = 20
 _SMALL = {"train": 1250, "dev": 150, "test": 500}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dataset:
+class Dataset(NamedTuple):
     """A corpus and how it is split."""
 
-    name: str  # on the command line
-    lang: str = "en"
     files: tuple[str, ...]  # files or folders, below the assets
     split: Callable[[list[Path]], Splits]
+    lang: str = "en"
     task: Task = NER
     remedy: str = FETCH  # how to come by a missing file
 
@@ -91,12 +84,9 @@ def prepare_dataset(
     The same files give the same bytes, every time. Files of earlier splits are replaced
     only after every split could be read and written.
     """
-    if name not in DATASETS:
-        raise ValueError(
-            f"'name' should be one of {sorted(DATASETS)}, but is {name!r}."
-        )
+    check_choice(sorted(DATASETS), name=name)
     dataset = DATASETS[name]
-    paths = [Path(assets) / file for file in dataset.files]
+    paths = [assets / file for file in dataset.files]
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(
@@ -104,7 +94,7 @@ def prepare_dataset(
                 "Name another folder of assets with --assets."
             )
     made = dataset.split(paths)
-    return write_splits(made, dataset.task, dataset.lang, Path(output), progress)
+    return write_splits(made, dataset.task, dataset.lang, output, progress)
 
 
 def _split_as_published(
@@ -118,12 +108,9 @@ def _split_anem(paths: list[Path]) -> Splits:
     training, test = paths
     sentences = list(read_documents(training, ANEM))
     random.Random(SEED).shuffle(sentences)
-    n_train = int(0.8 * len(sentences))
-    return {
-        "train": iter(sentences[:n_train]),
-        "dev": iter(sentences[n_train:]),
-        "test": read_documents(test, ANEM),
-    }
+    n = int(0.8 * len(sentences))
+    splits = {"train": iter(sentences[:n]), "dev": iter(sentences[n:])}
+    return {**splits, "test": read_documents(test, ANEM)}
 
 
 def _split_archaeology(paths: list[Path]) -> Splits:
@@ -131,12 +118,9 @@ def _split_archaeology(paths: list[Path]) -> Splits:
     # but one made in the same way.
     sentences = [doc for path in paths for doc in read_documents(path, ARCHAEOLOGY)]
     random.Random(SEED).shuffle(sentences)
-    n_dev = n_test = math.ceil(0.1 * len(sentences))
-    return {
-        "train": iter(sentences[n_dev + n_test :]),
-        "dev": iter(sentences[:n_dev]),
-        "test": iter(sentences[n_dev : n_dev + n_test]),
-    }
+    n = math.ceil(0.1 * len(sentences))
+    parts = (sentences[2 * n :], sentences[:n], sentences[n : 2 * n])
+    return dict(zip(SPLITS, map(iter, parts), strict=True))
 
 
 def _make_demo(paths: list[Path]) -> Splits:
@@ -192,7 +176,6 @@ def _of_texts(name: str) -> Dataset:
     layout = PUBLISHED[name]
     names = ("train.csv", "test.csv") + (() if layout.labels else (CLASSES,))
     return Dataset(
-        name=name,
         files=tuple(f"{name}/{file}" for file in names),
         split=partial(_split_published, layout),
         task=TEXTCAT,
@@ -207,7 +190,6 @@ def _of_glue(task: str) -> Dataset:
         tests = {"test": "dev_matched.tsv", "test_mismatched": "dev_mismatched.tsv"}
     folder = f"glue/{GLUE[task].folder}"
     return Dataset(
-        name=f"glue_{task}",
         files=tuple(f"{folder}/{file}" for file in ("train.tsv", *tests.values())),
         split=partial(_split_glue, task, tuple(tests)),
         task=TEXTCAT,
@@ -215,52 +197,35 @@ def _of_glue(task: str) -> Dataset:
     )
 
 
-_ALL = (
-    Dataset(
-        name="wnut17",
-        files=(
-            "wnut17/wnut17train.conll",
-            "wnut17/emerging.dev.conll",
-            "wnut17/emerging.test.annotated",
-        ),
-        split=_of_columns(WNUT17),
-    ),
-    Dataset(
-        name="conll2002_es",
-        lang="es",
-        files=("conll2002/esp.train", "conll2002/esp.testa", "conll2002/esp.testb"),
-        split=_of_columns(ColumnFormat()),
-    ),
-    Dataset(
-        name="conll2002_nl",
-        lang="nl",
-        files=("conll2002/ned.train", "conll2002/ned.testa", "conll2002/ned.testb"),
-        split=_of_columns(ColumnFormat(group="document")),
-    ),
-    Dataset(
-        name="anem", files=("anem/AnEM.train", "anem/AnEM.test"), split=_split_anem
-    ),
-    Dataset(
-        name="archaeology",
-        lang="nl",
-        files=tuple(f"archaeo/{user}.bio" for user in range(1, 7)),
-        split=_split_archaeology,
-    ),
-    Dataset(
-        name="ontonotes",
-        files=("ontonotes/train", "ontonotes/development", "ontonotes/test"),
-        split=partial(_split_as_published, read_ontonotes),
-        remedy=_LICENSED,
-    ),
-    Dataset(name="demo", files=(), split=_make_demo),
-    Dataset(
-        name="ag_news_small",
-        files=("ag_news/test.csv", f"ag_news/{CLASSES}"),
-        split=_split_small,
-        task=TEXTCAT,
-    ),
-    *map(_of_texts, PUBLISHED),
-    *map(_of_glue, GLUE),
-)
+_WNUT17 = ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated")
 
-DATASETS: Mapping[str, Dataset] = {dataset.name: dataset for dataset in _ALL}
+#: By their names on the command line.
+DATASETS: Mapping[str, Dataset] = {
+    "wnut17": Dataset(tuple(f"wnut17/{name}" for name in _WNUT17), _of_columns(WNUT17)),
+    "conll2002_es": Dataset(
+        ("conll2002/esp.train", "conll2002/esp.testa", "conll2002/esp.testb"),
+        _of_columns(ColumnFormat()),
+        "es",
+    ),
+    "conll2002_nl": Dataset(
+        ("conll2002/ned.train", "conll2002/ned.testa", "conll2002/ned.testb"),
+        _of_columns(ColumnFormat(group="document")),
+        "nl",
+    ),
+    "anem": Dataset(("anem/AnEM.train", "anem/AnEM.test"), _split_anem),
+    "archaeology": Dataset(
+        tuple(f"archaeo/{user}.bio" for user in range(1, 7)), _split_archaeology, "nl"
+    ),
+    # licensed (LDC2013T19): a folder of one's own copy, in the format of CoNLL-2012
+    "ontonotes": Dataset(
+        ("ontonotes/train", "ontonotes/development", "ontonotes/test"),
+        partial(_split_as_published, read_ontonotes),
+        remedy=_BY_HAND.format("lab"),
+    ),
+    "demo": Dataset((), _make_demo),
+    "ag_news_small": Dataset(
+        ("ag_news/test.csv", f"ag_news/{CLASSES}"), _split_small, task=TEXTCAT
+    ),
+    **{name: _of_texts(name) for name in PUBLISHED},
+    **{f"glue_{task}": _of_glue(task) for task in GLUE},
+}

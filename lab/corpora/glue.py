@@ -7,9 +7,9 @@ mark is a character like any other.
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from lab.glue import LABELS, SIMILARITY
 from spacy_hashembeds.files import quote
@@ -19,10 +19,6 @@ from spacy_hashembeds.training.lines import check_length, decode_lines, fail
 #: Stands between the sentences of a pair: a token of its own to spaCy's tokenizers, and
 #: in no sentence, as each row is a line.
 PAIR_SEPARATOR = "\n"
-
-#: The most lines without all columns that are passed over, where a published file is
-#: known to have some. A file with more is another one, or damaged.
-_MAX_BROKEN = 100
 
 _MAX_SCORE = 5
 
@@ -58,32 +54,26 @@ GLUE: Mapping[str, GlueTask] = {
 def read_glue(path: Path, task: str) -> Iterator[LabelledText]:
     """Read a file of a task, a line at a time.
 
-    Each label is 1.0 or 0.0; of STS-B there is a fifth of the score. Up to 100 broken
-    lines of QQP are passed over, with a warning after the last row.
+    Each label is 1.0 or 0.0; of STS-B there is a fifth of the score. Broken lines of
+    QQP, of which its releases have a few, are passed over, with a warning after the
+    last row.
     """
     layout = GLUE[task]
-    columns = layout.columns
+    lines = ((n, line.rstrip("\r\n").split("\t")) for n, line in decode_lines(path))
+    rows = ((number, fields) for number, fields in lines if fields != [""])
+    columns = layout.columns or _read_header(path, layout, rows)
     broken: list[int] = []
     is_empty = True
-    for number, line in decode_lines(path, "utf-8"):
-        fields = line.rstrip("\r\n").split("\t")
-        if fields == [""]:
-            continue
-        if not columns:
-            columns = tuple(fields)
-            _check_header(path, number, fields, layout)
-            continue
+    for number, fields in rows:
         row = dict(zip(columns, fields, strict=False))
-        empty = [name for name in layout.sentences if not row.get(name, "").strip()]
-        is_broken = len(fields) < len(columns) or empty
-        if task == "qqp" and is_broken and len(broken) < _MAX_BROKEN:
+        sentences = [row.get(name, "").strip() for name in layout.sentences]
+        if len(fields) != len(columns) or not all(sentences):
+            if task != "qqp":
+                names = f"{len(columns)} columns of {layout.folder}, none empty"
+                fail(path, number, f"expected {names}, got {quote(fields)}")
             broken.append(number)
             continue
-        if len(fields) != len(columns) or empty:
-            names = f"{len(columns)} columns of {layout.folder}, {', '.join(columns)}"
-            got = f"with tabs between, none empty, got {len(fields)}: {quote(fields)}"
-            fail(path, number, f"expected {names}, {got}")
-        text = PAIR_SEPARATOR.join(row[column].strip() for column in layout.sentences)
+        text = PAIR_SEPARATOR.join(sentences)
         check_length(path, number, text)
         is_empty = False
         yield LabelledText(text, _parse_gold(path, number, row[layout.gold], task))
@@ -92,38 +82,31 @@ def read_glue(path: Path, task: str) -> Iterator[LabelledText]:
     if broken:
         warnings.warn(
             f"{path}: {len(broken)} lines were passed over that have no two questions "
-            f"and a label, first line {broken[0]}. Some releases of QQP have a few.",
+            f"and a label, first line {broken[0]}.",
             stacklevel=2,
         )
 
 
-def _check_header(path: Path, number: int, fields: list[str], layout: GlueTask) -> None:
-    needed = (*layout.sentences, layout.gold)
-    if any(fields.count(name) != 1 for name in needed):
-        fail(
-            path,
-            number,
-            f"expected the columns {', '.join(map(quote, needed))} of {layout.folder}, "
-            f"each once, with tabs between, got {quote(fields)}. GLUE keeps the labels "
-            "of test.tsv: read dev.tsv in its place",
-        )
+def _read_header(
+    path: Path, layout: GlueTask, rows: Iterator[tuple[int, list[str]]]
+) -> Sequence[str]:
+    number, columns = next(rows, (1, []))
+    if any(columns.count(name) != 1 for name in (*layout.sentences, layout.gold)):
+        expected = f"the columns of {layout.folder}, with {layout.gold!r}"
+        # GLUE keeps the labels of test.tsv
+        fail(path, number, f"expected {expected}, got {quote(columns)}")
+    return columns
 
 
 def _parse_gold(path: Path, line: int, text: str, task: str) -> dict[str, float]:
     layout, labels = GLUE[task], LABELS[task]
     if task == "stsb":
-        is_number = re.fullmatch(r"[0-9](\.[0-9]{1,20})?", text, re.ASCII)
-        if is_number and float(text) <= _MAX_SCORE:
+        if re.fullmatch(r"([0-4](\.[0-9]{1,20})?|5(\.0{1,20})?)", text, re.ASCII):
             return {SIMILARITY: float(text) / _MAX_SCORE}
-        _refuse(path, line, text, layout, f"a number from 0 to {_MAX_SCORE}")
-    values = [*map(str, range(len(labels)))] if layout.is_numbered else [*labels]
-    if text not in values:
-        _refuse(path, line, text, layout, " or ".join(map(quote, values)))
-    return dict(zip(labels, (float(text == value) for value in values), strict=True))
-
-
-def _refuse(
-    path: Path, line: int, text: str, layout: GlueTask, expected: str
-) -> NoReturn:
-    column = quote(layout.gold)
-    fail(path, line, f"expected {expected} in the column {column}, got {quote(text)}")
+        values = [f"0 to {_MAX_SCORE}"]
+    else:
+        values = [*map(str, range(len(labels)))] if layout.is_numbered else [*labels]
+        if text in values:
+            return {x: float(text == v) for x, v in zip(labels, values, strict=True)}
+    expected = f"{' or '.join(values)} in the column {layout.gold!r}"
+    return fail(path, line, f"expected {expected}, got {quote(text)}")

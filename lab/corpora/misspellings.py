@@ -2,51 +2,18 @@
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
-from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from spacy.tokens import Doc, DocBin, Span, SpanGroup
+from spacy.tokens import Doc
 from spacy.tokens._serialize import ALL_ATTRS
-from spacy.vocab import Vocab
-
-from spacy_hashembeds.arguments import check_integers
-from spacy_hashembeds.files import replacing
-from spacy_hashembeds.training.docbin import read_docs
 
 # All that DocBin saves of a token but its word.
 _ATTRS: list[int | str] = [name for name in ALL_ATTRS if name != "ORTH"]
 
 _Item = TypeVar("_Item")
-
-
-def write_misspelt(
-    corpus: Path,
-    output: Path,
-    *,
-    seed: int = 0,
-    progress: Callable[[Iterable[Doc]], Iterable[Doc]] = lambda docs: docs,
-) -> tuple[int, int, int]:
-    """Write a misspelt copy of a corpus, whole or not at all: see `misspell`.
-
-    RETURNS (tuple[int, int, int]): The numbers of documents, of entities, and of those
-        that were misspelt: all but those without a token to edit.
-    """
-    docs = list(progress(read_docs(corpus, Vocab())))
-    copies = misspell(docs, seed=seed)
-    ents = [ent.text for doc in docs for ent in doc.ents]
-    written = [ent.text for doc in copies for ent in doc.ents]
-    if not ents:
-        raise ValueError(
-            f"'{corpus}' should have entities to misspell, but its {len(docs):,} "
-            "documents have none. Give a corpus that is annotated for `ner`."
-        )
-    with replacing(output) as temporary:
-        DocBin(docs=copies).to_disk(temporary)
-    misspelt = sum(a != b for a, b in zip(ents, written, strict=True))
-    return len(docs), len(ents), misspelt
 
 
 def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
@@ -60,13 +27,12 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
     or before which, they stand. Characters are code points.
 
     Tokens stay: none becomes empty, splits or joins, and none with white space in it is
-    touched. So does all else that `DocBin` saves, but for NORM of the misspelt words
-    and `user_data`, which may refer to characters by their place and is dropped.
+    touched. So do categories and all attributes of tokens, but for NORM of the misspelt
+    words; span groups and `user_data` are dropped.
 
     An edit depends on the seed, the number of the document, the place of the entity and
     the letters of the whole corpus alone, not on versions of anything.
     """
-    check_integers(0, 2**64 - 1, seed=seed)
     docs = list(docs)
     counts = Counter(c for doc in docs for c in doc.text.lower() if c.isalpha())
     letters = sorted(counts)
@@ -133,11 +99,4 @@ def _rewrite(doc: Doc, words: Mapping[int, str]) -> Doc:
     values[list(words), _ATTRS.index("NORM")] = 0
     copy.from_array(_ATTRS, values)
     copy.cats = dict(doc.cats)
-    for key, group in doc.spans.items():
-        spans = [
-            Span(copy, s.start, s.end, label=s.label, kb_id=s.kb_id, span_id=s.id)
-            for s in group
-        ]
-        attrs = dict(group.attrs)
-        copy.spans[key] = SpanGroup(copy, name=group.name, attrs=attrs, spans=spans)
     return copy

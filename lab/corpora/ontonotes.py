@@ -37,17 +37,16 @@ def _read_parts(path: Path) -> Iterator[list[tuple[int, str]]]:
     part: list[tuple[int, str]] | None = None
     number = 0
     for number, line in read_lines(path, "utf-8"):
-        begins = line.startswith("#begin document")
-        if part is None and begins:
+        if line.startswith("#begin document") and part is None:
             part = []
-        elif part is not None and line.startswith("#end document"):
+        elif line.startswith("#end document") and part is not None:
             yield part
             part = None
-        elif part is not None and not begins:
+        elif part is not None and not line.startswith("#begin"):
             part.append((number, line))
         elif line.strip():
-            expected = "#begin document" if part is None else "#end document"
-            fail(path, number, f"expected '{expected}' first, got {quote(line)}")
+            expected = "'#begin document' and '#end document' in turn"
+            fail(path, number, f"expected {expected}, got {quote(line)}")
     if part is not None:
         fail(path, number, "the file ends within a document: it may be truncated")
 

@@ -61,11 +61,9 @@ def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
     numbers = [str(i + 1) for i in range(len(labels))]
     width = 1 + layout.n_texts
     for line, row in read_rows(path):
-        if len(row) != width:
-            fail(path, line, f"expected {width} columns, got {len(row)}: {quote(row)}")
-        if row[0] not in numbers:
-            expected = f"the number of a class, from 1 to {len(labels)}, in column 1"
-            fail(path, line, f"expected {expected}, got {quote(row[0])}")
+        if len(row) != width or row[0] not in numbers:
+            expected = f"{width} columns, first the number of a class"
+            fail(path, line, f"expected {expected}, got {len(row)}: {quote(row)}")
         label = labels[numbers.index(row[0])]
         text = " ".join(filter(None, map(layout.unescape, row[1:])))
         check_length(path, line, text)

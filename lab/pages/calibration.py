@@ -1,4 +1,4 @@
-"""Measure how trained pipelines are calibrated and balanced, for the table in ner.md.
+"""Measure how trained pipelines are calibrated, for the table in ner.md.
 
     python -m lab.pages.calibration FOLDER
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_hashembeds.components.decoding import BIASES, calibrate, choose_bias
+from spacy_hashembeds.components.decoding import calibrate
 from spacy_hashembeds.components.token_ner import TokenNER
 from spacy_hashembeds.loading import load_trained
 from spacy_hashembeds.tools.evaluate.measures import measure_calibration
@@ -62,64 +62,22 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
         dev, test = read_splits(root, dataset, "dev", "test")
         for model in models:
             nlp = load_trained(model)
-            parts, counts = zip(
-                *(_judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)), strict=True
-            )
-            of_test, test_counts = _judge(nlp, test)
+            parts = [_judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
+            of_test = _judge(nlp, test)
             after = calibrate(np.log(of_test[0]), fit_calibration(*join(parts)))
             yield {
                 **name_trial(model),
                 "dev": cross_validate(parts),
                 "test": _compare(of_test, [after] * N_DIVISIONS),
-                "balance": balance(np.stack(counts), test_counts),
             }
 
 
-def _judge(nlp: Language, golds: Sequence[Doc]) -> tuple[Judged, NDArray]:
-    """Judge what is found; count right, found and gold by bias. *Shape:* `(b, 3)`."""
+def _judge(nlp: Language, golds: Sequence[Doc]) -> Judged:
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
     pipe.cfg["calibration"] = None
-    judged = judge_entities(nlp, name, golds, BIASES)
-    counts = [(sum(each.is_right), len(each.scores), each.n_gold) for each in judged]
-    first = judged[BIASES.index(0)]
-    scores, is_right = np.array(first.scores), np.array(first.is_right, dtype=bool)
-    return (scores, is_right), np.array(counts)
-
-
-def balance(parts: NDArray, of_test: NDArray) -> dict[str, Any]:
-    """Find the bias that counts of parts choose, and F1 before and after: on average
-    over parts by what others choose, and on test data. *Shapes:* `(p, b, 3)`, `(b, 3)`.
-    """
-    afters = []
-    for folds in _divide(len(parts)):
-        each = [
-            parts[folds == k][:, _choose(parts[folds != k])] for k in range(N_FOLDS)
-        ]
-        afters.append(_get_f1(np.concatenate(each)))
-    zero, chosen = BIASES.index(0), _choose(parts)
-    return {
-        "bias": BIASES[chosen],
-        "dev": [_get_f1(parts[:, zero]), fmean(afters)],
-        "test": [_get_f1(of_test[[place]]) for place in (zero, chosen)],
-    }
-
-
-def _divide(n_parts: int) -> Iterator[NDArray]:
-    """Draw the fold of each part, once for each division."""
-    rng = np.random.default_rng(0)
-    for _ in range(N_DIVISIONS):
-        yield rng.permutation(n_parts) % N_FOLDS
-
-
-def _choose(parts: NDArray) -> int:
-    f_scores = [_get_f1(parts[:, place]) for place in range(len(BIASES))]
-    return BIASES.index(choose_bias(f_scores, parts[:, 0, 2].sum()))
-
-
-def _get_f1(counts: NDArray) -> float:
-    right, found, gold = counts.sum(axis=0).tolist()
-    return 2 * right / max(found + gold, 1)
+    (judged,) = judge_entities(nlp, name, golds, [0.0])
+    return np.array(judged.scores), np.array(judged.is_right, dtype=bool)
 
 
 def join(parts: Sequence[Judged]) -> Judged:
@@ -131,7 +89,9 @@ def join(parts: Sequence[Judged]) -> Judged:
 def cross_validate(parts: Sequence[Judged]) -> dict[str, Any]:
     """Calibrate parts by what is fitted to others, in each of many divisions."""
     afters = []
-    for folds in _divide(len(parts)):
+    rng = np.random.default_rng(0)
+    for _ in range(N_DIVISIONS):
+        folds = rng.permutation(len(parts)) % N_FOLDS
         fitted = [
             fit_calibration(*join([*compress(parts, folds != k)]))
             for k in range(N_FOLDS)

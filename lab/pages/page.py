@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def read_measured(path: Path) -> list[dict[str, Any]]:
     return json.loads(path.read_text(encoding="utf8"))
 
 
-def save(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def save(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Save measurements, each on a line."""
     lines = ",\n".join(map(json.dumps, rows))
     path.write_text(f"[\n{lines}\n]\n", encoding="utf8")
@@ -55,11 +56,10 @@ def save(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 def record(measured: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
     """Save measurements, in the place of old ones of the same pipelines; return all."""
-    keys = ("dataset", "embedder", "variant", "seed")
-    old = read_measured(path) if path.exists() else []
-    rows = {tuple(row[key] for key in keys): row for row in old}
+    keys = itemgetter("dataset", "embedder", "variant", "seed")
+    rows = {keys(row): row for row in read_measured(path)}
     for row in measured:
-        rows[tuple(row[key] for key in keys)] = row
+        rows[keys(row)] = row
         save([rows[name] for name in sorted(rows)], path)  # at once: a run is long
         sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
     return [rows[name] for name in sorted(rows)]

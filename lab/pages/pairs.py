@@ -13,12 +13,13 @@ results.json, and what comes out is written to pairs.json.
 import sys
 import warnings
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 from scipy.stats import ttest_ind
 
-from lab.baseline.recognizer import NAME as CRF
+from lab.baseline import NAME as CRF
 from lab.trials.results import Groups, Result, TrialKey, read_results
 from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.tools.evaluate.bootstrap import Draws, compare_scores
@@ -36,11 +37,8 @@ def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
 
     A comparison is None without entities of a kind, and of "unseen" ones if all are.
     """
-    compared = (
-        _compare(groups, dataset, *pair)
-        for dataset in CORPORA
-        for pair in PLAN["pairs"]
-    )
+    of_all = product(CORPORA, PLAN["pairs"])
+    compared = (_compare(groups, dataset, *pair) for dataset, pair in of_all)
     pairs = [pair for pair in compared if pair is not None]
     tests = [test for pair in pairs for test in pair["differences"].values() if test]
     for name in ("p_value", "seeds_p_value"):
@@ -75,15 +73,13 @@ def _compare(
     # each document's counts, of all seeds together
     draws = Draws(samples=5000, seed=0)
     scores = compare_scores(both[0].sum(axis=0), both[1].sum(axis=0), draws)
-    differences = {
-        kind: each
-        and {
+    differences: dict[str, Any] = {}
+    for kind, each, p_value in zip(KINDS, scores, over_seeds, strict=True):
+        differences[kind] = each and {
             "difference": each["f"]["difference"],
             "p_value": each["f"]["p_value"],
             "seeds_p_value": p_value,
         }
-        for kind, each, p_value in zip(KINDS, scores, over_seeds, strict=True)
-    }
     if differences["seen"] is None:  # the unseen are all, and one test is enough
         differences["unseen"] = None
     return {

@@ -57,7 +57,11 @@ def _make_ladder(groups: Groups) -> str:
     header, *rows, last = _tabulate(table, groups)
     for row, trials in zip(rows, table["rows"], strict=True):
         found = (find_trials(groups, dataset, trials) for dataset in CORPORA)
-        sizes = [fmean(r.bytes_on_disk for r in of) / 1e6 for of in found if of]
+        sizes = [
+            fmean(r.recorded["sizes"]["bytes_on_disk"] for r in of) / 1e6
+            for of in found
+            if of
+        ]
         ends = {f"{size:.1f}": size for size in sorted(sizes)}
         row.append(" to ".join([*ends][:: max(len(ends) - 1, 1)]))
     return to_markdown([[*header, "MB on disk"], *rows, [*last, ""]])
@@ -82,9 +86,8 @@ def _tabulate(table: Mapping[str, Any], groups: Groups) -> list[list[str]]:
             value = estimate_score(results, split, score)
             seeds = "" if len(results) == usual else f" ({len(results)})"
             row.append(f"{100 * value.mean:.1f}{seeds}" if value else "")
-        last.append(
-            pool_deviations([r.scores[split][score] or 0.0 for r in of] for of in found)
-        )
+        samples = ([r.get_score(split, score) or 0.0 for r in of] for of in found)
+        last.append(pool_deviations(samples))
     return [*rows, last]
 
 

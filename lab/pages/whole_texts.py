@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lab.figures import make_panels
+from lab.extras import import_figure
 from lab.trials.results import Estimate, Groups, Result, estimate, read_results
 from lab.trials.scores import SENTENCES
 
@@ -75,14 +75,18 @@ def _format(scores: Sequence[Estimate | None] | None) -> str:
 
 def list_scores(results: Sequence[Result], n: int, key: str) -> list[float]:
     """List the scores of trials that were scored in Docs of so many sentences."""
-    scores = (r.joined.get("test", {}).get(n, {}).get(key) for r in results)
-    return [score for score in scores if score is not None]
+    joined = (r.recorded.get("joined", {}).get("test", {}) for r in results)
+    return [of[str(n)][key] for of in joined if str(n) in of]
 
 
 def draw(groups: Groups) -> Any:
     """Draw a panel for each corpus: F1 by how many sentences a Doc has."""
     found = {dataset: find_scores(groups, dataset) for dataset in CORPORA}
-    figure, panels = make_panels(len(found), 2, 2.8, 2.2, above=0.2)
+    n_rows = -(-len(found) // 2)
+    figure = import_figure()(figsize=(5.6, 0.2 + 2.2 * n_rows), layout="constrained")
+    panels = list(figure.subplots(n_rows, 2, squeeze=False).flat)
+    while len(panels) > len(found):
+        panels.pop().remove()
     for panel, (dataset, scores) in zip(panels, found.items(), strict=True):
         for trials, of in scores.items():
             label, color, line = PIPELINES[trials]

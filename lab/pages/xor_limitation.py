@@ -33,23 +33,20 @@ PHRASES: dict[str, tuple[Text, ...]] = {
 
 WIDTH = 40
 
-#: Encoders by their names in the table.
+#: Encoders by their names in the table. Half of attention's width is the LSTMs'.
+OURS = {"BiLSTM (baseline)": "", "Cross-BiLSTM": "Cross", "Att-BiLSTM": "Att"}
 ENCODERS: dict[str, dict[str, Any]] = {
-    "BiLSTM (baseline)": {
-        "@architectures": "spacy-hashembeds.BiLSTMEncoder.v1",
-        "dropout": 0.0,
-    },
-    "Cross-BiLSTM": {
-        "@architectures": "spacy-hashembeds.CrossBiLSTMEncoder.v1",
-        "dropout": 0.0,
-    },
-    "Att-BiLSTM": {
-        "@architectures": "spacy-hashembeds.AttBiLSTMEncoder.v1",
-        "width": 2 * WIDTH,  # half of it is the LSTMs', and half attention's
-        "dropout": 0.0,
+    **{
+        label: {
+            "@architectures": f"spacy-hashembeds.{name}BiLSTMEncoder.v1",
+            "width": WIDTH * (2 if name == "Att" else 1),
+            "dropout": 0.0,
+        }
+        for label, name in OURS.items()
     },
     "spaCy's windows": {
         "@architectures": "spacy.MaxoutWindowEncoder.v2",
+        "width": WIDTH,
         "depth": 2,
         "window_size": 1,
         "maxout_pieces": 3,
@@ -77,7 +74,7 @@ def learn_phrases(
     tok2vec = {
         "@architectures": "spacy.Tok2Vec.v2",
         "embed": embed,
-        "encode": {"width": WIDTH, **encoder},
+        "encode": {**encoder},
     }
     model = {"@architectures": "spacy-hashembeds.TokenClassifier.v1"}
     config = {"model": {**model, "tok2vec": tok2vec}}

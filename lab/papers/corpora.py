@@ -13,25 +13,20 @@ from spacy_hashembeds.tools.analyze.features import collect_vocabulary, count_fe
 from spacy_hashembeds.tools.analyze.measures import measure_table
 from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter
 from spacy_hashembeds.tools.evaluate.sources import NER
+from spacy_hashembeds.tools.prepare.splits import SPLITS
 from spacy_hashembeds.training.docbin import read_docs
 
 from ..corpora.datasets import DATASETS
-from .paper import Paper
+from .tables import Paper
 
 #: What was counted in each corpus, by the names that columns have for it. {} for
 #: corpora that are not there.
 Counted = Mapping[str, Mapping[str, float]]
 
-_SPLITS = ("train", "dev", "test")
 _ATTRIBUTES = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
 _STATISTICS = (
-    "documents",
-    "tokens",
-    "classes",
-    "entities_per_document",
-    "document_length",
-    "entity_length",
-    "vocabulary",
+    *("documents", "tokens", "classes", "vocabulary"),
+    *("entities_per_document", "document_length", "entity_length"),
 )
 
 
@@ -45,26 +40,27 @@ def count_corpora(
     """
     if not any("count" in column.source for column in chain(*paper.columns.values())):
         return {}
-    count = _count_entities if paper.task == NER else _count_categories
     counted = {}
     for dataset in paper.datasets:
-        paths = {split: root / dataset / f"{split}.spacy" for split in _SPLITS}
+        paths = {split: root / dataset / f"{split}.spacy" for split in SPLITS}
         there = {split: path for split, path in paths.items() if path.exists()}
-        counted[dataset] = count(dataset, there, on_progress)
+        if there:
+            on_progress(f"Counting {root / dataset}")
+        is_ner = paper.task == NER
+        counted[dataset] = (
+            _count_entities(dataset, there) if is_ner else _count_categories(there)
+        )
     if not any(counted.values()):
         on_progress(f"None of {paper.called}'s corpora in '{root}': no counts of them")
     return counted
 
 
-def _count_entities(
-    dataset: str, paths: Mapping[str, Path], on_progress: Callable[[str], None]
-) -> dict[str, float]:
+def _count_entities(dataset: str, paths: Mapping[str, Path]) -> dict[str, float]:
     # norms, prefixes, suffixes and shapes are the language's own
     vocab = spacy.blank(DATASETS[dataset].lang).vocab
     figures: dict[str, float] = {}
     texts: set[str] = set()
     for split, path in paths.items():
-        on_progress(f"Counting {path}")
         statistics = StatisticsCounter(read_docs(path, vocab))
         counts = statistics.get_statistics()
         figures[f"{split}_tokens"] = counts["tokens"] / 1000
@@ -87,14 +83,11 @@ def _count_entities(
     return figures
 
 
-def _count_categories(
-    dataset: str, paths: Mapping[str, Path], on_progress: Callable[[str], None]
-) -> dict[str, float]:
+def _count_categories(paths: Mapping[str, Path]) -> dict[str, float]:
     """Count texts. What the paper trains on is for development in part."""
-    if len(paths) < len(_SPLITS):
+    if len(paths) < len(SPLITS):
         return {}
-    on_progress(f"Counting {paths['train'].parent}")
-    texts = dict.fromkeys(_SPLITS, 0)
+    texts = dict.fromkeys(SPLITS, 0)
     labels: set[str] = set()
     for split, path in paths.items():
         for file in walk_corpus(path, FILE_TYPE):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,10 @@ from ..trials.results import (
     estimate_score,
 )
 from .corpora import Counted
-from .paper import Paper
-from .tables import Row, Source, Table, compare
+from .tables import Paper, Row, Source, Table, compare
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measured:
     """Measurements to fill tables with: trials, and counts of corpora."""
 
@@ -32,9 +32,9 @@ class Measured:
     def find(self, source: Source) -> Estimate | None:
         """Find a figure of ours. None if it is not there, or has no source."""
         if "count" in source:
-            figures = self.counted.get(source["dataset"], {})
             parts = (source.get("split"), source["count"])
-            value = figures.get("_".join(part for part in parts if part))
+            name = "_".join(part for part in parts if part)
+            value = self.counted.get(source["dataset"], {}).get(name)
             return None if value is None else Estimate(mean=value)
         if "trials" not in source:
             return None
@@ -45,7 +45,7 @@ class Measured:
         if size == "seeds":
             return Estimate(mean=len(results))
         # a size needs no deviation; bytes are counted in millions
-        average = estimate(getattr(result, size) for result in results)
+        average = estimate(result.get_size(size) for result in results)
         unit = 1e6 if size == "bytes_on_disk" else 1
         return average and Estimate(mean=average.mean / unit)
 
@@ -58,39 +58,31 @@ class Measured:
 #: figures have in common. None for a row that is the paper's alone.
 Blank = tuple[tuple[str, ...], str, Source | None]
 
+Find = Callable[[Source], Estimate | None]
 
-def fill_table(
-    paper: Paper,
-    table: str,
-    measured: Measured,
-    blanks: Iterable[Blank],
-    *,
-    find: Callable[[Source], Estimate | None] | None = None,
-) -> Table:
-    """Fill one of a paper's tables with what `find` or else `measured` finds."""
-    columns = paper.columns[table]
+
+def fill_table(paper: Paper, table: str, find: Find, blanks: Iterable[Blank]) -> Table:
+    """Fill one of a paper's tables with what `find` finds."""
     rows = []
     for stub, key, common in blanks:
         cells = {}
-        for column in columns:
+        for column in paper.columns[table]:
             source = {} if common is None else {**common, **column.source}
-            ours = (find or measured.find)(source) if source else None
+            ours = find(source) if source else None
             printed = paper.get_printed(table, key, column.key)
             if not paper.get_rows(table) and ours is not None:
                 # a table of our own
                 printed = paper.find_printed(source)
             cells[column.key] = compare(ours, printed, column.kind, source)
         rows.append(Row(stub=stub, cells=cells, has_ours=common is not None))
-    return paper.make_table(table, rows, columns)
+    return paper.make_table(table, rows)
 
 
 def fill_datasets(paper: Paper, table: str, measured: Measured) -> Table:
     """Fill a table that has a row for each dataset."""
-    blanks = [
-        ((paper.datasets[name],), name, {"dataset": name})
-        for name in paper.get_rows(table)
-    ]
-    return fill_table(paper, table, measured, blanks)
+    names = paper.get_rows(table)
+    blanks = [((paper.datasets[name],), name, {"dataset": name}) for name in names]
+    return fill_table(paper, table, measured.find, blanks)
 
 
 def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
@@ -108,7 +100,7 @@ def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
         else:
             stub = (paper.name_trials(trials), trials.replace("/", " "))
             blanks.append((stub, key, {"trials": trials}))
-    return fill_table(paper, table, measured, blanks)
+    return fill_table(paper, table, measured.find, blanks)
 
 
 def make_overview(paper: Paper, measured: Measured) -> Table:
@@ -116,39 +108,32 @@ def make_overview(paper: Paper, measured: Measured) -> Table:
     blanks: list[Blank] = []
     for key in sort_trials(paper, measured.groups):
         stub = (paper.name_dataset(key.dataset), *key[1:])
-        source = {"dataset": key.dataset, "trials": key.trials}
-        blanks.append((stub, "", source))
+        blanks.append((stub, "", {"dataset": key.dataset, "trials": key.trials}))
 
     def find(source: Source) -> Estimate | None:
         # how many seeds has a column of its own
         ours = measured.find(source)
         return ours and replace(ours, n=None)
 
-    return fill_table(paper, "overview", measured, blanks, find=find)
+    return fill_table(paper, "overview", find, blanks)
 
 
 def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
     """Order trials by dataset and by what was trained, as the paper's tables do."""
     columns = chain(*paper.columns.values())
     in_columns = (column.source.get("trials", "") for column in columns)
-    trials = [*dict.fromkeys([*paper.trials, *in_columns])]
-    datasets = [*paper.datasets]
+    names = dict.fromkeys([*paper.trials, *in_columns])
+    trials = {name: place for place, name in enumerate(names)}
+    datasets = {name: place for place, name in enumerate(paper.datasets)}
 
     def order(key: TrialKey) -> tuple[object, ...]:
-        return (
-            _find_place(datasets, key.dataset),
-            key.dataset,
-            _find_place(trials, key.trials),
-            key.embedder,
-            # rows20 before rows100
-            [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", key.variant)],
-        )
+        # rows20 before rows100
+        parts = re.split(r"(\d+)", key.variant)
+        variant = [int(part) if part.isdecimal() else part for part in parts]
+        places = datasets.get(key.dataset, inf), trials.get(key.trials, inf)
+        return places[0], key.dataset, places[1], key.embedder, variant
 
     return sorted(groups, key=order)
-
-
-def _find_place(names: list[str], name: str) -> int:
-    return names.index(name) if name in names else len(names)
 
 
 def read_beside(results: Path, name: str) -> Iterator[tuple[TrialKey, dict[str, Any]]]:

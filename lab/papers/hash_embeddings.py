@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .filling import Measured, fill_datasets, fill_systems, make_overview, read_beside
-from .paper import Paper
-from .tables import Row, Sections, Table
+from .tables import Paper, Row, Sections, Table
 
 _ENDS = ("largest", "smallest")
 

@@ -14,9 +14,9 @@ from .filling import (
     make_overview,
     sort_trials,
 )
-from .paper import Paper
 from .tables import (
     Cell,
+    Paper,
     Row,
     Sections,
     Source,
@@ -25,7 +25,7 @@ from .tables import (
     subtract,
 )
 
-HASH, FEWER, LOOKUP = "multi_hash_embed", "multi_fewer_hash_embed", "multi_embed"
+HASH, FEWER = "multi_hash_embed", "multi_fewer_hash_embed"
 
 #: The variant of FEWER that hashes with seed 9 where the default has 8.
 SEED_9 = "seed9"
@@ -57,7 +57,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
         "Findings of our own": [
             make_seed_table(paper, measured),
             # how the training norms fall into a table with either hash seed
-            fill_table(paper, "collisions", measured, collisions),
+            fill_table(paper, "collisions", measured.find, collisions),
         ],
         "Tables": tables,
     }
@@ -76,11 +76,8 @@ def make_seed_table(paper: Paper, measured: Measured) -> Table:
         differs = False
         if change is not None and change.deviation is not None:
             differs = abs(change.mean) > 2 * change.deviation
-        cells = {
-            "seed8": Cell(ours=eight),
-            "seed9": Cell(ours=nine),
-            "change": Cell(ours=change, differs=differs),
-        }
+        cells = {"seed8": Cell(ours=eight), "seed9": Cell(ours=nine)}
+        cells["change"] = Cell(ours=change, differs=differs)
         rows.append(Row(stub=(paper.name_dataset(key.dataset), kind), cells=cells))
     return paper.make_table("seeds", rows)
 
@@ -99,4 +96,4 @@ def _fill_ablation(paper: Paper, table: str, measured: Measured) -> Table:
         baseline = measured.find({**source, "trials": source["baseline"]})
         return relative_error_increase(measured.find(source), baseline)
 
-    return fill_table(paper, table, measured, blanks, find=find)
+    return fill_table(paper, table, find, blanks)

@@ -1,10 +1,16 @@
-"""Tables of figures, ours beside what a paper prints, and how the two are compared."""
+"""Papers' tables of figures, ours beside what is printed, and how the two are compared.
 
+What a paper prints, and what fills its tables, is data: data/NAME.json.
+"""
+
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Decimal
-from typing import NamedTuple
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..trials.results import Estimate
 
@@ -71,10 +77,8 @@ class Row:
     @property
     def is_filled(self) -> bool:
         """True if there is one, or words of ours."""
-        cells = self.cells.values()
-        return self.has_ours and (
-            not cells or any(cell.ours is not None for cell in cells)
-        )
+        ours = [cell.ours for cell in self.cells.values()]
+        return self.has_ours and (not ours or any(each is not None for each in ours))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +94,102 @@ class Table:
     notes: Sequence[str] = ()
 
 
-#: What a page shows under each of its headings: text is Markdown.
-Sections = Mapping[str, Sequence[Table | str]]
+#: The tables under each heading of a page.
+Sections = Mapping[str, Sequence[Table]]
+
+
+#: Keys of a column that are not of its source.
+_SHOWN = ("label", "group", "kind")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper whose tables are filled: the data of a file in data/."""
+
+    source: str  # where its figures are from
+    about: str  # how they are written down
+    title: str
+    called: str  # "the paper", or "the report"
+    task: str  # "ner" or "textcat"
+    intro: Sequence[str]  # Markdown, with fields
+    datasets: Mapping[str, str]  # its names for them, in its order
+    trials: Mapping[str, str]  # names of trials that have one, in the order of rows
+    grids: Sequence[str] = ()  # all of whose trials belong to it
+    # by number or name: caption, notes, columns, what is printed as rows, and so on
+    tables: Mapping[str, Mapping[str, Any]]
+    # rows that are the paper's alone
+    models: Mapping[str, str] = field(default_factory=dict)
+    # for trials the row of the same model
+    same: Mapping[str, str] = field(default_factory=dict)
+    seeds: int = 3  # how many are in a printed deviation
+    incomparable: str = ""  # why its figures and ours are not compared, if not
+
+    def get_printed(self, table: str, row: str, column: str) -> Estimate | None:
+        """Look up a figure. None if the paper prints none."""
+        value = self.get_rows(table).get(row, {}).get(column)
+        if isinstance(value, list):
+            return Estimate(mean=value[0], deviation=value[1], n=self.seeds)
+        return None if value is None else Estimate(mean=value)
+
+    def get_rows(self, table: str) -> Mapping[str, Mapping[str, Any]]:
+        """Get what is printed in each row of a table, in the paper's order."""
+        return self.tables[table].get("rows", {})
+
+    @cached_property
+    def columns(self) -> Mapping[str, list[Column]]:
+        """The columns of each table, and what fills them."""
+        return {
+            name: [
+                Column(
+                    key=key,
+                    source={k: v for k, v in values.items() if k not in _SHOWN},
+                    **{"kind": layout.get("kind", "score")}
+                    | {k: values[k] for k in _SHOWN if k in values},
+                )
+                for key, values in layout.get("columns", {}).items()
+            ]
+            for name, layout in self.tables.items()
+        }
+
+    def make_table(
+        self, table: str, rows: Iterable[Row], columns: Sequence[Column] | None = None
+    ) -> Table:
+        """Make one of its tables, with columns of the data if no others are given."""
+        layout = self.tables[table]
+        return Table(
+            number=int(table) if table.isdigit() else None,
+            title=layout.get("title", f"Table {table}"),
+            caption=layout["caption"],
+            stub=layout.get("stub", [""]),
+            columns=self.columns[table] if columns is None else columns,
+            rows=list(rows),
+            notes=layout.get("notes", []),
+        )
+
+    def name_dataset(self, dataset: str) -> str:
+        """Name a dataset: as the paper does, if it is one of the paper's."""
+        return self.datasets.get(dataset, dataset)
+
+    def name_trials(self, trials: str) -> str:
+        """Name EMBEDDER/VARIANT: by both, if it has no other name."""
+        return self.trials.get(trials, trials.replace("/", " "))
+
+    def find_printed(self, source: Source) -> Estimate | None:
+        """Look up a score of trials, in the first table with a row for each dataset."""
+        wanted = {key: source.get(key) for key in ("trials", "score")}
+        for table in self.tables:
+            if source["dataset"] in self.get_rows(table):
+                for column in self.columns[table]:
+                    if column.source == wanted:
+                        return self.get_printed(table, source["dataset"], column.key)
+        return None
+
+
+@cache
+def read_paper(name: str) -> Paper:
+    """Read the data of a paper, data/NAME.json."""
+    path = Path(__file__).parent / "data" / f"{name}.json"
+    return Paper(**json.loads(path.read_text(encoding="utf8")))
 
 
 def compare(
@@ -134,22 +232,20 @@ def describe_differences(tables: Iterable[Table], name: str) -> str:
     """Describe how many of the figures that both have differ, scores and counts apart,
     each figure once: table 10 of the report repeats scores of its table 9.
     """
-    found: dict[str, dict[object, Cell]] = {"scores": {}, "counts of the corpora": {}}
+    found: dict[str, dict[object, bool]] = {"scores": {}, "counts of the corpora": {}}
     for table in tables:
         for row in table.rows:
             for column in table.columns:
                 cell = row.cells[column.key]
-                if cell.ours is not None and cell.printed is not None:
-                    source: object = tuple(sorted(cell.source.items()))
-                    place = source or (table.title, row.stub, column.key)
-                    is_score = FORMATS[column.kind].rounding
-                    what = "scores" if is_score else "counts of the corpora"
-                    found[what].setdefault((place, cell.printed.mean), cell)
-    parts = [
-        f"{sum(cell.differs for cell in cells.values())} of {len(cells)} {what}"
-        for what, cells in found.items()
-        if cells
-    ]
+                if cell.ours is None or cell.printed is None:
+                    continue
+                source: object = tuple(sorted(cell.source.items()))
+                place = source or (table.title, row.stub, column.key)
+                is_score = FORMATS[column.kind].rounding
+                of = found["scores" if is_score else "counts of the corpora"]
+                of.setdefault((place, cell.printed.mean), cell.differs)
+    counted = [(what, [*of.values()]) for what, of in found.items() if of]
+    parts = [f"{sum(of)} of {len(of)} {what}" for what, of in counted]
     if not parts:
         return f"No figure can be compared with {name}'s"
     return f"{' and '.join(parts)} differ from {name}"
@@ -165,8 +261,7 @@ def relative_error_increase(
     """
     if f is None or baseline is None or baseline.mean == 1:
         return None
-    error, base_error = (replace(each, mean=1 - each.mean) for each in (f, baseline))
-    ratio = divide(error, base_error)
+    ratio = divide(*(replace(each, mean=1 - each.mean) for each in (f, baseline)))
     return replace(ratio, mean=ratio.mean - 1)
 
 
@@ -184,12 +279,7 @@ def subtract(minuend: Estimate | None, subtrahend: Estimate | None) -> Estimate 
 
 
 def _combine(
-    first: Estimate,
-    second: Estimate,
-    mean: float,
-    *,
-    factor: float = 1,
-    unit: float = 1,
+    first: Estimate, second: Estimate, mean: float, factor: float = 1, unit: float = 1
 ) -> Estimate:
     """Make a figure of two, with the deviation and the seeds that both have."""
     deviation, n = None, None

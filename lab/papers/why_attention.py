@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.training.scorer import LENGTHS
+from spacy_hashembeds.training.scorer import ALL, LENGTHS
 
 from ..trials.configs import locate_grid
 from ..trials.grid import read_grid
-from ..trials.results import Estimate, Groups, PartScore, estimate
+from ..trials.results import Estimate, Groups, estimate
 from .filling import (
     Blank,
     Measured,
@@ -22,8 +22,7 @@ from .filling import (
     make_overview,
     read_beside,
 )
-from .paper import Paper
-from .tables import Cell, Column, Row, Sections, Source, Table
+from .tables import Cell, Column, Paper, Row, Sections, Source, Table
 
 #: The kinds of parts of entities in tables 3 and 4.
 _PARTS = {"3": "type", "4": "length"}
@@ -31,10 +30,9 @@ _PARTS = {"3": "type", "4": "length"}
 
 def select_trials(paper: Paper, groups: Groups) -> Groups:
     """Keep the trials that have a name in the paper's tables, or are of its grid."""
-    grids = (read_grid(locate_grid(name)) for name in paper.grids)
-    planned = {row[:2] for grid in grids for row in grid.rows}
-    chosen = {*planned, *(tuple(trials.split("/")) for trials in paper.trials)}
-    return {key: results for key, results in groups.items() if key[1:] in chosen}
+    planned = (trial for name in paper.grids for trial in read_grid(locate_grid(name)))
+    chosen = {*paper.trials, *(f"{each.embedder}/{each.variant}" for each in planned)}
+    return {key: results for key, results in groups.items() if key.trials in chosen}
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
@@ -46,7 +44,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
         "Overview": [make_overview(paper, measured)],
         "Tables": [
             fill_systems(paper, "1", measured),
-            fill_table(paper, "2", measured, splits),
+            fill_table(paper, "2", measured.find, splits),
             *(_fill_changes(paper, table, measured) for table in _PARTS),
             make_chunk_table(paper, results),
         ],
@@ -62,7 +60,7 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
         # the types that the paper prints, and all of ours
         keys = (key.partition(" ") for key in paper.get_rows("3"))
         types = {name for of, _, name in keys if of == dataset}
-        types |= {n for _, parts in found for n in parts if parts[n].support}
+        types |= {n for _, parts in found for n in parts if parts[n]["support"]}
         for name in LENGTHS if kind == "length" else sorted(types):
             source = {"dataset": dataset, kind: name}
             blanks.append(((title, name), f"{dataset} {name}", source))
@@ -71,11 +69,11 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
         dataset, name = source["dataset"], source[kind]
         if "trials" not in source:  # all trials on a dataset have the same entities
             found = _find_parts(measured, dataset, paper.trials, kind)
-            counts = (parts[name].support for _, parts in found if name in parts)
+            counts = (parts[name]["support"] for _, parts in found if name in parts)
             return next((Estimate(mean=n) for n in counts), None)
         ours, baseline = (
             {
-                seed: parts[name].f
+                seed: parts[name]["f"] if parts[name]["support"] else None
                 for seed, parts in _find_parts(measured, dataset, [trials], kind)
                 if name in parts
             }
@@ -86,47 +84,40 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
         pairs = [(ours[seed], baseline[seed]) for seed in seeds]
         return estimate(x - y for x, y in pairs if x is not None and y is not None)
 
-    return fill_table(paper, table, measured, blanks, find=find)
+    return fill_table(paper, table, find, blanks)
 
 
 def _find_parts(
     measured: Measured, dataset: str, every: Iterable[str], kind: str
-) -> Iterator[tuple[int, Mapping[str, PartScore]]]:
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Find what trials have recorded by type or by length, if they have, by seed."""
     for trials in every:
         for result in measured.get_results(dataset, trials):
-            yield result.seed, result.parts.get("test", {}).get(kind, {})
+            scores = result.recorded["scores"].get("test", {})
+            yield result.seed, scores.get(f"{ALL}_per_{kind}") or {}
 
 
 def make_chunk_table(paper: Paper, results: Path) -> Table:
     """Set what parts of our encoders do with each chunk tag below the paper's."""
     tags = paper.get_rows("5")
     *columns, other = paper.columns["5"]
+    rows = []
     name = f"{paper.datasets['ontonotes']}, dev"
-    rows = [
-        Row(
-            stub=(name, "the paper's Att-BiLSTM-CNN", tag),
-            cells={
-                key: Cell(printed=paper.get_printed("5", tag, key)) for key in tags[tag]
-            },
-            has_ours=False,
-        )
-        for tag in tags
-    ]
+    for tag in tags:
+        stub = (name, "the paper's Att-BiLSTM-CNN", tag)
+        printed = {key: paper.get_printed("5", tag, key) for key in tags[tag]}
+        cells = {key: Cell(printed=figure) for key, figure in printed.items()}
+        rows.append(Row(stub=stub, cells=cells, has_ours=False))
     for key, ablation in read_beside(results, "ablation"):
         corpus = Path(ablation["setting"]["test"]).stem
         name = f"{paper.name_dataset(key.dataset)}, {corpus}"
         for tag in tags:
             cells = _make_cells(ablation["chunks"][tag])
             known = {column.key for column in (*columns, other)}
-            columns += [
-                Column(key=part, label=part, kind=other.kind)
-                for part in cells
-                if part not in known
-            ]
-            rows.append(
-                Row(stub=(name, paper.name_trials(key.trials), tag), cells=cells)
-            )
+            more = [part for part in cells if part not in known]
+            columns += [Column(key=x, label=x, kind=other.kind) for x in more]
+            stub = (name, paper.name_trials(key.trials), tag)
+            rows.append(Row(stub=stub, cells=cells))
     columns.append(other)
     empty = {column.key: Cell() for column in columns}
     rows = [replace(row, cells={**empty, **row.cells}) for row in rows]
@@ -135,12 +126,12 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
 
 def _make_cells(chunk: Mapping[str, Any]) -> dict[str, Cell]:
     """Set the recall of parts, alone, beside that of the whole."""
-    whole = chunk["recall"]
-    recalls = {**chunk["parts"], "other": chunk["other"]}
-    cells = {"support": Cell(ours=Estimate(mean=chunk["support"]))}
-    cells["whole"] = Cell() if whole is None else Cell(ours=Estimate(mean=whole))
+    whole, recalls = chunk["recall"], {**chunk["parts"], "other": chunk["other"]}
+    figures = {"support": chunk["support"], "whole": whole}
     for part, recall in recalls.items():
         is_known = recall is not None and whole is not None
-        ours = Estimate(mean=recall - whole) if is_known else None
-        cells[part] = Cell(ours=ours)
-    return cells
+        figures[part] = recall - whole if is_known else None
+    return {
+        key: Cell(ours=None if figure is None else Estimate(mean=figure))
+        for key, figure in figures.items()
+    }

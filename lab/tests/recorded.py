@@ -1,14 +1,13 @@
 """Results of trials that were never run."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spacy_hashembeds.tools.evaluate.categories import SCORES
 
-SETTING = {"cats_support": 20, "cats_exclusive": True, "cats_per_type": {}}
-SIZES = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
+CATEGORIES = {**dict.fromkeys(SCORES, 0.5), "cats_support": 20, "cats_per_type": {}}
 ENTITIES = {
     f"{prefix}_{key}": 10 if key == "support" else 0.5
     for prefix in ("ents", "ents_seen", "ents_unseen")
@@ -20,61 +19,32 @@ def write_result(
     root: Path,
     dataset: str,
     embedder: str,
-    variant: str,
     seed: int = 0,
-    scores: Mapping[str, Mapping[str, Any]] | None = None,
+    scores: Mapping[str, Any] | None = None,
     **changes: Any,
-) -> Path:
+) -> None:
     """Write the results of a trial that was never run.
 
-    scores: For each split, scores such as ents_f; others are 0.5.
+    scores: Scores of the test data; others are 0.5, of entities without "cats_acc".
     """
-    splits = {"dev": {}, "test": {}, **(scores or {})}
+    base = CATEGORIES if "cats_acc" in (scores or {}) else ENTITIES
     result = {
         "dataset": dataset,
         "embedder": embedder,
-        "variant": variant,
+        "variant": "default",
         "seed": seed,
         "model": "training/model-best",
         "overrides": {},
         "corpus_hashes": {"train": f"hash of {dataset}"},
-        "scores": {split: {**ENTITIES, **values} for split, values in splits.items()},
-        "sizes": SIZES,
+        "scores": {"dev": base, "test": {**base, **(scores or {})}},
+        "sizes": {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000},
     }
-    path = root / dataset / embedder / variant / f"seed{seed}.json"
+    path = root / dataset / embedder / "default" / f"seed{seed}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result | changes), encoding="utf8")
-    return path
 
 
-def change_result(path: Path, change: Mapping[str, Any]) -> Path:
-    """Replace parts of results that were written."""
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    return path
-
-
-def write_categories(
-    root: Path,
-    dataset: str,
-    embedder: str,
-    variant: str,
-    seed: int = 0,
-    scores: Mapping[str, Any] | None = None,
-) -> Path:
-    """Write the results of a text classifier's trial: all is 0.5, or as given."""
-    values = {**dict.fromkeys(SCORES, 0.5), **SETTING, **(scores or {})}
-    path = write_result(root, dataset, embedder, variant, seed)
-    return change_result(path, {"scores": {"dev": values, "test": values}})
-
-
-def write_seeds(
-    root: Path,
-    dataset: str,
-    embedder: str,
-    variant: str,
-    values: list[float],
-) -> None:
-    """Write results that have an F1 of all entities on the test set, of each seed."""
+def write_seeds(root: Path, embedder: str, values: Sequence[float]) -> None:
+    """Write results on AnEM that have an F1 of all entities on the test set."""
     for seed, value in enumerate(values):
-        scores = {"test": {"ents_f": value}}
-        write_result(root, dataset, embedder, variant, seed, scores)
+        write_result(root, "anem", embedder, seed, {"ents_f": value})

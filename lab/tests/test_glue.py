@@ -1,18 +1,91 @@
-"""GLUE's metrics beside figures worked out by hand, and numbers learned as numbers."""
+"""GLUE: files read as they were published, metrics beside figures worked out by hand,
+and numbers learned as numbers.
+"""
 
 import math
+from pathlib import Path
 
 import pytest
 import spacy
 from scipy.stats import pearsonr
-from spacy.language import Language
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
+from lab.corpora.glue import GLUE, read_glue
 from lab.glue import LABELS, METRICS, score_glue
 
+HEADERS = {
+    "sst2": "sentence\tlabel",
+    "mrpc": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String",
+    "qqp": "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate",
+    "stsb": "index\tgenre\tfilename\tyear\tsentence1\tsentence2\tscore",
+    "mnli": "index\tsentence1_parse\tsentence1\tsentence2\tlabel1\tgold_label",
+    "qnli": "index\tquestion\tsentence\tlabel",
+    "rte": "index\tsentence1\tsentence2\tlabel",
+    "wnli": "index\tsentence1\tsentence2\tlabel",
+}
+
+
+def write_rows(path: Path, task: str, *rows: tuple[list[str], str]) -> Path:
+    """A file as it was published: that of MRPC begins with a mark, and has CRLF."""
+    layout = GLUE[task]
+    names = layout.columns or HEADERS[task].split("\t")
+    lines = [] if layout.columns else [HEADERS[task]]
+    for sentences, gold in rows:
+        row = dict.fromkeys(names, "1")
+        filled = (*layout.sentences, layout.gold)
+        row |= dict(zip(filled, (*sentences, gold), strict=True))
+        lines.append("\t".join(row[name] for name in names))
+    mark, end = ("\ufeff", "\r\n") if task == "mrpc" else ("", "\n")
+    path.write_bytes((mark + "".join(line + end for line in lines)).encode("utf8"))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("task", "gold", "values"),
+    [
+        ("cola", "0", [1, 0]),
+        ("cola", "1", [0, 1]),
+        ("sst2", "1", [0, 1]),
+        ("mrpc", "1", [0, 1]),
+        ("qqp", "0", [1, 0]),
+        ("stsb", "3.800", [0.76]),
+        ("stsb", "0.000", [0]),
+        ("stsb", "5", [1]),
+        ("mnli", "neutral", [0, 1, 0]),
+        ("qnli", "entailment", [0, 1]),
+        ("rte", "not_entailment", [1, 0]),
+        ("wnli", "1", [0, 1]),
+    ],
+)
+def test_a_row_has_its_sentences_and_its_label(task, gold, values, tmp_path):
+    sentences = ['It "was" so.', "Was it?"][: len(GLUE[task].sentences)]
+    path = write_rows(tmp_path / "train.tsv", task, (sentences, gold))
+    (labelled,) = read_glue(path, task)
+    assert labelled.text == "\n".join(sentences)
+    assert list(labelled.cats) == list(LABELS[task])
+    assert list(labelled.cats.values()) == pytest.approx(values)
+    path = write_rows(path, task, (sentences, "5.1"))
+    with pytest.raises(ValueError, match=rf"train\.tsv:\d: .*{GLUE[task].gold}"):
+        list(read_glue(path, task))
+    path.write_text("prediction\tid\n")
+    with pytest.raises(ValueError, match=r"train\.tsv:1: "):
+        list(read_glue(path, task))
+
+
+def test_broken_questions_are_passed_over_and_counted(tmp_path):
+    row = (["What is a?", "Why b?"], "1")
+    path = write_rows(tmp_path / "train.tsv", "qqp", row, (["", "b?"], "0"))
+    with path.open("a") as file:
+        file.write("7\t8\t9\tWhat is\n a?\tWhy b?\t0\n")
+    with pytest.warns(UserWarning, match=r"train\.tsv: 3 lines .* first line 3\."):
+        texts = [labelled.text for labelled in read_glue(path, "qqp")]
+    assert texts == ["What is a?\nWhy b?"]
+
+
+# Metrics
+
 NLP = spacy.blank("en")
-BINARY = sorted(task for task, labels in LABELS.items() if len(labels) == 2)
 
 
 def make_example(gold: dict, predicted: dict) -> Example:
@@ -21,87 +94,64 @@ def make_example(gold: dict, predicted: dict) -> Example:
     return example
 
 
-def make_examples(task: str, golds: list[int], found: list[int]) -> list[Example]:
-    """Examples of classes, by their numbers."""
-    labels = LABELS[task]
-    return [
+@pytest.mark.parametrize("task", [task for task in LABELS if len(LABELS[task]) == 2])
+def test_metrics_of_two_classes(task):
+    negative, positive = LABELS[task]
+    # 3 true positives, 1 false negative, 3 false positives, 3 true negatives
+    golds, found = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 0, 1, 0, 0, 0, 1, 1]
+    examples = [
+        # backwards: the order of labels in a pipeline may be another
         make_example(
-            {label: float(i == gold) for i, label in enumerate(labels)},
-            # backwards: the order of labels in a pipeline may be another
-            {labels[i]: 0.6 if i == n else 0.3 for i in reversed(range(len(labels)))},
+            {negative: 1.0 - gold, positive: float(gold)},
+            {positive: 0.3 + 0.3 * n, negative: 0.5},
         )
         for gold, n in zip(golds, found, strict=True)
     ]
-
-
-def make_similarities(golds: list[float], found: list[float]) -> list[Example]:
-    return [
-        make_example({"similarity": gold}, {"similarity": n})
-        for gold, n in zip(golds, found, strict=True)
-    ]
-
-
-@pytest.mark.parametrize("task", BINARY)
-def test_metrics_of_two_classes(task):
-    golds, found = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 1, 0, 0, 0]
-    golds, found = [*golds, 0, 0], [*found, 1, 1]
-    # 3 true positives, 1 false negative, 3 false positives, 3 true negatives
     by_hand = {
         "accuracy": 6 / 10,
         "f1": 6 / (6 + 1 + 3),
         "matthews": (3 * 3 - 3 * 1) / math.sqrt(6 * 4 * 6 * 4),
     }
-    scores = score_glue(make_examples(task, golds, found), task)
     names = METRICS[task]
+    first = {"cola": "matthews", "qqp": "f1"}.get(task, "accuracy")
     expected = {f"glue_{name}": by_hand[name] for name in names}
-    assert scores == pytest.approx({**expected, "glue_score": by_hand[names[0]]})
-    assert all(type(score) is float for score in scores.values())
+    scores = score_glue(examples, task)
+    assert scores == pytest.approx({**expected, "glue_score": by_hand[first]})
+    with pytest.raises(ValueError, match="'stsb'"):
+        score_glue(examples, "stsb")
 
 
 def test_metrics_of_similarity():
     golds, found = [0.0, 0.2, 0.4, 1.0], [0.1, 0.3, 0.2, 0.9]
-    scores = score_glue(make_similarities(golds, found), "stsb")
+    both = zip(golds, found, strict=True)
+    pairs = [[{"similarity": value} for value in pair] for pair in both]
+    scores = score_glue([make_example(*pair) for pair in pairs], "stsb")
     spearman = 1 - 6 * 2 / (4 * 15)
     assert scores["glue_score"] == scores["glue_spearman"] == pytest.approx(spearman)
     assert scores["glue_pearson"] == pytest.approx(pearsonr(golds, found).statistic)
+    alike = score_glue([make_example(*pairs[0])] * 2, "stsb")
+    assert alike["glue_score"] == 0
 
-
-# Numbers.
 
 #: The share of each text's words that are good.
 TEXTS = {
     "bad bad bad bad": 0.0,
     "bad bad good bad": 0.25,
     "good bad bad good": 0.5,
-    "good good bad good": 0.75,
     "good good good good": 1.0,
 }
 
 
-def make_regressor(*, exclusive_classes: bool = False) -> Language:
+def test_numbers_between_are_learned():
     fix_random_seed(0)
     nlp = spacy.blank("en")
-    model = {
-        "@architectures": "spacy.TextCatBOW.v3",
-        "exclusive_classes": exclusive_classes,
-        "ngram_size": 1,
-        "length": 1000,
-        "no_output_layer": False,
-    }
+    model = {"@architectures": "spacy.TextCatBOW.v3", "exclusive_classes": False}
+    model |= {"ngram_size": 1, "length": 1000, "no_output_layer": False}
     nlp.add_pipe("text_regressor", config={"model": model})
-    return nlp
-
-
-def make_numbers(nlp: Language) -> list[Example]:
-    return [
+    examples = [
         Example.from_dict(nlp.make_doc(text), {"cats": {"goodness": value}})
         for text, value in TEXTS.items()
     ]
-
-
-def test_numbers_between_are_learned():
-    nlp = make_regressor()
-    examples = make_numbers(nlp)
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.05
     for _ in range(150):

@@ -1,31 +1,33 @@
-"""docs/results.md and docs/trials.md, with the trials behind them in lab/results/."""
+"""docs/results.md, docs/trials.md and docs/whole-texts.md, with the trials behind them
+in lab/results/.
+"""
 
-from importlib import import_module
+import pytest
 
-from lab.pages import results as script
+from lab.pages import pairs, results, whole_texts
 from lab.pages.page import fill, read_measured
-from lab.papers.page import make_page, write_page
-from lab.trials.results import select_task
-from spacy_hashembeds.tools.evaluate.sources import NER
-from tests.conftest import ROOT
-
-PAGE = ROOT / "docs" / "results.md"
-FOLDER = ROOT / "lab" / "results"
 
 
 def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
-    measured = map(read_measured, (script.PAIRS, script.MISSPELLINGS))
-    for page, tables in script.make_tables(groups, *measured).items():
+    measured = map(read_measured, (results.PAIRS, results.MISSPELLINGS))
+    pages = results.make_tables(groups, *measured) | whole_texts.make_tables(groups)
+    assert len(pages) == 4
+    for page, tables in pages.items():
         assert fill(page, tables) == page.read_text(encoding="utf8")
 
 
 def test_the_p_values_of_the_page_are_those_of_the_counts(groups):
-    pairs = import_module("lab.pages.pairs")
-    assert pairs.compare_pairs(groups) == read_measured(script.PAIRS)
+    assert pairs.compare_pairs(groups) == read_measured(results.PAIRS)
 
 
-def test_the_report_is_filled_from_them(groups, tmp_path):
-    report = make_page(FOLDER)
-    write_page(report, tmp_path / "report.md")
-    assert report.n_results == sum(map(len, select_task(groups, NER).values()))
-    assert "CoNLL nl" in (tmp_path / "report.md").read_text(encoding="utf8")
+@pytest.mark.parametrize(
+    ("p_values", "expected"),
+    [
+        # that of Wikipedia's "Holm-Bonferroni method", and R's p.adjust(…, "holm")
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+        ([0.6, 0.02, 0.9], [1.0, 0.06, 1.0]),
+        ([], []),
+    ],
+)
+def test_p_values_are_adjusted_as_by_holm(p_values, expected):
+    assert pairs.adjust_p_values(p_values) == pytest.approx(expected)

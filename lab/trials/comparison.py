@@ -16,10 +16,7 @@ from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.conversion import find_convertible
 from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.loading import load_config, load_trained
-from spacy_hashembeds.tools.evaluate.categories import EXCLUSIVE, SUPPORT
-from spacy_hashembeds.tools.evaluate.sources import TEXTCAT
 from spacy_hashembeds.training.docbin import read_docs
-from spacy_hashembeds.training.scorer import KINDS
 
 from ..machine import find_disturbances, watch_machine
 from .ratios import compute_ratios
@@ -27,15 +24,6 @@ from .results import SIZES, get_task, parse_metrics
 from .sizes import bytes_on_disk
 
 Rows = list[dict[str, Any]]
-
-#: What a row has of the scores of a text classifier, by their names in a trial.
-_CATEGORIES = {
-    "accuracy": "cats_acc",
-    "macro_f": "cats_macro_f",
-    "micro_f": "cats_micro_f",
-    "documents": SUPPORT,
-    "exclusive": EXCLUSIVE,
-}
 
 #: Hands the rounds of timing on, and shows how far they are.
 ShowProgress = Callable[[Sequence[int]], Iterable[int]]
@@ -50,7 +38,7 @@ def compare_trials(
 ) -> dict[str, Any]:
     """Compare trials on one corpus, and time their pipelines against each other.
 
-    Scores are those of the last split, of entities or `_CATEGORIES`.
+    Scores are those of the last split.
 
     metrics: The files of the trials, whose pipelines must still be there.
     corpus: The corpus to time the pipelines on, all in one run, in turns.
@@ -62,39 +50,38 @@ def compare_trials(
     if len(kinds) != 1:
         raise ValueError(
             "Only trials on the same files of one corpus, and with the same kind of "
-            f"scores, can be compared, but these are of {len(kinds)} kinds: "
-            f"{', '.join(map(str, metrics))}."
+            f"scores, can be compared: {', '.join(map(str, metrics))}."
         )
     docs = list(read_docs(corpus, Vocab()))
-    rows = _name_rows([_make_row(trial) for trial in trials], metrics)
-    models = [Path(trial["model"]) for trial in trials]
+    rows = _make_rows(trials)
     with TemporaryDirectory() as folder:
         if accelerated:
-            rows, models = _add_accelerated(rows, models, docs, Path(folder))
+            rows = _add_accelerated(rows, docs, Path(folder))
         with watch_machine() as machine:
             # a pipeline that was loaded before may have chosen a BLAS for the process
             ops = get_current_ops()
 
-            def load(model: Path) -> Language:
+            def load(model: str) -> Language:
                 set_current_ops(ops)
                 return load_trained(model)
 
-            loaders = {str(i): partial(load, model) for i, model in enumerate(models)}
+            loaders = {
+                str(i): partial(load, row["model"]) for i, row in enumerate(rows)
+            }
             try:
                 timed = measure_speeds(loaders, docs, progress=progress)
             finally:
                 set_current_ops(ops)
     speeds = [timed[name] for name in loaders]
-    first = rows[0]
     for row, speed in zip(rows, speeds, strict=True):
         row["words_per_second"] = speed.median
         row["words_per_second_quartiles"] = list(speed.quartiles)
         row["times_as_fast"] = speed.median / speeds[0].median
-        row |= compute_ratios(*({**of, "score": _get_score(of)} for of in (row, first)))
+        row |= compute_ratios(row, rows[0])
     return {
-        "dataset": first["dataset"],
+        "dataset": rows[0]["dataset"],
         "machine": machine,
-        "disturbances": find_disturbances(machine, {first["name"]: speeds[0]}),
+        "disturbances": find_disturbances(machine, {rows[0]["name"]: speeds[0]}),
         "rows": rows,
     }
 
@@ -110,53 +97,43 @@ def read_trial(path: Path) -> dict[str, Any]:
     return metrics
 
 
-def _add_accelerated(
-    rows: Rows, models: Sequence[Path], docs: Sequence[Doc], folder: Path
-) -> tuple[Rows, list[Path]]:
-    all_rows, all_models = [], []
-    for number, (row, model) in enumerate(zip(rows, models, strict=True)):
-        all_rows.append(row)
-        all_models.append(model)
+def _make_rows(trials: Sequence[Mapping[str, Any]]) -> Rows:
+    """Make a row of each trial, with a name that tells it from the others."""
+    rows = []
+    differing = [
+        key for key in ("variant", "seed") if len({trial[key] for trial in trials}) > 1
+    ]
+    for trial in trials:
+        *_, scores = trial["scores"].values()
+        shown = ("dataset", "embedder", "variant", "seed", "model")
+        more = "".join(f" {key} {trial[key]}" for key in differing)
+        rows.append(
+            {
+                "name": trial["embedder"] + more,
+                **{key: trial[key] for key in shown},
+                "accelerated": False,
+                "score": scores.get("cats_acc", scores.get("ents_f")),
+                "scores": scores,
+                **{key: trial["sizes"].get(key) for key in SIZES},
+            }
+        )
+    return rows
+
+
+def _add_accelerated(rows: Rows, docs: Sequence[Doc], folder: Path) -> Rows:
+    found = []
+    for number, row in enumerate(rows):
+        found.append(row)
+        model, fast = Path(row["model"]), folder / str(number)
         places, _ = find_convertible(load_config(model / "config.cfg"))
         if places:
-            fast = folder / str(number)
             accelerate_folder(model, fast, docs, rounds=1)
-            name = f"{row['name']} accelerated"
-            own = {"accelerated": True, "bytes_on_disk": bytes_on_disk(fast)}
-            all_rows.append({**row, "name": name, **own})
-            all_models.append(fast)
-    if len(all_rows) == len(rows):
+            own = {"name": f"{row['name']} accelerated", "accelerated": True}
+            size = bytes_on_disk(fast)
+            found.append({**row, **own, "model": str(fast), "bytes_on_disk": size})
+    if len(found) == len(rows):
+        names = ", ".join(row["name"] for row in rows)
         raise ValueError(
-            "There should be a pipeline with spaCy's layers to accelerate, but there "
-            f"is none among {', '.join(row['name'] for row in rows)}. Train one, such "
-            "as spacy_stock, or leave out --accelerate."
+            f"None of {names} has spaCy's layers to accelerate. Leave out --accelerate."
         )
-    return all_rows, all_models
-
-
-def _make_row(trial: Mapping[str, Any]) -> dict[str, Any]:
-    *_, scores = trial["scores"].values()
-    row = {key: trial[key] for key in ("dataset", "embedder", "variant", "seed")}
-    row["accelerated"] = False
-    if get_task(trial) == TEXTCAT:
-        row |= {key: scores.get(name) for key, name in _CATEGORIES.items()}
-    else:
-        for kind, prefix in KINDS.items():
-            keys = ("p", "r", "f", "support")
-            row[kind] = {key: scores.get(f"{prefix}_{key}") for key in keys}
-    return row | {key: trial["sizes"].get(key) for key in SIZES}
-
-
-def _get_score(row: Mapping[str, Any]) -> float | None:
-    return row["accuracy"] if "accuracy" in row else row["all"]["f"]
-
-
-def _name_rows(rows: Rows, metrics: Sequence[Path]) -> Rows:
-    differs = {key: len({row[key] for row in rows}) > 1 for key in ("variant", "seed")}
-    trials = {(row["embedder"], row["variant"], row["seed"]) for row in rows}
-    for row, path in zip(rows, metrics, strict=True):
-        row["name"] = row["embedder"]
-        row["name"] += f" {row['variant']}" if differs["variant"] else ""
-        row["name"] += f" seed {row['seed']}" if differs["seed"] else ""
-        row["name"] += f" ({path})" if len(trials) < len(rows) else ""
-    return rows
+    return found

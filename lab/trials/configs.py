@@ -23,10 +23,9 @@ def _find(file: str, theirs: Path, ours: Path) -> Path:
     for folder in (theirs, ours):
         if (folder / file).is_file():
             return folder / file
-    files = [*theirs.glob(f"*{Path(file).suffix}"), *ours.glob(f"*{Path(file).suffix}")]
     # hidden files are what a run that was killed had not written to the end
-    names = sorted({path.stem for path in files if not path.name.startswith(".")})
+    files = [f for of in (theirs, ours) for f in of.glob(f"[!.]*{Path(file).suffix}")]
     raise FileNotFoundError(
         f"There is no '{theirs / file}', and none of this name in '{ours}'. There "
-        f"are: {', '.join(names)}."
+        f"are: {', '.join(sorted({path.stem for path in files}))}."
     )

@@ -1,16 +1,14 @@
 """A grid of trials: datasets, embedders and seeds, read from a YAML file."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any
 
 import srsly
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-
-from spacy_hashembeds.files import quote
+from pydantic import BaseModel, ConfigDict, Field
+from spacy.util import walk_dict
 
 from .trial import Trial
 
@@ -19,82 +17,7 @@ _USE_VECTORS = "components.tok2vec.model.embed.include_static_vectors"
 
 Overrides = dict[str, Any]
 
-
-class Row(NamedTuple):
-    """A config that a grid trains with each seed, and its overrides by dataset."""
-
-    embedder: str
-    variant: str
-    overrides: dict[str, Overrides]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Grid:
-    """The trials that a grid file plans."""
-
-    datasets: Sequence[str]
-    seeds: Sequence[int]
-    rows: Sequence[Row]
-
-    def expand(self, *, root: Path = Path(), gpu_id: int = -1) -> list[Trial]:
-        """Make the trials, seed by seed, and dataset by dataset in each.
-
-        When a sweep is interrupted, whole comparisons of the first seeds are there.
-        """
-        return [
-            Trial(
-                dataset=dataset,
-                embedder=row.embedder,
-                variant=row.variant,
-                seed=seed,
-                overrides=row.overrides[dataset],
-                gpu_id=gpu_id,
-                root=root,
-            )
-            for seed in self.seeds
-            for dataset in self.datasets
-            for row in self.rows
-            if dataset in row.overrides
-        ]
-
-    def narrow(
-        self,
-        *,
-        datasets: Sequence[str] = (),
-        embedders: Sequence[str] = (),
-        variants: Sequence[str] = (),
-        seeds: Sequence[int | str] = (),
-    ) -> "Grid":
-        """Keep a part. What is empty is not narrowed."""
-        known = [row.embedder for row in self.rows]
-        _check_choice("datasets", datasets, self.datasets)
-        _check_choice("embedders", embedders, known)
-        _check_choice("variants", variants, [row.variant for row in self.rows])
-        _check_choice("seeds", seeds, self.seeds)
-        grid = Grid(
-            datasets=[name for name in self.datasets if name in (datasets or [name])],
-            seeds=[seed for seed in self.seeds if seed in (seeds or [seed])],
-            rows=[
-                row
-                for row in self.rows
-                if row.embedder in (embedders or known)
-                and row.variant in (variants or [row.variant])
-            ],
-        )
-        if not grid.expand():
-            raise ValueError("No trial of the grid is all that was chosen.")
-        return grid
-
-
-def _check_once(values: list[Any]) -> list[Any]:
-    for value, n in Counter(values).items():
-        if n > 1:
-            raise ValueError(f"{quote(value)} is there {n} times")
-    return values
-
-
-_Names = Annotated[list[str], Field(min_length=1), AfterValidator(_check_once)]
-_Seeds = Annotated[list[int], Field(min_length=1), AfterValidator(_check_once)]
+_Names = Annotated[list[str], Field(min_length=1)]
 
 
 class _Part(BaseModel):
@@ -106,107 +29,102 @@ class _Entry(_Part):
 
     embedder: str
     variant: str = "default"
-    # not given: what is there may not be null
-    datasets: _Names = cast(Any, None)
+    datasets: _Names | None = None
     overrides: Overrides = {}
-    per_dataset: dict[str, Overrides] = cast(Any, None)
-    vectors: str = cast(Any, None)
+    per_dataset: dict[str, Overrides] | None = None
+    vectors: str | None = None
 
 
 class _File(_Part):
     """The keys of a grid file."""
 
     datasets: _Names
-    seeds: _Seeds = [0]
+    seeds: Annotated[list[int], Field(min_length=1)] = [0]
     overrides: Overrides = {}
     vectors: dict[str, dict[str, str]] = {}
     trials: Annotated[list[_Entry], Field(min_length=1)]
 
 
-def read_grid(path: str | Path) -> Grid:
-    """Read a grid from a YAML file; docs/sweep.md describes what it holds."""
-    path = Path(path)
+def read_grid(path: Path, *, root: Path = Path(), gpu_id: int = -1) -> list[Trial]:
+    """Read the trials of a YAML file, seed by seed, and dataset by dataset in each.
+
+    When a sweep is interrupted, whole comparisons of the first seeds are there. See
+    docs/sweep.md for the keys: overrides of a trial replace those of all trials, and
+    those of a dataset replace both.
+    """
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
-        content = srsly.yaml_loads(path.read_text(encoding="utf8"))
-        file = _File.model_validate(content)
-        rows = [_read_row(entry, file) for entry in file.trials]
-        names = Counter((r.embedder, r.variant, d) for r in rows for d in r.overrides)
-        for (embedder, variant, dataset), n in names.items():
-            if n > 1:
-                raise ValueError(
-                    f"{embedder} has the variant '{variant}' {n} times for {dataset}. "
-                    "Give other overrides another 'variant'."
-                )
+        file = _File.model_validate(srsly.yaml_loads(path.read_text(encoding="utf8")))
+        rows = [(entry, _collect_overrides(entry, file)) for entry in file.trials]
+        trials = [
+            Trial(
+                dataset=dataset,
+                embedder=entry.embedder,
+                variant=entry.variant,
+                seed=seed,
+                overrides=overrides[dataset],
+                gpu_id=gpu_id,
+                root=root,
+            )
+            for seed in file.seeds
+            for dataset in file.datasets
+            for entry, overrides in rows
+            if dataset in overrides
+        ]
+        (name, n), *_ = Counter(trial.name for trial in trials).most_common(1)
+        if n > 1:
+            raise ValueError(f"{name} is there {n} times: give one another 'variant'.")
     except (OverflowError, RecursionError, ValueError) as e:
-        message = str(e)
-        if isinstance(e, ValidationError):
-            fault = e.errors()[0]
-            message = f"'{'.'.join(map(str, fault['loc']))}': {fault['msg']}"
         # YAML's own errors quote whatever is wrong
-        message = shorten(message.replace("Value error, ", ""), 500)
+        message = shorten(str(e), 500)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e
-    return Grid(datasets=file.datasets, seeds=file.seeds, rows=rows)
+    return trials
 
 
-def _read_row(entry: _Entry, file: _File) -> Row:
+def narrow(trials: Sequence[Trial], chosen: Mapping[str, Sequence[str]]) -> list[Trial]:
+    """Keep the trials with one of the values chosen for each attribute, if any is."""
+    kept = list(trials)
+    for name, values in chosen.items():
+        known = dict.fromkeys(str(getattr(trial, name)) for trial in trials)
+        _check_known(f"{name}s", values, known)
+        kept = [t for t in kept if not values or str(getattr(t, name)) in values]
+    if not kept:
+        raise ValueError("No trial of the grid is all that was chosen.")
+    return kept
+
+
+def _collect_overrides(entry: _Entry, file: _File) -> dict[str, Overrides]:
+    """Collect the overrides of a trial for each of its datasets, with dotted keys."""
     where = f"{entry.embedder}, {entry.variant}"
     names = entry.datasets or file.datasets
-    _check_choice("datasets", names, file.datasets)
-    own = entry.per_dataset
-    if own is None:
-        own = {name: {} for name in names}
-    _check_keys(f"'per_dataset' of {where}", own, names)
+    _check_known("datasets", names, file.datasets)
+    own = (
+        {name: {} for name in names} if entry.per_dataset is None else entry.per_dataset
+    )
     vectors: dict[str, Overrides] = {name: {} for name in names}
     if entry.vectors is not None:
-        _check_choice("vectors", [entry.vectors], list(file.vectors))
-        chosen = {d: v for d, v in file.vectors[entry.vectors].items() if d in names}
-        _check_keys(f"'vectors.{entry.vectors}' of {where}", chosen, names)
-        vectors = {d: {_VECTORS: v, _USE_VECTORS: True} for d, v in chosen.items()}
-    overrides = {
-        name: _flatten(
-            where, [file.overrides, entry.overrides, own[name], vectors[name]]
+        _check_known("vectors", [entry.vectors], file.vectors)
+        paths = file.vectors[entry.vectors]
+        vectors = {d: {_VECTORS: v, _USE_VECTORS: True} for d, v in paths.items()}
+    missing = [n for n in names if not (n in own and n in vectors)]
+    if missing or not own.keys() <= {*names}:
+        raise ValueError(
+            f"'per_dataset' of {where} should have the keys {', '.join(names)}, if "
+            "only with {}, and its 'vectors' a path for each."
         )
+    return {
+        name: {
+            ".".join(keys): value
+            for part in (file.overrides, entry.overrides, own[name], vectors[name])
+            for keys, value in walk_dict(part)
+        }
         for name in names
     }
-    return Row(entry.embedder, entry.variant, overrides)
 
 
-def _check_keys(what: str, given: dict[str, Any], names: Sequence[str]) -> None:
-    if given.keys() != {*names}:
-        raise ValueError(
-            f"{what} should have the keys {', '.join(names)}, but has "
-            f"{quote(list(given))}."
-        )
-
-
-def _flatten(where: str, parts: Sequence[Overrides]) -> Overrides:
-    pairs = [pair for part in parts for pair in _walk(where, part)]
-    for key, n in Counter(key for key, _ in pairs).items():
-        if "." not in key:
-            raise ValueError(f"{where}: '{key}' is no setting; 'training.dropout' is.")
-        if n > 1:
-            raise ValueError(f"{where} sets {key} {n} times.")
-    return dict(pairs)
-
-
-def _walk(
-    where: str, settings: Overrides, prefix: str = ""
-) -> Iterator[tuple[str, Any]]:
-    for key, value in settings.items():
-        if value == {}:
-            raise ValueError(f"{where}: '{prefix}{key}' is {{}}, which sets nothing.")
-        if isinstance(value, dict):
-            yield from _walk(where, value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
-def _check_choice(name: str, chosen: Sequence[Any], known: Sequence[Any]) -> None:
+def _check_known(name: str, chosen: Iterable[str], known: Iterable[str]) -> None:
     for value in chosen:
         if value not in known:
-            names = ", ".join(map(str, dict.fromkeys(known))) or "none"
-            raise ValueError(
-                f"{quote(value)} is not in the grid. Its {name} are: {names}."
-            )
+            names = ", ".join(known) or "none"
+            raise ValueError(f"'{value}' is not in the grid. Its {name} are: {names}.")

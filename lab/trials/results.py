@@ -7,23 +7,13 @@ DATASET.jsonl, has a line for each that was collected.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.files import parse_json, quote, replacing
-from spacy_hashembeds.tools.evaluate.categories import SCORES, SUPPORT
+from spacy_hashembeds.files import parse_json, replacing
+from spacy_hashembeds.tools.evaluate.categories import SUPPORT
 from spacy_hashembeds.tools.evaluate.sources import NER, TEXTCAT
-from spacy_hashembeds.training.scorer import ALL, KINDS
-
-#: The scores of each task, by the number of things that they are of.
-_SUPPORTED: Mapping[str, Mapping[str, Sequence[str]]] = {
-    NER: {f"{of}_support": [f"{of}_{key}" for key in "prf"] for of in KINDS.values()},
-    TEXTCAT: {SUPPORT: SCORES},
-}
-#: The scores of each type and of each length of entities: see `score_seen_unseen`.
-_PARTS = {"type": f"{ALL}_per_type", "length": f"{ALL}_per_length"}
 
 #: Sizes of a pipeline; early trials have not recorded all.
 SIZES = (
@@ -48,33 +38,47 @@ class TrialKey(NamedTuple):
         return f"{self.embedder}/{self.variant}"
 
 
-class PartScore(NamedTuple):
-    """F1 of a type or a length, 0 to 1 or None without any, and how many there are."""
-
-    f: float | None
-    support: int
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Result:
-    """The results of a trial, None where older ones have not recorded something."""
+    """The results of a trial, as it has recorded them."""
 
     place: str  # its file, or its line of a table, for errors
-    recorded: Mapping[str, Any]  # all of it
-    key: TrialKey
-    seed: int
-    task: str  # "ner" or "textcat"
-    # by split, 0 to 1; None: nothing to score
-    scores: Mapping[str, Mapping[str, float | None]]
-    # by split, and "type" or "length"
-    parts: Mapping[str, Mapping[str, Mapping[str, PartScore]]]
-    # by split and number of sentences in a Doc; not there in early trials
-    joined: Mapping[str, Mapping[int, Mapping[str, float]]]
-    embedding_parameters: int
-    mixing_parameters: int | None
-    pipeline_parameters: int | None
-    bytes_on_disk: int
-    words_per_second: float | None
+    recorded: Mapping[str, Any]
+
+    @property
+    def key(self) -> TrialKey:
+        """Its name, but for the seed."""
+        return TrialKey(*(self.recorded[name] for name in TrialKey._fields))
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
+        return self.recorded["seed"]
+
+    @property
+    def task(self) -> str:
+        """What it was scored on: "ner" or "textcat"."""
+        return get_task(self.recorded)
+
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What it has in common with other seeds."""
+        overrides = self.recorded["overrides"]
+        return self.task, self.get_size("embedding_parameters"), overrides
+
+    def get_score(self, split: str, name: str) -> float | None:
+        """Get a score such as "ents_f", 0 to 1: None if there was nothing to score,
+        where spaCy has 0 for wrong predictions.
+        """
+        scores = self.recorded["scores"].get(split, {})
+        prefix, _, _ = name.rpartition("_")
+        support = SUPPORT if name.startswith("cats_") else f"{prefix}_support"
+        return scores[name] if scores.get(support) else None
+
+    def get_size(self, name: str) -> float | None:
+        """Get one of `SIZES`, or a timing: None where older trials have none."""
+        sizes = {**self.recorded.get("timings", {}), **self.recorded["sizes"]}
+        return sizes.get(name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,15 +93,13 @@ class Estimate:
 Groups = Mapping[TrialKey, Sequence[Result]]
 
 
-def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
+def read_results(folder: Path) -> dict[TrialKey, list[Result]]:
     """Read all files and tables of results in a folder, in order of seeds."""
-    folder = Path(folder)
     results = [*read_files(folder), *read_tables(folder)]
     if not results:
         raise FileNotFoundError(
             f"There are no results in '{folder}'. Give the folder 'metrics' that "
-            "`python -m lab trial` writes to, with files "
-            "DATASET/EMBEDDER/VARIANT/seedN.json, or one of tables, DATASET.jsonl."
+            "`python -m lab trial` writes to, or one of tables, DATASET.jsonl."
         )
     return group_results(results)
 
@@ -105,7 +107,8 @@ def read_results(folder: str | Path) -> dict[TrialKey, list[Result]]:
 def read_files(folder: Path) -> Iterator[Result]:
     """Read the files that trials have written."""
     for path in folder.glob("*/*/*/seed*.json"):
-        yield _parse_result(path.read_text(encoding="utf8"), f"'{path}'")
+        place = f"'{path}'"
+        yield Result(place, parse_metrics(path.read_text(encoding="utf8"), place))
 
 
 def read_tables(folder: Path) -> Iterator[Result]:
@@ -113,7 +116,8 @@ def read_tables(folder: Path) -> Iterator[Result]:
     for path in folder.glob("[!.]*.jsonl"):
         lines = path.read_text(encoding="utf8").splitlines()
         for number, line in enumerate(lines, start=1):
-            yield _parse_result(line, f"'{path}', line {number},")
+            place = f"'{path}', line {number},"
+            yield Result(place, parse_metrics(line, place))
 
 
 def group_results(results: Iterable[Result]) -> dict[TrialKey, list[Result]]:
@@ -121,32 +125,23 @@ def group_results(results: Iterable[Result]) -> dict[TrialKey, list[Result]]:
     groups: dict[TrialKey, list[Result]] = {}
     first_of: dict[str, Result] = {}
     for result in sorted(results, key=lambda r: (r.key, r.seed)):
-        groups.setdefault(result.key, []).append(result)
         first = first_of.setdefault(result.key.dataset, result)
         if result.recorded["corpus_hashes"] != first.recorded["corpus_hashes"]:
             raise ValueError(
                 f"{result.place} and {first.place} are results on different files of "
                 f"{result.key.dataset}. Run the older trial again, with --force."
             )
-    for of in groups.values():
-        for before, result in pairwise(of):
-            if before.seed == result.seed:
-                raise ValueError(
-                    f"{result.place} and {before.place} hold results of the same "
-                    "trial. Remove one of them."
-                )
-            ours, theirs = (
-                [r.task, r.embedding_parameters, r.recorded["overrides"]]
-                for r in (result, before)
+        group = groups.setdefault(result.key, [])
+        if group and (
+            result.seed == group[-1].seed or result.settings != group[-1].settings
+        ):
+            raise ValueError(
+                f"{result.place} and {group[-1].place} should differ by their seed "
+                "alone, but have the same, or another task, size or overrides. Remove "
+                "one, give it a variant of its own, or, where the config changed, run "
+                "the older trial again, with --force."
             )
-            if ours != theirs:
-                raise ValueError(
-                    f"{result.place} and {before.place} should differ by their seed "
-                    "alone, but their task, embedding parameters and overrides are "
-                    f"{quote(ours)} and {quote(theirs)}. Give one a variant of its "
-                    "own, or, where the config changed, run the older trial again, "
-                    "with --force."
-                )
+        group.append(result)
     return groups
 
 
@@ -169,11 +164,10 @@ def collect_results(
     known = old.keys() & new.keys()
     other = [key for key in known if old[key].recorded != new[key].recorded]
     if other and not force:
-        first = min(other)
+        key = min(other)
         raise FileExistsError(
             f"{len(other)} results in '{source}' are other than those in tables, such "
-            f"as {new[first].place}: {old[first].place} has others. Replace them with "
-            "--force."
+            f"as {new[key].place} than {old[key].place}. Replace them with --force."
         )
     groups = group_results({**old, **new}.values())
     for dataset in {key.dataset for key, _ in new}:
@@ -203,7 +197,7 @@ def estimate_score(
     results: Iterable[Result], split: str, score: str
 ) -> Estimate | None:
     """Average one score over seeds: None without results, or anything to score."""
-    return estimate(result.scores.get(split, {}).get(score) for result in results)
+    return estimate(result.get_score(split, score) for result in results)
 
 
 def get_task(metrics: Mapping[str, Any]) -> str:
@@ -221,40 +215,3 @@ def parse_metrics(text: str, place: str) -> dict[str, Any]:
     except ValueError as e:
         raise ValueError(f"{place} should hold the results of a trial: {e}.") from e
     return metrics
-
-
-def _parse_result(text: str, place: str) -> Result:
-    metrics = parse_metrics(text, place)
-    task, splits = get_task(metrics), metrics["scores"]
-    return Result(
-        place=place,
-        recorded=metrics,
-        key=TrialKey(metrics["dataset"], metrics["embedder"], metrics["variant"]),
-        seed=metrics["seed"],
-        task=task,
-        # spaCy scores wrong predictions with 0 even where there is nothing to find
-        scores={
-            split: {
-                name: scores[name] if scores[support] else None
-                for support, names in _SUPPORTED[task].items()
-                for name in names
-            }
-            for split, scores in splits.items()
-        },
-        parts={
-            split: {
-                part: {
-                    name: PartScore(of["f"] if of["support"] else None, of["support"])
-                    for name, of in (scores.get(key) or {}).items()
-                }
-                for part, key in _PARTS.items()
-            }
-            for split, scores in splits.items()
-        },
-        joined={
-            split: {int(n): scores for n, scores in of.items()}
-            for split, of in metrics.get("joined", {}).items()
-        },
-        **{name: metrics["sizes"].get(name) for name in SIZES},
-        words_per_second=metrics.get("timings", {}).get("words_per_second"),
-    )

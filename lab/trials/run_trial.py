@@ -12,9 +12,8 @@ from typing import Any
 
 from spacy.language import DEFAULT_CONFIG
 from spacy.schemas import ConfigSchemaInit, ConfigSchemaTraining
-from spacy.util import load_model, load_model_from_config, registry
+from spacy.util import load_model, load_model_from_config, registry, walk_dict
 from spacy.vocab import Vocab
-from thinc.api import ConfigValidationError
 
 from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.files import read_json, write_json
@@ -133,7 +132,13 @@ def read_recorded(
 
 
 def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    was, now = (dict(_flatten(each, new)) for each in (old, new))
+    was, now = (
+        {
+            ".".join(keys): json.dumps(value, sort_keys=True)
+            for keys, value in walk_dict({key: of[key] for key in new if key in of})
+        }
+        for of in (old, new)
+    )
     for key in {**now, **was}:
         before, after = (each.get(key, "not set") for each in (was, now))
         if before != after:
@@ -141,14 +146,6 @@ def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
             is_long = "hash" in key or len(before) + len(after) > _MAX_CAUSE
             what = "another" if is_long else f"{before}, and is {after}"
             yield f"{key} was {what}"
-
-
-def _flatten(data: Mapping[str, Any], keys: Mapping[str, Any]) -> Iterator[Any]:
-    """Name what is one level down, `versions.spacy`, with its value as JSON."""
-    for key in (key for key in keys if key in data):
-        inner = data[key] if isinstance(data[key], Mapping) else {"": data[key]}
-        for name, value in inner.items():
-            yield f"{key}.{name}".strip("."), json.dumps(value, sort_keys=True)
 
 
 def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
@@ -179,11 +176,10 @@ def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
 def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
     """Score the best pipeline and measure its size."""
     model = trial.output / "model-best"
-    train, *held_out = trial.corpus
-    paths = trial.corpus
+    train, *held_out = trial.corpus.values()
     scored = {
-        split: score_pipeline(model, paths[split], paths[train], use_gpu=trial.gpu_id)
-        for split in held_out
+        path.stem: score_pipeline(model, path, train, use_gpu=trial.gpu_id)
+        for path in held_out
     }
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -192,7 +188,7 @@ def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
         "scores": {split: scores for split, (scores, _) in scored.items()},
         "joined": {split: joined for split, (_, joined) in scored.items()},
         "timings": dict(timings),
-        "sizes": measure_sizes(model, paths[train]),
+        "sizes": measure_sizes(model, train),
     }
 
 
@@ -211,15 +207,11 @@ def check_config(trial: Trial) -> None:
     try:
         _check_parts(trial)
     except (ValueError, ImportError) as e:  # the latter for an unknown language
-        cause = str(e).strip()
-        if isinstance(e, ConfigValidationError) and e.errors:
-            # its own text holds the whole config
-            faults = (f"{'.'.join(map(str, x['loc']))}: {x['msg']}." for x in e.errors)
-            cause = " ".join(faults)
         overrides = ", ".join(trial.overrides)[:_MAX_CAUSE] or "nothing"
+        cause = " ".join(str(e).split())[:_MAX_CAUSE]  # of spaCy, holds the config
         raise ValueError(
             f"The config {trial.embedder}, which overrides {overrides}, can't be used. "
-            f"{cause[:_MAX_CAUSE]}"
+            f"{cause}"
         ) from e
 
 

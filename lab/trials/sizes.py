@@ -29,20 +29,12 @@ from spacy_hashembeds.training.docbin import read_examples
 # hash, and in it one for each class.
 _LINEAR = "sparse_linear"
 
-# What mixes the columns of an embedding to one vector.
-_MIXERS = (maxout_forward, layernorm_forward)
-
 
 def measure_sizes(model: Path, train: Path) -> dict[str, Any]:
     """Measure a saved pipeline, its tables by the vocabulary of the training corpus."""
     nlp = load_model(model)
-    return {
-        "embedding_parameters": count_embedding_parameters(nlp),
-        "mixing_parameters": count_mixing_parameters(nlp),
-        "tables": measure_tables(nlp, train),
-        "pipeline_parameters": count_pipeline_parameters(nlp),
-        "bytes_on_disk": bytes_on_disk(model),
-    }
+    tables = measure_tables(nlp, train)
+    return {**count_sizes(nlp), "tables": tables, "bytes_on_disk": bytes_on_disk(model)}
 
 
 def measure_tables(nlp: Language, train: Path) -> list[Measures]:
@@ -70,6 +62,27 @@ def measure_tables(nlp: Language, train: Path) -> list[Measures]:
     ]
 
 
+def count_sizes(nlp: Language) -> dict[str, int]:
+    """Count the parameters of all components, without word vectors of the vocab; those
+    of embeddings, what mixes them, and spaCy's bag of words; and of these, those that
+    mix tables, of Maxout and layer normalisation.
+    """
+    models = [model for _, model in find_models(nlp)]
+    nodes = [node for model in models for node in model.walk()]
+    embeddings = [layer for model in models for layer in find_embeddings_in(model)]
+    embeddings += [layer for _, layer in _find_ngram_layers(nlp)]
+    within = [node for model in embeddings for node in model.walk()]
+    linear = [node for node in nodes if node.name == _LINEAR]
+    mixers = (maxout_forward, layernorm_forward)
+    return {
+        "embedding_parameters": count_parameters([*embeddings, *linear]),
+        "mixing_parameters": count_parameters(
+            node for node in within if get_forward(node) in mixers
+        ),
+        "pipeline_parameters": count_parameters(models),
+    }
+
+
 def count_parameters(models: Iterable[Model]) -> int:
     """Count the numbers in all parameters of models, shared layers once.
 
@@ -91,31 +104,6 @@ def count_parameters(models: Iterable[Model]) -> int:
         for parameter in shim._model.parameters()
     }
     return own + sum(of_torch.values())
-
-
-def find_embeddings(nlp: Language) -> list[Model]:
-    """Find the embedding layers of a pipeline, and the tables of n-grams."""
-    models = [model for _, model in find_models(nlp)]
-    found = [layer for model in models for layer in find_embeddings_in(model)]
-    return found + [layer for _, layer in _find_ngram_layers(nlp)]
-
-
-def count_embedding_parameters(nlp: Language) -> int:
-    """Count parameters of embeddings, what mixes them, and spaCy's bag of words."""
-    nodes = (node for _, model in find_models(nlp) for node in model.walk())
-    linear = (node for node in nodes if node.name == _LINEAR)
-    return count_parameters([*find_embeddings(nlp), *linear])
-
-
-def count_mixing_parameters(nlp: Language) -> int:
-    """Count parameters that mix tables: of Maxout and layer normalisation."""
-    nodes = (node for model in find_embeddings(nlp) for node in model.walk())
-    return count_parameters(node for node in nodes if get_forward(node) in _MIXERS)
-
-
-def count_pipeline_parameters(nlp: Language) -> int:
-    """Count the parameters of all components, without word vectors of the vocab."""
-    return count_parameters(model for _, model in find_models(nlp))
 
 
 def _find_ngram_layers(nlp: Language) -> Iterator[tuple[str, Model]]:

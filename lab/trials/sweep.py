@@ -24,16 +24,6 @@ THREAD_VARIABLES = tuple(
     for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "BLIS_NUM", "VECLIB_MAXIMUM")
 )
 
-#: Reasons why a sweep can't be run, as many as are told.
-_MAX_TOLD = 5
-
-
-class Plan(NamedTuple):
-    """Trials of a sweep that are done; the rest, and how old results differ."""
-
-    done: list[Trial]
-    pending: list[tuple[Trial, list[str]]]
-
 
 class Ended(NamedTuple):
     """A trial that a sweep has run, how long it took, and why it failed, if it did."""
@@ -43,10 +33,16 @@ class Ended(NamedTuple):
     error: str | None
 
 
-def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
-    """See which trials are done, and that the others can be run, or say why not."""
-    plan = Plan([], [])
-    problems: dict[str, Trial] = {}
+def plan_sweep(
+    trials: Sequence[Trial], *, force: bool = False
+) -> tuple[list[Trial], list[tuple[Trial, list[str]]]]:
+    """Return the trials that are done, and the rest with how old results differ.
+
+    RAISES (ValueError): If some can't be run, with all reasons.
+    """
+    done: list[Trial] = []
+    pending: list[tuple[Trial, list[str]]] = []
+    problems: dict[str, str] = {}
     hash_once = cache(hash_files)
     checked = set()
     for trial in trials:
@@ -54,21 +50,20 @@ def plan_sweep(trials: Sequence[Trial], *, force: bool = False) -> Plan:
             identity = identify(trial, hash_once)
             results, differences = read_recorded(trial, identity, force=force)
             if results is not None:
-                plan.done.append(trial)
+                done.append(trial)
                 continue
-            plan.pending.append((trial, differences))
+            pending.append((trial, differences))
             # a pipeline is made in a fraction of a second: once for all seeds
             key = trial.config, json.dumps(trial.overrides, sort_keys=True, default=str)
             if key not in checked:
                 checked.add(key)
                 check_config(trial)
         except (OSError, ValueError) as e:
-            problems.setdefault(str(e).strip(), trial)
+            problems.setdefault(str(e).strip(), trial.name)
     if problems:
-        told = [f"{trial.name} can't be run. {e}" for e, trial in problems.items()]
-        more = [f"And {len(told) - _MAX_TOLD} more."] if len(told) > _MAX_TOLD else []
-        raise ValueError("\n".join(told[:_MAX_TOLD] + more))
-    return plan
+        told = (f"{name} can't be run. {e}" for e, name in problems.items())
+        raise ValueError("\n".join(told))
+    return done, pending
 
 
 def run_sweep(

@@ -21,11 +21,9 @@ from spacy_hashembeds.loading import load_config
 from ..corpora.datasets import DATASETS
 from .configs import find_config
 
-#: Settings that are the trial's own, and what to give instead.
-_OWN_SETTINGS = {
-    **dict.fromkeys(("training.seed", "system.seed"), "'seed'"),
-    **dict.fromkeys(("paths.train", "paths.dev"), "another 'dataset'"),
-    **dict.fromkeys(("corpora.train.path", "corpora.dev.path"), "another 'dataset'"),
+#: Settings that are the trial's own.
+_OWN_SETTINGS = {"training.seed", "system.seed", "paths.train", "paths.dev"} | {
+    f"corpora.{split}.path" for split in ("train", "dev")
 }
 
 PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
@@ -56,12 +54,9 @@ class Trial:
                 )
         check_integers(0, 2**32 - 1, seed=self.seed)
         check_integers(-1, gpu_id=self.gpu_id)
-        for setting in self.overrides:
-            if setting in _OWN_SETTINGS:
-                raise ValueError(
-                    f"The trial itself sets {setting}: give {_OWN_SETTINGS[setting]} "
-                    "instead."
-                )
+        if own := _OWN_SETTINGS & self.overrides.keys():
+            names = ", ".join(sorted(own))
+            raise ValueError(f"'seed' and 'dataset' set {names}: do not override them.")
 
     @property
     def name(self) -> str:
@@ -155,11 +150,7 @@ def _list_split(trial: Trial, split: str) -> tuple[Path, ...]:
     if not files:
         ours = f"python -m lab prepare {trial.dataset} -o {path.parent}"
         command = ours if trial.dataset in DATASETS else "spacy hashembeds prepare"
-        raise FileNotFoundError(
-            f"There is no '{path}'. Make it with `{command}`. "
-            f"It was looked for in '{trial.root.absolute()}': run the command in the "
-            "folder that corpus/ is in."
-        )
+        raise FileNotFoundError(f"There is no '{path.absolute()}': run `{command}`.")
     return tuple(files)
 
 
@@ -171,12 +162,10 @@ def _list_vectors(config: Config) -> tuple[Path, ...]:
     # a package has its pipeline in a folder of its own
     files = sorted([*path.glob("vocab/*"), *path.glob("*/vocab/*")])
     # spaCy would only warn of a pipeline that has none
-    tables = [np.load(file, mmap_mode="r") for file in files if file.name == "vectors"]
-    if not any(table.size for table in tables):
+    if not any(np.load(file).size for file in files if file.name == "vectors"):
         raise ValueError(
             "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
-            f"package installed by `spacy download`, but '{name}' has no vectors. Make "
-            "them (docs/vectors.md), or leave out the variants with vectors."
+            f"package installed by `spacy download`, but '{name}' has no vectors."
         )
     return tuple(files)
 
@@ -188,8 +177,8 @@ def _list_weights(config: Config) -> tuple[Path, ...]:
     if not (config.get("pretraining") and Path(name).is_file()):
         # without the section, spaCy would leave the weights out without a word
         raise ValueError(
-            f"'initialize.init_tok2vec' is '{name}', but should be a file of weights "
-            "made by `spacy pretrain` (docs/pretraining.md), and the config one with "
-            "a section [pretraining], as it was run with."
+            f"'initialize.init_tok2vec' is '{name}', but should be a file made by "
+            "`spacy pretrain` (docs/pretraining.md), and the config should have the "
+            "section [pretraining] that it was run with."
         )
     return (Path(name),)

@@ -21,14 +21,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*")}
 
 
-@pytest.fixture
-def output(tmp_path: Path) -> Path:
-    return tmp_path / "made" / "output"
-
-
-# The report's figures
-
-
 @pytest.mark.parametrize(
     ("layout", "name"),
     [
@@ -49,9 +41,6 @@ def test_real_files_are_read_as_spacy_converts_them(
     found = DocBin(attrs=["ENT_IOB", "ENT_TYPE", "SENT_START"], docs=docs)
     assert len(found) == len(expected)
     assert [a.tolist() for a in found.tokens] == [a.tolist() for a in expected.tokens]
-
-
-# Datasets of a few lines
 
 
 def test_the_shuffled_split_is_the_same_every_time(tmp_path: Path):

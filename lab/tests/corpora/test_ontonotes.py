@@ -31,26 +31,19 @@ TEXT = part(
     rows("The/(WORK_OF_ART*", "Red/*", "Sea/*)", "and/*", "Rome/(GPE)"),
     rows("Ann/(PERSON*)", "Paris/(GPE)", "slept/*"),
 ) + part(1, rows("Yes/*", part=1))
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    for name in ("b/x.v4_gold_conll", "a/y.v4_gold_conll", "a/y.v4_auto_conll"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / "b/x.v4_gold_conll").write_text(TEXT)
-    (tmp_path / "a/y.v4_gold_conll").write_text(part(0, rows("First/(ORDINAL)")))
-    (tmp_path / "a/y.v4_auto_conll").write_text("not gold")
-    return tmp_path
-
-
-def read_text(path: Path, text: str) -> list[list[Sentence]]:
-    path = path / "z.v4_gold_conll"
-    path.write_text(text)
-    return list(read_ontonotes(path))
+OTHER = part(0, rows("First/(ORDINAL)"))
 
 
 def test_each_part_is_a_document_with_labels_as_they_are(tmp_path: Path):
-    first, second = read_text(tmp_path, TEXT)
+    for name, text in {
+        "b/x.v4_gold": TEXT,
+        "a/y.v4_gold": OTHER,
+        "a/y.auto": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}_conll").write_text(text)
+    other, first, second = read_ontonotes(tmp_path)
+    assert [sentence.words for sentence in other] == [["First"]]
     assert [sentence.words for sentence in first] == [
         ["The", "Red", "Sea", "and", "Rome"],
         ["Ann", "Paris", "slept"],
@@ -60,3 +53,8 @@ def test_each_part_is_a_document_with_labels_as_they_are(tmp_path: Path):
         [(0, 1, "PERSON"), (1, 2, "GPE")],
     ]
     assert second == [Sentence(["Yes"], ["O"])]
+    broken = tmp_path / "broken_conll"
+    for text in (TEXT.replace("*)", "*", 1), TEXT.replace("#end", "end"), "a b"):
+        broken.write_text(text)
+        with pytest.raises(ValueError, match=r"broken_conll:\d+: "):
+            list(read_ontonotes(broken))

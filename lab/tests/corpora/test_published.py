@@ -6,23 +6,11 @@ import pytest
 
 from lab.corpora.published import PUBLISHED, Published, read_published
 
-AG_NEWS = PUBLISHED["ag_news"]
-
-TOPICS = "World\nSports\nBusiness\nSci/Tech\n"
-
 NEWS = r""""4","A ""new""
 title","Space\flight, \$10 a
 ride\\by No. 1"
 "1","","Only this"
 """
-
-
-@pytest.fixture
-def ag_news(tmp_path: Path) -> Path:
-    (tmp_path / "classes.txt").write_text(TOPICS)
-    path = tmp_path / "test.csv"
-    path.write_text(NEWS)
-    return path
 
 
 def get_texts(path: Path, layout: Published) -> list[tuple[str, list[str]]]:
@@ -33,10 +21,13 @@ def get_texts(path: Path, layout: Published) -> list[tuple[str, list[str]]]:
     ]
 
 
-def test_ag_news_is_read_as_it_was_meant(ag_news: Path):
+def test_ag_news_is_read_as_it_was_meant(tmp_path: Path):
+    (tmp_path / "classes.txt").write_text("World\nSports\nBusiness\nSci/Tech\n")
+    path = tmp_path / "test.csv"
+    path.write_text(NEWS)
     text = 'A "new"\ntitle Space\nflight, $10 a\nride\n\nby No. 1'
     expected = [(text, ["Sci/Tech"]), ("Only this", ["World"])]
-    assert get_texts(ag_news, AG_NEWS) == expected
+    assert get_texts(path, PUBLISHED["ag_news"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -60,5 +51,5 @@ def test_other_corpora_have_their_own_columns(
         (tmp_path / "classes.txt").write_text(names)
     assert get_texts(path, layout) == [(text, [label])]
     path.write_text(row.rsplit(",", 1)[0] + "\n")
-    with pytest.raises(ValueError, match=r"train\.csv:1: expected \d columns, got"):
+    with pytest.raises(ValueError, match=r"train\.csv:1: expected \d columns"):
         get_texts(path, layout)

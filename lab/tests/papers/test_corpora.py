@@ -6,8 +6,7 @@ from spacy.tokens import Doc, DocBin, Span
 
 from lab.papers.corpora import count_corpora
 from lab.papers.filling import Measured, fill_datasets
-from lab.papers.paper import REPORT, read_paper
-from lab.papers.tables import Table
+from lab.papers.tables import Table, read_paper
 
 
 def write_corpus(folder, lang, **splits):
@@ -24,7 +23,7 @@ def write_corpus(folder, lang, **splits):
 
 
 def count_tables(root: Path) -> dict[str, Table]:
-    paper = read_paper(REPORT)
+    paper = read_paper("multi-hash-embeddings")
     measured = Measured(counted=count_corpora(paper, root))
     return {number: fill_datasets(paper, number, measured) for number in "456"}
 

@@ -1,7 +1,7 @@
 import json
 
 from lab.papers.hash_embeddings import make_importance_table
-from lab.papers.paper import read_paper
+from lab.papers.tables import read_paper
 
 
 def make_row(*names: str | None):

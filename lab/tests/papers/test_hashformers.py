@@ -2,12 +2,10 @@
 
 import pytest
 
-from lab.papers.hashformers import make_count_table
-from lab.papers.paper import read_paper
+from lab.papers.tables import read_paper
 from lab.trials.ratios import compute_ratios
 
 PAPER = read_paper("hashformers")
-EMBEDDER, LSH_PROJ = "hash_former_embed", "hash_former_embed/lsh_proj"
 
 AVERAGE = "average"
 
@@ -54,14 +52,11 @@ def test_our_ratios_are_the_papers(model):
 
 
 def test_counts_by_formula_stand_beside_those_printed():
-    assert [(row.stub[0], *row.stub[2:]) for row in make_count_table(PAPER).rows] == [
-        # the public code's 50,260 rows are among those, but not 50,000
-        ("BERT", "50,000", "38,400,000", "38.6M", "50,196 to 50,325"),
-        ("CANINE-C", "16,000", "12,288,000", "12.3M", "15,951 to 16,080"),
-        ("ProFormer", "420", "322,560", "322.6K", "420"),
-        ("Emb (50K)", "50,000", "38,400,000", "38.6M", "50,196 to 50,325"),
-        ("Emb (1K)", "1,000", "768,000", "797.2K", "1,038"),
-        ("Pool", "1,037", "796,416", "797.2K", "1,038"),
-        ("Add", "256", "196,608", "197.4K", "257"),
-        ("Proj", "128", "98,304", "99.1K", "129"),
-    ]
+    """The paper's models are 768 wide; M and K are printed to one place."""
+    for _, rows, parameters, printed, found in PAPER.tables["counts"]["rows"].values():
+        assert parameters == f"{768 * int(rows.replace(',', '')):,}"
+        unit = 1e6 if printed[-1] == "M" else 1e3
+        figure = float(printed[:-1])
+        low, high = (int(unit * (figure + half)) for half in (-0.05, 0.05))
+        fitting = [n // 768 for n in range(low, high + 1) if n % 768 == 0]
+        assert found in (f"{fitting[0]:,}", f"{fitting[0]:,} to {fitting[-1]:,}")

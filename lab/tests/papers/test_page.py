@@ -4,18 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from lab.papers import PAPERS
-from lab.papers.page import make_page, write_page
-from lab.tests.recorded import write_categories, write_result
+from lab.papers.page import PAPERS, make_page
+from lab.tests.calling import call, check_failure, squeeze, succeed
+from lab.tests.recorded import write_result, write_seeds
 from tests.conftest import ROOT
 
 PAGES = Path(__file__).parent / "pages"
-
-
-def read_tables(page: Path) -> list[str]:
-    """Headings and rows of tables."""
-    lines = page.read_text(encoding="utf8").splitlines()
-    return [line for line in lines if line.startswith(("#", "|"))]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -23,16 +17,28 @@ def test_tables_are_filled_from_the_results(paper, tmp_path, monkeypatch):
     """As `python -m lab report lab/results --paper … -o …` once filled them."""
     monkeypatch.chdir(tmp_path)  # where no corpora are
     page = make_page(ROOT / "lab" / "results", paper)
-    write_page(page, tmp_path / "page.md")
-    tables = PAGES / f"{paper}.md"
-    assert read_tables(tmp_path / "page.md") == read_tables(tables)
-    assert tables.read_text(encoding="utf8").startswith(f"{page.differences}\n")
+    lines = [line for line in page.text.split("\n") if line.startswith(("#", "|"))]
+    differences, _, *expected = (PAGES / f"{paper}.md").read_text("utf8").splitlines()
+    assert (page.differences, lines) == (differences, expected)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_folder_of_another_task_is_refused(paper, tmp_path):
-    is_text = paper == "hash-embeddings"
-    write = write_result if is_text else write_categories
-    write(tmp_path, "anem", "x", "default")
+    scores = {"ents_f": 1} if paper == "hash-embeddings" else {"cats_acc": 1}
+    write_result(tmp_path, "anem", "x", scores=scores)
     with pytest.raises(FileNotFoundError, match=f"'{paper}' is about.* --paper "):
         make_page(tmp_path, paper)
+
+
+def test_the_command_writes_a_page_and_says_what_is_in_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_seeds(tmp_path / "metrics", "multi_embed", [0.3, 0.3])
+    output = tmp_path / "report.md"
+    said = squeeze(succeed("report", "metrics", "-o", output).output)
+    assert f"Wrote {output} from 2 results" in said
+    # P, R and F1 in tables 9 and 11, F1 on dev in table 15
+    assert "7 of 7 scores differ from the report." in said
+    assert "None of the report's corpora in 'corpus'" in said
+    assert "30.0 ± 0.0" in output.read_text(encoding="utf8")
+    wrong = call("report", "metrics", "-o", output, "--paper", "bert")
+    check_failure(wrong, "hashformers")

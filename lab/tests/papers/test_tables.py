@@ -7,8 +7,6 @@ from lab.trials.results import Estimate
 ABLATIONS = [
     ([0.70, 0.65, 0.61, 0.56, 0.55], [17, 30, 47, 50]),
     ([0.95, 0.95, 0.91, 0.90, 0.87], [0, 80, 100, 160]),
-    ([0.66, 0.61, 0.57, 0.43, 0.45], [15, 26, 68, 62]),
-    ([0.50, 0.48, 0.45, 0.45, 0.40], [4, 10, 10, 20]),
     ([0.74, 0.82, 0.86, 0.83, 0.83], [-31, -46, -35, -35]),
     ([0.25, 0.23, 0.21, 0.16, 0.13], [3, 5, 12, 16]),
 ]
@@ -32,22 +30,16 @@ ABLATIONS = [
         ("score", (0.529, 0.01), (0.50, None), True),
         # neither: nothing to judge by
         ("score", (0.9, None), (0.1, None), False),
-        ("exact", (0.9056, 0.002), (0.9, None), False),
-        ("exact", (0.9057, 0.002), (0.9, None), True),
         # printed to a tenth of a percent, or to a hundredth: 2 * 0.0005, 2 * 0.00005
         ("exact", (0.9009, 0.0), (0.9, None), False),
         ("exact", (0.8989, 0.0), (0.9, None), True),
         ("fine", (0.90009, 0.0), (0.9, None), False),
         ("fine", (0.90011, 0.0), (0.9, None), True),
-        ("exact_change", (0.9009, 0.0), (0.9, None), False),
-        ("fine", (0.5, None), (0.9, None), False),
         # what is counted is equal to the places printed, or differs
         ("count", (8323, None), (8323, None), False),
         ("count", (8324, None), (8323, None), True),
         ("decimal", (2.2586, None), (2.25, None), True),
         ("decimal", (2.2549, None), (2.25, None), False),
-        ("decimal", (706.08, None), (706, None), False),
-        ("decimal", (706.6, None), (706, None), True),
         # cut off and not rounded
         ("thousands", (23.299, None), (23.3, None), True),
         ("thousands", (23.3, None), (23.3, None), False),

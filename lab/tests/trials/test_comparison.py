@@ -1,23 +1,28 @@
 import json
-import shutil
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from spacy.cli.init_config import init_config
 from spacy.util import load_config, load_model_from_config
 
+from lab.tests.calling import succeed
 from lab.tests.trial import make_trial
 from lab.trials import comparison
 from lab.trials.comparison import compare_trials
+from lab.trials.run_trial import run_trial
+from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Speed
 from spacy_hashembeds.training.docbin import read_docs
+from tests import toy_textcat
 from tests.configs import CONFIGS
 
 
 @pytest.fixture
-def metrics(trained_root, tmp_path) -> Path:
-    """Results of a trial, to change."""
-    return shutil.copy(make_trial(trained_root).metrics, tmp_path / "first.json")
+def metrics(trained_root) -> Path:
+    """Results of a trial."""
+    return make_trial(trained_root).metrics
 
 
 @pytest.fixture
@@ -25,24 +30,26 @@ def corpus(trained_root) -> Path:
     return trained_root / "corpus/demo/test.spacy"
 
 
-def change(path: Path, name: str, **values: Any) -> Path:
-    """Write changed results under another name."""
-    data = {**json.loads(path.read_text()), **values}
-    changed = path.with_name(name)
-    changed.write_text(json.dumps(data))
+def change(path: Path, changed: Path, **values: Any) -> Path:
+    """Write changed results elsewhere."""
+    changed.write_text(json.dumps({**json.loads(path.read_text()), **values}))
     return changed
 
 
-def test_trials_of_different_corpora_are_refused(metrics, corpus):
+def read_rows(text: str) -> list[list[str]]:
+    return [re.split(" {2,}", line.strip()) for line in text.splitlines()]
+
+
+def test_trials_of_different_corpora_are_refused(metrics, corpus, tmp_path):
     """Not the name tells, but what the files hold."""
-    other = change(metrics, "other.json", corpus_hashes={"train": "0"})
+    other = change(metrics, tmp_path / "other.json", corpus_hashes={"train": "0"})
     with pytest.raises(ValueError, match="same files of one corpus"):
         compare_trials([metrics, other], corpus)
 
 
-@pytest.fixture
-def stock(metrics, trained_root, tmp_path) -> Path:
-    """Results of a trial of spaCy's own layers, whose pipeline was not trained."""
+def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
+    metrics, trained_root, tmp_path, corpus, monkeypatch
+):
     config = load_config(CONFIGS / "spacy_stock.cfg")
     nlp = load_model_from_config(config, auto_fill=True)
     for doc in read_docs(trained_root / "corpus/demo/train.spacy", nlp.vocab):
@@ -50,20 +57,15 @@ def stock(metrics, trained_root, tmp_path) -> Path:
             nlp.get_pipe("ner").add_label(ent.label_)
     nlp.initialize()
     nlp.to_disk(tmp_path / "stock")
-    model = str(tmp_path / "stock")
-    return change(metrics, "stock.json", embedder="spacy_stock", model=model)
-
-
-def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
-    stock, metrics, corpus, monkeypatch
-):
+    own = {"embedder": "spacy_stock", "model": str(tmp_path / "stock")}
+    stock = change(metrics, tmp_path / "stock.json", **own)
     layers = []
 
     def measure(loaders, docs, progress):
         for load in loaders.values():
             config = load().config["components"]["tok2vec"]["model"]
             layers.append(config["encode"]["@architectures"].partition(".")[0])
-        return dict.fromkeys(loaders, Speed(100.0, (99.0, 101.0)))
+        return {name: Speed(100.0 + int(name), (99.0, 101.0)) for name in loaders}
 
     monkeypatch.setattr(comparison, "measure_speeds", measure)
     rows = compare_trials([stock, metrics], corpus, accelerated=True)["rows"]
@@ -73,6 +75,69 @@ def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
         ("multi_fewer_hash_embed", False),
     ]
     assert layers == ["spacy", "spacy-hashembeds", "spacy-hashembeds"]
-    before, after, _ = rows
-    assert after["all"] == before["all"]
+    before, after, last = rows
+    assert after["scores"] == before["scores"]
     assert after["bytes_on_disk"] != before["bytes_on_disk"]
+    assert last["times_as_fast"] == 1.02
+
+
+def test_the_tables_have_a_row_for_each_trial(metrics, corpus, tmp_path):
+    data = json.loads(metrics.read_text())
+    test = data["scores"]["test"]
+    nothing = {"ents_unseen_support": 0, "ents_unseen_f": None}
+    changed = {
+        "variant": "small",
+        "scores": {"test": test | nothing},
+        # neither all parameters nor those that mix
+        "sizes": {"embedding_parameters": 1234567, "bytes_on_disk": 8_910_000},
+    }
+    other = change(metrics, tmp_path / "other.json", **changed)
+    output = tmp_path / "c.json"
+    result = succeed("compare", metrics, other, "--corpus", corpus, "-o", output)
+    scores, speeds, ratios = re.split("=+ (?:Size|Beside)", result.output)
+    name = "multi_fewer_hash_embed variant"
+    cells = {}
+    for kind in ("ents", "ents_seen", "ents_unseen"):
+        percents = " ".join(f"{100 * test[f'{kind}_{key}']:.1f}" for key in "prf")
+        cells[kind] = f"{percents} ({test[f'{kind}_support']})"
+    assert [f"{name} default", *cells.values()] in read_rows(scores)
+    unseen = f"{cells['ents_unseen'].rsplit(' ', 2)[0]} - (0)"
+    assert [f"{name} small", *[*cells.values()][:2], unseen] in read_rows(scores)
+    (row,) = (row for row in read_rows(speeds) if row[0] == f"{name} small")
+    assert row[1:3] == ["1,234,567", "8.91"]
+    lower, upper = row[4].replace(",", "").split("..")
+    assert 0 < int(lower) <= int(upper)
+    emb = f"{100 * (1 - 1234567 / data['sizes']['embedding_parameters']):.1f}"
+    assert [f"{name} small", "100.0", "-", emb, "-", "-"] in read_rows(ratios)
+    rows = json.loads(output.read_text())["rows"]
+    assert [row["pcr_all"] for row in rows] == [0, None]
+
+
+@pytest.mark.slow
+def test_text_classifiers_are_trained_and_compared(tmp_path):
+    pairs = {"train": toy_textcat.TRAIN, "dev": toy_textcat.TRAIN[::2]}
+    for split, texts in {**pairs, "test": toy_textcat.TEST}.items():
+        docs = toy_textcat.make_docs(texts)
+        toy_textcat.write(tmp_path / f"corpus/texts/{split}.spacy", docs)
+    (tmp_path / "configs").mkdir()
+    config = init_config(pipeline=["textcat"], silent=True)
+    config.to_disk(tmp_path / "configs/textcat.cfg")
+    overrides = {
+        "nlp.lang": "en",
+        "components.textcat.model.length": 256,
+        "training.max_steps": 20,
+        "training.eval_frequency": 10,
+        "training.optimizer.learn_rate": 0.05,
+    }
+    trial = Trial(
+        dataset="texts", embedder="textcat", overrides=overrides, root=tmp_path
+    )
+    metrics, _ = run_trial(trial)
+    result = succeed("compare", trial.metrics, "--corpus", trial.corpus["test"])
+    scores = metrics["scores"]["test"]
+    assert scores["cats_support"] == len(toy_textcat.TEST)
+    keys = ("cats_acc", "cats_macro_f", "cats_micro_f")
+    percents = [f"{100 * scores[key]:.1f}" for key in keys]
+    rows = read_rows(result.output)
+    assert ["Embedder", "Accuracy", "Macro F", "Micro F"] in rows
+    assert ["textcat", *percents] in rows

@@ -1,21 +1,14 @@
 """Ratios, computed by hand."""
 
-from typing import Any
-
 import pytest
 
 from lab.trials.ratios import compute_ratios
 
+KEYS = ("score", "pipeline_parameters", "embedding_parameters", "mixing_parameters")
 
-def make(
-    score: float | None, pipeline: int | None, embedding: int | None, mixing: int | None
-) -> dict[str, Any]:
-    return {
-        "score": score,
-        "pipeline_parameters": pipeline,
-        "embedding_parameters": embedding,
-        "mixing_parameters": mixing,
-    }
+
+def make(*values: float | None) -> dict[str, float | None]:
+    return dict(zip(KEYS, values, strict=True))
 
 
 BASELINE = make(0.8, 1000, 400, 80)

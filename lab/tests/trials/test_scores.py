@@ -1,24 +1,11 @@
-from pathlib import Path
-
-import pytest
-
 from lab.trials.scores import COUNTS, score_pipeline, unpack_counts
-from spacy_hashembeds.tools.evaluate.evaluate import evaluate_in_depth
 from spacy_hashembeds.training.scorer import KINDS, score_counts
 from tests import toy_ner
 
 
-@pytest.fixture
-def train(tmp_path: Path) -> Path:
-    return toy_ner.write_train(tmp_path / "train.spacy")
-
-
-@pytest.fixture
-def test(tmp_path: Path) -> Path:
-    return toy_ner.write(tmp_path / "test.spacy", toy_ner.make_test_docs())
-
-
-def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path, train, test):
+def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path):
+    train = toy_ner.write_train(tmp_path / "train.spacy")
+    test = toy_ner.write(tmp_path / "test.spacy", toy_ner.make_test_docs())
     rules = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "in": "LOC"}
     toy_ner.make_ruler(rules, None).to_disk(tmp_path / "model")
     scores, _ = score_pipeline(tmp_path / "model", test, train)
@@ -31,17 +18,3 @@ def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path, train,
         measured = [scores[f"{prefix}_{key}"] for key in "prf"]
         assert score_counts(total).tolist() == measured
         assert total[0] + total[2] == scores[f"{prefix}_support"] > 0
-
-
-def test_entities_score_as_for_users(tmp_path, train, test):
-    toy_ner.make_ruler({"Anna": "PER", "Oslo": "ORG"}, None).to_disk(tmp_path / "model")
-    scores, _ = score_pipeline(tmp_path / "model", test, train)
-    evaluation = evaluate_in_depth(tmp_path / "model", test, train, samples=9)
-    assert 0 < scores["ents_f"] < 1
-    for prefix in KINDS.values():
-        for key in ("p", "r", "f", "support"):
-            assert evaluation[f"{prefix}_{key}"] == scores[f"{prefix}_{key}"]
-        for division in ("type", "length"):
-            for name, score in scores[f"{prefix}_per_{division}"].items():
-                found = evaluation[f"{prefix}_per_{division}"][name]
-                assert {key: found[key] for key in score} == score

@@ -13,9 +13,14 @@ from typing import Any
 
 import pytest
 
+from lab.tests.calling import call, check_failure, squeeze, succeed
+from lab.tests.trial import make_trial
+from lab.trials import sweep as sweep_module
 from lab.trials.configs import CONFIGS
-from lab.trials.sweep import THREAD_VARIABLES, Ended, get_log, plan_sweep, run_sweep
-from lab.trials.trial import Trial
+from lab.trials.sweep import THREAD_VARIABLES, get_log, plan_sweep, run_sweep
+from lab.trials.trial import Trial, identify
+from spacy_hashembeds.files import write_json
+from tests.training_runs import SMALL
 
 
 @pytest.fixture
@@ -36,38 +41,22 @@ def make(root: Path, **settings: Any) -> Trial:
     )
 
 
-@pytest.fixture
-def trials(root) -> list[Trial]:
-    return [make(root, seed=seed) for seed in range(4)]
-
-
-# What is done and what is not
-
-
-# What can't be run is told before anything is
-
-
-def is_unknown(argument: str) -> str:
-    """Say what spaCy calls an argument that a function has not, and older spaCy."""
-    return f"(unexpected argument: '{argument}'|{argument}: extra fields not permitted)"
-
-
 EMBED = "components.tok2vec.model.embed"
 
 
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        (f"{EMBED}.atrs", ["NORM"], is_unknown("atrs")),
+        (f"{EMBED}.atrs", ["NORM"], "atrs"),
         ("training.max_step", 20, r"no setting 'training\.max_step'"),
         ("training.max_steps", "sixty", "training.max_steps, .*valid integer"),
         ("nlp.lang", "xyz", r"\[E048\] Can't import language xyz"),
         (f"{EMBED}.include_static_vectors", True, r"but no paths\.vectors\."),
-        ("training.optimizer.rate", 1, is_unknown("rate")),
-        ("initialize.before_init.min_freqs", 1, is_unknown("min_freqs")),
+        ("initialize.before_init.min_freqs", 1, "min_freqs"),
         ("paths.vectors", "no/such/folder", "'no/such/folder' has no vectors"),
         ("paths.vector", "en_core_web_lg", r"no setting 'paths\.vector'"),
         ("corpora.train.max_length", "long", "max_length"),
+        ("dropout", 0.1, "dropout"),
     ],
 )
 def test_settings_that_configs_do_not_have(root, setting, value, message):
@@ -118,10 +107,6 @@ def read_note(trial: Trial) -> dict[str, Any]:
     return json.loads((trial.root / f"{trial.seed}.json").read_text())
 
 
-def run(trials: list[Trial], jobs: int = 2, force: bool = False) -> list[Ended]:
-    return list(run_sweep(trials, force=force, jobs=jobs))
-
-
 def is_alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
@@ -141,7 +126,7 @@ def wait_until(is_so, seconds: float = 60) -> None:
 def test_those_that_fail_or_die_leave_the_others_alone(root):
     variants = ("default", "fail", "die", "default")
     trials = [make(root, seed=s, variant=name) for s, name in enumerate(variants)]
-    ended = run(trials)
+    ended = [*run_sweep(trials, jobs=2)]
     assert {each.trial.seed: each.error for each in ended} == {
         0: None,
         1: "ValueError: no such setting",
@@ -149,9 +134,11 @@ def test_those_that_fail_or_die_leave_the_others_alone(root):
         3: None,
     }
     assert all(each.seconds > 0 for each in ended)
-    run(trials[1:2])
+    assert read_note(trials[0])["environment"]["OMP_NUM_THREADS"] == "1"
+    assert [*run_sweep(trials[1:2], force=True)]
+    assert read_note(trials[1])["force"] is True
+    assert "OMP_NUM_THREADS" not in read_note(trials[1])["environment"]
     assert get_log(trials[1]).read_text(encoding="utf8").count("né\nTraceback\n") == 2
-    assert run([]) == []
 
 
 @pytest.mark.usefixtures("program")
@@ -179,4 +166,56 @@ def test_an_interrupt_kills_all_that_was_started(root):
     assert not notes[2].exists()
 
 
-# On Ray
+# The command
+
+# Its first trial is the one that was run in the project.
+GRID = f"""
+datasets: [demo]
+seeds: [0, 1]
+overrides: {json.dumps(SMALL)}
+trials:
+  - {{embedder: multi_fewer_hash_embed}}
+  - {{embedder: multi_fewer_hash_embed, variant: wide}}
+"""
+FOLDER = "demo/multi_fewer_hash_embed"
+
+
+def test_the_command_runs_what_is_not_done(project, monkeypatch):
+    monkeypatch.chdir(project)
+    Path("grid.yml").write_text(GRID)
+    done = json.loads(make_trial(project).metrics.read_text())
+    ran: list[str] = []
+    errors: dict[str, str] = {}
+
+    def pretend(trial, **settings):
+        error = errors.get(trial.name)
+        if error == "interrupt":
+            raise KeyboardInterrupt
+        ran.append(trial.name.removeprefix(f"{FOLDER}/"))
+        if error is None:
+            write_json(trial.metrics, {**done, **identify(trial)})
+        return error
+
+    monkeypatch.setattr(sweep_module, "run_alone", pretend)
+    failing = f"{FOLDER}/wide/seed1"
+    planned = succeed("sweep", "grid.yml", "--dry-run").output
+    assert planned.count("to run ") == 3
+    assert ran == []
+    errors[failing] = "interrupt"
+    result = call("sweep", "grid.yml")
+    assert result.exit_code == 130
+    assert "Interrupted: 2 of 3 have ended" in result.output
+    assert ran == ["wide/seed0", "default/seed1"]
+    errors[failing] = "RuntimeError: `spacy train` failed"
+    result = call("sweep", "grid.yml", "--variants", "wide")
+    check_failure(result, f"{failing} failed after 0 s [1/1]", "1 of 1 failed")
+    end = squeeze(result.output.split(f"Failed: {failing}")[1])
+    log = f"training/{failing}/trial.log"
+    assert end.startswith(f"RuntimeError: `spacy train` failed. Its log: {log}")
+    errors.clear()
+    output = squeeze(succeed("sweep", "grid.yml").output)
+    assert ran[2:] == ["wide/seed1", "wide/seed1"]
+    assert "3 done before, 1 to run" in output
+    dev, test = (100 * s["ents_f"] for s in done["scores"].values())
+    assert f"{failing} ents_f: dev {dev:.1f}, test {test:.1f}, in 0 s [1/1]" in output
+    assert "4 of 4 trials are done" in output

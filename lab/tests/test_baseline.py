@@ -1,5 +1,8 @@
+import json
 import re
+import shutil
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,8 +10,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from lab.baseline.features import EDGE, list_features
-from lab.baseline.recognizer import NAME, decode, make_pipeline, make_trainer, train
+from lab import baseline
+from lab.baseline import EDGE, NAME, decode, list_features
+from lab.tests.calling import squeeze, succeed
 from tests import toy_ner
 
 GOLD = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
@@ -18,46 +22,36 @@ def list_entities(doc: Doc) -> list[tuple[str, str]]:
     return [(ent.text, ent.label_) for ent in doc.ents]
 
 
-def train_pipeline(docs: list[Doc], folder) -> Language:
-    trainer = make_trainer(docs)
-    weights = train(trainer, folder / "crf", c1=0.0, c2=0.01, iterations=50)
-    return make_pipeline("en", weights)
-
-
 @pytest.fixture(scope="module")
 def nlp(tmp_path_factory) -> Language:
-    return train_pipeline(GOLD, tmp_path_factory.mktemp("crf"))
+    trainer = baseline.make_trainer(GOLD)
+    path = tmp_path_factory.mktemp("crf") / "crf"
+    weights = baseline.train(trainer, path, c1=0.0, c2=0.01, iterations=50)
+    return baseline.make_pipeline("en", weights)
 
 
-def predict(nlp: Language, doc: Doc) -> Doc:
-    return nlp(Doc(nlp.vocab, words=[token.text for token in doc]))
-
-
-def test_a_saved_pipeline_finds_the_same(nlp, tmp_path):
+def test_a_saved_pipeline_finds_the_same_and_a_bias_more(nlp, tmp_path):
+    crf = nlp.get_pipe(NAME)
+    words = [[token.text for token in doc] for doc in GOLD]
     nlp.to_disk(tmp_path / "model")
     loaded = spacy.load(tmp_path / "model")
-    for gold in GOLD:
-        assert list_entities(predict(loaded, gold)) == list_entities(gold)
-    counts = [each.get_pipe(NAME).count_weights() for each in (nlp, loaded)]
-    assert counts[0] == counts[1] > 100
-
-
-def test_a_bias_finds_more_and_is_saved(nlp, tmp_path):
-    biased = train_pipeline(GOLD, tmp_path)
+    found = [list_entities(loaded(Doc(loaded.vocab, words=each))) for each in words]
+    assert found == [*map(list_entities, GOLD)]
+    assert loaded.get_pipe(NAME).count_weights() == crf.count_weights() > 100
     texts, n_found = ["Dora and Emil saw Oslo again", "", "they left"], []
-    for biased.get_pipe(NAME).outside_bias in (-50.0, 0.0, 50.0):
-        docs = list(biased.pipe(texts))
+    for crf.outside_bias in (-50.0, 0.0, 50.0):
+        docs = list(nlp.pipe(texts))
         n_found.append(sum(len(doc.ents) for doc in docs))
     assert 0 == n_found[0] < n_found[1] < n_found[2]
-    biased.to_disk(tmp_path / "model")
-    loaded = spacy.load(tmp_path / "model")
+    nlp.to_disk(tmp_path / "biased")
+    loaded = spacy.load(tmp_path / "biased")
     assert [list_entities(loaded(x)) for x in texts] == [*map(list_entities, docs)]
 
 
 LABELS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_the_best_legal_tags_are_found(seed):
     scores = np.random.default_rng(seed).normal(size=(1 + seed % 5, len(LABELS)))
     illegal = re.compile("(^|O )I|LOC I-PER|PER I-LOC")
@@ -90,3 +84,20 @@ def test_features_of_a_token_are_those_of_its_window():
     first, middle, _ = list_features(["In", "Oslo", "!"])
     assert sorted(middle) == sorted(OSLO.split())
     assert {"0:word=In", "1:lower=oslo", f"-1,0:lower={EDGE}|in"} <= set(first)
+
+
+@pytest.mark.slow
+def test_the_command_runs_it_once(tiny_corpus, tmp_path, monkeypatch, capfd):
+    shutil.copytree(tiny_corpus, tmp_path / "corpus" / "demo")
+    monkeypatch.setattr(baseline, "PENALTIES", {"c1": (0.1, 30.0), "c2": (0.01,)})
+    monkeypatch.chdir(tmp_path)
+    shown = squeeze(succeed("baseline", "demo").output)
+    path = Path("metrics/demo/crf/default/seed0.json")
+    metrics = json.loads(path.read_text(encoding="utf8"))
+    tried = f"c1 0.1, c2 0.01: F1 {100 * metrics['tried'][0]['ents_f']:.1f} on dev"
+    assert tried in shown
+    assert f"{metrics['sizes']['pipeline_parameters']:,} pipeline parameters." in shown
+    assert "Chosen on development data: c1 0.1, c2 0.01" in shown
+    again = succeed("baseline", "demo", "--json")
+    assert "Done before, nothing has changed" in again.stderr
+    assert json.loads(capfd.readouterr().out) == metrics

@@ -1,17 +1,15 @@
 """Word vectors trained with floret, as spaCy gives them."""
 
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import floret
 import numpy as np
-import pytest
 import spacy
 from spacy.training.initialize import convert_vectors
 
 from lab.corpora.demo import make_demo_corpus
-from lab.tests.calling import squeeze, succeed
+from lab.tests.calling import call, check_failure, squeeze, succeed
 
 # Small, and other than the defaults, so that each argument is seen to arrive.
 SETTINGS: dict[str, Any] = {
@@ -34,23 +32,18 @@ PRECISION = 5e-5
 UNSEEN = ["Zyxwvu", "appletrees", "ox", "x", "<", "naïve", "😀😀", "Ünïcödé"]
 
 
-@pytest.fixture(scope="module")
-def text(tmp_path_factory) -> Path:
-    """The demo corpus's training sentences, one a line."""
-    path = tmp_path_factory.mktemp("text") / "text.txt"
-    lines = (" ".join(words) for words, _ in make_demo_corpus()["train"])
-    path.write_text("\n".join(lines) + "\n", encoding="utf8")
-    return path
-
-
 #: Those that have other names there.
 NAMES = {"hash_count": "hashCount", "min_count": "minCount", "epochs": "epoch"}
 
 
-def test_spacy_gives_floret_s_vectors_to_seen_and_unseen_words(text, tmp_path):
-    output = tmp_path / "new" / "demo.floret"
+def test_spacy_gives_floret_s_vectors_to_seen_and_unseen_words(tmp_path):
+    text, output = tmp_path / "text.txt", tmp_path / "new" / "demo.floret"
+    lines = (" ".join(words) for words, _ in make_demo_corpus()["train"])
+    text.write_text("\n".join(lines) + "\n", encoding="utf8")
     options = [(f"--{n.replace('_', '-')}", value) for n, value in SETTINGS.items()]
     result = succeed("floret", text, "-o", output, *chain(*options))
+    failed = call("floret", text, "-o", output, "--minn", 1)
+    check_failure(failed, "'minn'")
     # the same training by floret itself
     settings = {NAMES.get(name, name): value for name, value in SETTINGS.items()}
     trained = floret.train_unsupervised(

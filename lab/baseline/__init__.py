@@ -1,1 +1,0 @@
-"""The baseline that anybody can run: a conditional random field."""

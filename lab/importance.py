@@ -1,0 +1,309 @@
+"""The symbols that a trained pipeline weighs up, and those that it weighs down.
+
+Table 4 of Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+(2017): the symbols whose importance weights are the largest and the smallest.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import IDS
+from spacy.language import Language
+from spacy.strings import StringStore
+from spacy.tokens import Doc, Token
+from thinc.api import Model
+
+from spacy_hashembeds.papers.hash_embeddings.ngrams import extract_words, hash_ngrams
+from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedColumn
+from spacy_hashembeds.tools.analyze.pipelines import find_embedders, find_models
+from spacy_hashembeds.tools.display import Part, Sentence, Table, format_fields
+
+#: Attributes whose values are hashes of text; those of others are numbers.
+_TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
+
+#: The row of weights that all keys share that a dictionary does not have.
+_UNKNOWN = 0
+
+_LEGEND = (
+    "Importance is the root mean square of a row of weights, at the left. Vector: how "
+    "long the vector of the first value is."
+)
+
+
+@dataclass(frozen=True)
+class KeyReader:
+    """Keys of a table: values of a token attribute, or sequences of words, hashed."""
+
+    attr: str
+    ngram_size: int = 1  # how many words a key stands for at most
+    include_punctuation: bool = True  # and white space
+    has_unknown: bool = True  # True if keys that a dictionary lacks share weights
+
+    def read(self, doc: Doc) -> NDArray:
+        """Read the keys of a Doc, as the model does. *Shape:* `(n,)`, uint64."""
+        words = self._extract(doc)
+        return hash_ngrams(words, np.array([len(words)]), self.ngram_size).keys
+
+    def spell(self, doc: Doc) -> list[str]:
+        """Write their words with blanks between, in the same order."""
+        strings = doc.vocab.strings
+        keys = self._extract(doc).tolist()
+        words = [name_value(self.attr, key, strings) or "" for key in keys]
+        return [
+            " ".join(words[start:end])
+            for start in range(len(words))
+            for end in range(start + 1, min(start + self.ngram_size, len(words)) + 1)
+        ]
+
+    def _extract(self, doc: Doc) -> Any:
+        extract = extract_words(self.attr, include_punctuation=self.include_punctuation)
+        return extract.predict([doc]).dataXd
+
+
+def name_value(attr: str, value: int, strings: StringStore) -> str | None:
+    """Return the text of an attribute's value, or None if nobody knows it."""
+    if attr not in _TEXTS:
+        return str(value)
+    try:
+        return strings[value]
+    except KeyError:
+        return None
+
+
+def find_tables(nlp: Language) -> Iterator[tuple[str, KeyReader, WeightedColumn]]:
+    """Find the tables of importance weights, with their components."""
+    for embedder in find_embedders(nlp):
+        for table in embedder.tables:
+            if isinstance(table, WeightedColumn):
+                yield embedder.component, KeyReader(table.attr), table
+    for name, model in find_models(nlp):
+        for node in model.walk():
+            layers = {layer.name.partition("(")[0]: layer for layer in node.layers}
+            if "extract_words" in layers and "sum_ngrams" in layers:
+                summing, attrs = layers["sum_ngrams"], layers["extract_words"].attrs
+                reader = KeyReader(
+                    attr=attrs["attr"],
+                    ngram_size=summing.attrs["ngram_size"],
+                    include_punctuation=attrs["include_punctuation"],
+                    has_unknown=False,
+                )
+                tables = (x for x in summing.walk() if x.name == "weightedhashembed")
+                yield from ((name, reader, WeightedColumn(table)) for table in tables)
+
+
+def list_importance(
+    nlp: Language,
+    docs: Iterable[Doc] | None = None,
+    *,
+    attr: str | None = None,
+    top: int = 10,
+    min_count: int = 1,
+) -> dict[str, Any]:
+    """List what has the largest and the smallest importance in a trained pipeline.
+
+    It is the root mean square of the weights of a row.
+
+    docs: Texts whose values to look at. None: the symbols of dictionaries.
+    attr: Look only at the tables of this token attribute.
+    top: How many rows to list of either end.
+    min_count: Leave out rows of weights of which the texts have no value so often. What
+        else has a row that is listed is always named.
+    """
+    found = [*find_tables(nlp)]
+    tables = [each for each in found if attr is None or each[1].attr == attr.upper()]
+    if not tables:
+        known = ", ".join(sorted({reader.attr for _, reader, _ in found}))
+        raise ValueError(
+            "The pipeline should have an embedding with importance weights, of 'attr' "
+            f"if it is given, but has them for: {known or 'none'}. Train one with "
+            '`@architectures = "spacy-hashembeds.MultiWeightedHashEmbed.v1"`, or a '
+            'text classifier with "spacy-hashembeds.HashNgramTextCat.v1".'
+        )
+    for _, _, table in tables:
+        table.check_weights()
+    hashed = [reader.attr for _, reader, table in tables if not table.has_symbols]
+    if docs is None and (hashed or min_count > 1):
+        raise ValueError(
+            "Texts whose words to look at (--texts) should be given with 'min_count', "
+            "and where weights are chosen by hashing, so that the pipeline does not "
+            f"know what they are the weights of: {', '.join(hashed) or 'none'}."
+        )
+    counts, names, n_docs = _count_keys({reader for _, reader, _ in tables}, docs or ())
+    described = []
+    for component, reader, table in tables:
+        of = None if docs is None else counts[reader]
+        weighed = _Weighed(reader, table.model, of, names[reader], nlp.vocab.strings)
+        described.append({"component": component, **weighed.describe(top, min_count)})
+    texts = None if docs is None else n_docs
+    return {"texts": texts, "min_count": min_count, "tables": described}
+
+
+def _count_keys(
+    readers: set[KeyReader], docs: Iterable[Doc]
+) -> tuple[dict[KeyReader, Counter[int]], dict[KeyReader, dict[int, str]], int]:
+    """Count keys of Docs, note what they stand for, and count the Docs. Memory grows
+    with distinct keys only.
+    """
+    counts: dict[KeyReader, Counter[int]] = {reader: Counter() for reader in readers}
+    names: dict[KeyReader, dict[int, str]] = {reader: {} for reader in readers}
+    n_docs = 0
+    for n_docs, doc in enumerate(docs, start=1):  # noqa: B007
+        for reader in readers:
+            keys = reader.read(doc).tolist()
+            counts[reader].update(keys)
+            if not names[reader].keys() >= set(keys):
+                names[reader].update(zip(keys, reader.spell(doc), strict=True))
+    return counts, names, n_docs
+
+
+class _Weighed:
+    """The keys that are looked at, the most frequent first, and their weights."""
+
+    def __init__(
+        self,
+        reader: KeyReader,
+        layer: Model,
+        counts: Counter[int] | None,
+        names: dict[int, str],
+        strings: StringStore,
+    ) -> None:
+        self.reader, self.layer = reader, layer
+        self.keys: Any = layer.attrs.get("symbols")
+        self.counts: Any = None
+        if counts is not None:
+            counted = counts.most_common()
+            self.keys = np.array([key for key, _ in counted], dtype="uint64")
+            self.counts = np.array([count for _, count in counted], dtype="int64")
+        keys = self.keys.tolist()
+        self.names = [names.get(k) or name_value(reader.attr, k, strings) for k in keys]
+        self.rows = np.zeros(0, dtype="uint32")
+        if keys:
+            ids: Any = layer.ops.asarray(self.keys)
+            _, found = WeightedColumn(layer).find_pairs(layer.ops, ids)
+            self.rows = layer.ops.to_numpy(found)[:, 0]
+        # all rows, the paper's P
+        self.weights = layer.ops.to_numpy(layer.get_param("P"))
+        self.importance = np.sqrt(np.square(self.weights, dtype="float64").mean(axis=1))
+
+    def describe(self, top: int, min_count: int) -> dict[str, Any]:
+        reader, counts = self.reader, self.counts
+        if counts is not None and not (counts >= min_count).any():
+            raise ValueError(
+                f"The texts should have a value of {reader.attr} at least {min_count} "
+                "times, but have none. Give others (--texts), or look at rarer values "
+                "too (--min-count)."
+            )
+        has_dictionary = "symbol_taker" in self.layer.attrs
+        is_known = self.rows != _UNKNOWN if has_dictionary else self.rows >= 0
+        groups = self._group(is_known.nonzero()[0])
+        frequent = [g for g in groups if counts is None or counts[g[0]] >= min_count]
+        importance = self.importance[[self.rows[group[0]] for group in frequent]]
+        upwards = importance.argsort(kind="stable")
+        largest = (-importance).argsort(kind="stable")[:top]
+        smallest = upwards[~np.isin(upwards, largest)][:top]
+        unknown = None
+        if has_dictionary and reader.has_unknown:
+            unknown = float(self.importance[_UNKNOWN])
+        sizes = [len(group) for group in groups]
+        return {
+            "attr": reader.attr,
+            "ngram_size": reader.ngram_size,
+            "chosen_by": "dictionary" if has_dictionary else "hash",
+            "rows": len(self.weights),
+            "rows_reached": len(groups),
+            "values": sum(sizes),
+            "values_sharing_row": sum(size for size in sizes if size > 1),
+            "median_importance": float(np.median(importance)) if frequent else None,
+            "unknown_importance": unknown,
+            "largest": [self._describe_row(frequent[i]) for i in largest],
+            "smallest": [self._describe_row(frequent[i]) for i in smallest],
+        }
+
+    def _group(self, chosen: NDArray) -> list[NDArray]:
+        """Put indices of keys with the same row together, in order of the first."""
+        order = chosen[self.rows[chosen].argsort(kind="stable")]
+        starts = np.flatnonzero(np.diff(self.rows[order])) + 1
+        groups = np.split(order, starts) if len(chosen) else []
+        return sorted(groups, key=lambda group: group[0])
+
+    def _describe_row(self, group: NDArray) -> dict[str, Any]:
+        """Describe a row of weights by all keys that have it."""
+        layer, row = self.layer, int(self.rows[group[0]])
+        ids: Any = layer.ops.asarray(self.keys[group])
+        vectors = layer.ops.to_numpy(layer.predict(ids))
+        if layer.attrs["append_weights"]:
+            vectors = vectors[:, : -layer.attrs["num_hashes"]]
+        norms = np.linalg.norm(vectors, axis=1)
+        counts = [None if self.counts is None else int(self.counts[i]) for i in group]
+        values = zip(group, counts, norms.tolist(), strict=True)
+        return {
+            "row": row,
+            "importance": float(self.importance[row]),
+            "weights": self.weights[row].tolist(),
+            "count": None if self.counts is None else int(self.counts[group].sum()),
+            "values": [
+                {
+                    "name": self.names[i],
+                    # JSON's numbers are exact up to 2**53 only
+                    "key": str(self.keys[i]),
+                    "count": count,
+                    "vector_norm": norm,
+                }
+                for i, count, norm in values
+            ],
+        }
+
+
+def summarize(data: dict[str, Any]) -> Iterator[Part]:
+    """Show what has the largest and the smallest importance."""
+    yield Sentence(_LEGEND)
+    has_counts = data["texts"] is not None
+    for table in data["tables"]:
+        size = table["ngram_size"]
+        words = f", 1 to {size} words," * (size > 1)
+        yield Sentence(f"{table['attr']}{words} in '{table['component']}'", "divider")
+        yield Sentence(_describe_table(table))
+        for key in ("largest", "smallest"):
+            yield Table(
+                None,
+                None,
+                (key.title(), "Weights", "Vector", *["Count"] * has_counts, "Values"),
+                [_format_row(row) for row in table[key]],
+                aligns="rrrrl" if has_counts else "rrrl",
+            )
+
+
+def _describe_table(table: dict[str, Any]) -> str:
+    values, reached, rows, sharing = format_fields(
+        table, "values", "rows_reached", "rows", "values_sharing_row"
+    )
+    text = f"{values} symbols, each with weights of its own."
+    if table["chosen_by"] == "hash":
+        text = (
+            f"{values} values have {reached} of {rows} rows of weights, chosen by "
+            f"hashing; {sharing} of them share theirs with others."
+        )
+    median, unknown = table["median_importance"], table["unknown_importance"]
+    if median is not None:
+        text += f" Median importance: {median:#.4g}."
+    if unknown is not None:
+        text += f" All other values share one row: {unknown:#.4g}."
+    return text
+
+
+def _format_row(row: dict[str, Any]) -> Sequence[str]:
+    # in six characters, however small it is
+    weights = (f"{w:+.3f}" if abs(w) >= 0.001 else f"{w:+.0e}" for w in row["weights"])
+    numbers = row["importance"], row["values"][0]["vector_norm"]
+    importance, vector = (f"{number:#.4g}" for number in numbers)
+    counts = [] if row["count"] is None else format_fields(row, "count")
+    names = (value["name"] or f"#{value['key']}" for value in row["values"])
+    # in quotation marks what would not be understood without
+    clear = (n if n.strip() and n.isprintable() else repr(n) for n in names)
+    shown = shorten(", ".join(clear), 40, placeholder=" …")
+    return importance, " ".join(weights), vector, *counts, shown

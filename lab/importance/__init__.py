@@ -1,1 +1,0 @@
-"""Importance weights that a pipeline has learned."""

@@ -1,1 +1,0 @@
-"""Word vectors with Bloom embeddings, and the raw text to train them on."""
