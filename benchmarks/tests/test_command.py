@@ -65,7 +65,7 @@ def corpora(tiny_corpus, tmp_path, monkeypatch) -> dict[str, Any]:
         (accelerate, "GROUPS", {"efficiency": "Default config"}),
         (scale, "CONTENDERS", dict(islice(scale.CONTENDERS.items(), 2))),
         (scale, "SERVICES", dict(islice(scale.SERVICES.items(), 1))),
-        (scale, "SECONDS", 0.2),
+        (scale, "SECONDS", 1.0),
     ]:
         monkeypatch.setattr(module, name, value)
     nlp = spacy.blank("en")

@@ -1,5 +1,6 @@
 """Training as texts are served: sentences joined to Docs, and Docs cut at sentences."""
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
@@ -66,7 +67,8 @@ class JoinedCorpus(Corpus):
 
     def _regroup(self, docs: Iterable[Doc]) -> Iterator[Doc]:
         rng = np.random.default_rng([self.seed, next(self._epochs)])
-        draws = (self.lengths[rng.integers(len(self.lengths))] for _ in count())
+        n_lengths = len(self.lengths)
+        draws = (self.lengths[rng.integers(n_lengths)] for _ in count())
         longest = self.max_length - 1 if self.max_length else ENOUGH_TOKENS
         return regroup(docs, draws, enough=min(longest, ENOUGH_TOKENS))
 
@@ -90,10 +92,10 @@ def create_joined_reader(
     reads once, or, with `max_epochs = -1`, in each epoch.
 
     Docs without sentence boundaries are neither joined nor cut, nor are those with
-    `cats`, with `attrs` of groups of spans, or with extension attributes of tokens or
-    spans. Sentences are not joined across the -DOCSTART- lines that `spacy hashembeds
-    prepare` read, if their `user_data` differs, if one has annotation that the other
-    lacks, or if together they have more than 500 tokens.
+    `cats` or with `attrs` of groups of spans. Sentences are not joined across the
+    -DOCSTART- lines that `spacy hashembeds prepare` read, if their `user_data` of the
+    whole Doc differs, if one has annotation that the other lacks, or if together they
+    have more than 500 tokens.
 
     path (Path): A `.spacy` file, or a folder of them.
     gold_preproc (bool): Whether training gets the tokens of the file, and not those
@@ -150,7 +152,9 @@ def regroup(
     for doc in filter(len, docs):
         if len(doc) > 1:  # spaCy says that each Doc of one token has boundaries
             has_sentences = doc.has_annotation("SENT_START")
-        is_whole = not has_sentences or _is_whole(doc)
+        # annotation that no part of it could have
+        is_whole = bool(doc.cats) or any(group.attrs for group in doc.spans.values())
+        is_whole = is_whole or not has_sentences
         ends = [] if is_whole else [sent.end for sent in doc.sents]
         before, kind = kind, _describe(doc) if len(ends) == 1 else []
         n_tokens = sum(map(len, waiting)) + len(doc)
@@ -170,23 +174,13 @@ def regroup(
         yield _assemble([doc[:] for doc in waiting])
 
 
-def _is_whole(doc: Doc) -> bool:
-    """Return True if a Doc has what no part of it could have, such as categories, or
-    what stands at a place in its text: extension attributes of tokens and spans.
-    """
-    keys: Iterable[Any] = doc.user_data
-    placed = (
-        key[0] == "._." and key[2] is not None
-        for key in keys
-        if key != _DOCUMENT and isinstance(key, tuple)
-    )
-    return bool(doc.cats) or any(x.attrs for x in doc.spans.values()) or any(placed)
-
-
 def _describe(doc: Doc) -> list[Any]:
     """Describe what all Docs that are joined have alike."""
     annotated = map(doc.has_annotation, _LAYERS)
-    return [id(doc.vocab), doc.has_unknown_spaces, *annotated, {**doc.user_data}]
+    user_data: dict[Any, Any] = doc.user_data
+    data = {key: value for key, value in user_data.items() if not _is_placed(key)}
+    document = get_document(doc)
+    return [id(doc.vocab), document, doc.has_unknown_spaces, *annotated, data]
 
 
 def _are_equal(one: list[Any], other: list[Any]) -> bool:
@@ -194,6 +188,11 @@ def _are_equal(one: list[Any], other: list[Any]) -> bool:
         return one == other
     except Exception:  # raised by arrays and tensors in `user_data`, among others
         return False
+
+
+def _is_placed(key: Any) -> bool:
+    """Return True if a key of `user_data` is of an attribute of a token or span."""
+    return isinstance(key, tuple) and key[0] == "._." and key[2] is not None
 
 
 def _cut(
@@ -218,6 +217,12 @@ def _find_reach(doc: Doc) -> NDArray[Any]:
     np.maximum.at(reach, np.minimum(tokens, heads), np.maximum(tokens, heads) + 1)
     for span in chain(doc.ents, *doc.spans.values()):
         reach[span.start] = max(reach[span.start], span.end)
+    starts = [token.idx for token in doc]
+    keys: Iterable[Any] = doc.user_data
+    for _, _, start, end in filter(_is_placed, keys):
+        if end is not None and 0 <= start < end <= starts[-1] + len(doc[-1]):
+            place = bisect_right(starts, start) - 1
+            reach[place] = max(reach[place], bisect_left(starts, end))
     return np.maximum.accumulate(reach)
 
 
@@ -228,29 +233,51 @@ def _assemble(pieces: Sequence[Any]) -> Doc:  # Spans, whose types lack `to_arra
     `Doc.from_docs` leaves out `user_data` of the whole Doc, `Span.as_doc` spans, and
     both that spaces are unknown.
     """
-    first = pieces[0].doc
-    if len(pieces) == 1 and len(pieces[0]) == len(first):
-        return first
+    if len(pieces) == 1 and len(pieces[0]) == len(pieces[0].doc):
+        return pieces[0].doc
     words: list[str] = []
     spaces: list[bool] = []
     spans: dict[str, list[tuple[int, Span]]] = {}
+    user_data: dict[Any, Any] = {}
+    n_chars = 0
     for piece in pieces:
-        if spaces and not words[-1].isspace():
+        of = piece.doc
+        if spaces and not spaces[-1] and not words[-1].isspace():
             spaces[-1] = True
+            n_chars += 1
         offset = len(words) - piece.start
-        for key, group in piece.doc.spans.items():
+        for key, group in of.spans.items():
             inside = [(offset, x) for x in group if piece.start <= x.start < piece.end]
             spans.setdefault(key, []).extend(inside)
+        _copy_data(of.user_data, user_data, piece, n_chars - piece.start_char)
         words += [token.text for token in piece]
         spaces += [bool(token.whitespace_) for token in piece]
-    data = {key: copy(value) for key, value in first.user_data.items()}
-    made = Doc(first.vocab, words=words, spaces=spaces, user_data=data)
+        n_chars += len(piece.text_with_ws)
+    made = Doc(pieces[0].doc.vocab, words=words, spaces=spaces, user_data=user_data)
     array: Any = np.concatenate([piece.to_array(_ATTRS) for piece in pieces])
     made.from_array(_ATTRS, array)
-    made.has_unknown_spaces = first.has_unknown_spaces
+    made.has_unknown_spaces = pieces[0].doc.has_unknown_spaces
     for key, found in spans.items():
         made.spans[key] = [
             Span(made, n + x.start, n + x.end, x.label, kb_id=x.kb_id, span_id=x.id)
             for n, x in found
         ]
     return made
+
+
+def _copy_data(
+    data: dict[Any, Any], new: dict[Any, Any], piece: Span, offset: int
+) -> None:
+    """Copy the `user_data` of a part of a Doc, whose characters move by `offset`.
+
+    `Span.as_doc` may leave attributes of others there, which are left out.
+    """
+    first, last = piece.start_char, piece.end_char
+    for key, value in data.items():
+        if not _is_placed(key):
+            new[key] = copy(value)
+            continue
+        _, name, start, end = key
+        if first <= start < last and (end is None or start <= end <= last):
+            moved = None if end is None else end + offset
+            new["._.", name, start + offset, moved] = copy(value)
