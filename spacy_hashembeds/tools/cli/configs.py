@@ -62,9 +62,8 @@ def config_cli(
     from ...architectures.symbols import save_symbols
     from ...files import STANDARD_INPUT, check_targets, find_descriptor, replacing
     from ..config.base_config import check_output, is_pipeline
-    from ..config.configure import configure
-    from ..config.next_steps import list_commands
-    from ..config.pretraining import name_symbols
+    from ..config.configure import configure, list_commands
+    from ..config.training import name_symbols
 
     with failing("Can't write the config"):
         base = str(STANDARD_INPUT) if base == "-" else base
@@ -78,7 +77,7 @@ def config_cli(
             outputs.append(name_symbols(output))
             check_targets(outputs)
         for path in outputs:
-            check_output(path, base=base, inputs=(train, raw, vectors), force=force)
+            check_output(path, inputs=(train, raw, vectors), force=force)
         made = configure(
             base,
             embedder=embedder,

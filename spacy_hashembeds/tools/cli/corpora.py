@@ -213,7 +213,7 @@ def label_cli(
     from ..prepare.splits import NER
 
     with failing("Can't label the texts"):
-        check_output(output, base=raw, inputs=[raw, *exclude], force=force)
+        check_output(output, inputs=[raw, *exclude], force=force)
         choose_suffix(output, [".spacy"])
         if len({*models}) < len(models):
             raise ValueError("'models' should differ, but one is there several times.")

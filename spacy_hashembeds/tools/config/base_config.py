@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from configparser import Error as ConfigParserError
 from pathlib import Path
 
+from spacy.language import DEFAULT_CONFIG
 from spacy.training.corpus import FILE_TYPE
 from spacy.util import (
     get_lang_class,
@@ -19,16 +20,19 @@ from thinc.api import Config
 
 from ...files import STANDARD_INPUT, check_targets, find_descriptor, open_file
 from ...loading import check_variables, describe_config_error
-from .edits import Edits, get_value, read_comments
+from .edits import Edits, get_value
 
 _CONFIG, _META = "config.cfg", "meta.json"
 #: What is read of a config before spaCy would check it.
 _KINDS: dict[str, type] = {
+    **dict.fromkeys(DEFAULT_CONFIG, dict),
     "nlp.lang": str,
     "nlp.pipeline": list,
     "nlp.disabled": list,
     "training.frozen_components": list,
     "training.train_corpus": str,
+    "training.dev_corpus": str,
+    "training.seed": int,
     "training.score_weights": dict,
 }
 
@@ -47,17 +51,15 @@ def read_base(base: str | Path) -> Edits:
             text = file.read()
         config = load_config_from_str(text)
         check_variables(config)
-        plain = load_config_from_str(text, interpolate=True)
         if "$$" in text:  # which `Config.to_str` would double again
             config = Config(json.loads(json.dumps(config).replace("$$", "$")))
-            if config.interpolate() != plain:
+            if config.interpolate() != load_config_from_str(text, interpolate=True):
                 raise ValueError("'$${' in it can't be kept. Write it another way.")
-        if not (plain.get("nlp") and plain.get("components")):
-            raise ValueError(
-                "it has nothing in [nlp] or [components]. Make one with `spacy init "
-                "config`."
-            )
-        _check_kinds(plain)
+        if not (config.get("nlp") and config.get("components")):
+            raise ValueError("it has nothing in [nlp] or [components].")
+        config = DEFAULT_CONFIG.merge(config)
+        plain = config.interpolate()
+        _check_kinds(config, plain)
         get_lang_class(plain["nlp"]["lang"])
     # a language may be the name of something else in spaCy, or no name
     except (
@@ -68,29 +70,30 @@ def read_base(base: str | Path) -> Edits:
             f"'{path}' should be a spaCy config, in UTF-8, but can't be read as one: "
             + describe_config_error(error)[:600]
         ) from error
-    return Edits(path, config, plain, read_comments(text))
+    return Edits(path, config)
 
 
-def _check_kinds(plain: Config) -> None:
-    """Check the kinds of values that are read before spaCy would check them."""
-    kinds: dict[str, type] = {**_KINDS}
-    for name, component in plain["components"].items():
-        kinds[f"components.{name}"] = dict
-        if isinstance(component, dict):
-            key = "source" if "source" in component else "factory"
-            kinds[f"components.{name}.{key}"] = str
-    for keys, _ in walk_dict(plain["components"], ["components"]):
-        if keys[-1] == "@architectures":
-            kinds[".".join(keys)] = str
+def _check_kinds(config: Config, plain: Config) -> None:
+    """Check values that are read before spaCy would check them, and that sections stand
+    where they are changed.
+    """
+    kinds = {**_KINDS}
+    for name in plain["components"] if isinstance(plain["components"], dict) else ():
+        place = f"components.{name}"
+        kinds |= {place: dict, f"{place}.factory": str, f"{place}.source": str}
+    kinds |= {".".join(k): str for k, _ in walk_dict(plain) if k[-1].startswith("@")}
     for place, kind in kinds.items():
-        section, _, key = place.rpartition(".")
-        block = get_value(plain, section) or {}
-        value = block.get(key)
+        value = get_value(plain, place, default=kind())
         names = value if isinstance(value, list) else []
-        is_right = isinstance(value, kind) and all(isinstance(n, str) for n in names)
-        if not is_right and (key in block or place == "nlp.lang"):
+        if not isinstance(value, kind) or not all(isinstance(n, str) for n in names):
+            raise ValueError(f"{place} should be a {kind.__name__}, not {value!r:.99}")
+    for keys, value in walk_dict(config):
+        place = ".".join(keys)
+        is_inside = keys[0] == "components" and str(value).startswith("${components.")
+        if isinstance(get_value(plain, place), dict) and not is_inside:
             raise ValueError(
-                f"[{section}] {key} should be a {kind.__name__}, but is {value!r:.99}"
+                f"{place} should be a section of its own, but is {value}, a variable "
+                "for another. Write it out."
             )
 
 
@@ -105,34 +108,28 @@ def find_config(base: str | Path) -> Path:
         folder = get_package_path(name)
         meta = get_model_meta(folder)
         return folder / f"{meta['lang']}_{meta['name']}-{meta['version']}" / _CONFIG
-    inside = [str(meta.parent) for meta in sorted(path.glob(f"*/{_META}"))]
     raise FileNotFoundError(
         f"There is no config, and no folder or package of a pipeline, '{base}'. Give a "
-        ".cfg file, as `spacy init config` writes it, or a saved pipeline"
-        + (f", such as one of these: {', '.join(inside)}." if inside else ".")
+        ".cfg file, or a saved pipeline, such as the folder model-best."
     )
 
 
 def check_output(
-    output: Path, *, base: str | Path, inputs: Iterable[str | Path | None], force: bool
+    output: Path, *, inputs: Iterable[str | Path | None], force: bool
 ) -> None:
     """Check where a config goes: even with `force` into no pipeline or input."""
     if find_descriptor(output) is not None:
         return
     # as it is named, and where links lead to
-    for place in (Path(os.path.abspath(output)), Path(os.path.realpath(output))):
-        if any(map(is_pipeline, place.parents)):
-            raise FileExistsError(
-                f"'{output}' is in a saved pipeline, whose files belong together. Name "
-                "a file elsewhere."
-            )
+    places = Path(os.path.abspath(output)), Path(os.path.realpath(output))
+    if any(is_pipeline(parent) for place in places for parent in place.parents):
+        raise FileExistsError(
+            f"'{output}' is in a saved pipeline, whose files belong together. Name a "
+            "file elsewhere."
+        )
     given = [each for each in inputs if each is not None]
     # the files of a corpus may be links to others
     files = [file for each in given for file in Path(each).rglob(f"*{FILE_TYPE}")]
     check_targets([output], [*given, *files])
     if output.is_file() and not force:
-        is_base = Path(base).is_file() and output.samefile(base)
-        what = "the config to start from" if is_base else "there already"
-        raise FileExistsError(
-            f"'{output}' is {what}. Name another file, or have it replaced (--force)."
-        )
+        raise FileExistsError(f"'{output}' is there already: use another, or --force.")

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from configparser import Error as ConfigParserError
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spacy.util import dot_to_object, load_config_from_str
+from spacy.util import dot_to_object, load_config_from_str, set_dot_to_object
 from thinc.api import Config
 
 from ...architectures.symbols import SymbolTables
-from .presets import FALLBACKS, Preset
-
-_COMMENT = "# spacy-hashembeds: "
+from ...loading import describe_config_error
+from .presets import Preset
 
 #: A section, and a key of it, or None for its header.
 Place = tuple[str, str | None]
@@ -39,32 +39,27 @@ class Change(NamedTuple):
 class Edits:
     """A config to change, and what was done to it."""
 
-    def __init__(
-        self, base: Path, config: Config, plain: Config, comments: dict[Place, str]
-    ) -> None:
+    def __init__(self, base: Path, config: Config) -> None:
         self.base = base
         self.config = config  #: With variables.
-        self.plain = plain  #: Without, as it was when last interpolated.
-        self.comments = comments  #: Those that were there.
+        self.plain = config.interpolate()  #: Without: see `refresh`.
         self.changes: list[Change] = []
         self.warnings: list[str] = []
         self.notes: list[str] = []  #: Warnings where nothing need be done.
         self.text = ""  #: What `write` makes of it.
         #: Those of the texts to pretrain on, to be saved beside the config as .npz.
         self.symbols: SymbolTables | None = None
-        #: True if embedders mix in vectors, and none are named.
-        self.needs_vectors = False
-        #: The components that keep the models they have, and why.
-        self.left: dict[str, str] = {}
-        frozen = plain.get("training", {}).get("frozen_components", [])
+        self._before = dict(_walk_lines(config.to_str(interpolate=False)))
+        self._reasons: dict[Place, str] = {}
+        self.left: set[str] = set()  #: The components that keep the models they have.
         for name, component in config["components"].items():
-            if not isinstance(component, Mapping):
-                self.left[name] = f"it is a variable for another section, {component}"
-            elif "source" in component:
-                self.left[name] = f"it is taken from '{component['source']}' as it is"
-            elif name in frozen:
-                self.left[name] = "it is among [training] frozen_components"
-        for name, why in self.left.items():
+            if "source" in component:
+                why = f"it is taken from '{component['source']}' as it is"
+            elif name in self.plain["training"]["frozen_components"]:
+                why = "it is among [training] frozen_components"
+            else:
+                continue
+            self.left.add(name)
             self.warnings.append(f"[components.{name}] keeps its model: {why}.")
 
     def get(self, section: str) -> Any:
@@ -75,58 +70,47 @@ class Edits:
         """Return a section or value of `plain`, or None."""
         return get_value(self.plain, section)
 
-    def get_block(self, section: str) -> dict[str, Any]:
-        """Return a section, or what the variable in its place stands for, or {}."""
-        found = self.get(section), self.resolve(section)
-        return dict(next((each for each in found if isinstance(each, dict)), {}))
-
-    def get_initialize(self, key: str) -> Any:
-        """Return a value of [initialize], or what spaCy fills in: that of [paths]."""
-        default = self.resolve(f"paths.{key}")
-        return self.plain.get("initialize", {}).get(key, default)
-
     def find_learning(self, *factories: str) -> list[str]:
         """Find the components of these factories that may change."""
         components = self.plain["components"].items()
         found = [name for name, c in components if c.get("factory") in factories]
         return [name for name in found if name not in self.left]
 
+    def refresh(self) -> None:
+        """Resolve variables anew."""
+        try:
+            self.plain = self.config.interpolate()
+        except (ValueError, ConfigParserError) as error:
+            raise ValueError(
+                "A variable stands for a value that is replaced, and has to be written "
+                f"out: {describe_config_error(error)[:500]}"
+            ) from error
+
     def put(
-        self, section: str, block: Mapping[str, Any], why: str | Mapping[str, str] = ""
+        self, section: str, block: Mapping[str, Any], why: Mapping[Any, str]
     ) -> None:
-        """Put a block in the place of a section or value. `why`: its reason, or those
-        for keys, which count where these are new.
+        """Put a block in the place of a section or value. `why`: reasons for keys, and
+        for None for a new section. They are told where something has changed.
         """
-        known = self.get(section)
-        *parents, name = section.split(".")
-        node: Any = self.config
-        for part in parents:
-            node = node.setdefault(part, {})
-        node[name] = dict(block)
-        is_new = not isinstance(known, dict)
-        new = [k for k, v in block.items() if is_new or k not in known or known[k] != v]
-        if isinstance(why, str):
-            why = dict.fromkeys(["" if is_new else key for key in new[:1]], why)
+        set_dot_to_object(self.config, section, dict(block))
         for key, reason in why.items():
-            if reason and isinstance(block.get(key), Mapping) and key in new:
-                self.changes.append(Change(f"{section}.{key}", None, reason))
-            elif reason and (key in new or not key):
-                self.changes.append(Change(section, key or None, reason))
+            is_section = isinstance(block.get(key or ""), Mapping)
+            place = (f"{section}.{key}", None) if is_section else (section, key)
+            self._reasons[place] = " ".join(reason.split())
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
         """Set a value."""
-        self.put(section, {**self.get_block(section), key: value}, why)
+        self.put(section, {**(self.get(section) or {}), key: value}, {key: why})
 
-    def set_initialize(self, key: str, value: Any, why: str) -> None:
-        """Set a value of [initialize], or in [paths] if that is what it points to."""
-        is_path = self.get(f"initialize.{key}") == f"${{paths.{key}}}"
-        self.set("paths" if is_path else "initialize", key, value, why)
+    def set_path(self, key: str, value: str | Path, why: str) -> None:
+        """Set a path of [initialize], which stands in [paths]."""
+        self.set("paths", key, str(value), why)
+        self.config["initialize"][key] = f"${{paths.{key}}}"
 
     def put_in(self, preset: Preset, section: str = "") -> None:
         """Put in a preset, or warn of what stands in its place."""
         section = section or preset.section
-        block, there = self.get_block(section), find_name(self.resolve(section))
-        ours = find_name(preset.values)
+        there, ours = find_name(self.resolve(section)), find_name(preset.values)
         if not re.fullmatch(preset.over, str(there)):
             if preset.warns and there != ours:
                 self.warnings.append(
@@ -134,42 +118,28 @@ class Edits:
                     f"is not put in. ({preset.why})"
                 )
             return
+        found = self.get(section)
+        block = dict(found) if isinstance(found, dict) else {}
         if preset.kept is not None and there != ours:
             block = {key: block[key] for key in preset.kept if key in block}
         block |= preset.values
-        block |= {k: v for k, v in preset.defaults.items() if k not in block}
-        for key, value in block.items():
-            place = value[2:-1] if isinstance(value, str) else ""
-            if place in FALLBACKS and self.resolve(place) is None:
-                block[key] = FALLBACKS[place]
-        self.put(section, block, preset.why)
+        block |= {**preset.defaults, **block}
+        keys = [None, *preset.values, *preset.defaults]
+        self.put(section, block, dict.fromkeys(keys, preset.why))
 
     def write(self) -> None:
         """Write the config as spaCy does, with the reasons above what has changed."""
-        why = {(c.section, c.key): " ".join(c.why.split()) for c in self.changes}
-        comments = self.comments | why
-        lines = []
+        self.refresh()
+        told = set()
         for place, line in _walk_lines(self.config.to_str(interpolate=False)):
-            if place in comments:
-                lines.append(f"{_COMMENT}{comments[place]}")
-            lines.append(line)
-        text = "\n".join([*lines, ""])
-        if load_config_from_str(text, interpolate=True) != self.config.interpolate():
-            raise ValueError(
-                "it holds what can't be written into a config, such as NaN."
-            )
-        self.text = text
-
-
-def read_comments(text: str) -> dict[Place, str]:
-    """Read what stands above the lines of a config that was written before."""
-    comments, above = {}, ""
-    for place, line in _walk_lines(text):
-        if above and line and not line.startswith("#"):
-            comments[place], above = above, ""
-        if line.startswith(_COMMENT):
-            above = line.removeprefix(_COMMENT)
-    return comments
+            why = self._reasons.get(place)
+            if why and self._before.get(place) != line and (place[0], why) not in told:
+                told.add((place[0], why))
+                self.changes.append(Change(*place, why))
+                self.text += f"# spacy-hashembeds: {why}\n"
+            self.text += f"{line}\n"
+        if load_config_from_str(self.text, interpolate=True) != self.plain:
+            raise ValueError("It holds what no config can, such as NaN.")
 
 
 def _walk_lines(text: str) -> Iterator[tuple[Place, str]]:
@@ -188,9 +158,9 @@ def find_name(block: Any) -> Any:
     return next((value for key, value in block.items() if key.startswith("@")), None)
 
 
-def get_value(config: Config, section: str) -> Any:
-    """Return a section or value, or None."""
+def get_value(config: Config, section: str, default: Any = None) -> Any:
+    """Return a section or value, or a default."""
     try:
         return dot_to_object(config, section)
     except KeyError:
-        return None
+        return default

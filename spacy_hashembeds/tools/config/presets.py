@@ -15,17 +15,12 @@ EMBEDDER = multi_embed.DESCRIPTION
 ADAM = "spacy-hashembeds.Adam.v1"
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
+#: The layer whose n-grams are counted.
+HASHER = "spacy-hashembeds.LSHHasher.v1"
 OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
 #: Factories of components that learn entities, and those that learn texts' labels.
 RECOGNIZERS = ("ner", "beam_ner", "token_ner")
 CLASSIFIERS = ("textcat", "textcat_multilabel")
-#: What stands for a variable of a preset where there is nothing in its place.
-FALLBACKS = {
-    "training.train_corpus": "corpora.train",
-    "training.dev_corpus": "corpora.dev",
-    "training.seed": 0,
-    "system.seed": 0,
-}
 
 
 @dataclass(frozen=True)
@@ -44,13 +39,6 @@ class Preset:
     #: If True, warn of other functions.
     warns: bool = False
 
-
-COMPLETE = Preset(
-    "training",
-    {},
-    "`spacy train` needs it, and does not fill it in.",
-    defaults={"seed": "${system.seed}", "gpu_allocator": None},
-)
 
 # What embedders need.
 
@@ -86,27 +74,22 @@ FASTER_ADAM = Preset(
     "training.optimizer",
     {"@optimizers": ADAM},
     "In place of Thinc's: the same numbers, faster on the CPU.",
-    over="Adam.v1|None",
-    # what spaCy fills in for its own alone
-    defaults={"L2": 0.01, "use_averages": False},
+    over="Adam.v1",
 )
 
 # What is recommended, without --embedder.
 
-#: The block, and why.
-SUBWORDS = (
-    {
-        "@architectures": "spacy-hashembeds.SubwordEmbed.v1",
-        **{k: v.default for k, v in signature(SubwordEmbed).parameters.items()},
-    },
-    "Character n-grams of words, half a megabyte: docs/whole-texts.md.",
-)
-del SUBWORDS[0]["dropout"]
+SUBWORDS = {
+    "@architectures": "spacy-hashembeds.SubwordEmbed.v1",
+    **{k: v.default for k, v in signature(SubwordEmbed).parameters.items()},
+}
+del SUBWORDS["dropout"]
+WHY_SUBWORDS = "Character n-grams of words, half a megabyte: docs/whole-texts.md."
 AVERAGES = Preset(
     "training.optimizer",
     {"use_averages": True},
     "Averages of the weights are scored and saved (use_averages): docs/results.md.",
-    over=f"{ADAM}|Adam.v1|RAdam.v1|SGD.v1|None",
+    over=f"{ADAM}|Adam.v1|RAdam.v1|SGD.v1",
     warns=True,
 )
 TOKEN_CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
@@ -125,7 +108,7 @@ JOINED = Preset(
     "corpora.train",
     {"@readers": READER, "lengths": [*LENGTHS], "seed": "${training.seed}"},
     "Joins the sentences of .spacy files to texts: docs/whole-texts.md.",
-    over="spacy.Corpus.v1|None",
+    over="spacy.Corpus.v1",
     warns=True,
 )
 _AS_MEASURED = "As the classifier was measured: docs/trials.md."
@@ -155,7 +138,7 @@ OF_CLASSIFIER = (
         "training.optimizer",
         {"L2": 0.0, "grad_clip": 0.0},
         _AS_MEASURED,
-        over=FASTER_ADAM.over + f"|{ADAM}",
+        over=f"Adam.v1|{ADAM}",
     ),
 )
 

@@ -111,7 +111,6 @@ def test_vectors_that_are_missing_are_asked_for(base):
     result = run(base, "-o", "new.cfg", "--quiet")
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert "include_static_vectors is true, but" in unwrap(result.stderr)
     assert "--paths.vectors VECTORS" in run(base, "-o", "-").stderr
 
 

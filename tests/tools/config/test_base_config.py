@@ -9,8 +9,7 @@ import pytest
 import spacy
 from spacy.util import load_config
 
-from spacy_hashembeds import files
-from spacy_hashembeds.files import STANDARD_INPUT, STANDARD_OUTPUT
+from spacy_hashembeds.files import STANDARD_OUTPUT
 from spacy_hashembeds.tools.config.base_config import (
     check_output,
     is_pipeline,
@@ -64,8 +63,8 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
     [
         ("EU B-ORG\n", "base.cfg"),
         ("[nlp]\nlang = 1\n[nlp]\n", "nlp"),
-        (f"{NLP}x = ${{no.where}}\n", "no.where"),
-        (f"{NLP}x = ${{\n", "base.cfg"),
+        (A.replace("[comp", "x = ${no.where}\n[comp", 1), "no.where"),
+        (A.replace("[comp", "x = ${\n[comp", 1), "base.cfg"),
         (f"{NLP}x = null\n[nlp.x]\n", "nlp -> x"),
         ("[components]\n", r"\[nlp\]"),
         (NLP, r"\[components\]"),
@@ -74,14 +73,13 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         (f"{PARTS}ner = 3\n", "ner"),
         (f"{PARTS}[components.ner]\nfactory = {{}}\n", "factory"),
         (f'{A}[components.a.model]\n@architectures = ["x"]\n', "@architectures"),
-        (f"{T}frozen_components = null\n", "frozen_components"),
         (f"{T}frozen_components = [[3]]\n", "frozen_components"),
         (A.replace("[comp", "disabled = 3\n[comp", 1), "disabled"),
-        (A.replace('["a"]', "null", 1), "pipeline"),
         (f"{T}train_corpus = 3\n", "train_corpus"),
         (f"{T}score_weights = 3\n", "score_weights"),
-        *((A.replace('"en"', lang), "lang") for lang in ("null", '["en"]', "3")),
+        (A.replace('"en"', "3"), "lang"),
         *((A.replace('"en"', f'"{x}"'), x) for x in ("../../x", "en.stop_words")),
+        (f"{T}seed = null\n", "seed"),
     ],
 )
 def test_what_is_no_config_is_refused(tmp_path, text, named):
@@ -92,10 +90,9 @@ def test_what_is_no_config_is_refused(tmp_path, text, named):
     assert len(str(refused.value)) < 1000
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin1"])
-def test_other_encodings_are_no_config(tmp_path, encoding):
+def test_another_encoding_is_no_config(tmp_path):
     path = tmp_path / "base.cfg"
-    path.write_bytes(f"# Zürich\n{PARTS}".encode(encoding))
+    path.write_bytes(f"# Zürich\n{PARTS}".encode("latin1"))
     with pytest.raises(ValueError, match=r"base.cfg'.* UTF-8"):
         read_base(path)
 
@@ -112,18 +109,6 @@ def test_a_pipe_is_read(base, tmp_path):
     writer.start()
     assert read_base(tmp_path / "pipe").config == load_config(base)
     writer.join()
-
-
-def test_standard_input_is_read_where_it_has_no_file(base, monkeypatch):
-    """As on Windows."""
-    exists = Path.exists
-    monkeypatch.setattr(Path, "is_fifo", lambda path: False)
-    monkeypatch.setattr(
-        Path, "exists", lambda path: path != STANDARD_INPUT and exists(path)
-    )
-    with base.open("rb") as file:
-        monkeypatch.setitem(files._STREAMS, str(STANDARD_INPUT), file.fileno())
-        assert read_base(STANDARD_INPUT).config == load_config(base)
 
 
 @pytest.mark.parametrize(
@@ -147,19 +132,18 @@ def test_what_is_no_file_or_pipeline_is_named(pipeline, monkeypatch, name, named
 # Where it may be written
 
 
-def check(output, base="base.cfg", train=None, force=False):
-    check_output(output, base=base, inputs=[train], force=force)
+def check(output, train=None, force=False):
+    check_output(output, inputs=[train], force=force)
 
 
 def test_what_is_there_is_replaced_only_if_told_so(tmp_path):
-    base, other = tmp_path / "base.cfg", tmp_path / "other.cfg"
-    check(base, base)
-    for path in (base, other):
-        path.touch()
-        with pytest.raises(FileExistsError, match=f"{path.name}.*--force"):
-            check(path, base)
-        check(path, base, force=True)
-    check(STANDARD_OUTPUT, base)
+    path = tmp_path / "new.cfg"
+    check(path)
+    check(STANDARD_OUTPUT)
+    path.touch()
+    with pytest.raises(FileExistsError, match=r"new.cfg.*--force"):
+        check(path)
+    check(path, force=True)
 
 
 def test_a_file_that_the_corpus_links_to_is_never_replaced(tmp_path):
@@ -171,14 +155,12 @@ def test_a_file_that_the_corpus_links_to_is_never_replaced(tmp_path):
         check(tmp_path / "a.spacy", train=tmp_path / "corpus", force=True)
 
 
-@pytest.mark.parametrize(
-    "name", ["config.cfg", "meta.json", "tokenizer", "sentencizer/model", "deep/n.cfg"]
-)
-def test_nothing_is_written_into_a_saved_pipeline(pipeline, name):
+def test_nothing_is_written_into_a_saved_pipeline(pipeline):
     (pipeline.parent / "link").symlink_to(pipeline)
     (pipeline / "tokenizer").rename(pipeline.parent / "elsewhere")
     (pipeline / "tokenizer").symlink_to(pipeline.parent / "elsewhere")
     for folder in (pipeline, pipeline.parent / "link"):
-        with pytest.raises(FileExistsError, match="saved pipeline"):
-            check(folder / name, pipeline, force=True)
-    check(pipeline.parent / "new.cfg", pipeline)
+        for name in ("config.cfg", "tokenizer", "deep/n.cfg"):
+            with pytest.raises(FileExistsError, match="saved pipeline"):
+                check(folder / name, force=True)
+    check(pipeline.parent / "new.cfg")
