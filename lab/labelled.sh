@@ -1,5 +1,5 @@
 #!/bin/bash
-# Trains on raw text that five pipelines have labelled, for docs/trials.md: after
+# Trains on raw text that five pipelines have labelled, for lab/trials.md: after
 # `spacy project run pretraining-text`, with the corpora prepared.
 set -euo pipefail
 

@@ -15,6 +15,7 @@ from mkdocs.structure.files import File, Files
 SHOWN = [
     "*.md",
     "*/README.md",
+    "lab/*.md",
     "docs/**/*.*",
     "configs/*.*",
     "benchmarks/results/*.*",

@@ -1,4 +1,4 @@
-"""Fill docs/results.md and docs/trials.md: `python -m lab.pages.results`.
+"""Fill docs/results.md and lab/trials.md: `python -m lab.pages.results`.
 
 Their tables are of the trials in lab/results that results.json names, in its order
 ("EMBEDDER/VARIANT"), and of what pairs.py and misspellings.py have written.
@@ -15,7 +15,7 @@ from lab.trials.results import Groups, Result, TrialKey, estimate_score, read_re
 from .misspellings import MISSPELLINGS
 from .page import DOCS, RESULTS, fill_all, read_measured, to_markdown
 
-PAGE, TRIALS = DOCS / "results.md", DOCS / "trials.md"
+PAGE, TRIALS = DOCS / "results.md", DOCS.parent / "lab" / "trials.md"
 PAIRS = Path(__file__).with_name("pairs.json")
 
 PLAN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf8"))

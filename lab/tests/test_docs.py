@@ -15,7 +15,7 @@ from spacy_hashembeds.tools.cli import hashembeds_cli
 from tests.conftest import ROOT
 from tests.test_reference import read_sections
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lab/*.md")]
 #: What a command begins with, and what has it.
 APPS = {"spacy hashembeds ": hashembeds_cli, "python -m lab ": lab_cli}
 

@@ -1,4 +1,4 @@
-"""docs/results.md, docs/trials.md and docs/whole-texts.md, with the trials behind them
+"""docs/results.md, lab/trials.md and docs/whole-texts.md, with the trials behind them
 in lab/results/.
 """
 

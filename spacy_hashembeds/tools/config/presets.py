@@ -111,7 +111,7 @@ JOINED = Preset(
     over="spacy.Corpus.v1",
     warns=True,
 )
-_AS_MEASURED = "As the classifier was measured: docs/trials.md."
+_AS_MEASURED = "As the classifier was measured: lab/trials.md."
 CLASSIFIER = Preset(
     "",
     {
