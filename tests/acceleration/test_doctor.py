@@ -92,7 +92,6 @@ def test_pythons_and_ranges_are_the_same_everywhere():
     assert setup["options"]["python_requires"] == f">={pythons[0]}"
     assert f"Python {pythons[0]} to {pythons[-1]}" in read("README.md")
     page = read("docs/versions.md")
-    assert re.findall(r"^\| (3\.\d+) \|", page, re.M) == pythons
     project = read("pyproject.toml")
     assert f'target-version = "py{pythons[0].replace(".", "")}"' in project
     assert f'python_version = "{pythons[0]}"' in project
