@@ -7,7 +7,7 @@ else goes by it, whatever the kind: training and prediction, kernels, folding, a
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from ..kernels.rows import (
     is_on_gpu,
     scatter_add,
 )
-from ..thinc_internals import get_dims, get_forward, ints_getitem, partial
+from ..thinc_internals import ints_getitem, partial
 from .checks import (
     check_attr,
     check_foreign,
@@ -227,18 +227,6 @@ class HashedColumn(TableColumn):
             "sharing_row": expected_colliding(n, n_rows, 1),
             "sharing_code": expected_colliding(n, n_rows, k),
         }
-
-    def reseed(self, seed: int) -> Self:
-        """Make one of a layer with another seed, and no weights."""
-        model = self.model
-        layer: Model = Model(
-            model.name,
-            get_forward(model),
-            dims=dict(get_dims(model)),
-            attrs={**model.attrs, self.seed_name: seed},
-            ops=model.ops,
-        )
-        return type(self)(layer, self.attr)
 
 
 class HashColumn(HashedColumn):
