@@ -10,6 +10,9 @@ import pytest
 import spacy
 from spacy.util import registry
 
+from spacy_hashembeds import papers as papers_folder
+from tests.configs import CONFIGS
+
 from .conftest import ROOT
 
 ENTRY_POINTS = list(distribution("spacy-hashembeds").entry_points)
@@ -94,3 +97,16 @@ def test_the_reference_names_nothing_that_is_not_registered():
     documented = {name for name in headings if NAME.fullmatch(name)}
     assert documented
     assert documented <= {entry_point.name for entry_point in REGISTERED}
+
+
+def test_every_embedder_has_a_config_and_every_paper_a_page():
+    names = {e.name for e in ENTRY_POINTS if e.group == "spacy_hashembeds_embedders"}
+    assert names
+    assert names <= {path.stem for path in CONFIGS.glob("*.cfg")}
+    papers = {
+        path.parent.name
+        for path in Path(papers_folder.__file__).parent.glob("*/__init__.py")
+    }
+    assert papers
+    pages = {path.stem.replace("-", "_") for path in (ROOT / "docs").glob("*.md")}
+    assert papers <= pages

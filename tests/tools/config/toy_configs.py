@@ -12,6 +12,7 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.util import dot_to_object, load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
+from spacy_hashembeds.architectures.descriptions import get_descriptions
 from spacy_hashembeds.tools.config.configure import configure
 from spacy_hashembeds.tools.config.edits import Edits
 
@@ -27,12 +28,7 @@ LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
 WEIGHTED = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
 HASH_FORMER = "spacy-hashembeds.HashFormerEmbed.v1"
 ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
-NAMES = {
-    "multi_fewer_hash_embed": HASH,
-    "multi_embed": LOOKUP,
-    "multi_weighted_hash_embed": WEIGHTED,
-    "hash_former_embed": HASH_FORMER,
-}
+NAMES = {each.name: each.architecture for each in get_descriptions()}
 
 WORDS = "Anna sees the small dog and Ben sees Paris with the old cat".split()
 
