@@ -26,7 +26,6 @@ PIPELINES = (
 HASH = "spacy-hashembeds.MultiFewerHashEmbed.v1"
 LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
 WEIGHTED = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
-HASH_FORMER = "spacy-hashembeds.HashFormerEmbed.v1"
 ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
 NAMES = {each.name: each.architecture for each in get_descriptions()}
 
