@@ -34,9 +34,9 @@ ENTITIES, CATEGORIES = "entities", "categories"
 #: twice.
 ALLOWANCES = {ENTITIES: 10}
 
-#: Where in these each kind begins.
+#: Index in these at which each kind begins.
 _STARTS = [ATTRIBUTES.index(names[0]) for names in KINDS.values()]
-#: Of a normal distribution 95 percent are within so many deviations.
+#: Deviations that hold 95 percent of a normal distribution.
 _Z = NormalDist().inv_cdf(0.975)
 
 
@@ -168,7 +168,7 @@ class ChangeCounter:
     def __init__(self, nlp: Language) -> None:
         pipes = (pipe for _, pipe in nlp.pipeline)
         self._classifiers = [p for p in pipes if isinstance(p, TextCategorizer)]
-        #: Of each text each kind, changed and all, and last the tokens.
+        #: For each text and kind, changed and all; last the tokens.
         self._counts: list[list[tuple[int, int]]] = []
         self._outcomes: list[tuple[list[int], list[int]]] = []
 

@@ -27,7 +27,7 @@ BLAS = "spacy-hashembeds.use_fastest_blas.v1"
 #: Asks for the fastest precision of each component that changes little.
 AUTO = "auto"
 
-#: What products are to be computed of: of all encoders, or by component; None: as is.
+#: Precision of products: of all encoders, or by component; None: as is.
 Precision = str | Mapping[str, str] | None
 #: The forward functions of these two layers, by which they are known in a pipeline.
 FORWARDS = (embed_attributes, encode_windows)
@@ -38,7 +38,7 @@ OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
 #: Of an output of more than 32 MB, glibc has the system map all pages anew each time:
 #: half of that, since texts may be longer.
 MOST_BYTES = 2**24
-#: So many tokens a text has, of whose length nothing is known.
+#: Assumed number of tokens of a text whose length is unknown.
 _TOKENS = 16
 
 _NAME = "@architectures"
@@ -47,7 +47,7 @@ _TOK2VEC = "spacy.Tok2Vec.v2"
 #: The layers that ours replace. The first versions have the tree and the seeds of the
 #: second, except embedders with static vectors.
 _REPLACED = ("MultiHashEmbed", "HashEmbedCNN", "MaxoutWindowEncoder")
-#: Those in the same places that none of ours replaces.
+#: Architectures in the same places that none of ours replaces.
 _OTHERS = ("CharacterEmbed", "MishWindowEncoder", "TorchBiLSTMEncoder")
 _THEIRS = re.compile(rf"spacy(-legacy)?\.({'|'.join(_REPLACED + _OTHERS)})\.v[12]")
 #: Gives its encoder all Docs in one array. Has the tree of the second version, whose

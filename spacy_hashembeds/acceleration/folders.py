@@ -11,7 +11,7 @@ from spacy.language import Language
 from ..files import read_json
 from ..loading import load_config
 
-#: What spaCy saves beside the components, in files or folders of these names.
+#: Files and folders that spaCy saves beside the components.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
 
 

@@ -30,7 +30,7 @@ from .conversion import BLAS
 from .installation import describe_missing_kernels
 from .timing import TITLES
 
-#: What a copy shares with the original, or has of another config.
+#: Attributes that a copy shares with the original, or has of another config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
 
 

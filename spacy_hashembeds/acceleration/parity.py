@@ -22,7 +22,7 @@ from .conversion import is_converted
 #: Outputs of a layer may differ by this much of the largest (or of 1): they round
 #: differently.
 TOLERANCE = 1e-5
-#: What is computed from them, such as the scores of a classifier, by this much.
+#: Tolerance of what is computed from them, such as the scores of a classifier.
 SCORE_TOLERANCE = 1e-4
 
 BATCH_SIZE = 256

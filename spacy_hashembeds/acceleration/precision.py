@@ -21,9 +21,9 @@ NO_CHOICE = (
     "are no compiled kernels or no instructions for fewer bits (see `spacy hashembeds "
     "doctor`)"
 )
-#: What share of a time is clearly less, whatever else runs.
+#: Share of a time that is clearly less, whatever else runs.
 _CLEARLY = 0.9
-#: How often components are timed in each precision: the fastest counts.
+#: Timings of a component in each precision: the fastest counts.
 _ROUNDS = 3
 
 
@@ -35,7 +35,7 @@ class ChosenPrecision:
     precision: str
     #: Microseconds a word of the component, by precision.
     times: Mapping[str, float]
-    #: What speaks against others that are faster, by precision.
+    #: Reasons against others that are faster, by precision.
     refused: Mapping[str, str]
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ _SECONDS, _LEAST_ROUNDS = 60.0, 3
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
-#: What is done with them, to show.
+#: Titles of progress bars.
 TITLES = {"texts": "Comparing", "rounds": "Timing"}
 
 

@@ -106,7 +106,7 @@ class CachedLemmatizer(Lemmatizer):
     RAISES (ValueError): If the language's lemmatizer is none of spaCy's own.
     """
 
-    #: What a lemma depends on.
+    #: Attributes that a lemma depends on.
     _attributes: list[int] = LEMMATIZERS[_get_path(Lemmatizer)]
 
     def __call__(self, doc: Doc) -> Doc:

@@ -24,7 +24,7 @@ STRINGS = {
     *("DEP", "ENT_TYPE", "LEMMA", "LOWER", "NORM", "ORTH", "POS", "PREFIX", "SHAPE"),
     *("SUFFIX", "TAG"),
 }
-#: What a pattern may name, and what a Doc calls it.
+#: Attributes that a pattern may name, and their names in a Doc.
 READ = {
     **{name: name for name in (*STRINGS, "LENGTH", "MORPH")},
     **{name: name for name in IDS if name.startswith(("IS_", "LIKE_"))},
@@ -35,7 +35,7 @@ WANTED = {TAG, POS, MORPH, LEMMA, DEP}
 
 #: Rows of attributes, and their combinations, are forgotten beyond these, some 10 MB.
 MAX_KNOWN = 2**16
-#: What stands for all values that no pattern tells apart.
+#: Placeholder for all values that no pattern tells apart.
 OTHER = -1
 
 Spec = dict[str, Any]
@@ -44,7 +44,7 @@ Match = tuple[int, int, int]
 
 
 class Found(NamedTuple):
-    """What one token matches: patterns of one token, and parts of others."""
+    """Matches of one token: patterns of one token, and parts of others."""
 
     single: tuple[int, ...]
     parts: frozenset[int]
@@ -159,7 +159,7 @@ class Pattern:
 
     def __init__(self, key: int, specs: Sequence[Spec]) -> None:
         self.key = key
-        #: Those that a table can tell, copied: who added them may change theirs.
+        #: Copies of specs that a table can tell.
         self.required: list[Spec] = []
         operators = [spec.get("OP", "1") for spec in specs]
         for spec, operator in zip(specs, operators, strict=True):

@@ -30,7 +30,7 @@ MIN_SLOPE, MAX_SLOPE = 1 / 20, 20.0
 # Float32 tells probabilities of tags from 1 down to some 1e-7.
 _LEAST_DOUBT = 1e-6
 
-#: What a bias of O is chosen from, in the order of preference.
+#: Biases of O to choose from, in the order of preference.
 BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
 #: By how much of F1 a bias has to be better than those before it: a share of what one
 #: entity is worth, times the root of their number, or this at least.

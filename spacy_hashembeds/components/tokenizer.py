@@ -28,7 +28,7 @@ METHODS = ("search", "match", "finditer")
 _SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 #: ... but for comments, and patterns that may have some.
 _COMMENT = re.compile(r"\(\?(?:#|\w*x)")
-#: Of these categories none is a letter's.
+#: Categories of characters that are no letters.
 _NO_LETTERS = (ops.CATEGORY_DIGIT, ops.CATEGORY_SPACE)
 
 

@@ -151,7 +151,7 @@ class Fold(Plan[Any, FoldedTables]):
         self._awaiting: NDArray | None = None
 
     def expect_update(self, mixer: Mixer) -> None:
-        """Let go of folded tables, and make none for the next prediction, unless an
+        """Drop folded tables, and make none for the next prediction, unless an
         optimizer comes before it.
 
         To fold takes longer than to embed the batch of a training step, which is all

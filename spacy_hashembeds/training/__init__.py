@@ -1,1 +1,1 @@
-"""What a config runs while a pipeline trains."""
+"""Readers, callbacks and scorers that a config runs in training."""

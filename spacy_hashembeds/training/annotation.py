@@ -18,7 +18,7 @@ SETTABLE = (
     *("NORM", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"),
     *("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 )
-#: How factories write some of these.
+#: Names of some of these in factories.
 _NAMES = {"IS_SENT_START": "SENT_START", "ENT_KB_ID_": "ENT_KB_ID"}
 
 

@@ -51,7 +51,7 @@ class Judged:
 def create_calibrate_ner(
     *, corpus: str = "corpora.dev", balance: bool = False
 ) -> Callable[[Language], Language]:
-    """Have the scores of each `token_ner` calibrated before a pipeline is saved.
+    """Calibrate the scores of each `token_ner` before a pipeline is saved.
 
     For `[training.before_to_disk]`: at each save, which is at each evaluation, it costs
     a prediction of the corpus, and half as much again to balance. Frozen components

@@ -37,14 +37,14 @@ _AN_ARRAY = 32
 #: multiple of those wanted.
 _BATCH, _SPARE = 256, 8
 
-#: What counts the values of each attribute.
+#: Counters of the values of each attribute.
 Counters = Mapping[str, "KeyCounter"]
 
 
 def create_count_symbols(
     *, corpus: str = "corpora.train", min_freq: int = 10, limit: int = 0
 ) -> Callable[[Language], None]:
-    """Have the symbols of a corpus counted for every embedder that waits for them:
+    """Count the symbols of a corpus for every embedder that waits for them:
     those with an argument `tables`, such as `MultiEmbed`, that have no file there.
 
     For `[initialize.before_init]`. The counting itself happens when the first such
@@ -82,7 +82,7 @@ def count_symbols(
     min_freq: int = 10,
     limit: int = 0,
 ) -> None:
-    """Have the symbols of docs counted for every embedder that waits for them.
+    """Count the symbols of docs for every embedder that waits for them.
 
     For training without a config: call it before `nlp.initialize`, with the same
     components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`

@@ -95,5 +95,5 @@ def check_is_regular(path: Path) -> None:
 
 
 def is_text(value: Any) -> bool:
-    """Tell text from what else JSON may hold, half a character and NUL included."""
+    """Return True if a JSON value is text, without half a character or NUL."""
     return isinstance(value, str) and not _NO_TEXT.search(value)

@@ -14,7 +14,7 @@ OutT = Floats2d
 #: The most classifiers that vote.
 MAX_MODELS = 1000
 
-#: What layers that hash call their seeds.
+#: Names of the seeds of layers that hash.
 _SEEDS = {"seed", "hash_seed"}
 
 

@@ -49,7 +49,7 @@ from .hashers import (
 InT = list[Doc]
 OutT = list[Floats2d]
 
-#: What hashing makes of words: bits or rows.
+#: Results of hashing words: bits or rows.
 Codes = Floats2d | Ints2d
 
 NAME = "hash_former_embed"

@@ -25,7 +25,7 @@ INTACT, SHUFFLED, RANDOM = CLASSES = (0, 1, 2)
 def PretrainShuffleRandom(
     *, shuffle: float = 0.1, random: float = 0.1
 ) -> Callable[[Vocab, Model], Model[InT, OutT]]:
-    """Have `spacy pretrain` teach a tok2vec to tell which words are out of place.
+    """Teach a tok2vec by `spacy pretrain` to tell which words are out of place.
 
     Some words of a text are replaced by others of the same text ("shuffled"), some by
     words of the other texts of the batch ("random"): have it hold many

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 InT = list[Floats2d]
 OutT = list[Floats2d]
 
-#: Where sublayers are normalised, and what else is: the input or the output.
+#: Places of normalisation: the input or the output of sublayers.
 NORMS = {"post": "input_norm", "pre": "output_norm"}
 
 #: Of a normal distribution that is cut at twice that, as BERT's.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 InT = list[Floats2d]
 OutT = list[Floats2d]
 
-#: What reads the sequence from its beginning, and what from its end.
+#: Directions of cells: from the beginning and from the end.
 DIRECTIONS = ("forward", "backward")
 
 #: Input, forget, cell and output gate, in the order of PyTorch.
@@ -76,7 +76,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 def encode(
     model: Model, masks: Mapping[str, Any], params: Params, X: "Tensor", group: Group
 ) -> "Tensor":
-    """Let all cells read padded sequences: shape `(m, longest, nI)` to `(…, nO)`."""
+    """Run all cells on padded sequences: shape `(m, longest, nI)` to `(…, nO)`."""
     import torch
 
     ops: Any = model.ops

@@ -20,7 +20,7 @@ from .charcnn import MAX_CHARS, CharCNN
 InT = list[Doc]
 OutT = list[Floats2d]
 
-#: How many kinds of capitalisation: upper case, upper-initial, lower case, mixed.
+#: Kinds of capitalisation: upper case, upper-initial, lower case, mixed.
 N_CAPITALISATIONS = 4
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 InT = list[Floats2d]
 OutT = list[Floats2d]
 
-#: What a token asks for, what it answers to, and what it then says.
+#: Names of the projections to queries, keys and values.
 NAMES = ("query", "key", "value")
 
 

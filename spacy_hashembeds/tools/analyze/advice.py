@@ -11,7 +11,7 @@ from .features import Vocabulary
 from .measures import Measures
 from .options import MIN_FREQS, HashOption, find_hash_options, measure_attributes
 
-#: How many of an attribute's values may share their whole code, as a share of them.
+#: Share of an attribute's values that may share their whole code.
 BOUND = 0.001
 
 #: With fewer distinct words there is nothing to choose: any table has room for them,

@@ -14,7 +14,7 @@ from ...layers.tableembed import HashedColumn, TableColumn
 from .codes import count_sharing
 from .features import Vocabulary
 
-#: What was measured, by its names, ready for JSON.
+#: Measured values by their names, ready for JSON.
 Measures = dict[str, Any]
 #: For each split what it holds, "train" among them, whose values are counted.
 Vocabularies = Mapping[str, Vocabulary]

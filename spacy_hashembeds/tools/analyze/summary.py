@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ..display import Part, Sentence, Table, format_fields, format_percent
 from .measures import Measures
 
-#: How columns are called, if not as what is in them.
+#: Headers of columns that are not their keys.
 _TITLES = {
     "vocabulary": "Words",
     "unknown": "No vector",
@@ -17,7 +17,7 @@ _TITLES = {
     "sharing_code": "Shared",
     "unknown_values": "Unknown",
 }
-#: What is not shown of tables.
+#: Keys of tables that are not shown.
 _LEFT_OUT = ("width", "parts", "standard")
 
 

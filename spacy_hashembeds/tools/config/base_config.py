@@ -23,7 +23,7 @@ from ...loading import check_variables, describe_config_error
 from .edits import Edits, get_value
 
 _CONFIG, _META = "config.cfg", "meta.json"
-#: What is read of a config before spaCy would check it.
+#: Values of a config that are read before spaCy checks it.
 _KINDS: dict[str, type] = {
     **dict.fromkeys(DEFAULT_CONFIG, dict),
     "nlp.lang": str,

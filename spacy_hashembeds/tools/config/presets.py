@@ -1,4 +1,4 @@
-"""What `config` puts in: where, what, in the place of what, and why."""
+"""Presets that `config` puts in: the place, the values, what they replace, and why."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ class Preset:
     over: str = "None"
     #: The arguments of another function that stay, or all.
     kept: tuple[str, ...] | None = None
-    #: What only missing arguments get.
+    #: Values of missing arguments alone.
     defaults: Mapping[str, Any] = field(default_factory=dict)
     #: If True, warn of other functions.
     warns: bool = False

@@ -1,4 +1,4 @@
-"""What training reads: corpora, counted symbols, and texts to pretrain on."""
+"""Corpora, counted symbols, and texts to pretrain on."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -179,7 +179,7 @@ def put_in_pretraining(
     output: str | Path,
     progress: Progress,
 ) -> None:
-    """Have `spacy pretrain` train an embedder's tok2vec, and training begin with it."""
+    """Put in what `spacy pretrain` needs to train an embedder's tok2vec first."""
     old = olds[0]
     _, component, _, *layer = [p for p in old.place.split(".") if p != "embed"]
     if len(olds) > 1 or len(layer) > 1:

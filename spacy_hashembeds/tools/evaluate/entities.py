@@ -31,7 +31,7 @@ SCORES = tuple(f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf")
 #: (2020), §4.6 and table 5.
 CHUNKS = ("O", "S", "B", "I", "E")
 
-#: How many sentences are joined unless somebody says otherwise.
+#: Default number of sentences to join.
 SENTENCES = 10
 
 #: The fewest tokens of a document that hardly stands in two corpora by chance: in AnEM

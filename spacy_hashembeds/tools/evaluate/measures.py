@@ -15,7 +15,7 @@ from ..extra import import_extra
 
 SCHEMES = ("strict", "exact", "partial", "ent_type")
 
-#: What may become of an entity: SemEval's COR, INC, PAR, MIS, SPU.
+#: Outcomes of an entity: SemEval's COR, INC, PAR, MIS, SPU.
 OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
 
 #: "micro" counts entities of all types together; "macro" is the mean of the types'

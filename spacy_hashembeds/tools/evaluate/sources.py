@@ -25,7 +25,7 @@ from ..prepare.columns import ColumnFormat
 from ..prepare.readers import read_annotated
 from .bootstrap import CONFIDENCE, Draws
 
-#: How files with one token a line are laid out, unless somebody says otherwise.
+#: Default layout of files with one token a line.
 LAYOUT = ColumnFormat()
 
 #: Named entities, and categories of documents. Named after spaCy's components.

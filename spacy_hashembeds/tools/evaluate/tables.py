@@ -1,4 +1,4 @@
-"""What an evaluation shows: warnings, tables and errors."""
+"""Warnings, tables and errors of an evaluation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from .measures import OUTCOMES
 #: Confusions, and labels of a matrix, that tables have; JSON has all.
 _N_SHOWN, _N_LABELS = 10, 20
 
-#: What columns are called, beside capital letters.
+#: Headers of columns that are not their keys in capital letters.
 _HEADERS = {
     **{f"{key}_interval": f"{key.upper()} from-to" for key in "prf"},
     **{name: name[:3].upper() for name in OUTCOMES},
