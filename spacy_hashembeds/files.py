@@ -226,15 +226,19 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the block ends, in the main thread, which alone gets it."""
+    """Delay Ctrl-C, SIGTERM and SIGHUP until the block ends, in the main thread, which
+    alone gets them.
+    """
     if current_thread() is not main_thread():
         yield
         return
     came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGINT)}
+    handlers = {n: signal.signal(n, lambda n, _: came.append(n)) for n in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            signal.raise_signal(signal.SIGINT)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -209,6 +210,17 @@ def interrupt(source: str, target: str) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
+def terminate(source: str, target: str) -> None:
+    signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.fixture
+def _exits_by_signals():
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(number))
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
 def fail_on_new(source: str, target: str) -> None:
     if Path(source).name == "new":
         raise OSError(errno.EACCES, "no")
@@ -216,8 +228,13 @@ def fail_on_new(source: str, target: str) -> None:
 
 @pytest.mark.parametrize(
     ("happens", "error", "is_new"),
-    [(interrupt, KeyboardInterrupt, True), (fail_on_new, OSError, False)],
+    [
+        (interrupt, KeyboardInterrupt, True),
+        (terminate, SystemExit, True),
+        (fail_on_new, OSError, False),
+    ],
 )
+@pytest.mark.usefixtures("_exits_by_signals")
 def test_a_folder_is_whole_whatever_happens_as_it_is_moved(
     folder, monkeypatch, happens, error, is_new
 ):

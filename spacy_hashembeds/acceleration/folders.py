@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from filecmp import cmp
 from pathlib import Path
@@ -13,6 +14,12 @@ from ..loading import load_config
 
 #: Files and folders that spaCy saves beside the components.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
+#: Files and folders that spaCy saves in those of its own components and of the vocab.
+_FOLDERS_BELOW = {"kb", "lookups"}
+_SAVED_BELOW = {
+    *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
+    *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
+}
 
 
 def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
@@ -52,28 +59,39 @@ def check_free(output: Path, *, force: bool) -> bool:
 
 
 def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
-    """Refuse to replace more than a pipeline, and that without `force`. A pipeline is
-    what spaCy saves, the folders of its components, and copies of files of the source.
-    """
+    """Refuse to replace more than copies of the source, and with `force` a pipeline."""
     if check_free(output, force=force):
         return
-    foreign = ["no config.cfg and meta.json of spaCy"]
+    own, is_pipeline = {*_SAVED}, False
     with suppress(OSError, ValueError):
         config = load_config(output / "config.cfg")
-        if "nlp" in config and "spacy_version" in read_json(output / "meta.json"):
-            own = _SAVED | {*config.get("components", {})}
-            foreign = [
-                path.name
-                for path in sorted(output.iterdir())
-                if path.name not in own and not _is_copy(path, source / path.name)
-            ]
-    if foreign:
+        own |= {*config.get("components", {})}
+        meta = read_json(output / "meta.json")
+        is_pipeline = "nlp" in config and "spacy_version" in meta
+    foreign = sorted(_find_foreign(output, source, own)) if is_pipeline else []
+    if foreign or not is_pipeline:
+        more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
+        also = f"also holds {', '.join(foreign[:5])}{more}" if foreign else "is none"
         raise FileExistsError(
-            f"'{output}' should hold a pipeline to replace, and nothing else, but has "
-            f"{', '.join(foreign)}. Name another folder, or remove that yourself."
+            f"'{output}' should hold a pipeline to replace, with spaCy's config.cfg "
+            f"and meta.json, and nothing else, but {also}. Name another folder, or "
+            "remove that yourself."
         )
 
 
-def _is_copy(path: Path, original: Path) -> bool:
-    is_file = path.is_file() and original.is_file()
-    return is_file and cmp(path, original, shallow=False)
+def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[str]:
+    """Find files that neither spaCy saves, nor its components, nor the source has."""
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder)
+        top, *below = name.parts
+        if top in own:
+            is_saved = not below or below[-1] in _SAVED_BELOW
+            is_saved = is_saved and _FOLDERS_BELOW.issuperset(below[:-1])
+            is_known = is_saved or (source / name).is_file()
+        else:
+            # os.stat of a link to nothing fails
+            is_file = path.is_file() and (source / name).is_file()
+            is_known = is_file and cmp(path, source / name, shallow=False)
+        is_folder = path.is_dir() and not path.is_symlink()
+        if not (is_known or is_folder):
+            yield str(name)

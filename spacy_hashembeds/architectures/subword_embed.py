@@ -51,7 +51,8 @@ def SubwordEmbed(
     For the argument `subwords` of other embedders: what a word is made of says much of
     words that training never met. A word `<word>`, with a mark before and after it, has
     rows for all of it and for each n-gram, chosen by hashing; their sum is divided by
-    the square root of their number. Marks and hashes are those of floret. Of words of
+    the square root of their number. Marks and hashes are those of floret as spaCy
+    reads it: with `minn` 1, marks count alone too. Of words of
     more than 128 characters the first and the last 64 count, and combining characters
     are composed (NFC) before.
 

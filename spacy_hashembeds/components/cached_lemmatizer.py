@@ -98,8 +98,9 @@ def _get_path(component: type) -> str:
 class CachedLemmatizer(Lemmatizer):
     """A lemmatizer that looks up the lemmas that it has given before.
 
-    Changes of its tables count at once. Clear its `cache` after others: of what stands
-    inside of an entry of a table, or of a form in `cache`. The forms in the table
+    Changes of its tables count at once for words that it looks up, and, as in spaCy, by
+    rules for words that it has not met. Clear its `cache` after those, and after other
+    changes, such as inside of an entry of a table. The forms in the table
     "lemma_index" can't be changed, but replaced: they are looked into as a set.
 
     Arguments are those of spaCy's `lemmatizer`.

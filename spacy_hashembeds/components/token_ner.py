@@ -1,6 +1,6 @@
 """`token_ner`, named entities by the tags of tokens, registered by its entry point."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from math import isfinite
@@ -32,6 +32,9 @@ from .decoding import (
     find_entities,
 )
 from .entity_tags import forbid_tags, read_truth, set_entities
+
+#: Bound of a calibration's numbers and of a bias: log-odds are far below it.
+LARGEST_FITTED = 1e4
 
 # What there is where nothing was fitted to the weights.
 _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
@@ -310,6 +313,7 @@ class TokenNER(TrainablePipe):
         try:
             yield
             check_labels(self.cfg.get("labels"))
+            _check_fitted(self.cfg)
             if not {"cfg", "model"} & set(exclude):
                 self._check_model()
         except (OSError, MemoryError):
@@ -339,6 +343,17 @@ class TokenNER(TrainablePipe):
                 f"Component '{self.name}' has {len(self.labels)} labels, for which its "
                 f"model should have {n_tags} outputs, but it has {nO}."
             )
+
+
+def _check_fitted(cfg: Mapping[str, Any]) -> None:
+    """Check what a file holds of a calibration, and of the bias."""
+    calibration, bias = cfg["calibration"], cfg["outside_bias"]
+    is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
+    if calibration is not None and not is_pair:
+        raise ValueError(f"'calibration' is {quote(calibration)}")
+    for number in (*(calibration or ()), bias):
+        if type(number) not in (int, float) or not abs(number) < LARGEST_FITTED:
+            raise ValueError(f"'calibration' or 'outside_bias' has {quote(number)}")
 
 
 def _list_types(examples: Iterable[Example]) -> list[str]:

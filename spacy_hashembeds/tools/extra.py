@@ -10,5 +10,6 @@ def import_extra(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise ImportError(
-            f"This needs '{name}': pip install 'spacy-hashembeds[tools]'"
+            f"This needs '{name}', of the extra 'tools': pip install '.[tools]' in the "
+            "clone, as README.md says."
         ) from error

@@ -22,10 +22,7 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
         try:
             doc_bin = DocBin().from_bytes(location.read_bytes())
             for doc in _get_docs(doc_bin, vocab):
-                # spaCy looks at spans later, and fails at entities without a beginning
-                for span in chain(doc.ents, *doc.spans.values()):
-                    if span.label and span.label not in doc.vocab.strings:
-                        raise ValueError(f"{span.label} is not among the strings")
+                _check(doc)
                 yield doc
         except OSError:
             raise
@@ -36,6 +33,16 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
                 "of another kind. Make it anew; of text with one token a line by "
                 "`spacy hashembeds prepare iob`, of other text by `spacy convert`."
             ) from error
+
+
+def _check(doc: Doc) -> None:
+    # spaCy looks at spans later, and fails at entities without a beginning
+    for span in chain(doc.ents, *doc.spans.values()):
+        if span.label and span.label not in doc.vocab.strings:
+            raise ValueError(f"{span.label} is not among the strings")
+    for label, value in doc.cats.items():
+        if not (isinstance(label, str) and isinstance(value, int | float)):
+            raise TypeError(f"{label} and {value} are no category")
 
 
 def _get_docs(doc_bin: DocBin, vocab: Vocab) -> Iterator[Doc]:

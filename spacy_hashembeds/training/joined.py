@@ -215,7 +215,7 @@ def _find_reach(doc: Doc) -> NDArray[Any]:
     heads = tokens + doc.to_array([HEAD]).astype("int64")
     reach = np.zeros(len(doc), dtype="int64")
     np.maximum.at(reach, np.minimum(tokens, heads), np.maximum(tokens, heads) + 1)
-    for span in chain(doc.ents, *doc.spans.values()):
+    for span in filter(len, chain(doc.ents, *doc.spans.values())):
         reach[span.start] = max(reach[span.start], span.end)
     starts = [token.idx for token in doc]
     keys: Iterable[Any] = doc.user_data
@@ -247,7 +247,7 @@ def _assemble(pieces: Sequence[Any]) -> Doc:  # Spans, whose types lack `to_arra
             n_chars += 1
         offset = len(words) - piece.start
         for key, group in of.spans.items():
-            inside = [(offset, x) for x in group if piece.start <= x.start < piece.end]
+            inside = [(offset, x) for x in group if _begins_in(x, piece)]
             spans.setdefault(key, []).extend(inside)
         _copy_data(of.user_data, user_data, piece, n_chars - piece.start_char)
         words += [token.text for token in piece]
@@ -265,6 +265,12 @@ def _assemble(pieces: Sequence[Any]) -> Doc:  # Spans, whose types lack `to_arra
     return made
 
 
+def _begins_in(span: Span, piece: Span) -> bool:
+    """Return True if a span begins in a part of a Doc, or is empty at the Doc's end."""
+    is_last = span.start == piece.end == len(piece.doc)
+    return is_last or piece.start <= span.start < piece.end
+
+
 def _copy_data(
     data: dict[Any, Any], new: dict[Any, Any], piece: Span, offset: int
 ) -> None:
@@ -278,6 +284,7 @@ def _copy_data(
             new[key] = copy(value)
             continue
         _, name, start, end = key
-        if first <= start < last and (end is None or start <= end <= last):
+        is_last = start == end == last and piece.end == len(piece.doc)
+        if is_last or (first <= start < last and (end is None or start <= end <= last)):
             moved = None if end is None else end + offset
             new["._.", name, start + offset, moved] = copy(value)

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
@@ -213,12 +214,15 @@ def test_parts_may_be_left_out(nlp, tmp_path):
     [
         *[("cfg", cfg) for cfg in (b'{"labels": ["LO', b'{"labels": null}', None)],
         ("cfg", b'{"labels": ["LOC"]}'),
+        *[("cfg", cfg) for cfg in ({"calibration": [1, "x"]}, {"outside_bias": "x"})],
         ("cfg", rb'{"labels": ["LOC", "\ud800"]}'),
         *[("model", model) for model in (b"", b"\xc1")],
     ],
 )
 def test_a_damaged_component_is_refused_by_its_folder(folder, name, content):
     path = folder / "token_ner" / name
+    if isinstance(content, dict):
+        content = srsly.json_dumps({**srsly.read_json(path), **content}).encode()
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(ValueError, match=f"'{path.parent}'"):
         spacy.load(folder)

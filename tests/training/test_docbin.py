@@ -69,6 +69,15 @@ def test_an_entity_without_a_beginning_is_refused(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize("cats", [{"a": "x"}, {"a": None}, {5: 1.0}, 5])
+def test_what_is_no_category_is_refused(cats, tmp_path):
+    path = tmp_path / "cats.spacy"
+    DocBin(docs=[Doc(Vocab(), words=["in", "Paris"])]).to_disk(path)
+    change(path, lambda content: content.update(cats=[cats]))
+    with pytest.raises(ValueError, match=r"cats\.spacy' should be a \.spacy file"):
+        read(path)
+
+
 @pytest.mark.parametrize("start", [20, 28])
 def test_a_span_with_another_label_or_end_is_refused(start, tmp_path):
     path = tmp_path / "spans.spacy"

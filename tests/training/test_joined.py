@@ -365,3 +365,14 @@ def test_a_path_that_is_not_there(tmp_path):
     reader = create_joined_reader(path=tmp_path / "gone.spacy")
     with pytest.raises(FileNotFoundError, match="gone"):
         list(reader(spacy.blank("xx")))
+
+
+def test_empty_spans_stay(vocab):
+    docs = [make_text(vocab, [2, 2]), make_sentence(vocab, 2), make_sentence(vocab, 3)]
+    for doc in docs:
+        doc.spans["empty"] = [Span(doc, i, i, "E") for i in (0, len(doc))]
+    for n in (1, 2):
+        found = [*regroup(docs, repeat(n))]
+        counts = [len(doc.spans["empty"]) for doc in found]
+        assert sum(counts) == 6
+        assert found[-1].spans["empty"][-1].start == len(found[-1])

@@ -112,7 +112,8 @@ def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[I
     """Hand items on, and show on stderr "Reading train: 12 docs" if it is a screen."""
     from tqdm import tqdm  # type: ignore[import-untyped]
 
-    options: dict[str, Any] = {"leave": False, "disable": hide_progress()}
+    is_hidden = True if sys.stderr is None else hide_progress()
+    options: dict[str, Any] = {"leave": False, "disable": is_hidden}
     return tqdm(items, desc=title, unit=f" {unit}", **options)
 
 

@@ -64,6 +64,7 @@ def config_cli(
     from ..config.base_config import check_output, is_pipeline
     from ..config.configure import configure, list_commands
     from ..config.training import name_symbols
+    from ..display import show_controls
 
     with failing("Can't write the config"):
         base = str(STANDARD_INPUT) if base == "-" else base
@@ -106,7 +107,7 @@ def config_cli(
     saved = f"Saved the config to {output}: comments say why"
     msg.good(saved, "Train with it, and see how it does:")
     commands = list_commands(made, output, train=train, raw=raw, code=code)
-    typer.echo("\n".join(commands))
+    typer.echo("\n".join(map(show_controls, commands)))
 
 
 @hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)

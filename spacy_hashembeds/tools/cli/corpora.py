@@ -1,5 +1,6 @@
 """`spacy hashembeds prepare`, `tables` and `label`."""
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
@@ -58,6 +59,7 @@ def prepare_cli(
     was written is counted, and a sentence or text shown as it was read.
     """
     from ...files import check_targets
+    from ..display import show_controls
     from ..prepare.labelled import TextFormat
     from ..prepare.spans import SpanFormat
     from ..prepare.splits import SPLITS, prepare_files
@@ -103,7 +105,7 @@ def prepare_cli(
         typer.echo(
             f"spacy init config base.cfg --lang {lang} --pipeline {component}\n"
             "spacy hashembeds config base.cfg -o config.cfg --train "
-            + quote(str(outputs[0]))
+            + show_controls(quote(str(outputs[0])))
         )
 
 
@@ -215,7 +217,7 @@ def label_cli(
     with failing("Can't label the texts"):
         check_output(output, inputs=[raw, *exclude], force=force)
         choose_suffix(output, [".spacy"])
-        if len({*models}) < len(models):
+        if len({os.path.realpath(model) for model in models}) < len(models):
             raise ValueError("'models' should differ, but one is there several times.")
         pipelines = [load_trained(model) for model in models]
         first = pipelines[0]

@@ -112,14 +112,15 @@ def find_beside(corpus: str | Path, split: str) -> Path:
 
 
 def put_in_paths(edits: Edits, train: str | Path | None) -> None:
-    """Name the training corpus, and the development corpus beside it, in [paths] that
-    leave them open.
+    """Name the training corpus in [paths], and the development corpus beside it, if
+    none is named or that of another training corpus.
     """
-    if train is None or edits.resolve("paths.train") is not None:
+    if train is None or edits.resolve("paths.train") == str(train):
         return
+    is_other = edits.resolve("paths.train") is not None
     edits.set("paths", "train", str(train), "The corpus that --train names.")
     dev = find_beside(train, "dev")
-    if dev.exists() and edits.resolve("paths.dev") is None:
+    if dev.exists() and (is_other or edits.resolve("paths.dev") is None):
         edits.set("paths", "dev", str(dev), "It stands beside the training corpus.")
 
 

@@ -50,7 +50,9 @@ class Evaluation(UserDict[str, Any]):
         tables, notes = make_tables(self), [*self["notes"]]
         if not full:
             tables = summarize(tables)
-            notes.append("More tables with --full, all errors with -o page.html")
+            notes.append(
+                "More tables with --full, examples of all errors with -o page.html"
+            )
         return [*tables, *(Sentence(text, "info") for text in notes)]
 
     def to_html(self) -> str:

@@ -123,7 +123,7 @@ def summarize(tables: Sequence[Table]) -> list[Table]:
             rows = table.rows if len(shown) == 1 else sure
             shown.append(replace(table, rows=rows, legend=None))
     errors = [table for table in tables if "Confusions" in str(table.title)]
-    return [*shown, *(replace(table, rows=table.rows[:5]) for table in errors)]
+    return [*shown, *errors]
 
 
 def _show_entities(data: _Data) -> Iterator[Table]:

@@ -95,7 +95,7 @@ def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
         )
     for place, row in read_objects(path, layout.encoding):
         if isinstance(row, list) and len(row) == 2 and isinstance(row[1], dict):
-            row = {layout.text[0]: row[0], **row[1]}
+            row = {**row[1], layout.text[0]: row[0]}
         text: Any = row.get(layout.text[0]) if isinstance(row, dict) else None
         if not is_text(text):
             fail(path, place, f"{_EXPECTED}, got {quote(row)}")

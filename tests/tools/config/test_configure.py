@@ -362,7 +362,7 @@ def test_a_corpus_without_entities_is_warned_of(base, tmp_path, train, embedder)
     assert not configure(base, train=words).warnings
 
 
-def test_corpora_are_named_where_the_config_has_none(base, tmp_path):
+def test_the_training_corpus_is_named_and_what_stands_beside_it(base, tmp_path):
     train, dev = tmp_path / "$train.spacy", tmp_path / "dev.spacy"
     toys.edit_base(base, ("vectors = null", 'vectors = "$$v"'))
     for path, named in {train: None, dev: str(dev)}.items():
@@ -373,7 +373,7 @@ def test_corpora_are_named_where_the_config_has_none(base, tmp_path):
         assert paths["dev"] == named
     toys.edit_base(base, ("train = null", 'train = "mine.spacy"'))
     paths = configure_hashed(base, train=train).config["paths"]
-    assert (paths["train"], paths["dev"]) == ("mine.spacy", None)
+    assert (paths["train"], paths["dev"]) == (str(train), str(dev))
 
 
 # Codes in the place of rows

@@ -157,5 +157,5 @@ def test_files_of_predictions_have_a_column_of_their_own(tmp_path, monkeypatch):
 
 def test_a_library_that_is_missing_is_named(nlp, train, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "nervaluate", None)
-    with pytest.raises(ImportError, match=r"spacy-hashembeds\[tools\]"):
+    with pytest.raises(ImportError, match="tools"):
         evaluate(nlp, train, samples=10)

@@ -161,7 +161,7 @@ def test_a_summary_has_the_types_that_differ_for_sure(evaluation):
     of_types = next(rows[title] for title in rows if "F1 by type" in title)
     assert [row[0] for row in of_types] == [next(iter(found))]
     assert len(next(rows[title] for title in rows if "Against" in title)) == 9
-    assert len(confusions.rows) == 5
+    assert len(confusions.rows) == 10
     assert "Entities by type" not in rows
     *_, last = (part for part in data.get_parts() if isinstance(part, Table))
     assert len(last.rows) == 10
