@@ -42,7 +42,8 @@ class Ngrams(NamedTuple):
 
         *Shapes:* `(sum of lengths,)`, uint32; `(words,)`, int64.
         """
-        words = [_shorten(unicodedata.normalize("NFC", word)) for word in words]
+        words = [unicodedata.normalize("NFC", word) for word in words]
+        words = [x if len(x) <= MAX_CHARACTERS else _shorten(x) for x in words]
         if compiled.kernels is not None:
             marked = [f"{BEGIN}{word}{END}".encode() for word in words]
             return compiled.kernels.find_ngram_rows(marked, SEED, *self)
@@ -75,7 +76,7 @@ def _make_vectors(ngrams: Ngrams) -> Vectors:
 
 def _shorten(word: str) -> str:
     half = MAX_CHARACTERS // 2
-    return word if len(word) <= MAX_CHARACTERS else word[:half] + word[-half:]
+    return word[:half] + word[-half:]
 
 
 def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
