@@ -3,6 +3,7 @@
 import importlib.util
 import multiprocessing
 import os
+import signal
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,6 +54,15 @@ def cached_entry_points() -> None:
     time.
     """
     Registry._get_entry_points = cache(Registry._get_entry_points)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heeded_signals() -> None:
+    """Heed signals, though what started the tests has them ignored, as `nohup` does."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)
