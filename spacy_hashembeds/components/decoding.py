@@ -9,6 +9,7 @@ other in each array, and `lengths` says how many tokens each has.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
 #: By how much of F1 a bias has to be better than those before it: a share of what one
 #: entity is worth, times the root of their number, or this at least.
 _SHARE, _LEAST_GAIN = 0.25, 0.005
+#: Bound of a bias: far beyond all log-probabilities of float32.
+_MOST_BIAS = 100.0
 
 
 class Entities(NamedTuple):
@@ -114,6 +117,31 @@ DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
     "greedy": lambda scores, lengths: scores.argmax(axis=1),
     "viterbi": decode_viterbi,
 }
+
+
+def check_bias(bias: Any) -> None:
+    """Check a bias of O that a file holds, or a user has set."""
+    is_number = isinstance(bias, int | float) and not isinstance(bias, bool)
+    if not (is_number and -_MOST_BIAS <= bias <= _MOST_BIAS):
+        raise ValueError(
+            "'outside_bias' should be a number, such as 0, or 2 to find more entities, "
+            f"but is {quote(bias)}."
+        )
+
+
+def check_calibration(calibration: Any) -> None:
+    """Check what a file holds as a calibration: null is none."""
+    if calibration is None:
+        return
+    is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
+    if is_pair and all(type(n) in (int, float) for n in calibration):
+        slope, offset = calibration
+        if MIN_SLOPE <= slope <= MAX_SLOPE and isfinite(offset):
+            return
+    raise ValueError(
+        f"'calibration' should be a slope from {MIN_SLOPE} to {MAX_SLOPE:g} and an "
+        f"offset in a list, such as [0.5, -0.7], or null, but is {quote(calibration)}."
+    )
 
 
 def choose_bias(f_scores: Sequence[float], n_gold: int) -> float:

@@ -1,9 +1,8 @@
 """`token_ner`, named entities by the tags of tokens, registered by its entry point."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from math import isfinite
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NoReturn, Self
@@ -27,14 +26,13 @@ from .decoding import (
     NO_ENTITIES,
     OUTSIDE,
     Entities,
+    check_bias,
+    check_calibration,
     check_labels,
     count_tags,
     find_entities,
 )
 from .entity_tags import forbid_tags, read_truth, set_entities
-
-#: Bound of a calibration's numbers and of a bias: log-odds are far below it.
-LARGEST_FITTED = 1e4
 
 # What there is where nothing was fitted to the weights.
 _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
@@ -170,13 +168,11 @@ class TokenNER(TrainablePipe):
         self, scores: NDArray, lengths: NDArray, outside_bias: float
     ) -> list[Entities]:
         """Find the entities of Docs of these lengths by what `predict_tags` gave."""
-        if not isinstance(outside_bias, int | float) or not isfinite(outside_bias):
-            raise ValueError(
-                "'outside_bias' should be a number, such as 0, or 2 to find more "
-                f"entities, but is {quote(outside_bias)}."
-            )
-        biased = scores.copy()
-        biased[:, OUTSIDE] -= outside_bias
+        check_bias(outside_bias)
+        biased = scores
+        if outside_bias:
+            biased = scores.copy()
+            biased[:, OUTSIDE] -= outside_bias
         tags = DECODERS[self.decoding](biased, lengths)
         return find_entities(tags, scores, lengths, self.cfg["calibration"])
 
@@ -313,7 +309,8 @@ class TokenNER(TrainablePipe):
         try:
             yield
             check_labels(self.cfg.get("labels"))
-            _check_fitted(self.cfg)
+            check_calibration(self.cfg["calibration"])
+            check_bias(self.cfg["outside_bias"])
             if not {"cfg", "model"} & set(exclude):
                 self._check_model()
         except (OSError, MemoryError):
@@ -343,17 +340,6 @@ class TokenNER(TrainablePipe):
                 f"Component '{self.name}' has {len(self.labels)} labels, for which its "
                 f"model should have {n_tags} outputs, but it has {nO}."
             )
-
-
-def _check_fitted(cfg: Mapping[str, Any]) -> None:
-    """Check what a file holds of a calibration, and of the bias."""
-    calibration, bias = cfg["calibration"], cfg["outside_bias"]
-    is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
-    if calibration is not None and not is_pair:
-        raise ValueError(f"'calibration' is {quote(calibration)}")
-    for number in (*(calibration or ()), bias):
-        if type(number) not in (int, float) or not abs(number) < LARGEST_FITTED:
-            raise ValueError(f"'calibration' or 'outside_bias' has {quote(number)}")
 
 
 def _list_types(examples: Iterable[Example]) -> list[str]:

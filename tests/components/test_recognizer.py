@@ -214,7 +214,8 @@ def test_parts_may_be_left_out(nlp, tmp_path):
     [
         *[("cfg", cfg) for cfg in (b'{"labels": ["LO', b'{"labels": null}', None)],
         ("cfg", b'{"labels": ["LOC"]}'),
-        *[("cfg", cfg) for cfg in ({"calibration": [1, "x"]}, {"outside_bias": "x"})],
+        *[("cfg", {"calibration": pair}) for pair in ([1, "x"], [-1.0, 0.0])],
+        *[("cfg", {"outside_bias": bias}) for bias in ("x", 101.0)],
         ("cfg", rb'{"labels": ["LOC", "\ud800"]}'),
         *[("model", model) for model in (b"", b"\xc1")],
     ],
