@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.util import dot_to_object, load_model
 from thinc.api import Config
 
-#: Those that say what is wrong.
+#: Errors that say what is wrong.
 _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError)
 #: And those of spaCy that lack the code of a component, a function, a language.
 _MISSING_CODE = ("[E002]", "[E893]", "[E048]")

@@ -22,11 +22,6 @@ lab_cli = typer.Typer(
 )
 
 
-def folder_output(what: str) -> Any:
-    """Make the option `--output` of a command that writes a folder."""
-    return typer.Option(..., "--output", "-o", help=what, file_okay=False)
-
-
 def give(
     data: dict[str, Any],
     summarize: Callable[[dict[str, Any]], Iterable[Part]],

@@ -9,6 +9,7 @@ from wasabi import msg
 
 from spacy_hashembeds.files import check_targets, replacing
 from spacy_hashembeds.tools.cli._app import failing
+from spacy_hashembeds.tools.cli._options import folder_output
 from spacy_hashembeds.tools.cli._output import QUIET, file_output, show_progress
 from spacy_hashembeds.tools.cli._prepared import show_documents, show_prepared
 from spacy_hashembeds.tools.prepare.splits import SPLITS
@@ -16,7 +17,7 @@ from spacy_hashembeds.training.docbin import read_docs
 
 from ..corpora.datasets import DATASETS, prepare_dataset
 from ..corpora.misspellings import misspell
-from ._app import folder_output, lab_cli
+from ._app import lab_cli
 
 
 @lab_cli.command("prepare")

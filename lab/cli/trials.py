@@ -11,6 +11,7 @@ from wasabi import Printer, msg
 
 from spacy_hashembeds.files import check_targets, choose_suffix, read_json, replacing
 from spacy_hashembeds.tools.cli._app import TAKE_OVERRIDES, failing, read_overrides
+from spacy_hashembeds.tools.cli._options import folder_output
 from spacy_hashembeds.tools.cli._output import (
     JSON,
     QUIET,
@@ -32,7 +33,7 @@ from ..trials.results import collect_results
 from ..trials.run_trial import check_gpu, run_trial
 from ..trials.sweep import Ended, get_log, plan_sweep, run_sweep
 from ..trials.trial import Trial
-from ._app import folder_output, give, lab_cli
+from ._app import give, lab_cli
 
 GPU_ID = typer.Option(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU.")
 FORCE = typer.Option(

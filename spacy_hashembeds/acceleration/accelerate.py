@@ -61,7 +61,7 @@ class Acceleration(Parity):
     )
     #: Microseconds a word of each component, "before" and "after", timed once.
     component_times: dict[str, dict[str, float]] = field(default_factory=dict)
-    #: What is annotated otherwise, where products are, or were, not of float32.
+    #: Changes of annotation, if products are, or were, not of float32.
     changes: Changes | None = None
     #: The precision of each component, where it was to be chosen.
     chosen: list[ChosenPrecision] = field(default_factory=list)

@@ -25,7 +25,7 @@ from ..training.annotation import walk_layers
 #: Rows, inputs and outputs of the products in a pipeline of width 96: the encoder on
 #: one short document and on a batch.
 SHAPES = ((27, 288, 288), (200, 288, 288))
-#: How much faster numpy's BLAS must be at every shape to be chosen. Less is not worth
+#: Least ratio at every shape for numpy's BLAS to be chosen. Less is not worth
 #: results that are rounded otherwise, and may be noise.
 MARGIN = 1.2
 

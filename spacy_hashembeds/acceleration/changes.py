@@ -30,7 +30,7 @@ KINDS = {
 }
 ATTRIBUTES = [*chain(*KINDS.values())]
 ENTITIES, CATEGORIES = "entities", "categories"
-#: How many times as much of a kind may change: entities are few, and a moved one counts
+#: Factors of what may change of a kind: entities are few, and a moved one counts
 #: twice.
 ALLOWANCES = {ENTITIES: 10}
 
@@ -117,7 +117,7 @@ class Changes:
     #: The number of tokens that have any of it, and of all.
     tokens: tuple[int, int]
     kinds: dict[str, Share]
-    #: That of the entities of Docs that have some, or None without such Docs.
+    #: F1 of the entities of Docs that have some, or None without such Docs.
     f1: F1 | None
 
     def check(self, most: float) -> None:

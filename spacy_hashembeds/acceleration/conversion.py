@@ -35,7 +35,7 @@ FORWARDS = (embed_attributes, encode_windows)
 #: The arguments of a HashEmbedCNN that are its encoder's.
 OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
 
-#: Of an output of more than 32 MB, glibc has the system map all pages anew each time:
+#: Most bytes of an output: of more than 32 MB glibc maps all pages anew each time, so
 #: half of that, since texts may be longer.
 MOST_BYTES = 2**24
 #: Assumed number of tokens of a text whose length is unknown.

@@ -14,7 +14,7 @@ from ..training.annotation import copy_words
 
 #: A median and the quartiles around it, in whatever unit.
 Spread = tuple[float, tuple[float, float]]
-#: How long rounds begin, and how many there are at least, if so many are asked for.
+#: Seconds in which rounds may begin, and the fewest rounds, if so many are asked for.
 _SECONDS, _LEAST_ROUNDS = 60.0, 3
 
 #: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.

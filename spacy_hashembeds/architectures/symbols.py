@@ -93,7 +93,7 @@ def _check_table(symbols: NDArray, counts: NDArray) -> Symbols:
 
 
 def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
-    """Let an embedder hand symbols to its layers before it is initialised.
+    """Make an embedder hand symbols to its layers before it is initialised.
 
     Those of a file, or else of the source that a callback sets.
     """

@@ -38,7 +38,7 @@ for _name in (
 
 #: Lemmas are forgotten beyond these, some 15 MB; longer words are not kept.
 MAX_LEMMAS, MAX_LENGTH = 2**16, 100
-#: Where spaCy's cache, whose keys are tuples, keeps the state in which lemmas were
+#: Key in spaCy's cache, whose other keys are tuples, of the state in which lemmas were
 #: computed, and these: so they go with whatever is in it.
 _KNOWN: Any = "spacy-hashembeds"
 #: Forms by attributes, the first of which is the lemma.

@@ -207,7 +207,7 @@ class MatchTable:
         long = (parts for same in self._long.values() for _, parts in same)
         #: The parts of which a text has to be asked whether it has others too.
         self._needed = frozenset().union(*long, *self._gates)
-        #: What was found of rows of attributes, and of combinations of those values
+        #: Matches by rows of attributes, and by combinations of those values
         #: that are told apart.
         self._known: dict[bytes, Found] = {}
         self._combinations: dict[tuple[int, ...], Found] = {}

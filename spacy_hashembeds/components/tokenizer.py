@@ -24,7 +24,7 @@ MATCHERS = "prefix_search suffix_search infix_finditer token_match url_match".sp
 #: And which of their methods these may be.
 METHODS = ("search", "match", "finditer")
 
-#: What an escape or a set of characters is, ...
+#: Pattern of an escape or a set of characters ...
 _SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 #: ... but for comments, and patterns that may have some.
 _COMMENT = re.compile(r"\(\?(?:#|\w*x)")

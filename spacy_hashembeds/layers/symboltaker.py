@@ -143,7 +143,7 @@ class Source:
 def wait_for(
     name: str, model: Model, hand_out: Callable, source: Source | None = None
 ) -> None:
-    """Let a model hand out what it gets of its attribute `name` when initialised.
+    """Make a model hand out what it gets of its attribute `name` when initialised.
 
     `hand_out` is called before the layers are initialised, with the model, its
     `Source.get`, which is None if nobody has set it, and the sample of input.

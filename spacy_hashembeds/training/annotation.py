@@ -33,7 +33,7 @@ def find_settable(pipeline: Sequence[str], component: str | None) -> Sequence[st
 class Annotation(NamedTuple):
     """Setters of attributes of the Docs that training gives to a component."""
 
-    #: Those among [training] annotating_components, ahead of it, that can be run before
+    #: Components of [training] annotating_components, ahead of it, that can run before
     #: training: rules, and models with weights; and what each declares to assign.
     components: tuple[tuple[str, frozenset[str]], ...]
     #: The attributes of those that have yet to learn: they will near the gold values.

@@ -29,11 +29,11 @@ from .annotation import (
     walk_layers,
 )
 
-#: How many keys are gathered before they are counted, at least ...
+#: Fewest keys that are gathered before they are counted ...
 _GATHERED = 1_000_000
 #: ... and for how many of them an array counts, that of a short text too.
 _AN_ARRAY = 32
-#: How many Docs are read at a time, and how many distinct n-grams are counted, as a
+#: Docs that are read at a time, and distinct n-grams that are counted, as a
 #: multiple of those wanted.
 _BATCH, _SPARE = 256, 8
 
@@ -127,7 +127,7 @@ def _count_symbols_later(
     min_freq: int,
     corpus: str | None,
 ) -> bool:
-    """Let embedders get symbols when the first is initialised. Return True if there are
+    """Give embedders symbols when the first is initialised. Return True if there are
     any.
 
     corpus (str, optional): The corpus of the config that `read` returns the examples

@@ -34,7 +34,7 @@ class NgramKind(NamedTuple):
 
 
 def wait_for_ngrams(model: Model, kind: NgramKind) -> None:
-    """Let a classifier hand a dictionary to its layers before it is initialised."""
+    """Make a classifier hand a dictionary to its layers before it is initialised."""
     wait_for(NGRAM_SOURCE, model, thinc_partial(_give_ngrams, kind))
 
 

@@ -17,7 +17,7 @@ from ...training.rawtexts import MEASURES, pack_doc, unpack_doc
 InT = list[Doc]
 OutT = tuple[Floats2d, NDArray]
 
-#: What became of a token: the word is the one that was there, is that of another token
+#: Classes of a token: its word is the one that was there, is that of another token
 #: of its text, or of another text.
 INTACT, SHUFFLED, RANDOM = CLASSES = (0, 1, 2)
 

@@ -34,7 +34,7 @@ OutT = list[Floats2d]
 #: Places of normalisation: the input or the output of sublayers.
 NORMS = {"post": "input_norm", "pre": "output_norm"}
 
-#: Of a normal distribution that is cut at twice that, as BERT's.
+#: Deviation of a normal distribution that is cut at twice that, as BERT's.
 STD = 0.02
 
 #: Added to variances, as in BERT.

@@ -47,7 +47,7 @@ class Edits:
         self.warnings: list[str] = []
         self.notes: list[str] = []  #: Warnings where nothing need be done.
         self.text = ""  #: What `write` makes of it.
-        #: Those of the texts to pretrain on, to be saved beside the config as .npz.
+        #: Symbols of the texts to pretrain on, to be saved beside the config as .npz.
         self.symbols: SymbolTables | None = None
         self._before = dict(_walk_lines(config.to_str(interpolate=False)))
         self._reasons: dict[Place, str] = {}

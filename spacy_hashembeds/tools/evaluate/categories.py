@@ -43,7 +43,7 @@ class CategoryRun(Run):
         self.errors = ErrorCounter()
         super().__init__(examples)
         gold = frozenset().union(*(gold for gold, _ in self.judgements))
-        #: Those of the classifier, then those that only gold docs have.
+        #: Labels of the classifier, then those that only gold docs have.
         self.labels = [*classes.labels, *sorted(gold.difference(classes.labels))]
 
     def count(self, number: int, example: Example) -> Counts | None:

@@ -51,7 +51,7 @@ class SpanFormat:
     encoding: str = "utf-8"
     misaligned: str = "refuse"
     overlapping: str = "refuse"
-    #: How many entities were left out by each problem, and the first of all.
+    #: Counts of entities that were left out, by problem, and the first of all.
     problems: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
 
