@@ -5,6 +5,8 @@ GPU_PYTHON ?= 3.12
 
 # A process for each core, so one thread for each: more would wait for each other.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
+COMPUTING = tests/kernels tests/layers tests/architectures tests/papers tests/components \
+	tests/acceleration tests/test_contract.py tests/test_pipelines.py
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
 # All but those of a GPU, of pipelines that the lab has trained, and of recipes.
@@ -22,9 +24,9 @@ test: $(VENV)/ready
 test-lab: $(VENV)/ready
 	$(PYTEST) lab/tests benchmarks/tests $(FLAGS)
 
-# The package's without compiled kernels.
+# The package's without compiled kernels: those of folders that compute.
 test-numpy: $(VENV)/ready
-	SPACY_HASHEMBEDS_COMPILED=0 $(PYTEST) $(FLAGS)
+	SPACY_HASHEMBEDS_COMPILED=0 $(PYTEST) $(COMPUTING) $(FLAGS)
 
 # Those that need PyTorch, which it installs: CONTRIBUTING.md says which build.
 test-torch: $(VENV)/torch-ready
