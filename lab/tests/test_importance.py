@@ -12,12 +12,8 @@ from thinc.api import NumpyOps
 from lab.importance import KeyReader, find_tables, list_importance
 from lab.tests.calling import succeed
 from tests import toy_classifiers
-from tests.papers.hash_embeddings.toy_weighted import (
-    TEXTS,
-    get_layers,
-    make_pipeline,
-    set_weights,
-)
+
+from .toy_weighted import TEXTS, get_layers, make_pipeline, set_weights
 
 WEIGHTS = {"coffee": [3.0, -4.0], "tea": [0.5, 0.5], "": [0.0, 2.0]}
 

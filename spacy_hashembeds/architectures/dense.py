@@ -16,13 +16,7 @@ from thinc.api import (
 )
 from thinc.types import Floats2d
 
-from ..layers.checks import (
-    check_attr_choice,
-    check_integer,
-    check_number,
-    check_once,
-    check_param,
-)
+from ..layers import checks
 from ..thinc_internals import (
     chain_forward,
     get_forward,
@@ -43,36 +37,26 @@ def score_labels(
     nO: int | None, *, exclusive_classes: bool
 ) -> Model[Floats2d, Floats2d]:
     """Score labels: a softmax where they exclude each other, else a logistic each."""
+    fill = {"b": UNLIKELY} if exclusive_classes else {}
+    resize = partial(resize_linear_weighted, fill_defaults=fill)
     if exclusive_classes:
         # with zeros, as in `spacy.TextCatReduce.v1`, nothing below gets a gradient
         softmax: Any = Softmax(nO, init_W=glorot_uniform_init)
-        resize = partial(resize_linear_weighted, fill_defaults={"b": UNLIKELY})
         return resizable(softmax, resize_layer=resize)
-    resize = partial(resize_linear_weighted, fill_defaults={})
     linear: Any = resizable(Linear(nO), resize_layer=resize)
     return chain(linear, Logistic())
 
 
-def offer_labels(model: Model, nO: int | None, *, exclusive_classes: bool) -> Model:
-    """Set what spaCy's text categorizers ask of a model with `nO` labels, if known."""
-    model.attrs["multi_label"] = not exclusive_classes
-    model.attrs["resize_output"] = resize_output
-    model.set_ref("output_layer", _find_resizable(model)[0].layers[0])
-    if nO is not None:
-        model.set_dim("nO", nO)
-    return model
-
-
 def resize_output(model: Model, nO: int) -> Model:
     """Set the number of labels of a classifier, or of all members of an ensemble."""
-    for node in _find_resizable(model):
+    for node in find_resizable(model):
         resize_model(node, nO)
-    model.set_ref("output_layer", _find_resizable(model)[0].layers[0])
+    model.set_ref("output_layer", find_resizable(model)[0].layers[0])
     model.set_dim("nO", nO, force=True)
     return model
 
 
-def _find_resizable(model: Model) -> list[Model]:
+def find_resizable(model: Model) -> list[Model]:
     return [node for node in model.walk() if "resize_layer" in node.attrs]
 
 
@@ -87,10 +71,10 @@ def forward(
     # each time anew: a layer that grows is another one
     for node in model.walk():
         if get_forward(node) in (linear_forward, relu_forward, softmax_forward):
-            check_once(node, _check_dense)
+            checks.check_once(node, _check_dense)
     for layer in model.layers:
         if get_forward(layer) is with_array_forward:
-            check_integer(layer, "pad", 0, 0)
+            checks.check_integer(layer, "pad", 0, 0)
     return chain_forward(model, docs, is_train)
 
 
@@ -98,8 +82,8 @@ def _check_dense(model: Model) -> None:
     # None where the layer was never initialised
     nO: Any = model.maybe_get_dim("nO")
     nI: Any = model.maybe_get_dim("nI")
-    check_param(model, "W", (nO, nI))
-    check_param(model, "b", (model.get_dim("nO"),))
+    checks.check_param(model, "W", (nO, nI))
+    checks.check_param(model, "b", (model.get_dim("nO"),))
     if get_forward(model) is softmax_forward:
-        check_number(model, "softmax_temperature", 0.001, 1000)
-        check_attr_choice(model, "softmax_normalize", (True,))
+        checks.check_number(model, "softmax_temperature", 0.001, 1000)
+        checks.check_attr_choice(model, "softmax_normalize", (True,))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from ..kernels.distinct import Distinct, find_distinct
 from ..kernels.rows import split
 from ..layers.checks import check_attr_choice, check_once
 from ..layers.with_distinct import run_distinct
-from .static_vectors import get_key_attr, get_vectors, get_vectors_width
+from .static_vectors import get_key_attr
 
 
 class Words(NamedTuple):
-    """Distinct words, and the vocabs of their Docs: more than one in mixed batches.
+    """Distinct words, and the vocabs of their Docs: more than one in mixed batches. The
+    vectors of the first one count, as in spaCy.
 
     keys (NDArray): In the first column what their texts are found by, and in the last,
         which may be the same, their vectors. *Shape:* `(m, 1)` or `(m, 2)`, uint64.
@@ -28,11 +29,6 @@ class Words(NamedTuple):
 
     vocabs: Sequence[Vocab]
     keys: NDArray
-
-    @property
-    def vocab(self) -> Vocab | None:
-        """The vocab whose vectors count: the first, as in spaCy, if there is one."""
-        return next(iter(self.vocabs), None)
 
     def read_texts(self) -> list[str]:
         """Read the texts of the words."""
@@ -133,56 +129,3 @@ def get_attribute(model: Model[InT, OutT]) -> int:
     """Get the ID of the attribute that stands for a word, once checked."""
     check_once(model, partial(check_attr_choice, name="attr", known=TEXT_ATTRIBUTES))
     return IDS[model.attrs["attr"]]
-
-
-def read_texts() -> Model[Words, list[str]]:
-    """Read the texts of words."""
-    return Model("read_texts", _read)
-
-
-def _read(
-    model: Model[Words, list[str]], words: Words, is_train: bool
-) -> tuple[list[str], Callable[[Any], Any]]:
-    return words.read_texts(), _go_back
-
-
-def word_vectors() -> Model[Words, Floats2d]:
-    """Look up the vectors of the vocab, or zeros: never trained."""
-    return Model("word_vectors", _look_up, init=_init_vectors, dims={"nO": None})
-
-
-def _look_up(
-    model: Model[Words, Floats2d], words: Words, is_train: bool
-) -> tuple[Floats2d, Callable[[Any], Any]]:
-    nO = model.get_dim("nO")
-    if len(words.keys) == 0:
-        return model.ops.alloc2f(0, nO), _go_back
-    vocab: Any = words.vocab
-    vectors, is_missing = get_vectors(model.ops, vocab, words.keys[:, -1])
-    if vectors.shape[1] != nO:
-        raise ValueError(
-            f"The pipeline's word vectors should be of width {nO}, as when it was "
-            f"initialised, but are of width {vectors.shape[1]}. Load the vectors that "
-            "it was trained with, or train it anew."
-        )
-    vectors = model.ops.asarray2f(vectors)
-    vectors[is_missing] = 0
-    return vectors, _go_back
-
-
-def _init_vectors(
-    model: Model[Words, Floats2d], X: Words | None = None, Y: Floats2d | None = None
-) -> None:
-    vocab = X.vocab if X else None
-    if vocab is None:
-        raise ValueError(
-            "'include_static_vectors' is true, but there are no Docs to know the width "
-            "of the vectors by. Initialise with some, as `nlp.initialize` does, or set "
-            "include_static_vectors = false."
-        )
-    model.set_dim("nO", get_vectors_width(vocab))
-
-
-def _go_back(dY: Any) -> Any:
-    """Go back: nothing before has a gradient."""
-    return []

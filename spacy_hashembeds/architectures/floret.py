@@ -51,6 +51,11 @@ class Ngrams(NamedTuple):
         lengths = np.array([*map(len, found)], dtype="int64")
         return np.concatenate(found), lengths
 
+    def get_settings(self) -> dict[str, Any]:
+        """Return all but the rows, by the names that spaCy's vectors have for them."""
+        names = {"minn": self.minn, "maxn": self.maxn, "hash_count": self.num_hashes}
+        return {**names, "hash_seed": SEED, "bow": BEGIN, "eow": END}
+
 
 @lru_cache(maxsize=2**13)
 def _find_word_rows(ngrams: Ngrams, word: str) -> NDArray:
@@ -62,16 +67,8 @@ def _find_word_rows(ngrams: Ngrams, word: str) -> NDArray:
 
 @lru_cache(maxsize=16)
 def _make_vectors(ngrams: Ngrams) -> Vectors:
-    return Vectors(
-        mode="floret",
-        data=np.zeros((1, 1), dtype="f"),
-        minn=ngrams.minn,
-        maxn=ngrams.maxn,
-        hash_count=ngrams.num_hashes,
-        hash_seed=SEED,
-        bow=BEGIN,
-        eow=END,
-    )
+    data = np.zeros((1, 1), dtype="f")
+    return Vectors(mode="floret", data=data, **ngrams.get_settings())
 
 
 def _shorten(word: str) -> str:
@@ -88,21 +85,13 @@ def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
     RAISES (ValueError): If it is no such table, or has other sizes, hashes or marks.
     RAISES (OSError): If the file can't be read.
     """
-    expected = {**ngrams._asdict(), "width": width, "seed": SEED, "marks": (BEGIN, END)}
+    expected = {"rows": ngrams.rows, "width": width, **ngrams.get_settings()}
     try:
         table, keys, settings = read_vectors(path, 0, mode="floret")
-        found: dict[str, Any] = {
-            "minn": settings["minn"],
-            "maxn": settings["maxn"],
-            "num_hashes": settings["hash_count"],
-            "rows": len(table),
-            "width": table.shape[1],
-            "seed": settings["hash_seed"],
-            "marks": (settings["bow"], settings["eow"]),
-        }
-        for name, value in found.items():
-            if value != expected[name]:
-                raise ValueError(f"{name} = {value!r:.40} and not {expected[name]}")
+        found = {"rows": len(table), "width": table.shape[1], **settings}
+        for name, value in expected.items():
+            if found[name] != value:
+                raise ValueError(f"{name} = {found[name]!r:.40} and not {value}")
         if keys != [str(i) for i in range(len(table))]:
             raise ValueError("its rows are not all there, one after the other")
         deviation = table.std(dtype="float64")

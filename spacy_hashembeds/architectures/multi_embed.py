@@ -1,3 +1,4 @@
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
@@ -63,21 +64,11 @@ def MultiEmbed(
     names = check_attributes(attrs)
     check_integers(0, MAX_ROWS, unk=unk)
     check_shares(unknown_rate=unknown_rate)
-    embeds: list[Model] = [
-        SymbolEmbed(
-            width,
-            key=name,
-            unk=unk,
-            unknown_rate=unknown_rate,
-            column=column,
-            dropout=dropout,
-        )
-        for column, name in enumerate(names)
-    ]
+    make = partial(SymbolEmbed, width, unk=unk, unknown_rate=unknown_rate)
     model = mix_attributes(
         NAME,
         attrs=names,
-        tables=embeds,
+        tables=[make(key=a, column=i, dropout=dropout) for i, a in enumerate(names)],
         width=width,
         maxout_pieces=maxout_pieces,
         dropout=dropout,

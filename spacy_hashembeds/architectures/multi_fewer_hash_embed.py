@@ -1,3 +1,5 @@
+from functools import partial
+
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
@@ -57,16 +59,11 @@ def MultiFewerHashEmbed(
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
     check_seed(seed, len(names))
     check_rows(names, rows=rows)
-    tables: list[Model] = [
-        HashEmbed(
-            width, nV, num_hashes=num_hashes, seed=seed + i, column=i, dropout=0.0
-        )
-        for i, nV in enumerate(rows)
-    ]
+    make = partial(HashEmbed, width, num_hashes=num_hashes, dropout=0.0)
     return mix_attributes(
         NAME,
         attrs=names,
-        tables=tables,
+        tables=[make(nV, seed=seed + i, column=i) for i, nV in enumerate(rows)],
         width=width,
         maxout_pieces=maxout_pieces,
         dropout=0.0,

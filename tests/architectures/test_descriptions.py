@@ -2,8 +2,7 @@
 
 import sys
 from dataclasses import replace
-from importlib.metadata import distribution
-from pathlib import Path
+from importlib.metadata import entry_points
 
 import pytest
 from spacy.util import registry
@@ -36,13 +35,12 @@ TOY = replace(
 def install(tmp_path, monkeypatch):
     """Have a package without code installed, with what it registers."""
 
-    def write(**embedders: str) -> Path:
+    def write(*embedders: str) -> None:
         info = tmp_path / "outside-1.0.dist-info"
         info.mkdir()
         metadata = "Metadata-Version: 2.1\nName: outside\nVersion: 1\n"
         (info / "METADATA").write_text(metadata)
-        points = [f"{name} = {value}" for name, value in embedders.items()]
-        lines = "\n".join(["[spacy_hashembeds_embedders]", *points])
+        lines = "\n".join(["[spacy_hashembeds_embedders]", *embedders])
         (info / "entry_points.txt").write_text(lines)
         monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
         get_descriptions.cache_clear()
@@ -53,7 +51,7 @@ def install(tmp_path, monkeypatch):
 
 def test_an_embedder_of_another_package_comes_after_ours(install):
     ours = [*get_descriptions()]
-    install(toy_embed=f"{__name__}:TOY")
+    install(f"toy_embed = {__name__}:TOY")
     assert list_names() == sorted([*(d.name for d in ours), "toy_embed"])
     assert [*get_descriptions()] == [*ours, get_description("toy_embed")]
     for name in ("toy.ToyEmbed.v1", "old.ToyEmbed.v1"):
@@ -64,19 +62,17 @@ def test_an_embedder_of_another_package_comes_after_ours(install):
 
 def test_what_is_wrong_with_another_package_stops_nobody(install):
     expected = get_descriptions()
-    install(gone="gone.nothing:TOY", none=f"{__name__}:ToyColumn")
-    with pytest.warns(UserWarning, match="can't be used, and is left out") as warned:
+    install("gone = gone.nothing:TOY", f"none = {__name__}:ToyColumn")
+    with (
+        pytest.warns(UserWarning, match="'gone' can't be used"),
+        pytest.warns(UserWarning, match="'none' can't be used"),
+    ):
         assert get_descriptions() == expected
-    named = sorted(str(each.message).split("'")[1] for each in warned)
-    assert named == ["gone", "none"]
 
 
 def test_each_of_ours_is_what_its_entry_point_and_its_architecture_are_called():
-    entry_points = distribution("spacy-hashembeds").entry_points
-    ours = entry_points.select(group="spacy_hashembeds_embedders")
-    for entry_point in ours:
+    for entry_point in entry_points(group="spacy_hashembeds_embedders"):
         description = entry_point.load()
-        assert description.name == entry_point.name
         assert get_description(entry_point.name) == description
         for name in (description.architecture, *description.aliases):
             assert name in registry.architectures

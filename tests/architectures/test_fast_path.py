@@ -6,13 +6,10 @@ import signal
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from threading import Barrier, Event
+from threading import Event
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 from spacy.tokens import Doc
 from thinc.api import Model, fix_random_seed, set_dropout_rate
 from thinc.layers.chain import forward as forward_reference
@@ -21,7 +18,8 @@ from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.layers import checks, mixedembed
 from tests.masks import thincs_masks
 
-from ..kernels.paths import Noted, both_paths
+from ..contract import REGISTERED
+from ..kernels.paths import KERNELS, Noted, both_paths, misalign, needs_kernels
 from ..layers.plans import get_kept
 from ..toy_embedders import (
     BUILDERS,
@@ -29,24 +27,31 @@ from ..toy_embedders import (
     assert_close,
     assert_gradients_close,
     build_hash,
-    build_lookup,
-    build_subwords,
     get_gradients,
     get_nodes,
     get_weights,
+    initialize,
     load,
     make_docs,
+    make_gradient,
     make_vocab,
     note_calls,
     replace,
     train,
 )
 
+HASH_FORMERS = {
+    f"hash former, {name}": lambda vocab, name=name: initialize(
+        REGISTERED[f"HashFormerEmbed: {name}"].make(), vocab
+    )
+    for name in ("md5, emb", "several, vectors")
+}
+KINDS = BUILDERS | HASH_FORMERS
 
-@pytest.fixture(params=BUILDERS.values(), ids=BUILDERS)
-def model(request, vocab) -> Model:
+
+def build(kind, vocab) -> Model:
     fix_random_seed(0)
-    return request.param(vocab)
+    return KINDS[kind](vocab)
 
 
 def predict_reference(model, docs):
@@ -62,52 +67,59 @@ def is_folded(model) -> bool:
     return get_kept(model.attrs["plan"]) is not None
 
 
-LENGTHS = st.lists(st.one_of(st.integers(0, 90), st.just(300)), min_size=1, max_size=4)
+all_kinds = pytest.mark.parametrize("kind", KINDS)
 
-with_fixtures = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    deadline=None,
-    max_examples=2,
-)
-
-
-@with_fixtures
-@example(lengths=[255], seed=0)  # one token more, few and beyond few
-@example(lengths=[256], seed=0)
-@given(lengths=LENGTHS, seed=st.integers(0, 99))
-def test_predictions_equal_the_reference(model, vocab, lengths, seed, monkeypatch):
-    """Folded and plain, for few tokens and for many."""
-    docs = make_docs(vocab, [*lengths, 1], seed)
-    expected = predict_reference(model, docs)
-    for limit in ("256", "0"):
-        model.attrs["plan"] = mixedembed.Fold()
-        monkeypatch.setenv(mixedembed.LIMIT_NAME, limit)
-        assert_close(predict(model, docs), expected)
-        assert is_folded(model) == (limit == "256")
-        assert [len(Y) for Y in model.predict(docs)] == [len(doc) for doc in docs]
+#: Of few tokens, at the edge to many, and beyond.
+LENGTHS = [[1], [255, 1], [256, 0, 1], [300, 40]]
+all_lengths = pytest.mark.parametrize("lengths", LENGTHS)
 
 
 @both_paths
-@with_fixtures
-@example(lengths=[255], drop=0.5, seed=0)  # one token more, few and beyond few
-@example(lengths=[256], drop=0.0, seed=0)
-@given(lengths=LENGTHS, drop=st.sampled_from([0.0, 0.5]), seed=st.integers(0, 99))
-def test_training_equals_the_reference(model, vocab, kernels, lengths, drop, seed):
-    docs = make_docs(vocab, [*lengths, 1], seed)
+@all_lengths
+@all_kinds
+def test_predictions_equal_the_reference(vocab, kind, lengths, kernels, monkeypatch):
+    """Plain and folded. What describes the tables to kernels is kept."""
+    model, docs = build(kind, vocab), make_docs(vocab, lengths)
+    expected = predict_reference(model, docs)
+    with compiled.using(noted := kernels and Noted(kernels)):
+        for limit in ("0", "256"):
+            model.attrs["plan"] = mixedembed.Fold()
+            monkeypatch.setenv(mixedembed.LIMIT_NAME, limit)
+            assert_close(predict(model, docs), expected)
+            assert is_folded(model) == (limit == "256")
+        assert [len(Y) for Y in model.predict(docs)] == lengths
+        first = len(noted.names) if kernels else 0
+        assert_close(predict(model, docs), expected)
+    if not kernels:
+        return
+    again = noted.names[first:]
+    if "side by side" in kind or kind in HASH_FORMERS:  # no kernel embeds such a column
+        assert "finish_rows" in again
+        assert not {"embed_folded", "FoldedColumns"} & {*again}
+    elif "subwords" in kind or "vectors" in kind:
+        # their products are summed for the kernel
+        assert {"gather_sums", "embed_folded"} <= {*again}
+        assert not {"finish_rows", "FoldedColumns"} & {*again}
+    else:
+        assert again == ["embed_folded"]
+
+
+@both_paths
+@all_lengths
+@all_kinds
+@pytest.mark.parametrize("drop", [0.0, 0.5])
+def test_training_equals_the_reference(vocab, kind, kernels, lengths, drop):
+    model, docs = build(kind, vocab), make_docs(vocab, lengths)
     set_dropout_rate(model, drop)
-    state = np.random.default_rng(seed)
-    width = model.get_dim("nO")
-    dY = [state.normal(size=(len(doc), width)).astype("f") for doc in docs]
+    dY = make_gradient(model.predict(docs))
     results, noted = [], kernels and Noted(kernels)
     for forward in (model._func, forward_reference):
         copied = model.copy()
-        fix_random_seed(seed)
+        fix_random_seed(0)
         with compiled.using(noted), thincs_masks():
-            Y, backprop = forward(copied, docs, True)
-            backprop([d.copy() for d in dY])
-            # once more, onto gradients that are there already
-            Y, backprop = forward(copied, docs, True)
-            assert backprop([d.copy() for d in dY]) == []
+            for _ in range(2):  # once more, onto gradients that are there already
+                Y, backprop = forward(copied, docs, True)
+                assert backprop([d.copy() for d in dY]) == []
         results.append((np.concatenate(Y), get_gradients(copied)))
     assert noted is None or {"begin_rows", "backprop_rows"} <= set(noted.names)
     (Y, grads), (expected_Y, expected_grads) = results
@@ -115,11 +127,12 @@ def test_training_equals_the_reference(model, vocab, kernels, lengths, drop, see
     assert_gradients_close(grads, expected_grads)
 
 
-@pytest.mark.parametrize("kind", ["vectors", "lookup", "weighted, symbols"])
+@pytest.mark.parametrize(
+    "kind", ["vectors", "lookup", "weighted, symbols", *HASH_FORMERS]
+)
 @pytest.mark.parametrize("change", CHANGES)
 def test_folded_tables_are_never_stale(kind, vocab, change):
-    model = BUILDERS[kind](vocab)
-    docs = make_docs(vocab, [40])
+    model, docs = build(kind, vocab), make_docs(vocab, [40])
     before = [predict(model, docs) for _ in range(3)][-1]
     assert is_folded(model)
     change(model, docs)
@@ -130,8 +143,9 @@ def test_folded_tables_are_never_stale(kind, vocab, change):
     assert is_folded(model), "folded again, as the weights came to rest"
 
 
-def test_weights_of_any_one_layer_that_change_are_seen(model, vocab):
-    docs = make_docs(vocab)
+@all_kinds
+def test_weights_of_any_one_layer_that_change_are_seen(vocab, kind):
+    model, docs = build(kind, vocab), make_docs(vocab)
     for node, name in get_weights(model):
         before = [predict(model, docs) for _ in range(2)][-1]
         drawn = np.random.default_rng(1).normal(size=node.get_param(name).shape)
@@ -148,8 +162,7 @@ def test_weights_set_while_another_thread_predicts_are_seen(
     vocab, stage, is_undone, kernels, monkeypatch
 ):
     """Whether they stay or are set back, as by `use_params`, before the stage ends."""
-    fix_random_seed(0)
-    model, docs = BUILDERS["subwords, weighted"](vocab), make_docs(vocab)
+    model, docs = build("subwords, weighted", vocab), make_docs(vocab)
     compute, calls = getattr(mixedembed, stage), []
     others = {(n.id, name): n.get_param(name) * -1.5 for n, name in get_weights(model)}
 
@@ -173,26 +186,6 @@ def test_weights_set_while_another_thread_predicts_are_seen(
     assert_close(after, predict_reference(model, docs))
 
 
-def test_threads_fold_once(vocab, monkeypatch):
-    """From cold, and though somebody then reads weights, and saves them."""
-    model, docs = build_hash(vocab), make_docs(vocab, [5, 90])
-    made, fold = [], mixedembed.fold
-    monkeypatch.setattr(mixedembed, "fold", lambda *a: made.append(1) or fold(*a))
-    start = Barrier(4)
-
-    def work(_: int) -> list[np.ndarray]:
-        start.wait()
-        return [predict(model, docs) for _ in range(50)]
-
-    with ThreadPoolExecutor(4) as pool:
-        results = [Y for Ys in pool.map(work, range(4)) for Y in Ys]
-    model.copy().from_bytes(model.to_bytes())
-    predict(model, docs)
-    assert made == [1]
-    for Y in results:
-        assert_close(Y, predict_reference(model, docs))
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_process_forked_while_another_thread_folds_can_fold(vocab, monkeypatch):
     model, docs = build_hash(vocab), make_docs(vocab)
@@ -203,9 +196,9 @@ def test_a_process_forked_while_another_thread_folds_can_fold(vocab, monkeypatch
         time.sleep(0.5)  # while the other thread forks
         return fold(mixer)
 
-    with monkeypatch.context() as patch, ThreadPoolExecutor(1) as pool:
-        patch.setattr(mixedembed, "fold", fold_slowly)
-        predicted = pool.submit(predict, model, docs)
+    monkeypatch.setattr(mixedembed, "fold", fold_slowly)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(predict, model, docs)
         assert folding_now.wait(60)
         child = os.fork()
         if child == 0:
@@ -214,7 +207,6 @@ def test_a_process_forked_while_another_thread_folds_can_fold(vocab, monkeypatch
             predict(model, docs)
             os._exit(0 if is_folded(model) else 1)
         assert os.waitpid(child, 0)[1] == 0
-        assert_close(predicted.result(), predict_reference(model, docs))
 
 
 def test_without_an_optimizer_the_next_prediction_alone_is_plain(vocab):
@@ -229,72 +221,29 @@ def test_without_an_optimizer_the_next_prediction_alone_is_plain(vocab):
         assert is_folded(model)
 
 
-def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
-    """In decimal megabytes, to the byte. Nothing but the limit keeps from folding."""
-    model, docs = build_hash(vocab), make_docs(vocab)
-    expected = predict_reference(model, docs)
-    n_bytes = (11 + 7 + 5) * 6 * 3 * 4
-    monkeypatch.setenv(mixedembed.LIMIT_NAME, str((n_bytes - 1) / 1e6))
-    for _ in range(3):
-        assert_close(predict(model, docs), expected)
-        assert not is_folded(model)
-    monkeypatch.setenv(mixedembed.LIMIT_NAME, str(n_bytes / 1e6))
-    assert_close(predict(model, docs), expected)
-    assert get_kept(model.attrs["plan"]).F.nbytes == n_bytes
-    monkeypatch.setenv(mixedembed.LIMIT_NAME, "much")
-    model.attrs["plan"] = mixedembed.Fold()
-    with pytest.raises(ValueError, match=r"FOLD_MB should be a number .* is 'much'"):
-        predict(model, docs)
-    monkeypatch.delenv(mixedembed.LIMIT_NAME)
-    assert mixedembed._get_limit() == 256, "as documented"
-
-
 @pytest.mark.parametrize(
-    "build",
-    [
-        partial(build_lookup, dropout=None),
-        partial(build_lookup, include_static_vectors=True),
-        lambda vocab: build_hash(
-            vocab, include_static_vectors=True, subwords=build_subwords()
-        ),
-    ],
+    "kind",
+    ["lookup, no dropout", "width 8, vectors", "subwords, three hashes, vectors"],
 )
-def test_a_node_that_is_not_as_it_was_made_is_never_bypassed(vocab, build):
-    """Each node in turn is wrapped: then the reference runs."""
-    model, docs = build(vocab), make_docs(vocab)
-    n_nodes = len(list(model.walk()))
-    assert n_nodes > 10
-    for i in range(1, n_nodes):
-        copied = model.copy()
-        predict(copied, docs)
-        assert is_folded(copied)
-        node = list(copied.walk())[i]
-        calls = note_calls(node)
-        expected = predict_reference(copied, docs)
-        n_calls = len(calls)
-        assert n_calls > 0, node.name
-        np.testing.assert_array_equal(predict(copied, docs), expected)
-        assert len(calls) == 2 * n_calls, node.name
-    predict(model, docs)
-    assert is_folded(model)
-
-
-def test_a_node_that_is_added_is_never_bypassed(vocab):
-    """At the end of each chain in turn: then the reference runs."""
-    model, docs = build_hash(vocab, include_static_vectors=True), make_docs(vocab)
-    n_added = 0
-    for i, node in enumerate(model.walk()):
-        if node._func is not forward_reference:
-            continue
-        copied = model.copy()
-        predict(copied, docs)
-        added = Model("added", lambda added, X, is_train: (X, lambda dX: dX))
-        calls = note_calls(added)
-        list(copied.walk())[i].layers.append(added)
-        assert_close(predict(copied, docs), predict(model, docs))
-        assert len(calls) == 1, node.name
-        n_added += 1
-    assert n_added > 4
+def test_a_node_that_is_not_as_it_was_made_is_never_bypassed(vocab, kind):
+    """Each node in turn is wrapped, and one is added at the end of each chain: then the
+    reference runs.
+    """
+    model, docs = build(kind, vocab), make_docs(vocab)
+    for i, is_chain in enumerate(n._func is forward_reference for n in model.walk()):
+        for is_added in [False] * (i > 0) + [True] * is_chain:
+            copied = model.copy()
+            predict(copied, docs)
+            assert is_folded(copied)
+            node = list(copied.walk())[i]
+            if is_added:
+                added = Model("added", lambda added, X, is_train: (X, lambda dX: dX))
+                node.layers.append(added)
+            calls = note_calls(added if is_added else node)
+            expected = predict_reference(copied, docs)
+            n_calls = len(calls)
+            np.testing.assert_array_equal(predict(copied, docs), expected)
+            assert len(calls) == 2 * n_calls > 0, node.name
 
 
 @pytest.mark.parametrize(
@@ -312,6 +261,23 @@ def test_damaged_columns_are_refused(vocab, columns):
     for is_train in (False, True):
         with pytest.raises(ValueError, match=r"'columns' of .* should be 3 token"):
             loaded(docs, is_train)
+
+
+def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
+    """In decimal megabytes, to the byte."""
+    model, docs = build_hash(vocab), make_docs(vocab)
+    n_bytes = (11 + 7 + 5) * 6 * 3 * 4
+    for limit in (n_bytes - 1, n_bytes):
+        monkeypatch.setenv(mixedembed.LIMIT_NAME, str(limit / 1e6))
+        predict(model, docs)
+        assert is_folded(model) == (limit == n_bytes)
+    assert get_kept(model.attrs["plan"]).F.nbytes == n_bytes
+    monkeypatch.setenv(mixedembed.LIMIT_NAME, "much")
+    model.attrs["plan"] = mixedembed.Fold()
+    with pytest.raises(ValueError, match=r"FOLD_MB should be a number .* is 'much'"):
+        predict(model, docs)
+    monkeypatch.delenv(mixedembed.LIMIT_NAME)
+    assert mixedembed._get_limit() == 256, "as documented"
 
 
 def test_weights_are_checked_once(vocab, monkeypatch):
@@ -366,3 +332,104 @@ def test_memory_is_let_go_at_once(vocab):
         assert E() is F() is None
     finally:
         gc.enable()
+
+
+# What kernels are told of folded tables
+
+
+def change_attributes(model):
+    for node in get_nodes(model, "hashembed"):
+        node.attrs["seed"] += 1
+    for node in get_nodes(model, "symbolembed"):
+        n = len(node.attrs["symbols"])
+        node.attrs["symbols"] = np.arange(n, dtype="uint64")
+    for node in get_nodes(model, "weightedhashembed"):
+        node.attrs["same_hash"] = True
+
+
+@needs_kernels
+@pytest.mark.parametrize("kind", ["four hashes", "lookup", "weighted, symbols"])
+def test_attributes_that_change_are_seen(vocab, kind):
+    """Though the weights, and so the folded tables, stay."""
+    model, docs = build(kind, vocab), make_docs(vocab)
+    with compiled.using(KERNELS):
+        before = predict(model, docs)
+        folded = get_kept(model.attrs["plan"])
+        change_attributes(model)
+        after = predict(model, docs)
+        assert get_kept(model.attrs["plan"]) is folded
+    with compiled.using(None):
+        assert_close(after, predict(model, docs))
+    assert not np.allclose(after, before)
+
+
+SYMBOLS = np.arange(3, dtype="uint64")
+HASHED = (None, 0, 0, 2, 4)
+
+
+@needs_kernels
+@pytest.mark.parametrize(
+    ("shape", "finder"),
+    [
+        (None, (None, 0, 0, 5, 9)),
+        (None, (None, 0, 0, 1, 10**6)),
+        (None, (SYMBOLS, 4 * 10**9, 0, 1, 0)),
+        (None, (np.arange(10**6, dtype="uint64"), 0, 0, 1, 0)),
+        (None, (SYMBOLS, 0, 0, 1, 10**6)),
+        (None, (SYMBOLS, 4, 0, 1, 6)),
+        # of weights, for two rows of each key
+        ((9, 3), (None, 0, 0, 1, 9)),
+        ((9, 1), (None, 0, 0, 1, 9)),
+        ((9, 2), (None, 0, 0, 1, 10)),
+        ((9, 2), (None, 0, 0, 5, 9)),
+        ((3, 2), (SYMBOLS, 0, 0, 1, 0)),
+        ((9, 2), (SYMBOLS, 0, 0, 2, 0)),
+        ((9, 2), (SYMBOLS, 3, 0, 2, 6)),
+    ],
+)
+def test_rows_and_weights_that_no_table_has_are_refused(shape, finder):
+    column = (9, finder, None)
+    if shape is not None:
+        column = (4, HASHED, (np.ones(shape, "f"), finder, False))
+    with pytest.raises(ValueError, match="don't fit each other"):
+        KERNELS.FoldedColumns([column])
+
+
+@needs_kernels
+def test_columns_of_another_table_are_refused():
+    columns = KERNELS.FoldedColumns([(n, (None, 0, 0, 1, n), None) for n in (3, 4)])
+    keys, norm = np.ones((2, 2), "uint64"), np.ones((3, 4), "f")
+    F = np.ones((7, 4), "f")
+    assert KERNELS.embed_folded(F, columns, keys, norm).shape == (2, 4)
+    for others in ((F[1:], keys), (F, keys[:, :1].copy())):
+        with pytest.raises(ValueError, match="don't fit each other"):
+            KERNELS.embed_folded(others[0], columns, others[1], norm)
+
+
+@needs_kernels
+def test_the_memory_of_symbols_and_weights_is_held():
+    """As long as a kernel is told where it is."""
+    symbols, P = np.arange(3, dtype="uint64"), np.ones((4, 1), "f")
+    held = weakref.ref(symbols), weakref.ref(P)
+    finder = (symbols, 0, 0, 1, 0)
+    columns = KERNELS.FoldedColumns([(4, finder, (P, finder, False))])
+    del symbols, P, finder
+    assert all(each() is not None for each in held)
+    del columns
+    assert all(each() is None for each in held)
+
+
+@needs_kernels
+@pytest.mark.parametrize("kind", ["weighted, symbols", "lookup"])
+@pytest.mark.parametrize("lay", [misalign, lambda X: np.repeat(X, 2)[::2]])
+def test_what_lies_otherwise_in_memory_is_copied_for_kernels(vocab, kind, lay):
+    model, docs = build(kind, vocab), make_docs(vocab)
+    with compiled.using(None):
+        expected = predict(model, docs)
+    for node in get_nodes(model, "symbolembed", "weightedhashembed"):
+        node.attrs["symbols"] = lay(node.attrs["symbols"])
+    for node in get_nodes(model, "weightedhashembed"):
+        node.set_param("P", np.asfortranarray(node.get_param("P")))
+    with compiled.using(noted := Noted(KERNELS)):
+        assert_close(predict(model, docs), expected)
+    assert "embed_folded" in noted.names

@@ -1,6 +1,7 @@
 """Rows of n-grams as floret has them: where they are, and the table they begin as."""
 
 import gzip
+import re
 import unicodedata
 
 import numpy as np
@@ -68,11 +69,10 @@ def test_rows_of_a_word(kernels):
         assert len(ngrams.find_rows(["x" * 2**20])[0]) < 4 * MAX_CHARACTERS
 
 
-ROWS, WIDTH = 40, 6
-NGRAMS = Ngrams(minn=3, maxn=5, num_hashes=1, rows=ROWS)
+NGRAMS = Ngrams(minn=3, maxn=5, num_hashes=1, rows=40)
 HEADER = {
-    **{"rows": ROWS, "width": WIDTH, "minn": 3, "maxn": 5, "num_hashes": 1},
-    **{"seed": SEED, "begin": "<", "end": ">"},
+    **{"rows": 40, "width": 6, "minn": 3, "maxn": 5, "hash_count": 1},
+    **{"hash_seed": SEED, "bow": "<", "eow": ">"},
 }
 SUBWORDS = """
 [components.tok2vec.model.embed.subwords]
@@ -83,63 +83,39 @@ init = null
 """
 
 
-def save_table(path, numbers=None, **header):
+def make_table(numbers, **header) -> bytes:
     """What floret saves, with these settings."""
-    header = {**HEADER, **header}
-    if numbers is None:
-        shape = min(header["rows"], ROWS), header["width"]
-        numbers = np.random.default_rng(0).normal(scale=5, size=shape).round(4)
     lines = [f"{i} {' '.join(map(str, row))}" for i, row in enumerate(numbers)]
-    path.write_text("\n".join([" ".join(map(str, header.values())), *lines]) + "\n")
-    return path, np.asarray(numbers, dtype="f")
+    header = {**HEADER, **header}
+    return "\n".join([" ".join(map(str, header.values())), *lines, ""]).encode()
 
 
 def test_words_point_where_florets_do_and_the_file_is_not_needed_afterwards(tmp_path):
-    path, numbers = save_table(tmp_path / "raw.floret")
+    path = tmp_path / "raw.floret"
+    numbers = np.random.default_rng(0).normal(scale=5, size=(40, 6)).round(4)
+    path.write_bytes(make_table(numbers))
     init = {"components.tok2vec.model.embed.subwords.init": str(path)}
     config = Config().from_str(CONFIG + SUBWORDS, overrides=init)
     nlp = spacy.util.load_model_from_config(config, auto_fill=True)
     nlp.initialize(lambda: make_examples(nlp))
-    nlp.to_disk(tmp_path / "nlp")
     path.unlink()
-    model = spacy.load(tmp_path / "nlp").get_pipe("tok2vec").model
+    loaded = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
+    model = loaded.from_bytes(nlp.to_bytes()).get_pipe("tok2vec").model
     (layer,) = get_nodes(model, "subwordembed")
     E = layer.get_param("E")
     assert E.std() == pytest.approx(0.2 / np.sqrt(12), rel=0.1)  # as it was
     np.testing.assert_allclose(E / E.std(), numbers / numbers.std(), rtol=1e-4)
-    vocab, words = nlp.vocab, ["anna", "sang", "y"]
-    sizes = {"minn": 3, "maxn": 5, "hash_count": 1, "hash_seed": SEED}
-    known = Vectors(strings=vocab.strings, data=numbers, mode="floret", **sizes)
+    words, settings = ["anna", "sang", "y"], NGRAMS.get_settings()
+    known = Vectors(mode="floret", data=numbers.astype("f"), **settings)
     (embedder,) = get_nodes(model, "with_distinct_words(subwordembed)")
-    (vectors,) = embedder.predict([spacy.tokens.Doc(vocab, words=words)])
+    (vectors,) = embedder.predict([spacy.tokens.Doc(nlp.vocab, words=words)])
     expected = known.get_batch(words)
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(expected, axis=1)
     np.testing.assert_allclose((vectors * expected).sum(1) / norms, 1, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"rows": 50}, "rows = 50 and not 40"),
-        ({"width": 5}, "width = 5 and not 6"),
-        ({"minn": 2}, "minn = 2 and not 3"),
-        ({"maxn": 4}, "maxn = 4 and not 5"),
-        ({"num_hashes": 2}, "num_hashes = 2 and not 1"),
-        ({"seed": 1}, "seed = 1 and not 2166136261"),
-        ({"begin": "^"}, "marks"),
-        ({"end": "$"}, "marks"),
-    ],
-)
-def test_other_tables_are_refused(tmp_path, changed, named):
-    path, _ = save_table(tmp_path / "raw.floret", **changed)
-    with pytest.raises(ValueError, match=f"'init' should .*{named}"):
-        read_table(path, NGRAMS, WIDTH)
-
-
-def make_table(number: str, n_rows: int = ROWS) -> bytes:
-    header = " ".join(map(str, HEADER.values()))
-    rows = (f"{i} 1 2 3 4 5 {number}\n" for i in range(n_rows))
-    return "".join([f"{header}\n", *rows]).encode()
+TABLE = [[*range(6)]] * 40
+OTHERS = {"minn": 2, "maxn": 4, "hash_count": 2, "hash_seed": 1, "bow": "^", "eow": "$"}
 
 
 @pytest.mark.filterwarnings("ignore:.*unclosed file")  # which spaCy leaves open
@@ -149,19 +125,34 @@ def make_table(number: str, n_rows: int = ROWS) -> bytes:
     "data",
     [
         *(b"", b"5 3\n", b"a b c d e f g h\n", b"\xff\xfe"),
-        *(make_table(number) for number in ("nan", "1e300", "x", "6 7")),
-        *(make_table("6", n_rows) for n_rows in (0, 1, ROWS - 1, ROWS + 1)),
-        make_table("6").replace(b"\n1 ", b"\n2 "),
-        make_table(".5").replace(b" 1 2 3 4 5 ", b" .5" * 5 + b" "),
+        *(make_table([[*range(5), n]] * 40) for n in ("nan", "1e300", "x", "6 7")),
+        *(make_table(TABLE[:n]) for n in (0, 1, 39)),
+        make_table([*TABLE, TABLE[0]]),
+        make_table(TABLE).replace(b"\n1 ", b"\n2 "),
+        make_table([[0.5] * 6] * 40),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path, name, data):
     path = tmp_path / name
     path.write_bytes(data if name.endswith("t") else gzip.compress(data)[:-4])
     with pytest.raises(ValueError, match=r"'init' should .* is none"):
-        read_table(path, NGRAMS, WIDTH)
+        read_table(path, NGRAMS, 6)
 
 
-def test_a_table_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"raw\.floret"):
-        read_table(tmp_path / "raw.floret", NGRAMS, WIDTH)
+@pytest.mark.parametrize(("setting", "value"), OTHERS.items())
+def test_tables_of_other_settings_are_refused(tmp_path, setting, value):
+    path = tmp_path / "raw.floret"
+    path.write_bytes(make_table(TABLE, **{setting: value}))
+    expected = f"{setting} = {value!r} and not {HEADER[setting]}"
+    with pytest.raises(ValueError, match=rf"'init' should .*{re.escape(expected)}"):
+        read_table(path, NGRAMS, 6)
+
+
+def test_tables_of_other_sizes_are_refused(tmp_path):
+    path = tmp_path / "raw.floret"
+    path.write_bytes(make_table(TABLE))
+    for ngrams, width in ((NGRAMS._replace(rows=39), 6), (NGRAMS, 5)):
+        with pytest.raises(ValueError, match=r"(rows = 40|width = 6) and not"):
+            read_table(path, ngrams, width)
+    with pytest.raises(FileNotFoundError, match=r"none\.floret"):
+        read_table(tmp_path / "none.floret", NGRAMS, 6)

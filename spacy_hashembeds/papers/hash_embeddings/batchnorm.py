@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from thinc.api import Model, get_width
+from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...layers.checks import LARGEST, REMEDY, check_once, check_param, peek
@@ -65,8 +65,6 @@ def forward(
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
-    if X is not None:
-        model.set_dim("nO", get_width(X))
     zeros = model.ops.alloc1f(model.get_dim("nO"))
     for name, value in (("G", 1), ("b", 0), ("mean", 0), ("variance", 1)):
         model.set_param(name, zeros + model.ops.xp.float32(value))

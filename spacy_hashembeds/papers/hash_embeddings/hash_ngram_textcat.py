@@ -5,7 +5,12 @@ from spacy.tokens import Doc
 from thinc.api import Model, Relu, chain, uniform_init
 from thinc.types import Floats2d
 
-from ...architectures.dense import check_dense, offer_labels, score_labels
+from ...architectures.dense import (
+    check_dense,
+    find_resizable,
+    resize_output,
+    score_labels,
+)
 from ...arguments import (
     MAX_DEPTH,
     MAX_ROWS,
@@ -130,3 +135,13 @@ def HashNgramTextCat(
     if rows is None or importance_rows is None:
         wait_for_ngrams(model, NgramKind(attr, include_punctuation, ngram_size))
     return offer_labels(model, nO, exclusive_classes=exclusive_classes)
+
+
+def offer_labels(model: Model, nO: int | None, *, exclusive_classes: bool) -> Model:
+    """Set what spaCy's text categorizers ask of a model with `nO` labels, if known."""
+    model.attrs["multi_label"] = not exclusive_classes
+    model.attrs["resize_output"] = resize_output
+    model.set_ref("output_layer", find_resizable(model)[0].layers[0])
+    if nO is not None:
+        model.set_dim("nO", nO)
+    return model

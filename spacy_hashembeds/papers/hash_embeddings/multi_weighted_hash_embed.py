@@ -1,4 +1,5 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,22 +97,12 @@ def MultiWeightedHashEmbed(
                 f"'tables' has symbols to choose weights by ({tables}), but with "
                 "'importance_rows' they are chosen by hashing. Leave one of them out."
             )
+    make = partial(WeightedHashEmbed, width, num_hashes=num_hashes, combine=combine)
+    make = partial(make, initial_weight=initial_weight, dropout=dropout, **flags)
+    weights: Sequence[int | None] = importance_rows or [None] * len(names)
     embeds: list[Model] = [
-        WeightedHashEmbed(
-            width,
-            rows[column],
-            nK=None if importance_rows is None else importance_rows[column],
-            num_hashes=num_hashes,
-            seed=seed + column,
-            key=name,
-            same_hash=same_hash,
-            combine=combine,
-            append_weights=append_weights,
-            initial_weight=initial_weight,
-            column=column,
-            dropout=dropout,
-        )
-        for column, name in enumerate(names)
+        make(rows[i], nK=weights[i], seed=seed + i, key=name, column=i)
+        for i, name in enumerate(names)
     ]
     model = mix_attributes(
         NAME,

@@ -158,6 +158,5 @@ def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
 def sum_by_text(values: NDArray, lengths: NDArray) -> NDArray:
     """Sum what each text has. *Shape:* `(items,)` to `(texts,)`, int32."""
     # `reduceat` can't sum no items
-    sums = np.concatenate([[0], values.cumsum()])
-    ends = lengths.cumsum()
-    return (sums[ends] - sums[ends - lengths]).astype("int32")
+    sums = np.append(0, values.cumsum())[np.append(0, lengths.cumsum())]
+    return np.diff(sums).astype("int32")

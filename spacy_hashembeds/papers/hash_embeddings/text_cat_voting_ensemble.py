@@ -5,8 +5,8 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...architectures.dense import offer_labels
 from ...arguments import check_integers
+from .hash_ngram_textcat import offer_labels
 
 InT = TypeVar("InT")
 OutT = Floats2d

@@ -16,14 +16,8 @@ from ...kernels.rows import (
     Weights,
     is_on_gpu,
 )
-from ...layers.checks import (
-    check_attr,
-    check_attr_choice,
-    check_foreign,
-    check_integer,
-    check_params,
-    peek,
-)
+from ...layers import checks
+from ...layers.checks import peek
 from ...layers.column import Array, Backprop, Weighed
 from ...layers.gpuembed import GpuCopy
 from ...layers.symboltaker import (
@@ -126,22 +120,22 @@ class WeightedColumn(HashedColumn):
     def check_weights(self) -> None:
         """Check weights and attributes, which may come from a file."""
         model, num_hashes = self.model, self.num_hashes
-        check_foreign(model, "weighs what it hashes", "seed")
-        check_integer(model, "hash_seed", 0, 2**32 - 1)
-        check_integer(model, "num_hashes", 1, MAX_COMPONENTS)
-        check_attr_choice(model, "combine", COMBINE)
-        check_attr_choice(model, "same_hash", (False, True))
-        check_attr_choice(model, "append_weights", (False, True))
+        checks.check_foreign(model, "weighs what it hashes", "seed")
+        checks.check_integer(model, "hash_seed", 0, 2**32 - 1)
+        checks.check_integer(model, "num_hashes", 1, MAX_COMPONENTS)
+        checks.check_attr_choice(model, "combine", COMBINE)
+        checks.check_attr_choice(model, "same_hash", (False, True))
+        checks.check_attr_choice(model, "append_weights", (False, True))
         width = self.row_width * (1 if self.is_sum else num_hashes)
         width += num_hashes * model.attrs["append_weights"]
         expected = f"such that vectors are {self.width} wide"
-        check_attr(model, "combine", width == self.width, expected)
+        checks.check_attr(model, "combine", width == self.width, expected)
         if self.has_symbols:
-            check_foreign(model, "has weights for symbols", "hashes_weights")
+            checks.check_foreign(model, "has weights for symbols", "hashes_weights")
             check_symbols(model, n_rows=model.maybe_get_dim("nK"))
         else:
-            check_foreign(model, "hashes its weights", "symbols")
-        check_params(model, self._get_shapes())
+            checks.check_foreign(model, "hashes its weights", "symbols")
+        checks.check_params(model, self._get_shapes())
 
     def initialize(self, initializer: Any) -> None:
         """Set the tables, whose weights begin at a number."""
@@ -240,14 +234,13 @@ class WeightedColumn(HashedColumn):
         model = self.model
         self.check()
         _, weight_rows = self.find_pairs(model.ops, keys)
-        P = peek(model, "P")
 
         def backprop(d_weights: Floats2d) -> None:
             inc_table_grad(model, "P", weight_rows, d_weights)
 
-        if model.attrs["same_hash"]:
-            keys = weight_rows[:, 0]
-        return Weighed(keys, P[weight_rows[:, 0]], backprop)
+        numbers = weight_rows[:, 0]
+        rehashed = numbers if model.attrs["same_hash"] else keys
+        return Weighed(rehashed, peek(model, "P")[numbers], backprop)
 
     @property
     def row_width(self) -> int:
@@ -286,10 +279,10 @@ class WeightedColumn(HashedColumn):
         """Return how many keys would share weights and components."""
         n = len(keys)
         codes = 1 if self.model.attrs["same_hash"] else self.n_rows**self.num_hashes
-        if (unknown := self.are_unknown(keys)) is None:
-            codes *= self.weight_rows
-        else:
+        if (unknown := self.are_unknown(keys)) is not None:
             n = int(unknown.sum())  # a symbol shares its weights with no other key
+        else:
+            codes *= self.weight_rows
         return {"sharing_code": expected_sharing_codes(n, codes)}
 
     def are_unknown(self, keys: NDArray) -> NDArray | None:

@@ -12,13 +12,8 @@ from thinc.api import Model, Ops, uniform_init, zero_init
 from thinc.types import Floats2d, Ints2d
 
 from ...arguments import MAX_ROWS, check_integers
-from ...layers.checks import (
-    check_integer,
-    check_once,
-    check_params,
-    peek,
-    table_gradient,
-)
+from ...layers import checks
+from ...layers.checks import peek
 from ...layers.tableembed import (
     apply_dropout,
     check_table,
@@ -28,8 +23,6 @@ from ...layers.tableembed import (
 
 InT = Floats2d
 OutT = Floats2d
-
-Shapes = Mapping[str, tuple[int, ...]]
 
 #: The most bits of a codeword: a codebook of a million vectors.
 MAX_CODEWORD = 20
@@ -54,7 +47,7 @@ def EmbCompressor(*, rows: int) -> Model[Ints2d, OutT]:
 def emb_forward(
     model: Model[Ints2d, OutT], rows: Ints2d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Any]]:
-    check_once(model, check_table)
+    checks.check_once(model, check_table)
     # a copy, as long as rows are integers: nobody gets hold of the table
     output: Any = peek(model, "E")[rows[:, 0]]
     return finish_forward(model, rows, output, is_train)
@@ -80,7 +73,7 @@ def PoolCompressor(*, num_bits: int = 10) -> Model[InT, OutT]:
 def pool_forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_weights)
+    checks.check_once(model, _check_weights)
     ops: Any = model.ops
     E = peek(model, "E")
     weights = ops.softmax(peek(model, "W"), axis=0)
@@ -94,7 +87,7 @@ def pool_forward(
         dY = ops.as_contig(backprop_dropout(dY), dtype="float32")
         E = peek(model, "E")
         d_weights = ops.alloc2f(*weights.shape)
-        with table_gradient(model, "E") as dE:
+        with checks.table_gradient(model, "E") as dE:
             for j, rows in enumerate(codewords):
                 d_weights[j] = (E[rows] * dY).sum(axis=0)
                 scatter_rows(ops, rows.reshape(-1, 1), dY * weights[j], dE)
@@ -130,7 +123,7 @@ def AddCompressor() -> Model[InT, OutT]:
 def add_forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_weights)
+    checks.check_once(model, _check_weights)
     ops = model.ops
     E = peek(model, "E")
     scale = 1 / float(E.shape[0]) ** 0.5
@@ -164,7 +157,7 @@ def ProjCompressor() -> Model[InT, OutT]:
 def proj_forward(
     model: Model[InT, OutT], bits: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_weights)
+    checks.check_once(model, _check_weights)
     ops = model.ops
     codes, _ = _standardize(ops, bits)
     axes, norms = _standardize(ops, peek(model, "W"))
@@ -215,11 +208,11 @@ def init(model: Model, X: Any = None, Y: Any = None) -> None:
 
 def _check_weights(model: Model) -> None:
     if "num_bits" in model.attrs:
-        check_integer(model, "num_bits", 1, MAX_CODEWORD)
-    check_params(model, _find_shapes(model))
+        checks.check_integer(model, "num_bits", 1, MAX_CODEWORD)
+    checks.check_params(model, _find_shapes(model))
 
 
-def _find_shapes(model: Model) -> Shapes:
+def _find_shapes(model: Model) -> dict[str, tuple[int, ...]]:
     nO, num_bits = model.get_dim("nO"), model.attrs.get("num_bits")
     if model.has_dim("nV"):
         return {"E": (model.get_dim("nV"), nO)}

@@ -1,14 +1,13 @@
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Maxout, Model, chain, concatenate, ragged2list, with_array
-from thinc.types import Floats2d, Ints2d
+from thinc.types import Floats2d
 
 from ...architectures.descriptions import EmbedderDescription
 from ...architectures.distinct_words import (
@@ -22,7 +21,6 @@ from ...architectures.mix_attributes import Parts, embed_tokens, make_parts
 from ...architectures.static_vectors import get_vectors_width
 from ...arguments import MAX_WIDTH, check_attributes, check_integers, check_types
 from ...layers.checks import check_once
-from ...layers.codecache import CodeCache
 from ...layers.column import Array, Backprop, Column
 from ...layers.mixedembed import Fold
 from ...layers.plan import UnexpectedNodeError, expect, expect_maxout
@@ -39,7 +37,8 @@ from .character_ngrams import CHARACTER_NGRAM_SOURCE, CharacterNgrams
 from .compressors import add_forward, emb_forward, pool_forward, proj_forward
 from .hashers import (
     MAX_ROWS,
-    get_settings,
+    hash_forward,
+    hash_words,
     lsh_forward,
     md5_forward,
     set_ngrams,
@@ -48,9 +47,6 @@ from .hashers import (
 
 InT = list[Doc]
 OutT = list[Floats2d]
-
-#: Results of hashing words: bits or rows.
-Codes = Floats2d | Ints2d
 
 NAME = "hash_former_embed"
 
@@ -96,13 +92,8 @@ def HashFormerEmbed(
             f"{', '.join(TEXT_ATTRIBUTES)}, but is {', '.join(names)}."
         )
     check_integers(1, MAX_WIDTH, width=width)
-    for argument, blocks in (("hashers", hashers), ("compressors", compressors)):
-        check_types(Mapping, "a block for each of 'attrs'", **{argument: blocks})
-        if set(blocks) != set(names):
-            raise ValueError(
-                f"'{argument}' should have a block for each of 'attrs' "
-                f"({', '.join(names)}), but has {', '.join(blocks) or 'none'}."
-            )
+    _check_blocks(names, _HASHERS, hashers=hashers)
+    _check_blocks(names, _COMPRESSORS, compressors=compressors)
     inputs: list[Model] = [
         _build_column(name, hashers[name], compressors[name], width) for name in names
     ]
@@ -132,20 +123,28 @@ def HashFormerEmbed(
     return model
 
 
+def _check_blocks(names: list[str], known: Sequence[Callable], **blocks: Any) -> None:
+    """Check that there is a known layer for each attribute."""
+    check_types(Mapping, "a block for each of 'attrs'", **blocks)
+    ((argument, layers),) = blocks.items()
+    if set(layers) != set(names):
+        raise ValueError(
+            f"'{argument}' should have a block for each of 'attrs' "
+            f"({', '.join(names)}), but has {', '.join(layers) or 'none'}."
+        )
+    for attr, layer in layers.items():
+        if not isinstance(layer, Model) or get_forward(layer) not in known:
+            raise ValueError(
+                f"'{argument}.{attr}' should be one of the {argument} that "
+                f"HashFormerEmbed names, but is {getattr(layer, 'name', layer)!r:.80}. "
+                "Is its line `@architectures` there?"
+            )
+
+
 def _build_column(
     attr: str, hasher: Model, compressor: Model, width: int
 ) -> Model[InT, OutT]:
     """Fit hasher and compressor to each other, and have them embed an attribute."""
-    for argument, block, known in (
-        ("hashers", hasher, _HASHERS),
-        ("compressors", compressor, _COMPRESSORS),
-    ):
-        if not isinstance(block, Model) or get_forward(block) not in known:
-            raise ValueError(
-                f"'{argument}.{attr}' should be one of the {argument} that "
-                f"HashFormerEmbed names, but is {getattr(block, 'name', block)!r:.80}. "
-                "Is its line `@architectures` there?"
-            )
     compressor.set_dim("nO", width)
     if get_forward(compressor) is emb_forward:
         nV = compressor.get_dim("nV")
@@ -157,82 +156,20 @@ def _build_column(
     return with_distinct_words(chain(hash_words(hasher), compressor), attr=attr)
 
 
-def hash_words(hasher: Model[Sequence[str], NDArray]) -> Model[Words, Codes]:
-    """Hash distinct words whose codes are not kept: to bits as float32, or to rows."""
-    nV = hasher.maybe_get_dim("nV")
-    return Model(
-        "hash_words",
-        hash_forward,
-        layers=[hasher],
-        dims={"nO": hasher.get_dim("nO")} if nV is None else {"nV": nV},
-        attrs={"codes": CodeCache()},
-    )
-
-
-def hash_forward(
-    model: Model[Words, Codes], words: Words, is_train: bool
-) -> tuple[Codes, Callable[[Any], Any]]:
-    hasher, cache, ops = model.layers[0], model.attrs["codes"], cast(Any, model.ops)
-
-    def compute(keys: NDArray) -> NDArray:
-        missing = words._replace(keys=keys.reshape(-1, 1))
-        return hasher.predict(missing.read_texts())
-
-    codes = cache.get(words.keys[:, 0], get_settings(hasher), compute)
-    if hasher.has_dim("nV") is None:
-        bits = np.unpackbits(codes, axis=1, count=model.get_dim("nO"))
-        codes = bits.astype("float32")
-    return ops.asarray(codes), lambda dY: []
-
-
-class WordColumn(NamedTuple):
-    """The layers that embed an attribute: `words` runs the others, once for each."""
-
-    words: Model
-    hashing: Model
-    compressor: Model
-
-    @property
-    def attr(self) -> str:
-        """The attribute."""
-        return self.words.attrs["attr"]
-
-    def describe(self) -> dict[str, Any]:
-        """Return its parts, their sizes, and the parameters it will have."""
-        (hasher,), compressor = self.hashing.layers, self.compressor
-        rows = self.hashing.maybe_get_dim("nV")
-        n = _count_parameters(compressor)  # none before it is initialised
-        return {
-            "hasher": hasher.name,
-            "compressor": compressor.name,
-            "bits": hasher.get_dim("nO") if rows is None else None,
-            "rows": rows,
-            "width": compressor.get_dim("nO"),
-            "parameters": n or _count_parameters(compressor.copy().initialize()),
-        }
-
-    def find_code(self, vocab: Vocab, keys: NDArray) -> NDArray | None:
-        """Find the codes of a vocab's words, if the n-grams that count are known."""
-        (hasher,) = self.hashing.layers
-        if takes_ngrams(hasher) and hasher.attrs["ngrams"] is None:
-            return None
-        words = Words([vocab], keys.reshape(-1, 1)).read_texts()
-        return hasher.predict(words).astype("uint64")
-
-
-def _count_parameters(model: Model) -> int:
-    params = ((node, name) for node in model.walk() for name in node.param_names)
-    return sum(n.get_param(name).size for n, name in params if n.has_param(name))
-
-
 class CodeColumn(Column):
-    """Column of the keys of words of some vocabs, which are embedded by their codes."""
+    """Column of keys of words, which are embedded by their codes.
 
-    def __init__(self, words: WordColumn, vocabs: Sequence[Vocab]) -> None:
-        super().__init__(words.compressor)
-        self.hashing, self.vocabs = words.hashing, vocabs
-        hasher, compress = self.hashing.layers[0], get_forward(self.model)
-        if get_forward(hasher) in _HASHERS and compress in _COMPRESSORS:
+    words (Model): The layer that runs others once for each word of an attribute.
+    vocabs (Sequence[Vocab]): Those of the words that are embedded.
+    """
+
+    def __init__(self, words: Model, vocabs: Sequence[Vocab] = ()) -> None:
+        self.words, self.vocabs = words, vocabs
+        self.hashing, compressor = words.layers[0].layers
+        (self.hasher,) = self.hashing.layers
+        super().__init__(compressor, words.attrs["attr"])
+        compress = get_forward(compressor)
+        if get_forward(self.hasher) in _HASHERS and compress in _COMPRESSORS:
             self.has_rows, self.is_kept = compress is emb_forward, True
 
     def check(self) -> None:
@@ -242,13 +179,37 @@ class CodeColumn(Column):
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed words by their keys, each on its own."""
-        words = Words(self.vocabs, keys.reshape(-1, 1))
-        return self.model(self.hashing.predict(words), is_train)
+        return self.model(self.find_rows(keys)[0], is_train)
 
     def find_rows(self, keys: Array) -> tuple[Array, None]:
-        """Find the rows of distinct keys."""
+        """Find the rows of distinct keys, or where there is no table their bits."""
         words = Words(self.vocabs, keys.reshape(-1, 1))
         return self.hashing.predict(words), None
+
+    def describe(self) -> dict[str, Any]:
+        """Return its parts, their sizes, and the parameters it will have."""
+        rows = self.hashing.maybe_get_dim("nV")
+        n = _count_parameters(self.model)  # none before it is initialised
+        return {
+            "hasher": self.hasher.name,
+            "compressor": self.model.name,
+            "bits": self.hasher.get_dim("nO") if rows is None else None,
+            "rows": rows,
+            "width": self.width,
+            "parameters": n or _count_parameters(self.model.copy().initialize()),
+        }
+
+    def find_code(self, vocab: Vocab, keys: NDArray) -> NDArray | None:
+        """Find the codes of a vocab's words, if the n-grams that count are known."""
+        if takes_ngrams(self.hasher) and self.hasher.attrs["ngrams"] is None:
+            return None
+        words = Words([vocab], keys.reshape(-1, 1)).read_texts()
+        return self.hasher.predict(words).astype("uint64")
+
+
+def _count_parameters(model: Model) -> int:
+    params = ((node, name) for node in model.walk() for name in node.param_names)
+    return sum(n.get_param(name).size for n, name in params if n.has_param(name))
 
 
 def forward(
@@ -258,23 +219,17 @@ def forward(
 
 
 def _give_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> None:
-    for attr, hasher in find_hashers(model):
+    for column in find_columns(model):
+        hasher = column.hasher
         if get_ngrams is not None and takes_ngrams(hasher):
-            size, form = hasher.attrs["ngram_size"], hasher.attrs["form"]
-            most = hasher.attrs["max_ngrams"]
-            set_ngrams(hasher, get_ngrams(CharacterNgrams(attr, size, form, most)))
+            settings = (hasher.attrs[n] for n in ("ngram_size", "form", "max_ngrams"))
+            set_ngrams(hasher, get_ngrams(CharacterNgrams(column.attr, *settings)))
 
 
-def find_hashers(model: Model[InT, OutT]) -> list[tuple[str, Model]]:
-    """Find the attributes that an embedder reads, and for each its hasher."""
-    return [(c.attr, c.hashing.layers[0]) for c in find_columns(model)]
-
-
-def find_columns(model: Model[InT, OutT]) -> list[WordColumn]:
+def find_columns(model: Model[InT, OutT]) -> list[CodeColumn]:
     """Find what embeds each attribute of an embedder."""
     # by places in the tree, wrapped or not: copies of a model have no references
-    words = [n for n in model.walk() if "attr" in n.attrs]
-    return [WordColumn(n, *n.layers[0].layers) for n in words]
+    return [CodeColumn(node) for node in model.walk() if "attr" in node.attrs]
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
@@ -300,20 +255,19 @@ def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
         vectors, to_list = expect(inputs.pop(), chain_forward, 2)
         expect(vectors, vectors_forward, 0)
         expect(to_list, ragged2list_forward, 0)
-    words = [_expect_column(layer) for layer in inputs]
-    attrs: list[int | str] = [get_attribute(column.words) for column in words]
-    columns = [CodeColumn(column, vocabs) for column in words]
+    columns = [_expect_column(layer, vocabs) for layer in inputs]
+    attrs: list[int | str] = [get_attribute(column.words) for column in columns]
     (maxout,) = expect(mixing, with_array_forward, 1)
     return make_parts(columns, expect_maxout(maxout), attrs, vectors, vocabs)
 
 
-def _expect_column(words: Model) -> WordColumn:
+def _expect_column(words: Model, vocabs: Sequence[Vocab]) -> CodeColumn:
     (layers,) = expect(words, distinct_forward, 1)
     hashing, compressor = expect(layers, chain_forward, 2)
     expect(hashing, hash_forward, 1)
     if compressor.maybe_get_dim("nO") is None:
         raise UnexpectedNodeError(compressor.name)  # as what wraps one has none
-    return WordColumn(words, hashing, compressor)
+    return CodeColumn(words, vocabs)
 
 
 DESCRIPTION = EmbedderDescription(

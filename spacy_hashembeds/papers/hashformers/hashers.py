@@ -16,15 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
+from ...architectures.distinct_words import Words
 from ...arguments import check_choice, check_integers, check_types
-from ...layers.checks import (
-    check_attr,
-    check_attr_choice,
-    check_foreign,
-    check_integer,
-    check_once,
-)
-from ...layers.symboltaker import are_sorted_symbols
+from ...kernels.rows import NUMPY_OPS
+from ...layers import checks
+from ...layers.codecache import CodeCache
+from ...layers.symboltaker import are_sorted_symbols, look_up
 from . import lsh
 
 InT = Sequence[str]
@@ -74,7 +71,7 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, 
 def md5_forward(
     model: Model[InT, OutT], words: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Any], Any]]:
-    check_once(model, _check_md5)
+    checks.check_once(model, _check_md5)
     key, nV = model.attrs["md5_key"], model.maybe_get_dim("nV")
     encoded = None if key is None else key.encode("utf8")
     digests = hash_by_md5(normalize(words, model.attrs["form"]), encoded)
@@ -103,10 +100,10 @@ def hash_by_md5(words: Sequence[str], key: bytes | None = None) -> list[bytes]:
 
 
 def _check_md5(model: Model[InT, OutT]) -> None:
-    check_foreign(model, "hashes by MD5", "lsh_seed")
-    check_attr_choice(model, "form", (None, *FORMS))
+    checks.check_foreign(model, "hashes by MD5", "lsh_seed")
+    checks.check_attr_choice(model, "form", (None, *FORMS))
     is_right = isinstance(model.attrs["md5_key"], str | None)
-    check_attr(model, "md5_key", is_right, "text")
+    checks.check_attr(model, "md5_key", is_right, "text")
 
 
 def LSHHasher(
@@ -153,16 +150,13 @@ def LSHHasher(
 def lsh_forward(
     model: Model[InT, OutT], words: InT, is_train: bool
 ) -> tuple[OutT, Callable[[Any], Any]]:
-    check_once(model, _check_lsh)
+    checks.check_once(model, _check_lsh)
     attrs, nV = model.attrs, model.maybe_get_dim("nV")
     counted, seed = attrs["ngrams"], attrs["lsh_seed"]
     ngrams = lsh.find_ngrams(normalize(words, attrs["form"]), attrs["ngram_size"])
     if counted is not None:
-        is_counted = np.zeros(len(ngrams.keys), dtype=bool)
-        if len(counted):
-            places = np.searchsorted(counted, ngrams.keys)
-            is_counted = counted[np.minimum(places, len(counted) - 1)] == ngrams.keys
-        ngrams = ngrams.select(is_counted)
+        rows = look_up(NUMPY_OPS, ngrams.keys, counted, unk=0)
+        ngrams = ngrams.select(rows[:, 0] > 0)
     if nV is None:
         codes = lsh.find_bits(ngrams, model.get_dim("nO"), seed)
     else:
@@ -183,13 +177,14 @@ def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
 
 
 def _check_lsh(model: Model[InT, OutT]) -> None:
-    check_foreign(model, "hashes by LSH", "md5_key")
-    check_attr_choice(model, "form", (None, *FORMS))
-    check_integer(model, "lsh_seed", 0, 2**64 - 1)
-    check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
+    checks.check_foreign(model, "hashes by LSH", "md5_key")
+    checks.check_attr_choice(model, "form", (None, *FORMS))
+    checks.check_integer(model, "lsh_seed", 0, 2**64 - 1)
+    checks.check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
     if model.attrs["ngrams"] is not None:
+        expected = "distinct numbers in ascending order"
         is_right = are_sorted_symbols(model.attrs["ngrams"])
-        check_attr(model, "ngrams", is_right, "distinct numbers in ascending order")
+        checks.check_attr(model, "ngrams", is_right, expected)
     elif takes_ngrams(model):
         raise ValueError(
             "LSHHasher has no n-grams yet. Count those of the training corpus, with a "
@@ -199,7 +194,35 @@ def _check_lsh(model: Model[InT, OutT]) -> None:
         )
 
 
-def get_settings(model: Model) -> tuple:
+def hash_words(hasher: Model[InT, OutT]) -> Model[Words, Any]:
+    """Hash distinct words whose codes are not kept: to bits as float32, or to rows."""
+    nV = hasher.maybe_get_dim("nV")
+    return Model(
+        "hash_words",
+        hash_forward,
+        layers=[hasher],
+        dims={"nO": hasher.get_dim("nO")} if nV is None else {"nV": nV},
+        attrs={"codes": CodeCache()},
+    )
+
+
+def hash_forward(
+    model: Model[Words, Any], words: Words, is_train: bool
+) -> tuple[Any, Callable[[Any], Any]]:
+    hasher, cache, ops = model.layers[0], model.attrs["codes"], cast(Any, model.ops)
+
+    def compute(keys: NDArray) -> NDArray:
+        missing = words._replace(keys=keys.reshape(-1, 1))
+        return hasher.predict(missing.read_texts())
+
+    codes = cache.get(words.keys[:, 0], _get_settings(hasher), compute)
+    if hasher.has_dim("nV") is None:
+        bits = np.unpackbits(codes, axis=1, count=model.get_dim("nO"))
+        codes = bits.astype("float32")
+    return ops.asarray(codes), lambda dY: []
+
+
+def _get_settings(model: Model) -> tuple:
     """Return what the codes of a hasher depend on beside words."""
     # their number, since an attribute that was loaded may be one more
     return (len(model.attrs), model.maybe_get_dim("nV"), *model.attrs.values())

@@ -70,9 +70,7 @@ def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
 
 
 def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
-    sums = np.concatenate([[0], values.cumsum()])
-    ends = lengths.cumsum()
-    return sums[ends] - sums[ends - lengths]
+    return np.diff(np.append(0, values.cumsum())[np.append(0, lengths.cumsum())])
 
 
 def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:

@@ -16,13 +16,7 @@ from ...arguments import (
     check_dropout,
     check_integers,
 )
-from ...layers.checks import (
-    check_attr_choice,
-    check_integer,
-    check_number,
-    check_once,
-    check_params,
-)
+from ...layers import checks
 from ...layers.torchlayer import Group, Params, Spans, require_torch, run_sequences
 
 if TYPE_CHECKING:
@@ -102,11 +96,9 @@ def TransformerEncoder(
     # dimensions all of them: Thinc refuses weights that have others
     sizes = {"nO": width, "nI": width, "depth": depth, "num_heads": num_heads}
     sizes |= {"hidden_width": hidden_width, "max_length": max_length}
-    attrs = {"norm": norm, "stride": stride, "dropout": dropout or 0.0}
-    attrs["attention_dropout"] = attention_dropout or 0.0
-    model: Model[InT, OutT] = Model(
-        "transformer", forward, init=init, dims={**sizes}, attrs=attrs
-    )
+    rates = {"dropout": dropout or 0.0, "attention_dropout": attention_dropout or 0.0}
+    attrs = {"norm": norm, "stride": stride, **rates}
+    model: Model = Model("transformer", forward, init=init, dims={**sizes}, attrs=attrs)
     for name in _find_shapes(model):
         model.set_param(name, None)
     return model
@@ -115,7 +107,7 @@ def TransformerEncoder(
 def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    check_once(model, _check_weights)
+    checks.check_once(model, _check_weights)
     lengths = [len(X) for X in Xs]
     spans = find_spans(lengths, model.get_dim("max_length"), model.attrs["stride"])
     read = partial(encode, model, is_train)
@@ -133,7 +125,14 @@ def encode(
     model: Model, is_train: bool, params: Params, X: "Tensor", group: Group
 ) -> "Tensor":
     """Encode padded spans, `(m, longest, nO)`, with dropout where BERT has it."""
-    from torch.nn.functional import dropout, gelu, scaled_dot_product_attention
+    from torch.nn import functional
+
+    def multiply(X: "Tensor", name: str) -> "Tensor":
+        return functional.linear(X, params[f"W_{name}"], params[f"b_{name}"])
+
+    def normalize(X: "Tensor", name: str) -> "Tensor":
+        G, b = params[f"G_{name}"], params[f"b_{name}"]
+        return functional.layer_norm(X, G.shape, G, b, EPSILON)
 
     norm, rate = model.attrs["norm"], model.attrs["dropout"]
     attention = {
@@ -142,38 +141,24 @@ def encode(
     }
     X = X + params["E_positions"][: X.shape[1]]
     if norm == "post":
-        X = _normalize(params, X, NORMS[norm])
-    X = dropout(X, rate, is_train)
+        X = normalize(X, NORMS[norm])
+    X = functional.dropout(X, rate, is_train)
     for layer in range(1, model.get_dim("depth") + 1):
         for kind in ("attention", "feedforward"):
             name = f"{kind}_{layer}"
-            Y = _normalize(params, X, f"{name}_norm") if norm == "pre" else X
-            Y = _multiply(params, Y, f"{name}_in")
+            Y = normalize(X, f"{name}_norm") if norm == "pre" else X
+            Y = multiply(Y, f"{name}_in")
             if kind == "attention":  # heads: (m, num_heads, longest, nO / num_heads)
                 heads = Y.unflatten(2, (3, model.get_dim("num_heads"), -1))
                 Q, K, V = heads.permute(2, 0, 3, 1, 4)
-                found = scaled_dot_product_attention(Q, K, V, **attention)
+                found = functional.scaled_dot_product_attention(Q, K, V, **attention)
                 Y = found.transpose(1, 2).flatten(2)
             else:
-                Y = gelu(Y)
-            Y = _multiply(params, Y, f"{name}_out")
-            X = X + dropout(Y, rate, is_train)
+                Y = functional.gelu(Y)
+            X = X + functional.dropout(multiply(Y, f"{name}_out"), rate, is_train)
             if norm == "post":
-                X = _normalize(params, X, f"{name}_norm")
-    return _normalize(params, X, NORMS[norm]) if norm == "pre" else X
-
-
-def _multiply(params: Params, X: "Tensor", name: str) -> "Tensor":
-    from torch.nn.functional import linear
-
-    return linear(X, params[f"W_{name}"], params[f"b_{name}"])
-
-
-def _normalize(params: Params, X: "Tensor", name: str) -> "Tensor":
-    from torch.nn.functional import layer_norm
-
-    G, b = params[f"G_{name}"], params[f"b_{name}"]
-    return layer_norm(X, G.shape, G, b, EPSILON)
+                X = normalize(X, f"{name}_norm")
+    return normalize(X, NORMS[norm]) if norm == "pre" else X
 
 
 def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
@@ -223,18 +208,17 @@ def _find_shapes(model: Model) -> dict[str, tuple[int, ...]]:
 
 
 def _draw(ops: Ops, name: str, shape: tuple[int, ...]) -> Any:
-    xp = ops.xp
     if name.startswith(("b_", "G_")):
-        return xp.full(shape, name.startswith("G_"), dtype="float32")
-    drawn = xp.random.normal(size=shape)
+        return ops.xp.full(shape, name.startswith("G_"), dtype="float32")
+    drawn = ops.xp.random.normal(size=shape)
     while (is_out := abs(drawn) > 2).any():
-        drawn[is_out] = xp.random.normal(size=int(is_out.sum()))
+        drawn[is_out] = ops.xp.random.normal(size=int(is_out.sum()))
     return (STD * drawn).astype("float32")
 
 
 def _check_weights(model: Model) -> None:
-    check_attr_choice(model, "norm", list(NORMS))
-    check_integer(model, "stride", 1, model.get_dim("max_length"))
-    check_number(model, "dropout", 0, 1)
-    check_number(model, "attention_dropout", 0, 1)
-    check_params(model, _find_shapes(model))
+    checks.check_attr_choice(model, "norm", list(NORMS))
+    checks.check_integer(model, "stride", 1, model.get_dim("max_length"))
+    checks.check_number(model, "dropout", 0, 1)
+    checks.check_number(model, "attention_dropout", 0, 1)
+    checks.check_params(model, _find_shapes(model))

@@ -1,27 +1,19 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
-import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Dropout, Maxout, Model, chain, concatenate, get_width, with_array
 from thinc.types import Floats2d
 
-from ...architectures.distinct_words import (
-    Words,
-    read_texts,
-    with_distinct_words,
-    word_vectors,
-)
+from ...architectures.distinct_words import Words, with_distinct_words
 from ...arguments import MAX_WIDTH, check_integers
 from ...layers.maxout import check_maxout
 from ...thinc_internals import chain_forward, concatenate_forward, get_forward
 from .charcnn import MAX_CHARS, CharCNN
+from .words import capitalisation, read_texts, word_vectors
 
 InT = list[Doc]
 OutT = list[Floats2d]
-
-#: Kinds of capitalisation: upper case, upper-initial, lower case, mixed.
-N_CAPITALISATIONS = 4
 
 
 def CharCNNEmbed(
@@ -64,9 +56,8 @@ def CharCNNEmbed(
     chars = CharCNN(
         char_width, num_kernels=num_kernels, ngram_size=ngram_size, max_chars=max_chars
     )
-    features: Model[Words, Any] = chain(
-        read_texts(), concatenate(chars, capitalisation())
-    )
+    texts: Model = concatenate(chars, capitalisation())
+    features: Model[Words, Any] = chain(read_texts(), texts)
     if include_static_vectors:
         features = concatenate(features, word_vectors())
     # `find_word` and `find_mixer` go by the number of layers: a copy, as
@@ -139,33 +130,3 @@ def find_mixer(model: Model[InT, OutT]) -> Model[Floats2d, Floats2d] | None:
     if len(model.layers) == 3:  # behind the vectors of `word`
         return model.layers[1].layers[0]
     return model.layers[0].layers[0].layers[1]
-
-
-def capitalisation() -> Model[Sequence[str], Floats2d]:
-    """Encode the capitalisation of words. *Output shape:* `(n, 4)`, float32.
-
-    Zeros where no letter is cased. Source: §3.1, after Collobert et al. (2011).
-    """
-    return Model("capitalisation", _capitalisation, dims={"nO": N_CAPITALISATIONS})
-
-
-def _capitalisation(
-    model: Model[Sequence[str], Floats2d], words: Sequence[str], is_train: bool
-) -> tuple[Floats2d, Callable[[Floats2d], Sequence[str]]]:
-    kinds = np.array([find_capitalisation(word) for word in words], dtype="intp")
-    one_hot = np.eye(N_CAPITALISATIONS + 1, N_CAPITALISATIONS)[kinds]
-    return model.ops.asarray2f(cast(Any, one_hot), dtype="float32"), lambda dY: []
-
-
-def find_capitalisation(word: str) -> int:
-    """Find the kind of a word by its cased letters; 4, if no letter is cased.
-
-    "U.S." and "A" are upper case, "n't" lower case.
-    """
-    if word.isupper():
-        return 0
-    if word[:1].istitle():
-        return 1
-    if word.islower():
-        return 2
-    return N_CAPITALISATIONS if word.swapcase() == word else 3

@@ -6,20 +6,20 @@ from thinc.api import Model
 
 from spacy_hashembeds.papers.hash_embeddings.batchnorm import BatchNorm
 
-from ...layers.differences import differentiate
+from ..definitions import assert_is_defined_by
 
 
-def make_batch(n=7, seed=0) -> np.ndarray:
-    X = np.random.default_rng(seed).normal(size=(n, 3)) * [1, 20, 0.1] + [0, 5, -1]
+def make_batch(n=7) -> np.ndarray:
+    X = np.random.default_rng(n).normal(size=(n, 3)) * [1, 20, 0.1] + [0, 5, -1]
     return X.astype("f")
 
 
 def build() -> Model:
     """A layer that has been trained a little."""
     model = BatchNorm(3).initialize()
-    for i, name in enumerate("Gb"):
-        model.set_param(name, make_batch(1, seed=i)[0])
-        model.begin_update(make_batch(seed=i))
+    for name, value in zip("Gb", make_batch(2), strict=True):
+        model.set_param(name, value)
+        model.begin_update(make_batch())
     return model
 
 
@@ -28,23 +28,16 @@ def get_statistics(model: Model) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("is_train", [True, False])
-def test_gradients_equal_finite_differences(is_train):
-    model, X = build(), make_batch(5).astype("float64")
-    dY = np.random.default_rng(1).normal(size=X.shape).astype("f")
+def test_it_and_its_gradients_are_its_formula(is_train):
+    model = build()
+    running = get_statistics(model)
 
-    def loss(X, G, b):
-        mean, variance = get_statistics(model)
-        if is_train:
-            mean, variance = X.mean(axis=0), X.var(axis=0)
-        return (((X - mean) / np.sqrt(variance + 1e-5) * G + b) * dY).sum()
+    def define(X, G, b, **statistics):
+        mean, variance = (X.mean(axis=0), X.var(axis=0)) if is_train else running
+        return (X - mean) / np.sqrt(variance + 1e-5) * G + b
 
-    arguments = [X, *(model.get_param(name).astype("float64") for name in "Gb")]
-    Y, backprop = model(X.astype("f"), is_train)
-    np.testing.assert_allclose((Y * dY).sum(), loss(*arguments), rtol=1e-3)
-    actual = [backprop(dY), model.get_grad("G"), model.get_grad("b")]
-    for ours, argument in zip(actual, arguments, strict=True):
-        expected = differentiate(lambda: loss(*arguments), argument, step=1e-6)
-        np.testing.assert_allclose(ours, expected, rtol=1e-3, atol=1e-3)
+    X = make_batch(5)
+    assert_is_defined_by(define, model, X, is_train=is_train, by_input=True)
 
 
 def test_the_running_variance_is_the_unbiased_one():

@@ -41,10 +41,9 @@ def reads() -> list[Any]:
 
 
 def make_pipeline(
-    factory: str, model: dict[str, Any], callback: str, **settings: Any
+    factory: str, model: dict[str, Any], before_init: dict[str, Any] | None
 ) -> Language:
     """A pipeline of one component, for which something is to be counted."""
-    before_init = {"@callbacks": callback, **settings}
     config = {
         "nlp": {"lang": "en", "pipeline": [factory]},
         "components": {factory: {"factory": factory, "model": model}},
@@ -52,37 +51,6 @@ def make_pipeline(
         "initialize": {"before_init": before_init},
     }
     return load_model_from_config(Config(config), auto_fill=True)
-
-
-def initialize(nlp: Language) -> Language:
-    nlp.initialize(lambda: make_examples(nlp))
-    return nlp
-
-
-def make_classifier(arguments: dict[str, Any], **settings: Any) -> Language:
-    callback = "spacy-hashembeds.count_ngrams.v1"
-    return make_pipeline("textcat", make_config(**arguments), callback, **settings)
-
-
-def make_hasher(**options: Any) -> dict[str, Any]:
-    return {"@architectures": "spacy-hashembeds.LSHHasher.v1", **options}
-
-
-def make_tok2vec(shape: dict[str, Any], **settings: Any) -> Language:
-    compressor = {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
-    embed = {
-        "@architectures": "spacy-hashembeds.HashFormerEmbed.v1",
-        **{"width": 8, "attrs": ["NORM", "SHAPE"], "include_static_vectors": False},
-        "hashers": {"NORM": make_hasher(), "SHAPE": shape},
-        "compressors": {"NORM": compressor, "SHAPE": compressor},
-    }
-    encode = {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        **{"width": 8, "window_size": 1, "maxout_pieces": 2, "depth": 1},
-    }
-    model = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
-    callback = "spacy-hashembeds.count_character_ngrams.v1"
-    return make_pipeline("tok2vec", model, callback, **settings)
 
 
 def get_ngrams(nlp: Language) -> list[np.ndarray]:
@@ -93,6 +61,8 @@ def get_ngrams(nlp: Language) -> list[np.ndarray]:
 
 
 # N-grams of words, of classifiers
+
+COUNT = {"@callbacks": "spacy-hashembeds.count_ngrams.v1"}
 
 
 def count_expected(nlp: Language) -> Counter[int]:
@@ -105,7 +75,7 @@ def count_expected(nlp: Language) -> Counter[int]:
 
 @pytest.mark.parametrize("arguments", [WEIGHTED, STANDARD], ids=str)
 def test_a_dictionary_is_counted_used_and_saved(reads, arguments, tmp_path):
-    nlp = train(make_classifier(arguments))
+    nlp = train(make_pipeline("textcat", make_config(**arguments), COUNT))
     (symbols,) = get_ngrams(nlp)
     assert set(symbols.tolist()) == set(count_expected(nlp))
     assert measure_accuracy(nlp) > 0.9
@@ -115,21 +85,31 @@ def test_a_dictionary_is_counted_used_and_saved(reads, arguments, tmp_path):
     assert len(reads) == 1
 
 
-def test_the_most_frequent_ngrams_are_taken():
-    nlp = initialize(make_classifier(WEIGHTED, max_ngrams=9))
+def test_the_most_frequent_ngrams_are_taken_or_asked_for():
+    model = make_config(**WEIGHTED)
+    nlp = make_pipeline("textcat", model, {**COUNT, "max_ngrams": 9})
+    nlp.initialize(lambda: make_examples(nlp))
     (symbols,), counter = get_ngrams(nlp), count_expected(nlp)
     counts = [counter[ngram] for ngram in symbols.tolist()]
     assert sorted(counts) == sorted(counter.values())[-9:]
-
-
-def test_without_a_dictionary_it_says_how_to_get_one():
-    nlp = make_classifier(WEIGHTED)
-    nlp.config["initialize"]["before_init"] = None
+    nlp = make_pipeline("textcat", model, None)
     with pytest.raises(ValueError, match=r"count_ngrams\.v1"):
-        initialize(nlp)
+        nlp.initialize(lambda: make_examples(nlp))
 
 
 # N-grams of characters, of hashers
+
+
+def make_embedder(**shape: Any) -> dict[str, Any]:
+    """What embeds norms by usual n-grams, and shapes by n-grams of other settings."""
+    hasher = {"@architectures": "spacy-hashembeds.LSHHasher.v1"}
+    compressor = {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
+    return {
+        "@architectures": "spacy-hashembeds.HashFormerEmbed.v1",
+        **{"width": 8, "attrs": ["NORM", "SHAPE"], "include_static_vectors": False},
+        "hashers": {"NORM": hasher, "SHAPE": {**hasher, **shape}},
+        "compressors": {"NORM": compressor, "SHAPE": compressor},
+    }
 
 
 @pytest.mark.parametrize(
@@ -141,7 +121,9 @@ def test_without_a_dictionary_it_says_how_to_get_one():
     ],
 )
 def test_character_ngrams_are_counted_once_for_each_kind(reads, limit, shape, n_reads):
-    nlp = initialize(make_tok2vec(make_hasher(**shape), limit=limit))
+    count = {"@callbacks": "spacy-hashembeds.count_character_ngrams.v1", "limit": limit}
+    nlp = make_pipeline("tok2vec", make_embedder(**shape), count)
+    nlp.initialize(lambda: make_examples(nlp))
     assert len(reads) == n_reads
     texts = [text for text, _ in make_texts()[: limit or None]]
     tokens = [token for text in texts for token in nlp.make_doc(text)]
@@ -150,6 +132,5 @@ def test_character_ngrams_are_counted_once_for_each_kind(reads, limit, shape, n_
         found = find_ngrams([t.shape_ for t in tokens], shape["ngram_size"]).keys
         most = Counter(found.tolist()).most_common(shape.get("max_ngrams"))
         expected.append(Counter(dict(most)))
-    assert [ngrams.tolist() for ngrams in get_ngrams(nlp)] == list(
-        map(sorted, expected)
-    )
+    found = [ngrams.tolist() for ngrams in get_ngrams(nlp)]
+    assert found == [*map(sorted, expected)]

@@ -34,15 +34,11 @@ ENCODE = {
 initial: list[bytes] = []
 
 
-def keep_weights() -> Any:
-    def keep(nlp: Language) -> Language:
-        initial.append(find_tok2vec(nlp).to_bytes())
-        return nlp
-
-    return keep
+def keep_weights(nlp: Language) -> None:
+    initial.append(find_tok2vec(nlp).to_bytes())
 
 
-registry.callbacks.register("test.keep_weights.v1", func=keep_weights)
+registry.callbacks.register("test.keep_weights.v1", func=lambda: keep_weights)
 
 
 def find_tok2vec(nlp: Language) -> Model:

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from thinc.api import fix_random_seed
+from thinc.compat import torch
 
 from spacy_hashembeds.papers.hashformers.transformer import (
+    EPSILON,
     NORMS,
     TransformerEncoder,
     find_spans,
@@ -14,22 +16,23 @@ from spacy_hashembeds.papers.hashformers.transformer import (
 
 from ...toy_embedders import get_gradients
 from ..why_attention.lstms import make_batch, run
-from .transformers import make_layer, randomise, run_twin
 
 pytestmark = pytest.mark.torch
 
-LENGTHS = [3, 0, 7, 1, 16, 7]
+SETTINGS = {
+    **{"width": 8, "depth": 2, "num_heads": 2, "hidden_width": 12, "norm": "post"},
+    **{"max_length": 16, "stride": 8, "dropout": 0.0, "attention_dropout": 0.0},
+}
 
-
-def build(*, seed=0, **settings):
-    fix_random_seed(seed)
-    model = make_layer(**settings).initialize()
-    randomise(model)
-    return model
-
-
-def make_docs(lengths=LENGTHS, seed=0):
-    return make_batch(lengths, width=8, seed=seed)
+#: The parameters of a layer of PyTorch's, by those of ours.
+NAMES = {
+    "attention_{}_in": "self_attn.in_proj_",
+    "attention_{}_out": "self_attn.out_proj.",
+    "attention_{}_norm": "norm1.",
+    "feedforward_{}_in": "linear1.",
+    "feedforward_{}_out": "linear2.",
+    "feedforward_{}_norm": "norm2.",
+}
 
 
 @pytest.fixture(params=NORMS)
@@ -37,39 +40,91 @@ def norm(request) -> str:
     return request.param
 
 
+def make_layer(**settings):
+    fix_random_seed(0)
+    return TransformerEncoder(**{**SETTINGS, **settings})
+
+
+def build(**settings):
+    """A layer with parameters none of which can be left out."""
+    model, state = make_layer(**settings).initialize(), np.random.default_rng(1)
+    for name in model.param_names:
+        drawn = 0.4 * state.normal(size=model.get_param(name).shape)
+        model.set_param(name, (drawn + name.startswith("G_")).astype("f"))
+    return model
+
+
+def run_twin(model, Xs) -> list[np.ndarray]:
+    """What `lstms.run` returns, by PyTorch, without dropout, one Doc at a time."""
+    width, norm = model.get_dim("nO"), model.attrs["norm"]
+    params = {
+        name: torch.tensor(model.get_param(name), requires_grad=True)
+        for name in model.param_names
+    }
+    layer = torch.nn.TransformerEncoderLayer(
+        *(width, model.get_dim("num_heads"), model.get_dim("hidden_width")),
+        **{"dropout": 0.0, "activation": "gelu", "layer_norm_eps": EPSILON},
+        **{"batch_first": True, "norm_first": norm == "pre"},
+    )
+
+    def normalize(X):
+        G, b = (params[f"{kind}_{NORMS[norm]}"] for kind in "Gb")
+        return torch.nn.functional.layer_norm(X, (width,), G, b, EPSILON)
+
+    def encode(X):
+        X = X + params["E_positions"][: len(X)]
+        X = normalize(X) if norm == "post" else X
+        for number in range(1, model.get_dim("depth") + 1):
+            weights = {}
+            for ours, theirs in NAMES.items():
+                name = ours.format(number)
+                gain = "G" if name.endswith("norm") else "W"
+                weights[f"{theirs}weight"] = params[f"{gain}_{name}"]
+                weights[f"{theirs}bias"] = params[f"b_{name}"]
+            X = torch.func.functional_call(layer, weights, (X[None],))[0]
+        return normalize(X) if norm == "pre" else X
+
+    inputs = [torch.tensor(X, requires_grad=True) for X in Xs]
+    Ys = [encode(X) if len(X) else X for X in inputs]
+    for Y in Ys:
+        Y.backward(Y.detach().cos())
+    leaves = [*inputs, *params.values()]
+    return [*(Y.detach().numpy() for Y in Ys), *(leaf.grad.numpy() for leaf in leaves)]
+
+
+def assert_all_close(actual, expected):
+    for one, other in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("lengths", [[3, 0, 7, 1, 16, 7], [4, 4]])
 @pytest.mark.parametrize(("depth", "num_heads"), [(1, 8), (3, 2)])
-def test_numbers_and_gradients_are_pytorch_s(norm, depth, num_heads):
+def test_numbers_and_gradients_are_pytorch_s(norm, depth, num_heads, lengths):
     model = build(norm=norm, depth=depth, num_heads=num_heads)
-    for Xs in map(make_docs, (LENGTHS, [4, 4])):
-        for array, other in zip(run(model, Xs), run_twin(model, Xs), strict=True):
-            np.testing.assert_allclose(array, other, rtol=1e-3, atol=1e-4)
+    Xs = make_batch(lengths, width=8)
+    assert_all_close(run(model, Xs), run_twin(model, Xs))
 
 
 @pytest.mark.parametrize("stride", [1, 3, 16])
 def test_a_long_doc_is_read_in_spans(stride):
     """Each as if it were a Doc; the gradients of what two of them read add up."""
-    model, twin, (X,) = build(stride=stride), build(), make_docs([43])
-    (Y,), backprop = model.begin_update([X])
+    model, twin, (X,) = build(stride=stride), build(), make_batch([43], width=8)
     spans = [*zip(*find_spans([43], 16, stride), strict=True)]
-    read, backprop_spans = twin.begin_update([X[s : s + 16] for s, *_ in spans])
-    kept = [part[a:b] for part, (*_, a, b) in zip(read, spans, strict=True)]
-    np.testing.assert_allclose(np.concatenate(kept), Y, atol=1e-5)
-    d_read, dX = [np.zeros_like(part) for part in read], np.zeros_like(X)
-    for d_part, part, (*_, a, b) in zip(d_read, read, spans, strict=True):
-        d_part[a:b] = part[a:b]
-    for d_part, (s, *_) in zip(backprop_spans(d_read), spans, strict=True):
+    read, backprop = twin.begin_update([X[s : s + 16] for s, *_ in spans])
+    kept, d_read, dX = [], [], np.zeros_like(X)
+    for part, (*_, a, b) in zip(read, spans, strict=True):
+        kept.append(part[a:b])
+        d_read.append(np.zeros_like(part))
+        d_read[-1][a:b] = np.cos(part[a:b])
+    for d_part, (s, *_) in zip(backprop(d_read), spans, strict=True):
         dX[s : s + 16] += d_part
-    found, expected = [*backprop([Y]), *get_gradients(model)], [dX]
-    expected += get_gradients(twin)
-    for array, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(array, other, rtol=1e-3, atol=1e-4)
+    assert_all_close(run(model, [X]), [np.concatenate(kept), dX, *get_gradients(twin)])
 
 
 @pytest.mark.parametrize("place", ["input", "attention_1_out", "feedforward_1_out"])
 def test_numbers_are_dropped_at_three_places(norm, place):
     """All else is zero, so that ones stay where nothing is dropped."""
-    rates = {"dropout": 0.25, "attention_dropout": 0.0}
-    model = build(norm=norm, depth=1, width=64, num_heads=1, **rates)
+    model = build(norm=norm, depth=1, width=64, num_heads=1, dropout=0.25)
     for name in model.param_names:
         # with norms after the sublayers, what is read is normalised to zeros before
         is_one = name == ("b_input_norm" if place == "input" else f"b_{place}")
@@ -86,12 +141,10 @@ def test_numbers_are_dropped_at_three_places(norm, place):
 
 
 def test_weights_begin_as_is_said(norm):
-    fix_random_seed(0)
     sizes = {"width": 64, "hidden_width": 256, "num_heads": 4, "max_length": 512}
     model = make_layer(norm=norm, **sizes).initialize()
     for name in model.param_names:
         values, kind = model.get_param(name), name[0]
-        assert values.dtype == "float32"
         if kind in "Gb":
             assert (values == (kind == "G")).all()
         else:
@@ -110,24 +163,21 @@ def test_sizes_are_those_of_bert_by_default():
     assert strides == [1, 4]
 
 
-def choose_span(spans, token) -> int:
-    """The span in which a token is furthest away from the nearest end."""
-    distances = [min(token - start, end - 1 - token) for start, end in spans]
-    return distances.index(max(distances))
-
-
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 40), max_size=5), st.integers(1, 8), st.data())
 def test_each_token_has_the_span_with_most_around_it(lengths, max_length, data):
     stride = data.draw(st.integers(1, max_length))
     expected, offset = [], 0
     for length in lengths:
         starts = [*range(0, length - max_length, stride), max(length - max_length, 0)]
-        found = [(start, min(start + max_length, length)) for start in starts]
-        chosen = [choose_span(found, token) for token in range(length)]
-        for number, (start, end) in enumerate(found if length else []):
-            kept = [token - start for token in range(length) if chosen[token] == number]
-            assert kept == list(range(kept[0], kept[-1] + 1))
-            expected.append((offset + start, end - start, kept[0], kept[-1] + 1))
+        size, kept = min(max_length, length), dict[int, list[int]]()
+        for token in range(length):
+            to_ends = [min(token - s, s + size - 1 - token) for s in starts]
+            kept.setdefault(starts[to_ends.index(max(to_ends))], []).append(token)
+        for start, tokens in kept.items():
+            first, last = tokens[0] - start, tokens[-1] - start + 1
+            assert last - first == len(tokens)
+            expected.append((offset + start, size, first, last))
         offset += length
     spans = [column.tolist() for column in find_spans(lengths, max_length, stride)]
-    assert list(zip(*spans, strict=True)) == expected
+    assert [*zip(*spans, strict=True)] == expected

@@ -8,10 +8,10 @@ from thinc.api import Model, fix_random_seed
 from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
 from spacy_hashembeds.papers.why_attention.char_cnn_embed import (
     CharCNNEmbed,
-    find_capitalisation,
     find_mixer,
     find_word,
 )
+from spacy_hashembeds.papers.why_attention.words import find_capitalisation
 
 from ...toy_embedders import get_nodes, make_docs
 

@@ -1,8 +1,7 @@
 """The character CNN: beside its definition, and by finite differences."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.papers.why_attention.charcnn import (
@@ -12,10 +11,9 @@ from spacy_hashembeds.papers.why_attention.charcnn import (
     find_types,
 )
 
-from ...layers.differences import differentiate
+from ..definitions import assert_is_defined_by
 
 WORDS = ["Hello", "a", "U.S.", "żółw", "aaa", "", "中文字", "ab-ab12", "a", "a\ud800"]
-TEXT = st.text("abC.中", max_size=7) | st.text(max_size=5)
 
 
 def build(nM=3, **options) -> Model:
@@ -27,26 +25,19 @@ def build(nM=3, **options) -> Model:
     return model
 
 
-def get_params(model) -> dict[str, np.ndarray]:
-    return {n: model.get_param(n).astype("float64") for n in model.param_names}
-
-
 def encode(word) -> np.ndarray:
     return np.array([ord(char) for char in word], dtype="uint32")
 
 
-def embed_plainly(words, params, max_chars=5) -> np.ndarray:
-    """A word, a kernel and a window at a time."""
-    E, b = params["E"], params["b"]
+def embed_plainly(words, *, E, b, **kernels) -> np.ndarray:
+    """A word, a kernel and a window at a time, of five characters."""
     Y = np.zeros((len(words), len(b)))
     for i, word in enumerate(words):
-        codes = encode(word[:max_chars])
+        codes = encode(word[:5])
         X = np.hstack([E[find_character_rows(codes)].sum(axis=1), find_types(codes)])
         found = []
-        for name in sorted(n for n in params if n.startswith("W")):
-            W = params[name]
-            beyond = np.zeros((W.shape[1], X.shape[1]))
-            padded = np.vstack([X, beyond])
+        for W in kernels.values():
+            padded = np.vstack([X, np.zeros((W.shape[1], X.shape[1]))])
             windows = [padded[start : start + W.shape[1]] for start in range(len(X))]
             found += [[(w * kernel).sum() for w in windows] for kernel in W]
         if word:
@@ -54,38 +45,21 @@ def embed_plainly(words, params, max_chars=5) -> np.ndarray:
     return Y
 
 
-@given(
-    words=st.lists(TEXT, max_size=8),
-    nM=st.integers(1, 4),
-    num_kernels=st.integers(1, 3),
-    ngram_size=st.integers(1, 4),
-    max_chars=st.integers(1, 6),
+@pytest.mark.parametrize(
+    ("words", "sizes"),
+    [
+        ([], {}),
+        (["", ""], {}),
+        (WORDS, {}),
+        (WORDS, {"nM": 1, "num_kernels": 1, "ngram_size": 1}),
+        (WORDS[::-1], {"nM": 2, "num_kernels": 3, "ngram_size": 4}),
+    ],
 )
-@settings(max_examples=30)
-def test_it_is_its_definition(words, nM, num_kernels, ngram_size, max_chars):
-    options = {"num_kernels": num_kernels, "ngram_size": ngram_size}
-    model = build(nM, max_chars=max_chars, **options)
-    Y = model.predict(words)
-    assert (Y.shape, Y.dtype) == ((len(words), num_kernels * ngram_size), "float32")
-    expected = embed_plainly(words, get_params(model), max_chars)
-    np.testing.assert_allclose(Y, expected, atol=1e-5)
-
-
-def test_gradients_equal_finite_differences():
-    model, params = build(), get_params(build())
-    Y, backprop = model.begin_update(WORDS)
-    dY = np.random.default_rng(1).normal(size=Y.shape).astype("f")
-    assert backprop(dY) == []
-    rows = find_character_rows(encode("".join(word[:5] for word in WORDS)))
-
-    def get_loss():
-        return (embed_plainly(WORDS, params) * dY).sum()
-
-    for name, param in params.items():
-        is_used = np.full(param.shape, name != "E")
-        is_used[rows if name == "E" else ...] = True
-        expected = differentiate(get_loss, param, step=1e-6, places=is_used)
-        np.testing.assert_allclose(model.get_grad(name), expected, atol=1e-4)
+def test_it_and_its_gradients_are_its_definition(words, sizes):
+    model = build(**sizes)
+    is_used = np.zeros(model.get_param("E").shape, dtype=bool)
+    is_used[find_character_rows(encode("".join(word[:5] for word in words)))] = True
+    assert_is_defined_by(embed_plainly, model, words, E=is_used)
 
 
 def test_no_two_characters_have_the_same_rows():

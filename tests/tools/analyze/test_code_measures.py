@@ -7,7 +7,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_hashembeds.papers.hashformers.hash_former_embed import find_hashers
+from spacy_hashembeds.papers.hashformers.hash_former_embed import find_columns
 from spacy_hashembeds.papers.hashformers.hashers import set_ngrams
 from spacy_hashembeds.tools.analyze.analyze import analyze
 
@@ -77,7 +77,7 @@ def test_codes_are_measured(hasher, compressor, expected):
         row[3],
     ] in shown
     assert weights() == make(hasher, compressor).get_pipe("tagger").model.to_bytes()
-    for _, layer in find_hashers(nlp.get_pipe("tagger").model):
+    for layer in (c.hasher for c in find_columns(nlp.get_pipe("tagger").model)):
         if hasher == "counted" and layer.name == "lshhasher":
             set_ngrams(layer, np.zeros(0, dtype="uint64"))
             # without a single n-gram all words are alike

@@ -9,8 +9,7 @@ from spacy.language import Language
 from thinc.api import Model
 
 from spacy_hashembeds import count_symbols
-
-from ...toy_embedders import get_nodes
+from tests.toy_embedders import get_nodes
 
 #: "coffee" three times, "tea" twice, "the" and "rare" once.
 TEXTS = ["coffee tea coffee", "the coffee tea", "rare"]

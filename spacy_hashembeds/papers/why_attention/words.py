@@ -1,0 +1,90 @@
+"""Layers over the distinct words of a batch: texts, capitalisation, and vectors."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from thinc.api import Model
+from thinc.types import Floats2d
+
+from ...architectures.distinct_words import Words
+from ...architectures.static_vectors import get_vectors, get_vectors_width
+
+#: Kinds of capitalisation: upper case, upper-initial, lower case, mixed.
+N_CAPITALISATIONS = 4
+
+
+def read_texts() -> Model[Words, list[str]]:
+    """Read the texts of words."""
+    return Model("read_texts", _read)
+
+
+def _read(
+    model: Model[Words, list[str]], words: Words, is_train: bool
+) -> tuple[list[str], Callable[[Any], Any]]:
+    return words.read_texts(), lambda dY: []
+
+
+def capitalisation() -> Model[Sequence[str], Floats2d]:
+    """Encode the capitalisation of words. *Output shape:* `(n, 4)`, float32.
+
+    Zeros where no letter is cased. Source: §3.1, after Collobert et al. (2011).
+    """
+    return Model("capitalisation", _capitalisation, dims={"nO": N_CAPITALISATIONS})
+
+
+def _capitalisation(
+    model: Model[Sequence[str], Floats2d], words: Sequence[str], is_train: bool
+) -> tuple[Floats2d, Callable[[Any], Any]]:
+    kinds = np.array([find_capitalisation(word) for word in words], dtype="intp")
+    one_hot: Any = np.eye(N_CAPITALISATIONS + 1, N_CAPITALISATIONS)[kinds]
+    return model.ops.asarray2f(one_hot, dtype="float32"), lambda dY: []
+
+
+def find_capitalisation(word: str) -> int:
+    """Find the kind of a word by its cased letters; 4, if no letter is cased.
+
+    "U.S." and "A" are upper case, "n't" lower case.
+    """
+    if word.isupper():
+        return 0
+    if word[:1].istitle():
+        return 1
+    if word.islower():
+        return 2
+    return N_CAPITALISATIONS if word.swapcase() == word else 3
+
+
+def word_vectors() -> Model[Words, Floats2d]:
+    """Look up the vectors of the first Doc's vocab, or zeros: never trained."""
+    return Model("word_vectors", _look_up, init=_init_vectors, dims={"nO": None})
+
+
+def _look_up(
+    model: Model[Words, Floats2d], words: Words, is_train: bool
+) -> tuple[Floats2d, Callable[[Any], Any]]:
+    nO = model.get_dim("nO")
+    if len(words.keys) == 0:
+        return model.ops.alloc2f(0, nO), lambda dY: []
+    found, is_missing = get_vectors(model.ops, words.vocabs[0], words.keys[:, -1])
+    if found.shape[1] != nO:
+        raise ValueError(
+            f"The pipeline's word vectors should be of width {nO}, as when it was "
+            f"initialised, but are of width {found.shape[1]}. Load the vectors that "
+            "it was trained with, or train it anew."
+        )
+    vectors = model.ops.asarray2f(found)
+    vectors[is_missing] = 0
+    return vectors, lambda dY: []
+
+
+def _init_vectors(
+    model: Model[Words, Floats2d], X: Words | None = None, Y: Floats2d | None = None
+) -> None:
+    if X is None or not X.vocabs:
+        raise ValueError(
+            "'include_static_vectors' is true, but there are no Docs to know the width "
+            "of the vectors by. Initialise with some, as `nlp.initialize` does, or set "
+            "include_static_vectors = false."
+        )
+    model.set_dim("nO", get_vectors_width(X.vocabs[0]))
