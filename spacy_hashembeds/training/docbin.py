@@ -82,7 +82,7 @@ def find_files(path: Path) -> list[Path]:
         files = walk_corpus(path, FILE_TYPE)
     if not files:
         raise FileNotFoundError(f"There is no {FILE_TYPE} file in the folder '{path}'.")
-    # A large split is a folder of files.
+    # a folder `train.spacy`, such as Spark writes, is one split
     splits = {f.parent if f.parent.suffix == FILE_TYPE else f for f in files}
     for folder in sorted({split.parent for split in splits}):
         held_out = [name for name in _HELD_OUT if folder / name in splits]

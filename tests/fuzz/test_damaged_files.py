@@ -233,7 +233,7 @@ read_csv = partial(
     read_labels,
     "own.csv",
     ["id,text,topic", *(f'{i},"{x}\n{i}",{i % 3}' for i, x in enumerate(TEXTS))],
-    partial(read_labelled, layout=TextFormat(label="topic")),
+    partial(read_labelled, layout=TextFormat(label=["topic"])),
 )
 
 

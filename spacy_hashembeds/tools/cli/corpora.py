@@ -60,8 +60,7 @@ def prepare_cli(
     """
     from ...files import check_targets
     from ..display import show_controls
-    from ..prepare.labelled import TextFormat
-    from ..prepare.spans import SpanFormat
+    from ..prepare.labelled import SpanFormat, TextFormat
     from ..prepare.splits import SPLITS, prepare_files
     from ._prepared import show_documents, show_prepared
 
@@ -69,35 +68,25 @@ def prepare_cli(
         outputs = [output / f"{split}.spacy" for split in SPLITS]
         files: dict[str, Any] = {"train": train, "dev": dev, "test": test}
         check_targets(outputs, files.values())
+        texts: dict[str, Any] = {"text": text_column, "encoding": encoding}
+        if label_column:
+            texts["label"] = label_column
         layout: Any
         if kind is Kind.iob:
             layout = options.make_layout(ctx.params)
-        elif kind is Kind.spans:
-            layout = SpanFormat(
-                text_column, label_column, encoding, misaligned, overlapping
-            )
+        elif kind is Kind.texts:
+            separator = options.read_separator(separator)
+            layout = TextFormat(**texts, separator=separator, quotes=quotes)
         else:
-            columns = label_column[0] if len(label_column) == 1 else label_column
-            layout = TextFormat(
-                text_column,
-                columns or "label",
-                options.read_separator(separator),
-                encoding,
-                quotes,
-            )
-        paths = prepare_files(
-            **files,
-            lang=lang,
-            output=output,
-            layout=layout,
-            force=force,
-            progress=show_documents,
-        )
+            texts |= {"misaligned": misaligned, "overlapping": overlapping}
+            layout = SpanFormat(**texts)
+        settings: dict[str, Any] = {"lang": lang, "output": output, "force": force}
+        settings |= {"layout": layout, "progress": show_documents}
+        paths = prepare_files(**files, **settings)
     component = show_prepared(paths)
-    if kind is Kind.spans and layout.problems:
-        counts = (f"{n:,} {problem}" for problem, n in layout.problems.items())
-        title = f"Left out {' and '.join(counts)} entities. The first are:"
-        msg.warn(title, "\n".join(layout.examples))
+    if kind is Kind.spans and layout.left_out:
+        title = f"Left out {len(layout.left_out):,} entities. The first are:"
+        msg.warn(title, "\n".join(layout.left_out[:20]))
     drawn = "" if dev else ", of train one in ten for dev (--dev names a file of yours)"
     msg.good(f"Saved {len(paths)} splits to {output}{drawn}")
     if component is not None:
@@ -158,10 +147,9 @@ def tables_cli(
         counts = count_values(shown, names, max_symbols)
         found = {name: counter.get_counts()[0] for name, counter in counts.items()}
         if empty := [name for name, values in found.items() if not values.any()]:
-            raise ValueError(
-                f"No token in '{corpus}' has {', '.join(empty)}. Count what components "
-                "set by the callback `spacy-hashembeds.count_symbols.v1`."
-            )
+            message = f"No token in '{corpus}' has {', '.join(empty)}"
+            remedy = "by `spacy-hashembeds.count_symbols.v1`"
+            raise ValueError(f"{message}. Count what components set {remedy}.")
         symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
         save_symbols(output, symbols)
     rows = [(x, len(v), len(symbols.tables[x].frequent)) for x, v in found.items()]
@@ -169,11 +157,11 @@ def tables_cli(
     show([Table(None, None, header, rows)], msg)
     for name, counter in counts.items():
         if error := counter.error:
-            msg.warn(
-                f"{name} has more than {max_symbols:,} distinct symbols",
-                f"Counts are too low by {error} at most, and symbols seen less than "
-                f"{min_freq + error} times may be missing. Set 'max_symbols' higher.",
+            title = f"{name} has more than {max_symbols:,} distinct symbols"
+            effect = (
+                f"Counts are too low by {error} at most, and symbols seen less than"
             )
+            msg.warn(title, f"{effect} {min_freq + error} times may be missing.")
     msg.good(f"Saved symbol tables to {output}")
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, islice, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -14,8 +15,8 @@ from spacy.vocab import Vocab
 from ...arguments import check_choice
 from ...files import quote
 from ...training.joined import name_document
-from ...training.lines import MAX_TEXT, fail, read_lines
-from .rows import QUOTED, SAY_QUOTES, check_encoding, check_separator
+from ...training.lines import fail, read_lines
+from .rows import QUOTED, check_encoding, check_separator, list_names
 
 # -DOCSTART-, and what files have in its place: --DOCSTART--, -DOCSTART, lower case.
 _DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
@@ -28,12 +29,6 @@ _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")
 _BLANKS = " \t"
 #: The most tokens of a sentence: with more, nothing tells sentences apart.
 MAX_SENTENCE = 10_000
-
-_SAY_COLUMNS = (
-    "Say which column has words, which tags, and what separates them: --word-column, "
-    "--tag-column (word_column, tag_column), --separator. JSON is for 'prepare spans' "
-    "or 'prepare texts', CoNLL-U with NE=B-PER for 'spacy convert'"
-)
 
 #: A column's place, from 0 or, if negative, from the end; or its name in the first row.
 Column = int | str
@@ -50,8 +45,8 @@ class Sentence(NamedTuple):
 
 
 Document = list[Sentence]
-#: The rows of a sentence: line and columns.
-_Block = list[tuple[int, list[str]]]
+#: A row's line and columns.
+_Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True)
@@ -82,7 +77,14 @@ class ColumnFormat:
 
 def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
     """Read the documents that hold at least one token, keeping no more than one."""
-    sentences = _read_sentences(path, layout)
+    table = _Table(path, layout)
+    parsed = (
+        table.parse(document, [row for _, row in islice(rows, MAX_SENTENCE + 1)])
+        for (document, _), rows in groupby(table.read(), itemgetter(0))
+    )
+    first = [*islice(parsed, 3)]  # tell what columns hold
+    table.check([rows for rows, _ in first if len(rows) > 1])
+    sentences = (sentence for _, sentence in chain(first, parsed))
     if layout.group == "sentence":
         yield from ([sentence] for sentence in sentences)
     else:
@@ -108,8 +110,7 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
 
 def find_types(document: Document) -> list[str]:
     """Find the types of a document's entities."""
-    tags = {tag for sentence in document for tag in sentence.tags}
-    return sorted({tag.partition("-")[2] for tag in tags} - {""})
+    return sorted({tag[2:] for _, tags, _ in document for tag in tags if tag != "O"})
 
 
 def _to_bio(before: str, tag: str) -> str:
@@ -121,23 +122,45 @@ def _to_bio(before: str, tag: str) -> str:
 
 
 class _Table:
-    """The columns of a file, as the settings and its first row say."""
+    """The rows of a file, as the settings and its first row say."""
 
     def __init__(self, path: Path, layout: ColumnFormat) -> None:
         self.path, self.layout = path, layout
+        self.blanks = f"{_BLANKS}\ufeff{layout.separator or ''}"
         self.width = 0  # until there is a first row
         self.has_tabs = False
         self.word = self.tag = self.sentence = 0
         #: The name of the sentence before, and that of this one.
         self.names = "", ""
 
-    def fail(self, line: int, message: str, remedy: str = _SAY_COLUMNS) -> NoReturn:
-        fail(self.path, line, f"{message}. {remedy}")
+    def fail(self, row: _Row, message: str, option: str) -> NoReturn:
+        """Refuse a row, and name the option that says how it is to be read."""
+        line, columns = row
+        fail(self.path, line, f"{message}, got {quote(columns)}. Say --{option}")
+
+    def read(self) -> Iterator[tuple[tuple[int, int], _Row]]:
+        """Read rows of tokens, with the numbers of their documents and sentences."""
+        document = sentence = 0
+        begins = True
+        for line, text in read_lines(self.path, self.layout.encoding):
+            is_start = _DOCSTART.search(text) is not None
+            row = line, [] if is_start else self.split(line, text)
+            if not row[1]:
+                begins = True
+                sentence += 1
+            elif not (begins and (self.is_comment(row) or self.is_header(row))):
+                begins = False
+                sentence += self.begins_sentence(row)
+                yield (document, sentence), row
+            if is_start:
+                document += 1
+                self.names = "", ""
 
     def split(self, line: int, text: str) -> list[str]:
+        """Split a line at its separators, into nothing if it is blank."""
         separator = self.layout.separator
-        if len(text) > MAX_TEXT:
-            fail(self.path, line, f"expected a token, got {len(text):,} characters")
+        if not text.strip(self.blanks):
+            return []
         if separator is None:
             text = text.rstrip(_BLANKS)
             if not self.width:
@@ -150,150 +173,104 @@ class _Table:
         try:  # line by line, since no word goes on in the next one
             return next(csv.reader([text], delimiter=separator, strict=True))
         except csv.Error as err:
-            self.fail(line, f"expected CSV, got {quote(text)} ({err})", SAY_QUOTES)
+            self.fail((line, [text]), f"expected CSV ({err})", "no-quotes")
 
-    def set_up(self, line: int, columns: list[str]) -> bool:
-        """Find the columns by the first row. Returns True if it names them."""
-        layout, self.width = self.layout, len(columns)
-        named = [layout.word, layout.tag, layout.sentence or 0]
-        places = [self._find(line, column, columns) for column in named]
-        self.word, self.tag, self.sentence = places
-        if self.word == self.tag:
-            self.fail(line, f"words and tags are one column of {quote(columns)}")
+    def is_comment(self, row: _Row) -> bool:
+        """Return True for "# key = value", as in CoNLL-U, and "# …" without a tag: "#"
+        may well be a token.
+        """
+        start = " ".join(row[1]).split(maxsplit=3)
+        has_tag = any(_TAG.fullmatch(column.strip()) for column in row[1])
+        return start[0] == "#" and (start[2:3] == ["="] or not has_tag)
+
+    def is_header(self, row: _Row) -> bool:
+        """Find the columns by the first row. Return True if it names them."""
+        if self.width:
+            return False
+        columns, layout = row[1], self.layout
+        self.width = len(columns)
+        places: dict[Column, int] = {
+            **{name: i for i, name in enumerate(columns) if columns.count(name) == 1},
+            **{i: i % self.width for i in range(-self.width, self.width)},
+        }
+        named = (layout.word, layout.tag, layout.sentence or 0)
+        if not places.keys() >= {*named} or places[layout.word] == places[layout.tag]:
+            options = "word-column, --tag-column or --separator"
+            self.fail(row, f"expected the columns {list_names(named)}", options)
+        self.word, self.tag, self.sentence = (places[column] for column in named)
         return any(isinstance(column, str) for column in named)
 
-    def _find(self, line: int, column: Column, columns: list[str]) -> int:
-        if isinstance(column, int) and -self.width <= column < self.width:
-            return column % self.width
-        if not isinstance(column, str) or columns.count(column) != 1:
-            self.fail(line, f"expected column {column!r} in {quote(columns)}")
-        return columns.index(column)
-
-    def is_comment(self, text: str, columns: list[str]) -> bool:
-        # "#" may well be a token. What tells a comment is "# key = value", as in
-        # CoNLL-U, or that there is no tag in its column.
-        if not re.match(r"#\s", text):
+    def begins_sentence(self, row: _Row) -> bool:
+        """Return True if the column of sentences has another name here."""
+        if self.layout.sentence in (None, ""):
             return False
-        place, n = self.tag if self.width else self.layout.tag, len(columns)
-        is_there = isinstance(place, int) and -n <= place < n
-        tag = columns[int(place)].strip(_BLANKS) if is_there else ""
-        return text.split()[2:3] == ["="] or not _TAG.fullmatch(tag)
-
-    def begins_sentence(self, line: int, columns: list[str]) -> bool:
-        """True if the column of sentences has another name here."""
         before, name = self.names
-        cell = "".join(columns[self.sentence : self.sentence + 1])
-        if self.layout.sentence in (None, "") or cell in ("", name):
+        cell = "".join(row[1][self.sentence : self.sentence + 1])
+        if cell in ("", name):
             return False
         if cell == before:
-            message = f"{cell!r} comes back, which should number or name one sentence"
-            self.fail(line, message, "Put -DOCSTART- where numbers begin anew")
+            self.fail(row, f"sentence {cell!r} comes back", "sentence-column")
         self.names = name, cell
         return True
 
-    def parse(self, line: int, columns: list[str]) -> tuple[str, str]:
+    def parse(self, number: int, rows: list[_Row]) -> tuple[list[_Row], Sentence]:
+        """Parse the rows of a sentence in the document of this number, if any. Leave
+        out what is no word, where column 0 numbers words as in CoNLL-U.
+        """
+        if len(rows) > MAX_SENTENCE:
+            message = f"a sentence of more than {MAX_SENTENCE:,} tokens"
+            self.fail(rows[0], message, "sentence-column")
+        if self.layout.group == "document" and not number:
+            self.fail(rows[0], "expected a -DOCSTART- line before", "group sentence")
+        if self.word > 0 and all(_NUMBER.fullmatch(columns[0]) for _, columns in rows):
+            counted = [row for row in rows if row[1][0].isdecimal()]
+            counts = ([str(i + start) for i in range(len(counted))] for start in (0, 1))
+            if len(counted) > 1 and [columns[0] for _, columns in counted] in counts:
+                rows = counted
+        words, tags = map(list, zip(*map(self.parse_row, rows), strict=True))
+        document = f"{self.path.name}:{number}" if number else ""
+        return rows, Sentence(words, tags, document)
+
+    def parse_row(self, row: _Row) -> tuple[str, str]:
         """Get the word and the tag of a row."""
-        if len(columns) != self.width:
-            message = f"expected {self.width} columns, as in the first row, got "
-            remedy = f"If words hold spaces, separate columns by tabs. {SAY_QUOTES}"
-            self.fail(line, f"{message}{len(columns)}: {quote(columns)}", remedy)
-        word, tag = columns[self.word], columns[self.tag].strip(_BLANKS)
-        if not word:
-            fail(self.path, line, f"expected a word in column {self.word}")
-        if not _TAG.fullmatch(tag):
-            message = f"expected a tag such as B-PER in column {self.tag}, got "
-            self.fail(line, f"{message}{quote(tag)}")
+        if len(row[1]) != self.width:
+            message = f"expected {self.width} columns, as before"
+            self.fail(row, message, "separator or --no-quotes")
+        word, tag = row[1][self.word], row[1][self.tag].strip(_BLANKS)
+        if not word or not _TAG.fullmatch(tag):
+            message = f"expected a word in column {self.word} and a tag in {self.tag}"
+            self.fail(row, f"{message}, such as B-PER", "word-column, --tag-column")
         is_sure = self.layout.quotes is not None or self.layout.has_quotes
         if not is_sure and QUOTED.fullmatch(word) and '"' in word[1:-1]:
-            message = f"{quote(word)} has quotation marks as in CSV"
-            self.fail(line, message, f"{SAY_QUOTES} and --separator")
+            self.fail(row, "quotation marks as in CSV", "quotes or --no-quotes")
         return word, tag
 
-    def drop_ranges(self, block: _Block) -> _Block:
-        """Drop what is no word, where column 0 numbers words as in CoNLL-U."""
-        words = [row for row in block if row[1][0].isdecimal()]
-        numbers = [columns[0] for _, columns in words]
-        start = int(numbers[:1] == ["1"])
-        is_numbered = numbers == [str(start + i) for i in range(len(numbers))]
-        are_ranges = all(_NUMBER.fullmatch(columns[0]) for _, columns in block)
-        is_sure = self.word > 0 and len(words) > 1 and is_numbered
-        return words if is_sure and are_ranges else block
-
-    def check(self, blocks: Sequence[_Block]) -> None:
+    def check(self, sentences: Sequence[list[_Row]]) -> None:
         """Refuse, by the first sentences, what is read wrongly without an error."""
-        blocks = [block for block in blocks if len(block) > 1]
-        if not blocks:
+        words = [columns[self.word] for rows in sentences for _, columns in rows]
+        if not words:
             return
-        rows = [columns for block in blocks for _, columns in block]
-        line, words = blocks[0][0][0], [columns[self.word] for columns in rows]
+        row = sentences[0][0]
         are_numbers = all(map(_NUMBER.fullmatch, words))
         if self.layout.word == 0 and self.width > 2 and are_numbers:
-            self.fail(line, f"column {self.word} of {quote(rows[0])} numbers words")
+            self.fail(row, "column 0 numbers words", "word-column")
         if self.layout.separator is None and all(" " in word for word in words):
-            message = f"each word has a space, as {quote(words[0])}"
-            self.fail(line, message, r"If tabs alone separate, say --separator '\t'")
+            self.fail(row, "each word has a space", r"separator '\t' if it should")
         prefix = re.match("[a-z-]{2,12}:", words[0])
         if prefix and all(word.startswith(prefix[0]) for word in words):
-            message = f"each word begins with {quote(prefix[0])}, as those of WikiANN"
-            self.fail(line, message, "Take that off")
+            fail(self.path, row[0], f"remove {quote(prefix[0])}, as of WikiANN")
         for place in range(self.width if self.layout.sentence is None else 0):
-            cells = [[columns[place] for _, columns in block] for block in blocks]
+            cells = [[columns[place] for _, columns in rows] for rows in sentences]
             if place != self.word and any(map(_number_sentences, cells)):
-                message = f"column {place} numbers sentences, but several would be one"
-                remedy = f"Say --sentence-column {place}, or '' if it numbers others"
-                self.fail(line, message, f"{remedy} (sentence_column)")
+                option = f"sentence-column {place}, or '' if it numbers others"
+                self.fail(row, f"column {place} numbers sentences", option)
 
 
 def _number_sentences(cells: Sequence[str]) -> bool:
-    """True for 1 1 2 3 3, "Sentence: 1" "" "Sentence: 2" "", and the like."""
+    """Return True for 1 1 2 3 3, "Sentence: 1" "" "Sentence: 2" "", and the like."""
     found = [re.fullmatch(r"\D*([0-9]{1,9})(\.0)?", cell) for cell in cells if cell]
     numbers = [number for number, _ in groupby(int(x[1]) if x else 0 for x in found)]
     if not all(found) or not cells[0] or set(numbers) == {0, 1}:  # a flag of tokens
         return False
     steps = {b - a for a, b in pairwise(numbers) if b != numbers[0]}  # or begin anew
     return len(numbers) < len(cells) and steps == {1}
-
-
-def _read_sentences(path: Path, layout: ColumnFormat) -> Iterator[Sentence]:
-    """Read the sentences of a file, of which the first three tell what columns hold."""
-    table = _Table(path, layout)
-    parsed = (
-        (document, block, [table.parse(*row) for row in block])
-        for document, block in _read_blocks(table)
-    )
-    first = [*islice(parsed, 3)]
-    table.check([block for _, block, _ in first])
-    for document, block, pairs in chain(first, parsed):
-        if len(block) > MAX_SENTENCE:
-            message = f"a sentence of more than {MAX_SENTENCE:,} tokens begins here"
-            remedy = "Put blank lines between sentences, or say --sentence-column"
-            table.fail(block[0][0], message, remedy)
-        words, tags = map(list, zip(*pairs, strict=True))
-        yield Sentence(words, tags, document)
-
-
-def _read_blocks(table: _Table) -> Iterator[tuple[str, _Block]]:
-    """Read the rows of each sentence, with the name of its document."""
-    layout, path = table.layout, table.path
-    blanks = f"{_BLANKS}\ufeff{layout.separator or ''}"
-    document, n_documents = "", 0
-    block: _Block = []
-    for line, text in chain(read_lines(path, layout.encoding), [(0, "")]):
-        is_start = _DOCSTART.search(text) is not None
-        columns = [] if is_start or not text.strip(blanks) else table.split(line, text)
-        if columns and not block and table.is_comment(text, columns):
-            continue
-        if columns and not table.width and table.set_up(line, columns):
-            continue
-        is_full = not columns or len(block) > MAX_SENTENCE
-        if is_full or table.begins_sentence(line, columns):
-            yield from [(document, table.drop_ranges(block))] if block else []
-            block = []
-        if columns:
-            block.append((line, columns))
-            if layout.group == "document" and not document:
-                message = "expected a -DOCSTART- line before the first token"
-                table.fail(line, message, "Where there is none, say group 'sentence'")
-        elif is_start:
-            n_documents += 1
-            document, table.names = f"{path.name}:{n_documents}", ("", "")

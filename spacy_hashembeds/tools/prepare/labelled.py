@@ -1,24 +1,26 @@
-"""Your own texts with labels, in CSV or JSON, read lazily, a row at a time."""
+"""Your own texts with labels or entities, read lazily from CSV and JSON."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
+from spacy.util import filter_spans
 
+from ...arguments import check_choice
 from ...files import load_json, quote
-from ...training.lines import check_length, fail, is_text
+from ...training.lines import check_is_regular, check_length, fail, is_text
 from .rows import (
     QUOTED,
     SAY_QUOTES,
     check_encoding,
     check_separator,
     is_json,
+    list_names,
     read_objects,
     read_rows,
 )
@@ -28,19 +30,13 @@ _MANY_LABELS, _FEWEST_ROWS = 1000, 3
 # What columns hold that say whether a text has their label, as pandas writes it too.
 _NUMBERS = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
 
-#: The values of Prodigy's rows for "answer".
-ANSWERS = ("accept", "reject", "ignore")
-
 #: Takes the documents of a split and the split's name, and hands the documents on.
 Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 
-#: The line or item, the text, and 1.0 or 0.0 for each label that is named there.
-_Record = tuple[int | str, str, dict[str, float]]
-
-_SAY_COLUMNS = (
-    "Name the columns of texts and of labels: --text-column and --label-column "
-    "(text_columns, label_column)"
-)
+#: The start, end and label of an entity.
+_Entity = tuple[int, int, str]
+#: The line or item of a row, its text, and the row or what it says.
+_Record = tuple[int | str, str, dict[str, Any]]
 
 
 class LabelledText(NamedTuple):
@@ -52,39 +48,56 @@ class LabelledText(NamedTuple):
 
 @dataclass(frozen=True)
 class TextFormat:
-    """The settings of `spacy-hashembeds.LabelledTextsCorpus.v1`, checked."""
+    """The settings of `spacy-hashembeds.LabelledTextsCorpus.v1`, checked. If columns of
+    labels are several, each has 1 or 0 for the label that it names.
+    """
 
     text: Sequence[str] = ("text",)
-    label: str | Sequence[str] = "label"
+    label: Sequence[str] = ("label",)
     separator: str | None = None
     encoding: str = "utf-8"
     quotes: bool | None = None
 
     def __post_init__(self) -> None:
-        columns = self.columns
-        is_list = not isinstance(self.text, str) and self.text and self.labels
+        columns = [*self.text, *self.label]
+        is_list = not isinstance(self.text, str) and self.text and self.label
         if not is_list or not all(columns) or len({*columns}) < len(columns):
-            raise ValueError(
-                "'text' should be the names of one or more columns, and 'label' one or "
-                f"more others, but they are {self.text!r} and {self.label!r}."
-            )
+            message = "'text' and 'label' should be lists of different names, but are"
+            raise ValueError(f"{message} {self.text!r} and {self.label!r}.")
         check_separator(self.separator)
         check_encoding(self.encoding)
 
-    @property
-    def labels(self) -> list[str]:
-        """The columns of labels: of several, each has 1 or 0 for the label it names."""
-        return [self.label] if isinstance(self.label, str) else [*self.label]
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns of texts and labels."""
-        return [*self.text, *self.labels]
+@dataclass(frozen=True)
+class SpanFormat(TextFormat):
+    """The settings of `prepare spans`, checked, and what was left out by them.
 
-    @property
-    def has_numbers(self) -> bool:
-        """True if columns may be named by their numbers."""
-        return all(re.fullmatch("-?[0-9]{1,9}", column) for column in self.columns)
+    label (Sequence[str]): The keys, of which one has the entities.
+    misaligned (str): What becomes of entities that begin or end within tokens.
+    overlapping (str): What becomes of those that share tokens with longer ones.
+    """
+
+    label: Sequence[str] = ("entities", "spans", "label", "labels")
+    misaligned: str = "refuse"
+    overlapping: str = "refuse"
+    left_out: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choices = ("refuse", "leave-out", "contract", "expand")
+        check_choice(choices, misaligned=self.misaligned)
+        check_choice(choices[:2], overlapping=self.overlapping)
+        if len(self.text) != 1:
+            raise ValueError(f"'text' should be one key, but is {list(self.text)}.")
+
+
+class SpanText(NamedTuple):
+    """A text, its entities, where it stands, and what it was read by."""
+
+    text: str
+    spans: list[_Entity]
+    place: str
+    layout: SpanFormat
 
 
 def read_labelled(
@@ -94,10 +107,10 @@ def read_labelled(
     if labels is None:
         labels = gather_labels({"train": path}, layout)
     none = dict.fromkeys(labels, 0.0)
-    for place, text, cats in _read_records(path, layout):
+    for place, text, cats in _read_cats(path, layout):
         if new := cats.keys() - none.keys():
-            message = f"the label {quote(min(new))} is not among 'labels', "
-            fail(path, place, message + quote(list(none)))
+            among = f"is not among 'labels', {list_names(none)}"
+            fail(path, place, f"the label {quote(min(new))} {among}")
         yield LabelledText(text, {**none, **cats})
 
 
@@ -108,31 +121,47 @@ def gather_labels(
 ) -> list[str]:
     """List the labels of files, by their splits, in the order of the alphabet."""
     places: dict[str, tuple[Path, int | str]] = {}
-    firsts: set[str] = set()
-    below: set[str] = set()
-    n_named = 0
+    n_rows = 0
     for split, path in paths.items():
-        records = progress(_read_records(path, layout), f"the labels of {split}")
-        for number, (place, _, cats) in enumerate(records):
-            for label in cats:
-                places.setdefault(label, (path, place))
-            (below if number else firsts).update(cats)
-            n_named += len(cats)
-    is_rare = n_named < _FEWEST_ROWS * len(places)
+        check_is_regular(path)
+        records = progress(_read_cats(path, layout), f"the labels of {split}")
+        for place, _, cats in records:
+            places |= dict.fromkeys(cats.keys() - places.keys(), (path, place))
+            n_rows += len(cats)
+    is_rare = n_rows < _FEWEST_ROWS * len(places)
     if not places or (len(places) > _MANY_LABELS and is_rare):
         raise ValueError(
             f"{', '.join(map(str, paths.values()))}: expected labels that recur, but "
-            f"{quote(layout.label)} has {len(places):,}. {_SAY_COLUMNS}."
+            f"{list_names(layout.label)} has {len(places):,}. Say --label-column."
         )
-    if layout.has_numbers and (names := firsts - below):
-        message = f"{quote(min(names))} is in no other row, as the name of a column"
-        fail(*places[min(names)], f"{message}. Give names, or put another row first")
-    for label, of_label in places.items():
-        parts = [part.strip() for part in re.split("[#|,;]", label)]
-        if len(parts) > 1 and all(part in places for part in parts):  # of Doccano
-            several = json.dumps(parts, ensure_ascii=False)
-            fail(*of_label, f"{quote(label)} seems several labels: write {several}")
+    for label, (path, place) in places.items():
+        parts = {part.strip() for part in re.split("[#|,;]", label)}
+        if len(parts) > 1 and parts <= places.keys():  # of Doccano
+            fail(path, place, f"{quote(label)} seems several labels: write a JSON list")
     return sorted(places)
+
+
+def _read_cats(path: Path, layout: TextFormat) -> Iterator[_Record]:
+    """Read 1.0 or 0.0 for the labels that each row names."""
+    place: int | str = 0
+    is_data = "answer" in (*layout.text, *layout.label)
+    for place, text, row in _read_texts(path, layout):
+        if not is_data and row.get("answer") in ("accept", "reject", "ignore"):
+            message = "of Prodigy's rows several may be about one text"
+            fail(path, place, f"{message}: have `prodigy data-to-spacy` join them")
+        label = row[layout.label[0]]
+        try:
+            if len(layout.label) > 1:
+                cells = ((name, row[name]) for name in layout.label)
+                label = {x: _NUMBERS.get(str(y).strip(), y) for x, y in cells}
+            elif not is_json(path) and re.fullmatch(r"(?s)\s*[\[{].*[\]}]\s*", label):
+                label = load_json(label)
+            cats = parse_label(label)
+        except ValueError as err:
+            fail(path, place, f"expected a label, in brackets as JSON: {err}")
+        yield place, text, cats
+    if not place:
+        raise ValueError(f"{path}: expected texts with labels, but there are none.")
 
 
 def parse_label(label: Any) -> dict[str, float]:
@@ -142,22 +171,100 @@ def parse_label(label: Any) -> dict[str, float]:
     listed = label if isinstance(label, list | dict) else [label]
     names = [str(x) if type(x) is int else x for x in listed]
     if not all(is_text(name) and name.strip() for name in names):
-        raise ValueError(
-            "expected a label, a text or a whole number, or in JSON a list of such, [] "
-            "for none, or an object with 1 or 0 for each; entities are for 'prepare "
-            f"spans'; got {quote(label)}"
-        )
-    chosen = {name.strip(): 1.0 for name in names}
-    for name, value in label.items() if isinstance(label, dict) else ():
-        if value not in (0, 1) or len(chosen) < len(names):
-            message = f"expected 1 or 0, once for the label {quote(name)}, got "
-            raise ValueError(message + quote(value))
-        chosen[name.strip()] = float(value)
-    return chosen
+        kinds = "a name, a list of names, [] for none, or an object"
+        remedy = "Entities are for 'prepare spans'"
+        raise ValueError(f"{kinds}, got {quote(label)}. {remedy}")
+    values = [*label.values()] if isinstance(label, dict) else [1] * len(names)
+    chosen = dict(zip(map(str.strip, names), values, strict=True))
+    is_twice = isinstance(label, dict) and len(chosen) < len(names)
+    for name, value in chosen.items():
+        if value not in (0, 1) or is_twice:
+            raise ValueError(f"1 or 0, once, for {quote(name)}, got {quote(value)}")
+    return {name: float(value) for name, value in chosen.items()}
+
+
+def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
+    """Read texts with entities from JSON, an object a line or in an array, or the
+    pairs of spaCy v2. Of Prodigy's rows only those accepted are read.
+    """
+    for place, text, row in _read_texts(path, layout):
+        if row.get("answer") in ("reject", "ignore"):
+            continue
+        lists = [row[key] for key in layout.label if isinstance(row.get(key), list)]
+        if len(lists) != 1 and (lists or row.get("answer") != "accept"):
+            message = f"expected one list of entities among {list_names(layout.label)}"
+            fail(path, place, f"{message}, got {list_names(row)}. Say --label-column")
+        try:
+            spans = {_parse_span(item, len(text)) for item in chain(*lists)}
+        except ValueError as err:
+            fail(path, place, err)
+        yield SpanText(text, sorted(spans), f"{path}:{place}", layout)
+
+
+def _parse_span(item: Any, n_characters: int) -> _Entity:
+    span = item
+    if isinstance(item, dict):
+        places = (item.get(key, item.get(f"{key}_offset")) for key in ("start", "end"))
+        span = [*places, item.get("label")]
+    if isinstance(span, list) and len(span) == 3:
+        start, end, label = span
+        are_right = type(start) is type(end) is int and is_text(label) and label.strip()
+        if are_right and 0 <= start < end <= n_characters:
+            return start, end, label.strip()
+    expected = f"the start and end of an entity within {n_characters} characters"
+    raise ValueError(f"expected {expected}, and a label, got {quote(item)}")
+
+
+def _read_texts(path: Path, layout: TextFormat) -> Iterator[_Record]:
+    """Read the text of each row, and the row."""
+    is_spans = isinstance(layout, SpanFormat)
+    columns = [*layout.text, *(() if is_spans else layout.label)]
+    rows: Iterator[tuple[int | str, Any]] = read_objects(path, layout.encoding)
+    if not is_json(path):
+        rows = _read_csv(path, layout, columns)
+    for place, row in rows:
+        if isinstance(row, list) and len(row) == 2 and isinstance(row[1], dict):
+            row = {**row[1], layout.text[0]: row[0]}
+        if not isinstance(row, dict):
+            fail(path, place, f"expected a JSON object, got {quote(row)}")
+        if not row.keys() >= {*columns}:
+            message = f"expected the keys {list_names(columns)}, got {list_names(row)}"
+            fail(path, place, f"{message}. Say --text-column or --label-column")
+        texts = [row[column] for column in layout.text]
+        if not all(map(is_text, texts)) or not "".join(texts).strip():
+            message = f"expected text in {list_names(layout.text)}"
+            fail(path, place, f"{message}, got {quote(texts)}")
+        text = " ".join(filter(None, texts))
+        check_length(path, place, text)
+        yield place, text, row
+
+
+def _read_csv(
+    path: Path, layout: TextFormat, columns: Sequence[str]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    separator = layout.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    quotes = separator != "\t" if layout.quotes is None else layout.quotes
+    rows = read_rows(path, separator=separator, quotes=quotes, encoding=layout.encoding)
+    top, names = next(rows, (1, []))
+    if not all(names.count(column) == 1 for column in columns):
+        message = f"expected the columns {list_names(columns)} in the first row, once"
+        remedy = "Say --text-column, --label-column, --separator or --quotes"
+        fail(path, top, f"{message}, got {list_names(names)}. {remedy}")
+    for line, row in rows:
+        # a mark too many makes one field of several rows
+        lines = separator.join(row).split("\n") if quotes else []
+        widths = {1 + x.count(separator) for x in lines}
+        is_joined = len(lines) > 1 and widths == {len(names)}
+        is_quoted = not quotes and any(map(QUOTED.fullmatch, row))
+        is_unsure = layout.quotes is None and (is_joined or is_quoted)
+        if len(row) != len(names) or is_unsure:
+            message = f"expected {len(names)} columns, and no doubt what marks quote"
+            fail(path, line, f"{message}, got {len(row)}: {quote(row)}. {SAY_QUOTES}")
+        yield line, dict(zip(names, row, strict=True))
 
 
 def has_one_label(cats: Mapping[str, float]) -> bool:
-    """True if a text has one label and no other, as spaCy's `textcat` learns it."""
+    """Return True if a text has one label and no other, as `textcat` learns it."""
     values = list(cats.values())
     return values.count(1.0) == 1 and values.count(0.0) == len(values) - 1
 
@@ -167,6 +274,11 @@ def find_labels(labelled: LabelledText) -> list[str]:
     return [label for label, value in labelled.cats.items() if value]
 
 
+def find_span_labels(item: SpanText) -> list[str]:
+    """Find the labels of a text's entities."""
+    return sorted({label for _, _, label in item.spans})
+
+
 def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
     """Make the annotated `Doc` of a text, tokenized by a pipeline."""
     doc = nlp.make_doc(labelled.text)
@@ -174,85 +286,36 @@ def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
     return doc
 
 
-def _read_records(path: Path, layout: TextFormat) -> Iterator[_Record]:
-    """Read what rows say."""
-    read = _read_json if is_json(path) else _read_csv
-    place: int | str = 0
-    for place, row in read(path, layout):
-        if row.get("answer") in ANSWERS and "answer" not in layout.columns:
-            message = "of Prodigy's rows several may be about one text"
-            fail(path, place, f"{message}: have `prodigy data-to-spacy` join them")
-        texts = [row[column] for column in layout.text]
-        if not all(map(is_text, texts)) or not "".join(texts).strip():
-            message = f"expected text in {_list(layout.text)}, got "
-            fail(path, place, message + quote(texts))
-        text = " ".join(filter(None, texts))
-        check_length(path, place, text)
-        label = row[layout.labels[0]]
-        try:
-            if len(layout.labels) > 1:
-                cells = ((name, row[name]) for name in layout.labels)
-                label = {x: _NUMBERS.get(str(y).strip(), y) for x, y in cells}
-            elif not is_json(path):
-                label = _load_cell(label)
-            yield place, text, parse_label(label)
-        except ValueError as err:
-            fail(path, place, err)
-    if not place:
-        raise ValueError(f"{path}: expected texts with labels, but there are none.")
-
-
-def _load_cell(cell: str) -> Any:
-    """Load what a cell of CSV has of labels: a name, or what is in brackets as JSON."""
-    if not re.fullmatch(r"\s*(\[.*\]|\{.*\})\s*", cell, re.DOTALL):
-        return cell
-    try:
-        return load_json(cell)
-    except ValueError as err:
-        message = f'expected in brackets JSON such as ["x"], but {err}'
-        raise ValueError(message) from None
-
-
-def _read_json(path: Path, layout: TextFormat) -> Iterator[tuple[int | str, Any]]:
-    for place, row in read_objects(path, layout.encoding):
-        if not isinstance(row, dict):
-            fail(path, place, f"expected a JSON object, got {quote(row)}")
-        if lost := [key for key in layout.columns if key not in row]:
-            message = f"expected the key {quote(lost[0])}, got {quote(list(row))}"
-            remedy = "Entities are for 'prepare spans'; Label Studio has JSON-MIN"
-            fail(path, place, f"{message}. {_SAY_COLUMNS}. {remedy}")
-        yield place, row
-
-
-def _read_csv(path: Path, layout: TextFormat) -> Iterator[tuple[int, Any]]:
-    separator = layout.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
-    quotes = separator != "\t" if layout.quotes is None else layout.quotes
-    rows = read_rows(path, separator=separator, quotes=quotes, encoding=layout.encoding)
-    top, first = next(rows, (1, []))
-    columns, width, has_names = layout.columns, len(first), True
-    if layout.has_numbers and len(layout.labels) == 1:
-        places = {int(x) % width for x in columns if -width <= int(x) < width}
-        has_names = len(places) < len(columns)
-    if has_names and not all(first.count(column) == 1 for column in columns):
-        message = f"expected the columns {_list(columns)}, once, got {quote(first)}"
-        remedy = "by numbers, where no line has names; what separates them: --separator"
-        fail(path, top, f"{message}. {_SAY_COLUMNS}, {remedy}. {SAY_QUOTES}")
-    for line, row in chain([] if has_names else [(top, first)], rows):
-        if len(row) != width:
-            message = f"expected {width} columns, as in the first row, got {len(row)}: "
-            fail(path, line, f"{message}{quote(row)}. {SAY_QUOTES}; or --separator")
-        # a mark too many makes one field of several rows
-        lines = separator.join(row).split("\n") if quotes else []
-        widths = {1 + x.count(separator) for x in lines}
-        is_joined = len(lines) > 1 and widths == {width}
-        is_quoted = not quotes and any(map(QUOTED.fullmatch, row))
-        if layout.quotes is None and (is_joined or is_quoted):
-            message = f"quotation marks stand around a field, or rows: {quote(row)}"
-            fail(path, line, f"{message}. {SAY_QUOTES}")
-        names = first if has_names else columns
-        cells = row if has_names else [row[int(column)] for column in columns]
-        yield line, dict(zip(names, cells, strict=True))
-
-
-def _list(columns: Sequence[str]) -> str:
-    return ", ".join(quote(column) for column in columns[:20])
+def make_span_doc(nlp: Language, item: SpanText) -> Doc:
+    """Make the annotated `Doc` of a text, tokenized by a pipeline. What is left out as
+    misaligned is unknown, and not outside of entities, wherever no other is.
+    """
+    doc, layout = nlp.make_doc(item.text), item.layout
+    is_strict = layout.misaligned in ("refuse", "leave-out")
+    mode = "strict" if is_strict else layout.misaligned
+    spans: dict[_Entity, Span] = {}
+    problems: list[tuple[str, list[_Entity]]] = []
+    unknown: set[int] = set()
+    for start, end, label in item.spans:
+        if span := doc.char_span(start, end, label, alignment_mode=mode):
+            spans[span.start, span.end, label] = span
+        else:
+            problems.append(("misaligned", [(start, end, label)]))
+            touched = doc.char_span(start, end, alignment_mode="expand")
+            unknown.update(token.i for token in touched or ())
+    kept = filter_spans(spans.values())
+    owners = {token.i: span for span in kept for token in span}
+    for span in spans.values():
+        longer = next(owners[token.i] for token in span if token.i in owners)
+        if longer != span:
+            pair = [(x.start_char, x.end_char, x.label_) for x in (span, longer)]
+            problems.append(("overlapping", pair))
+    for problem, entities in problems:
+        named = (f"{quote(item.text[x[0] : x[1]])} {quote(x)}" for x in entities)
+        found = f"{item.place}: {problem}: {' and '.join(named)}"
+        if getattr(layout, problem) != "leave-out":
+            raise ValueError(f"{found}. Correct it, or say --{problem} leave-out.")
+        layout.left_out.append(found)
+    missing = [doc[i : i + 1] for i in unknown.difference(owners)]
+    doc.set_ents(kept, missing=missing, default="outside")
+    return doc

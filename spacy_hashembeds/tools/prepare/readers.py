@@ -30,12 +30,13 @@ def create_iob_reader(
     group: str = "sentence",
     limit: int = 0,
 ) -> Reader:
-    r"""Read your own file with one token a line, tagged by the IOB, BIO, BILUO, BIOES
+    """Read your own file with one token a line, tagged by the IOB, BIO, BILUO, BIOES
     or BMES scheme, as conlleval reads them. Blank lines stand between sentences,
     `-DOCSTART-` lines between documents; comments ("# …") before a sentence are passed
-    over.
+    over. The arguments are options of `spacy hashembeds prepare iob`.
 
     path (Path): The file.
+    encoding (str): Its encoding, which extends ASCII.
     separator (str): What stands between columns, e.g. ",". None (default): tabs, so
         that a word may hold spaces, where the first row has some; else any blanks.
     word_column, tag_column (int | str): Columns of the token and of the entity tag,
@@ -43,13 +44,11 @@ def create_iob_reader(
     sentence_column (int | str): Column that numbers or names sentences, in each row or
         in the first of each. None (default): blank lines tell them apart, and a file is
         refused where such a column is seen. "": they do, whatever columns number.
-    encoding (str): Encoding of the file, one that extends ASCII.
     quotes (bool): Whether quotation marks may stand around columns. None (default):
         where the separator is "," or ";".
     group (str): What becomes one document: each "sentence" (default), or each
         "document", for which the file must begin with a `-DOCSTART-` line.
     limit (int): Stop after as many documents. 0: read all.
-    RETURNS (Callable): Makes `Example` objects, given `nlp`.
     RAISES (ValueError): No path, or a setting that cannot be; later, with file and
         line, what cannot be parsed.
     """
@@ -75,14 +74,13 @@ def create_labelled_texts_reader(
     quotes: bool | None = None,
     limit: int = 0,
 ) -> Reader:
-    r"""Read your own texts with labels: CSV, or JSON with an object a line (.jsonl,
-    .ndjson) or in an array (.json).
+    """Read your own texts with labels: CSV, or JSON with an object a line (.jsonl,
+    .ndjson) or in an array (.json). Examples have a number for each label.
 
     path (Path): The file.
+    encoding (str): Its encoding, which extends ASCII.
     text_columns (Sequence[str]): The columns that hold text, which are put together
-        with blanks between: keys of objects, or names in the first line of CSV. Without
-        such a line these and `label_column` are numbers, from 0 or, if negative, from
-        the end, such as ["1", "2"] and "0".
+        with blanks between: keys of objects, or names in the first line of CSV.
     label_column (str | Sequence[str]): The column of the label, or of a list of labels,
         or an object with 1 or 0 for each, as spaCy's `cats`; in CSV both as JSON. Or
         several columns, each with 1 or 0 for the label that it is named after.
@@ -90,17 +88,15 @@ def create_labelled_texts_reader(
         file, for which it is read once more. Give them where the files of train and dev
         differ in theirs, or are large.
     separator (str): What stands between the columns of CSV, one character. None
-        (default): "	" in .tsv files, else a comma.
-    encoding (str): Encoding of the file, one that extends ASCII.
+        (default): a tab in .tsv files, else a comma.
     quotes (bool): Whether quotation marks may stand around fields of CSV. None
         (default): not where tabs separate; what can be read in both ways is refused.
     limit (int): Stop after as many texts. 0: read all.
-    RETURNS (Callable): Makes one `Example` of each text, given `nlp`, with a number for
-        each label in `reference.cats`.
     RAISES (ValueError): No path, a setting that cannot be, or a pipe where there are no
         `labels`; later, with file and line, what cannot be parsed.
     """
-    layout = TextFormat(text_columns, label_column, separator, encoding, quotes)
+    label = [label_column] if isinstance(label_column, str) else label_column
+    layout = TextFormat(text_columns, label, separator, encoding, quotes)
     file = _check_file(path)
     if labels is None:
         check_is_regular(file)
@@ -122,10 +118,8 @@ def read_annotated(
     """Read docs with entities from `.spacy` files, or any other file of this layout."""
     path = Path(path)
     if (path / "meta.json").is_file():
-        raise ValueError(
-            f"'{path}' should be a corpus, but is a pipeline. See --help for the order "
-            "of the arguments."
-        )
+        message = f"'{path}' should be a corpus, but is a pipeline"
+        raise ValueError(f"{message}. See --help for the order of the arguments.")
     if path.exists() and not path.is_dir() and path.suffix != FILE_TYPE:
         for document in read_documents(path, layout):
             yield make_doc(vocab, document)

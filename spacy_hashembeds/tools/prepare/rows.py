@@ -2,25 +2,27 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from ...files import load_json
-from ...training.lines import MAX_LINE, MAX_TEXT, decode_lines, fail, read_lines
+from ...files import load_json, quote
+from ...training.lines import MAX_TEXT, decode_lines, fail, read_lines
 
 #: A field that stands in quotation marks, as CSV has it.
 QUOTED = re.compile('"(?:[^"]|"")*"')
 
-SAY_QUOTES = (
-    "If quotation marks are part of the text, say --no-quotes (quotes = false); if "
-    "they stand around fields, --quotes (quotes = true)"
-)
+SAY_QUOTES = "Say --quotes if quotation marks stand around fields, else --no-quotes"
 
 
 def is_json(path: Path) -> bool:
-    """True if a file is JSON by its name."""
+    """Return True if a file is JSON by its name."""
     return path.suffix.lower() in (".jsonl", ".ndjson", ".json")
+
+
+def list_names(names: Iterable[object]) -> str:
+    """List the first names that a file or a user has, in a message."""
+    return ", ".join([quote(name) for name in names][:20])
 
 
 def read_rows(
@@ -32,7 +34,7 @@ def read_rows(
     # A limit of the whole process: nobody is hurt by a higher one.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
     lines = (line for _, line in decode_lines(path, encoding))
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
     start = 1
     try:
@@ -41,8 +43,7 @@ def read_rows(
                 yield start, row
             start = reader.line_num + 1
     except csv.Error as err:
-        message = f"the row that begins here is no CSV ({err}), whose marks are doubled"
-        fail(path, start, f"{message} within others. {SAY_QUOTES}")
+        fail(path, start, f"the row that begins here is no CSV ({err}). {SAY_QUOTES}")
 
 
 def read_objects(
@@ -59,19 +60,13 @@ def read_objects(
                 except ValueError as err:
                     fail(path, number, f"expected JSON on this line, but {err}")
         return
-    remedy = "A file with an object on each line should be named .jsonl."
-    if path.stat().st_size > MAX_LINE:
-        message = f"{path}: a JSON array of more than {MAX_LINE:,} bytes"
-        raise ValueError(f"{message}. {remedy}")
-    text = "".join(line for _, line in decode_lines(path, encoding))
     try:
-        items = load_json(text)
+        items = load_json("".join(line for _, line in decode_lines(path, encoding)))
         if not isinstance(items, list):
             raise ValueError("it is none")
     except ValueError as err:
-        raise ValueError(
-            f"{path}: expected a JSON array, but {err}. {remedy}"
-        ) from None
+        message = f"{path}: expected a JSON array, but {err}"
+        raise ValueError(f"{message}. Objects on lines are .jsonl.") from None
     yield from ((f"item {i}", item) for i, item in enumerate(items, start=1))
 
 
@@ -84,11 +79,9 @@ def check_separator(separator: str | None) -> None:
 def check_encoding(encoding: str) -> None:
     """Refuse an encoding unknown to Python, or whose lines don't end as in ASCII."""
     try:
-        is_known = b"O\n".decode(encoding) == "O\n"
+        if b"O\n".decode(encoding) == "O\n":
+            return
     except (LookupError, UnicodeError):
-        is_known = False
-    if not is_known:
-        raise ValueError(
-            "'encoding' should be known to Python and extend ASCII, such as 'latin-1', "
-            f"but is {encoding!r}."
-        )
+        pass
+    message = "'encoding' should extend ASCII, as 'latin-1' does, but is"
+    raise ValueError(f"{message} {encoding!r}.")

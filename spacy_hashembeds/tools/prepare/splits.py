@@ -1,12 +1,10 @@
 """The splits of a corpus, read from your own files and written as `.spacy` files."""
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain, count, islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,17 +16,20 @@ from spacy.vocab import create_vocab
 from srsly.msgpack import Packer
 
 from ...arguments import check_language
-from ...files import replacing, replacing_folder, uninterrupted
+from ...files import replacing, uninterrupted
 from ...training.lines import check_is_regular, check_path
-from . import spans
 from .columns import ColumnFormat, find_types, make_doc, read_documents
 from .labelled import (
     Progress,
+    SpanFormat,
     TextFormat,
     find_labels,
+    find_span_labels,
     gather_labels,
+    make_span_doc,
     make_text_doc,
     read_labelled,
+    read_spans,
 )
 
 #: The documents of each split, in whatever form the task has them.
@@ -37,38 +38,30 @@ Splits = Mapping[str, Iterator[Any]]
 SPLITS = ("train", "dev", "test")
 SEED = 42
 
-#: The size of a file: it is in memory as a whole when it is written or read. Measured
-#: in tokens, and a doc takes as much as ten of these.
-MAX_SIZE, _SIZE_OF_DOC = 2_000_000, 10
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Task:
-    """Task that a corpus is annotated for.
-
-    unit (str): What a document is called in messages.
-    load (Callable): Loads what `make_doc` takes first, given the code of a language.
-    attrs (tuple[str, ...]): What `.spacy` files have of each token.
+    """Task that a corpus is annotated for: how a document becomes a Doc, given what is
+    loaded for a language, which labels it has, and what `.spacy` files have of tokens.
     """
 
-    unit: str
-    load: Callable[[str], Any]
     make_doc: Callable[[Any, Any], Doc]
+    find_labels: Callable[[Any], list[str]]
     attrs: tuple[str, ...]
+    load: Callable[[str], Any] = spacy.blank
 
 
 NER = Task(
-    unit="sentence",
+    make_doc,
+    find_types,
+    ("ORTH", "NORM", "ENT_IOB", "ENT_TYPE", "SENT_START"),
     # without a tokenizer, which some languages need further packages for
-    load=lambda lang: create_vocab(lang, get_lang_class(lang).Defaults),
-    make_doc=make_doc,
-    attrs=("ORTH", "NORM", "ENT_IOB", "ENT_TYPE", "SENT_START"),
+    lambda lang: create_vocab(lang, get_lang_class(lang).Defaults),
 )
 
-#: With all that a tokenizer sets: millions of texts have no room for what is not known.
-TEXTCAT = Task(
-    unit="text", load=spacy.blank, make_doc=make_text_doc, attrs=("ORTH", "NORM")
-)
+#: Without what is not known: millions of texts have no room for it.
+TEXTCAT = Task(make_text_doc, find_labels, NER.attrs[:2])
+SPANS = Task(make_span_doc, find_span_labels, NER.attrs[:4])
 
 
 def prepare_files(
@@ -78,56 +71,43 @@ def prepare_files(
     test: Path | None = None,
     lang: str,
     output: Path,
-    layout: ColumnFormat | TextFormat | spans.SpanFormat,
+    layout: ColumnFormat | TextFormat | SpanFormat,
     force: bool = False,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
     """Convert your own files. Labels are those of all together; `dev` may be drawn.
-
     With `force`, the splits that are in `output` already are replaced.
     """
     check_language(lang)
     files = {"train": train, "dev": dev, "test": test}
     paths = {split: check_path(path) for split, path in files.items() if path}
-    for split, path in paths.items():
-        if isinstance(layout, TextFormat) or (split == "train" and dev is None):
-            check_is_regular(path)
-    _check_output(Path(output), has_test=test is not None, force=force)
+    if dev is None:
+        check_is_regular(train)
+    output = Path(output)
+    _check_output(output, has_test=test is not None, force=force)
     read: Callable[[Path], Iterator[Any]]
-    find: Callable[[Any], list[str]]
-    if isinstance(layout, TextFormat):
+    if isinstance(layout, SpanFormat):
+        task, read = SPANS, partial(read_spans, layout=layout)
+    elif isinstance(layout, TextFormat):
         labels = gather_labels(paths, layout, progress)
-        read = partial(read_labelled, layout=layout, labels=labels)
-        task, find = TEXTCAT, find_labels
-    elif isinstance(layout, spans.SpanFormat):
-        read, find = partial(spans.read_spans, layout=layout), spans.find_labels
-        make_span_doc = partial(spans.make_span_doc, layout=layout)
-        attrs = (*TEXTCAT.attrs, "ENT_IOB", "ENT_TYPE")
-        task = replace(TEXTCAT, make_doc=make_span_doc, attrs=attrs)
+        task, read = TEXTCAT, partial(read_labelled, layout=layout, labels=labels)
     else:
-        read = partial(read_documents, layout=layout)
-        task, find = NER, find_types
+        task, read = NER, partial(read_documents, layout=layout)
     found = {split: read(path) for split, path in paths.items()}
     if dev is None:
-        found |= hold_out(partial(read, paths["train"]), find)
+        found |= hold_out(partial(read, paths["train"]), task.find_labels)
     splits = {split: found[split] for split in SPLITS if split in found}
-    return write_splits(splits, task, lang, Path(output), progress)
+    return write_splits(splits, task, lang, output, progress)
 
 
 def _check_output(output: Path, *, has_test: bool, force: bool) -> None:
     known = [name for s in SPLITS if (output / (name := f"{s}.spacy")).exists()]
     if known and not force:
-        raise FileExistsError(
-            f"There is a corpus in '{output}' already ({', '.join(known)}). Name "
-            "another folder, or have it replaced (--force)."
-        )
+        message = f"There is a corpus in '{output}' already ({', '.join(known)})"
+        raise FileExistsError(f"{message}. Have it replaced by --force.")
     if "test.spacy" in known and not has_test:
-        raise ValueError(
-            f"'test' is not given, but '{output / 'test.spacy'}' would stay beside the "
-            "new training data. Give a test file too, or remove it."
-        )
-    for name in known:
-        _check_shards(output / name)
+        message = f"'test' is not given, but '{output / 'test.spacy'}' would stay"
+        raise ValueError(f"{message}. Give a test file too, or remove it.")
 
 
 def hold_out(
@@ -146,13 +126,10 @@ def hold_out(
 
     def choose(*, is_drawn: bool) -> Iterator[Any]:
         rng, known = Random(SEED), set[str]()
-        seen: Counter[str | None] = Counter()
-        drawn: dict[str | None, int] = {}
+        seen, drawn = Counter[str | None](), dict[str | None, int]()
         for item in read():
             labels = find(item)
-            group = (
-                labels[0] if len(labels) == 1 else None
-            )  # of several labels, or none
+            group = labels[0] if len(labels) == 1 else None  # several labels, or none
             place = seen[group] % every
             seen[group] += 1
             if place == 0:
@@ -168,53 +145,25 @@ def hold_out(
 def write_splits(
     splits: Splits, task: Task, lang: str, output: Path, progress: Progress
 ) -> dict[str, Path]:
-    """Write the splits of a corpus, all or none of them, as they are read. One of more
-    than `MAX_SIZE` is a folder of files, which spaCy reads as one file.
-    """
+    """Write the splits of a corpus, all or none of them, as they are read."""
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as moved, ExitStack() as stack:
         # Files are moved to their places as the stack is left, after the last split.
         for split, documents in splits.items():
-            documents = iter(progress(documents, split))
-            first = next(documents, None)
-            if first is None:
-                raise ValueError(
-                    f"The {split} split has no {task.unit}: its file has none, or that "
-                    f"for training too few to set some aside. Give one (--{split})."
+            doc_bin = _make_doc_bin(progress(documents, split), task, lang)
+            if not len(doc_bin):
+                message = (
+                    f"The {split} split has nothing: its file, or that for training"
                 )
-            _write_docs(chain([first], documents), task, lang, written[split], stack)
+                raise ValueError(f"{message}, has too little. Give one (--{split}).")
+            doc_bin.to_disk(stack.enter_context(replacing(written[split])))
+            del doc_bin  # or it would be in memory beside the next
         moved.enter_context(uninterrupted())
     return written
 
 
-def _write_docs(
-    documents: Iterator[Any], task: Task, lang: str, path: Path, stack: ExitStack
-) -> None:
-    in_folder = partial(replacing_folder, check=partial(_check_shards, path))
-    for number in count():
-        doc_bin = _fill(documents, task, lang)
-        following = [*islice(documents, 1)]
-        if number == 0:
-            is_folder = bool(following)
-            move = in_folder if is_folder or path.is_dir() else replacing
-            target = stack.enter_context(move(path))
-            if is_folder:
-                target.mkdir()
-        doc_bin.to_disk(target / f"{number:04}.spacy" if is_folder else target)
-        del doc_bin  # or it would be in memory beside the next
-        if not following:
-            return
-        documents = chain(following, documents)
-
-
-def _fill(documents: Iterator[Any], task: Task, lang: str) -> DocBin:
-    try:
-        # For each file a vocabulary of its own, which else would have all words.
-        loaded = task.load(lang)
-    except ImportError as err:
-        message = "'lang' should be a language that spaCy can load here, but is"
-        raise ValueError(f"{message} {lang!r}. {err}") from None
-    doc_bin, size = DocBin(attrs=task.attrs), 0
+def _make_doc_bin(documents: Iterable[Any], task: Task, lang: str) -> DocBin:
+    loaded, doc_bin = task.load(lang), DocBin(attrs=task.attrs)
     # DocBin.add would make a packer for each Doc, which looks for entry points
     packer, has_data = Packer(use_bin_type=True), False
     for document in documents:
@@ -222,16 +171,5 @@ def _fill(documents: Iterator[Any], task: Task, lang: str) -> DocBin:
         doc_bin.add(doc)
         doc_bin.user_data.append(packer.pack(doc.user_data))
         has_data |= bool(doc.user_data)
-        size += len(doc) + _SIZE_OF_DOC
-        if size >= MAX_SIZE:
-            break
     doc_bin.store_user_data = has_data
     return doc_bin
-
-
-def _check_shards(path: Path) -> None:
-    """Refuse to replace a folder that holds more than the `.spacy` files of a split."""
-    entries = [*os.scandir(path)] if path.is_dir() else []
-    if not all(entry.name.endswith(".spacy") and entry.is_file() for entry in entries):
-        message = f"'{path}' can't be replaced: it does not hold .spacy files alone"
-        raise FileExistsError(f"{message}. Remove it, or choose another --output.")

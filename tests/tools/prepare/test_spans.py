@@ -10,7 +10,7 @@ from spacy.tokens import DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.tools.prepare.spans import SpanFormat, SpanText, make_span_doc
+from spacy_hashembeds.tools.prepare.labelled import SpanFormat
 from spacy_hashembeds.tools.prepare.splits import prepare_files
 
 TEXT = "Don't tell Ann 😀 in New York."
@@ -70,7 +70,8 @@ def test_rows_that_nobody_accepted_are_left_out(tmp_path):
 
 def test_the_keys_are_said_where_there_are_others(tmp_path):
     row = {"body": TEXT, "entities": [], "gold": [ANN], "spans": [YORK]}
-    settings = {"text": ["body"], "key": ["gold"]}
+    row["answer"] = "accept"
+    settings = {"text": ["body"], "label": ["gold"]}
     assert prepare(tmp_path, "a.jsonl", row, **settings) == [[("Ann", "PER")]]
     with pytest.raises(ValueError, match=r"a\.jsonl:1: .*--label-column"):
         prepare(tmp_path, "a.jsonl", row, text=["body"])
@@ -108,18 +109,16 @@ def test_misaligned_entities(misaligned, entities, expected, unknown, tmp_path):
 OVERLAPPING = [YORK, (20, 23, "B"), (24, 29, "C")]
 
 
-def test_overlapping_entities(tmp_path):
-    row = {"text": TEXT, "entities": OVERLAPPING}
-    found = prepare(tmp_path, "a.jsonl", row, overlapping="leave-out")
-    assert found == [[("New York", "LOC")]]
-
-
 @pytest.mark.parametrize(
     ("entities", "settings", "message"),
     [
-        ([ANN, CUT, BLANK], {}, r"misaligned: 'An', .*--misaligned leave-out"),
+        ([ANN, CUT, BLANK], {}, r"misaligned: 'An' .*--misaligned leave-out"),
         ([CUT], {"misaligned": "contract"}, "misaligned: 'An'"),
-        (OVERLAPPING, {"misaligned": "leave-out"}, r"overlapping: .*--overlapping"),
+        (
+            OVERLAPPING,
+            {"misaligned": "leave-out"},
+            "overlapping: 'New' .* and 'New York' .*--overlapping",
+        ),
         ([YORK, (18, 25, "A")], {"misaligned": "expand"}, "overlapping: "),
     ],
 )
@@ -133,13 +132,18 @@ def test_what_has_no_place_is_refused_with_its_line(
     assert not list((tmp_path / "out").glob("*"))
 
 
-def test_what_is_left_out_is_counted_and_the_first_listed():
-    item = SpanText(TEXT, [CUT] * 30 + [YORK, (20, 23, "B")], "a.jsonl:3")
-    layout = SpanFormat(misaligned="leave-out", overlapping="leave-out")
-    make_span_doc(spacy.blank("en"), item, layout)
-    assert layout.problems == {"misaligned": 30, "overlapping": 1}
-    assert len(layout.examples) == 20
-    assert layout.examples[0] == "a.jsonl:3: misaligned: 'An', (11, 13, 'PER')"
+def test_what_is_left_out_is_listed(tmp_path):
+    left_out: list[str] = []
+    rows = [{"text": TEXT, "entities": [CUT, *OVERLAPPING]}]
+    choices = dict.fromkeys(("misaligned", "overlapping"), "leave-out")
+    found = prepare(tmp_path, "a.json", rows, left_out=left_out, **choices)
+    assert found == [[("New York", "LOC")]]
+    york = "'New York' (20, 28, 'LOC')"
+    assert [message.partition("item 1: ")[2] for message in left_out] == [
+        "misaligned: 'An' (11, 13, 'PER')",
+        f"overlapping: 'New' (20, 23, 'B') and {york}",
+        f"overlapping: 'York.' (24, 29, 'C') and {york}",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -157,12 +161,12 @@ def test_what_is_no_entity_is_refused(span, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.jsonl", {"entities": []}, "a.jsonl:1: expected"),
-        ("a.jsonl", {"text": TEXT}, "a.jsonl:1: .*--label-column"),
-        ("a.jsonl", {"text": "\ud800", "spans": []}, "a.jsonl:1: expected"),
+        ("a.jsonl", {"entities": []}, "a.jsonl:1: expected .*'text', got 'entities'"),
+        ("a.jsonl", {"text": TEXT, "tags": []}, "a.jsonl:1: .*'tags'.*--label-column"),
+        ("a.jsonl", {"text": "\ud800", "spans": []}, "a.jsonl:1: expected text"),
         ("a.jsonl", {"text": "a" * 1_000_001, "spans": []}, "a.jsonl:1: .*1,000,001"),
         ("a.json", [3], "a.json:item 1: expected"),
-        ("a.py", "[('a', {'entities': []})]", r"a\.py: expected JSON.*json\.dump"),
+        ("a.csv", "text,spans\na,[]\n", "a.csv:2: expected one list"),
     ],
 )
 def test_other_forms_are_refused(name, content, message, tmp_path):

@@ -3,24 +3,17 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from functools import partial
-from itertools import repeat
 from pathlib import Path
-from unittest.mock import Mock
-from weakref import WeakSet
 
 import pytest
 from spacy import blank
 from spacy.tokens import Doc, DocBin
-from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.tools.prepare import splits
 from spacy_hashembeds.tools.prepare.columns import ColumnFormat
 from spacy_hashembeds.tools.prepare.labelled import LabelledText, TextFormat
-from spacy_hashembeds.training.docbin import read_docs
-from spacy_hashembeds.training.joined import regroup
 
 prepare_texts = partial(splits.prepare_files, layout=TextFormat())
 prepare_files = partial(splits.prepare_files, layout=ColumnFormat())
@@ -38,10 +31,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
-    paths = {}
-    for split in ("train", "dev", "test"):
-        paths[split] = tmp_path / f"{split}.iob"
-        paths[split].write_text(f"{split} B-PER\n\n{TEXT}", encoding="utf-8")
+    paths = {split: tmp_path / f"{split}.iob" for split in splits.SPLITS}
+    for split, path in paths.items():
+        path.write_text(f"{split} B-PER\n\n{TEXT}", encoding="utf-8")
     return paths
 
 
@@ -90,6 +82,12 @@ def test_a_corpus_that_is_there_is_not_replaced(files, output):
     with pytest.raises(ValueError, match=r"'test'.*test\.spacy'"):
         prepare_files(**{**files, "test": None}, lang="en", output=output, force=True)
     assert contents(output) == before
+    # nor a folder in a split's place
+    (output / "dev.spacy").unlink()
+    (output / "dev.spacy").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"dev\.spacy"):
+        prepare_files(**files, lang="en", output=output, force=True)
+    assert (output / "train.spacy").read_bytes() == before["train.spacy"]
 
 
 @pytest.mark.parametrize(("group", "size"), [("sentence", 1), ("document", 2)])
@@ -109,19 +107,6 @@ def test_one_in_ten_sentences_or_documents_is_held_out(tmp_path, output, group, 
     assert {len(list(doc.sents)) for doc in load(paths["dev"])} == {size}
     types = [ent.label_ for doc in load(paths["dev"]) for ent in doc.ents]
     assert sorted(set(types)) == ["A", "B"]
-
-
-def test_sentences_of_two_documents_are_not_joined_once_they_are_split(
-    tmp_path, output
-):
-    file = tmp_path / "own.iob"
-    documents = ("".join(f"w{i}.{j} O\n\n" for j in range(4)) for i in range(30))
-    file.write_text("".join(f"-DOCSTART- O\n\n{text}" for text in documents))
-    paths = prepare_files(train=file, lang="en", output=output)
-    found = [*regroup(load(paths["train"]), repeat(3))]
-    assert max(map(len, found)) == 3
-    for doc in found:
-        assert len({token.text.split(".")[0] for token in doc}) == 1
 
 
 def test_a_pipe_is_refused_before_the_work(tmp_path, output):
@@ -147,8 +132,6 @@ def test_an_error_changes_no_file(files, output, is_there):
     assert contents(output) == before
 
 
-# The same bytes every time
-
 PREPARE = """
 import sys
 from tests.tools.prepare.test_splits import prepare_files
@@ -164,9 +147,6 @@ def test_files_are_the_same_to_the_byte(files, tmp_path):
     subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": "1"})
     prepare_files(train=files["train"], dev=files["train"], lang="en", output=output)
     assert contents(other) == contents(output)
-
-
-# Texts with labels
 
 
 def hold_out(sets: list[tuple[str, ...]]) -> dict[str, list[int]]:
@@ -193,52 +173,3 @@ def test_no_label_is_held_out_alone():
     assert 5 < len(held_out["dev"]) < 15
     dev, train = ({i // 2 for i in held_out[split]} for split in ("dev", "train"))
     assert dev <= train
-
-
-def test_large_splits_are_folders_of_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(splits, "MAX_SIZE", 60 * 12)
-    paths = {"train": tmp_path / "train.csv", "test": tmp_path / "test.csv"}
-    for path, n in zip(paths.values(), (160, 60), strict=True):
-        rows = [f"Title {i},{i % 4}" for i in range(n)]
-        path.write_text("\n".join(["text,label", *rows]))
-    output, nlp = tmp_path / "out", blank("en")
-    made = prepare_texts(**paths, lang="en", output=output)
-    names = sorted(path.name for path in made["train"].iterdir())
-    assert names == [f"000{i}.spacy" for i in range(3)]
-    assert made["test"].is_file()  # 60 texts and no more
-    texts = [example.reference.text for example in Corpus(made["train"])(nlp)]
-    assert len(texts) == 144
-    # whatever was there before
-    for size, are_large in ((60, True), (60, True), (10**6, False)):
-        monkeypatch.setattr(splits, "MAX_SIZE", size)
-        prepare_texts(**paths, lang="en", output=output, force=True)
-        assert [path.is_dir() for path in made.values()] == [are_large] * 3
-        assert [doc.text for doc in read_docs(made["train"], nlp.vocab)] == texts
-
-
-def test_a_folder_of_other_files_is_refused_before_the_work(files, output):
-    (output / "dev.spacy").mkdir(parents=True)
-    (output / "dev.spacy" / "mine.txt").touch()
-    files["train"].write_text("broken")
-    with pytest.raises(FileExistsError, match=r"dev\.spacy' can't be .*Remove it, or"):
-        prepare_files(**files, lang="en", output=output, force=True)
-    assert (output / "dev.spacy" / "mine.txt").exists()
-
-
-def test_files_of_a_split_are_in_memory_one_at_a_time(tmp_path, monkeypatch):
-    made: WeakSet[DocBin] = WeakSet()
-
-    class Counted(DocBin):
-        def __init__(self, **settings):
-            assert not made
-            super().__init__(**settings)
-            made.add(self)
-
-    load = Mock(wraps=blank)
-    monkeypatch.setattr(splits, "TEXTCAT", replace(splits.TEXTCAT, load=load))
-    monkeypatch.setattr(splits, "DocBin", Counted)
-    monkeypatch.setattr(splits, "MAX_SIZE", 20 * 12)
-    path = tmp_path / "own.csv"
-    path.write_text("text,label\n" + "a,x\n" * 60)
-    prepare_texts(train=path, lang="en", output=tmp_path / "out")
-    assert load.call_count == 4  # three files of train, and that of dev
