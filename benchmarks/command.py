@@ -14,7 +14,7 @@ from thinc.api import get_ops
 from wasabi import msg
 
 from lab.machine import find_disturbances, watch_machine
-from spacy_hashembeds.acceleration.installation import is_parser_profiled
+from spacy_hashembeds.acceleration.doctor import is_parser_profiled
 from spacy_hashembeds.files import read_json, write_json
 
 from .accelerate import measure_acceleration

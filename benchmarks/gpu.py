@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import Adam, CupyOps, Model, Ops, set_current_ops
 
 from spacy_hashembeds.acceleration.blas import keeping_ops
-from spacy_hashembeds.acceleration.installation import examine_gpu
+from spacy_hashembeds.acceleration.doctor import examine_gpu
 
 from . import layers, pipelines
 from .data import BATCH_WORDS, Corpus, Sizes, batch_by_words, group

@@ -129,7 +129,7 @@ def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
     for section, groups in results.get("timings", {}).items():
         for what, timed in groups.items():
             name, timing = next(iter(timed.items()))
-            spread = timing["us_per_word"], timing["us_per_word_quartiles"]
+            spread = Spread(timing["us_per_word"], timing["us_per_word_quartiles"])
             found[f"{name} ({section}: {what})"] = spread
     return found
 

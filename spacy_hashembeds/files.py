@@ -221,7 +221,10 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
                 if old.exists() and not path.exists():
                     os.rename(old, path)
                 raise
-            shutil.rmtree(old, ignore_errors=True)
+            if old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.unlink(missing_ok=True)
 
 
 @contextmanager

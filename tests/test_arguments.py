@@ -4,9 +4,6 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
 from spacy_hashembeds import (
     accelerate,
@@ -57,53 +54,43 @@ def test_what_is_out_of_bounds_is_refused(check, good, bad):
         assert len(str(error.value)) < 200
 
 
-@pytest.fixture(scope="module")
-def stock() -> Language:
-    return toy_ner.make_ruler({"Anna": "PER"}, None)
+NLP: Any = spacy.blank("en")
+DOCS: Any = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
 
 
-@pytest.fixture(scope="module")
-def docs() -> list[Doc]:
-    return [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("nlp", lambda: accelerate("en")),
+        ("nlp", lambda: use_fastest_blas("en")),
+        ("nlp", lambda: calibrate_ner("en", DOCS)),
+        ("nlp", lambda: count_symbols("en", DOCS)),
+        ("nlp", lambda: evaluate("en", DOCS, train=DOCS)),
+        ("blas", lambda: accelerate(NLP, blas="x")),
+        ("rounds", lambda: accelerate(NLP, rounds=0)),
+        ("model", lambda: analyze(DOCS, model=5)),
+        ("bound", lambda: analyze(DOCS, bound="x")),
+        ("seed", lambda: evaluate(DOCS, DOCS, train=DOCS, seed=-1)),
+        ("samples", lambda: evaluate(DOCS, DOCS, train=DOCS, samples=0)),
+    ],
+)
+def test_arguments_are_checked_before_the_work(argument, call):
+    with pytest.raises((TypeError, ValueError), match=f"'{argument}' should be"):
+        call()
 
 
-def test_other_things_than_pipelines_are_refused(docs):
-    nlp: Any = "en"
-    for call in (accelerate, use_fastest_blas):
-        with pytest.raises(TypeError, match="'nlp'"):
-            call(nlp)
-    for call in (calibrate_ner, count_symbols):
-        with pytest.raises(TypeError, match="'nlp'"):
-            call(nlp, docs)
-    with pytest.raises(TypeError, match="'nlp'"):
-        evaluate(nlp, docs, train=docs)
-
-
-@pytest.mark.parametrize("items", [5, b"x", Doc(Vocab(), words=["a"])], ids=repr)
-def test_what_holds_no_items_is_not_read_piece_by_piece(stock, docs, items: Any):
-    for argument, call in {
-        "texts": lambda: accelerate(stock, items),
-        "examples": lambda: count_symbols(stock, items),
-        "train": lambda: analyze(items),
-        "dev": lambda: analyze(docs, dev=items),
-    }.items():
-        with pytest.raises(TypeError, match=f"'{argument}' should be a list"):
-            call()
-    with pytest.raises(TypeError, match="'examples' should be a list"):
-        evaluate(stock, items, train=docs)
-    with pytest.raises(TypeError, match="'train' should be a list"):
-        evaluate(stock, docs, train=items)
-
-
-def test_arguments_are_checked_before_the_work(docs):
-    nlp = spacy.blank("en")
-    for argument, call in {
-        "blas": lambda: accelerate(nlp, blas="x"),  # type: ignore[arg-type]
-        "rounds": lambda: accelerate(nlp, rounds=0),
-        "model": lambda: analyze(docs, model=5),  # type: ignore[arg-type]
-        "bound": lambda: analyze(docs, bound="x"),  # type: ignore[arg-type]
-        "seed": lambda: evaluate(docs, docs, train=docs, seed=-1),
-        "samples": lambda: evaluate(docs, docs, train=docs, samples=0),
-    }.items():
-        with pytest.raises((TypeError, ValueError), match=f"'{argument}'"):
-            call()
+@pytest.mark.parametrize("items", [5, b"x", DOCS[0]], ids=repr)
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("texts", lambda items: accelerate(NLP, items)),
+        ("examples", lambda items: count_symbols(NLP, items)),
+        ("examples", lambda items: evaluate(NLP, items, train=DOCS)),
+        ("train", lambda items: evaluate(NLP, DOCS, train=items)),
+        ("train", lambda items: analyze(items)),
+        ("dev", lambda items: analyze(DOCS, dev=items)),
+    ],
+)
+def test_what_holds_no_items_is_not_read_piece_by_piece(argument, call, items):
+    with pytest.raises(TypeError, match=f"'{argument}' should be a list"):
+        call(items)

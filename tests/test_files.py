@@ -95,11 +95,10 @@ def test_a_file_is_replaced_only_when_it_is_complete(path):
     assert names(path.parent) == ["scores.json"]
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 @pytest.mark.parametrize("name", ["scores.json", "new.txt"])
-def test_a_failure_keeps_the_old_file_and_leaves_no_other(path, name, error):
-    with pytest.raises(error):
-        write(path.with_name(name), error)
+def test_a_failure_keeps_the_old_file_and_leaves_no_other(path, name):
+    with pytest.raises(KeyboardInterrupt):
+        write(path.with_name(name), KeyboardInterrupt)
     assert path.read_text() == "old"
     assert names(path.parent) == ["scores.json"]
 
@@ -192,62 +191,53 @@ def test_places_that_no_folder_can_take_are_refused(tmp_path, name):
     assert names(tmp_path) == ["file", "loop"]
 
 
-def test_a_new_folder_and_those_around_it_are_made(tmp_path):
-    write_folder(tmp_path / "a" / "b")
-    assert read(tmp_path / "a" / "b") == NEW
+@pytest.mark.parametrize("old", [None, "a file"])
+def test_a_new_folder_and_those_around_it_are_made(tmp_path, old):
+    place = tmp_path / "a" / "b"
+    if old is not None:
+        fill(tmp_path, {"a/b": old})
+    write_folder(place)
+    assert read(place) == NEW
     assert names(tmp_path / "a") == ["b"]
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_a_failure_keeps_the_old_folder_and_leaves_no_other(folder, error):
-    with pytest.raises(error):
-        write_folder(folder, error)
+def test_a_failure_keeps_the_old_folder_and_leaves_no_other(folder):
+    with pytest.raises(KeyboardInterrupt):
+        write_folder(folder, KeyboardInterrupt)
     assert read(folder) == OLD
     assert names(folder.parent) == [folder.name]
 
 
-def interrupt(source: str, target: str) -> None:
-    signal.raise_signal(signal.SIGINT)
-
-
-def terminate(source: str, target: str) -> None:
-    signal.raise_signal(signal.SIGTERM)
-
-
-@pytest.fixture
-def _exits_by_signals():
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(number))
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
-def fail_on_new(source: str, target: str) -> None:
+def fail_on_new(source: str) -> None:
     if Path(source).name == "new":
         raise OSError(errno.EACCES, "no")
 
 
 @pytest.mark.parametrize(
-    ("happens", "error", "is_new"),
+    ("happens", "error", "left"),
     [
-        (interrupt, KeyboardInterrupt, True),
-        (terminate, SystemExit, True),
-        (fail_on_new, OSError, False),
+        (lambda _: signal.raise_signal(signal.SIGINT), KeyboardInterrupt, NEW),
+        (lambda _: signal.raise_signal(signal.SIGTERM), SystemExit, NEW),
+        (fail_on_new, OSError, OLD),
     ],
 )
-@pytest.mark.usefixtures("_exits_by_signals")
 def test_a_folder_is_whole_whatever_happens_as_it_is_moved(
-    folder, monkeypatch, happens, error, is_new
+    folder, monkeypatch, happens, error, left
 ):
     move = os.rename
 
     def rename(source, target):
-        happens(source, target)
+        happens(source)
         move(source, target)
 
     monkeypatch.setattr(os, "rename", rename)
-    with pytest.raises(error):
-        write_folder(folder)
-    assert read(folder) == (NEW if is_new else OLD)
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(number))
+    try:
+        with pytest.raises(error):
+            write_folder(folder)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert read(folder) == left
     assert names(folder.parent) == [folder.name]
 
 
@@ -285,15 +275,13 @@ def test_what_is_no_json_object_is_refused(path, raw):
     assert len(str(error.value)) < 200
 
 
-def make_endless() -> list[object]:
-    endless: list[object] = []
-    endless += [endless] * 9
-    return endless
+ENDLESS: list[object] = []
+ENDLESS += [ENDLESS] * 9
 
 
 @pytest.mark.parametrize(
     "value",
-    ["x" * 10**6, list("abc" * 1000), 10**3000, make_endless()],
+    ["x" * 10**6, list("abc" * 1000), 10**3000, ENDLESS],
     ids="text list number endless".split(),
 )
 def test_nothing_is_quoted_at_length(value):

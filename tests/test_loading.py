@@ -9,14 +9,10 @@ from spacy_hashembeds.tools.analyze.pipelines import load_pipeline
 from spacy_hashembeds.tools.config.base_config import read_base
 
 
-def test_a_file_is_no_pipeline(tmp_path):
-    path = tmp_path / "a.cfg"
-    path.touch()
-    with pytest.raises(ValueError, match=f"'{path}' should be a pipeline"):
-        load_trained(path)
-
-
-def test_the_pipelines_in_a_folder_are_named(tmp_path):
+def test_a_file_or_a_folder_of_pipelines_is_no_pipeline(tmp_path):
+    (tmp_path / "a.cfg").touch()
+    with pytest.raises(ValueError, match=r"a\.cfg' should be a pipeline"):
+        load_trained(tmp_path / "a.cfg")
     for name in ("model-last", "model-best"):
         spacy.blank("en").to_disk(tmp_path / name)
     best, last = tmp_path / "model-best", tmp_path / "model-last"
@@ -49,18 +45,14 @@ def test_layers_and_code_that_are_others_are_asked_for(tmp_path, written, other,
     assert "Available" not in str(raised.value)
 
 
-def test_errors_of_spacy_that_say_enough_stay(tmp_path):
+def test_a_damaged_file_is_named_and_what_spacy_explains_stays(tmp_path):
     spacy.blank("en").to_disk(tmp_path)
+    (tmp_path / "vocab" / "lookups.bin").write_bytes(b"\xc1\xff\0garbage")
+    with pytest.raises(ValueError, match=f"'{tmp_path}.*can't be loaded.*damaged"):
+        load_trained(tmp_path)
     (tmp_path / "config.cfg").write_text('[nlp]\nlang = "en"\npipeline = ["a"]\n')
     with pytest.raises(ValueError, match=r"^\s+Config validation error"):
         load_trained(tmp_path)
-
-
-def test_a_pipeline_with_a_damaged_file_is_named(tmp_path):
-    spacy.blank("en").to_disk(tmp_path / "model")
-    (tmp_path / "model" / "vocab" / "lookups.bin").write_bytes(b"\xc1\xff\0garbage")
-    with pytest.raises(ValueError, match=f"'{tmp_path}.*can't be loaded.*damaged"):
-        load_trained(tmp_path / "model")
 
 
 @pytest.mark.parametrize("text", ["[nlp]\n[nlp]\n", "[nlp]\nlang = 1\nlang = 1\n"])

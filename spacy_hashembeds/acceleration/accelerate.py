@@ -2,17 +2,18 @@
 have saved, so that its `config.cfg` alone is changed.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from thinc.api import Config, set_current_ops
+from thinc.api import Config
 from wasabi import Printer
 
 from ..arguments import check_choice, check_integers, check_items, check_types
@@ -20,19 +21,17 @@ from ..files import replacing_folder
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
 from .blas import keeping_ops
-from .changes import ChangeCounter, Changes
-from .components import find_replacements, is_tokenizer_replaceable
+from .changes import Changes, count_changes
 from .conversion import (
     AUTO,
-    BLAS,
     Precision,
     check_precision,
     convert_config,
-    find_batch_size,
-    find_convertible,
+    find_changed,
+    find_left,
 )
 from .folders import check_replaceable, copy_folder, find_source
-from .parity import Parity, compare_pipelines, find_precisions, make_texts
+from .parity import Parity, annotate, compare_pipelines, make_texts, walk_encoders
 from .precision import NO_CHOICE, ChosenPrecision, choose_precisions
 from .timing import Progress, measure_components, measure_speeds
 
@@ -88,9 +87,9 @@ class Acceleration(Parity):
 
     def _describe(self) -> Iterator[tuple[str, str]]:
         """Yield sentences, each after the method of the printer that shows it."""
-        if not self.converted:
-            ours = "the pipeline has our layers and components already"
-            yield "good", f"Nothing to convert: {ours}"
+        if not any(place.startswith("components.") for place in self.converted):
+            gain = "Little is gained" if self.converted else "Nothing to convert"
+            yield "good", f"{gain}: no layer or component is left for ours to replace"
         for place in self.converted:
             yield "info", f"Converted {place}"
         for place, reason in self.left.items():
@@ -131,29 +130,27 @@ def accelerate_folder(
     settings (Any): Others of `convert`.
     """
     output = Path(output)
-    with keeping_ops() as ops:
-
-        def load(path: str | Path) -> Language:
-            # a pipeline loaded before may have chosen a BLAS for the whole process
-            set_current_ops(ops)
-            with catch_warnings(action="ignore"):  # said once
-                return load_trained(path)
-
+    with keeping_ops():  # which the pipeline's callbacks may change
         before = load_trained(model)
         source = find_source(before, model, output)
-        config = load_config(source / "config.cfg")
         check = partial(check_replaceable, output, source, force=force)
         with replacing_folder(output, check) as folder:
             copy_folder(source, folder)
 
-            def load_with(config: Config) -> Language:
+            def load(config: Config) -> Language:
                 config.to_disk(folder / "config.cfg", interpolate=False)
-                return load(folder)
+                return _load_again(folder)
 
-            load_before = partial(load, model)
-            return convert(
-                before, config, load_with, load_before, texts=texts, **settings
-            )[0]
+            config = load_config(source / "config.cfg")
+            load_before = partial(_load_again, model)
+            return convert(before, config, load, load_before, texts=texts, **settings)[
+                0
+            ]
+
+
+def _load_again(model: str | Path) -> Language:
+    with catch_warnings(action="ignore"):  # said once
+        return load_trained(model)
 
 
 def convert(
@@ -182,42 +179,29 @@ def convert(
     if texts is None:
         texts = make_texts(before, only_known=only_known)
     check_items("strings or Docs", texts=texts)
-    factories, left = find_replacements(before, config)
-    left |= find_convertible(config)[1] | (_find_callback(config) if blas else {})
-    change = partial(
-        convert_config,
-        config,
-        blas=blas,
-        batch_size=find_batch_size(before),
-        factories=factories,
-        tokenizer=is_tokenizer_replaceable(before, config),
-    )
+    texts = [*texts]
+    left = find_left(before, config, blas=blas)
+    change = partial(convert_config, before, config, blas=blas)
     check_precision(change(), precision)
     used: Precision = precision
     chosen: list[ChosenPrecision] = []
     if precision == AUTO:
-        texts = [*texts]
-        after = load(change())
-        chosen = choose_precisions(before, after, texts, max_changed, progress)
+        converted = load(change())
+        chosen = choose_precisions(before, converted, texts, max_changed, progress)
         used = {each.component: each.precision for each in chosen}
         if not chosen:
             left["precision"] = NO_CHOICE
     new_config = change(precision=used)
-    load_after = partial(load, new_config)
-    after = load_after()
-    of_nlp = [
-        f"nlp.{key}"
-        for key in ("tokenizer", "batch_size", "after_pipeline_creation")
-        if config["nlp"].get(key) != new_config["nlp"].get(key)
-    ]
-    places = find_convertible(config, used)[0]
-    converted = [*places, *(f"components.{name}" for name in factories), *of_nlp]
-    done = Acceleration(converted=converted, left=left, chosen=chosen)
-    if converted:
-        sample = _compare(done, before, after, progress(texts, "texts"))
+    after = load(new_config)
+    places = find_changed(config, new_config, used)
+    done = Acceleration(converted=places, left=left, chosen=chosen)
+    if places:
+        parity, sample = compare_pipelines(before, after, progress(texts, "texts"))
+        vars(done).update(vars(parity))
+        done.changes = _count_changes(before, after, texts, progress)
         if done.changes is not None and precision is not None:
             done.changes.check(max_changed)
-        loaders: Loaders = {"before": load_before, "after": load_after}
+        loaders: Loaders = {"before": load_before, "after": partial(load, new_config)}
         speeds = measure_speeds(
             loaders, sample, rounds=rounds, progress=lambda of: progress(of, "rounds")
         )
@@ -242,24 +226,12 @@ def _check_options(
     check_integers(1, rounds=rounds)
 
 
-def _find_callback(config: Config) -> dict[str, str]:
-    """Find, by its place, what stands where the choice of BLAS would."""
-    callback = config["nlp"].get("after_pipeline_creation") or {"@callbacks": BLAS}
-    name = callback["@callbacks"]
-    why = f"{name} stands where the choice of BLAS would"
-    return {} if name == BLAS else {"nlp.after_pipeline_creation": why}
-
-
-def _compare(
-    done: Acceleration,
-    before: Language,
-    after: Language,
-    texts: Iterable[str | Doc],
-) -> list[Doc]:
-    """Compare pipelines: return some of the Docs."""
-    is_exact = not find_precisions(before) | find_precisions(after)
-    counter = None if is_exact else ChangeCounter(before)
-    parity, sample = compare_pipelines(before, after, texts, counter)
-    vars(done).update(vars(parity))
-    done.changes = None if counter is None else counter.summarize()
-    return sample
+def _count_changes(
+    before: Language, after: Language, texts: Sequence[str | Doc], progress: Progress
+) -> Changes | None:
+    """Count what changes by precision, if products are, or were, not of float32."""
+    encoders = chain(walk_encoders(before), walk_encoders(after))
+    if all(weights.precision == "float32" for _, weights in encoders):
+        return None
+    docs = annotate(before, progress(texts, "texts"), "as it is")
+    return count_changes(before, texts, docs, annotate(after, texts))

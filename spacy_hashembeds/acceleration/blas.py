@@ -58,22 +58,21 @@ BLIS_OPS = NumpyOps()
 NUMPY_BLAS_OPS = NumpyBlasOps(use_blis=False)
 
 
-def describe_blis() -> Blas:
-    """Describe Thinc's blis: "generic" where it has no kernels for the processor."""
+def describe_libraries() -> list[Blas]:
+    """Describe Thinc's blis, which is "generic" where it has no kernels for the
+    processor, and the library that numpy was built with.
+    """
     query = find_function("blis.cy", ("bli_arch_query_id",), ctypes.c_int)
-    get_name = find_function("blis.cy", ("bli_arch_string",), ctypes.c_char_p)
-    kernels = get_name(query()).decode() if query and get_name else None
-    return Blas("blis", version("blis"), kernels)
-
-
-def describe_numpy_blas() -> Blas:
-    """Describe the library that numpy was built with."""
-    config = np.show_config(mode="dicts")
-    built = config.get("Build Dependencies", {}).get("blas", {})
-    get_name = find_openblas("get_corename", ctypes.c_char_p)
-    kernels = get_name().decode() if get_name else None
-    name, version_ = (f"{built.get(key, 'unknown')}" for key in ("name", "version"))
-    return Blas(name, version_, kernels)
+    name_blis = find_function("blis.cy", ("bli_arch_string",), ctypes.c_char_p)
+    name_openblas = find_openblas("get_corename", ctypes.c_char_p)
+    config = np.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
+    built_with, version_ = (str(config.get(k, "unknown")) for k in ("name", "version"))
+    blis = name_blis(query()).decode() if query and name_blis else None
+    openblas = name_openblas().decode() if name_openblas else None
+    return [
+        Blas("blis", version("blis"), blis),
+        Blas(built_with, version_, openblas),
+    ]
 
 
 def measure_speeds(
@@ -137,11 +136,12 @@ def use_fastest_blas(nlp: Language) -> bool:
         for node in layers
         if "has_upper" in node.attrs  # spaCy's TransitionModel
     ]
-    before = [node.ops for node in layers]
+    is_moved = False
     for node in layers:
-        if node not in scoring:
-            node.ops = choose_ops(node.ops)
-    return before != [node.ops for node in layers]
+        ops = choose_ops(node.ops)
+        if node not in scoring and ops is not node.ops:
+            node.ops, is_moved = ops, True
+    return is_moved
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """Changes of annotation by products of fewer bits, counted by kind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -28,14 +27,8 @@ KINDS = {
     "sentences": ("SENT_START",),
     "tokens of entities": ("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 }
-ATTRIBUTES = [*chain(*KINDS.values())]
+#: Kinds that are no attributes of tokens: entities and other spans, and texts.
 ENTITIES, CATEGORIES = "entities", "categories"
-#: Factors of what may change of a kind: entities are few, and a moved one counts
-#: twice.
-ALLOWANCES = {ENTITIES: 10}
-
-#: Index in these at which each kind begins.
-_STARTS = [ATTRIBUTES.index(names[0]) for names in KINDS.values()]
 #: Deviations that hold 95 percent of a normal distribution.
 _Z = NormalDist().inv_cdf(0.975)
 
@@ -98,14 +91,14 @@ def compare_f1(outcomes: np.ndarray) -> F1:
     outcomes (ndarray): True positives, false positives and false negatives of each
         Doc, before and after. *Shape:* `(n, 2, 3)`.
     """
-    n, weights = len(outcomes), np.array([2.0, 1.0, 1.0])
-    found, of = 2.0 * outcomes[:, :, 0], outcomes @ weights
+    n = len(outcomes)
+    found, of = 2.0 * outcomes[:, :, 0], outcomes @ [2.0, 1.0, 1.0]
     scores = found.sum(axis=0) / of.sum(axis=0)
     before, after = map(float, scores)
     residuals = ((found - scores * of) / of.sum(axis=0)) @ [-1.0, 1.0]
-    spread = _Z * (n / max(1, n - 1) * float((residuals**2).sum())) ** 0.5
-    spread = spread if n > 1 else 0.0
-    return F1(before, after, (after - before - spread, after - before + spread))
+    variance = n / (n - 1) * float((residuals**2).sum()) if n > 1 else 0.0
+    diff, spread = after - before, _Z * variance**0.5
+    return F1(before, after, (diff - spread, diff + spread))
 
 
 @dataclass(frozen=True)
@@ -134,14 +127,14 @@ class Changes:
 
     def describe_excess(self, most: float) -> str:
         """Describe the kinds of which more than this percentage may be changed, to the
-        end of the interval, and F1 if it may fall by more points.
+        end of the interval, and F1 if it may fall by more points. Of entities, which
+        are few, it is ten times the percentage: a moved one counts twice.
         """
-        found = [
-            f"{share} of {kind}"
-            for kind, share in self.kinds.items()
-            if share.changed
-            and 100 * share.interval[1] > most * ALLOWANCES.get(kind, 1)
-        ]
+        found = []
+        for kind, share in self.kinds.items():
+            limit = 10 * most if kind == ENTITIES else most
+            if share.changed and 100 * share.interval[1] > limit:
+                found.append(f"{share} of {kind}")
         if self.f1 is not None and -100 * self.f1.interval[0] > most:
             found.append(f"F1 by {self.f1}")
         n_tokens = self.tokens[1]
@@ -162,61 +155,52 @@ class Changes:
             yield "info", said
 
 
-class ChangeCounter:
-    """Counts what differs in one batch of texts after the other."""
+def count_changes(
+    nlp: Language,
+    texts: Iterable[str | Doc],
+    befores: Iterable[Doc],
+    afters: Iterable[Doc],
+) -> Changes:
+    """Count what differs in texts, of which Docs may have gold entities, annotated by a
+    pipeline before and after.
+    """
+    classifiers = [p for _, p in nlp.pipeline if isinstance(p, TextCategorizer)]
+    names = (*KINDS, ENTITIES, CATEGORIES)
+    counts, outcomes = [], []  # for each text and kind, changed and all; last tokens
+    for text, before, after in zip(texts, befores, afters, strict=True):
+        n, old, new = len(before), _find_spans(before), _find_spans(after)
+        differ = np.array([_find_differing(before, after, of) for of in KINDS.values()])
+        is_changed = np.logical_or.reduce(differ)
+        for start, end, *_ in old ^ new:
+            is_changed[start:end] = True
+        is_other = any(_choose(p, before) != _choose(p, after) for p in classifiers)
+        of_kinds = [(changed, n) for changed in differ.sum(axis=1)]
+        of_kinds += [(len(old ^ new), len(old)), (is_other, len(before.cats) > 0)]
+        counts.append([*of_kinds, (is_changed.sum(), n)])
+        if isinstance(text, Doc) and text.has_annotation("ENT_IOB"):
+            outcomes.append((_score(before, text), _score(after, text)))
+    by_kind = np.array(counts, dtype="int64").reshape(-1, len(names) + 1, 2)
+    changed, of = map(int, by_kind[:, -1].sum(axis=0))
+    scores = np.array(outcomes, dtype="int64").reshape(-1, 2, 3)
+    return Changes(
+        tokens=(changed, of),
+        kinds={name: estimate_share(by_kind[:, i]) for i, name in enumerate(names)},
+        f1=compare_f1(scores) if scores[:, 0, ::2].any() else None,
+    )
 
-    def __init__(self, nlp: Language) -> None:
-        pipes = (pipe for _, pipe in nlp.pipeline)
-        self._classifiers = [p for p in pipes if isinstance(p, TextCategorizer)]
-        #: For each text and kind, changed and all; last the tokens.
-        self._counts: list[list[tuple[int, int]]] = []
-        self._outcomes: list[tuple[list[int], list[int]]] = []
 
-    def count(
-        self, golds: Sequence[str | Doc], befores: Sequence[Doc], afters: Sequence[Doc]
-    ) -> None:
-        """Count what differs in texts, of which Docs may have entities of their own."""
-        for gold, before, after in zip(golds, befores, afters, strict=True):
-            old, new, n = _find_spans(before), _find_spans(after), len(before)
-            differ = before.to_array([*ATTRIBUTES]) != after.to_array([*ATTRIBUTES])
-            is_changed = differ.any(axis=1)
-            for start, end, *_ in old ^ new:
-                is_changed[start:end] = True
-            by_kind = np.logical_or.reduceat(differ, _STARTS, axis=1).sum(axis=0)
-            is_other = self._choose(before) != self._choose(after)
-            self._counts.append(
-                [
-                    *((changed, n) for changed in by_kind.tolist()),
-                    (len(old ^ new), len(old)),
-                    (int(is_other), int(len(before.cats) > 0)),
-                    (int(is_changed.sum()), n),
-                ]
-            )
-            if isinstance(gold, Doc) and gold.has_annotation("ENT_IOB"):
-                self._outcomes.append((_score(before, gold), _score(after, gold)))
+def _find_differing(before: Doc, after: Doc, attrs: Sequence[str]) -> np.ndarray:
+    differ = before.to_array([*attrs]) != after.to_array([*attrs])
+    return differ.reshape(len(before), len(attrs)).any(axis=1)
 
-    def _choose(self, doc: Doc) -> list[set[str]]:
-        """Choose the label of the highest score, or all from the threshold on."""
-        chosen = []
-        for pipe in self._classifiers:
-            scores = {label: doc.cats.get(label, 0.0) for label in pipe.labels}
-            least = pipe.cfg["threshold"]
-            if not isinstance(pipe, MultiLabel_TextCategorizer):
-                least = max(scores.values(), default=0.0)
-            chosen.append({label for label, score in scores.items() if score >= least})
-        return chosen
 
-    def summarize(self) -> Changes:
-        """Sum up what was counted."""
-        names = (*KINDS, ENTITIES, CATEGORIES)
-        counts = np.array(self._counts, dtype="int64").reshape(-1, len(names) + 1, 2)
-        changed, of = map(int, counts[:, -1].sum(axis=0))
-        outcomes = np.array(self._outcomes, dtype="int64").reshape(-1, 2, 3)
-        return Changes(
-            tokens=(changed, of),
-            kinds={name: estimate_share(counts[:, i]) for i, name in enumerate(names)},
-            f1=compare_f1(outcomes) if outcomes[:, 0, ::2].any() else None,
-        )
+def _choose(pipe: TextCategorizer, doc: Doc) -> set[str]:
+    """Choose the label of the highest score, or all from the threshold on."""
+    scores = {label: doc.cats.get(label, 0.0) for label in pipe.labels}
+    least = pipe.cfg["threshold"]
+    if not isinstance(pipe, MultiLabel_TextCategorizer):
+        least = max(scores.values(), default=0.0)
+    return {label for label, score in scores.items() if score >= least}
 
 
 def _find_spans(doc: Doc) -> set[tuple[int, int, str, str, str]]:

@@ -1,25 +1,25 @@
-"""Our layers in a pipeline's config, in place of spaCy's. They load the weights of
-these: they have their tree of nodes, seeds and parameter names.
+"""Our layers and components in a pipeline's config, in place of spaCy's. They load the
+weights and files of these: layers have their tree of nodes, seeds and parameter names,
+and components extend their classes.
 """
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from spacy.language import Language
+from spacy.pipeline import AttributeRuler, EditTreeLemmatizer, EntityRuler, SpanRuler
+from spacy.tokenizer import Tokenizer
 from spacy.util import dot_to_object, registry, set_dot_to_object, walk_dict
-from thinc.api import Config, Model
+from thinc.api import Config
 
-from ..architectures.maxout_window_encoder import forward as encode_windows
-from ..architectures.mix_attributes import forward as embed_attributes
 from ..architectures.multi_fewer_hash_embed import DESCRIPTION, SPACY_SEED
+from ..components.cached_lemmatizer import can_cache
+from ..components.cached_matcher import CachedMatcher
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.convolution import PRECISIONS, find_instructions
 from ..loading import find_architectures, interpolate
-from ..thinc_internals import get_forward
 from ..training.annotation import walk_layers
-from .components import OUR_TOKENIZER
 
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
@@ -29,11 +29,19 @@ AUTO = "auto"
 
 #: Precision of products: of all encoders, or by component; None: as is.
 Precision = str | Mapping[str, str] | None
-#: The forward functions of these two layers, by which they are known in a pipeline.
-FORWARDS = (embed_attributes, encode_windows)
 
 #: The arguments of a HashEmbedCNN that are its encoder's.
 OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
+
+#: The factories of spaCy's that ours replace, which are named `cached_…`, and their
+#: class: None where the language has one of its own.
+REPLACED: dict[str, type | None] = {
+    "lemmatizer": None,
+    "trainable_lemmatizer": EditTreeLemmatizer,
+    "attribute_ruler": AttributeRuler,
+    "entity_ruler": EntityRuler,
+    "span_ruler": SpanRuler,
+}
 
 #: Most bytes of an output: of more than 32 MB glibc maps all pages anew each time, so
 #: half of that, since texts may be longer.
@@ -41,18 +49,22 @@ MOST_BYTES = 2**24
 #: Assumed number of tokens of a text whose length is unknown.
 _TOKENS = 16
 
+_TOKENIZER, _OUR_TOKENIZER = "spacy.Tokenizer.v1", "spacy-hashembeds.Tokenizer.v1"
+_OF_NLP = ("tokenizer", "batch_size", "after_pipeline_creation")
 _NAME = "@architectures"
 _EMBED, _ENCODER = "spacy.MultiHashEmbed.v2", "spacy.MaxoutWindowEncoder.v2"
 _TOK2VEC = "spacy.Tok2Vec.v2"
-#: The layers that ours replace. The first versions have the tree and the seeds of the
-#: second, except embedders with static vectors.
-_REPLACED = ("MultiHashEmbed", "HashEmbedCNN", "MaxoutWindowEncoder")
-#: Architectures in the same places that none of ours replaces.
+#: Architectures in the places of those that ours replace, and that none of ours does.
 _OTHERS = ("CharacterEmbed", "MishWindowEncoder", "TorchBiLSTMEncoder")
-_THEIRS = re.compile(rf"spacy(-legacy)?\.({'|'.join(_REPLACED + _OTHERS)})\.v[12]")
+#: The first versions have the tree and the seeds of the second, except embedders with
+#: static vectors.
+_THEIRS = re.compile(
+    r"spacy(-legacy)?\.(MultiHashEmbed|HashEmbedCNN|MaxoutWindowEncoder|"
+    rf"{'|'.join(_OTHERS)})\.v[12]"
+)
 #: Gives its encoder all Docs in one array. Has the tree of the second version, whose
 #: encoder joins them itself.
-OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
+_OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
 _VECTORS = {
     "MultiHashEmbed": "include_static_vectors",
     "HashEmbedCNN": "pretrained_vectors",
@@ -86,16 +98,40 @@ def find_convertible(
     return places, left
 
 
-def _choose(precision: Precision, place: str) -> str | None:
-    if isinstance(precision, Mapping):
-        return precision.get(place.split(".")[1])
-    return precision
+def find_replacements(
+    nlp: Language, config: Config
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Find the components that ours can replace, with the factory, and by place in the
+    config why others stay. Blocks that name another pipeline (`source`) stay.
+    """
+    found, left = {}, {}
+    for name, pipe in nlp.components:
+        factory = config["components"][name].get("factory")
+        if factory in REPLACED:
+            matcher = getattr(pipe, "matcher", None)
+            is_spacys = type(pipe) is REPLACED[factory] or can_cache(pipe)
+            if is_spacys and (matcher is None or _find_table(matcher)):
+                found[name] = f"cached_{factory}"
+            elif matcher is None or len(matcher):  # a ruler may have phrases alone
+                left[f"components.{name}"] = (
+                    "it is none of spaCy's own classes, or has token patterns that "
+                    "attributes do not decide"
+                )
+    return found, left
 
 
-def is_converted(old: Model, new: Model) -> bool:
-    """Return True if a layer of ours stands in the place of another."""
-    # strangers may make a forward function anew for each layer
-    return get_forward(new) in FORWARDS and get_forward(old) is not get_forward(new)
+def _find_table(matcher: Any) -> Any:
+    return CachedMatcher.from_matcher(matcher).find_table()
+
+
+def find_batch_size(nlp: Language) -> int | None:
+    """Find how many Docs a batch may have for the output of the widest layer, such as
+    that of a tagger of thousands of classes, to stay small. None if it has no more.
+    """
+    layers = (node for _, node in walk_layers(nlp) if node.has_param("W"))
+    widths = [node.get_dim("nO") for node in layers if node.has_dim("nO")]
+    most = max(1, MOST_BYTES // (4 * _TOKENS * max(widths, default=1)))
+    return most if most < nlp.batch_size else None
 
 
 def check_precision(config: Config, precision: str | None) -> None:
@@ -110,28 +146,53 @@ def check_precision(config: Config, precision: str | None) -> None:
         )
 
 
-def find_batch_size(nlp: Language) -> int | None:
-    """Find how many Docs a batch may have for the output of the widest layer, such as
-    that of a tagger of thousands of classes, to stay small. None if it has no more.
-    """
-    layers = (node for _, node in walk_layers(nlp) if node.has_param("W"))
-    widths = [node.get_dim("nO") for node in layers if node.has_dim("nO")]
-    most = max(1, MOST_BYTES // (4 * _TOKENS * max(widths, default=1)))
-    return most if most < nlp.batch_size else None
+def find_left(nlp: Language, config: Config, *, blas: bool) -> dict[str, str]:
+    """Find the places of what ours can't replace, each with the reason."""
+    left = find_replacements(nlp, config)[1] | find_convertible(config)[1]
+    callback = config["nlp"].get("after_pipeline_creation") or {"@callbacks": BLAS}
+    if blas and (name := callback["@callbacks"]) != BLAS:
+        reason = f"{name} stands where the choice of BLAS would"
+        left["nlp.after_pipeline_creation"] = reason
+    return left
+
+
+def find_changed(config: Config, new: Config, precision: Precision) -> list[str]:
+    """Find the places of layers, components and settings that a conversion changed."""
+    layers, _ = find_convertible(config, precision)
+    components, nlp = config["components"], config["nlp"]
+    replaced = [
+        f"components.{name}"
+        for name, block in components.items()
+        if block.get("factory") != new["components"][name].get("factory")
+    ]
+    of_nlp = [f"nlp.{key}" for key in _OF_NLP if nlp.get(key) != new["nlp"].get(key)]
+    return layers + replaced + of_nlp
 
 
 def convert_config(
-    config: Config,
-    *,
-    blas: bool = False,
-    batch_size: int | None = None,
-    precision: Precision = None,
-    factories: Mapping[str, str] = MappingProxyType({}),
-    tokenizer: bool = False,
+    nlp: Language, config: Config, *, blas: bool, precision: Precision = None
 ) -> Config:
-    """Return a copy of a config with our layers, these factories of components, another
-    batch size if there is one, with `tokenizer` ours for spaCy's, and with `blas` our
-    callback if its place is empty.
+    """Return a copy of a pipeline's config with our layers, components and tokenizer,
+    smaller batches where the widest layer needs it, and with `blas` our callback if its
+    place is empty.
+    """
+    converted = convert_layers(config, precision)
+    for name, factory in find_replacements(nlp, config)[0].items():
+        converted["components"][name]["factory"] = factory
+    settings = converted["nlp"]
+    tokenizer = settings.get("tokenizer") or {}
+    # not a language's own, nor another in its place
+    if type(nlp.tokenizer) is Tokenizer and tokenizer.get("@tokenizers") == _TOKENIZER:
+        tokenizer["@tokenizers"] = _OUR_TOKENIZER
+    if (batch_size := find_batch_size(nlp)) is not None:
+        settings["batch_size"] = batch_size
+    if blas and not settings.get("after_pipeline_creation"):
+        settings["after_pipeline_creation"] = {"@callbacks": BLAS}
+    return converted
+
+
+def convert_layers(config: Config, precision: Precision = None) -> Config:
+    """Return a copy of a config with our layers.
 
     A HashEmbedCNN becomes a Tok2Vec of two layers. If any layer is converted, variables
     in components, and those that point there, are replaced by their values.
@@ -146,15 +207,13 @@ def convert_config(
             dot_to_object(converted, place.rpartition(".")[0])[_NAME] = _TOK2VEC
         new = _convert(block, _choose(precision, place))
         set_dot_to_object(converted, place, new)
-    for name, factory in factories.items():
-        converted["components"][name]["factory"] = factory
-    if tokenizer:
-        converted["nlp"]["tokenizer"]["@tokenizers"] = OUR_TOKENIZER
-    if batch_size is not None:
-        converted["nlp"]["batch_size"] = batch_size
-    if blas and not converted["nlp"].get("after_pipeline_creation"):
-        converted["nlp"]["after_pipeline_creation"] = {"@callbacks": BLAS}
     return converted
+
+
+def _choose(precision: Precision, place: str) -> str | None:
+    if isinstance(precision, Mapping):
+        return precision.get(place.split(".")[1])
+    return precision
 
 
 def _resolve_components(config: Config, plain: Config) -> None:
@@ -193,7 +252,7 @@ def _why_not(block: Mapping[str, Any], above: Mapping[str, Any]) -> str | None:
     if kind in _OTHERS:
         return f"there is no faster layer with the numbers of {name}"
     is_old, has_vectors = name.endswith(".v1"), kind in _VECTORS
-    if is_old and not has_vectors and not OLD_TOK2VEC.match(above.get(_NAME, "")):
+    if is_old and not has_vectors and not _OLD_TOK2VEC.match(above.get(_NAME, "")):
         return (
             f"{name} takes all Docs in one array, and can be replaced only in a "
             "spacy.Tok2Vec.v1"

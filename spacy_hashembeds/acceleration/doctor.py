@@ -3,9 +3,11 @@
 import os
 import platform
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -13,29 +15,35 @@ from thinc.api import NumpyOps, get_current_ops
 
 from ..kernels import compiled
 from ..kernels.convolution import PRECISIONS, name_instructions
+from ..kernels.cuda import gather_rows
+from ..kernels.rows import Hashing, Table
 from .blas import (
     BLIS_OPS,
     NUMPY_BLAS_OPS,
     Blas,
-    describe_blis,
-    describe_numpy_blas,
+    describe_libraries,
     is_numpy_faster,
     measure_speeds,
 )
-from .installation import (
-    PACKAGE,
-    Gpu,
-    describe_error,
-    describe_missing_kernels,
-    examine_gpu,
-    is_parser_profiled,
-)
+
+PACKAGE = "spacy-hashembeds"
 
 #: The installed version (None if it is not) and our range of each package.
 Versions = dict[str, tuple[str | None, str]]
 
 #: OpenBLAS's names for kernels that know no AVX-512.
 _SHORT_VECTORS = ("Haswell", "Zen")
+#: What code compiled by Cython calls to profile, and for nothing else. A name that is
+#: imported stands in the file, stripped or not, on every system.
+_PROFILING = b"PyThreadState_EnterTracing"
+
+
+class Gpu(NamedTuple):
+    """GPU and CuPy: the name of the device, or the error."""
+
+    cupy: str | None = None
+    device: str | None = None
+    error: str | None = None
 
 
 def examine() -> dict[str, Any]:
@@ -50,7 +58,7 @@ def examine() -> dict[str, Any]:
     choices = {"blis": BLIS_OPS, "numpy's BLAS": NUMPY_BLAS_OPS}
     if type(ops) is not NumpyOps and isinstance(ops, NumpyOps):
         choices[type(ops).__name__] = ops
-    blas = [describe_blis(), describe_numpy_blas()]
+    blas = describe_libraries()
     return {
         "versions": versions,
         "machine": {
@@ -98,6 +106,57 @@ def find_processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def examine_gpu() -> Gpu:
+    """Try our kernels with CuPy, if it is installed."""
+    if find_spec("cupy") is None:
+        return Gpu()
+    try:
+        cupy = import_module("cupy")
+        try_kernels(cupy)
+        name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    except Exception as e:  # a library that is missing is no ImportError everywhere
+        return Gpu("unknown", error=_describe(e))
+    return Gpu(cupy.__version__, name)
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def try_kernels(xp: Any) -> None:
+    """Multiply with CuPy (xp), and compile a kernel of ours that sums rows of ones."""
+    keys, out = xp.zeros((1, 1), dtype="uint64"), xp.zeros((1, 4), dtype="float32")
+    ones = xp.ones((2, 4), dtype="float32")
+    gather_rows(keys, [Table(ones, Hashing(seed=9, num_hashes=3))], out)
+    if float(out.sum()) != 12 or float((ones @ ones.T).sum()) != 16:
+        raise ValueError("the sum of rows by a kernel of ours, or a product, is wrong")
+
+
+def describe_missing_kernels() -> str | None:
+    """Describe how to get compiled kernels, or return None if there are some, or if the
+    environment asks for none.
+    """
+    found, error = compiled.find()
+    if found is not None or os.environ.get(compiled.SWITCH) == "0":
+        return None
+    trouble = f"are not in {Path(compiled.__file__).parent}"
+    if error is not None:
+        trouble = f"can't be used ({_describe(error)})"
+    return (
+        f"The compiled kernels {trouble}: numpy does their work, which takes longer. "
+        f"If {PACKAGE} is installed and this is another copy, run `spacy` in the place "
+        "of `python -m spacy`, in another folder and without PYTHONPATH. Otherwise "
+        "install a C++ compiler and Python's headers, and then in a clone of the "
+        "project: pip install --force-reinstall --no-deps --no-cache-dir --editable ."
+    )
+
+
+def is_parser_profiled() -> bool:
+    """Return True if spaCy's parser was compiled with profiling: below Python 3.12."""
+    path = import_module("spacy.ml.parser_model").__file__
+    return path is not None and _PROFILING in Path(path).read_bytes()
+
+
 def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
     """Describe what is broken and how to mend it."""
     for name, (installed, required) in versions.items():
@@ -111,12 +170,12 @@ def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
             entry_point.load()
         except Exception as e:  # whatever a broken installation raises
             name = f"{entry_point.group}: {entry_point.name}"
-            yield f"Can't load {name} ({describe_error(e)}). Install {PACKAGE} again."
+            yield f"Can't load {name} ({_describe(e)}). Install {PACKAGE} again."
     if gpu.error is not None:
         yield (
-            f"CuPy is installed, but can't be used ({gpu.error}). Install the CuPy "
-            "that fits the driver of your GPU, such as with the extras 'cuda12x' and "
-            f"'cuda13x' of {PACKAGE}, or remove it."
+            f"CuPy is installed, but can't be used ({gpu.error}). Install the one that "
+            "fits the driver of your GPU, such as by the extra 'cuda12x' or 'cuda13x' "
+            f"of {PACKAGE}, or remove it."
         )
 
 
@@ -124,8 +183,9 @@ def advise(blas: list[Blas]) -> Iterator[str]:
     """Advise what would be faster: another BLAS, AVX-512 where OpenBLAS does not know
     the processor, as 0.3.31 does not know Zen 5, compiled kernels, another Python.
     """
+    blis, numpy_blas = blas
     if type(get_current_ops()) is NumpyOps and is_numpy_faster():
-        kernels = f" with its {blas[0].kernels} kernels" if blas[0].kernels else ""
+        kernels = f" with its {blis.kernels} kernels" if blis.kernels else ""
         yield (
             "Matrix products are faster with numpy's BLAS than with blis, which Thinc "
             f"uses here{kernels}. Write into a config: [nlp.after_pipeline_creation] "
@@ -133,10 +193,10 @@ def advise(blas: list[Blas]) -> Iterator[str]:
             "accelerate` does so for a trained pipeline."
         )
     has_avx512 = name_instructions("float32") == "AVX-512"
-    if blas[1].kernels in _SHORT_VECTORS and has_avx512:
+    if numpy_blas.kernels in _SHORT_VECTORS and has_avx512:
         yield (
-            f"numpy's OpenBLAS uses its {blas[1].kernels} kernels on a processor that "
-            "has AVX-512. Compare the products above with those of: "
+            f"numpy's OpenBLAS uses its {numpy_blas.kernels} kernels on a processor "
+            "that has AVX-512. Compare the products above with those of: "
             "OPENBLAS_CORETYPE=SKYLAKEX spacy hashembeds doctor. If they are faster, "
             "try this variable with your pipelines: one text a call may be slower."
         )

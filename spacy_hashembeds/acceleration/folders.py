@@ -1,5 +1,6 @@
 """Folders of pipelines: copied, and replaced only where nothing else is lost."""
 
+import errno
 import os
 import shutil
 from collections.abc import Container, Iterator
@@ -36,12 +37,17 @@ def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """Copy files without their modes: those of a package may be read-only."""
+    """Copy files, and what links lead to, without their modes: those of a package may
+    be read-only. Refuse a link to a folder that it is in.
+    """
     for folder, _, names in os.walk(source, followlinks=True):
-        place = target / Path(folder).relative_to(source)
+        path = Path(folder)
+        if path.resolve() in (above.resolve() for above in path.parents):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), folder)
+        place = target / path.relative_to(source)
         place.mkdir()
         for name in names:
-            shutil.copyfile(Path(folder) / name, place / name)
+            shutil.copyfile(path / name, place / name)
 
 
 def check_free(output: Path, *, force: bool) -> bool:

@@ -27,7 +27,7 @@ from ..training.annotation import walk_layers
 from .accelerate import MAX_CHANGED, Acceleration, convert
 from .blas import keeping_ops, use_fastest_blas
 from .conversion import BLAS
-from .installation import describe_missing_kernels
+from .doctor import describe_missing_kernels
 from .timing import TITLES
 
 #: Attributes that a copy shares with the original, or has of another config.
@@ -92,22 +92,17 @@ def accelerate(
     ops = get_current_ops()
     others = (node.ops for _, node in walk_layers(nlp))
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
-    config, hide = nlp.config.copy(), None if show_progress else True
+    config = nlp.config.copy()
 
     def show(items: Iterable[Any], unit: str) -> Iterable[Any]:
-        title = TITLES[unit]
-        return tqdm(items, desc=title, unit=f" {unit}", leave=False, disable=hide)
+        hide = None if show_progress else True  # None: where there is no terminal
+        return tqdm(items, TITLES[unit], unit=f" {unit}", leave=False, disable=hide)
 
     with keeping_ops(), TemporaryDirectory() as made:
-        folder = Path(made)
         set_current_ops(ops)
         with _explaining():
-            nlp.to_disk(folder, exclude=_NOT_COPIED)
-
-        def load(config: Config) -> Language:
-            set_current_ops(ops)
-            return _copy(nlp, config, folder)
-
+            nlp.to_disk(made, exclude=_NOT_COPIED)
+        load = partial(_copy, nlp, Path(made))
         done, after = convert(
             nlp,
             config,
@@ -124,8 +119,8 @@ def accelerate(
     return Accelerated(**vars(done), nlp=after)
 
 
-def _copy(nlp: Language, config: Config, folder: Path) -> Language:
-    """Make a pipeline anew from a config, and a folder that its components saved."""
+def _copy(nlp: Language, folder: Path, config: Config) -> Language:
+    """Make a pipeline anew from a folder that its components saved, and a config."""
     with _explaining():
         new = type(nlp).from_config(
             config.copy(), vocab=nlp.vocab, meta=deepcopy(nlp.meta), auto_fill=False
@@ -147,14 +142,13 @@ def _copy(nlp: Language, config: Config, folder: Path) -> Language:
         new.batch_size = nlp.batch_size
     new.max_length = nlp.max_length
     new.default_error_handler = nlp.default_error_handler
-    for name, pipe in nlp.components:
+    pipes: Any = zip(nlp.components, new.components, strict=True)
+    for (_, pipe), (_, new_pipe) in pipes:
         if hasattr(pipe, "error_handler"):
-            new_pipe: Any = new.get_pipe(name)
             new_pipe.error_handler = pipe.error_handler
     # the BLAS may have been chosen since layers were made
-    for (_, node), (_, new_node) in zip(
-        walk_layers(nlp), walk_layers(new), strict=True
-    ):
+    layers = zip(walk_layers(nlp), walk_layers(new), strict=True)
+    for (_, node), (_, new_node) in layers:
         new_node.ops = node.ops
     if config["nlp"].get("after_pipeline_creation") == {"@callbacks": BLAS}:
         use_fastest_blas(new)

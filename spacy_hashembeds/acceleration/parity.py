@@ -1,9 +1,10 @@
-"""Parity of two pipelines of one structure, over texts."""
+"""Parity of a pipeline and its conversion, over texts."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ from spacy.util import minibatch
 from thinc.api import Model
 
 from ..architectures.maxout_window_encoder import forward as encode_windows
+from ..architectures.mix_attributes import forward as embed_attributes
 from ..layers.windowencoder import IN_FLOAT32, LaidOut
 from ..thinc_internals import get_forward
 from ..training.annotation import copy_words, walk_layers
-from .changes import ATTRIBUTES, ChangeCounter
-from .conversion import is_converted
+from .changes import KINDS
+
+#: The forward functions of our layers, by which they are known in a pipeline.
+OURS = (embed_attributes, encode_windows)
 
 #: Outputs of a layer may differ by this much of the largest (or of 1): they round
 #: differently.
@@ -25,7 +29,7 @@ TOLERANCE = 1e-5
 #: Tolerance of what is computed from them, such as the scores of a classifier.
 SCORE_TOLERANCE = 1e-4
 
-BATCH_SIZE = 256
+_BATCH_SIZE = 256
 #: The number of tokens to keep for timing.
 SAMPLE_SIZE = 20_000
 
@@ -34,7 +38,7 @@ SCRIPTS = "az AZ 09 àÿ αω ая א\u05ea ءي अह 一龥 あん 가힣 �
 SEPARATORS = (*[" "] * 20, "  ", ", ", ". ", "\n", "\t", "\u00a0", "-", "")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Parity:
     """On how much text two pipelines are alike."""
 
@@ -65,33 +69,38 @@ def walk_encoders(nlp: Language) -> Iterator[tuple[str, LaidOut]]:
             yield name, node.attrs["weights"]
 
 
-def find_precisions(nlp: Language) -> set[str]:
-    """Find the precisions of a pipeline's encoders, but for float32."""
-    return {weights.precision for _, weights in walk_encoders(nlp)} - {"float32"}
+def _find_converted(
+    before: Language, after: Language
+) -> Iterator[tuple[str, Model, Model]]:
+    """Yield layers that ours replaced, each with ours and the name of its component."""
+    layers = zip(walk_layers(before), walk_layers(after), strict=True)
+    for (name, old), (_, new) in layers:
+        # strangers may make a forward function anew for each layer
+        if get_forward(new) in OURS and get_forward(old) is not get_forward(new):
+            yield name, old, new
+
+
+def _has_weights(model: Model) -> bool:
+    """Return True if a model, with all layers in it, was initialised or loaded."""
+    return all(node.has_param(key) for node in model.walk() for key in node.param_names)
 
 
 def compare_pipelines(
-    before: Language,
-    after: Language,
-    texts: Iterable[str | Doc],
-    counter: ChangeCounter | None = None,
+    before: Language, after: Language, texts: Iterable[str | Doc]
 ) -> tuple[Parity, list[Doc]]:
     """Check that two pipelines of one structure annotate texts alike, but for the
     rounding of scores, in float32; and so the outputs of each layer that was converted,
-    enabled or not: of encoders for random vectors. A counter counts what the pipelines
-    annotate otherwise in their own precision. Return some of the Docs too, to time both
-    on.
+    enabled or not: of encoders for random vectors. Return some of the Docs too, to time
+    both on.
     """
-    pairs = zip(walk_layers(before), walk_layers(after), strict=True)
-    layers = [(name, a, b) for (name, a), (_, b) in pairs if is_converted(a, b)]
+    layers = [*_find_converted(before, after)]
     unchecked = dict.fromkeys(name for name, old, _ in layers if not _has_weights(old))
-    layers = [layer for layer in layers if _has_weights(layer[1])]
+    layers = [each for each in layers if _has_weights(each[1])]
     parity, sample = Parity(unchecked=[*unchecked]), []
-    is_exact = not find_precisions(before)
-    for batch in minibatch(texts, BATCH_SIZE):
+    for batch in minibatch(texts, _BATCH_SIZE):
         with in_float32():
-            docs = _annotate("as it is", before, batch)
-            new_docs = _annotate("as converted", after, batch)
+            docs = [*annotate(before, batch, "as it is")]
+            new_docs = [*annotate(after, batch)]
             for doc, new_doc in zip(docs, new_docs, strict=True):
                 _check_annotation(doc, new_doc)
                 if parity.tokens < SAMPLE_SIZE:
@@ -101,10 +110,6 @@ def compare_pipelines(
             for name, old, new in layers:
                 diff = _compare_outputs(name, old, new, docs, new_docs)
                 parity.max_relative_diff = max(parity.max_relative_diff, diff)
-        if counter is not None:
-            if not is_exact:
-                docs = _annotate("as it is", before, batch)
-            counter.count(batch, docs, _annotate("as converted", after, batch))
     if not parity.tokens:
         raise ValueError(
             "'texts' should have tokens to compare the pipelines on, but have none."
@@ -129,29 +134,26 @@ def make_texts(nlp: Language, *, only_known: bool = False) -> list[str]:
 
     texts = ["", " ", "\n\n", "\t \u00a0", "...", "a"]
     for _ in range(400):
-        n_words = rng.choice((1, 2, 5, 10, 20, 40))
-        pieces = (make_word() + rng.choice(separators) for _ in range(n_words))
-        texts.append("".join(pieces))
+        words = range(rng.choice((1, 2, 5, 10, 20, 40)))
+        texts.append("".join(make_word() + rng.choice(separators) for _ in words))
     rng.shuffle(texts)
     try:
-        annotate(nlp, ["a", ""])
-    except Exception:  # of any component, some of them strangers
+        [*annotate(nlp, ["a", ""])]
+    except ValueError:
         return [text for text in texts if len(nlp.make_doc(text))]
     return texts
 
 
-def annotate(nlp: Language, texts: Iterable[str | Doc]) -> list[Doc]:
+def annotate(
+    nlp: Language, texts: Iterable[str | Doc], which: str = "as converted"
+) -> Iterator[Doc]:
     """Annotate texts, of Docs the words, with the components that are enabled."""
     inputs = (copy_words(t, nlp.vocab) if isinstance(t, Doc) else t for t in texts)
-    return list(nlp.pipe(inputs))
-
-
-def _annotate(name: str, nlp: Language, texts: Iterable[str | Doc]) -> list[Doc]:
     try:
-        return annotate(nlp, texts)
+        yield from nlp.pipe(inputs)
     except Exception as error:  # of any component, some of them strangers
         raise ValueError(
-            f"The pipeline {name} fails on texts to check it with: "
+            f"The pipeline {which} fails on texts to check it with: "
             f"{type(error).__name__}: {error} Give texts of the kind that it is for "
             "(--text, or 'texts' in Python); if it fails on these too, mend it first."
         ) from error
@@ -175,11 +177,9 @@ def _describe(doc: Doc) -> dict[str, Any]:
         key: [group.attrs, [(s.start, s.end, s.label, s.kb_id, s.id) for s in group]]
         for key, group in doc.spans.items()
     }
-    return {
-        **{name: doc.to_array(name).tolist() for name in ATTRIBUTES},
-        **{"cats": doc.cats, "spans": spans},
-        **{"tensor": doc.tensor, "user_data": doc.user_data},
-    }
+    others = {name: getattr(doc, name) for name in ("cats", "tensor", "user_data")}
+    tokens = {name: doc.to_array(name) for name in chain(*KINDS.values())}
+    return {**tokens, **others, "spans": spans}
 
 
 def _is_same(old: Any, new: Any) -> bool:
@@ -197,25 +197,20 @@ def _is_same(old: Any, new: Any) -> bool:
     return type(old) is type(new)  # a stranger's object may equal nothing but itself
 
 
-def _has_weights(model: Model) -> bool:
-    """Return True if a model, with all layers in it, was initialised or loaded."""
-    return all(
-        node.has_param(name) for node in model.walk() for name in node.param_names
-    )
-
-
 def _compare_outputs(
     name: str, old: Model, new: Model, docs: list[Doc], new_docs: list[Doc]
 ) -> float:
     """Return the largest difference as a share of the largest number, or of 1."""
-    if not any(len(doc) for doc in docs):
+    if not any(map(len, docs)):
         return 0.0
+    inputs: list[Any] = [docs, new_docs]
+    if get_forward(new) is encode_windows:  # whose embedder may be a stranger's
+        rng, width = np.random.default_rng(0), new.get_dim("nO")
+        arrays = (rng.standard_normal((len(doc), width), dtype="f") for doc in docs)
+        inputs = [[*map(new.ops.xp.asarray, arrays)]] * 2
     vectors, new_vectors = (
-        model.ops.to_numpy(model.ops.xp.concatenate(model.predict(inputs)))
-        for model, inputs in (
-            (old, _make_inputs(new, docs)),
-            (new, _make_inputs(new, new_docs)),
-        )
+        model.ops.to_numpy(model.ops.xp.concatenate(model.predict(of_model)))
+        for model, of_model in zip((old, new), inputs, strict=True)
     )
     largest = max(1.0, float(abs(vectors).max()))
     diff = float(abs(vectors - new_vectors).max()) / largest
@@ -225,14 +220,3 @@ def _compare_outputs(
             f"{diff:.3g} of the largest number: rounding accounts for {TOLERANCE:g}."
         )
     return diff
-
-
-def _make_inputs(model: Model, docs: list[Doc]) -> list[Any]:
-    """Return Docs, or for an encoder, whose embedder may be a stranger's, random
-    vectors of their lengths.
-    """
-    if get_forward(model) is not encode_windows:
-        return docs
-    rng, width = np.random.default_rng(0), model.get_dim("nO")
-    arrays = (rng.standard_normal((len(doc), width), dtype="f") for doc in docs)
-    return [model.ops.xp.asarray(array) for array in arrays]

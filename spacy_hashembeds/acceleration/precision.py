@@ -1,25 +1,23 @@
 """The precision of the products of each component: the fastest that changes little."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import minibatch
 
 from ..layers.windowencoder import LaidOut
-from .changes import ChangeCounter
+from .changes import count_changes
 from .conversion import find_fewer_bits
-from .parity import BATCH_SIZE, SAMPLE_SIZE, annotate, walk_encoders
+from .parity import SAMPLE_SIZE, annotate, walk_encoders
 from .timing import Progress, measure_components
 
 #: Why none is chosen, if none is.
 NO_CHOICE = (
-    "no enabled component has a window encoder of ours with one precision, or there "
-    "are no compiled kernels or no instructions for fewer bits (see `spacy hashembeds "
-    "doctor`)"
+    "no enabled component has a window encoder of ours, or there are no compiled "
+    "kernels or no instructions for fewer bits (see `spacy hashembeds doctor`)"
 )
 #: Share of a time that is clearly less, whatever else runs.
 _CLEARLY = 0.9
@@ -62,7 +60,10 @@ def choose_precisions(
     encoders = _find_encoders(after, before)
     if not encoders or not find_fewer_bits():
         return []
-    docs = [*_annotate(before, progress(texts, "texts"))]
+    docs = []
+    for doc in annotate(before, progress(texts, "texts")):
+        doc.tensor = np.zeros((0,), dtype="f")  # which is not counted
+        docs.append(doc)
     if not any(map(len, docs)):
         return []
     times = _time(after, encoders, docs, progress)
@@ -75,9 +76,9 @@ def choose_precisions(
             _set(encoders[name], precision)
             if precision == kept:
                 break
-            counter = ChangeCounter(before)
-            counter.count(texts, docs, [*_annotate(after, progress(texts, "texts"))])
-            excess = counter.summarize().describe_excess(max_changed)
+            new_docs = annotate(after, progress(texts, "texts"))
+            changes = count_changes(before, texts, docs, new_docs)
+            excess = changes.describe_excess(max_changed)
             if not excess:
                 break
             refused[precision] = excess
@@ -86,33 +87,18 @@ def choose_precisions(
 
 
 def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:
-    """Find encoders by component, but for what another pipeline shares, and for
-    components whose encoders have several precisions.
-    """
+    """Find encoders by component, but for what another pipeline shares."""
     shared = {id(weights) for _, weights in walk_encoders(other)}
     encoders = defaultdict(list)
     for name, weights in walk_encoders(nlp):
-        if name in nlp.pipe_names:
+        if name in nlp.pipe_names and id(weights) not in shared:
             encoders[name].append(weights)
-    return {
-        name: of
-        for name, of in encoders.items()
-        if len({weights.precision for weights in of}) == 1
-        and shared.isdisjoint(map(id, of))
-    }
+    return encoders
 
 
-def _set(encoders: Sequence[LaidOut], precision: str) -> None:
+def _set(encoders: Iterable[LaidOut], precision: str) -> None:
     for weights in encoders:
         weights.precision = precision
-
-
-def _annotate(pipeline: Language, texts: Iterable[str | Doc]) -> Iterator[Doc]:
-    """Annotate texts. What is compared is kept, and vectors are not."""
-    for batch in minibatch(texts, BATCH_SIZE):
-        for doc in annotate(pipeline, batch):
-            doc.tensor = np.zeros((0,), dtype="f")
-            yield doc
 
 
 def _time(
@@ -133,8 +119,8 @@ def _time(
             found = measure_components(pipeline, sample)
             for name, of in times.items():
                 of[precision] = min(found[name], of.get(precision, float("inf")))
-    for name, of_component in encoders.items():
-        _set(of_component, kept[name])
+    for name, precision in kept.items():
+        _set(encoders[name], precision)
         # where there are no instructions for it, it is float32
-        times[name].setdefault(kept[name], times[name]["float32"])
+        times[name].setdefault(precision, times[name]["float32"])
     return times

@@ -12,8 +12,6 @@ from spacy.util import _pipe
 
 from ..training.annotation import copy_words
 
-#: A median and the quartiles around it, in whatever unit.
-Spread = tuple[float, tuple[float, float]]
 #: Seconds in which rounds may begin, and the fewest rounds, if so many are asked for.
 _SECONDS, _LEAST_ROUNDS = 60.0, 3
 
@@ -23,8 +21,8 @@ Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 TITLES = {"texts": "Comparing", "rounds": "Timing"}
 
 
-class Speed(NamedTuple):
-    """Tokens a second in `nlp.pipe`, over all rounds."""
+class Spread(NamedTuple):
+    """A median and the quartiles around it, in whatever unit."""
 
     median: float
     quartiles: tuple[float, float]
@@ -34,7 +32,7 @@ def find_spread(rounds: Sequence[float]) -> Spread:
     """Find the median and the quartiles of what was measured in rounds."""
     repeated = [*rounds] * (3 if len(rounds) == 1 else 1)
     lower, middle, upper = quantiles(repeated, n=4, method="inclusive")
-    return middle, (lower, upper)
+    return Spread(middle, (lower, upper))
 
 
 def measure_speeds(
@@ -43,54 +41,53 @@ def measure_speeds(
     *,
     rounds: int = 7,
     progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
-) -> dict[str, Speed]:
-    """Time `nlp.pipe` on the words of docs, in turns, after a warm-up on a tenth. Each
-    is loaded anew for its turn: where weights come to lie in memory changes the speed
-    of Thinc's matrix product by up to a third. Of pipelines that are long in loading
-    there are fewer rounds: after a minute none begins, but for three.
+) -> dict[str, Spread]:
+    """Time `nlp.pipe` on the words of docs, in tokens a second, in turns, after a
+    warm-up on a tenth. Each is loaded anew for its turn: where weights come to lie in
+    memory changes the speed of Thinc's matrix product by up to a third. Of pipelines
+    that are long in loading there are fewer rounds: after a minute none begins, but for
+    three.
     """
-    n_words = sum(len(doc) for doc in docs)
+    n_words = sum(map(len, docs))
     if n_words == 0:
         raise ValueError("'docs' should have tokens to time pipelines on.")
-    seconds: dict[str, list[float]] = {name: [] for name in loaders}
+    speeds: dict[str, list[float]] = {name: [] for name in loaders}
     start = perf_counter()
     for done in progress(range(rounds)):
         if done >= _LEAST_ROUNDS and perf_counter() - start > _SECONDS:
             break
         for name, load in loaders.items():
-            nlp = load()
-            _warm_up(nlp, docs)
-            seconds[name].append(_time_pipe(nlp, docs))
-    speeds = {}
-    for name, times in seconds.items():
-        middle, (lower, upper) = find_spread(times)
-        speeds[name] = Speed(n_words / middle, (n_words / upper, n_words / lower))
-    return speeds
-
-
-def _warm_up(nlp: Language, docs: Sequence[Doc]) -> None:
-    """Annotate a tenth of docs, and collect what loading left: else Python would in the
-    midst of what is timed, where lemmas' tables have a million objects for a second.
-    """
-    _time_pipe(nlp, docs[: len(docs) // 10 + 1])
-    gc.collect()
+            speeds[name].append(n_words / _time_pipe(load(), docs))
+    return {name: find_spread(of_rounds) for name, of_rounds in speeds.items()}
 
 
 def _time_pipe(nlp: Language, docs: Sequence[Doc]) -> float:
-    copies = [copy_words(doc, nlp.vocab) for doc in docs]
+    copies = _warm_up(nlp, docs)
     start = perf_counter()
     for _ in nlp.pipe(copies):
         pass
     return perf_counter() - start
 
 
+def _warm_up(nlp: Language, docs: Sequence[Doc]) -> list[Doc]:
+    """Annotate a tenth of docs, and collect what loading left: else Python would in the
+    midst of what is timed, where lemmas' tables have a million objects for a second.
+    Return copies of all to annotate.
+    """
+    for _ in nlp.pipe(
+        copy_words(doc, nlp.vocab) for doc in docs[: len(docs) // 10 + 1]
+    ):
+        pass
+    gc.collect()
+    return [copy_words(doc, nlp.vocab) for doc in docs]
+
+
 def measure_components(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:
     """Time each component once, on the words of docs, after a warm-up on a tenth, in
     microseconds a word.
     """
-    _warm_up(nlp, docs)
-    current: Iterable[Doc] = [copy_words(doc, nlp.vocab) for doc in docs]
-    n_words = sum(len(doc) for doc in docs)
+    current: Iterable[Doc] = _warm_up(nlp, docs)
+    n_words = sum(map(len, docs))
     found = {}
     for name, pipe in nlp.pipeline:
         config = {"batch_size": nlp.batch_size}

@@ -24,6 +24,7 @@ cached until these change: see `plan.py`.
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -217,13 +218,13 @@ def _is_worth_it(mixer: Mixer) -> bool:
 def _get_limit() -> float:
     """Read the limit in MB from the environment, so that it can be changed."""
     value = os.environ.get(LIMIT_NAME, DEFAULT_LIMIT)
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError(
-            f"The environment variable {LIMIT_NAME} should be a number of megabytes, "
-            f"but is {value!r}."
-        ) from None
+    with suppress(ValueError):
+        if (limit := float(value)) >= 0:  # which NaN is not
+            return limit
+    raise ValueError(
+        f"The environment variable {LIMIT_NAME} should be a number of megabytes, 0 or "
+        f"more, but is {value!r}."
+    )
 
 
 def forward(

@@ -83,19 +83,6 @@ def without_our_encoder(layer: dict[str, Any]) -> dict[str, Any]:
     return {**layer, "encode": encode}
 
 
-def find_places(name: str) -> list[str]:
-    """Say what should be converted in a pipeline of MAKERS: its encoders too, and the
-    components that ours replace.
-    """
-    replaced = ("attribute_ruler", "lemmatizer") if name == "shared" else ()
-    places = [f"components.{component}" for component in replaced]
-    for place in MAKERS[name][1]:
-        places.append(f"components.{place}")
-        if place.endswith(".embed"):
-            places.append(f"components.{place.removesuffix('embed')}encode")
-    return places
-
-
 def add(
     nlp: Language,
     factory: str,
@@ -144,6 +131,17 @@ def make_example(nlp: Language, text: str) -> Example:
     return Example.from_dict(doc, annotation)
 
 
+def make(*pipes: tuple[str, dict[str, Any]]) -> Language:
+    """Train a pipeline of factories, each with its tok2vec (of `tok2vec` its model)."""
+    nlp = spacy.blank("xx")
+    for factory, layer in pipes:
+        if factory == "tok2vec":
+            nlp.add_pipe(factory, config={"model": layer})
+        else:
+            add(nlp, factory, layer)
+    return train(nlp)
+
+
 def make_shared() -> Language:
     """A tok2vec that many listen to, and components with data of their own."""
     nlp = spacy.blank("en")
@@ -169,45 +167,15 @@ def make_shared() -> Language:
     return nlp
 
 
-def make_inside() -> Language:
-    nlp = spacy.blank("xx")
-    add(nlp, "ner", cnn())
-    add(nlp, "tagger", tok2vec())
-    return train(nlp)
-
-
-def make_static() -> Language:
-    nlp = spacy.blank("xx")
-    add_vectors(nlp)
-    add(nlp, "ner", tok2vec(include_static_vectors=True))
-    add(nlp, "tagger", cnn(pretrained_vectors=True))
-    return train(nlp)
-
-
 def make_replaced() -> Language:
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("tok2vec", config={"model": tok2vec()})
-    add(nlp, "tagger", LISTENER)
-    add(nlp, "ner", LISTENER)
-    train(nlp)
+    nlp = make(("tok2vec", tok2vec()), ("tagger", LISTENER), ("ner", LISTENER))
     nlp.replace_listeners("tok2vec", "ner", ["model.tok2vec"])
     return nlp
 
 
-def make_legacy() -> Language:
-    nlp = spacy.blank("xx")
-    add(nlp, "ner", cnn("v1", subword_features=False))
-    add(nlp, "tagger", old_tok2vec(depth=2))
-    add(nlp, "textcat", tok2vec("v1"))
-    return train(nlp)
-
-
 def make_bare() -> Language:
     """An embedding that is a whole tok2vec, without an encoder."""
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("tok2vec", config={"model": tok2vec()["embed"]})
-    add(nlp, "tagger", LISTENER)
-    return train(nlp)
+    return make(("tok2vec", tok2vec()["embed"]), ("tagger", LISTENER))
 
 
 @registry.architectures("tests.Closures.v1")
@@ -226,9 +194,8 @@ def make_closures() -> Language:
         add(nlp, name, tok2vec())
     layer = {"@architectures": "tests.Closures.v1", "tok2vec": tok2vec()}
     nlp.add_pipe("morphologizer", config={"model": layer})
-    add(nlp, "span_finder", tok2vec(), name="other")
     train(nlp)
-    nlp.disable_pipe("other")
+    nlp.disable_pipe("span_finder")
     return nlp
 
 
@@ -263,32 +230,13 @@ def make_variables() -> Language:
     return train(spacy.util.load_model_from_config(read_variables(), auto_fill=True))
 
 
-#: For each make of pipeline, its maker and the layers to be converted in it.
-MAKERS: dict[str, tuple[Callable[[], Language], list[str]]] = {
-    "shared": (
-        make_shared,
-        ["tok2vec.model.embed", "morphologizer.model.tok2vec.embed"],
-    ),
-    "inside": (make_inside, ["ner.model.tok2vec", "tagger.model.tok2vec.embed"]),
-    "static": (make_static, ["ner.model.tok2vec.embed", "tagger.model.tok2vec"]),
-    "replaced": (make_replaced, ["tok2vec.model.embed", "ner.model.tok2vec.embed"]),
-    "legacy": (
-        make_legacy,
-        ["ner.model.tok2vec"]
-        + [f"{name}.model.tok2vec.embed" for name in ("tagger", "textcat")],
-    ),
-    "bare": (make_bare, ["tok2vec.model"]),
-    "closures": (
-        make_closures,
-        [
-            f"{name}.model.tok2vec.embed"
-            for name in ("span_finder", "spancat", "tagger", "morphologizer", "other")
-        ],
-    ),
-    "variables": (
-        make_variables,
-        ["tok2vec.model", "ner.model.tok2vec", "morphologizer.model.tok2vec.embed"],
-    ),
+MAKERS: dict[str, Callable[[], Language]] = {
+    "shared": make_shared,
+    "inside": lambda: make(("ner", cnn()), ("tagger", tok2vec())),
+    "replaced": make_replaced,
+    "bare": make_bare,
+    "closures": make_closures,
+    "variables": make_variables,
 }
 
 

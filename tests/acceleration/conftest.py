@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spacy_hashembeds.acceleration import accelerate as accelerate_module
-from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.acceleration.timing import Spread
 from spacy_hashembeds.kernels.convolution import find_instructions
 from spacy_hashembeds.layers import windowencoder
 
@@ -22,8 +22,7 @@ def saved(tmp_path_factory) -> Callable[[str], Path]:
 
     @cache
     def save(name: str) -> Path:
-        make, _ = MAKERS[name]
-        make().to_disk(root / name)
+        MAKERS[name]().to_disk(root / name)
         return root / name
 
     return save
@@ -32,7 +31,7 @@ def saved(tmp_path_factory) -> Callable[[str], Path]:
 @pytest.fixture(autouse=True)
 def untimed(monkeypatch) -> None:
     """Have pipelines not loaded anew to be timed, as tests of the command have them."""
-    speeds = dict.fromkeys(("before", "after"), Speed(1.0, (1.0, 1.0)))
+    speeds = dict.fromkeys(("before", "after"), Spread(1.0, (1.0, 1.0)))
     monkeypatch.setattr(accelerate_module, "measure_speeds", lambda *_, **__: speeds)
 
 

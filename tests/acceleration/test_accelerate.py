@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-import spacy
 from spacy.tokens import Doc
 from spacy.util import load_config, load_model, registry
 from thinc.api import Linear, Model, get_current_ops
@@ -16,7 +15,7 @@ from spacy_hashembeds.acceleration import blas, conversion
 from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_folder
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.acceleration.conversion import find_convertible
-from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.acceleration.timing import Spread
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS, read_files
@@ -39,11 +38,6 @@ def test_pipelines_of_every_make_predict_as_before(saved, tmp_path, name):
     source, output = saved(name), tmp_path / "out"
     files = read_files(source)
     result = convert(source, output, TEXTS)
-
-    # older spaCy sorts the sections of a config
-    assert sorted(result.converted) == sorted(
-        [*pipelines.find_places(name), "nlp.tokenizer"]
-    )
     assert result.left == {}
     assert result.texts == len(TEXTS)
     assert 0 < result.max_relative_diff < 1e-5
@@ -63,38 +57,22 @@ def test_pipelines_of_every_make_predict_as_before(saved, tmp_path, name):
     assert any(doc.ents or doc.cats or doc.has_annotation("TAG") for doc in docs)
 
 
-def test_components_that_were_never_initialised_are_converted_unchecked(tmp_path):
-    nlp = pipelines.make_bare()
-    pipelines.add(nlp, "ner", pipelines.tok2vec())
-    nlp.disable_pipe("ner")
-    nlp.to_disk(tmp_path / "in")
-    result = convert(tmp_path / "in", tmp_path / "out")
-    assert result.texts > 300  # made up
-    assert result.unchecked == ["ner"]
-    assert 0 < result.max_relative_diff < 1e-5
-    after = load_model(tmp_path / "out")
-    assert after.disabled == ["ner"]
-    embed = after.config["components"]["ner"]["model"]["tok2vec"]["embed"]
-    assert embed["@architectures"] == conversion.OUR_EMBED
-
-
 @registry.architectures("tests.Transformer.v1")
 def make_transformer(width: int) -> Model:
     """Stands for a layer of another package, such as a transformer."""
-    arguments = {"width": width, "rows": 50, "nM": 4, "nC": 3}
     make = registry.architectures.get("spacy.CharacterEmbed.v2")
-    return make(**arguments, include_static_vectors=False)
+    return make(width=width, rows=50, nM=4, nC=3, include_static_vectors=False)
 
 
 def test_what_is_beside_layers_of_others_is_converted(tmp_path):
     """A whole tok2vec, and an encoder, which is compared without its embedder."""
-    nlp = spacy.blank("xx")
     others = {"@architectures": "tests.Transformer.v1", "width": 16}
-    nlp.add_pipe("tok2vec", name="transformer", config={"model": others})
-    pipelines.add(nlp, "tagger", pipelines.LISTENER)
-    pipelines.add(nlp, "textcat", {**pipelines.tok2vec(), "embed": others})
-    pipelines.add(nlp, "ner", pipelines.cnn())
-    pipelines.train(nlp).to_disk(tmp_path / "in")
+    pipelines.make(
+        ("tok2vec", others),
+        ("tagger", pipelines.LISTENER),
+        ("textcat", {**pipelines.tok2vec(), "embed": others}),
+        ("ner", pipelines.cnn()),
+    ).to_disk(tmp_path / "in")
     result = convert(tmp_path / "in", tmp_path / "out", TEXTS)
     places = ["textcat.model.tok2vec.encode", "ner.model.tok2vec"]
     assert sorted(result.converted) == sorted(
@@ -103,8 +81,6 @@ def test_what_is_beside_layers_of_others_is_converted(tmp_path):
     assert 0 < result.max_relative_diff < 1e-5
     before, after = (load_model(tmp_path / name) for name in ("in", "out"))
     assert [describe(after(t)) for t in TEXTS] == [describe(before(t)) for t in TEXTS]
-    for name in ("transformer", "tagger"):
-        assert after.config["components"][name] == before.config["components"][name]
 
 
 def change_seeds(component: Any) -> None:
@@ -164,7 +140,7 @@ def test_pipelines_are_timed_each_with_its_own_blas(saved, tmp_path, monkeypatch
             for name, load in loaders.items():
                 ops = load().get_pipe("tok2vec").model.ops
                 loaded.append((name, ops is NUMPY_BLAS_OPS))
-        return {"before": Speed(1.0, (1.0, 1.0)), "after": Speed(2.0, (2.0, 2.0))}
+        return {"before": Spread(1.0, (1.0, 1.0)), "after": Spread(2.0, (2.0, 2.0))}
 
     monkeypatch.setattr(accelerate_module, "measure_speeds", load_in_turns)
     monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
@@ -173,31 +149,38 @@ def test_pipelines_are_timed_each_with_its_own_blas(saved, tmp_path, monkeypatch
     assert loaded == [("before", False), ("after", True)] * 2
     assert get_current_ops() is ops
     assert result.words_per_second == {"before": 1.0, "after": 2.0}
-    assert result.left == {}
     config = load_config(tmp_path / "out" / "config.cfg")
     callback = config["nlp"]["after_pipeline_creation"]
     assert callback == {"@callbacks": conversion.BLAS}
 
 
-def test_another_callback_stays_and_is_named(saved, tmp_path):
+def test_another_callback_stays_and_warnings_of_loading_are_said_once(saved, tmp_path):
     source = shutil.copytree(saved("bare"), tmp_path / "in")
     registry.callbacks("tests.callback.v1", func=lambda: lambda nlp: nlp)
     config = load_config(source / "config.cfg")
-    config["nlp"]["after_pipeline_creation"] = {"@callbacks": "tests.callback.v1"}
+    callback = {"@callbacks": "tests.callback.v1"}
+    config["nlp"]["after_pipeline_creation"] = callback
     config.to_disk(source / "config.cfg")
-    result = accelerate_folder(source, tmp_path / "out", TEXTS, rounds=1)
-    assert [*result.left] == ["nlp.after_pipeline_creation"]
-    assert convert(source, tmp_path / "other", TEXTS).left == {}
-
-
-def test_what_loading_warns_of_is_said_once(saved, tmp_path):
-    source = shutil.copytree(saved("bare"), tmp_path / "in")
     meta = json.loads((source / "meta.json").read_text())
     meta["spacy_version"] = ">=2.0.0,<2.1.0"
     (source / "meta.json").write_text(json.dumps(meta))
     with pytest.warns(UserWarning, match=r"\[W095\]") as said:
-        accelerate_folder(source, tmp_path / "out", TEXTS, rounds=2)
+        result = accelerate_folder(source, tmp_path / "out", TEXTS, rounds=2)
     assert len(said) == 1
+    assert [*result.left] == ["nlp.after_pipeline_creation"]
+    config = load_config(tmp_path / "out" / "config.cfg")
+    assert config["nlp"]["after_pipeline_creation"] == callback
+
+
+def test_a_pipeline_of_ours_gains_little_and_that_is_said(saved, tmp_path):
+    first = convert(saved("bare"), tmp_path / "first", TEXTS)
+    assert "is gained" not in str(first)
+    again = accelerate_folder(tmp_path / "first", tmp_path / "again", TEXTS, rounds=1)
+    assert again.converted == ["nlp.after_pipeline_creation"]
+    assert "Little is gained" in str(again)
+    done = accelerate_folder(tmp_path / "again", tmp_path / "copy", TEXTS)
+    assert (done.converted, done.texts) == ([], 0)
+    assert "Nothing to convert" in str(done)
 
 
 def test_a_result_shows_as_text_and_in_notebooks():
@@ -225,4 +208,3 @@ def test_a_result_shows_as_text_and_in_notebooks():
         assert said in str(done)
     html = done._repr_html_()
     assert "Converted components.&lt;script&gt;.model" in html
-    assert "it has 1 &amp; 2" in html

@@ -12,14 +12,7 @@ import pytest
 import spacy
 from numpy.testing import assert_allclose
 from spacy.language import Language
-from spacy.training import Example
-from thinc.api import (
-    CupyOps,
-    NumpyOps,
-    fix_random_seed,
-    get_current_ops,
-    set_current_ops,
-)
+from thinc.api import CupyOps, NumpyOps, get_current_ops, set_current_ops
 
 from spacy_hashembeds import threads as threads_module
 from spacy_hashembeds.acceleration import blas
@@ -27,9 +20,8 @@ from spacy_hashembeds.acceleration.blas import create_use_fastest_blas
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.threads import find_openblas, one_thread
 
-from .. import toy_ner
 from ..kernels.paths import Noted, both_paths
-from .accelerate_pipelines import SENTENCES, TEXTS, make_example
+from .accelerate_pipelines import SENTENCES, TEXTS
 
 CALLBACK = {"@callbacks": "spacy-hashembeds.use_fastest_blas.v1"}
 OURS = blas.NUMPY_BLAS_OPS
@@ -81,49 +73,33 @@ def test_products_are_those_of_blis(rows, trans1, trans2):
     x = rng.standard_normal((5, rows) if trans1 else (rows, 5), dtype="float32")
     y = rng.standard_normal((3, 5) if trans2 else (5, 3), dtype="float32")
     expected = blas.BLIS_OPS.gemm(x, y, trans1=trans1, trans2=trans2)
-    got = blas.NUMPY_BLAS_OPS.gemm(x, y, trans1=trans1, trans2=trans2)
+    got = OURS.gemm(x, y, trans1=trans1, trans2=trans2)
     assert got.dtype == expected.dtype
     assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
     # as the parser does, into all rows but the first
     out = numpy.zeros((rows + 1, 3), dtype="float32")
-    blas.NUMPY_BLAS_OPS.gemm(x, y, trans1=trans1, trans2=trans2, out=out[1:])
+    OURS.gemm(x, y, trans1=trans1, trans2=trans2, out=out[1:])
     assert_allclose(out[1:], expected, rtol=1e-5, atol=1e-6)
     assert not out[0].any()
 
 
-def make_recognizer() -> Language:
-    """Make an NER component that is trained a little, with more actions (4 for a label)
-    than columns of a block.
-    """
-    nlp = spacy.blank("en")
-    ner = nlp.add_pipe("ner")
-    for i in range(40):
-        ner.add_label(f"LABEL{i}")
-    examples = [
-        Example(nlp.make_doc(doc.text), doc)
-        for doc in map(toy_ner.make_doc, toy_ner.TRAIN)
-    ]
-    fix_random_seed(0)
-    optimizer = nlp.initialize(lambda: examples)
-    for _ in range(15):
-        nlp.update(examples, sgd=optimizer)
-    return nlp
-
-
 @pytest.mark.parametrize("beam_width", [1, 4])
 @both_paths
-def test_moves_of_equal_weights_stay_tied(kernels, beam_width, faster, monkeypatch):
+def test_moves_of_equal_weights_stay_tied(
+    nlp, kernels, beam_width, faster, monkeypatch
+):
     """numpy's BLAS would give them unequal scores, by place and size of the batch."""
     monkeypatch.setattr(compiled, "kernels", noted := kernels and Noted(kernels))
-    nlp = make_recognizer()
     pipe = nlp.get_pipe("ner")
+    for i in range(40):  # of four actions each, more than columns of a block
+        pipe.add_label(f"LABEL{i}")
     pipe.cfg["beam_width"] = beam_width
     pipe.model.attrs["unseen_classes"] = set()
     upper = pipe.model.get_ref("upper")
     W = numpy.random.default_rng(0).normal(size=upper.get_param("W").shape[1])
     upper.set_param("W", numpy.tile(W.astype("f"), (upper.get_dim("nO"), 1)))
     upper.set_param("b", upper.ops.alloc1f(upper.get_dim("nO")))
-    texts = [f"{gold.text} {n}" for n in range(2) for gold in toy_ner.make_test_docs()]
+    texts = [f"{text} {n}" for n in range(4) for text in SENTENCES]
 
     def read() -> list:
         found = []
@@ -133,28 +109,11 @@ def test_moves_of_equal_weights_stay_tied(kernels, beam_width, faster, monkeypat
         return found
 
     expected = read()
+    assert any(chain(*expected))
     assert blas.use_fastest_blas(nlp)
     assert {"maxout", "precomputable_affine"} <= moved_names(nlp)
     assert read() == expected
     assert kernels is None or "make_cblas" in noted.names
-
-
-def test_predictions_and_gradients_are_the_same_but_for_rounding(saved, faster):
-    stock, ours = (spacy.load(saved("replaced")) for _ in "ab")
-    assert blas.use_fastest_blas(ours)
-    assert describe(ours) == describe(stock)
-    for nlp in (stock, ours):
-        fix_random_seed(0)
-        examples = [make_example(nlp, text) for text in SENTENCES]
-        nlp.update(examples, sgd=False, drop=0.2)
-    compared = 0
-    for theirs, own in zip(nodes(stock), nodes(ours), strict=True):
-        for name in theirs.grad_names:
-            expected = theirs.get_grad(name)
-            size = abs(expected).max()
-            assert_allclose(own.get_grad(name), expected, rtol=0, atol=1e-5 * size)
-            compared += bool(size)
-    assert compared > 20
 
 
 # What is moved
@@ -184,25 +143,22 @@ def test_without_upper_the_layer_below_scores_moves_and_stays(faster):
     assert ner.model.ops is OURS
 
 
-def test_nothing_moves_where_numpy_is_not_faster(nlp, monkeypatch):
-    monkeypatch.setattr(blas, "is_numpy_faster", lambda: False)
-    current = get_current_ops()
-    assert not blas.use_fastest_blas(nlp)
-    assert moved_names(nlp) == set()
-    assert create_use_fastest_blas()(Language) is Language
-    assert get_current_ops() is current
-
-
 @pytest.mark.parametrize(
     "ops",
-    [CupyOps(), AppleOps(), NumpyOps(use_blis=False)],
+    [None, CupyOps(), AppleOps(), NumpyOps(use_blis=False)],
     ids=lambda ops: type(ops).__name__,
 )
-def test_other_operations_are_left_alone_and_nothing_is_measured(ops, monkeypatch):
-    monkeypatch.setattr(blas, "is_numpy_faster", lambda: pytest.fail("measured"))
+def test_other_operations_are_left_alone_and_nothing_is_measured(nlp, ops, monkeypatch):
+    """And blis itself, given as None, where numpy's BLAS is not faster."""
+    is_faster = (lambda: pytest.fail("measured")) if ops else lambda: False
+    monkeypatch.setattr(blas, "is_numpy_faster", is_faster)
+    ops = ops or get_current_ops()
     set_current_ops(ops)
     assert create_use_fastest_blas()(Language) is Language
     assert get_current_ops() is ops
+    for node in nodes(nlp):
+        node.ops = ops
+    assert not blas.use_fastest_blas(nlp)
 
 
 @pytest.mark.parametrize("place", ["before_creation", "after_pipeline_creation"])
@@ -217,16 +173,12 @@ def test_a_config_may_have_it_in_two_places(saved, nlp, faster, place):
 
 
 @pytest.mark.parametrize(
-    ("numpy_speeds", "expected"),
-    [([12, 24], True), ([11, 60], False), ([30, 23], False)],
+    ("speeds", "expected"), [([12, 24], True), ([11, 60], False), ([30, 23], False)]
 )
-def test_numpy_must_be_clearly_faster_at_every_shape(
-    numpy_speeds, expected, monkeypatch
-):
+def test_numpy_must_be_clearly_faster_at_every_shape(speeds, expected, monkeypatch):
     def measure(choices):
-        assert choices["numpy"] is blas.NUMPY_BLAS_OPS
-        assert choices["blis"].use_blis
-        return {"numpy": numpy_speeds, "blis": [10, 20]}
+        assert choices == {"numpy": OURS, "blis": blas.BLIS_OPS}
+        return {"numpy": speeds, "blis": [10, 20]}
 
     monkeypatch.setattr(blas, "measure_speeds", measure)
     assert blas.is_numpy_faster.__wrapped__() is expected
@@ -241,29 +193,26 @@ def test_speeds_are_of_the_fastest_round_and_choices_take_turns(monkeypatch):
 
     class Counting(NumpyOps):
         def gemm(self, x, y, **settings):
-            turns.append((self, x.shape, y.shape, x.dtype.name))
+            turns.append((self, x.shape, y.shape, x.dtype))
             return super().gemm(x, y, **settings)
 
     a, b = Counting(), Counting()
     speeds = blas.measure_speeds({"a": a, "b": b}, rounds=3)
     # two products of 8 * 4 * 2 multiplications and as many additions in a second
     assert speeds == {"a": [2 * 2 * 64 / 1e9], "b": [2 * 2 * 64 / 1e9]}
-    assert [turn[0] for turn in turns] == [a, a, b, b] * 4
-    assert [turn[1:] for turn in turns[:2]] == [
-        ((8, 4), (2, 4), "float32"),
-        ((8, 2), (8, 4), "float32"),
-    ]
+    products = [((8, 4), (2, 4), "float32"), ((8, 2), (8, 4), "float32")]
+    assert turns == [(ops, *product) for ops in (a, b) for product in products] * 4
 
 
 def test_the_libraries_are_described(monkeypatch):
-    blis, own = blas.describe_blis(), blas.describe_numpy_blas()
+    blis, own = blas.describe_libraries()
     assert (blis.name, blis.version.split(".")[0].isdigit()) == ("blis", True)
     built = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
     assert (own.name, own.version) == (built["name"], built["version"])
     assert own.kernels or "openblas" not in own.name
     monkeypatch.setattr(blas, "find_function", lambda *args: None)
     monkeypatch.setattr(blas, "find_openblas", lambda *args: None)
-    assert blas.describe_blis().kernels is blas.describe_numpy_blas().kernels is None
+    assert [each.kernels for each in blas.describe_libraries()] == [None, None]
 
 
 # Threads
@@ -293,10 +242,10 @@ def threads(monkeypatch):
 def test_products_run_on_one_thread_and_leave_the_others_as_they_were(threads):
     x = numpy.eye(3, dtype="float32")
     with pytest.raises(ValueError, match="shapes"):
-        blas.NUMPY_BLAS_OPS.gemm(x, x[:2])
+        OURS.gemm(x, x[:2])
     assert threads["set"] == [1, 4]
     with one_thread():
-        blas.NUMPY_BLAS_OPS.gemm(x, x)
+        OURS.gemm(x, x)
         assert threads["now"] == 1
     assert threads["set"] == [1, 4, 1, 4]
 
@@ -339,14 +288,13 @@ def test_the_threads_of_openblas_are_restored_when_python_threads_mix():
     set_threads = find_openblas("set_num_threads", None)
     if get_threads is None or set_threads is None:
         pytest.skip("numpy was not built with OpenBLAS")
-    before = get_threads()
-    x = numpy.ones((64, 64), dtype="float32")
+    before, x = get_threads(), numpy.ones((64, 64), dtype="float32")
     set_threads(2)
     try:
         with one_thread():
             assert get_threads() == 1
         with ThreadPoolExecutor(4) as pool:
-            products = pool.map(lambda _: blas.NUMPY_BLAS_OPS.gemm(x, x), range(400))
+            products = pool.map(lambda _: OURS.gemm(x, x), range(400))
             assert all((product == 64).all() for product in products)
         assert get_threads() == 2
     finally:

@@ -13,9 +13,9 @@ from spacy.tokens import Doc, Span
 from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.changes import (
-    ChangeCounter,
     Changes,
     compare_f1,
+    count_changes,
     estimate_share,
 )
 from spacy_hashembeds.acceleration.in_memory import accelerate
@@ -42,9 +42,7 @@ def make_doc(ents=(), spans=(), cats=None, tags=()):
 
 
 def count(befores, afters, golds=None, nlp=NLP) -> Changes:
-    counter = ChangeCounter(nlp)
-    counter.count(golds or ["a text"] * len(befores), befores, afters)
-    return counter.summarize()
+    return count_changes(nlp, golds or ["a text"] * len(befores), befores, afters)
 
 
 # Shares
@@ -109,19 +107,18 @@ def test_entities_and_spans_change(before, after, tokens, entities, where):
 
 
 @pytest.mark.parametrize(
-    ("kind", "change"),
+    ("kind", "attr", "value"),
     [
-        ("lemmas", lambda token: setattr(token, "lemma_", "x")),
-        ("tags", lambda token: setattr(token, "tag_", "x")),
-        ("tokens of entities", lambda token: setattr(token, "ent_kb_id_", "x")),
-        ("morphology", lambda token: token.set_morph("Number=Sing")),
-        ("sentences", lambda token: setattr(token, "is_sent_start", True)),
-        ("heads", lambda token: setattr(token, "head", token.nbor())),
+        ("lemmas", "lemma_", "x"),
+        ("tags", "tag_", "x"),
+        ("tokens of entities", "ent_kb_id_", "x"),
+        ("sentences", "is_sent_start", True),
+        ("heads", "head", 1),
     ],
 )
-def test_each_kind_counts_for_itself(kind, change):
+def test_each_kind_counts_for_itself(kind, attr, value):
     doc = make_doc()
-    change(doc[2])
+    setattr(doc[2], attr, doc[value] if attr == "head" else value)
     changes = count([make_doc()], [doc])
     changed = {kind for kind, share in changes.kinds.items() if share.changed}
     # another head makes other sentences
@@ -137,13 +134,17 @@ def test_each_kind_is_limited_by_itself():
         afters[-1 - i][i % 5].lemma_ = "x"
     changes = count(befores, afters)
     assert changes.tokens == (20, 5000)
-    assert {k: s.changed for k, s in changes.kinds.items() if s.changed} == {
-        "tags": 10,
-        "lemmas": 10,
-    }
+    changed = {kind: share.changed for kind, share in changes.kinds.items()}
+    assert {**changed, "tags": 10, "lemmas": 10} == changed
+    assert sum(changed.values()) == 20
     changes.check(0.4)  # 0.2 percent of each, surely below 0.37
     with pytest.raises(ValueError, match=r"0\.2 percent.*of lemmas, .*of tags"):
         changes.check(0.3)
+    with_entity = make_doc([(0, 1, "PER")])
+    of_entities = count([with_entity] * 1000, [make_doc()] * 10 + [with_entity] * 990)
+    of_entities.check(0.4)  # 0.2 percent of tokens, and ten times 0.4 of entities
+    with pytest.raises(ValueError, match=r"1 percent .* of entities"):
+        of_entities.check(0.15)
 
 
 @pytest.mark.parametrize(
@@ -160,10 +161,8 @@ def test_each_kind_is_limited_by_itself():
 def test_categories_change(cats, threshold, is_changed):
     """Of the highest score, or from a threshold on."""
     nlp = spacy.blank("en")
-    exclusive = {} if threshold is None else {"threshold": threshold}
-    pipe = nlp.add_pipe(
-        "textcat_multilabel" if threshold else "textcat", config=exclusive
-    )
+    name = "textcat_multilabel" if threshold else "textcat"
+    pipe = nlp.add_pipe(name, config={"threshold": threshold} if threshold else {})
     for label in "AB":
         pipe.add_label(label)
     before, after = make_doc(cats={"A": 0.7, "B": 0.3}), make_doc(cats=cats)
@@ -175,6 +174,7 @@ def test_categories_change(cats, threshold, is_changed):
 # F1
 
 ANNA, NOBODY = make_doc([(0, 1, "PER")]), make_doc()
+BOTH = make_doc([(0, 1, "PER"), (4, 5, "LOC")])
 ANNA_ALONE = make_doc()
 ANNA_ALONE.set_ents([Span(ANNA_ALONE, 0, 1, "PER")], default="missing")
 
@@ -183,9 +183,8 @@ ANNA_ALONE.set_ents([Span(ANNA_ALONE, 0, 1, "PER")], default="missing")
     ("before", "after", "gold", "f1"),
     [
         (NOBODY, ANNA, ANNA, (0, 1)),
-        # elsewhere it has no annotation
-        (ANNA, make_doc([(0, 1, "PER"), (4, 5, "LOC")]), ANNA_ALONE, (1, 1)),
-        (ANNA, ANNA, make_doc([(0, 1, "PER"), (4, 5, "LOC")]), (2 / 3, 2 / 3)),
+        (ANNA, BOTH, ANNA_ALONE, (1, 1)),  # elsewhere it has no annotation
+        (ANNA, ANNA, BOTH, (2 / 3, 2 / 3)),
         (ANNA, ANNA, NOBODY, None),
     ],
 )
@@ -197,9 +196,8 @@ def test_f1_is_that_of_gold_entities_if_there_are_any(before, after, gold, f1):
 
 
 def test_f1_may_fall_to_the_end_of_its_interval():
-    both = make_doc([(0, 1, "PER"), (2, 3, "PER")])
-    alike = count([both] * 20, [ANNA] * 20, [both] * 20)
     # 20 of 40 are not found, in all Docs alike
+    alike = count([BOTH] * 20, [ANNA] * 20, [BOTH] * 20)
     assert alike.f1[:2] == pytest.approx((1, 2 / 3))
     assert alike.f1.interval == pytest.approx((-1 / 3, -1 / 3))
     with pytest.raises(ValueError, match=r"F1 by -33\.33 points"):
@@ -271,12 +269,22 @@ def test_a_precision_stays_unless_another_is_asked_for(saved, tmp_path, spoil):
 
 
 @pytest.mark.usefixtures("instructions")
-def test_in_memory_with_gold_entities(folder):
+def test_to_compare_one_thread_computes_in_float32_and_others_as_ever(folder):
     nlp = spacy.load(folder)
-    docs = [pipelines.make_example(nlp, text).reference for text in SENTENCES] * 3
-    done = accelerate(nlp, docs, precision="int8", max_changed=100, rounds=1)
+    golds = [pipelines.make_example(nlp, text).reference for text in SENTENCES] * 3
+    done = accelerate(nlp, golds, precision="int8", max_changed=100, rounds=1)
     assert done.changes.f1 is not None
-    assert set(find_precisions(done.nlp).values()) == {"int8"}
+    exact, predict = (
+        each.get_pipe("ner").model.get_ref("tok2vec").predict
+        for each in (nlp, done.nlp)
+    )
+    docs = [nlp.make_doc(text) for text in TEXTS]
+    expected, fewer = np.concatenate(exact(docs)), np.concatenate(predict(docs))
+    with in_float32(), ThreadPoolExecutor() as threads:
+        np.testing.assert_allclose(np.concatenate(predict(docs)), expected, atol=1e-4)
+        others = np.concatenate(threads.submit(predict, docs).result())
+    np.testing.assert_array_equal(others, fewer)
+    assert abs(fewer - expected).max() > 1e-4
 
 
 def test_more_than_may_be_changed_is_refused(folder, tmp_path, spoil):
@@ -287,32 +295,13 @@ def test_more_than_may_be_changed_is_refused(folder, tmp_path, spoil):
 
 
 @pytest.mark.parametrize(
-    ("settings", "error"),
+    ("make", "name", "value"),
     [
-        *(({"max_changed": n}, ValueError) for n in (-1, 101, float("nan"))),
-        ({"max_changed": "1"}, TypeError),
-        ({"precision": "int4"}, ValueError),
+        *(("inside", "max_changed", x) for x in (-1, 101, float("nan"), "1")),
+        ("inside", "precision", "i4"),
+        ("bare", "precision", "int8"),  # without an encoder
     ],
 )
-def test_wrong_settings_are_refused(folder, tmp_path, settings, error):
-    (name,) = settings
-    with pytest.raises(error, match=f"'{name}' should be"):
-        accelerate_folder(folder, tmp_path / "out", TEXTS, **settings)
-
-
-@pytest.mark.usefixtures("instructions")
-def test_to_compare_one_thread_computes_in_float32_and_others_as_ever(folder):
-    done = accelerate(
-        spacy.load(folder), TEXTS, precision="int8", max_changed=100, rounds=1
-    )
-    nlps = spacy.load(folder), done.nlp
-    exact, predict = (
-        nlp.get_pipe("ner").model.get_ref("tok2vec").predict for nlp in nlps
-    )
-    docs = [nlps[0].make_doc(text) for text in TEXTS]
-    expected, fewer = np.concatenate(exact(docs)), np.concatenate(predict(docs))
-    with in_float32(), ThreadPoolExecutor() as threads:
-        np.testing.assert_allclose(np.concatenate(predict(docs)), expected, atol=1e-4)
-        others = np.concatenate(threads.submit(predict, docs).result())
-    np.testing.assert_array_equal(others, fewer)
-    assert abs(fewer - expected).max() > 1e-4
+def test_wrong_settings_are_refused(saved, tmp_path, make, name, value):
+    with pytest.raises((ValueError, TypeError), match=f"'{name}' should be"):
+        accelerate_folder(saved(make), tmp_path / "out", TEXTS, **{name: value})

@@ -1,26 +1,35 @@
-"""Our layers named in configs: which of spaCy's they can replace, and which stay."""
+"""Our layers and components named in configs: what they can replace, and what stays."""
 
-import re
+from contextlib import nullcontext
 from copy import deepcopy
 from typing import Any
 
 import numpy
 import pytest
 import spacy
+from spacy.language import Language
+from spacy.lookups import Lookups
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from spacy.util import registry
-from spacy.vocab import Vocab
-from thinc.api import Config, fix_random_seed
+from thinc.api import Config, Linear, fix_random_seed
 
 from spacy_hashembeds.acceleration import conversion
+from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.conversion import (
     BLAS,
     OUR_EMBED,
     OUR_ENCODER,
+    REPLACED,
     check_precision,
     convert_config,
+    convert_layers,
+    find_batch_size,
     find_convertible,
+    find_replacements,
 )
+from spacy_hashembeds.acceleration.in_memory import accelerate
+from spacy_hashembeds.components.tokenizer import QuickTokenizer
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS
@@ -37,7 +46,7 @@ def test_variables_of_components_become_values_and_others_stay():
     config["training"] = {"dropout": "${vars.depth}"}
     config["pretraining"] = {"width": "${components.tok2vec.model.width}"}
     before = config.to_str(interpolate=False)
-    converted = convert_config(config)
+    converted = convert_layers(config)
     assert config.to_str(interpolate=False) == before
     # of a HashEmbedCNN, which has become a Tok2Vec
     assert converted["pretraining"]["width"] == 16
@@ -53,42 +62,24 @@ def test_variables_of_components_become_values_and_others_stay():
         "@architectures": OUR_ENCODER,
         **{"width": 16, "depth": 1, "window_size": 1, "maxout_pieces": 2},
     }
-    without_variables = convert_config(pipelines.read_variables().interpolate())
+    without_variables = convert_layers(pipelines.read_variables().interpolate())
     assert without_variables["components"] == converted.interpolate()["components"]
 
 
-@pytest.mark.parametrize("nlp", [{}, {"after_pipeline_creation": None}])
-def test_the_callback_is_set_where_there_is_none(nlp):
-    config = pipelines.read_variables()
-    config["nlp"].update(nlp)
-    for blas, callback in ((True, {"@callbacks": BLAS}), (False, None)):
-        new = convert_config(config, blas=blas)
-        assert new["nlp"].get("after_pipeline_creation") == callback
-        again = convert_config(new, blas=blas)
-        assert again["nlp"].get("after_pipeline_creation") == callback
-    config["nlp"]["after_pipeline_creation"] = {"@callbacks": "mine.v1"}
-    assert convert_config(config, blas=True)["nlp"] == config["nlp"]
+@pytest.mark.parametrize("callback", [None, {"@callbacks": "mine.v1"}])
+def test_the_callback_is_set_where_there_is_none(callback):
+    nlp, config = spacy.blank("xx"), make_config()
+    config["nlp"]["after_pipeline_creation"] = callback
+    for blas, expected in ((False, callback), (True, callback or {"@callbacks": BLAS})):
+        for _ in "twice":
+            config = convert_config(nlp, config, blas=blas)
+            assert config["nlp"]["after_pipeline_creation"] == expected
 
 
 # Layers
 
 
-def make_docs(vocab: Vocab) -> list[Doc]:
-    return [Doc(vocab, words=text.split()) for text in TEXTS if text.strip()]
-
-
-@pytest.fixture(scope="module")
-def vocab() -> Vocab:
-    nlp = spacy.blank("xx")
-    pipelines.add_vectors(nlp)
-    return nlp.vocab
-
-
-def build(block: dict):
-    return registry.resolve({"model": block})["model"]
-
-
-def make_block(name: str, *, vectors: bool = False) -> dict:
+def make_block(name: str, *, vectors: bool = False) -> dict[str, Any]:
     if "CNN" in name:
         arguments = {**pipelines.CNN_ARGUMENTS, "pretrained_vectors": vectors}
     else:
@@ -112,12 +103,14 @@ def make_block(name: str, *, vectors: bool = False) -> dict:
     ],
     ids=lambda block: block["@architectures"],
 )
-def test_every_layer_has_the_tree_seeds_and_outputs_of_ours(vocab, block):
-    converted = convert_config(make_config(a=block))["components"]["a"]["model"]
+def test_every_layer_has_the_tree_seeds_and_outputs_of_ours(block):
+    converted = convert_layers(make_config(a=block))["components"]["a"]["model"]
+    nlp = spacy.blank("xx")
+    pipelines.add_vectors(nlp)
+    docs = [Doc(nlp.vocab, words=text.split()) for text in TEXTS if text.strip()]
     fix_random_seed(0)
-    docs = make_docs(vocab)
-    theirs = build(block).initialize(X=docs)
-    ours = build(converted)
+    theirs = registry.resolve({"model": block})["model"].initialize(X=docs)
+    ours = registry.resolve({"model": converted})["model"].initialize(X=docs)
     for node, new_node in zip(theirs.walk(), ours.walk(), strict=True):
         assert new_node.param_names == node.param_names
         assert new_node.ref_names == node.ref_names
@@ -133,46 +126,38 @@ CHARACTERS = {"@architectures": "spacy.CharacterEmbed.v2"}
 WEIGHTED = {"@architectures": "spacy-hashembeds.MultiWeightedHashEmbed.v1"}
 #: An encoder that takes one array, where nothing makes one of lists of arrays.
 FIRST = {**pipelines.tok2vec("v1"), "encode": pipelines.old_tok2vec()["encode"]}
-STATIC = {
-    "tagger": pipelines.without_our_encoder(
-        pipelines.tok2vec("v1", include_static_vectors=True)
-    ),
-    "ner": pipelines.cnn("v1", pretrained_vectors=True),
-}
+STATIC = pipelines.without_our_encoder(
+    pipelines.tok2vec("v1", include_static_vectors=True)
+)
 
 
 @pytest.mark.parametrize(
-    ("models", "converted", "left"),
+    ("layer", "converted", "left"),
     [
         (
-            {"ner": {**pipelines.tok2vec(), "embed": CHARACTERS}},
-            ["ner.encode"],
-            {"ner.embed": "no faster layer"},
+            {**pipelines.tok2vec(), "embed": CHARACTERS},
+            ["encode"],
+            {"embed": "no faster layer"},
         ),
-        ({"ner": pipelines.old_tok2vec()}, ["ner.embed", "ner.encode"], {}),
-        ({"ner": {**pipelines.tok2vec(), "embed": WEIGHTED}}, ["ner.encode"], {}),
-        ({"ner": FIRST}, ["ner.embed"], {"ner.encode": "MaxoutWindowEncoder.v1 takes"}),
+        (pipelines.old_tok2vec(), ["embed", "encode"], {}),
+        ({**pipelines.tok2vec(), "embed": WEIGHTED}, ["encode"], {}),
+        (FIRST, ["embed"], {"encode": "MaxoutWindowEncoder.v1 takes"}),
         (
-            {**STATIC, "ner": pipelines.cnn()},
-            ["ner"],
+            STATIC,
+            [],
             {
-                "tagger.embed": "MultiHashEmbed.v1 with static vectors",
-                "tagger.encode": "no faster layer",
+                "embed": "MultiHashEmbed.v1 with static vectors",
+                "encode": "no faster layer",
             },
         ),
     ],
 )
-def test_what_stays_keeps_nothing_else_from_being_converted(models, converted, left):
-    config = make_config(**models)
-    places, reasons = find_convertible(config)
-    assert [shorten(place) for place in places] == converted
-    reasons = {shorten(place): why for place, why in reasons.items()}
-    assert reasons.keys() == left.keys()
-    assert all(left[place] in why for place, why in reasons.items())
-
-
-def shorten(place: str) -> str:
-    return re.sub(r"components\.|\.model", "", place)
+def test_what_stays_keeps_nothing_else_from_being_converted(layer, converted, left):
+    places, reasons = find_convertible(make_config(ner=layer, other=pipelines.cnn()))
+    inside = "components.ner.model."
+    assert places == [*(inside + each for each in converted), "components.other.model"]
+    assert reasons.keys() == {inside + each for each in left}
+    assert all(left[place.removeprefix(inside)] in reasons[place] for place in reasons)
 
 
 @registry.architectures("tests.RefusingEncoder.v1")
@@ -190,25 +175,28 @@ def test_what_our_layers_refuse_stays_and_all_else_is_converted(monkeypatch):
     assert all("'window_size' should not be 2" in why for why in left.values())
 
 
-TOK2VEC = make_config(a=pipelines.tok2vec())
-OURS = convert_config(TOK2VEC)
+OURS = convert_layers(make_config(a=pipelines.tok2vec()))
 WITHOUT_ENCODER = make_config(a=pipelines.without_our_encoder(pipelines.tok2vec()))
 
 
-@pytest.mark.usefixtures("instructions")
-def test_a_precision_needs_an_encoder():
-    for precision in (None, "auto", "float32", "int8"):
-        check_precision(OURS, precision)
-    check_precision(WITHOUT_ENCODER, "float32")
-    with pytest.raises(ValueError, match="'precision' should be 'float32'"):
-        check_precision(WITHOUT_ENCODER, "int8")
-
-
-@pytest.mark.usefixtures("no_instructions")
-def test_a_precision_needs_instructions():
-    check_precision(OURS, "auto")
-    with pytest.raises(ValueError, match="'precision' should be 'float32'"):
-        check_precision(OURS, "int8")
+@pytest.mark.parametrize(
+    ("processor", "config", "is_refused"),
+    [
+        ("instructions", OURS, False),
+        ("instructions", WITHOUT_ENCODER, True),
+        ("no_instructions", OURS, True),
+    ],
+)
+def test_a_precision_needs_an_encoder_and_instructions(
+    processor, config, is_refused, request
+):
+    request.getfixturevalue(processor)
+    for precision in (None, "auto", "float32"):
+        check_precision(config, precision)
+    with (
+        pytest.raises(ValueError, match="'precision'") if is_refused else nullcontext()
+    ):
+        check_precision(config, "int8")
 
 
 @pytest.mark.parametrize(
@@ -221,16 +209,114 @@ def test_a_precision_needs_instructions():
 def test_the_precision_of_encoders_is_written_where_it_is_another(precision, found):
     for block in (pipelines.tok2vec(), pipelines.cnn()):
         config = make_config(a=block, b=deepcopy(block))
-        for before in (config, convert_config(config)):
-            new = convert_config(before, precision=precision)
-            encoders = {
-                name: component["model"]["encode"]
-                for name, component in new["components"].items()
-            }
-            precisions = {
+        for before in (config, convert_layers(config)):
+            new = convert_layers(before, precision)["components"]
+            encoders = {name: new[name]["model"]["encode"] for name in "ab"}
+            assert found == {
                 k: e["precision"] for k, e in encoders.items() if "precision" in e
             }
-            assert precisions == found
-        in_int8 = convert_config(config, precision="int8")
-        places, _ = find_convertible(in_int8, "float32")
+        places, _ = find_convertible(convert_layers(config, "int8"), "float32")
         assert places == [f"components.{name}.model.encode" for name in "ab"]
+
+
+# Components
+
+
+@pytest.fixture
+def nlp() -> Language:
+    """A pipeline whose components have something to do."""
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("attribute_ruler", name="ruler")
+    ruler.add([[{"LOWER": "mice"}]], {"POS": "NOUN"})
+    lookups = Lookups()
+    for name in ("lemma_rules", "lemma_index"):
+        lookups.add_table(name, {})
+    lookups.add_table("lemma_exc", {"noun": {"mice": ["mouse"]}})
+    nlp.add_pipe("lemmatizer").initialize(lookups=lookups)
+    nlp.tokenizer.add_special_case("micemice", [{"ORTH": "mice"}, {"ORTH": "mice"}])
+    nlp.tokenizer.max_cache_size = 7
+    return nlp
+
+
+@pytest.mark.parametrize("factory", REPLACED)
+def test_spacys_own_are_replaced_by_their_names_and_strangers_stay(factory):
+    nlp = spacy.blank("en")
+    pipe: Any = nlp.add_pipe(factory, name="mine")
+    if factory == "attribute_ruler":
+        pipe.add([[{"LOWER": "mice"}]], {"POS": "NOUN"})
+    elif "ruler" in factory:
+        pipe.add_patterns([{"label": "X", "pattern": [{"LOWER": "mice"}]}])
+    assert find_replacements(nlp, nlp.config) == ({"mine": f"cached_{factory}"}, {})
+    of_another = {"components": {"mine": {"source": "another"}}}
+    assert find_replacements(nlp, Config(of_another)) == ({}, {})
+    pipe.__class__ = type("Other", (type(pipe),), {})
+    found, left = find_replacements(nlp, nlp.config)
+    assert (found, [*left]) == ({}, ["components.mine"])
+
+
+def test_a_ruler_that_can_not_be_looked_up_stays():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("attribute_ruler", name="empty")  # which has nothing to do
+    ruler: Any = nlp.add_pipe("attribute_ruler", name="ruler")
+    ruler.add([[{"LOWER": "a", "OP": "*"}]], {"POS": "NOUN"})
+    found, left = find_replacements(nlp, nlp.config)
+    assert (found, [*left]) == ({}, ["components.ruler"])
+
+
+def test_a_pipeline_without_layers_is_accelerated_by_its_components(nlp, tmp_path):
+    texts = ["mice mice", "mice", "micemice", ""]
+    done = accelerate(nlp, texts)
+    components = ["components.ruler", "components.lemmatizer"]
+    of_nlp = ["nlp.tokenizer", "nlp.after_pipeline_creation"]
+    assert done.converted == [*components, *of_nlp]
+    nlp.to_disk(tmp_path / "before")
+    folder = accelerate_folder(tmp_path / "before", tmp_path / "after", texts)
+    assert folder.converted == done.converted
+    for new in (done.nlp, spacy.load(tmp_path / "after")):
+        assert new.config["components"]["ruler"]["factory"] == "cached_attribute_ruler"
+        assert type(new.tokenizer) is QuickTokenizer
+        for name, pipe in nlp.components:
+            assert isinstance(new.get_pipe(name), type(pipe))
+            assert new.get_pipe(name).to_bytes() == pipe.to_bytes()
+        for doc, new_doc in zip(nlp.pipe(texts), new.pipe(texts), strict=True):
+            assert new_doc.to_json() == doc.to_json()
+        assert [token.text for token in new("micemice")] == ["mice", "mice"]
+    assert done.nlp.tokenizer.max_cache_size == 7
+    assert type(nlp.tokenizer) is Tokenizer
+    again = accelerate(done.nlp, texts)
+    assert (again.converted, again.texts) == ([], 0)
+    assert again.nlp is not done.nlp
+    assert again.nlp.to_bytes() == done.nlp.to_bytes()
+
+
+def test_another_tokenizer_stays(nlp):
+    config = nlp.config.copy()
+    config["nlp"]["tokenizer"] = {"@tokenizers": "spacy.zh.ChineseTokenizer"}
+    assert convert_config(nlp, config, blas=False)["nlp"] == config["nlp"]
+    nlp.tokenizer = lambda text: Doc(nlp.vocab, words=text.split())
+    done = accelerate(nlp, ["mice mice"])
+    assert "nlp.tokenizer" not in done.converted
+    assert done.nlp.tokenizer is nlp.tokenizer
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "batch_size", "expected"),
+    [(20, 128, None), (3000, 128, 87), (3000, 87, None), (3000, 16, None)],
+)
+def test_batches_should_be_smaller_where_there_are_many_classes(
+    n_classes, batch_size, expected
+):
+    nlp = spacy.blank("en")
+    nlp.batch_size = batch_size
+    tagger: Any = nlp.add_pipe("tagger")
+    tagger.model = Linear(n_classes, 2).initialize()
+    assert find_batch_size(nlp) == expected
+
+
+def test_smaller_batches_are_saved(saved, monkeypatch):
+    monkeypatch.setattr(conversion, "MOST_BYTES", 1)
+    nlp = spacy.load(saved("bare"))
+    done = accelerate(nlp, ["a few words"])
+    assert "nlp.batch_size" in done.converted
+    assert (done.nlp.batch_size, done.nlp.config["nlp"]["batch_size"]) == (1, 1)
+    assert nlp.batch_size > 1

@@ -10,20 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import spacy
 from packaging.requirements import Requirement
 from thinc.api import Config, NumpyOps
 
-from spacy_hashembeds.acceleration import doctor, installation
+from spacy_hashembeds.acceleration import doctor
 from spacy_hashembeds.acceleration.blas import SHAPES, Blas
 from spacy_hashembeds.acceleration.conversion import convert_config
-from spacy_hashembeds.acceleration.doctor import advise, examine, find_problems
-from spacy_hashembeds.acceleration.installation import Gpu
+from spacy_hashembeds.acceleration.doctor import Gpu, advise, examine, find_problems
 from spacy_hashembeds.kernels import compiled
 
 from ..conftest import ROOT
 from ..kernels.paths import KERNELS
-
-BLAS = [Blas("blis", "1", "generic"), Blas("openblas", "1", "SkylakeX")]
 
 
 class OtherOps(NumpyOps):
@@ -33,7 +31,7 @@ class OtherOps(NumpyOps):
 def test_this_installation_is_sound(monkeypatch):
     monkeypatch.setattr(doctor, "get_current_ops", OtherOps)
     health = examine()
-    if installation.examine_gpu().error is None:
+    if doctor.examine_gpu().error is None:
         assert health["problems"] == []
     assert {*health["speeds"]} == {"blis", "numpy's BLAS", "OtherOps"}
     for row in health["speeds"].values():
@@ -88,11 +86,13 @@ def test_versions_outside_our_ranges_are_a_problem(name, installed, find):
 def test_pythons_and_ranges_are_the_same_everywhere():
     setup = ConfigParser()
     setup.read(ROOT / "setup.cfg", encoding="utf8")
+    readme, page, project = (
+        (ROOT / name).read_text(encoding="utf8")
+        for name in ("README.md", "docs/versions.md", "pyproject.toml")
+    )
     pythons = re.findall(r"Python :: (3\.\d+)", setup["metadata"]["classifiers"])
     assert setup["options"]["python_requires"] == f">={pythons[0]}"
-    assert f"Python {pythons[0]} to {pythons[-1]}" in read("README.md")
-    page = read("docs/versions.md")
-    project = read("pyproject.toml")
+    assert f"Python {pythons[0]} to {pythons[-1]}" in readme
     assert f'target-version = "py{pythons[0].replace(".", "")}"' in project
     assert f'python_version = "{pythons[0]}"' in project
     lines = setup["options"]["install_requires"].split("\n")
@@ -105,10 +105,6 @@ def test_pythons_and_ranges_are_the_same_everywhere():
         lowest = [one.version for one in required[name] if one.operator == ">="]
         assert lowest == [oldest]
         assert required[name].contains(newest)
-
-
-def read(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf8")
 
 
 # Entry points, GPUs, the parser
@@ -138,6 +134,7 @@ class FakeCupy:
     [
         (FakeCupy, 3.0, Gpu("13.0", "Some GPU")),
         (FakeCupy, 1.0, "ValueError"),
+        (type("Broken", (FakeCupy,), {"ones": np.zeros}), 3.0, "ValueError"),
         (ImportError("libcublas.so.12 is missing"), 3.0, "libcublas"),
     ],
 )
@@ -149,18 +146,18 @@ def test_a_gpu_is_tried(cupy, number, expected, monkeypatch):
             raise cupy
         return cupy
 
-    monkeypatch.setattr(installation, "find_spec", lambda name: "a spec")
-    monkeypatch.setattr(installation, "import_module", import_module)
-    monkeypatch.setattr(installation, "gather_rows", lambda k, t, out: out.fill(number))
-    gpu = installation.examine_gpu()
+    monkeypatch.setattr(doctor, "find_spec", lambda name: "a spec")
+    monkeypatch.setattr(doctor, "import_module", import_module)
+    monkeypatch.setattr(doctor, "gather_rows", lambda k, t, out: out.fill(number))
+    gpu = doctor.examine_gpu()
     problems = [*find_problems({}, gpu)]
     if isinstance(expected, Gpu):
         assert (gpu, problems) == (expected, [])
     else:
         assert gpu.device is None
         assert expected in problems[0]
-    monkeypatch.setattr(installation, "find_spec", lambda name: None)
-    assert installation.examine_gpu() == Gpu()
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    assert doctor.examine_gpu() == Gpu()
 
 
 # Speed
@@ -169,29 +166,31 @@ def test_a_gpu_is_tried(cupy, number, expected, monkeypatch):
 @pytest.fixture
 def get_advice(monkeypatch):
     """Advise on a machine where nothing could be faster, but for what is given."""
-
-    def get_advice(
-        blas=BLAS, is_faster=False, instructions="AVX-512", ops=NumpyOps, profiled=False
-    ):
-        monkeypatch.setattr(doctor, "is_numpy_faster", lambda: is_faster)
-        monkeypatch.setattr(doctor, "name_instructions", lambda name: instructions)
-        monkeypatch.setattr(doctor, "get_current_ops", ops)
-        monkeypatch.setattr(doctor, "is_parser_profiled", lambda: profiled)
-        return [*advise(blas)]
-
     monkeypatch.setattr(compiled, "find", lambda: (KERNELS or "kernels", None))
     monkeypatch.delenv(compiled.SWITCH, raising=False)
+
+    def get_advice(
+        kernels="SkylakeX", faster=False, instructions="AVX-512", ops=NumpyOps, path=""
+    ):
+        monkeypatch.setattr(doctor, "is_numpy_faster", lambda: faster)
+        monkeypatch.setattr(doctor, "name_instructions", lambda name: instructions)
+        monkeypatch.setattr(doctor, "get_current_ops", ops)
+        module = SimpleNamespace(__file__=path or None)
+        monkeypatch.setattr(doctor, "import_module", lambda name: module)
+        return [*advise([Blas("blis", "1", "generic"), Blas("openblas", "1", kernels)])]
+
     return get_advice
 
 
 def test_a_faster_blas_is_advised_by_what_to_write(get_advice):
     assert get_advice() == []
-    (advice,) = get_advice(is_faster=True)
+    (advice,) = get_advice(faster=True)
     assert "its generic kernels" in advice
-    written = convert_config(Config({"nlp": {}}), blas=True)["nlp"]
+    config = Config({"nlp": {}, "components": {}})
+    written = convert_config(spacy.blank("en"), config, blas=True)["nlp"]
     ((place, block),) = written.items()
     assert f'[nlp.{place}] @callbacks = "{block["@callbacks"]}"' in advice
-    assert get_advice(is_faster=True, ops=OtherOps) == []
+    assert get_advice(faster=True, ops=OtherOps) == []
 
 
 @pytest.mark.parametrize(
@@ -204,8 +203,7 @@ def test_a_faster_blas_is_advised_by_what_to_write(get_advice):
 def test_openblas_without_avx512_gets_advice(
     kernels, instructions, is_advised, get_advice
 ):
-    blas = [BLAS[0], Blas("openblas", "1", kernels)]
-    advice = get_advice(blas, instructions=instructions)
+    advice = get_advice(kernels, instructions=instructions)
     assert ["OPENBLAS_CORETYPE=" in each for each in advice] == [True] * is_advised
 
 
@@ -213,24 +211,18 @@ def test_openblas_without_avx512_gets_advice(
 def test_missing_kernels_get_advice(get_advice, error, monkeypatch):
     monkeypatch.setattr(compiled, "find", lambda: (None, error))
     (advice,) = get_advice()
-    assert advice == installation.describe_missing_kernels()
-    assert "install a C++ compiler" in advice
+    assert advice == doctor.describe_missing_kernels()
     assert ("file too short" in advice) == bool(error)
     monkeypatch.setenv(compiled.SWITCH, "0")
-    assert installation.describe_missing_kernels() is None
+    assert doctor.describe_missing_kernels() is None
     (advice,) = get_advice()
     assert compiled.SWITCH in advice
 
 
-def test_a_parser_that_is_compiled_for_profiling_gets_advice(
-    get_advice, monkeypatch, tmp_path
-):
+def test_a_parser_that_is_compiled_for_profiling_gets_advice(get_advice, tmp_path):
     # spaCy's setup.py asks for profiling below Python 3.12 alone
-    assert installation.is_parser_profiled() is (sys.version_info < (3, 12))
+    assert doctor.is_parser_profiled() is (sys.version_info < (3, 12))
     path = tmp_path / "parser_model.so"
-    module = SimpleNamespace(__file__=str(path))
-    monkeypatch.setattr(installation, "import_module", lambda name: module)
-    for names, expected in ((b"\0PyThreadState_EnterTracing\0", True), (b"\0", False)):
+    for names, n_advised in ((b"\0PyThreadState_EnterTracing\0", 1), (b"\0", 0)):
         path.write_bytes(b"\x7fELF" + names)
-        assert installation.is_parser_profiled() is expected
-        assert len(get_advice(profiled=expected)) == expected
+        assert len(get_advice(path=str(path))) == n_advised

@@ -14,9 +14,13 @@ from spacy_hashembeds.acceleration import conversion
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.acceleration.in_memory import Accelerated, accelerate
+from spacy_hashembeds.training.annotation import walk_layers
 
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import TEXTS, read_files
+
+#: The layers of the pipeline "shared".
+LAYERS = ("tok2vec.model", "morphologizer.model.tok2vec")
 
 
 @pytest.fixture
@@ -41,7 +45,9 @@ def test_what_is_saved_is_what_the_command_writes(make, tmp_path):
     state = nlp.to_bytes()
     done = convert(nlp)
     assert nlp.to_bytes() == state
-    places = [*pipelines.find_places("shared"), "nlp.tokenizer"]
+    layers = [f"{name}.{part}" for name in LAYERS for part in ("embed", "encode")]
+    components = [*layers, "attribute_ruler", "lemmatizer"]
+    places = [*(f"components.{place}" for place in components), "nlp.tokenizer"]
     assert sorted(done.converted) == sorted(places)
     assert 0 < done.max_relative_diff < 1e-5
     assert (done.texts, done.left, done.unchecked) == (len(TEXTS), {}, [])
@@ -99,6 +105,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.names: set[str] = set()
+        self.ops = get_current_ops()
 
     def __call__(self, doc: Doc) -> Doc:
         doc.user_data["known"] = [t.text for t in doc if t.text in self.names]
@@ -126,12 +133,10 @@ def test_settings_and_components_that_can_not_be_saved_are_taken_over(make):
     nlp.add_pipe("sentencizer")
     nlp.disable_pipe("sentencizer")
     nlp.batch_size, nlp.max_length = 7, 1234
-    errors = []
-    nlp.default_error_handler = lambda *failed: errors.append(failed)
+    nlp.default_error_handler = lambda *failed: None
     nlp.get_pipe("tagger").set_error_handler(nlp.default_error_handler)
     new = convert(nlp).nlp
     assert new.get_pipe("tests_memory") is memory
-    assert new("Anna lives").user_data["known"] == ["Anna"]
     assert new.disabled == ["sentencizer"]
     assert (new.batch_size, new.max_length) == (7, 1234)
     assert new.default_error_handler is nlp.default_error_handler
@@ -149,14 +154,14 @@ def test_what_components_do_not_save_is_missed(make):
     assert get_current_ops() is ops
 
 
+# What is refused
+
+
 def test_models_that_no_config_tells_of_are_refused(make):
     nlp = make()
     nlp.get_pipe("tagger").model.layers.append(Linear())
     with pytest.raises(ValueError, match=r"'nlp' should be.*make anew.*mismatched str"):
         convert(nlp)
-
-
-# What is refused
 
 
 def test_components_without_weights_are_refused_unless_they_are_disabled(make):
@@ -165,18 +170,23 @@ def test_components_without_weights_are_refused_unless_they_are_disabled(make):
     with pytest.raises(ValueError, match="mend it first"):
         convert(nlp)
     nlp.disable_pipe("ner")
-    assert convert(nlp).unchecked == ["ner"]
+    n_strings = len(nlp.vocab.strings)
+    done = convert(nlp, None)
+    assert done.texts > 300  # made up
+    assert len(nlp.vocab.strings) < n_strings + 50  # of known words
+    assert done.unchecked == ["ner"]
+    new = done.nlp.config["components"]["ner"]["model"]["tok2vec"]["embed"]
+    assert new["@architectures"] == conversion.OUR_EMBED
 
 
 def test_a_memory_zone_is_refused(make):
     nlp = make()
+    message = ""
     with nlp.memory_zone():
-        message = None
         try:
             convert(nlp)
         except ValueError as error:  # spaCy's zone does not end if one passes it
             message = str(error)
-    assert message is not None
     assert "Call this outside of `nlp.memory_zone()`" in message
 
 
@@ -184,8 +194,7 @@ def test_a_memory_zone_is_refused(make):
 
 
 def get_ops(nlp: Language) -> set:
-    models = [getattr(pipe, "model", None) for _, pipe in nlp.components]
-    return {node.ops for model in models if model for node in model.walk()}
+    return {node.ops for _, node in walk_layers(nlp)}
 
 
 def test_the_blas_is_chosen_for_the_new_pipeline_alone(make, monkeypatch):
@@ -205,7 +214,7 @@ def test_the_blas_is_chosen_for_the_new_pipeline_alone(make, monkeypatch):
     assert {n.ops for n in new.get_pipe("tok2vec").model.walk()} == ops
 
 
-def test_layers_are_made_on_the_device_of_the_old_ones(make):
+def test_layers_are_made_on_the_device_of_the_old_ones(make, monkeypatch):
     """Some notebooks forget between cells that a GPU was asked for."""
     ops, device = get_current_ops(), NumpyOps("gpu", use_blis=True)
     set_current_ops(device)
@@ -213,15 +222,9 @@ def test_layers_are_made_on_the_device_of_the_old_ones(make):
         nlp = make()
     finally:
         set_current_ops(ops)
-    used = []
-
-    def note_ops(nlp: Language, name: str) -> Memory:
-        used.append(get_current_ops())
-        return Memory()
-
-    Language.factory("tests_ops", func=note_ops)
-    nlp.add_pipe("tests_ops")
-    assert used == [ops]
-    assert get_ops(convert(nlp).nlp) == {device}
-    assert set(used[1:]) == {device}
+    nlp.add_pipe("tests_forgetful")
+    new = convert(nlp).nlp
+    assert get_ops(new) == {device}
+    made_with = [each.get_pipe("tests_forgetful").ops for each in (nlp, new)]
+    assert made_with == [ops, device]
     assert get_current_ops() is ops

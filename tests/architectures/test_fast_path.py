@@ -272,10 +272,11 @@ def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
         predict(model, docs)
         assert is_folded(model) == (limit == n_bytes)
     assert get_kept(model.attrs["plan"]).F.nbytes == n_bytes
-    monkeypatch.setenv(mixedembed.LIMIT_NAME, "much")
-    model.attrs["plan"] = mixedembed.Fold()
-    with pytest.raises(ValueError, match=r"FOLD_MB should be a number .* is 'much'"):
-        predict(model, docs)
+    for bad in ("much", "nan", "-1"):
+        monkeypatch.setenv(mixedembed.LIMIT_NAME, bad)
+        model.attrs["plan"] = mixedembed.Fold()
+        with pytest.raises(ValueError, match=f"FOLD_MB should be .* is '{bad}'"):
+            predict(model, docs)
     monkeypatch.delenv(mixedembed.LIMIT_NAME)
     assert mixedembed._get_limit() == 256, "as documented"
 

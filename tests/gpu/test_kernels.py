@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from thinc.api import NumpyOps
 
-from spacy_hashembeds.acceleration import installation
+from spacy_hashembeds.acceleration import doctor
 from spacy_hashembeds.hashing.murmur import find_rows
 from spacy_hashembeds.kernels import cuda
 from spacy_hashembeds.kernels.rows import Hashing, Lookup, Table
@@ -147,10 +147,10 @@ def test_rows_are_gathered_and_their_gradients_scattered(
 
 
 def test_the_doctor_tries_the_kernels(gpu, monkeypatch):
-    installation.try_kernels(gpu.ops.xp)
-    monkeypatch.setattr(installation, "gather_rows", lambda *_: None)
+    doctor.try_kernels(gpu.ops.xp)
+    monkeypatch.setattr(doctor, "gather_rows", lambda *_: None)
     with pytest.raises(ValueError, match="kernel"):
-        installation.try_kernels(gpu.ops.xp)
+        doctor.try_kernels(gpu.ops.xp)
 
 
 @pytest.mark.parametrize("chunk_size", [8, 16, 64])

@@ -13,7 +13,7 @@ from lab.trials import comparison
 from lab.trials.comparison import compare_trials
 from lab.trials.run_trial import run_trial
 from lab.trials.trial import Trial
-from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.acceleration.timing import Spread
 from spacy_hashembeds.training.docbin import read_docs
 from tests import toy_textcat
 from tests.configs import CONFIGS
@@ -65,7 +65,7 @@ def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
         for load in loaders.values():
             config = load().config["components"]["tok2vec"]["model"]
             layers.append(config["encode"]["@architectures"].partition(".")[0])
-        return {name: Speed(100.0 + int(name), (99.0, 101.0)) for name in loaders}
+        return {name: Spread(100.0 + int(name), (99.0, 101.0)) for name in loaders}
 
     monkeypatch.setattr(comparison, "measure_speeds", measure)
     rows = compare_trials([stock, metrics], corpus, accelerated=True)["rows"]

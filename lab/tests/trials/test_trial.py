@@ -21,7 +21,7 @@ from lab.trials.run_trial import run_trial
 from lab.trials.scores import score_pipeline
 from lab.trials.sizes import measure_sizes
 from lab.trials.trial import Trial
-from spacy_hashembeds.acceleration.timing import Speed
+from spacy_hashembeds.acceleration.timing import Spread
 from spacy_hashembeds.tools.evaluate.evaluate import evaluate
 from tests.training_runs import SMALL
 
@@ -43,7 +43,7 @@ def commands(trained_root, monkeypatch) -> list[list[str]]:
         return None
 
     def time(loaders, docs, rounds):
-        return dict.fromkeys(loaders, Speed(123.0, (123.0, 123.0)))
+        return dict.fromkeys(loaders, Spread(123.0, (123.0, 123.0)))
 
     monkeypatch.setattr(run_module, "score_pipeline", lambda *_, **__: ({"f": 1}, {}))
     monkeypatch.setattr(run_module, "measure_speeds", time)

@@ -45,8 +45,8 @@ def accelerate_cli(
     from spacy.vocab import Vocab
 
     from ...acceleration.accelerate import accelerate_folder
+    from ...acceleration.doctor import PACKAGE, describe_missing_kernels
     from ...acceleration.folders import check_free
-    from ...acceleration.installation import PACKAGE, describe_missing_kernels
     from ...acceleration.timing import TITLES
     from ...training.docbin import read_docs
     from ...training.rawtexts import read_texts
