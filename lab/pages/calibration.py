@@ -76,8 +76,9 @@ def _judge(nlp: Language, golds: Sequence[Doc]) -> Judged:
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
     pipe.cfg["calibration"] = None
-    (judged,) = judge_entities(nlp, name, golds, [0.0])
-    return np.array(judged.scores), np.array(judged.is_right, dtype=bool)
+    (judged,), _, _ = judge_entities(nlp, name, golds, [0.0])
+    scores, is_right = np.array(judged).reshape(-1, 2).T
+    return scores, is_right.astype(bool)
 
 
 def join(parts: Sequence[Judged]) -> Judged:

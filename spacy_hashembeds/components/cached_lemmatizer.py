@@ -23,18 +23,19 @@ from thinc.api import Model
 
 from .caches import get_version, make_keys, renews_version
 
+_NAMES = (
+    "ca.Catalan el.Greek en.English fr.French ht.HaitianCreole it.Italian "
+    "mk.Macedonian nl.Dutch pl.Polish ru.Russian uk.Ukrainian"
+)
 #: The lemmatizers of spaCy's that read nothing else of a token, and what they do read.
 LEMMATIZERS = {
     "spacy.pipeline.lemmatizer.Lemmatizer": [ORTH, POS, MORPH],
     "spacy.lang.es.lemmatizer.SpanishLemmatizer": [ORTH, POS, MORPH, SENT_START],
+    **{
+        f"spacy.lang.{code}.lemmatizer.{language}Lemmatizer": [ORTH, POS, MORPH]
+        for code, language in (name.split(".") for name in _NAMES.split())
+    },
 }
-for _name in (
-    "ca.Catalan el.Greek en.English fr.French ht.HaitianCreole it.Italian "
-    "mk.Macedonian nl.Dutch pl.Polish ru.Russian uk.Ukrainian"
-).split():
-    _code, _language = _name.split(".")
-    _path = f"spacy.lang.{_code}.lemmatizer.{_language}Lemmatizer"
-    LEMMATIZERS[_path] = [ORTH, POS, MORPH]
 
 #: Lemmas are forgotten beyond these, some 15 MB; longer words are not kept.
 MAX_LEMMAS, MAX_LENGTH = 2**16, 100

@@ -44,9 +44,11 @@ Match = tuple[int, int, int]
 
 
 class Found(NamedTuple):
-    """Matches of one token: patterns of one token, and parts of others."""
+    """What a token matches: numbers of the patterns that begin with it, each with the
+    parts that the next tokens have to match, and the parts that are asked for.
+    """
 
-    single: tuple[int, ...]
+    starting: list[tuple[int, list[int]]]
     parts: frozenset[int]
 
 
@@ -184,29 +186,23 @@ class MatchTable:
         self._parts = Matcher(
             matcher.vocab, validate=False, fuzzy_compare=matcher._fuzzy_compare
         )
-        numbers: dict[str, int] = {}
-        #: Patterns of one token by its part, those of several by their first, and the
-        #: parts that those with operators need.
-        self._single: dict[int, list[int]] = {}
-        self._long: dict[int, list[tuple[int, list[int]]]] = {}
+        part_of = {repr(sorted(spec.items())): spec for spec in specs}
+        for part, spec in enumerate(part_of.values()):
+            self._parts.add(part, [[spec]])
+        numbers = {name: part for part, name in enumerate(part_of)}
+        #: By the part of their first token: numbers and further parts of patterns.
+        self._starting: dict[int, list[tuple[int, list[int]]]] = {}
+        #: The parts that patterns with operators need.
         self._gates: set[frozenset[int]] = set()
         for number, pattern in enumerate(patterns):
-            parts = []
-            for spec in pattern.required:
-                name = repr(sorted(spec.items()))
-                if name not in numbers:
-                    numbers[name] = len(numbers)
-                    self._parts.add(numbers[name], [[spec]])
-                parts.append(numbers[name])
-            if not pattern.is_fixed:
-                self._gates.add(frozenset(parts))
-            elif len(parts) == 1:
-                self._single.setdefault(parts[0], []).append(number)
+            names = (repr(sorted(spec.items())) for spec in pattern.required)
+            first, *others = parts = [numbers[name] for name in names]
+            if pattern.is_fixed:
+                self._starting.setdefault(first, []).append((number, others))
             else:
-                self._long.setdefault(parts[0], []).append((number, parts))
-        long = (parts for same in self._long.values() for _, parts in same)
-        #: The parts of which a text has to be asked whether it has others too.
-        self._needed = frozenset().union(*long, *self._gates)
+                self._gates.add(frozenset(parts))
+        later = (others for same in self._starting.values() for _, others in same)
+        self._needed = frozenset().union(*later, *self._gates)
         #: Matches by rows of attributes, and by combinations of those values
         #: that are told apart.
         self._known: dict[bytes, Found] = {}
@@ -224,14 +220,21 @@ class MatchTable:
                 if rows[i] is None:
                     values = array[i].tolist()
                     rows[i] = self._known.get(key) or self._find(doc, i, key, values)
-        long = self._find_long([row.parts for row in rows])
-        if long is None:
+        parts = [row.parts for row in rows]
+        present = frozenset().union(*(parts if self._gates else ()))
+        if any(gate <= present for gate in self._gates):
             return None
-        found = [
-            (i + 1, i, number) for i, row in enumerate(rows) for number in row.single
-        ]
-        if long:
-            found = sorted([*found, *long])
+        found = []
+        for start, row in enumerate(rows):
+            for number, others in row.starting:
+                end = start + 1 + len(others)
+                # without others, as in most patterns, there is nothing to ask
+                if not others or (
+                    end <= len(rows)
+                    and all(map(contains, parts[start + 1 : end], others))
+                ):
+                    found.append((end, start, number))
+        found.sort()
         of = self._keys
         return list(dict.fromkeys([(of[n], start, end) for end, start, n in found]))
 
@@ -241,8 +244,8 @@ class MatchTable:
         if found is None:
             matches = self._parts(doc[i : i + 1], allow_missing=True)
             parts = {part for part, _, _ in matches}
-            single = sorted(n for part in parts for n in self._single.get(part, ()))
-            found = Found(tuple(single), self._needed & parts)
+            starting = (same for part in parts for same in self._starting.get(part, ()))
+            found = Found(sorted(starting), self._needed & parts)
             if len(self._combinations) >= MAX_KNOWN:
                 self._combinations.clear()
             self._combinations[combination] = found
@@ -250,27 +253,6 @@ class MatchTable:
             self._known.clear()
         self._known[key] = found
         return found
-
-    def _find_long(
-        self, parts: Sequence[frozenset[int]]
-    ) -> list[tuple[int, int, int]] | None:
-        """Find patterns of several tokens, by the parts that tokens match: None if one
-        with operators may.
-        """
-        if not any(parts):
-            return []
-        present = frozenset().union(*parts)
-        if any(gate <= present for gate in self._gates):
-            return None
-        return [
-            (start + len(pattern), start, number)
-            for start, of in enumerate(parts)
-            if of  # most are empty
-            for part in of
-            for number, pattern in self._long.get(part, ())
-            if start + len(pattern) <= len(parts)
-            and all(map(contains, parts[start:], pattern))
-        ]
 
 
 class Values:

@@ -38,17 +38,6 @@ class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
     Arguments are those of spaCy's `attribute_ruler`.
     """
 
-    def match(self, doc: Doc) -> list[tuple[int, int, int, int]]:
-        """Find rules that match: see `AttributeRuler.match`."""
-        numbers: dict[int, int] = vars(self).setdefault("_numbers", {})
-        found = []
-        for key, start, end in self._matcher(doc, allow_missing=True):
-            if key not in numbers:
-                numbers[key] = int(self.vocab.strings[key])
-            found.append((numbers[key], key, start, end))
-        found.sort()  # later rules have precedence
-        return found
-
     def set_annotations(
         self, doc: Doc, matches: Iterable[tuple[int, int, int, int]]
     ) -> None:

@@ -72,23 +72,22 @@ def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
 
 def check_labels(labels: Any) -> list[str]:
     """Check that entity types are a list of names, each there once."""
-    is_list = isinstance(labels, list | tuple)
-    for label in labels if is_list else ():
-        try:  # not halves of surrogate pairs, which JSON may hold
-            is_name = bool(label.encode("utf8")) and label == label.strip()
-        except (AttributeError, UnicodeEncodeError):
-            is_name = False
-        if not is_name:
-            raise ValueError(
-                "'labels' should be names of entity types, in UTF-8 and without white "
-                f"space around them, but one is {quote(label)}."
-            )
-    if not is_list or len(set(labels)) < len(labels):
+    names = [*labels] if isinstance(labels, list | tuple) else [labels]
+    wrong = [name for name in names if not _is_name(name)]
+    if wrong or not isinstance(labels, list | tuple) or len(set(names)) < len(names):
         raise ValueError(
-            "'labels' should be a list of entity types, each there once, as `spacy "
-            f"init labels` writes it for this component, but is {quote(labels)}."
+            "'labels' should be a list of entity types, each there once, in UTF-8 and "
+            "without white space around it, as `spacy init labels` writes it for this "
+            f"component, but is {quote(labels)}: {quote((wrong or names)[0])}."
         )
-    return [*labels]
+    return names
+
+
+def _is_name(label: Any) -> bool:
+    # no half of a surrogate pair either, which JSON may hold
+    return isinstance(label, str) and (
+        label.encode("utf8", "ignore").decode("utf8") == label.strip() != ""
+    )
 
 
 def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
@@ -131,13 +130,14 @@ def check_bias(bias: Any) -> None:
 
 def check_calibration(calibration: Any) -> None:
     """Check what a file holds as a calibration: null is none."""
-    if calibration is None:
-        return
     is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
-    if is_pair and all(type(n) in (int, float) for n in calibration):
-        slope, offset = calibration
-        if MIN_SLOPE <= slope <= MAX_SLOPE and isfinite(offset):
-            return
+    if calibration is None or (
+        is_pair
+        and all(type(number) in (int, float) for number in calibration)
+        and MIN_SLOPE <= calibration[0] <= MAX_SLOPE
+        and isfinite(calibration[1])
+    ):
+        return
     raise ValueError(
         f"'calibration' should be a slope from {MIN_SLOPE} to {MAX_SLOPE:g} and an "
         f"offset in a list, such as [0.5, -0.7], or null, but is {quote(calibration)}."
@@ -231,63 +231,43 @@ def _goes_on(kinds: NDArray) -> NDArray:
 def search(scores: NDArray, lengths: NDArray) -> NDArray:
     """Search the best legal sequence of each text by dynamic programming.
 
-    After each token, a text is either outside of entities or inside of one of some
-    type: time grows with the number of types, not with its square. Each text has a
-    token.
+    Between tokens, a text is in state 0, outside of entities, or in 1 + k, inside of
+    one of type k: time grows with the number of types, not with its square. Each text
+    has a token.
     """
-    order, steps = _sort_by_time(lengths)
-    scores = scores[order].astype("float64")
+    starts = np.cumsum(lengths) - lengths
+    times = np.arange(len(scores)) - np.repeat(starts, lengths)
+    # the tokens of one step together, those of a text always at the same place there
+    order = np.lexsort((-np.repeat(lengths, lengths), times))
+    steps = [slice(*of) for of in pairwise([0, *np.cumsum(np.bincount(times))])]
+    scores = scores[order]
     begin, inside, end = (
         scores[:, kind :: len(KINDS)] for kind in (BEGIN, INSIDE, END)
     )
-    without = np.concatenate([scores[:, :1], scores[:, SOLE :: len(KINDS)]], axis=1)
-    best_without = without.max(axis=1)
-    n_texts, n_types = len(lengths), begin.shape[1]
-    #: The type of the entity that ends with a token, if that is the best, else -1.
-    ended = np.empty(len(scores), dtype="int64")
-    was_inside = np.empty((len(scores), n_types), dtype=bool)
-    is_out = np.zeros(n_texts)
-    is_in = np.full((n_texts, n_types), -np.inf)
+    numbers = np.append(OUTSIDE, np.arange(SOLE, scores.shape[1], len(KINDS)))
+    alone = numbers[scores[:, numbers].argmax(axis=1)]
+    best_alone = scores[:, numbers].max(axis=1, keepdims=True)
+    states = np.arange(len(numbers))
+    #: The best state before each token, by the one after it.
+    before = np.empty((len(scores), len(states)), dtype="int64")
+    best = np.where(states > 0, -np.inf, np.zeros((len(lengths), 1)))  # float64
     for step in steps:
-        n = step.stop - step.start  # texts that have a token at this time
-        ending = is_in[:n] + end[step]
-        best_ending = ending.max(axis=1)
-        staying_out = is_out[:n] + best_without[step]
-        ended[step] = np.where(best_ending > staying_out, ending.argmax(axis=1), -1)
-        beginning = is_out[:n, np.newaxis] + begin[step]
-        staying_in = is_in[:n] + inside[step]
-        was_inside[step] = staying_in > beginning
-        is_in[:n] = np.maximum(staying_in, beginning)
-        is_out[:n] = np.maximum(best_ending, staying_out)
+        now = best[: step.stop - step.start]  # of texts that have a token at this time
+        out, within = now[:, :1], now[:, 1:]
+        leaving = np.concatenate([out + best_alone[step], within + end[step]], axis=1)
+        entering, staying = out + begin[step], within + inside[step]
+        before[step, 0] = leaving.argmax(axis=1)
+        before[step, 1:] = np.where(staying > entering, states[1:], 0)
+        now[:, 0] = leaving.max(axis=1)
+        now[:, 1:] = np.maximum(staying, entering)
     tags = np.empty(len(scores), dtype="int64")
-    # the tags of S are 1, 5, …, and the columns 1, 2, … here
-    alone = without.argmax(axis=1)
-    alone = np.where(alone > 0, len(KINDS) * (alone - 1) + SOLE, OUTSIDE)
-    types = np.full(n_texts, -1)  # of the entity that goes on after the token, or -1
+    current = np.zeros(len(lengths), dtype="int64")
     for step in reversed(steps):
-        n = step.stop - step.start
-        after, is_after = types[:n], types[:n] >= 0
-        goes_on = was_inside[step][np.arange(n), after]
-        before = np.where(is_after, np.where(goes_on, after, -1), ended[step])
-        kinds = np.where(is_after, np.where(goes_on, INSIDE, BEGIN), END)
-        in_type = np.where(is_after, after, before)
-        tags[order[step]] = np.where(
-            in_type >= 0, len(KINDS) * in_type + kinds, alone[step]
-        )
-        types[:n] = before
+        after = current[: step.stop - step.start]
+        earlier = before[step][np.arange(len(after)), after]
+        kinds = np.where(after == 0, END, np.where(earlier == 0, BEGIN, INSIDE))
+        types = np.maximum(after, earlier) - 1
+        in_entity = len(KINDS) * types + kinds
+        tags[order[step]] = np.where(types < 0, alone[step], in_entity)
+        after[:] = earlier
     return tags
-
-
-def _sort_by_time(lengths: NDArray) -> tuple[NDArray, list[slice]]:
-    """Sort tokens by their place in their text, and within by how long that is.
-
-    So the tokens of one step stand together, those of the same text always at the same
-    place among them, and no text is padded. Returns the order, and the steps.
-    """
-    ranks = np.empty(len(lengths), dtype="int64")
-    ranks[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
-    starts = np.cumsum(lengths) - lengths
-    times = np.arange(lengths.sum()) - np.repeat(starts, lengths)
-    order = np.lexsort((np.repeat(ranks, lengths), times))
-    stops = np.cumsum(np.bincount(times))
-    return order, [slice(a, b) for a, b in pairwise([0, *stops])]

@@ -37,6 +37,9 @@ from .entity_tags import forbid_tags, read_truth, set_entities
 # What there is where nothing was fitted to the weights.
 _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
 
+# As those of spaCy's `ner`.
+_WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
+
 
 @Language.factory(
     "token_ner",
@@ -69,12 +72,7 @@ _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
         "spans_key": None,
         "scorer": {"@scorers": "spacy.ner_scorer.v1"},
     },
-    default_score_weights={
-        "ents_f": 1.0,
-        "ents_p": 0.0,
-        "ents_r": 0.0,
-        "ents_per_type": None,
-    },
+    default_score_weights=_WEIGHTS,
 )
 def make_token_ner(
     nlp: Language,
@@ -133,9 +131,8 @@ class TokenNER(TrainablePipe):
             raise ValueError("'spans_key' should be a name in doc.spans, or null.")
         if any(node.attrs.get("softmax_normalize") is False for node in model.walk()):
             raise ValueError(
-                "'model' should give probabilities, but its softmax is left out in "
-                "prediction. Set normalize = true in a spacy.Tagger.v2, or use "
-                '@architectures = "spacy-hashembeds.TokenClassifier.v1".'
+                "'model' should give probabilities. Set normalize = true in a "
+                "spacy.Tagger.v2, or use spacy-hashembeds.TokenClassifier.v1."
             )
         self.vocab = vocab
         self.model = model
@@ -150,29 +147,24 @@ class TokenNER(TrainablePipe):
         """The entity types."""
         return tuple(self.cfg["labels"])
 
-    @property
-    def label_data(self) -> tuple[str, ...]:
-        """Label data that `spacy init labels` saves: the entity types."""
-        return self.labels
+    #: What `spacy init labels` saves.
+    label_data = labels
 
     def predict(self, docs: Iterable[Doc]) -> list[Entities]:
         """Find the entities of each Doc, beside those that it has; Docs stay."""
         docs = list(docs)
-        lengths = np.array([len(doc) for doc in docs], dtype="int64")
-        if not lengths.any():
+        if not any(map(len, docs)):
             return [NO_ENTITIES for _ in docs]
-        scores = self.predict_tags(docs)
-        return self.decode(scores, lengths, self.cfg["outside_bias"])
+        lengths = np.array([len(doc) for doc in docs], dtype="int64")
+        return self.decode(self.predict_tags(docs), lengths, self.cfg["outside_bias"])
 
     def decode(
         self, scores: NDArray, lengths: NDArray, outside_bias: float
     ) -> list[Entities]:
         """Find the entities of Docs of these lengths by what `predict_tags` gave."""
         check_bias(outside_bias)
-        biased = scores
-        if outside_bias:
-            biased = scores.copy()
-            biased[:, OUTSIDE] -= outside_bias
+        biased = scores.copy()
+        biased[:, OUTSIDE] -= outside_bias
         tags = DECODERS[self.decoding](biased, lengths)
         return find_entities(tags, scores, lengths, self.cfg["calibration"])
 
@@ -187,9 +179,8 @@ class TokenNER(TrainablePipe):
         least, most = probs.min(), probs.max()
         if not (least >= -0.01 and most <= 1.01):  # NaN neither
             raise ValueError(
-                f"The model of component '{self.name}' should give probabilities, but "
-                f"gives numbers from {least:.3g} to {most:.3g}. Does it end with a "
-                "softmax, and has training diverged?"
+                f"The model of '{self.name}' should give probabilities, but gives "
+                f"{least:.3g} to {most:.3g}. Has training diverged?"
             )
         scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
         forbid_tags(scores, docs)
@@ -212,14 +203,13 @@ class TokenNER(TrainablePipe):
         validate_examples(examples, "TokenNER.get_loss")
         if not examples:
             return 0.0, []
-        ops = self.model.ops
         truth = read_truth(examples, self.labels)
         probs = self._concatenate(scores, [example.predicted for example in examples])
-        loss, d_scores = get_cross_entropy(ops, probs, truth)
+        loss, d_scores = get_cross_entropy(self.model.ops, probs, truth)
         if np.isnan(loss):
             raise ValueError(Errors.E910.format(name=self.name))
         lengths: Any = np.array([len(of_text) for of_text in scores])
-        return loss, ops.unflatten(d_scores, lengths)
+        return loss, self.model.ops.unflatten(d_scores, lengths)
 
     def update(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, float]:
         """Learn from examples, as all components do, once new types of entities are
@@ -235,9 +225,8 @@ class TokenNER(TrainablePipe):
     def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> NoReturn:
         """RAISES (NotImplementedError): In any case."""
         raise NotImplementedError(
-            f"Component '{self.name}' can't rehearse. Train it with `nlp.update` on "
-            "old examples among the new ones, and leave it out of `nlp.rehearse` "
-            f'(exclude=["{self.name}"]).'
+            f"'{self.name}' can't rehearse. Train it on old examples among the new "
+            f'ones, and leave it out of `nlp.rehearse` (exclude=["{self.name}"]).'
         )
 
     def initialize(
@@ -253,24 +242,20 @@ class TokenNER(TrainablePipe):
         """
         validate_get_examples(get_examples, "TokenNER.initialize")
         self.cfg |= _UNFITTED
-        if labels is None:
-            labels = _list_types(get_examples())
+        labels = _list_types(get_examples()) if labels is None else labels
         for label in check_labels(labels):
             self.add_label(label)
         if not self.labels:
             raise ValueError(
-                f"Component '{self.name}' has no labels: there is no entity in the "
-                "training data (doc.ents), and 'labels' gives none. `spacy hashembeds "
-                "analyze` shows what is in the data."
+                f"'{self.name}' has no labels: there is no entity in the training data "
+                "(doc.ents), and 'labels' gives none."
             )
-        sample = list(islice((eg for eg in get_examples() if len(eg.x)), 10))
+        sample = list(islice((eg.x for eg in get_examples() if len(eg.x)), 10))
         if not sample:
             raise ValueError(Errors.E923.format(name=self.name))
         n_tags = count_tags(len(self.labels))
-        self.model.initialize(
-            X=[eg.x for eg in sample],
-            Y=[self.model.ops.alloc2f(len(eg.x), n_tags) for eg in sample],
-        )
+        Y = [self.model.ops.alloc2f(len(doc), n_tags) for doc in sample]
+        self.model.initialize(X=sample, Y=Y)
         self._check_model()
 
     def add_label(self, label: str) -> int:
@@ -283,9 +268,9 @@ class TokenNER(TrainablePipe):
             self.set_output(n_tags)
         elif nO is not None and nO < n_tags:
             raise ValueError(
-                f"The model of component '{self.name}' can't grow for another label, "
-                f"{quote(label)}. Initialize it with all labels, or train with "
-                '@architectures = "spacy-hashembeds.TokenClassifier.v1".'
+                f"The model of '{self.name}' can't grow for another label, "
+                f"{quote(label)}. Initialize it with all labels, or use "
+                "spacy-hashembeds.TokenClassifier.v1."
             )
         self.cfg["labels"].append(label)
         self.vocab.strings.add(label)
@@ -317,8 +302,8 @@ class TokenNER(TrainablePipe):
             raise
         except Exception as error:
             raise ValueError(
-                f"{source} should hold component '{self.name}' as it was saved, but is "
-                f"damaged or of another pipeline: {shorten(str(error), 500)}"
+                f"{source} should hold '{self.name}' as it was saved, but is damaged "
+                f"or of another pipeline: {shorten(str(error), 500)}"
             ) from error
 
     def _concatenate(self, scores: list[Floats2d], docs: list[Doc]) -> Floats2d:
@@ -327,9 +312,8 @@ class TokenNER(TrainablePipe):
         shapes = [array.shape for array in scores]
         if shapes != [(len(doc), n_tags) for doc in docs]:
             raise ValueError(
-                f"The model of component '{self.name}' should give an array for each "
-                f"Doc, with a row for each token and {n_tags} columns for tags, but "
-                f"gives {quote(shapes)}."
+                f"The model of '{self.name}' should give an array for each Doc, of a "
+                f"row for each token and {n_tags} tags, but gives {quote(shapes)}."
             )
         return self.model.ops.xp.concatenate(scores)
 
@@ -337,8 +321,8 @@ class TokenNER(TrainablePipe):
         nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels))
         if nO not in (None, n_tags):
             raise ValueError(
-                f"Component '{self.name}' has {len(self.labels)} labels, for which its "
-                f"model should have {n_tags} outputs, but it has {nO}."
+                f"The model of '{self.name}' should have {n_tags} outputs for its "
+                f"{len(self.labels)} labels, but has {nO}."
             )
 
 

@@ -21,9 +21,6 @@ from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix
 #: The attributes of a tokenizer that are methods of regular expressions.
 MATCHERS = "prefix_search suffix_search infix_finditer token_match url_match".split()
 
-#: And which of their methods these may be.
-METHODS = ("search", "match", "finditer")
-
 #: Pattern of an escape or a set of characters ...
 _SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 #: ... but for comments, and patterns that may have some.
@@ -48,9 +45,9 @@ def _make_property(name: str) -> property:
     spacys = getattr(Tokenizer, name)
 
     def set_match(tokenizer: Tokenizer, match: Any) -> None:
-        pattern = getattr(match, "__self__", None)
+        pattern: Any = getattr(match, "__self__", None)
         # others may bind a function to an expression, to have that saved
-        is_own = isinstance(match, BuiltinMethodType) and match.__name__ in METHODS
+        is_own = isinstance(match, BuiltinMethodType)
         if is_own and isinstance(pattern, re.Pattern) and needs_others(pattern):
             match = getattr(LetterlessPattern(pattern), match.__name__)
         spacys.__set__(tokenizer, match)

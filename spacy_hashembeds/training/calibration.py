@@ -1,10 +1,10 @@
-"""Entities found as often as F1 is best for, and scores that say how often they are
-right: three numbers are fitted.
+"""The three numbers that are fitted to a trained `token_ner`: how readily entities are
+found, and what their scores say.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from ..components.decoding import (
     MIN_SLOPE,
     MISSING,
     Calibration,
+    Entities,
     choose_bias,
     find_entities,
     get_probs,
@@ -30,22 +31,8 @@ from ..components.token_ner import TokenNER
 from .annotation import predict_examples
 from .counting import get_reader
 
-
-@dataclass
-class Judged:
-    """Scores of the entities found, whether each is right, whether those of components
-    before are, and the number of gold ones.
-    """
-
-    scores: list[float] = field(default_factory=list)
-    is_right: list[bool] = field(default_factory=list)
-    before: list[bool] = field(default_factory=list)
-    n_gold: int = 0
-
-    def get_f1(self) -> float:
-        """Return the F1 score of all, 0 where there is nothing to be found."""
-        found = self.is_right + self.before
-        return 2 * sum(found) / max(len(found) + self.n_gold, 1)
+#: Scores of entities that were found, and whether each is right.
+Judged = list[tuple[float, bool]]
 
 
 def create_calibrate_ner(
@@ -69,8 +56,8 @@ def create_calibrate_ner(
     def calibrate(nlp: Language) -> Language:
         config = nlp.config.interpolate()
         frozen = config["training"]["frozen_components"]
-        examples = get_reader(config, corpus)(nlp)
-        _calibrate(nlp, examples, f"the corpus '{corpus}'", balance, frozen)
+        golds = get_reader(config, corpus)(nlp)
+        _calibrate(nlp, golds, f"the corpus '{corpus}'", balance, frozen)
         return nlp
 
     return calibrate
@@ -123,16 +110,14 @@ def _calibrate(
     for name, pipe in pipes.items():
         pipe.cfg["calibration"] = None  # what was fitted to other weights is stale
         biases = BIASES if balance else (pipe.cfg["outside_bias"],)
-        judged = judge_entities(nlp, name, golds, biases)
+        judged, f_scores, n_gold = judge_entities(nlp, name, golds, biases)
         if balance:
-            f_scores = [each.get_f1() for each in judged]
-            pipe.cfg["outside_bias"] = choose_bias(f_scores, judged[0].n_gold)
-        chosen = judged[biases.index(pipe.cfg["outside_bias"])]
-        scores, is_right = np.array(chosen.scores), np.array(chosen.is_right)
+            pipe.cfg["outside_bias"] = choose_bias(f_scores, n_gold)
+        bias = pipe.cfg["outside_bias"]
+        scores, is_right = np.array(judged[biases.index(bias)]).reshape(-1, 2).T
         if 0 < is_right.sum() < len(scores):
             fitted = fit_calibration(scores, is_right)
             pipe.cfg["calibration"] = tuple(round(number, 4) for number in fitted)
-            bias = pipe.cfg["outside_bias"]
             logger.info("Calibration of '%s': %.4g, %.4g, bias %g", name, *fitted, bias)
         else:
             warnings.warn(
@@ -185,45 +170,52 @@ def judge_entities(
     name: str,
     golds: Iterable[Example | Doc],
     biases: Sequence[float],
-) -> list[Judged]:
-    """Judge the entities that a `token_ner` finds with each bias of O.
-
-    Entities on tokens of which nothing is known are left out.
+) -> tuple[list[Judged], list[float], int]:
+    """Judge the entities that a `token_ner` finds with each bias of O, but for those on
+    tokens of which nothing is known. Return them, the F1 with each bias, of entities of
+    components before too, and the number of gold entities.
     """
-    pipe = nlp.get_pipe(name)
-    assert isinstance(pipe, TokenNER)
-    numbers = {label: i for i, label in enumerate(pipe.labels)}
-    judged = [Judged() for _ in biases]
+    pipe: Any = nlp.get_pipe(name)
+    types = {label: k for k, label in enumerate(pipe.labels)}
+    judged: list[Judged] = [[] for _ in biases]
+    before: list[bool] = []
+    n_gold = 0
     later = nlp.pipe_names[nlp.pipe_names.index(name) :]
     examples = predict_examples(nlp, golds, disable=later)
     with_tokens = (example for example in examples if len(example.predicted))
     for batch in minibatch(with_tokens, nlp.batch_size):
         docs = [example.predicted for example in batch]
-        truth = read_truth(
-            [_hide_unknown(eg, pipe.labels) for eg in batch], pipe.labels
-        )
+        known = [_hide_unknown(example, pipe.labels) for example in batch]
+        truth = read_truth(known, pipe.labels)
         lengths = np.array([len(doc) for doc in docs], dtype="int64")
         are_known = np.split(truth != MISSING, np.cumsum(lengths)[:-1])
         scores = pipe.predict_tags(docs)
-        gold = find_entities(truth, scores, lengths)
-        found = [pipe.decode(scores, lengths, bias) for bias in biases]
-        for i, (doc, is_known) in enumerate(zip(docs, are_known, strict=True)):
-            right = {*zip(*(x.tolist() for x in gold[i][:3]), strict=True)}
-            before = [
-                (ent.start, ent.end, numbers[ent.label_]) in right
-                for ent in doc.ents
-                if ent.label_ in numbers and is_known[ent.start : ent.end].all()
-            ]
-            for each, of_bias in zip(judged, found, strict=True):
-                each.n_gold += len(right)
-                each.before += before
-                for *place, score in zip(
-                    *(x.tolist() for x in of_bias[i]), strict=True
-                ):
-                    if is_known[place[0] : place[1]].all():
-                        each.scores.append(score)
-                        each.is_right.append(tuple(place) in right)
-    return judged
+        gold = dict(_list_known(find_entities(truth, scores, lengths), are_known))
+        n_gold += len(gold)
+        before += [
+            (i, ent.start, ent.end, types[ent.label_]) in gold
+            for i, doc in enumerate(docs)
+            for ent in doc.ents
+            if ent.label_ in types and are_known[i][ent.start : ent.end].all()
+        ]
+        for bias, of_bias in zip(biases, judged, strict=True):
+            found = pipe.decode(scores, lengths, bias)
+            places = _list_known(found, are_known)
+            of_bias += [(score, place in gold) for place, score in places]
+    n_right = [sum(before) + sum(right for _, right in each) for each in judged]
+    n_found = [len(before) + len(each) for each in judged]
+    counts = zip(n_right, n_found, strict=True)
+    return judged, [2 * n / max(of + n_gold, 1) for n, of in counts], n_gold
+
+
+def _list_known(
+    found: Sequence[Entities], are_known: Sequence[NDArray]
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """List text, start, end and type of entities on known tokens, and their scores."""
+    for i, (entities, is_known) in enumerate(zip(found, are_known, strict=True)):
+        for *place, score in zip(*(of.tolist() for of in entities), strict=True):
+            if is_known[slice(*place[:2])].all():
+                yield (i, *place), score
 
 
 def _hide_unknown(example: Example, labels: Sequence[str]) -> Example:

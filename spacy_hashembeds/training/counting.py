@@ -108,9 +108,8 @@ def count_symbols(
             example = item if isinstance(item, Example) else Example(item, item)
             if (lang := example.predicted.vocab.lang) != nlp.vocab.lang:
                 raise ValueError(
-                    f"'examples' should be of the pipeline's language, "
-                    f"'{nlp.vocab.lang}', but hold one of '{lang}', whose norms may "
-                    "differ. Make Docs with `nlp.make_doc`."
+                    f"'examples' should be of the pipeline's language, but hold a Doc "
+                    f"of '{lang}'. Make Docs with `nlp.make_doc`."
                 )
             yield example
 
@@ -159,15 +158,14 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
     values = {attr: counter.get_counts()[0] for attr, counter in counts.items()}
     if not any(map(len, values.values())):
         raise ValueError(
-            f"There is not a token in {name}, so there are no symbols to count. Does "
-            "its path point to the training data? A generator can be read only once."
+            f"There is not a token in {name} to count. Does its path point to the "
+            "training data? A generator can be read only once."
         )
     for attr, of_attr in values.items():
         if not of_attr.any():
             warnings.warn(
                 f"No token in {name} has a value for {attr}: all will share one row. "
-                "What a component sets, such as POS, is there in training only if it "
-                "stands ahead and is among [training] annotating_components.",
+                "Is what sets it ahead, and among [training] annotating_components?",
                 stacklevel=2,
             )
 
@@ -192,11 +190,9 @@ def _find_waiting(
         if waits and (name in nlp.pipe_names or not is_trained):
             if corpus is not None and is_trained:
                 raise ValueError(
-                    f"'nlp' should be a new pipeline, but '{name}' has weights, and "
-                    "[initialize.before_init] would count the corpus "
-                    f"'{corpus}' again, not other examples. Make one with "
-                    "`spacy.util.load_model_from_config(nlp.config)`; to count other "
-                    "examples, call `spacy_hashembeds.count_symbols` then."
+                    f"'nlp' should be a new pipeline, but '{name}' has weights. Make "
+                    "one by `spacy.util.load_model_from_config(nlp.config)`; to count "
+                    f"other examples than '{corpus}', call `count_symbols` then."
                 )
             waiting.append((node, find_annotation(nlp, name)))
     return waiting
@@ -207,9 +203,8 @@ def _read_corpus(nlp: Language, corpus: str, limit: int) -> Iterator[Example]:
     config = nlp.config.interpolate()
     if not limit and config["training"].get("max_epochs") == -1:
         logger.warning(
-            "The corpus '%s', which [training] max_epochs = -1 streams, is read to its "
-            "end to count symbols. If it has none, set 'limit' in "
-            "[initialize.before_init].",
+            "The corpus '%s', which is streamed, is read to its end to count symbols. "
+            "If it has none, set 'limit' in [initialize.before_init].",
             corpus,
         )
     return islice(get_reader(config, corpus)(nlp), limit or None)
@@ -342,9 +337,9 @@ def count_ngrams_later(
         ngrams = counter.get_most_frequent(most)
         if len(ngrams) == 0:
             raise ValueError(
-                f"There is not a word in the corpus '{corpus}' with a {kind.attr}, so "
-                "there are no n-grams to count. Does its path point to the training "
-                "data, and is what sets it among [training] annotating_components?"
+                f"No word in the corpus '{corpus}' has a {kind.attr}. Does its path "
+                "point to the training data, and is what sets it among [training] "
+                "annotating_components?"
             )
         logger.info("Counted n-grams: %d are known from now on", len(ngrams))
         return ngrams

@@ -1,10 +1,13 @@
 """Reading `.spacy` files, with errors that name the file."""
 
 import warnings
+import zlib
 from collections.abc import Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
 
+import numpy as np
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus, Example
@@ -20,8 +23,7 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
     """Read gold docs from a `.spacy` file, or from a folder of them, one in memory."""
     for location in find_files(Path(path)):
         try:
-            doc_bin = DocBin().from_bytes(location.read_bytes())
-            for doc in _get_docs(doc_bin, vocab):
+            for doc in _get_docs(location.read_bytes(), vocab):
                 _check(doc)
                 yield doc
         except OSError:
@@ -45,10 +47,21 @@ def _check(doc: Doc) -> None:
             raise TypeError(f"{label} and {value} are no category")
 
 
-def _get_docs(doc_bin: DocBin, vocab: Vocab) -> Iterator[Doc]:
+def _check_lengths(file: bytes) -> None:
+    # spaCy cuts Docs where there are tokens for less, and leaves out what is too many
+    content = srsly.msgpack_loads(zlib.decompress(file))
+    lengths = np.frombuffer(content["lengths"], dtype="int32")
+    n_bytes = lengths.sum(dtype="int64") * len(content["attrs"]) * 8
+    if n_bytes != len(content["tokens"]) or (lengths < 0).any():
+        raise ValueError("lengths of Docs do not add up to the tokens that there are")
+
+
+def _get_docs(file: bytes, vocab: Vocab) -> Iterator[Doc]:
     """Get Docs as `DocBin.get_docs` does, with one unpacker of user data: to make one
     for each Doc takes longer than all else, as it looks for entry points.
     """
+    _check_lengths(file)
+    doc_bin = DocBin().from_bytes(file)
     packed, doc_bin.user_data = doc_bin.user_data, []
     unpacker = Unpacker(raw=False, use_list=False, max_buffer_size=0)
     for doc, data in zip_longest(doc_bin.get_docs(vocab), packed):
@@ -88,8 +101,7 @@ def find_files(path: Path) -> list[Path]:
         held_out = [name for name in _HELD_OUT if folder / name in splits]
         if folder / _TRAIN in splits and held_out:  # they would count as one
             raise ValueError(
-                f"The folder '{folder}' should hold the files of one corpus, but holds "
-                f"{len(held_out) + 1} splits: {', '.join([_TRAIN, *held_out])}. Give "
-                "the file that is meant."
+                f"The folder '{folder}' should hold one corpus, but holds splits: "
+                f"{', '.join([_TRAIN, *held_out])}. Give the file that is meant."
             )
     return files

@@ -3,8 +3,9 @@
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.tokens._serialize import ALL_ATTRS
 from spacy.training import Corpus, Example
+from spacy.vocab import Vocab
 
 from ..arguments import check_integers, check_items
+from .docbin import read_docs
 
 #: The name that it is registered by.
 READER = "spacy-hashembeds.JoinedCorpus.v1"
@@ -52,6 +55,11 @@ class JoinedCorpus(Corpus):
         self.seed = seed
         self._epochs = count()
 
+    def read_docbin(self, vocab: Vocab, locs: Iterable[str | Path]) -> Iterator[Doc]:
+        """Read Docs that have a token. Damaged files are refused by their paths."""
+        docs = chain.from_iterable(read_docs(path, vocab) for path in locs)
+        return islice(filter(len, docs), self.limit or None)
+
     def make_examples(
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
@@ -67,8 +75,7 @@ class JoinedCorpus(Corpus):
 
     def _regroup(self, docs: Iterable[Doc]) -> Iterator[Doc]:
         rng = np.random.default_rng([self.seed, next(self._epochs)])
-        n_lengths = len(self.lengths)
-        draws = (self.lengths[rng.integers(n_lengths)] for _ in count())
+        draws = (self.lengths[rng.integers(len(self.lengths))] for _ in count())
         longest = self.max_length - 1 if self.max_length else ENOUGH_TOKENS
         return regroup(docs, draws, enough=min(longest, ENOUGH_TOKENS))
 
@@ -103,7 +110,7 @@ def create_joined_reader(
         `prepare` writes of token files, has the tokens of the file in any case.
     max_length (int): What is joined or cut has fewer tokens; a longer sentence is left
         out, as `spacy.Corpus.v1` does. 0: no limit.
-    limit (int): Stop after as many Docs of the file. 0: read all.
+    limit (int): Stop after as many Docs of the files. 0: read all.
     augmenter (Callable): Changes examples, as spaCy's do, once they are joined.
     lengths (Sequence[int]): How many sentences a Doc may have. One of these numbers is
         drawn for each, so that what stands twice is drawn twice as often.
@@ -115,8 +122,8 @@ def create_joined_reader(
         raise ValueError(Errors.E913)  # as spaCy's own
     check_integers(0, max_length=max_length, limit=limit, seed=seed)
     check_items("numbers of sentences", lengths=lengths)
-    check_integers(1, **{"len(lengths)": len(lengths)})
-    check_integers(1, **{f"lengths[{i}]": n for i, n in enumerate(lengths)})
+    numbers = {f"lengths[{i}]": n for i, n in enumerate(lengths)}
+    check_integers(1, **{"len(lengths)": len(numbers)}, **numbers)
     options: dict[str, Any] = {"gold_preproc": gold_preproc, "max_length": max_length}
     options |= {"limit": limit, "augmenter": augmenter}
     return JoinedCorpus(path, lengths=lengths, seed=seed, **options)
@@ -145,7 +152,7 @@ def regroup(
     draws (Iterator[int]): How many sentences the next Doc shall have.
     enough (float): The tokens of a Doc which nothing more is joined to.
     """
-    waiting: list[Doc] = []
+    waiting: list[Span] = []
     wanted = next(draws)
     has_sentences = True
     kind: list[Any] = []
@@ -159,35 +166,34 @@ def regroup(
         before, kind = kind, _describe(doc) if len(ends) == 1 else []
         n_tokens = sum(map(len, waiting)) + len(doc)
         if waiting and (n_tokens > enough or not _are_equal(before, kind)):
-            yield _assemble([doc[:] for doc in waiting])
+            yield _assemble(waiting)
             waiting, wanted = [], next(draws)
         if is_whole:
             yield doc
         elif len(ends) > 1:
             yield from _cut(doc, ends, draws, enough)
         else:
-            waiting.append(doc)
+            waiting.append(doc[:])
         if len(waiting) == wanted:
-            yield _assemble([doc[:] for doc in waiting])
+            yield _assemble(waiting)
             waiting, wanted = [], next(draws)
     if waiting:
-        yield _assemble([doc[:] for doc in waiting])
+        yield _assemble(waiting)
 
 
 def _describe(doc: Doc) -> list[Any]:
     """Describe what all Docs that are joined have alike."""
     annotated = map(doc.has_annotation, _LAYERS)
-    user_data: dict[Any, Any] = doc.user_data
+    user_data: Any = doc.user_data
     data = {key: value for key, value in user_data.items() if not _is_placed(key)}
-    document = get_document(doc)
-    return [id(doc.vocab), document, doc.has_unknown_spaces, *annotated, data]
+    spaces = doc.has_unknown_spaces
+    return [id(doc.vocab), get_document(doc), spaces, *annotated, data]
 
 
 def _are_equal(one: list[Any], other: list[Any]) -> bool:
-    try:
+    with suppress(Exception):  # of arrays and tensors in `user_data`, among others
         return one == other
-    except Exception:  # raised by arrays and tensors in `user_data`, among others
-        return False
+    return False
 
 
 def _is_placed(key: Any) -> bool:

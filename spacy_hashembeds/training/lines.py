@@ -76,8 +76,7 @@ def check_path(path: Path | None) -> Path:
     """Refuse a path that is not set, or where nothing is."""
     if path is None:
         raise ValueError(
-            "A path should be that of a file to read, but is None. Maybe you forgot to "
-            "define it in your .cfg file or to override it on the CLI?"
+            "A path to read is None. Set it in the .cfg file or on the CLI."
         )
     path = Path(path)
     if not path.exists():
@@ -89,8 +88,8 @@ def check_is_regular(path: Path) -> None:
     """Refuse a pipe, or what else can't be read twice."""
     if path.exists() and not path.is_file():
         raise ValueError(
-            f"'{path}' is read twice, so it should be a file, but is a pipe or "
-            "something else that is none. Save what it gives, and name that."
+            f"'{path}' is read twice, so it should be a file, but is none, such as a "
+            "pipe. Save what it gives, and name that."
         )
 
 

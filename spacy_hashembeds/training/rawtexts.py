@@ -4,8 +4,9 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -40,7 +41,9 @@ Measures = dict[str, Callable[[Iterable[Doc]], float]]
 #: measures the mean loss of the tokens of others. Not in the Docs: they are plain.
 MEASURES: WeakKeyDictionary[Doc, Measures] = WeakKeyDictionary()
 
-Kept = TypeVar("Kept")
+#: Makes a Doc of an example of a `.spacy` file.
+Take = Callable[[Example], Doc]
+_take_predicted: Take = attrgetter("predicted")
 
 #: By how much that loss has to fall, in nats: less may be chance.
 TOLERANCE = 0.001
@@ -48,11 +51,6 @@ TOLERANCE = 0.001
 # `spacy pretrain` has no option that would show what spaCy's logger says of progress
 _logger = logger.getChild("pretrain")
 _logger.setLevel(logging.INFO)
-
-
-def get_predicted(example: Example) -> Doc:
-    """Return the side of an example that a model is trained on."""
-    return example.predicted
 
 
 def create_raw_texts_reader(
@@ -93,7 +91,9 @@ def create_raw_texts_reader(
     check_integers(1, patience=patience)
     runs: WeakKeyDictionary[Language, Iterator] = WeakKeyDictionary()
 
-    def start(nlp: Language) -> Iterator[Iterator[Example]]:
+    def read_epoch(nlp: Language) -> Iterator[Example]:
+        if nlp in runs:
+            return next(runs[nlp], iter(()))
         longest = max_length or nlp.max_length
         found, n_excluded = read_distinct(nlp, path, exclude, pack_doc)
         if exclude:
@@ -109,16 +109,11 @@ def create_raw_texts_reader(
         if len(texts) <= n:
             raise ValueError(
                 f"'{path}' should hold texts to learn from, but {len(texts)} are left "
-                f"that differ, are not in 'exclude', and have {min_length} tokens or "
-                f"more, in pieces of {longest} at most ('min_length', 'max_length'), "
-                f"and 'held_out' ({held_out}) takes {n} of them."
+                f"('exclude', 'min_length' {min_length}, 'max_length' {longest}), and "
+                f"'held_out' ({held_out}) takes {n} of them."
             )
-        return _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
-
-    def read_epoch(nlp: Language) -> Iterator[Example]:
-        if nlp not in runs:
-            runs[nlp] = start(nlp)
-        return next(runs[nlp], iter(()))
+        runs[nlp] = _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
+        return next(runs[nlp])
 
     return read_epoch
 
@@ -172,12 +167,11 @@ def read_distinct(
     nlp: Language,
     path: Path | None,
     exclude: Iterable[Path],
-    pack: Callable[[Doc], Kept],
-    take: Callable[[Example], Doc] = get_predicted,
-) -> tuple[dict[int, Kept], int]:
-    """Read texts that differ, by their hashes, and count those to exclude.
-
-    `take` makes a Doc of an example of a `.spacy` file, and `pack` what is kept of it.
+    pack: Callable[[Doc], Any],
+    take: Take = _take_predicted,
+) -> tuple[dict[int, Any], int]:
+    """Read texts that differ, as `pack` packs them, by their hashes; count those to
+    exclude.
     """
     if path is not None and not Path(path).is_dir():
         check_is_regular(Path(path))  # its symbols are counted, too
@@ -193,14 +187,10 @@ def _hash(doc: Doc) -> int:
 
 
 def read_text_docs(
-    paths: Iterable[Path | None],
-    nlp: Language,
-    take: Callable[[Example], Doc] = get_predicted,
+    paths: Iterable[Path | None], nlp: Language, take: Take = _take_predicted
 ) -> Iterator[Doc]:
-    """Read the texts of files, and tokenize them as `spacy train` does.
-
-    paths: `.spacy` files or folders of them, of which `take` makes Docs, or what
-        `read_texts` reads.
+    """Read the texts of `.spacy` files, folders of them, and what `read_texts` reads,
+    and tokenize them as `spacy train` does.
     """
     for path in map(check_path, paths):
         if path.is_dir() or path.suffix == ".spacy":
@@ -227,10 +217,10 @@ def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
     """
     path = check_path(path)
     suffix = path.suffix.lower()
+    is_json = suffix in (".jsonl", ".ndjson")
     lines = filter(lambda item: item[1].strip(), read_lines(path))
     first = list(islice(lines, 100))
     has_columns = len(first) > 2 and all(_COLUMNS.fullmatch(x) for _, x in first)
-    is_json = suffix in (".jsonl", ".ndjson")
     if suffix in _OTHERS or (has_columns and not is_json):
         raise ValueError(
             f"'{path}' should have a text a line, or be .jsonl or .spacy, but has "
@@ -245,8 +235,7 @@ def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
             except (ValueError, KeyError):
                 text = None
         if not is_text(text):
-            fail(
-                path, number, f'expected a JSON object with a "text", got {quote(line)}'
-            )
+            message = f'expected a JSON object with a "text", got {quote(line)}'
+            fail(path, number, message)
         check_length(path, number, text, max_length)
         yield text

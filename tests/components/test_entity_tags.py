@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.lang.en import English
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_hashembeds.components.decoding import MISSING, Entities, number_tags
@@ -15,6 +15,8 @@ from spacy_hashembeds.components.entity_tags import (
     read_truth,
     set_entities,
 )
+
+from .toy_recognizers import copy_words
 
 LABELS = ["A", "B"]
 NUMBERS = number_tags(LABELS)
@@ -26,41 +28,22 @@ def gold_docs(draw) -> Doc:
     """A Doc whose tokens are in entities, outside, blocked, or unknown."""
     words = draw(st.lists(st.sampled_from(["x", "yz", "\n", "  "]), max_size=7))
     doc = Doc(VOCAB, words=words)
-    kinds: dict[str, list] = {k: [] for k in ("A", "B", "blocked", "missing", "out")}
-    start = 0
+    kinds: dict[str, list] = {k: [] for k in ("blocked", "missing", "outside", "leave")}
+    ents, start = [], 0
     while start < len(doc):
         end = draw(st.integers(start + 1, len(doc)))
-        kind = draw(st.sampled_from([*kinds, "leave"]))
-        if kind in LABELS:
-            kinds[kind].append(doc.char_span(*get_chars(doc, start, end), label=kind))
-        elif kind != "leave":
-            kinds[kind].append(doc[start:end])
+        kind = draw(st.sampled_from([*LABELS, *kinds]))
+        (ents if kind in LABELS else kinds[kind]).append(Span(doc, start, end, kind))
         start = end
-    doc.set_ents(
-        kinds["A"] + kinds["B"],
-        blocked=kinds["blocked"],
-        missing=kinds["missing"],
-        outside=kinds["out"],
-        default="unmodified",
-    )
+    del kinds["leave"]
+    doc.set_ents(ents, **kinds, default="unmodified")
     return doc
-
-
-def get_chars(doc: Doc, start: int, end: int) -> tuple[int, int]:
-    return doc[start:end].start_char, doc[start:end].end_char
-
-
-def copy_words(doc: Doc) -> Doc:
-    return Doc(VOCAB, words=[token.text for token in doc])
 
 
 @given(st.lists(gold_docs(), min_size=1, max_size=3))
 def test_own_tags_are_those_that_spacy_aligns(docs):
-    expected = [
-        NUMBERS[tag]
-        for doc in docs
-        for tag in Example(copy_words(doc), doc).get_aligned_ner()
-    ]
+    examples = [Example(copy_words(doc), doc) for doc in docs]
+    expected = [NUMBERS[tag] for eg in examples for tag in eg.get_aligned_ner()]
     assert read_own_tags(docs, LABELS).tolist() == expected
 
 

@@ -29,30 +29,21 @@ def test_what_sets_no_counted_attribute_is_left_out(components, attrs, needed):
     assert annotation.restrict(["POS"]).gold == ("POS",)
 
 
-def make_pipeline(*names: str) -> spacy.Language:
+def test_enabled_components_have_yet_to_learn_whatever_weights_they_have(monkeypatch):
     nlp = spacy.blank("en")
-    for name in (*names, "ner"):
+    for name in ("senter", "tagger", "ner"):
         nlp.add_pipe(name)
-    nlp.config["training"]["annotating_components"] = list(names)
-    return nlp
-
-
-def test_enabled_components_have_yet_to_learn_whatever_weights_they_have():
-    nlp = make_pipeline("tagger")
+    nlp.config["training"]["annotating_components"] = ["senter", "tagger"]
     nlp.get_pipe("tagger").add_label("A")
     nlp.initialize()
-    assert find_annotation(nlp, "ner") == Annotation((), ("TAG",))
+    assert find_annotation(nlp, "ner") == Annotation((), ("TAG", "SENT_START"))
     nlp.disable_pipe("tagger")
-    assert find_annotation(nlp, "ner") == Annotation((TAGS,), ())
-
-
-def test_starts_of_sentences_count_and_attributes_of_extensions_do_not(monkeypatch):
-    nlp = make_pipeline("senter", "tagger")
+    assert find_annotation(nlp, "ner") == Annotation((TAGS,), ("SENT_START",))
+    # of extensions and tokens nothing is said
     monkeypatch.setattr(nlp.get_pipe_meta("tagger"), "assigns", ["doc._.tag", "token"])
+    nlp.enable_pipe("tagger")
     annotation = find_annotation(nlp, "ner")
     assert annotation.gold == ("SENT_START",)
     doc = Doc(nlp.vocab, words=["a", "b"], sent_starts=[True, False])
-    example = Example(nlp.make_doc("a b"), doc)
-    (annotated,) = annotate(nlp, [example], annotation)
-    starts = annotated.to_array("SENT_START").tolist()
-    assert starts == doc.to_array("SENT_START").tolist() == [1, 2**64 - 1]
+    (annotated,) = annotate(nlp, [Example(nlp.make_doc("a b"), doc)], annotation)
+    assert annotated.to_array("SENT_START").tolist() == [1, 2**64 - 1]

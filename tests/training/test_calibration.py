@@ -1,15 +1,19 @@
-"""Calibrating token_ner: by a callback, while training, and from Python."""
+"""Calibrating token_ner: what is fitted, by a callback, while training, from Python."""
+
+from itertools import product
 
 import numpy as np
 import pytest
 import spacy
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import registry
 
 from spacy_hashembeds import calibrate_ner
-from spacy_hashembeds.components.decoding import BIASES, choose_bias
+from spacy_hashembeds.components.decoding import BIASES, calibrate, choose_bias
 from spacy_hashembeds.training.calibration import (
     create_calibrate_ner,
     fit_calibration,
@@ -37,6 +41,58 @@ registry.readers.register(
     "test.golds.v1", func=lambda: lambda nlp: iter(make_examples(nlp, DATED))
 )
 
+# What is fitted.
+
+
+def get_loss(scores, is_right, slope: float, offset: float) -> float:
+    """What is to be as small as can be."""
+    n_right, n = is_right.sum(), len(is_right)
+    truth = np.where(is_right, (n_right + 1) / (n_right + 2), 1 / (n - n_right + 2))
+    probs = 1 / (1 + np.exp(slope * np.log(1 - scores) - offset))
+    likelihood = truth * np.log(probs) + (1 - truth) * np.log(1 - probs)
+    return (slope - 1) ** 2 / 2 - likelihood.sum()
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.floats(0.1, 10), st.floats(-5, 5), st.integers(2, 200))
+def test_no_other_calibration_near_it_is_better(seed, slope, offset, n):
+    """So that none is, since the loss is convex."""
+    state = np.random.default_rng(seed)
+    scores = state.uniform(0.02, 0.98, size=n)
+    is_right = state.random(n) < calibrate(np.log(scores), (slope, offset))
+    assume(0 < is_right.sum() < n)
+    slope, offset = fit_calibration(scores, is_right)
+    best = get_loss(scores, is_right, slope, offset)
+    for x, y in product((-0.001, 0, 0.001), repeat=2):
+        if 1 / 20 <= slope + x <= 20:
+            assert get_loss(scores, is_right, slope + x, offset + y) >= best - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("n_gold", "gains", "expected"),
+    [
+        (10_000, {2.0: 0.005}, 0.0),
+        (10_000, {2.0: 0.006}, 2.0),
+        # nearly the best, and nearer to 0
+        (10_000, {1.0: 0.026, 2.0: 0.03, 6.0: 0.031}, 1.0),
+        # of 100, chance gains 2.5 points
+        (100, {2.0: 0.024}, 0.0),
+        (100, {2.0: 0.026}, 2.0),
+        (0, {}, 0.0),
+        # from -2 to 6 by halves
+        *[(10_000, {bias: 0.03}, bias) for bias in (-2.0, -1.5, 6.0)],
+        *[(10_000, {bias: 0.03}, 0.0) for bias in (-2.5, 6.5)],
+    ],
+)
+def test_the_bias_is_the_nearest_to_0_that_has_all_but_the_best(
+    n_gold, gains, expected
+):
+    f_scores = [0.3 + gains.get(bias, 0.0) for bias in BIASES]
+    assert choose_bias(f_scores, n_gold) == expected
+
+
+# From Python.
+
 
 @pytest.fixture(scope="module")
 def trained() -> bytes:
@@ -56,14 +112,13 @@ def get_calibration(nlp: Language) -> tuple[float, ...] | None:
 
 def test_the_calibration_is_that_of_the_entities(nlp):
     examples = make_examples(nlp, toy_ner.TEST)
-    before = get_entities(annotate(nlp, toy_ner.TEST))
-    scores: list[float] = []
-    is_right: list[bool] = []
-    for doc, example in zip(annotate(nlp, toy_ner.TEST), examples, strict=True):
-        gold = {(ent.start, ent.end, ent.label_) for ent in example.reference.ents}
-        scores.extend(doc.spans["found"].attrs["scores"])
-        is_right += [(x.start, x.end, x.label_) in gold for x in doc.spans["found"]]
-    expected = fit_calibration(np.array(scores), np.array(is_right))
+    docs = annotate(nlp, toy_ner.TEST)
+    scores = np.concatenate([doc.spans["found"].attrs["scores"] for doc in docs])
+    golds, before = (
+        get_entities(of) for of in ([eg.reference for eg in examples], docs)
+    )
+    is_right = [e in gold for gold, of in zip(golds, before, strict=True) for e in of]
+    expected = fit_calibration(scores, np.array(is_right))
     found = calibrate_ner(nlp, examples)
     assert found == {"token_ner": pytest.approx(expected, abs=1e-3)}
     assert get_calibration(nlp) == found["token_ner"]
@@ -86,11 +141,8 @@ def test_what_says_nothing_does_not_count_and_nothing_is_changed(nlp):
     after = [(eg.predicted.to_bytes(), eg.reference.to_bytes()) for eg in examples]
     assert after == before
     reference = examples[-1].reference
-    reference.set_ents(
-        [ent for ent in reference.ents if ent.label_ != "PLAY"],
-        missing=[reference[2:3]],
-        default="unmodified",
-    )
+    ents = [ent for ent in reference.ents if ent.label_ != "PLAY"]
+    reference.set_ents(ents, missing=[reference[2:3]], default="unmodified")
     assert calibrate_ner(nlp, examples) == found != expected
 
 
@@ -128,33 +180,16 @@ def test_scores_stay_where_entities_are_of_one_kind():
         assert nlp.get_pipe("token_ner").cfg["outside_bias"] == 0
 
 
-def test_without_a_token_ner_there_is_nothing_to_calibrate():
-    nlp = spacy.blank("en")
-    nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
-    for call in (lambda nlp: calibrate_ner(nlp, []), create_calibrate_ner()):
-        with pytest.raises(ValueError, match="'token_ner'"):
-            call(nlp)
-
-
-# Balance.
-
-
-@pytest.fixture
-def hesitant() -> tuple[Language, list[Doc]]:
-    """A pipeline that finds too few entities, and Docs that say so."""
+def test_the_balance_is_that_of_spacys_scores():
+    """Of a pipeline that finds too few entities. With those of a component before too,
+    of which some are wrong, and some on tokens of which nothing is known, be it of one.
+    """
     nlp = train(make_pipeline(spans_key="found"), steps=12)
-    output = nlp.get_pipe("token_ner").model.get_ref("output_layer")
-    output.get_param("b")[0] += 10
+    pipe = nlp.get_pipe("token_ner")
+    pipe.model.get_ref("output_layer").get_param("b")[0] += 10
     nlp.batch_size = 50
     texts = [*toy_ner.TRAIN, *toy_ner.TEST, "Anna lives"] * 4
-    return nlp, [toy_ner.make_doc(text, vocab=nlp.vocab) for text in texts]
-
-
-def test_the_balance_is_that_of_spacys_scores(hesitant):
-    """With entities of a component before too, of which some are wrong, and some on
-    tokens of which nothing is known, be it of one of them.
-    """
-    nlp, golds = hesitant
+    golds = [toy_ner.make_doc(text, vocab=nlp.vocab) for text in texts]
     for text, missing in (
         ("Anna lives in Oslo|LOC", slice(2)),
         ("Carl Brown lives in Rome|LOC", slice(1, 2)),
@@ -165,15 +200,15 @@ def test_the_balance_is_that_of_spacys_scores(hesitant):
     ruler = nlp.add_pipe("entity_ruler", before="token_ner")
     before = ["Rome", "Anna", "lives", "Carl Brown"]
     ruler.add_patterns([{"label": "LOC", "pattern": name} for name in before])
-    pipe = nlp.get_pipe("token_ner")
     f_scores = []
     for bias in BIASES:
         pipe.cfg["outside_bias"] = bias
         copies = [Example(copy_words(gold), gold) for gold in golds]
         f_scores.append(nlp.evaluate(copies)["ents_f"])
-    judged = judge_entities(nlp, "token_ner", golds, BIASES)
-    assert [each.get_f1() for each in judged] == pytest.approx(f_scores)
-    expected = choose_bias(f_scores, sum(len(gold.ents) for gold in golds))
+    _, found_f_scores, n_gold = judge_entities(nlp, "token_ner", golds, BIASES)
+    assert found_f_scores == pytest.approx(f_scores)
+    assert n_gold == sum(len(gold.ents) for gold in golds)
+    expected = choose_bias(f_scores, n_gold)
     assert expected > 0
     found = calibrate_ner(nlp, golds, balance=True)
     assert pipe.cfg["outside_bias"] == expected
@@ -188,21 +223,19 @@ def test_the_balance_is_that_of_spacys_scores(hesitant):
 @pytest.mark.slow
 def test_training_with_the_callback_is_the_same_but_for_scores(tiny_corpus, tmp_path):
     """Pipelines trained with averages: calibrated, and as they are."""
-    settings = {
-        **SMALL,
-        "training.optimizer.use_averages": True,
-        "training.before_to_disk": {"@callbacks": CALLBACK, "balance": True},
-    }
-    train_small("token_ner", tiny_corpus, tmp_path / "yes", settings)
-    settings["training.before_to_disk"] = None
-    train_small("token_ner", tiny_corpus, tmp_path / "no", settings)
-    yes, no = (spacy.load(tmp_path / name / "model-last") for name in ("yes", "no"))
+    trained = []
+    for callback in ({"@callbacks": CALLBACK, "balance": True}, None):
+        changes = {"training.optimizer.use_averages": True}
+        changes |= {"training.before_to_disk": callback}
+        path = tmp_path / str(len(trained))
+        train_small("token_ner", tiny_corpus, path, {**SMALL, **changes})
+        trained.append(spacy.load(path / "model-last"))
+    yes, no = trained
     for name in ("tok2vec", "token_ner"):
         assert yes.get_pipe(name).model.to_bytes() == no.get_pipe(name).model.to_bytes()
     assert get_calibration(no) is None is not get_calibration(yes)
-    dev = toy_ner.read(tiny_corpus / "dev.spacy")
     # the averaged weights are those that are saved
-    found = calibrate_ner(no, dev, balance=True)
+    found = calibrate_ner(no, toy_ner.read(tiny_corpus / "dev.spacy"), balance=True)
     assert found["token_ner"] == pytest.approx(get_calibration(yes))
     bias, expected = (x.get_pipe("token_ner").cfg["outside_bias"] for x in (yes, no))
     assert bias == expected
@@ -210,9 +243,13 @@ def test_training_with_the_callback_is_the_same_but_for_scores(tiny_corpus, tmp_
     assert no.meta["performance"] == yes.meta["performance"]
 
 
-def test_a_corpus_is_named_by_the_callback(nlp):
+def test_what_the_callback_can_not_do(nlp):
     nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
     with pytest.raises(ValueError, match="'corpus'"):
         create_calibrate_ner(corpus="corpora.test")(nlp)
     with pytest.warns(UserWarning, match=r"0 entities .* 'corpora\.dev' 0 are right"):
         create_calibrate_ner()(nlp)
+    nlp.remove_pipe("token_ner")
+    for call in (lambda nlp: calibrate_ner(nlp, []), create_calibrate_ner()):
+        with pytest.raises(ValueError, match="'token_ner'"):
+            call(nlp)

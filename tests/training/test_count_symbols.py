@@ -17,7 +17,6 @@ from spacy.util import load_model_from_config, registry
 from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.training.counting import count_symbols
 
-CALLBACK = "spacy-hashembeds.count_symbols.v1"
 TEXTS = ["a a b", "a c", "Zz"]
 NORMS = {"a", "b", "c", "zz"}
 
@@ -47,7 +46,8 @@ def nothing_read() -> None:
 def count_by_callback(nlp: Language, texts: Iterable[str] = TEXTS, **settings: Any):
     CORPUS.texts = texts
     nlp.config["corpora"] = {"train": {"@readers": "test.counted.v1"}}
-    nlp.config["initialize"]["before_init"] = {"@callbacks": CALLBACK, **settings}
+    block = {"@callbacks": "spacy-hashembeds.count_symbols.v1", **settings}
+    nlp.config["initialize"]["before_init"] = block
 
 
 def count_from_python(nlp: Language, texts: Iterable[str] = TEXTS, **settings: Any):
@@ -76,15 +76,6 @@ def nlp() -> Language:
     return nlp
 
 
-@pytest.fixture
-def later_lookups(nlp) -> None:
-    """Have `nlp.initialize` load the lookups of norms, after `before_init`."""
-    lookups = Lookups()
-    lookups.add_table("lexeme_norm", {"colour": "color"})
-    registry.misc.register("test.lookups.v1", func=lambda: lookups)
-    nlp.config["initialize"]["lookups"] = {"@misc": "test.lookups.v1"}
-
-
 def make_examples(nlp: Language, texts: Iterable[str] = TEXTS) -> list[Example]:
     return [Example.from_dict(nlp.make_doc(text), {}) for text in texts]
 
@@ -95,8 +86,7 @@ def get_symbols(nlp: Language, name: str = "tok2vec") -> list[set[str]]:
 
 
 def initialize(nlp: Language, examples: list[Example] | None = None) -> set[str]:
-    found = examples or make_examples(nlp)
-    nlp.initialize(lambda: found)
+    nlp.initialize(lambda: examples or make_examples(nlp))
     (symbols,) = get_symbols(nlp)
     return symbols
 
@@ -142,9 +132,12 @@ def test_what_components_annotate_counts(count):
     assert initialize(nlp) == {"X", ""}
 
 
-@pytest.mark.usefixtures("later_lookups")
 def test_norms_are_those_that_training_sees(nlp, count):
-    """Docs that are made when they are read get the norms of the lookups."""
+    """Docs get the norms of the lookups, which are loaded after `before_init`."""
+    lookups = Lookups()
+    lookups.add_table("lexeme_norm", {"colour": "color"})
+    registry.misc.register("test.lookups.v1", func=lambda: lookups)
+    nlp.config["initialize"]["lookups"] = {"@misc": "test.lookups.v1"}
     count(nlp, ["a colour"], min_freq=1)
     nlp.initialize(lambda: make_examples(nlp, ["a colour"]))
     assert get_symbols(nlp) == [{"a", "color"}]
@@ -172,9 +165,8 @@ def test_frozen_components_keep_their_symbols(nlp):
 def test_a_trained_pipeline_does_not_count_its_old_corpus(nlp):
     count_by_callback(nlp, min_freq=1)
     initialize(nlp)
-    others = make_examples(nlp, ["other examples"])
     with pytest.raises(ValueError, match=r"'corpora\.train'"):
-        initialize(nlp, others)
+        initialize(nlp)
     new = load_model_from_config(nlp.config, auto_fill=True)
     count_symbols(new, make_examples(new, ["other examples"]), min_freq=1)
     assert initialize(new) == {"other", "examples"}
@@ -199,9 +191,8 @@ def test_attributes_that_no_token_has_are_warned_of():
 def test_streaming_without_a_limit_is_warned_of(nlp, caplog, limit, is_warned):
     nlp.config["training"]["max_epochs"] = -1
     count_by_callback(nlp, limit=limit)
-    with caplog.at_level("WARNING", logger="spacy"):
-        initialize(nlp)
-    assert ("set 'limit'" in caplog.text) is is_warned
+    initialize(nlp)
+    assert ("'limit'" in caplog.text) is is_warned
 
 
 def get_source(model: Any) -> Any:
@@ -217,7 +208,6 @@ def test_a_layer_that_waits_can_be_pickled_but_waits_in_vain(nlp):
     model = nlp.get_pipe("tok2vec").model
     assert get_source(deepcopy(model)) is get_source(model) is not None
     assert get_source(pickle.loads(pickle.dumps(model))) is None
-    assert not CORPUS.read
     model.initialize(X=[nlp.make_doc("a b")])
     assert get_symbols(nlp) == [{"a"}]
     assert get_source(model) is None, "it should let go of the corpus"
@@ -226,15 +216,10 @@ def test_a_layer_that_waits_can_be_pickled_but_waits_in_vain(nlp):
 # From Python
 
 
-def test_docs_are_counted_as_examples_are(nlp):
-    count_symbols(nlp, [nlp.make_doc(text) for text in TEXTS], min_freq=2)
-    assert initialize(nlp) == {"a"}
-
-
-def test_the_predicted_side_is_counted_which_is_what_the_layer_is_given(nlp):
-    gold = Doc(nlp.vocab, words=["ab", "c"])
-    count_symbols(nlp, [Example(nlp.make_doc("a b c"), gold)], min_freq=1)
-    assert initialize(nlp) == {"a", "b", "c"}
+def test_docs_count_and_of_examples_the_predicted_side_which_the_layer_is_given(nlp):
+    example = Example(nlp.make_doc("a b c"), Doc(nlp.vocab, words=["ab", "c"]))
+    count_symbols(nlp, [nlp.make_doc("d"), example], min_freq=1)
+    assert initialize(nlp) == {*"abcd"}
 
 
 def test_the_last_call_counts_and_goes_before_the_callback(nlp):
@@ -251,18 +236,18 @@ def test_pipelines_where_nothing_waits_are_refused(nlp):
     initialize(nlp)
     nlp.disable_pipe("tok2vec")  # trained, and frozen
     for each in (spacy.blank("en"), other, nlp):
-        with pytest.raises(ValueError, match="'nlp' should have an embedder"):
+        with pytest.raises(ValueError, match="'nlp'"):
             count_symbols(each, [])
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "name"),
+    ("item", "error", "name"),
     [
-        (lambda: "a text", TypeError, "'examples'"),
-        (lambda: Doc(spacy.blank("de").vocab, words=["a"]), ValueError, "'de'"),
+        ("a text", TypeError, "'examples'"),
+        (Doc(spacy.blank("de").vocab, words=["a"]), ValueError, "'de'"),
     ],
 )
-def test_what_can_not_be_counted_is_refused(nlp, make, error, name):
-    count_symbols(nlp, [make()])
+def test_what_can_not_be_counted_is_refused(nlp, item, error, name):
+    count_symbols(nlp, [item])
     with pytest.raises(error, match=name):
         initialize(nlp)

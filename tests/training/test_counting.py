@@ -13,43 +13,29 @@ from spacy_hashembeds.training.counting import KeyCounter
 PARTS = st.lists(st.lists(st.integers(0, 30)), min_size=1, max_size=8)
 
 
-def count(limit: int, parts: list[list[int]]) -> KeyCounter:
-    counter = KeyCounter(limit)
+@given(parts=PARTS, limit=st.integers(1, 40), n=st.integers(1, 10))
+def test_counts_are_too_low_by_the_error_at_most(parts, limit, n):
+    """Exact below the limit, as without one."""
+    counter, exact = KeyCounter(limit), KeyCounter()
     for part in parts:
         counter.add(np.array(part, dtype="uint64"))
         counter._count()
-    return counter
-
-
-def get_dict(counter: KeyCounter) -> dict[int, int]:
-    keys, counts = counter.get_counts()
+        exact.add(np.array(part, dtype="uint64"))
+    expected = Counter(key for part in parts for key in part)
+    (keys, counts), of_all = counter.get_counts(), exact.get_counts()
+    assert dict(zip(*of_all, strict=True)) == expected
     assert keys.dtype == "uint64"
     assert (keys[1:] > keys[:-1]).all()
-    return dict(zip(keys.tolist(), counts.tolist(), strict=True))
-
-
-@given(parts=PARTS, n=st.integers(1, 10))
-def test_below_the_limit_counts_are_exact(parts, n):
-    counter = count(31, parts)
-    expected = Counter(key for part in parts for key in part)
-    assert get_dict(counter) == expected
-    assert counter.error == 0
-    found = counter.get_most_frequent(n)
-    assert (found[1:] > found[:-1]).all()
-    counts = sorted((expected[key] for key in found.tolist()), reverse=True)
-    assert counts == sorted(expected.values(), reverse=True)[:n]
-
-
-@given(parts=PARTS, limit=st.integers(1, 40))
-def test_counts_are_too_low_by_the_error_at_most(parts, limit):
-    counter = count(limit, parts)
-    found = get_dict(counter)
-    assert len(found) <= limit
-    expected = Counter(key for part in parts for key in part)
-    for key, n in expected.items():
-        assert n - counter.error <= found.get(key, 0) <= n
+    assert len(keys) <= limit
+    found = dict(zip(keys.tolist(), counts.tolist(), strict=True))
+    for key, number in expected.items():
+        assert number - counter.error <= found.get(key, 0) <= number
     assert found.keys() <= expected.keys()
     assert counter.error == 0 or len(expected) > limit
+    top = exact.get_most_frequent(n)
+    assert (top[1:] > top[:-1]).all()
+    numbers = sorted((expected[key] for key in top.tolist()), reverse=True)
+    assert numbers == sorted(expected.values(), reverse=True)[:n]
 
 
 def test_memory_is_bounded(monkeypatch):
@@ -66,11 +52,11 @@ def test_memory_is_bounded(monkeypatch):
 @pytest.mark.parametrize("n", [0, 1])
 def test_memory_is_bounded_however_short_texts_are(n, monkeypatch):
     monkeypatch.setattr(counting, "_GATHERED", 1000)
-    counter, keys = KeyCounter(), np.zeros(n, dtype="uint64")
+    counter = KeyCounter()
     for _ in range(1000):
-        counter.add(keys.copy())
+        counter.add(np.zeros(n, dtype="uint64"))
         assert len(counter._gathered) < 50
-    assert get_dict(counter) == ({0: 1000} if n else {})
+    assert counter.get_counts()[1].tolist() == [1000] * n
 
 
 def test_where_there_are_more_than_the_limit_half_as_many_stay(monkeypatch):

@@ -1,10 +1,12 @@
+"""`.spacy` files: read as spaCy reads them, and refused by name where damaged."""
+
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
-import numpy
+import numpy as np
 import pytest
 import spacy
 import srsly
@@ -15,10 +17,10 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.training.docbin import read_docs, read_entity_texts, read_examples
 
 
-def write(path: Path, *words: str) -> Path:
+def write(path: Path, *docs: Doc | str, **options: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    vocab = Vocab()
-    DocBin(docs=[Doc(vocab, words=[word]) for word in words]).to_disk(path)
+    made = [Doc(Vocab(), words=[d]) if isinstance(d, str) else d for d in docs]
+    DocBin(docs=made, store_user_data=True, **options).to_disk(path)
     return path
 
 
@@ -32,71 +34,72 @@ def test_a_folder_of_shards_is_one_corpus_as_in_spacy_and_a_prepared_one_none(tm
     nlp = spacy.blank("en")
     assert read(tmp_path) == [x.reference.text.strip() for x in Corpus(tmp_path)(nlp)]
     assert sorted(read(tmp_path)) == ["w0", "w1", "w2"]
+    readers = read, read_entity_texts, lambda path: list(read_examples(path, nlp))
     for split in ("dev", "test"):
         held_out = write(tmp_path / "more" / f"{split}.spacy", "other")
-        for reading in (
-            read,
-            read_entity_texts,
-            lambda path: list(read_examples(path, nlp)),
-        ):
+        for reading in readers:
             with pytest.raises(ValueError, match=f"'{tmp_path / 'more'}'"):
                 reading(tmp_path)
         held_out.unlink()
 
 
-@pytest.mark.parametrize("size", [0, 2, 50, None])
-def test_damage_and_text_are_refused(tmp_path, size):
-    path = write(tmp_path / "train.spacy", "a", "b", "c")
-    path.write_bytes(b"EU B-ORG\n" if size is None else path.read_bytes()[:size])
-    with pytest.raises(ValueError, match=f"'{path}' should be a .spacy file"):
-        read(path)
+def cut(size: int) -> Callable[[bytes], bytes]:
+    return lambda content: content[:size]
 
 
-def change(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
+def change(**values: Any) -> Callable[[bytes], bytes]:
     """Change what is packed in a file, so that only what it says can give it away."""
-    content = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
-    change(content)
-    path.write_bytes(zlib.compress(srsly.msgpack_dumps(content)))
-    return path
+
+    def changing(content: bytes) -> bytes:
+        packed = srsly.msgpack_loads(zlib.decompress(content))
+        return zlib.compress(srsly.msgpack_dumps(packed | values))
+
+    return changing
 
 
-def test_an_entity_without_a_beginning_is_refused(tmp_path):
-    path = tmp_path / "entities.spacy"
-    doc = Doc(Vocab(), words=["in", "Anna"], ents=["O", "B-PER"])
-    iob = numpy.array([[2, 0], [1, doc[1].ent_type]], "uint64")  # O I-PER
-    DocBin(docs=[doc.from_array(["ENT_IOB", "ENT_TYPE"], iob)]).to_disk(path)
-    with pytest.raises(ValueError, match=f"'{path}' should be a .spacy file"):
-        read(path)
+def set_lengths(*lengths: int) -> Callable[[bytes], bytes]:
+    return change(lengths=np.array(lengths, dtype="int32").tobytes())
 
 
-@pytest.mark.parametrize("cats", [{"a": "x"}, {"a": None}, {5: 1.0}, 5])
-def test_what_is_no_category_is_refused(cats, tmp_path):
-    path = tmp_path / "cats.spacy"
-    DocBin(docs=[Doc(Vocab(), words=["in", "Paris"])]).to_disk(path)
-    change(path, lambda content: content.update(cats=[cats]))
-    with pytest.raises(ValueError, match=r"cats\.spacy' should be a \.spacy file"):
-        read(path)
+def damage_span(start: int) -> Callable[[bytes], bytes]:
+    """Change a span: three ids of 8 bytes, then start and end, and offsets, of 4."""
 
-
-@pytest.mark.parametrize("start", [20, 28])
-def test_a_span_with_another_label_or_end_is_refused(start, tmp_path):
-    path = tmp_path / "spans.spacy"
-    doc = Doc(Vocab(), words=["in", "Paris"])
-    doc.spans["places"] = [doc[1:2]]
-    DocBin(docs=[doc]).to_disk(path)
-
-    def damage(content: dict[str, Any]) -> None:
-        (packed,) = srsly.msgpack_loads(content["span_groups"][0])
-        group = srsly.msgpack_loads(packed)
-        # three ids of 8 bytes, then start and end, and offsets in the text, of 4
+    def damage(content: bytes) -> bytes:
+        packed = srsly.msgpack_loads(zlib.decompress(content))
+        (of_doc,) = srsly.msgpack_loads(packed["span_groups"][0])
+        group = srsly.msgpack_loads(of_doc)
         (span,) = group["spans"]
         group["spans"] = [span[:start] + b"\0\0\xff\0" + span[start + 4 :]]
         groups = srsly.msgpack_dumps({srsly.msgpack_dumps(group): ["places"]})
-        content["span_groups"] = [groups]
+        return change(span_groups=[groups, b""])(content)
 
-    change(path, damage)
-    with pytest.raises(ValueError, match=r"spans\.spacy' should be a \.spacy file"):
-        list(read_docs(path, Vocab()))
+    return damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(cut(0), cut(2), cut(50), lambda content: b"EU B-ORG\n"),
+        *(change(cats=[cats, {}]) for cats in ({"a": "x"}, {"a": None}, {5: 1.0}, 5)),
+        *(damage_span(20), damage_span(28)),  # its label, its end
+        *(set_lengths(2), set_lengths(2, 2), set_lengths(4, -1), set_lengths()),
+    ],
+)
+def test_damage_and_text_are_refused(tmp_path, damage):
+    doc = Doc(Vocab(), words=["in", "Paris"])
+    doc.spans["places"] = [doc[1:2]]
+    path = write(tmp_path / "train.spacy", doc, "x")
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=f"'{path}' should be a .spacy file"):
+        read(path)
+
+
+def test_an_entity_without_a_beginning_is_refused(tmp_path):
+    doc = Doc(Vocab(), words=["in", "Anna"], ents=["O", "B-PER"])
+    iob = np.array([[2, 0], [1, doc[1].ent_type]], "uint64")  # O I-PER
+    path = write(tmp_path / "a.spacy", doc.from_array(["ENT_IOB", "ENT_TYPE"], iob))
+    with pytest.raises(ValueError, match=f"'{path}' should be a .spacy file"):
+        read(path)
 
 
 def test_user_data_is_spacys_and_unpacked_in_one_go(tmp_path, monkeypatch):
@@ -104,11 +107,10 @@ def test_user_data_is_spacys_and_unpacked_in_one_go(tmp_path, monkeypatch):
     monkeypatch.setattr(srsly.msgpack_decoders, "get_all", decoders)
     n_calls = []
     for n_docs in (2, 20):
-        path = tmp_path / f"{n_docs}.spacy"
         docs = [Doc(Vocab(), words=["a"]) for _ in range(n_docs)]
         for i, doc in enumerate(docs[1:]):
-            doc.user_data[("._.", "é", i, None)] = {"list": [i], "array": numpy.ones(i)}
-        DocBin(docs=docs, store_user_data=True).to_disk(path)
+            doc.user_data[("._.", "é", i, None)] = {"list": [i], "array": np.ones(i)}
+        path = write(tmp_path / f"{n_docs}.spacy", *docs)
         expected = [d.user_data for d in DocBin().from_disk(path).get_docs(Vocab())]
         decoders.reset_mock()
         found = [doc.user_data for doc in read_docs(path, Vocab())]
@@ -118,18 +120,14 @@ def test_user_data_is_spacys_and_unpacked_in_one_go(tmp_path, monkeypatch):
     assert n_calls[0] == n_calls[1]
 
 
-def test_what_older_versions_left_out_is_not_missed(tmp_path):
-    path = tmp_path / "train.spacy"
+def test_what_other_versions_and_corpora_leave_out_is_not_missed(tmp_path):
     docs = [Doc(Vocab(), words=["x"]), Doc(Vocab(), words=["Anna"], ents=["B-PER"])]
-    DocBin(docs=docs, store_user_data=True).to_disk(path)
-    change(path, lambda x: [*map(x.pop, ("flags", "span_groups", "user_data"))])
+    path = write(tmp_path / "train.spacy", *docs)
+    content = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
+    for name in ("flags", "span_groups", "user_data"):
+        del content[name]
+    path.write_bytes(zlib.compress(srsly.msgpack_dumps(content)))
     assert read(path) == ["x", "Anna"]
     assert read_entity_texts(path) == {"Anna"}
-
-
-def test_a_file_without_docs_or_entity_types_is_fine(tmp_path):
-    DocBin().to_disk(tmp_path / "none.spacy")
-    assert read(tmp_path / "none.spacy") == []
-    doc = Doc(Vocab(), words=["a"])
-    DocBin(attrs=["ORTH"], docs=[doc]).to_disk(tmp_path / "words.spacy")
-    assert read(tmp_path / "words.spacy") == ["a"]
+    assert read(write(tmp_path / "none.spacy")) == []
+    assert read(write(tmp_path / "words.spacy", "a", attrs=["ORTH"])) == ["a"]
