@@ -19,12 +19,8 @@ from spacy.tokens import Doc
 
 from lab.corpora.misspellings import misspell
 from spacy_hashembeds.loading import load_trained
-from spacy_hashembeds.tools.evaluate.entities import (
-    EntityRun,
-    TrainingKnowledge,
-    learn_training_set,
-)
-from spacy_hashembeds.tools.evaluate.sources import find_golds, predict_examples
+from spacy_hashembeds.tools.evaluate.entities import EntityRun, TrainingKnowledge
+from spacy_hashembeds.tools.evaluate.sources import predict_examples
 from spacy_hashembeds.training.scorer import KINDS
 
 from .page import find_models, name_trial, read_splits, record
@@ -43,7 +39,7 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
         if not (models := find_models(root, dataset)):
             continue
         train, test = read_splits(root, dataset, "train", "test")
-        knowledge, golds = learn_training_set(train), find_golds(test)
+        knowledge, golds = TrainingKnowledge(train), [doc for doc in test if len(doc)]
         copies = [misspell(golds, seed=seed) for seed in SEEDS]
         for model in models:
             nlp = load_trained(model)

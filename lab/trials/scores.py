@@ -17,7 +17,7 @@ from spacy_hashembeds.tools.evaluate.entities import (
     SCORES,
     TOTALS,
     EntityRun,
-    learn_training_set,
+    TrainingKnowledge,
 )
 from spacy_hashembeds.tools.evaluate.sources import (
     TEXTCAT,
@@ -50,10 +50,9 @@ def score_pipeline(
     nlp = load_trained(model)
     examples = predict_examples(nlp, read_docs(test, nlp.vocab))
     if find_task(nlp) == TEXTCAT:
-        categories = CategoryRun(examples, find_classes(nlp))
-        return categories.score(categories.labels), {}
+        return CategoryRun(examples, find_classes(nlp)).score(), {}
     # a vocab of its own: the pipeline's would keep every word of the corpus
-    known = learn_training_set(read_docs(train, Vocab()))
+    known = TrainingKnowledge(read_docs(train, Vocab()))
     run = EntityRun(examples, known)
     joined = {}
     for n in SENTENCES:

@@ -7,9 +7,8 @@ marked missing. A prediction that touches a missing token is ignored, but one ou
 every gold entity is a false positive in both copies.
 """
 
-from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,13 +164,19 @@ def count_matches(views: Mapping[str, Matches]) -> Counts:
     return counts
 
 
-def summarize_counts(totals: Mapping[Any, Sequence[int]]) -> dict[str, Any]:
-    """Score the sums of what `count_matches` counts: see `score_seen_unseen`."""
+def summarize_counts(
+    totals: Mapping[Any, Sequence[int]],
+    beside: Callable[[Any], dict[str, Any]] = lambda key: {},
+) -> dict[str, Any]:
+    """Score the sums of what `count_matches` counts: see `score_seen_unseen`. What is
+    returned for a key of theirs goes beside its scores.
+    """
     scores: dict[str, Any] = {}
     nothing = {**dict.fromkeys("prf"), "support": 0}
 
     def describe(*key: str | None) -> dict[str, Any]:
-        return describe_counts(totals[key]) if key in totals else nothing.copy()
+        of_key = describe_counts(totals[key]) if key in totals else nothing
+        return of_key | beside(key)
 
     for prefix in KINDS.values():
         total = {**describe(prefix, "", None), "per_type": None, "per_length": None}
@@ -208,42 +213,6 @@ def add_counts(documents: Iterable[Mapping[Any, Sequence[int]]]) -> Counts:
     return totals
 
 
-class Run(ABC):
-    """Counts what examples hold: `n_read` of them, of which `numbers`, from 0, are
-    annotated; the counts of these, `documents`, and `totals`.
-    """
-
-    def __init__(self, examples: Iterable[Example]) -> None:
-        self.n_read = 0
-        self.numbers: list[int] = []
-        self.documents: list[Counts] = []
-        for number, example in enumerate(examples):
-            self.n_read += 1
-            counts = self.count(number, example)
-            if counts is not None:
-                self.numbers.append(number)
-                self.documents.append(counts)
-        self.totals = add_counts(self.documents)
-
-    @abstractmethod
-    def count(self, number: int, example: Example) -> Counts | None:
-        """Count one document, and note what else there is; None without annotation."""
-
-    def stack(self, keys: Sequence[Hashable]) -> np.ndarray:
-        """Return the counts of each document, shape (n_documents, n_keys, 3)."""
-        counts = np.zeros((len(self.documents), len(keys), 3), dtype="int32")
-        columns = {key: i for i, key in enumerate(keys)}
-        for row, document in zip(counts, self.documents, strict=True):
-            for key, outcomes in document.items():
-                if key in columns:
-                    row[columns[key]] = outcomes
-        return counts
-
-    def list_keys(self) -> list[Any]:
-        """List what there is something to count of, in the order of first sight."""
-        return [key for key, outcomes in self.totals.items() if any(outcomes)]
-
-
 def score_counts(counts: Any) -> np.ndarray:
     """Return precision, recall and F1, 0 to 1, as `spacy.scorer.PRFScore` does, and NaN
     where all three counts are 0. *Shape:* (..., 3) -> (..., 3).
@@ -262,14 +231,3 @@ def describe_counts(outcomes: Sequence[int]) -> dict[str, Any]:
     scores = np.nan_to_num(score_counts(outcomes)).tolist()
     support = int(outcomes[0] + outcomes[2])
     return {**dict(zip("prf", scores, strict=True)), "support": support}
-
-
-def describe_recall(outcomes: Sequence[int]) -> dict[str, Any]:
-    """Return the `support` of one thing, and its `recall`, None of nothing."""
-    support = outcomes[0] + outcomes[2]
-    return {"support": support, "recall": outcomes[0] / support if support else None}
-
-
-def count_gold(counts: np.ndarray) -> np.ndarray:
-    """Count the gold ones, found or missed. *Shape:* (..., 3) -> (...)."""
-    return counts[..., 0] + counts[..., 2]

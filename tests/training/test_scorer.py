@@ -14,8 +14,6 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.training.docbin import read_entity_texts
 from spacy_hashembeds.training.scorer import (
-    Run,
-    add_counts,
     make_seen_unseen_ner_scorer,
     score_counts,
     score_seen_unseen,
@@ -213,32 +211,6 @@ def test_scores_are_none_where_spacys_are_and_training_goes_on(train, tmp_path):
 
 
 # Counts.
-
-
-class CategoriesAsCounts(Run):
-    """Counts what stands in the categories of gold docs."""
-
-    def count(self, number, example):
-        return example.reference.cats or None
-
-
-def count(*documents: dict) -> Run:
-    examples = [Example(Doc(Vocab()), Doc(Vocab())) for _ in documents]
-    for eg, document in zip(examples, documents, strict=True):
-        eg.reference.cats = document
-    return CategoriesAsCounts(examples)
-
-
-def test_counts_stand_in_their_documents_row_and_their_keys_column():
-    run = count({"a": (1, 2, 3), "c": (0, 0, 0)}, {}, {"b": [4, 5, 6], "a": [7, 8, 9]})
-    assert (run.n_read, run.numbers) == (3, [0, 2])
-    assert run.list_keys() == ["a", "b"]  # c is seen, and none of it counted
-    assert run.stack(["b", "a"]).tolist() == [
-        [[0, 0, 0], [1, 2, 3]],
-        [[4, 5, 6], [7, 8, 9]],
-    ]
-    totals = add_counts(run.documents)
-    assert totals == {"a": [8, 10, 12], "b": [4, 5, 6], "c": [0, 0, 0]}
 
 
 @example([(0, 0, 0), (50, 0, 0), (0, 50, 0), (0, 0, 50), (50, 50, 50)])

@@ -1,20 +1,25 @@
-"""Intervals and tests of scores over documents.
+"""Counts of documents, and intervals and tests of scores over them.
 
 Whole documents are drawn: entities of one share its topic, author and casing. The
 pipelines are held fixed: nothing here says what another training seed would give.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from spacy.training import Example
 
-from ...training.scorer import count_gold, score_counts
+from ...training.scorer import Counts, add_counts, score_counts
 from ..extra import import_extra
+from .confusions import ErrorCounter
 
 #: The share of draws between the bounds of an interval, and the most draws, which are
 #: kept in memory: bounds are steady long before.
 CONFIDENCE, MAX_SAMPLES = 0.95, 100_000
+
+#: What is returned of a thing that has none.
+NO_INTERVALS = dict.fromkeys(("p_interval", "r_interval", "f_interval"))
 
 #: Cells of a matrix that are in memory at a time.
 _CELLS = 4_000_000
@@ -28,6 +33,33 @@ class Draws(NamedTuple):
 
     samples: int
     seed: int
+
+
+class Run:
+    """Counts what examples hold: `n_read` of them, of which `numbers`, from 0, are
+    annotated; the counts of these, `documents`, and `totals`; and `errors`.
+    """
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        self.errors = ErrorCounter()
+        counted = [self.count(number, each) for number, each in enumerate(examples)]
+        self.n_read = len(counted)
+        self.numbers = [i for i, counts in enumerate(counted) if counts is not None]
+        self.documents = [counts for counts in counted if counts is not None]
+        self.totals = add_counts(self.documents)
+
+    def count(self, number: int, example: Example) -> Counts | None:
+        """Count one document, and note what else there is; None without annotation."""
+        raise NotImplementedError
+
+    def stack(self, keys: Sequence[Hashable]) -> np.ndarray:
+        """Return the counts of each document, shape (n_documents, n_keys, 3)."""
+        rows = [[of.get(key, (0, 0, 0)) for key in keys] for of in self.documents]
+        return np.array(rows, dtype="int32").reshape(len(rows), len(keys), 3)
+
+    def list_keys(self) -> list[Any]:
+        """List what there is something to count of, in the order of first sight."""
+        return [key for key, outcomes in self.totals.items() if any(outcomes)]
 
 
 def bootstrap_scores(
@@ -47,8 +79,7 @@ def bootstrap_scores(
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
     """
     intervals = _bound(counts, *_choose_score(counts, is_mean), draws)
-    names = [f"{key}_interval" for key in "prf"]
-    return [dict(zip(names, each, strict=True)) for each in intervals]
+    return [dict(zip(NO_INTERVALS, each, strict=True)) for each in intervals]
 
 
 def compare_scores(
@@ -66,12 +97,11 @@ def compare_scores(
     Source: Noreen (1989); Yeh, https://aclanthology.org/C00-2137.
     """
     score, n_documents = _choose_score(ours, is_mean)
+    n_things, both = ours.shape[1], np.concatenate([ours, theirs], axis=1)
 
     def subtract(sums: np.ndarray) -> np.ndarray:
-        first, second = np.split(sums, 2, axis=-2)
-        return score(first) - score(second)
+        return score(sums[..., :n_things, :]) - score(sums[..., n_things:, :])
 
-    both = np.concatenate([ours, theirs], axis=1)
     columns = {
         "other": np.nan_to_num(score(theirs.sum(axis=0))).tolist(),
         "difference": np.nan_to_num(subtract(both.sum(axis=0))).tolist(),
@@ -91,47 +121,52 @@ def compare_scores(
 
 def _choose_score(counts: np.ndarray, is_mean: bool) -> tuple[_Score, np.ndarray]:
     """Choose how sums are scored, and count the documents with gold ones."""
-    is_gold = count_gold(counts) > 0
+    is_gold = _is_gold(counts)
     is_ever_gold = is_gold.any(axis=0)
 
     def score(sums: np.ndarray) -> np.ndarray:
-        scores = score_counts(sums)
-        scores[count_gold(sums) == 0, 1] = np.nan  # spaCy's is 0
-        return scores
+        scores, is_there = score_counts(sums), _is_gold(sums)
+        if not is_mean:
+            scores[~is_there, 1] = np.nan  # spaCy's is 0
+            return scores
+        is_there = (is_there | ~is_ever_gold)[..., None]
+        total = (np.nan_to_num(scores) * is_there).sum(axis=-2, keepdims=True)
+        return total / np.maximum(is_there.sum(axis=-2, keepdims=True), 1)
 
-    def average(sums: np.ndarray) -> np.ndarray:
-        is_there = (~is_ever_gold | (count_gold(sums) > 0))[..., None]
-        scores = np.nan_to_num(score_counts(sums)) * is_there
-        n_things = is_there.sum(axis=-2, keepdims=True)
-        return scores.sum(axis=-2, keepdims=True) / np.maximum(n_things, 1)
+    any_gold = is_gold.any(axis=1, keepdims=True) if is_mean else is_gold
+    return score, any_gold.sum(axis=0)
 
-    if is_mean:
-        return average, is_gold.any(axis=1).sum(keepdims=True)
-    return score, is_gold.sum(axis=0)
+
+def _is_gold(counts: np.ndarray) -> np.ndarray:
+    """True where there are gold ones, found or missed. *Shape:* (..., 3) -> (...)"""
+    return counts[..., 0] + counts[..., 2] > 0
 
 
 def _bound(
     counts: np.ndarray, score: _Score, n_documents: np.ndarray, draws: Draws
 ) -> list[list[tuple[float, float] | None]]:
     """Return intervals: see `bootstrap_scores`. *Shape:* (n_scored, 3)"""
-    is_drawn = n_documents >= 2
-    if not is_drawn.any():
+    if not (n_documents >= 2).any():
         return [[None] * 3] * len(n_documents)
-    flat = counts.reshape(len(counts), -1)
-    # documents with equal counts are of one kind
-    rows, kinds = np.unique(flat, axis=0, return_inverse=True)
-    rng = np.random.default_rng(draws.seed)
-    scores = np.empty((draws.samples, len(n_documents), 3))
-    batch = max(1, _CELLS // max(flat.shape))
-    for start in range(0, draws.samples, batch):
-        part = scores[start : start + batch]
-        drawn = kinds.ravel()[rng.integers(len(flat), size=(len(part), len(flat)))]
-        cells = drawn + len(rows) * np.arange(len(part))[:, None]
-        times = np.bincount(cells.ravel(), minlength=len(part) * len(rows))
-        sums = times.reshape(len(part), -1).astype("float64") @ rows.astype("float64")
-        part[:] = score(sums.reshape(-1, *counts.shape[1:]))
-    scores[:, ~is_drawn] = np.nan
+    scores = _resample(counts, score, draws)
+    scores[:, n_documents < 2] = np.nan
     return [[*map(_find_bounds, thing)] for thing in np.moveaxis(scores, 0, -1)]
+
+
+def _resample(rows: np.ndarray, score: _Score, draws: Draws) -> np.ndarray:
+    """Score sums of as many rows as there are, drawn with replacement.
+
+    *Shape:* (samples, n_scored, 3)
+    """
+    n, scores, rng = len(rows), [], np.random.default_rng(draws.seed)
+    batch = max(1, _CELLS // max(n, 3 * rows.shape[1]))
+    for start in range(0, draws.samples, batch):
+        size = min(batch, draws.samples - start)
+        cells = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
+        times = np.bincount(cells.ravel(), minlength=size * n).reshape(size, n)
+        sums = np.tensordot(times.astype("float64"), rows.astype("float64"), 1)
+        scores.append(score(sums))
+    return np.concatenate(scores)
 
 
 def _find_bounds(scores: np.ndarray) -> tuple[float, float] | None:

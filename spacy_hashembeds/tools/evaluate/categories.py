@@ -6,7 +6,8 @@ other.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from math import isfinite
 from typing import Any
 
@@ -14,33 +15,31 @@ import numpy as np
 from spacy.training import Example
 
 from ...files import quote
-from ...training.scorer import Counts, Run, describe_counts, make_counts
-from .bootstrap import bootstrap_scores, compare_scores
-from .confusions import ErrorCounter, Labels
-from .entities import count_shared, identify
-from .sources import Classes, Input, Inputs, find_classes, get_reference
+from ...training.scorer import Counts, describe_counts, make_counts
+from .bootstrap import Run, bootstrap_scores, compare_scores
+from .sources import Classes, Inputs, Source, find_classes, get_reference
 
-#: "macro" is the mean of the labels' scores, "micro" counts all documents' together.
-AVERAGES = ("macro", "micro")
+#: Keys, beside labels, of whether all labels of a document are right, whose precision
+#: is the accuracy; of the mean of the labels' scores; and of all labels together.
+ACCURACY, MACRO, MICRO = ("acc",), ("macro",), ("micro",)
 
 #: All scores of a corpus, but those of each label.
-SCORES = ("cats_acc", *(f"cats_{name}_{key}" for name in AVERAGES for key in "prf"))
+SCORES = ("cats_acc", *(f"cats_{x}_{key}" for x in ("macro", "micro") for key in "prf"))
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
-#: Keys, beside labels, of all labels of a document together, and of whether they are
-#: all right: its precision, recall and F1 are the accuracy.
-MICRO, ACCURACY = ("micro",), ("accuracy",)
+#: Characters shown of a document with a wrong label.
+_SHOWN = 600
+
+Labels = frozenset[str]
 
 
 class CategoryRun(Run):
-    """Counts labels of documents, and notes which are wrong, as `errors`."""
+    """Counts labels of documents, and notes which are wrong."""
 
     def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
         self.classes = classes
         self.judgements: list[tuple[Labels, Labels]] = []
-        self.n_of_none = 0
-        self.errors = ErrorCounter()
         super().__init__(examples)
         gold = frozenset().union(*(gold for gold, _ in self.judgements))
         #: Labels of the classifier, then those that only gold docs have.
@@ -53,29 +52,37 @@ class CategoryRun(Run):
             return None
         self.judgements.append(judgement)
         gold, predicted = judgement
-        doc = example.reference
-        self.n_of_none += not any(doc.cats.values())
-        self.errors.add_labels(number, doc, *judgement, self.classes.exclusive)
         counts, is_wrong = make_counts(), int(gold != predicted)
         counts[ACCURACY] = [1 - is_wrong, is_wrong, is_wrong]
-        outcomes = (gold & predicted, predicted - gold, gold - predicted)
-        counts[MICRO] = [*map(len, outcomes)]
-        for i, labels in enumerate(outcomes):
+        right, wrong, missed = gold & predicted, predicted - gold, gold - predicted
+        for i, labels in enumerate((right, wrong, missed)):
+            counts[MICRO][i] = len(labels)
             for label in labels:
                 counts[label][i] = 1
+
+        def show() -> dict[str, Any]:
+            text = example.reference.text
+            text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+            labels = {"gold": sorted(gold), "predicted": sorted(predicted)}
+            return {"document": number, "text": text, **labels}
+
+        pairs = [*zip_longest(sorted(missed), ()), *zip_longest((), sorted(wrong))]
+        if self.classes.exclusive:  # so that there is one of each, at most
+            pairs = [*zip_longest(missed, wrong)]
+        for pair in pairs:
+            self.errors.add(pair, show)
         return counts
 
-    def score(self, labels: Sequence[str]) -> dict[str, Any]:
+    def score(self) -> dict[str, Any]:
         """Score labels: see docs/sweep.md. None without documents."""
         setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
         if not self.documents:
             return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
-        per_type = {label: describe_counts(self.totals[label]) for label in labels}
+        per_type = {label: describe_counts(self.totals[label]) for label in self.labels}
         each = [[score[key] for key in "prf"] for score in per_type.values()]
         macro = np.array(each).reshape(-1, 3).mean(axis=0).tolist()
-        micro = describe_counts(self.totals[MICRO])
-        accuracy = self.totals[ACCURACY][0] / len(self.documents)
-        values = (accuracy, *macro, *(micro[key] for key in "prf"))
+        micro, accuracy = (describe_counts(self.totals[x]) for x in (MICRO, ACCURACY))
+        values = (accuracy["p"], *macro, *(micro[key] for key in "prf"))
         scores = dict(zip(SCORES, values, strict=True))
         return {**scores, "cats_per_type": per_type, **setting}
 
@@ -83,10 +90,10 @@ class CategoryRun(Run):
         """Count how often each label is taken for each other, as scikit-learn's
         `confusion_matrix`. None where they are not exclusive.
         """
+        if not self.classes.exclusive:
+            return None
         found = {*self.list_keys()}
         labels = [label for label in self.labels if label in found]
-        if not self.classes.exclusive or not labels:
-            return None
         pairs = Counter((*gold, *(other or [None])) for gold, other in self.judgements)
         return {
             "labels": labels,
@@ -95,58 +102,47 @@ class CategoryRun(Run):
         }
 
 
-def evaluate_categories(inputs: Inputs) -> dict[str, Any]:
-    """Return what an `Evaluation` of categories holds: see `evaluate`."""
-    sources = [source for source in (inputs.predictions, inputs.against) if source]
-    runs = [_run(source, inputs) for source in sources]
-    ours, theirs, draws = runs[0], runs[-1], inputs.draws
-    labels, scores = ours.labels, ours.score(ours.labels)
-    counts, others = (run.stack([*labels, MICRO, ACCURACY]) for run in (ours, theirs))
-    comparison = None
+def evaluate_categories(inputs: Inputs) -> tuple[Run, dict[str, Any]]:
+    """Return the run, and what an `Evaluation` of categories holds: see `evaluate`."""
+    ours = _run(inputs.predictions, inputs)
+    keys, scores, comparison = [*ours.labels, ACCURACY, MICRO], ours.score(), None
+
+    def measure(compute: Callable[..., Any], *runs: CategoryRun) -> dict[Any, Any]:
+        """Measure by a function of `bootstrap` all labels, and what is of all."""
+        each = compute(*(run.stack(keys) for run in runs), inputs.draws)
+        of_labels = (run.stack(ours.labels) for run in runs)
+        mean = compute(*of_labels, inputs.draws, is_mean=True)
+        return dict(zip([*keys, MACRO], [*each, *mean], strict=True))
+
+    intervals = measure(bootstrap_scores, ours)
+    for label, score in (scores["cats_per_type"] or {}).items():
+        score |= intervals[label]
+    scores["cats_acc_interval"] = intervals[ACCURACY]["p_interval"]
+    for key in (MACRO, MICRO):
+        scores |= {f"cats_{key[0]}_{name}": x for name, x in intervals[key].items()}
     if inputs.against is not None:
-        micro, accuracy = compare_scores(counts[:, -2:], others[:, -2:], draws)
-        sides = (counts[:, :-2], others[:, :-2])
-        (macro,) = compare_scores(*sides, draws, is_mean=True)
-        # precision and recall of it are the same, but not always to the last digit
-        accuracy = accuracy and {**accuracy["f"], "other": accuracy["p"]["other"]}
-        comparison = {"model": inputs.against.name, "cats_acc": accuracy}
-        for name, rows in (("macro", macro), ("micro", micro)):
-            comparison |= {f"cats_{name}_{k}": rows and rows[k] for k in "prf"}
-    *of_labels, of_micro, of_all = bootstrap_scores(counts, draws)
-    (of_macro,) = bootstrap_scores(counts[:, :-2], draws, is_mean=True)
-    for label, bounds in zip(labels, of_labels, strict=True):
-        if scores["cats_per_type"]:
-            scores["cats_per_type"][label] |= bounds
-    averages = (("macro", of_macro), ("micro", of_micro))
-    shared = None
-    if inputs.train is not None:
-        known = {*map(identify, inputs.read_train())}
-        shared = count_shared(inputs.gold.docs, known)
-    return {
+        rows = measure(compare_scores, ours, _run(inputs.against, inputs))
+        none = dict.fromkeys("prf")
+        comparison = {
+            "model": inputs.against.name,
+            "cats_acc": (rows[ACCURACY] or none)["p"],
+            **{f"cats_macro_{x}": of for x, of in (rows[MACRO] or none).items()},
+            **{f"cats_micro_{x}": of for x, of in (rows[MICRO] or none).items()},
+        }
+    golds = (get_reference(gold).cats for gold in inputs.gold.docs)
+    return ours, {
         "setting": {
-            **inputs.describe(ours),
             "labels": sorted(ours.classes.labels),
             "threshold": ours.classes.threshold,
-            "assumed": [
-                {"model": of.name, "exclusive": n is None, "threshold": n}
-                for of, n in zip(
-                    sources, (r.classes.threshold for r in runs), strict=True
-                )
-                if not of.is_pipeline
-            ],
-            "shared": shared,
-            "documents_of_none": ours.n_of_none,
+            "documents_of_none": sum(bool(x) and not any(x.values()) for x in golds),
         },
         **scores,
         "matrix": ours.make_matrix(),
         "comparison": comparison,
-        "confusions": ours.errors.rank(),
-        "cats_acc_interval": of_all["f_interval"],
-        **{f"cats_{name}_{k}": v for name, of in averages for k, v in of.items()},
     }
 
 
-def _run(source: Input, inputs: Inputs) -> CategoryRun:
+def _run(source: Source, inputs: Inputs) -> CategoryRun:
     """Run a pipeline, or read predictions, whose labels are exclusive if gold docs with
     categories have one each.
     """
@@ -170,7 +166,6 @@ def judge(
     of others, only those with an entry in the gold doc count, be it 0.
     """
     known, found = example.reference.cats, example.predicted.cats
-    own = frozenset(classes.labels)
     for label, value in (*known.items(), *found.items()):
         if not isfinite(value) or not (0 <= known.get(label, 0) <= 1):
             raise ValueError(
@@ -180,22 +175,17 @@ def judge(
             )
     if not known:
         return None
-    gold = frozenset(label for label, value in known.items() if value > 0)
-    scores = {label: found[label] for label in found if label in own}
+    gold = [label for label, value in known.items() if value > 0]
+    scores = {label: found[label] for label in found if label in classes.labels}
     if classes.threshold is not None:
-        chosen = (k for k, v in scores.items() if k in known and v >= classes.threshold)
-        return gold, frozenset(chosen)
+        chosen = [k for k, v in scores.items() if k in known and v >= classes.threshold]
+        return frozenset(gold), frozenset(chosen)
     if len(gold) > 1:
         raise ValueError(
-            "The labels of a pipeline with 'textcat' exclude each other, but a gold "
-            f"document has {len(gold)} of them: {', '.join(sorted(gold))}. Train and "
-            "evaluate a pipeline with 'textcat_multilabel' on such a corpus."
+            "The labels of a pipeline with 'textcat' exclude each other, but gold "
+            f"document {number} (from 0) has {len(gold)}: {', '.join(sorted(gold))}. "
+            "Train and evaluate a pipeline with 'textcat_multilabel' on such a corpus."
         )
-    first = [label for label in known if label in own][:1]
-    best = [max(scores, key=scores.__getitem__)] if scores else []
-    return gold or frozenset(first), frozenset(best)
-
-
-def name_accuracy(scores: Mapping[str, Any]) -> str:
-    """Return what "cats_acc" is: of several labels, all must be right."""
-    return "accuracy" if scores[EXCLUSIVE] else "exact match"
+    gold = gold or [label for label in known if label in classes.labels][:1]
+    best = sorted(scores, key=scores.__getitem__, reverse=True)[:1]
+    return frozenset(gold), frozenset(best)

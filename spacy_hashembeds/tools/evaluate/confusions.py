@@ -1,7 +1,7 @@
 """Confusions of entities, or of the labels of documents, and where they are."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -9,76 +9,71 @@ from spacy.tokens import Doc, Span
 
 from ...training.scorer import Matches, SpanKey
 
-Labels = frozenset[str]
+#: Examples of each kind of error that are kept.
+_N_EXAMPLES = 5
 
 #: Tokens on each side of an error that are shown of a doc without sentences, or of a
 #: sentence with more than so many.
 _MARGIN, _LONGEST = 30, 200
 
-#: Characters shown of a document with a wrong label, and examples of each kind.
-_SHOWN, _N_EXAMPLES = 600, 5
-
 
 class ErrorCounter:
-    """Counts errors doc by doc, and keeps the first examples of each kind."""
+    """Counts errors by their kind: the gold label and the predicted one, and of
+    entities what is wrong. Keeps the first examples of each.
+    """
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str | None, ...]] = Counter()
         self._examples: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
 
-    def _is_to_show(self, *kind: str | None) -> bool:
-        self._counts[kind] += 1
-        return self._counts[kind] <= _N_EXAMPLES
-
-    def add_labels(
-        self, number: int, doc: Doc, gold: Labels, predicted: Labels, exclusive: bool
+    def add(
+        self, kind: tuple[str | None, ...], show: Callable[..., Any], *of: Any
     ) -> None:
-        """Count wrong labels of a document, in pairs where they exclude each other."""
-        missed, wrong = sorted(gold - predicted), sorted(predicted - gold)
-        pairs = [*zip_longest(missed, wrong)]
-        if not exclusive:
-            pairs = [*zip_longest(missed, ()), *zip_longest((), wrong)]
-        text = doc.text if len(doc.text) <= _SHOWN else f"{doc.text[:_SHOWN]}…"
-        labels = {"gold": sorted(gold), "predicted": sorted(predicted)}
-        for kind in pairs:
-            if self._is_to_show(*kind):
-                example = {"document": number, "text": text, **labels}
-                self._examples[kind].append(example)
-
-    def add_entities(self, number: int, gold: Doc, matches: Matches) -> None:
-        """Count wrong entities of a doc, shown with what else is in their sentence:
-        "start" and "end" are characters of that.
-        """
-        golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
-        predicted = [*matches.correct, *matches.spurious, *matches.ignored]
-        predicted.sort(key=lambda key: key[1:])
-        for wanted, got in pair_errors(matches.missed, matches.spurious):
-            kind = (wanted and wanted[0], got and got[0], name_error(wanted, got))
-            if self._is_to_show(*kind):
-                keys = [key for key in (wanted, got) if key]
-                start, end = min(key[1] for key in keys), max(key[2] for key in keys)
-                window = gold[max(0, start - _MARGIN) : end + _MARGIN]
-                if gold.has_annotation("SENT_START"):
-                    sents = gold[gold[start].sent.start : gold[end - 1].sent.end]
-                    window = sents if len(sents) <= _LONGEST else window
-                example = {
-                    "document": number,
-                    "text": window.text,
-                    "gold": _mark(window, golds, wanted),
-                    "predicted": _mark(window, predicted, got),
-                }
-                self._examples[kind].append(example)
+        """Count one error, of which `show(*of)` makes an example."""
+        self._counts[kind] += 1
+        if self._counts[kind] <= _N_EXAMPLES:
+            self._examples[kind].append(show(*of))
 
     def rank(self) -> list[dict[str, Any]]:
         """List the kinds, the most frequent first, and by name where equal."""
-        ranked = sorted(self._counts, key=lambda kind: [name or "" for name in kind])
-        ranked.sort(key=self._counts.__getitem__, reverse=True)
+        ranked = sorted(
+            self._counts, key=lambda k: (-self._counts[k], [name or "" for name in k])
+        )
         names = ("gold", "predicted", "error")
         return [
             dict(zip(names, kind, strict=False))
             | {"count": self._counts[kind], "examples": self._examples[kind]}
             for kind in ranked
         ]
+
+
+def count_entity_errors(
+    counter: ErrorCounter, number: int, gold: Doc, matches: Matches
+) -> None:
+    """Count wrong entities of a doc, shown with what else is in their sentence: "start"
+    and "end" are characters of that.
+    """
+    golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
+    predicted = [*matches.correct, *matches.spurious, *matches.ignored]
+    predicted.sort(key=lambda key: key[1:])
+
+    def show(wanted: SpanKey | None, got: SpanKey | None) -> dict[str, Any]:
+        keys = [key for key in (wanted, got) if key]
+        start, end = min(key[1] for key in keys), max(key[2] for key in keys)
+        window = gold[max(0, start - _MARGIN) : end + _MARGIN]
+        if gold.has_annotation("SENT_START"):
+            sents = gold[gold[start].sent.start : gold[end - 1].sent.end]
+            window = sents if len(sents) <= _LONGEST else window
+        return {
+            "document": number,
+            "text": window.text,
+            "gold": _mark(window, golds, wanted),
+            "predicted": _mark(window, predicted, got),
+        }
+
+    for wanted, got in pair_errors(matches.missed, matches.spurious):
+        kind = (wanted and wanted[0], got and got[0], _name_error(wanted, got))
+        counter.add(kind, show, wanted, got)
 
 
 def pair_errors(
@@ -104,7 +99,7 @@ def pair_errors(
     return sorted(pairs, key=lambda pair: min(key[1] for key in pair if key))
 
 
-def name_error(gold: SpanKey | None, predicted: SpanKey | None) -> str:
+def _name_error(gold: SpanKey | None, predicted: SpanKey | None) -> str:
     """Name the kind of an error; "type" has the right bounds, "boundary" the type."""
     if predicted is None or gold is None:
         return "spurious" if predicted else "missed"
@@ -155,11 +150,8 @@ def list_errors(confusions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]
             yield side.title(), _split(text, example[side]) if is_of_entity else labels
 
     return [
-        {
-            **kind,
-            "examples": [write(each, "error" in kind) for each in kind["examples"]],
-        }
-        for kind in confusions
+        {**of, "examples": [write(each, "error" in of) for each in of["examples"]]}
+        for of in confusions
     ]
 
 

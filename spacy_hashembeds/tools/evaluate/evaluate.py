@@ -11,22 +11,11 @@ from ...arguments import check_choice, check_integers, check_types
 from ...files import choose_suffix, replacing, write_json
 from ..display import Part, Sentence, Table, render_page, write_markdown
 from ..prepare.columns import Column, ColumnFormat
+from . import entities, sources
 from .bootstrap import CONFIDENCE, MAX_SAMPLES, Draws
 from .categories import evaluate_categories
 from .confusions import list_errors
-from .entities import evaluate_entities
-from .sources import (
-    LAYOUT,
-    NER,
-    TEXTCAT,
-    Corpus,
-    Inputs,
-    Predictions,
-    choose_task,
-    load_source,
-    name_source,
-    read_source,
-)
+from .sources import LAYOUT, Corpus, Predictions, name_source
 from .tables import find_warnings, make_tables, summarize
 
 #: The writers of files, by their suffix.
@@ -42,35 +31,30 @@ class Evaluation(UserDict[str, Any]):
     def __str__(self) -> str:
         return self.to_markdown()
 
-    def _repr_html_(self) -> str:
-        return render_page(self._get_all_parts(), list_errors(self["confusions"]))
+    def _repr_html_(self, title: str | None = None) -> str:
+        return render_page(self._list_parts(), list_errors(self["confusions"]), title)
 
     def get_parts(self, *, full: bool = True) -> list[Part]:
         """Return what the command prints: all tables, or what to look at first."""
         tables, notes = make_tables(self), [*self["notes"]]
         if not full:
             tables = summarize(tables)
-            notes.append(
-                "More tables with --full, examples of all errors with -o page.html"
-            )
+            notes += ["More tables with --full, examples of errors with -o page.html"]
         return [*tables, *(Sentence(text, "info") for text in notes)]
 
     def to_html(self) -> str:
         """Return one HTML page that needs no other file and no script."""
-        title = f"Evaluation of {self['setting']['model']}"
-        return render_page(
-            self._get_all_parts(), list_errors(self["confusions"]), title
-        )
+        return self._repr_html_(f"Evaluation of {self['setting']['model']}")
 
     def to_markdown(self) -> str:
         """Return the tables that the command prints with `--full`, in Markdown."""
-        return write_markdown(self._get_all_parts())
+        return write_markdown(self._list_parts())
 
-    def _get_all_parts(self) -> list[Part]:
-        named = [(key, self["setting"][key]) for key in ("model", "test", "train")]
-        rows = [(key.capitalize(), name) for key, name in named if name is not None]
-        warnings = [Sentence(text, "warn") for text in self["warnings"]]
+    def _list_parts(self) -> list[Part]:
+        named = {key: self["setting"][key] for key in ("model", "test", "train")}
+        rows = [(key.capitalize(), name) for key, name in named.items() if name]
         about = Table("Evaluation", None, ("", ""), rows, "ll")
+        warnings = [Sentence(text, "warn") for text in self["warnings"]]
         return [about, *warnings, *self.get_parts()]
 
     def write(self, path: str | Path) -> None:
@@ -108,14 +92,14 @@ def evaluate(
     A notebook shows the evaluation as a page. Nothing that is given is changed, and
     iterators are read once. Needs the extra `tools`. See docs/evaluate.md.
 
-    nlp (Language | Iterable[Doc]): The pipeline, or Docs that one has annotated, of the
-        same words as the gold docs.
+    nlp (Language | Iterable[Doc] | str | Path): The pipeline, or Docs that one has
+        annotated, of the same words as the gold docs; or the folder or file.
     examples (Iterable[Doc | Example] | str | Path): The gold docs, Examples with
         them, or their file: `.spacy` or one token a line. The pipeline gets their
         text, or the tokens on the predicted side of an Example, and nothing else.
     train (Iterable[Doc | Example] | str | Path, optional): What the pipeline was
         trained on, by which entities are seen or unseen.
-    against (Language | Iterable[Doc], optional): What to compare the first one with.
+    against (Language | Iterable[Doc] | str | Path, optional): What to compare it with.
     task (str, optional): What to score, entities ("ner") or categories ("textcat"); by
         default what the pipeline's components set, or without one, the gold docs have.
     join (int, optional): Score entities on texts of so many sentences too, joined as
@@ -131,30 +115,41 @@ def evaluate(
     check_integers(1, MAX_SAMPLES, samples=samples)
     check_integers(0, seed=seed)
     if task is not None:
-        check_choice((NER, TEXTCAT), task=task)
+        check_choice((sources.NER, sources.TEXTCAT), task=task)
     gold = name_source(examples, "examples")
-    inputs = Inputs(
-        draws=Draws(samples, seed),
-        join=join,
-        show_progress=show_progress,
+    docs = [each for each in gold.docs if len(sources.get_reference(each))]
+    inputs = sources.Inputs(
         predictions=name_source(nlp, "nlp"),
-        gold=gold._replace(docs=list(gold.docs)),
+        gold=gold._replace(docs=docs),
         train=None if train is None else name_source(train, "train"),
         against=None if against is None else name_source(against, "against"),
+        draws=Draws(samples, seed),
+        show_progress=show_progress,
     )
-    if (task or choose_task(inputs)) != TEXTCAT:
-        data = evaluate_entities(inputs)
-    elif join:
-        raise ValueError(f"'join' is {join}, but is of entities. Leave it out.")
+    task = task or inputs.find_task()
+    join = entities.choose_sentences(inputs, task, join)
+    known = entities.TrainingKnowledge(inputs.read_train()) if inputs.train else None
+    if task == sources.NER:
+        run, found = entities.evaluate_entities(inputs, known, join)
     else:
-        data = evaluate_categories(inputs)
-    of = data["setting"]
+        run, found = evaluate_categories(inputs)
+    setting = {
+        "model": inputs.predictions.name,
+        "test": inputs.gold.name,
+        "train": inputs.train and inputs.train.name,
+        "documents": len(run.documents),
+        "documents_read": run.n_read,
+        "confidence": CONFIDENCE,
+        **inputs.draws._asdict(),
+        "shared": known and entities.count_shared(inputs.gold.docs, known),
+        **found.pop("setting", {}),
+    }
     note = (
-        f"{CONFIDENCE:.0%} intervals over {of['documents']:,} annotated documents of "
-        f"{of['documents_read']:,}, from {samples:,} draws, seed {seed}"
+        f"{CONFIDENCE:.0%} intervals over {len(run.documents):,} annotated documents "
+        f"of {run.n_read:,}, from {samples:,} draws, seed {seed}"
     )
-    said = {"warnings": [*find_warnings(data)], "notes": [note]}
-    return Evaluation({**data, **said})
+    data = {"setting": setting, **found, "confusions": run.errors.rank()}
+    return Evaluation({**data, "warnings": [*find_warnings(data)], "notes": [note]})
 
 
 def evaluate_in_depth(
@@ -177,9 +172,9 @@ def evaluate_in_depth(
     of_predictions = replace(layout, tag=tag)
     # Both are loaded first: a wrong name should not cost a run.
     return evaluate(
-        load_source(model, of_predictions),
-        read_source(test, layout),
-        train=train and read_source(train, layout),
-        against=None if against is None else load_source(against, of_predictions),
+        name_source(model, "nlp", of_predictions),
+        name_source(test, "examples", layout),
+        train=train and name_source(train, "train", layout),
+        against=against and name_source(against, "against", of_predictions),
         **options,
     )

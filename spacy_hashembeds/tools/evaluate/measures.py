@@ -2,7 +2,6 @@
 averages over types, and how sure a pipeline is of those that are right.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from spacy.training import Example
 
-from ...training.scorer import Matches, align_predictions, score_counts
+from ...training.scorer import Matches, SpanKey, align_predictions, score_counts
 from ..extra import import_extra
 
 SCHEMES = ("strict", "exact", "partial", "ent_type")
@@ -29,43 +28,31 @@ def score_schemes(docs: Iterable[Mapping[str, Matches]], prefix: str) -> dict[st
     choose in turn among the gold entities that they share a token with, right ones
     first.
     """
-    right: Counter[str] = Counter()
-    groups: tuple[list[Any], list[Any]] = ([], [])
-    for matches in (views[prefix] for views in docs if prefix in views):
-        # these would choose themselves by any scheme
-        right.update(label for label, *_ in matches.correct)
-        # nervaluate compares each with each: apart are those that share no token
-        errors = [(key, 0) for key in matches.missed]
-        errors += [(key, 1) for key in matches.spurious]
-        last = 0
-        for (label, start, end), side in sorted(errors, key=lambda pair: pair[0][1:]):
-            if start >= last:
-                for of_side in groups:
-                    of_side.append([])
-            groups[side][-1].append({"label": label, "start": start, "end": end - 1})
-            last = max(last, end)
-    labels = {ent["label"] for group in chain(*groups) for ent in group} | right.keys()
+    found = [views[prefix] for views in docs if prefix in views]
+    golds = [_write((*of.correct, *of.missed)) for of in found]
+    predicted = [_write((*of.correct, *of.spurious)) for of in found]
+    labels = sorted({ent["label"] for doc in (*golds, *predicted) for ent in doc})
     if not labels:
         return dict.fromkeys(SCHEMES)
-    nervaluate = import_extra("nervaluate")
-    found = nervaluate.Evaluator(*groups, tags=[*labels], loader="dict").evaluate()
-    per_type = {label: found["entities"].get(label, {}) for label in sorted(labels)}
+    evaluator = import_extra("nervaluate").Evaluator
+    results = evaluator(golds, predicted, tags=labels, loader="dict").evaluate()
+    of_types = results["entities"]
     return {
         scheme: {
-            **_score(found["overall"].get(scheme), right.total()),
-            "per_type": {
-                label: _score(of.get(scheme), right[label])
-                for label, of in per_type.items()
-            },
+            **_score(results["overall"][scheme]),
+            "per_type": {label: _score(of_types[label][scheme]) for label in labels},
         }
         for scheme in SCHEMES
     }
 
 
-def _score(found: Any, n_right: int) -> dict[str, float | int]:
-    """Score what nervaluate has counted, if anything, with SemEval's formulas."""
-    outcomes = {name: getattr(found, name, 0) for name in OUTCOMES}
-    outcomes["correct"] += n_right
+def _write(keys: Iterable[SpanKey]) -> list[dict[str, Any]]:
+    return [{"label": x, "start": start, "end": end - 1} for x, start, end in keys]
+
+
+def _score(found: Any) -> dict[str, float | int]:
+    """Score what nervaluate has counted, with SemEval's formulas."""
+    outcomes = {name: getattr(found, name) for name in OUTCOMES}
     correct, incorrect, partial, missed, spurious = outcomes.values()
     right, wrong = correct + partial / 2, incorrect + partial / 2
     scores = score_counts((right, wrong + spurious, wrong + missed))
@@ -89,46 +76,44 @@ def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-class ScoreCollector:
-    """Collects the scores of entities, which components put into groups of `doc.spans`
-    with `attrs["scores"]`. A group that has other spans than entities in some document,
-    or scores that are not from 0 to 1, is of something else, and left out.
+def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
+    """Collect the scores of entities, which components put into groups of `doc.spans`
+    with `attrs["scores"]`: for each group the pairs of a score and whether its entity
+    is right, which is in `matches`; None of a group with other spans than entities, or
+    with scores that are not from 0 to 1.
     """
+    doc, ignored = example.predicted, dict.fromkeys(matches.ignored)
+    # of two that are aligned with one gold entity, the first is right
+    right = dict.fromkeys(matches.correct, True)
+    judged = {
+        (ent.label_, ent.start, ent.end): ignored.get(key, right.pop(key, False))
+        for ent, key in zip(doc.ents, align_predictions(example), strict=True)
+    }
+    found: dict[str, Any] = {}
+    for name, group in doc.spans.items():
+        if "scores" not in group.attrs:
+            continue
+        places = [(span.label_, span.start, span.end) for span in group]
+        try:
+            scores = np.asarray(group.attrs["scores"], dtype="float64")
+        except (ValueError, TypeError):  # other things than numbers, or on a GPU
+            scores = np.array(np.nan)
+        found[name] = None
+        is_share = scores.shape == (len(places),) and judged.keys() >= {*places}
+        if is_share and ((scores >= 0) & (scores <= 1)).all():
+            pairs = zip(scores.tolist(), map(judged.get, places), strict=True)
+            found[name] = [pair for pair in pairs if None not in pair]
+    return found
 
-    def __init__(self) -> None:
-        self._scored: defaultdict[str, list[Any]] = defaultdict(list)
-        self._others: set[str] = set()
 
-    def add(self, example: Example, matches: Matches) -> None:
-        """Collect the scores of one doc, whose right entities are in `matches`."""
-        doc, ignored = example.predicted, dict.fromkeys(matches.ignored)
-        # of two that are aligned with one gold entity, the first is right
-        right = dict.fromkeys(matches.correct, True)
-        judged = {
-            (ent.label_, ent.start, ent.end): ignored.get(key, right.pop(key, False))
-            for ent, key in zip(doc.ents, align_predictions(example), strict=True)
-        }
-        for name, group in doc.spans.items():
-            if "scores" not in group.attrs:
-                continue
-            places = [(span.label_, span.start, span.end) for span in group]
-            try:
-                scores = np.asarray(group.attrs["scores"], dtype="float64")
-            except (ValueError, TypeError):  # other things than numbers, or on a GPU
-                scores = np.array(np.nan)
-            is_share = scores.shape == (len(places),)
-            is_share = is_share and bool(((scores >= 0) & (scores <= 1)).all())
-            if not is_share or {*places} - judged.keys():
-                self._others.add(name)
-            else:
-                found = zip(scores.tolist(), map(judged.get, places), strict=True)
-                self._scored[name] += [pair for pair in found if None not in pair]
-
-    def summarize(self) -> dict[str, Any] | None:
-        """Measure the calibration of all scores, if there are any."""
-        kept = sorted(self._scored.keys() - self._others)
-        pairs = [pair for name in kept for pair in self._scored[name]]
-        return measure_calibration(*zip(*pairs, strict=True)) if pairs else None
+def summarize_scores(docs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Measure the calibration of all scores that `collect_scores` has found, if there
+    are any. A group that is of something else in some document is left out.
+    """
+    names = sorted({name for doc in docs for name in doc})
+    groups = [[doc.get(name, ()) for doc in docs] for name in names]
+    pairs = [pair for of in groups if None not in of for pair in chain(*of)]
+    return measure_calibration(*zip(*pairs, strict=True)) if pairs else None
 
 
 def measure_calibration(

@@ -20,10 +20,9 @@ from ...arguments import check_items
 from ...files import quote
 from ...loading import load_trained
 from ...training.annotation import predict_examples
-from ...training.scorer import Run
 from ..prepare.columns import ColumnFormat
 from ..prepare.readers import read_annotated
-from .bootstrap import CONFIDENCE, Draws
+from .bootstrap import Draws
 
 #: Default layout of files with one token a line.
 LAYOUT = ColumnFormat()
@@ -32,7 +31,7 @@ LAYOUT = ColumnFormat()
 NER, TEXTCAT = "ner", "textcat"
 
 
-class Input(NamedTuple):
+class Source(NamedTuple):
     """Docs, or a pipeline that makes some, with the name that is shown for them."""
 
     name: str
@@ -44,19 +43,23 @@ class Input(NamedTuple):
         return isinstance(self.docs, Language)
 
 
-class Inputs(NamedTuple):
-    """The arguments of `evaluate`, named."""
+# What may be given in its place.
+Predictions = Language | Iterable[Doc] | str | Path | Source
+Corpus = Iterable[Doc | Example] | str | Path | Source
 
-    predictions: Input
-    gold: Input
-    train: Input | None
-    against: Input | None
+
+class Inputs(NamedTuple):
+    """What `evaluate` is given. Gold docs, or Examples with them, have tokens."""
+
+    predictions: Source
+    gold: Source
+    train: Source | None
+    against: Source | None
     draws: Draws
-    join: int | None
     show_progress: bool
 
     def predict(
-        self, source: Input, golds: Sequence[Doc | Example] | None = None
+        self, source: Source, golds: Sequence[Doc | Example] | None = None
     ) -> Iterable[Example]:
         """Put predictions beside gold docs, by default `gold`, and show progress."""
         golds = self.gold.docs if golds is None else golds
@@ -66,6 +69,12 @@ class Inputs(NamedTuple):
             names = {"name": source.name, "gold": self.gold.name}
             examples = pair_examples(source.docs, golds, **names)
         return self._show(examples, f"Evaluating {source.name}", total=len(golds))
+
+    def find_task(self) -> str:
+        """Return the task of the pipelines, or else of the gold docs."""
+        sources = [each for each in (self.predictions, self.against) if each]
+        pipelines = [each.docs for each in sources if each.is_pipeline]
+        return find_task(*pipelines, golds=map(get_reference, self.gold.docs))
 
     def read_train(self) -> Iterator[Doc]:
         """Read the gold docs of the training set."""
@@ -77,58 +86,34 @@ class Inputs(NamedTuple):
         settings["disable"] = None if self.show_progress else True  # None: no terminal
         return tqdm(docs, desc=title, unit=" docs", leave=False, **settings)
 
-    def describe(self, run: Run) -> dict[str, Any]:
-        """Describe what was evaluated, and how."""
-        return {
-            "model": self.predictions.name,
-            "test": self.gold.name,
-            "train": self.train and self.train.name,
-            "documents": len(run.documents),
-            "documents_read": run.n_read,
-            "confidence": CONFIDENCE,
-            **self.draws._asdict(),
-        }
 
-
-# What may be given in their place.
-Predictions = Language | Iterable[Doc] | Input
-Corpus = Iterable[Doc | Example] | str | Path | Input
-
-
-def name_source(source: Predictions | Corpus, argument: str) -> Input:
-    """Name a pipeline, docs, or their file; a TypeError if it is none."""
-    if isinstance(source, Input):
-        return source
-    if isinstance(source, Language):
-        return Input(f"{source.lang}_{source.meta['name']}", source)
+def name_source(
+    source: Predictions | Corpus, argument: str, layout: ColumnFormat = LAYOUT
+) -> Source:
+    """Name a pipeline or docs, or load the pipeline or read the docs of this name."""
     is_corpus = argument in ("examples", "train")
-    if isinstance(source, str | Path) and is_corpus:
-        return read_source(source, LAYOUT)
-    expected = "Docs or Examples" if is_corpus else "Docs, or a pipeline"
-    check_items(expected, **{argument: source})
-    return Input(argument if is_corpus else "predictions", source)
-
-
-def read_source(corpus: str | Path, layout: ColumnFormat) -> Input:
-    """Name the docs of a file."""
-    return Input(str(corpus), read_annotated(corpus, Vocab(), layout=layout))
-
-
-def load_source(model: str | Path, layout: ColumnFormat) -> Input:
-    """Load a pipeline, or name the docs of a file of predictions."""
-    path = Path(model)
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, Language) and not is_corpus:
+        return Source(f"{source.lang}_{source.meta['name']}", source)
+    if not isinstance(source, str | Path):
+        expected = "Docs or Examples" if is_corpus else "Docs, or a pipeline"
+        check_items(expected, **{argument: source})
+        return Source(argument if is_corpus else "predictions", source)
+    path = Path(source)
     is_pipeline = (path / "meta.json").is_file()
     is_file = path.exists() and not path.is_dir()  # or a pipe
-    if is_file or (not is_pipeline and any(path.glob(f"*{FILE_TYPE}"))):
-        return read_source(model, layout)
-    return Input(str(model), load_trained(model))
+    has_docs = is_file or (not is_pipeline and any(path.glob(f"*{FILE_TYPE}")))
+    if is_corpus or has_docs:
+        return Source(str(source), read_annotated(source, Vocab(), layout=layout))
+    return Source(str(source), load_trained(source))
 
 
 def pair_examples(
     predicted: Iterable[Doc], golds: Iterable[Doc | Example], *, name: str, gold: str
 ) -> Iterator[Example]:
     """Put predictions beside gold docs of the same words, but for those without any."""
-    pairs = zip_longest(filter(len, predicted), find_golds(golds))
+    pairs = zip_longest(filter(len, predicted), map(get_reference, golds))
     for number, pair in enumerate(pairs):
         got, wanted = ([token.text for token in doc or ()] for doc in pair)
         if got != wanted:
@@ -140,11 +125,6 @@ def pair_examples(
                 f"ones) has {quote(got[i : i + 5])}, not {quote(wanted[i : i + 5])}."
             )
         yield Example(*pair)
-
-
-def find_golds(golds: Iterable[Doc | Example]) -> list[Doc]:
-    """Return the gold docs that have tokens: those of which there are examples."""
-    return [doc for doc in map(get_reference, golds) if len(doc)]
 
 
 def get_reference(gold: Doc | Example) -> Doc:
@@ -169,9 +149,9 @@ class Classes(NamedTuple):
         return self.threshold is None
 
 
-def find_task(*pipelines: Language) -> str:
+def find_task(*pipelines: Language, golds: Iterable[Doc] = ()) -> str:
     """Return "textcat" if pipelines have text classifiers of spaCy's, else "ner", since
-    any component may set entities.
+    any component may set entities; without pipelines, what gold docs have.
     """
     found = set()
     for nlp in pipelines:
@@ -181,27 +161,15 @@ def find_task(*pipelines: Language) -> str:
             found.add(NER)
         if is_classifier:
             found.add(TEXTCAT)
-    return _choose_one(found)
-
-
-def _choose_one(tasks: set[str]) -> str:
-    if len(tasks) > 1:
+    for doc in golds if not pipelines else ():
+        found |= {NER} if doc.has_annotation("ENT_IOB") else set()
+        found |= {TEXTCAT} if doc.cats else set()
+    if len(found) > 1:
         raise ValueError(
             "Both entities and categories are set: say which to evaluate with 'task' "
             "(--task), 'ner' or 'textcat', or leave components out."
         )
-    return next(iter(tasks), NER)
-
-
-def choose_task(inputs: Inputs) -> str:
-    """Return the task of the pipelines, if there are any, or else of gold docs."""
-    sources = (inputs.predictions, inputs.against)
-    pipelines = [each.docs for each in sources if each and each.is_pipeline]
-    if pipelines:
-        return find_task(*pipelines)
-    docs = find_golds(inputs.gold.docs)
-    found = {NER for doc in docs if doc.has_annotation("ENT_IOB")}
-    return _choose_one(found | {TEXTCAT for doc in docs if doc.cats})
+    return next(iter(found), NER)
 
 
 def find_classes(nlp: Language) -> Classes:

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 from ...training.scorer import ALL, KINDS
 from ..display import Table
-from .categories import AVERAGES, name_accuracy
 from .confusions import quote_error
 from .entities import LONG
 from .measures import OUTCOMES
@@ -18,12 +16,16 @@ _N_SHOWN, _N_LABELS = 10, 20
 #: Headers of columns that are not their keys in capital letters.
 _HEADERS = {
     **{f"{key}_interval": f"{key.upper()} from-to" for key in "prf"},
-    **{name: name[:3].upper() for name in OUTCOMES},
-    **{"interval": "From-to", "recall": "R", "precision": "P", "p_value": "p"},
+    **{"correct": "COR", "incorrect": "INC", "partial": "PAR", "missed": "MIS"},
+    **{"spurious": "SPU", "interval": "From-to", "recall": "R", "precision": "P"},
+    **{"mean_score": "Mean score", "p_value": "p"},
 }
-_TOTALS = (*"prf", "support", "p_interval", "r_interval", "f_interval")
+_INTERVALS = ("p_interval", "r_interval", "f_interval")
 _SCORES = (*"prf", "support", "f_interval")
-_DIFFERENCES = ("this", "other", "difference", "interval", "p_value")
+_ADVICE = (
+    " A pipeline is best served as it was trained: train it on both, by "
+    "`spacy-hashembeds.JoinedCorpus.v1`, or serve it sentence by sentence."
+)
 
 _Data = Mapping[str, Any]
 
@@ -36,46 +38,32 @@ def find_warnings(data: _Data) -> Iterator[str]:
         yield f"No document in '{setting['test']}' has {annotation} annotation."
         return
     yield from (_warn_of_entities if is_of_entities else _warn_of_categories)(data)
-    shared = setting["shared"] or {"documents": 0, "long_documents": 0}
-    n_shared, of, length = shared["documents"], setting["documents_read"], ""
-    least = 0.5  # less of short ones may be chance
-    if shared["long_documents"]:
-        n_shared, of = shared["long_documents"], shared["of_long_documents"]
-        least, length = 0.01, f" of {LONG} tokens or more"
-    if n_shared / of >= least:
+    shared = setting["shared"] or {"documents": 0, "of": 0}
+    if shared["documents"] * 100 >= shared["of"] > 0:
         yield (
-            f"{n_shared:,} of the {of:,} documents{length} in '{setting['test']}' "
-            f"({n_shared / of:.1%}) stand word for word in the training corpus "
+            f"{shared['documents']:,} of the {shared['of']:,} documents of {LONG} "
+            f"tokens or more in '{setting['test']}' stand word for word in "
             f"'{setting['train']}' too: scores are better than they would be on others."
         )
 
 
 def _warn_of_categories(data: _Data) -> Iterator[str]:
-    setting, none = data["setting"], data["setting"]["documents_of_none"]
-    test, known = setting["test"], setting["labels"]
-    if missed := sorted(data["cats_per_type"].keys() - {*known}):
+    setting, test = data["setting"], data["setting"]["test"]
+    if missed := sorted(data["cats_per_type"].keys() - {*setting["labels"]}):
         yield (
-            f"'{test}' has labels that '{setting['model']}' does not know, so that all "
-            f"their documents are missed: {', '.join(missed)}. It knows "
-            f"{', '.join(known) or 'none'}."
+            f"'{setting['model']}' misses all documents in '{test}' with the label "
+            f"{', '.join(missed)}: it knows {', '.join(setting['labels']) or 'none'}."
         )
-    if none and data["cats_exclusive"]:
+    if data["cats_exclusive"] and (none := setting["documents_of_none"]):
         yield (
             f"{none:,} of the {data['cats_support']:,} documents in '{test}' have none "
-            "of the labels: as in spaCy's scorer, each counts as one of the first in "
-            "its doc.cats. Leave them out, or give them a label of their own."
-        )
-    for assumed in setting["assumed"]:
-        rule = f"count from a score of {assumed['threshold']} on"
-        rule = "exclude each other" if assumed["exclusive"] else rule
-        yield (
-            f"'{assumed['model']}' is without its pipeline, so labels are taken to "
-            f"{rule}. If the pipeline says otherwise, evaluate it itself."
+            "of the labels, and count as one of the first in doc.cats, as by spaCy. "
+            "Leave them out, or give them a label of their own."
         )
 
 
 def _warn_of_entities(data: _Data) -> Iterator[str]:
-    setting, joined, comparison = data["setting"], data["joined"], data["comparison"]
+    setting, joined = data["setting"], data["joined"]
     # where nothing is right, all predictions are errors
     gold, predicted = (
         {error[key] for error in data["confusions"]} - {None}
@@ -89,21 +77,13 @@ def _warn_of_entities(data: _Data) -> Iterator[str]:
             f", and '{setting['test']}' has {', '.join(sorted(gold))}: no type of "
             "entity is in both. Is a component such as 'ner' there, and trained?"
         )
-    if setting["train_entities"] == 0:
-        yield f"'{setting['train']}' has no entities, so that all count as unseen."
-    if comparison and comparison["all"] and not comparison["all"]["r"]["other"]:
-        yield f"'{comparison['model']}' finds not one gold entity: compare with others."
     tested = joined and joined["difference"]
     if tested and abs(tested["difference"]) > 0.01 and tested["p_value"] < 0.05:
-        advice = (
-            " A pipeline is best served as it was trained: train it on both, by "
-            "`spacy-hashembeds.JoinedCorpus.v1`, or serve it sentence by sentence."
-        )
         is_better = tested["difference"] > 0 or joined["is_trained_so"]
         yield (
             f"In texts of {joined['sentences']} sentences F1 is {joined['ents_f']:.1%},"
             f" and {data['ents_f']:.1%} as the corpus has them "
-            f"(p = {tested['p_value']:.3f}).{'' if is_better else advice}"
+            f"(p = {tested['p_value']:.3f}).{'' if is_better else _ADVICE}"
         )
 
 
@@ -127,70 +107,67 @@ def summarize(tables: Sequence[Table]) -> list[Table]:
 
 
 def _show_entities(data: _Data) -> Iterator[Table]:
-    comparison, joined = data["comparison"], data["joined"]
-    kinds = {"all": ALL} if data["setting"]["train"] is None else KINDS
+    joined, comparison = data["joined"], data["comparison"]
+    model = comparison and comparison["model"]
+    kinds, legend = {"all": ALL}, None
+    if data["setting"]["train"] is not None:
+        kinds, legend = KINDS, "An entity is seen if its text is an entity in training"
     totals = {k.title(): _hide(k, _pick(data, prefix)) for k, prefix in kinds.items()}
-    if joined is not None:
+    if joined:
         totals[f"In texts of {joined['sentences']}"] = _pick(joined, ALL)
-    seen = "An entity is seen if its text stands as an entity in the training corpus"
-    yield _tabulate("Entities", [""], totals, _TOTALS, seen if kinds is KINDS else None)
-    if comparison is not None:
-        found = {kind: comparison[kind] for kind in KINDS}
-        yield _compare(f"Against {comparison['model']}", ["", ""], _flatten(found))
+    yield _tabulate("Entities", [""], totals, (*"prf", "support", *_INTERVALS), legend)
+    if comparison:
+        rows = _flatten({kind: comparison[kind] for kind in KINDS})
+        yield _compare(f"Against {model}", ["", ""], rows)
     for name, heading in (("type", "Type"), ("length", "Tokens")):
         parts = {k: data[f"{prefix}_per_{name}"] or {} for k, prefix in kinds.items()}
         rows = {
-            (each, kind.title()): _hide(kind, part.get(each, {}))
+            (each, kind.title()): _hide(kind, of.get(each, {}))
             for each in sorted(parts["all"])
-            for kind, part in parts.items()
+            for kind, of in parts.items()
         }
         yield _tabulate(f"Entities by {name}", [heading, ""], rows, _SCORES)
-        if comparison is not None:
-            per = comparison[f"per_{name}"]
-            rows = {each: row and row["f"] for each, row in per.items()}
-            title = f"F1 by {name}, against {comparison['model']}"
-            yield _compare(title, [heading], rows)
+        if comparison:
+            found = comparison[f"per_{name}"].items()
+            rows = {each: row and row["f"] for each, row in found}
+            yield _compare(f"F1 by {name}, against {model}", [heading], rows)
     gold = [kind for kind, prefix in KINDS.items() if data[f"{prefix}_support"]]
-    found = {kind: data["averages"][kind] for kind in gold}
-    yield _tabulate("Averages over types", ["", ""], _flatten(found), [*"prf"])
-    found = {kind: data["schemes"][kind] for kind in gold}
-    columns = (*"prf", *OUTCOMES)
-    yield _tabulate("Schemes of matching", ["", "Scheme"], _flatten(found), columns)
-    if (scores := data["calibration"]) is not None:
-        bins = {f"to {each['to']}": each for each in scores["bins"]}
+    rows = _flatten({kind: data["averages"][kind] for kind in gold})
+    yield _tabulate("Averages over types", ["", ""], rows, [*"prf"])
+    rows = _flatten({kind: data["schemes"][kind] for kind in gold})
+    yield _tabulate("Schemes of matching", ["", "Scheme"], rows, (*"prf", *OUTCOMES))
+    if scores := data["calibration"]:
+        rows = {"all": scores, **{f"to {of['to']}": of for of in scores["bins"]}}
         title = f"Expected calibration error: {show_score(scores['error'])}"
-        columns = ("mean_score", "precision", "entities")
-        yield _tabulate(title, ["Score"], {"all": scores, **bins}, columns)
-    found = {k: {of["group"]: of for of in data["groups"][k]} for k in data["groups"]}
+        yield _tabulate(title, ["Score"], rows, ("mean_score", "precision", "entities"))
+    groups = {k: {of["group"]: of for of in data["groups"][k]} for k in data["groups"]}
     columns, title = ("recall", "support", "interval"), "What training has shown"
-    yield _tabulate(title, ["", "Gold entities"], _flatten(found), columns)
+    yield _tabulate(title, ["", "Gold entities"], _flatten(groups), columns)
     columns = ("recall", "other", "support")
     yield _tabulate("Tokens by chunk tag", ["Tag"], data["chunks"], columns)
 
 
 def _show_categories(data: _Data) -> Iterator[Table]:
-    accuracy, comparison = name_accuracy(data).capitalize(), data["comparison"]
+    accuracy = "Accuracy" if data["cats_exclusive"] else "Exact match"
+    comparison = data["comparison"]
     # precision, recall and F1 of the accuracy are equal
     rows = {accuracy: {"f": data["cats_acc"], "f_interval": data["cats_acc_interval"]}}
-    rows |= {name.title(): _pick(data, f"cats_{name}") for name in AVERAGES}
+    rows |= {name.title(): _pick(data, f"cats_{name}") for name in ("macro", "micro")}
     legend = f"Documents: {data['cats_support']:,}"
     if (threshold := data["setting"]["threshold"]) is not None:
         legend += f". Labels are predicted from a score of {threshold} on"
-    yield _tabulate(
-        "Categories", [""], rows, [k for k in _TOTALS if k != "support"], legend
-    )
-    if comparison is not None:
-        found = {(accuracy, ""): comparison["cats_acc"]}
-        for name, key in product(AVERAGES, "prf"):
-            found[name.title(), key.upper()] = comparison[f"cats_{name}_{key}"]
-        yield _compare(f"Against {comparison['model']}", ["", ""], found)
+    yield _tabulate("Categories", [""], rows, (*"prf", *_INTERVALS), legend)
+    if comparison:
+        averages = {x: _pick(comparison, f"cats_{x}") for x in ("macro", "micro")}
+        rows = {(accuracy, ""): comparison["cats_acc"]} | _flatten(averages)
+        yield _compare(f"Against {comparison['model']}", ["", ""], rows)
     per_type = data["cats_per_type"] or {}
     yield _tabulate("Categories by label", ["Label"], per_type, _SCORES)
     matrix = data["matrix"]
-    if matrix is not None and len(matrix["labels"]) <= _N_LABELS:
+    if matrix and len(matrix["labels"]) <= _N_LABELS:
         header = ["Gold", *(label[:8] for label in matrix["labels"]), "none"]
-        sides = (matrix["labels"], matrix["counts"], matrix["unpredicted"])
-        cells = [(gold, *n, none) for gold, n, none in zip(*sides, strict=True)]
+        sides = zip(*matrix.values(), strict=True)
+        cells = [(gold, *counts, none) for gold, counts, none in sides]
         legend = "A row for each gold label, a column for each predicted one"
         yield Table("Confusion matrix", legend, header, cells)
 
@@ -207,7 +184,16 @@ def _show_confusions(confusions: Sequence[_Data]) -> Table:
 
 
 def _pick(data: _Data, prefix: str) -> dict[str, Any]:
-    return {key.removeprefix(f"{prefix}_"): value for key, value in data.items()}
+    prefix += "_"
+    return {k.removeprefix(prefix): v for k, v in data.items() if k.startswith(prefix)}
+
+
+def _hide(kind: str, scores: _Data) -> _Data:
+    """Leave out scores of no seen entities, or no unseen ones: what was counted are
+    predictions on other tokens, errors for both kinds.
+    """
+    none = {**dict.fromkeys((*_SCORES, *_INTERVALS)), "support": 0}
+    return scores if scores.get("support") or kind == "all" else none
 
 
 def _flatten(found: Mapping[str, _Data | None]) -> dict[Any, Any]:
@@ -219,22 +205,15 @@ def _flatten(found: Mapping[str, _Data | None]) -> dict[Any, Any]:
     }
 
 
-def _hide(kind: str, scores: _Data) -> _Data:
-    """Leave out scores of no seen entities, or no unseen ones: what was counted are
-    predictions on other tokens, errors for both kinds.
-    """
-    none = {**dict.fromkeys(_TOTALS), "support": 0}
-    return scores if scores.get("support") or kind == "all" else none
-
-
 def _compare(title: str, names: Sequence[str], found: Mapping[Any, Any]) -> Table:
     rows = {
         name: {**row, "this": row["other"] + row["difference"]}
         for name, row in found.items()
-        if row is not None
+        if row
     }
+    columns = ("this", "other", "difference", "interval", "p_value")
     legend = "p is that of swapping outputs in documents drawn at random"
-    return _tabulate(title, names, rows, _DIFFERENCES, legend)
+    return _tabulate(title, names, rows, columns, legend)
 
 
 def _tabulate(

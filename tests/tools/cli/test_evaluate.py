@@ -33,27 +33,10 @@ def write_test(*texts: str) -> None:
     toy_ner.write(Path("test.spacy"), docs)
 
 
-#: Nothing to draw from in a single document; LOC has 1, 1/2 and 2/3, PER the same, and
-#: MISC nothing.
-LINES = """
-P R F Support P from-to R from-to F from-to
-All 66.67 50.00 57.14 4 - - -
-Unseen 50.00 50.00 50.00 2 - - -
-LOC Seen 0.00 0.00 0.00 1 -
-All macro 66.67 33.33 44.44
-All partial 66.67 50.00 57.14 2 0 0 2 1
-Knowledge same_type 50.00 2 -
-- MISC spurious 1 in Oslo [and] Rome
-"""
-
-
 def test_full_shows_all_tables_which_fit_a_terminal(folder):
-    result = run(*ARGUMENTS, "--full")
-    assert result.exit_code == 0, result.output
-    shown = get_rows(result.output)
-    assert [line for line in get_rows(LINES) if line not in shown] == []
     write_test(*[f"{'very ' * 20}Rome|organization {'far ' * 20}"] * 3)
     result = run(*ARGUMENTS, "--full", "--against", "model")
+    assert result.exit_code == 0, result.output
     lines = remove_colours(result.output).splitlines()
     tables = [line for line in lines if re.search(r"\S   +\S", line)]
     assert len(tables) > 40
@@ -100,7 +83,7 @@ def test_files_are_of_the_form_that_their_suffix_names(folder):
 def test_what_cannot_be_written_is_refused_before_the_work(
     folder, monkeypatch, outputs, message
 ):
-    monkeypatch.setattr(evaluation, "load_source", None)
+    monkeypatch.setattr(evaluation, "name_source", None)
     check_refused(run(*ARGUMENTS, *outputs.split()), message)
     assert not Path("scores.json").exists()
 
@@ -180,21 +163,15 @@ def test_categories_have_a_task_and_tables(tmp_path, monkeypatch):
     nlp = train_textcat(train)
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "rain"}])
     nlp.to_disk("model")
-    options = ("-n", 50, "--task", "textcat")
-    result = run(*ARGUMENTS, *options, "-a", "model", "--full")
-    assert result.exit_code == 0, result.output
-    output = remove_colours(result.output)
-    assert max(map(len, output.splitlines())) <= 80
+    options = (*ARGUMENTS, "-n", 50, "--task")
+    full = run(*options, "textcat", "-a", "model", "--full")
+    assert max(map(len, remove_colours(full.output).splitlines())) <= 80
     found = evaluate_in_depth("model", "test.spacy", samples=50, task="textcat")
     low, high = (f"{100 * x:.1f}" for x in found["cats_acc_interval"])
-    accuracy = f"{100 * found['cats_acc']:.2f}"
-    for shown in (output, run(*ARGUMENTS, *options).output):
-        rows = get_rows(shown)
-        assert ["Accuracy", accuracy, f"{low}..{high}"] in rows
-        matrix = zip(*list(found["matrix"].values())[:2], strict=True)
-        for label, counts in matrix:
-            row = [label, *map(str, counts), "0"]
-            assert (row in rows) is (shown is output)
-    result = run(*ARGUMENTS, "--task", "ner")
+    row = ["Accuracy", f"{100 * found['cats_acc']:.2f}", f"{low}..{high}"]
+    for result in (full, run(*options, "textcat")):
+        assert row in get_rows(remove_colours(result.output))
+        assert ("Confusion matrix" in result.output) is (result is full)
+    result = run(*options, "ner")
     assert result.exit_code == 0, result.output
     assert "Unseen" in result.output

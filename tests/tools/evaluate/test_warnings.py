@@ -7,67 +7,54 @@ from spacy_hashembeds.tools.evaluate.evaluate import Evaluation, evaluate
 from ... import toy_ner
 
 
-def run(texts, train=("Anna|PER",), **options) -> Evaluation:
+def run(texts, train=("Anna|PER",)) -> Evaluation:
     nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC"}, None)
     golds = [toy_ner.make_doc(t) if isinstance(t, str) else t for t in texts]
     trains = [toy_ner.make_doc(text, spaces=False) for text in train]
-    return evaluate(nlp, golds, train=trains, samples=10, **options)
-
-
-@pytest.mark.parametrize("text", ["Anna|PER in Rome|LOC", "Anna in Rome|PER"])
-def test_what_can_be_scored_needs_no_warning(text):
-    assert run([text])["warnings"] == []
+    return evaluate(nlp, golds, train=trains, samples=10)
 
 
 PLAIN = Doc(Vocab(), words=["Anna", "sings"])
-OTHER = {"against": toy_ner.make_ruler({"Anna": "person"}, None)}
 
 
 @pytest.mark.parametrize(
-    ("docs", "options", "message"),
+    ("docs", "message"),
     [
-        ([], {}, "No document in 'examples' has entity annotation"),
-        ([PLAIN] * 2, {}, "No document in 'examples' has entity annotation"),
-        (["Anna is here"], OTHER, "not one gold entity in 'examples'"),
-        (["Dora|PER"], {}, "'en_pipeline' predicts nothing"),
-        (["Anna|person Oslo|location"], {}, "LOC, PER, and 'examples' has location, p"),
-        (["Anna|PER"], {"train": ["nobody"]}, "'train' has no entities"),
-        (["Anna|PER sings"], OTHER, "'en_pipeline' finds not one gold entity"),
+        ([], "No document in 'examples' has entity annotation"),
+        ([PLAIN] * 2, "No document in 'examples' has entity annotation"),
+        (["Anna is here"], "not one gold entity in 'examples'"),
+        (["Dora|PER"], "'en_pipeline' predicts nothing"),
+        (["Anna|person Oslo|location"], "LOC, PER, and 'examples' has location, p"),
+        (["Anna|PER in Rome|LOC"], None),
+        (["Anna in Rome|PER"], None),
     ],
 )
-def test_what_cannot_be_scored_is_told(docs, options, message):
-    evaluation = run(docs, **options)
-    (text,) = evaluation["warnings"]
-    assert message in text
-    assert text in evaluation.to_html().replace("&#39;", "'")
+def test_what_cannot_be_scored_is_told(docs, message):
+    evaluation = run(docs)
+    assert len(evaluation["warnings"]) == bool(message)
+    for text in evaluation["warnings"]:
+        assert message in text
+        assert text in evaluation.to_html().replace("&#39;", "'")
 
 
 # Documents of the training corpus: spaces and entities don't matter, only tokens.
 
 LONG = "Anna|PER and nobody else sings of love in Oslo today"
 SHORT = "Anna|PER and nobody else sings of love in Oslo"
+OTHERS = [f"{LONG} and {i}" for i in range(100)]
 
 
 @pytest.mark.parametrize(
-    ("texts", "train", "warning"),
+    ("texts", "n_shared"),
     [
-        (
-            [LONG, LONG + " or tomorrow", "Dora|PER", "Anna|PER sings"],
-            [LONG.replace("|PER", ""), "Dora|PER"],
-            "1 of the 2 documents of 10 tokens or more in 'examples' (50.0%) stand",
-        ),
-        # short ones may repeat up to a half
-        ([SHORT, "Dora|PER", "Anna|PER sings"], [SHORT, "nobody|PER"], None),
-        ([SHORT, "Dora|PER"], [SHORT, "Ben|PER"], "1 of the 2 documents in 'examples'"),
-        # and of longer ones less than a hundredth
-        (
-            [LONG, *(f"{LONG} and {i}" for i in range(99))],
-            [LONG],
-            "1 of the 100 documents of 10 tokens or more in 'examples'",
-        ),
-        ([LONG, *(f"{LONG} and {i}" for i in range(100))], [LONG], None),
+        (["Dora|PER", LONG, f"{LONG} or tomorrow"], "1 of the 2"),
+        ([SHORT, "Anna|PER sings"], None),  # may repeat by chance
+        # and so may less than a hundredth of longer ones
+        ([LONG, *OTHERS[1:]], "1 of the 100"),
+        ([LONG, *OTHERS], None),
     ],
 )
-def test_documents_of_the_training_corpus(texts, train, warning):
-    found = run(texts, train)["warnings"]
-    assert [text[: len(warning or "")] for text in found] == [warning] * bool(warning)
+def test_documents_of_the_training_corpus(texts, n_shared):
+    found = run(texts, [LONG.replace("|PER", ""), SHORT, "Dora|PER"])["warnings"]
+    start = f"{n_shared} documents of 10 tokens or more in 'examples' stand"
+    assert [text[: len(start)] for text in found] == [start] * bool(n_shared)
