@@ -8,7 +8,7 @@ replaces by all of it (website/pages.py).
 import re
 import sys
 from importlib import import_module
-from inspect import Parameter, getdoc, getsourcefile, isclass, signature, unwrap
+from inspect import Parameter, getdoc, isclass, signature
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ def describe(path: str) -> str:
     arguments = ", ".join(map(_show, parameters))
     first, _, _ = (getdoc(shown) or "").partition("\n\n")
     purpose = re.split(r"(?<=\.) ", " ".join(first.split()))[0]
-    source = Path(getsourcefile(unwrap(shown)) or "").relative_to(ROOT)
+    source = Path(import_module(shown.__module__).__file__ or "").relative_to(ROOT)
     return f"[`{name}({arguments})`](../{source.as_posix()}): {purpose}"
 
 
