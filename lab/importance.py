@@ -20,8 +20,8 @@ from thinc.api import Model
 
 from spacy_hashembeds.papers.hash_embeddings.ngrams import extract_words, hash_ngrams
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedColumn
-from spacy_hashembeds.tools.analyze.pipelines import find_embedders, find_models
-from spacy_hashembeds.tools.display import Part, Sentence, Table, format_fields
+from spacy_hashembeds.tools.analyze.embedders import find_embedders, find_models
+from spacy_hashembeds.tools.display import Part, Sentence, Table, format_field
 
 #: Attributes whose values are hashes of text; those of others are numbers.
 _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
@@ -279,9 +279,8 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
 
 
 def _describe_table(table: dict[str, Any]) -> str:
-    values, reached, rows, sharing = format_fields(
-        table, "values", "rows_reached", "rows", "values_sharing_row"
-    )
+    keys = ("values", "rows_reached", "rows", "values_sharing_row")
+    values, reached, rows, sharing = (format_field(table[key]) for key in keys)
     text = f"{values} symbols, each with weights of its own."
     if table["chosen_by"] == "hash":
         text = (
@@ -301,7 +300,7 @@ def _format_row(row: dict[str, Any]) -> Sequence[str]:
     weights = (f"{w:+.3f}" if abs(w) >= 0.001 else f"{w:+.0e}" for w in row["weights"])
     numbers = row["importance"], row["values"][0]["vector_norm"]
     importance, vector = (f"{number:#.4g}" for number in numbers)
-    counts = [] if row["count"] is None else format_fields(row, "count")
+    counts = [] if row["count"] is None else [format_field(row["count"])]
     names = (value["name"] or f"#{value['key']}" for value in row["values"])
     # in quotation marks what would not be understood without
     clear = (n if n.strip() and n.isprintable() else repr(n) for n in names)

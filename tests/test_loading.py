@@ -5,7 +5,7 @@ import spacy
 from spacy.util import load_config_from_str
 
 from spacy_hashembeds.loading import check_variables, load_config, load_trained
-from spacy_hashembeds.tools.analyze.pipelines import load_pipeline
+from spacy_hashembeds.tools.analyze.embedders import load_pipeline
 from spacy_hashembeds.tools.config.base_config import read_base
 
 

@@ -9,9 +9,12 @@ from spacy.tokens import DocBin
 from spacy.training.corpus import FILE_TYPE, walk_corpus
 
 from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
-from spacy_hashembeds.tools.analyze.features import collect_vocabulary, count_features
-from spacy_hashembeds.tools.analyze.measures import measure_table
-from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter
+from spacy_hashembeds.tools.analyze.corpus import (
+    StatisticsCounter,
+    collect_vocabulary,
+    count_features,
+)
+from spacy_hashembeds.tools.analyze.embedders import measure_table
 from spacy_hashembeds.tools.evaluate.sources import NER
 from spacy_hashembeds.tools.prepare.splits import SPLITS
 from spacy_hashembeds.training.docbin import read_docs

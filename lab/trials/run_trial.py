@@ -19,7 +19,7 @@ from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.files import read_json, write_json
 from spacy_hashembeds.loading import load_config
 from spacy_hashembeds.thinc_internals import gpu_is_available
-from spacy_hashembeds.tools.analyze.pipelines import find_models
+from spacy_hashembeds.tools.analyze.embedders import find_models
 from spacy_hashembeds.tools.evaluate.sources import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.training.docbin import read_docs
 

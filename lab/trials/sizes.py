@@ -16,12 +16,13 @@ from spacy_hashembeds.thinc_internals import (
     layernorm_forward,
     maxout_forward,
 )
-from spacy_hashembeds.tools.analyze.features import collect_vocabulary
-from spacy_hashembeds.tools.analyze.measures import Measures, measure_size
-from spacy_hashembeds.tools.analyze.pipelines import (
+from spacy_hashembeds.tools.analyze.corpus import collect_vocabulary
+from spacy_hashembeds.tools.analyze.embedders import (
+    Measures,
     find_embedders,
     find_embeddings_in,
     find_models,
+    measure_size,
 )
 from spacy_hashembeds.training.docbin import read_examples
 

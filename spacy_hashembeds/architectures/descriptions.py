@@ -14,31 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol
-
-from spacy.vocab import Vocab
-from thinc.api import Model
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..layers.tableembed import TableColumn
 
 _GROUP = "spacy_hashembeds_embedders"
-
-
-class Coded(Protocol):
-    """Embedder of an attribute by codes of words, as far as `analyze` measures it."""
-
-    @property
-    def attr(self) -> str:
-        """The attribute."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return parts and sizes by name, "parameters" among them, ready for JSON."""
-
-    def find_code(self, vocab: Vocab, keys: "NDArray") -> "NDArray | None":
-        """Find the codes of a vocab's words, `(n, k)`, uint64, or None if not yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +33,6 @@ class EmbedderDescription:
     tables (Mapping[str, type[TableColumn]]): The kind of the tables in it, by the names
         of their layers. These have an attribute "column", and the model spaCy's
         `FeatureExtractor`, which say what they embed.
-    find_columns (Callable, optional): Finds embedders by codes in the place of rows.
     is_of_text (bool): True if it embeds only attributes that are text, each once.
     symbol_width (Callable, optional): Gets the number of parameters for each counted
         symbol from its block, or 0. Those with counted symbols have the argument
@@ -69,7 +49,6 @@ class EmbedderDescription:
     purpose: str
     aliases: Sequence[str] = ()
     tables: Mapping[str, type["TableColumn"]] = field(default_factory=dict)
-    find_columns: Callable[[Model], Sequence["Coded"]] | None = None
     is_of_text: bool = False
     symbol_width: Callable[[Mapping[str, Any]], int] | None = None
     raises_rows: bool = False

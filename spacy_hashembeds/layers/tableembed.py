@@ -219,6 +219,10 @@ class HashedColumn(TableColumn):
         rows = murmur.find_rows(ops, keys, **hashing, rows=self.n_rows)
         return rows.astype("uint32", copy=False)
 
+    def find_hashed(self, keys: NDArray) -> NDArray:
+        """Find the row of the table by each hash. *Shape:* `(n, num_hashes)`."""
+        return self.find_code(keys)
+
     def expect(self, keys: NDArray) -> dict[str, float]:
         """Return what ideal hashing would do."""
         n, n_rows, k = len(keys), self.n_rows, self.num_hashes

@@ -135,14 +135,10 @@ def _write_line(text: object, end: str) -> str:
     return show_controls(end.join(str(text).splitlines())).replace("\t", "\\t")
 
 
-def format_fields(record: dict[str, Any], *keys: str) -> list[str]:
-    """Format numbers, also lists of them, what is not there as '-', text as it is."""
-    return [_format_field(record[key]) for key in keys]
-
-
-def _format_field(field: Any) -> str:
+def format_field(field: Any) -> str:
+    """Format a number or a list of them, what is not there as '-', text as it is."""
     if isinstance(field, list):
-        return " ".join(map(_format_field, field))
+        return " ".join(map(format_field, field))
     if field is None:
         return "-"
     if isinstance(field, str):

@@ -15,6 +15,9 @@ from ..components.token_ner import TokenNER
 from ..files import quote
 from ..training.annotation import copy_words
 
+#: What errors call a pipeline, the pipeline, and its recognizer with its name.
+_Recognizer = tuple[str, Language, str, TokenNER]
+
 
 def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
     """Set the entities that pipelines find together, beside those that Docs have.
@@ -39,59 +42,56 @@ def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterat
     found = [_find_recognizer(i, nlp) for i, nlp in enumerate(pipelines)]
     if not found:
         raise ValueError("'pipelines' should hold one or more, but is empty.")
-    traits = [
-        {"language": nlp.lang, "labels": [*pipe.labels], "decoding": pipe.decoding}
-        for nlp, _, pipe in found
-    ]
-    for i, trait in enumerate(traits):
-        for name, wanted in traits[0].items():
-            if trait[name] != wanted:
-                raise ValueError(
-                    f"'pipelines[{i}]' should have the {name} of the first, "
-                    f"{quote(wanted)}, but has {quote(trait[name])}. Train all by one "
-                    "config, on the same data."
-                )
+    traits = [(nlp.lang, pipe.decoding, pipe.labels) for _, nlp, _, pipe in found]
+    for (name, *_), own in zip(found, traits, strict=True):
+        if own != traits[0]:
+            raise ValueError(
+                f"{name} should have the language, decoding and labels of the first, "
+                f"{quote(traits[0])}, but has {quote(own)}. Train all by one config, "
+                "on the same data."
+            )
     batches = minibatch(filter(len, docs), 128)
     return chain.from_iterable(_label_batch(batch, found) for batch in batches)
 
 
-def _find_recognizer(number: int, nlp: Language) -> tuple[Language, str, TokenNER]:
+def _find_recognizer(number: int, nlp: Language) -> _Recognizer:
     check_pipeline(nlp)
-    pipes = [(name, p) for name, p in nlp.pipeline if isinstance(p, TokenNER)]
+    name = f"'{nlp.path or f'pipelines[{number}]'}'"
+    pipes = [(key, pipe) for key, pipe in nlp.pipeline if isinstance(pipe, TokenNER)]
     if len(pipes) != 1:
         raise ValueError(
-            f"'pipelines[{number}]' should have one 'token_ner', whose probabilities "
-            f"can be added up, but has {len(pipes)} (components: "
+            f"{name} should have one 'token_ner', whose probabilities can be added up, "
+            f"but has {len(pipes)} (components: "
             f"{', '.join(nlp.pipe_names) or 'none'})."
         )
-    return nlp, *pipes[0]
+    return name, nlp, *pipes[0]
 
 
-def _label_batch(docs: list[Doc], found: Sequence[Any]) -> list[Doc]:
+def _label_batch(docs: list[Doc], found: Sequence[_Recognizer]) -> list[Doc]:
     lengths = np.array([len(doc) for doc in docs], dtype="int64")
     probs: Any = 0.0
-    for number, (nlp, name, pipe) in enumerate(found):
+    for name, nlp, component, pipe in found:
         copies = [copy_words(doc, nlp.vocab) for doc in docs]
         for own, token in zip(chain(*copies), chain(*docs), strict=True):
             # a tokenizer gives norms to tokens: the second of "don't" has "not"
             if token.norm != token.lex.norm:
                 own.norm_ = token.norm_
-        later = nlp.pipe_names[nlp.pipe_names.index(name) :]
+        later = nlp.pipe_names[nlp.pipe_names.index(component) :]
         copies = list(nlp.pipe(copies, disable=later))
         for doc, copy in zip(docs, copies, strict=True):
             if copy.ents or len(copy) != len(doc):
                 raise ValueError(
-                    f"'pipelines[{number}]' should find entities by '{name}' alone, in "
-                    "the tokens that are given, but a component ahead of it sets "
-                    f"entities or changes tokens in {quote(doc.text)}. Save the "
-                    "pipeline without that component."
+                    f"{name} should find entities by '{component}' alone, in the "
+                    "tokens that are given, but a component ahead of it sets entities "
+                    f"or changes tokens in {quote(doc.text)}. Save the pipeline "
+                    "without that component."
                 )
         probs = probs + np.exp(pipe.predict_tags(copies))
     with np.errstate(divide="ignore"):  # of tags that a token can't have
         scores = np.log(probs / len(found))
     bias = float(np.mean([pipe.cfg["outside_bias"] for *_, pipe in found]))
     forbid_tags(scores, docs)
-    first = found[0][2]
+    *_, first = found[0]
     for doc, ents in zip(docs, first.decode(scores, lengths, bias), strict=True):
         set_entities(doc, ents, first.labels, None)
     return docs

@@ -28,7 +28,7 @@ from thinc.api import Config
 
 from spacy_hashembeds.architectures.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.symbols import load_symbols, save_symbols
-from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter
+from spacy_hashembeds.tools.analyze.corpus import StatisticsCounter
 from spacy_hashembeds.tools.config.configure import configure
 from spacy_hashembeds.tools.prepare.columns import ColumnFormat, read_documents
 from spacy_hashembeds.tools.prepare.labelled import TextFormat, read_labelled

@@ -129,14 +129,18 @@ def change(nlp: Language, **changes: str) -> Language:
 def test_pipelines_that_do_not_fit_are_refused(pipelines):
     nlp, others = pipelines[1], {}
     others["one 'token_ner'.*has 0"] = spacy.blank("en")
-    others["the labels of the first"] = train(make_pipeline(), ["Anna|ORG lives"])
+    others[".*of the first, .*LOC.*, but has .*ORG"] = train(
+        make_pipeline(), ["Anna|ORG lives"]
+    )
     swapped = make_pipeline()
     swapped.get_pipe("token_ner").add_label("PER")
-    others["the labels of the first, .*LOC.*PER.*, but"] = train(swapped, steps=1)
-    others["the decoding of the first"] = change(nlp, decoding="greedy")
+    others[".*of the first, .*LOC.*PER.*, but has .*PER.*LOC"] = train(swapped, steps=1)
+    others[".*of the first, .*viterbi.*, but has .*greedy"] = change(
+        nlp, decoding="greedy"
+    )
     german = spacy.blank("de")
-    german.add_pipe("token_ner", source=make_pipeline())
-    others["the language of the first"] = german
+    german.add_pipe("token_ner", source=pipelines[0])
+    others[".*of the first, .*'en'.*, but has .*'de'"] = german
     for error, other in others.items():
         with pytest.raises(ValueError, match=rf"'pipelines\[1\]' should have {error}"):
             label_entities([nlp, other], [])

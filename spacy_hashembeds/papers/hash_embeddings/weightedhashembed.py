@@ -266,14 +266,18 @@ class WeightedColumn(HashedColumn):
         """Find the component vectors of keys, and their rows of weights, the last."""
         return np.hstack(self.find_pairs(NUMPY_OPS, keys)).astype("uint64")
 
+    def find_hashed(self, keys: NDArray) -> NDArray:
+        """Find the component vectors alone."""
+        return self.find_code(keys)[:, :-1]
+
     def identify(self, keys: NDArray) -> NDArray:
         """Return the code: weights know an order of rows."""
         return self.find_code(keys)
 
     def split_code(self, keys: NDArray) -> dict[str, NDArray]:
         """Return the component vectors, in no order, and the rows of weights."""
-        code = self.find_code(keys)
-        return {"components": np.sort(code[:, :-1], axis=1), "weights": code[:, -1:]}
+        components = np.sort(self.find_hashed(keys), axis=1)
+        return {"components": components, "weights": self.find_code(keys)[:, -1:]}
 
     def expect(self, keys: NDArray) -> dict[str, float]:
         """Return how many keys would share weights and components."""

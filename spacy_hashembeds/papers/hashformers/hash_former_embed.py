@@ -1,7 +1,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
@@ -186,31 +185,6 @@ class CodeColumn(Column):
         words = Words(self.vocabs, keys.reshape(-1, 1))
         return self.hashing.predict(words), None
 
-    def describe(self) -> dict[str, Any]:
-        """Return its parts, their sizes, and the parameters it will have."""
-        rows = self.hashing.maybe_get_dim("nV")
-        n = _count_parameters(self.model)  # none before it is initialised
-        return {
-            "hasher": self.hasher.name,
-            "compressor": self.model.name,
-            "bits": self.hasher.get_dim("nO") if rows is None else None,
-            "rows": rows,
-            "width": self.width,
-            "parameters": n or _count_parameters(self.model.copy().initialize()),
-        }
-
-    def find_code(self, vocab: Vocab, keys: NDArray) -> NDArray | None:
-        """Find the codes of a vocab's words, if the n-grams that count are known."""
-        if takes_ngrams(self.hasher) and self.hasher.attrs["ngrams"] is None:
-            return None
-        words = Words([vocab], keys.reshape(-1, 1)).read_texts()
-        return self.hasher.predict(words).astype("uint64")
-
-
-def _count_parameters(model: Model) -> int:
-    params = ((node, name) for node in model.walk() for name in node.param_names)
-    return sum(n.get_param(name).size for n, name in params if n.has_param(name))
-
 
 def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
@@ -274,7 +248,6 @@ DESCRIPTION = EmbedderDescription(
     name=NAME,
     architecture="spacy-hashembeds.HashFormerEmbed.v1",
     purpose="codes of words, in which similar spellings agree, and no rows at all.",
-    find_columns=find_columns,
     is_of_text=True,
     blocks={
         "hashers": (

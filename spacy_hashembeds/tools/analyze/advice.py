@@ -1,15 +1,16 @@
 """Advice on the settings of an embedder, with reasons."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...architectures import multi_embed, multi_fewer_hash_embed
-from ...layers.symbolembed import LookupColumn
-from .codes import DEGENERATE_SEED, SOUND_SEED
-from .features import Vocabulary
-from .measures import Measures
-from .options import MIN_FREQS, HashOption, find_hash_options, measure_attributes
+from ...hashing.collisions import fewest_rows
+from ...hashing.murmur import MAX_HASHES
+from ...layers.tableembed import HashColumn, HashEmbed
+from .corpus import Vocabulary, list_rows
+from .embedders import Measures, count_sharing
 
 #: Share of an attribute's values that may share their whole code.
 BOUND = 0.001
@@ -17,6 +18,13 @@ BOUND = 0.001
 #: With fewer distinct words there is nothing to choose: any table has room for them,
 #: and what they show of the words to come is chance.
 FEWEST_WORDS = 100
+
+#: From 2, so that rarer values train the row for unknown ones.
+MIN_FREQS = (2, 3, 5, 10, 20)
+
+#: Hashes depend on each other: "Seed 8" in docs/analyze.md.
+DEGENERATE_SEED = 8
+SOUND_SEED = 9
 
 #: The attributes that spaCy embeds by default, and the width of its tables.
 ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
@@ -42,38 +50,39 @@ def advise(
         any, those that spaCy has by default are advised on.
     settable (Collection[str]): Attributes that components may set, which are not there
         yet: they stay.
-    RETURNS (Measures): "component"; "attrs", those to embed; "hashing", the hash tables
-        of the least memory within the bound, a lower limit, and "lookup", the lookup
-        tables of the lowest `min_freq` from 2, so that rarer values train the row for
-        unknown ones, with no more rows than there are: each None without advice;
-        "reasons", in words.
+    RETURNS (Measures): "component"; "attrs", those to embed; "hashing", the smallest
+        hash tables within the bound, a lower limit, and "lookup", lookup tables with no
+        more rows than there are: each None without advice; "reasons", in words.
     """
-    tables = embedder["tables"]
-    attrs = [*dict.fromkeys(table["attr"] for table in tables)] or [*ATTRS]
-    width = tables[0]["width"] if tables else WIDTH
-    n_words = len(np.unique(train.words[:, 0]))
-    uses = measure_attributes({"train": train}, attrs, settable) if n_words else []
-    kept = [use.attr for use in uses if use.says_nothing is None]
+    tables = embedder["tables"] or [{"attr": attr, "width": WIDTH} for attr in ATTRS]
+    width, n_words = tables[0]["width"], len(np.unique(train.words[:, 0]))
+    attrs = [*dict.fromkeys(table["attr"] for table in tables)] if n_words else []
+    useless = find_useless(train, attrs, settable)
+    kept = [attr for attr in attrs if attr not in useless]
     unseen = [attr for attr in kept if attr in settable and attr != "NORM"]
     hashing, lookup, reasons = None, None, []
-    if n_words >= FEWEST_WORDS and kept:
-        options = find_hash_options(train, kept, width=width, bound=bound)
-        hashing = min(options, key=lambda option: option.parameters, default=None)
-        there = tables or [{"attr": attr, "kind": LookupColumn.kind} for attr in attrs]
-        most = sum(map(_get_rows, (t for t in there if t["attr"] not in unseen)))
-        lookup = _find_lookup(train, kept, width, most)
-        reasons += [
-            "Begin with what `spacy hashembeds config` puts in.",
-            *([_explain_hashing(hashing, kept, bound, tables)] if hashing else []),
-            f"To look up: {_LOOKUP} with min_freq = {lookup['min_freq']}, which makes "
-            f"{sum(lookup['rows']):,} rows, {lookup['parameters']:,} parameters.",
-            *(f"Leave out {u.attr}: {u.says_nothing}." for u in uses if u.says_nothing),
-        ]
-    elif n_words:
+    if 0 < n_words < FEWEST_WORDS:
         reasons.append(
             f"The training corpus is too small to advise on: it has {n_words} distinct "
             f"words, of {FEWEST_WORDS} or more."
         )
+    elif kept:
+        least = find_fewest_rows(train, kept, bound)
+        counted = (
+            table["rows"] if "num_hashes" in table else get_usual_rows(table["attr"])
+            for table in tables
+            if table["attr"] not in unseen
+        )
+        min_freq, rows = find_min_freq(train, kept, sum(counted))
+        hashing = {"num_hashes": MAX_HASHES, **_describe([*least.values()], width)}
+        lookup = {"min_freq": min_freq, **_describe(rows, width)}
+        reasons += [
+            "Begin with what `spacy hashembeds config` puts in.",
+            _explain_hashing(least, hashing["parameters"], bound, tables),
+            f"To look up: {_LOOKUP} with min_freq = {min_freq}, which makes "
+            f"{sum(rows):,} rows, {lookup['parameters']:,} parameters.",
+            *(f"Leave out {attr}: {why}." for attr, why in useless.items()),
+        ]
     if unseen:
         reasons.append(
             f"Keep {', '.join(unseen)} with the rows there are: components ahead may "
@@ -83,10 +92,66 @@ def advise(
     return {
         "component": embedder["component"],
         "attrs": kept,
-        "hashing": hashing and hashing._asdict(),
+        "hashing": hashing,
         "lookup": lookup,
         "reasons": [*reasons, *map(_explain_seed, poor)],
     }
+
+
+def find_useless(
+    train: Vocabulary, attrs: Sequence[str], settable: Collection[str] = ()
+) -> dict[str, str]:
+    """Find attributes that could go at no loss, and why. None of the settable could."""
+    fixed = [attr for attr in attrs if attr not in settable]
+    n_values = {attr: len(train.count_values(attr)[0]) for attr in fixed}
+    useless = {}
+    for index, attr in enumerate(fixed):
+        if n_values[attr] == 1:
+            useless[attr] = "all words have one value"
+        for other in fixed[:index]:
+            n_pairs = len({*list_rows(train.get_columns([other, attr]))})
+            if n_pairs == n_values[attr] == n_values[other]:
+                useless.setdefault(attr, f"it tells the same words apart as {other}")
+    return useless
+
+
+def find_fewest_rows(
+    train: Vocabulary, attrs: Sequence[str], bound: float
+) -> dict[str, int]:
+    """Find the rows of the smallest hash tables in which the expected and the measured
+    share of values with another's code are within a bound: those with `MAX_HASHES`.
+    They are rounded up to two figures.
+    """
+    return {
+        attr: _find_fewest(train.count_values(attr)[0], seed, bound)
+        for seed, attr in enumerate(attrs, start=SOUND_SEED)
+    }
+
+
+def _find_fewest(values: NDArray, seed: int, bound: float) -> int:
+    limit = bound * len(values)
+    rows = fewest_rows(len(values), MAX_HASHES, limit)
+    while True:
+        unit = 10 ** max(len(str(rows)) - 2, 0)
+        rows = -(-rows // unit) * unit
+        table = HashColumn(HashEmbed(1, rows, seed=seed))
+        if count_sharing(table.identify(values)) <= limit:
+            return rows
+        rows += 1
+
+
+def find_min_freq(
+    train: Vocabulary, attrs: Sequence[str], most: int
+) -> tuple[int, list[int]]:
+    """Find the lowest `min_freq` whose lookup tables have at most so many rows, or the
+    highest, and the rows of each.
+    """
+    counts = [train.count_values(attr)[1] for attr in attrs]
+    for min_freq in MIN_FREQS:
+        rows = [1 + int((count >= min_freq).sum()) for count in counts]
+        if sum(rows) <= most:
+            break
+    return min_freq, rows
 
 
 def get_usual_rows(attr: str) -> int:
@@ -101,34 +166,20 @@ def format_bound(share: float) -> str:
     return np.format_float_positional(100 * share, 3, fractional=False, trim="-") + "%"
 
 
-def _get_rows(table: Measures) -> int:
-    """Return the rows of a table, or those to have where symbols decide how many."""
-    by_symbols = table["kind"] == LookupColumn.kind
-    return get_usual_rows(table["attr"]) if by_symbols else table["rows"]
-
-
-def _find_lookup(
-    train: Vocabulary, attrs: Sequence[str], width: int, most: int
-) -> Measures:
-    counts = [train.count_values(attr)[1] for attr in attrs]
-    for min_freq in MIN_FREQS[1:]:
-        rows = [1 + int((count >= min_freq).sum()) for count in counts]
-        if sum(rows) <= most:
-            break
-    return {"min_freq": min_freq, "rows": rows, "parameters": width * sum(rows)}
+def _describe(rows: list[int], width: int) -> Measures:
+    return {"rows": rows, "parameters": width * sum(rows)}
 
 
 def _explain_hashing(
-    limit: HashOption, attrs: Sequence[str], bound: float, tables: Sequence[Measures]
+    least: Mapping[str, int], size: int, bound: float, tables: Sequence[Measures]
 ) -> str:
-    least = dict(zip(attrs, limit.rows, strict=True))
     hashed = [(t["attr"], t["rows"]) for t in tables if "num_hashes" in t]
     short = [attr for attr, rows in hashed if rows < least.get(attr, 0)]
     more = f", but more for {', '.join(short)}" * bool(short)
     return (
-        f"To hash: {_HASHING} with num_hashes = {limit.num_hashes}, seed = "
-        f"{SOUND_SEED}, and {'the rows there are' if hashed else 'the usual rows'}"
-        f"{more}. The lower limit, with {limit.parameters:,} parameters, is "
+        f"To hash: {_HASHING} with num_hashes = {MAX_HASHES}, seed = {SOUND_SEED}, and "
+        f"{'the rows there are' if hashed else 'the usual rows'}{more}. The lower "
+        f"limit, with {size:,} parameters, is "
         f"{', '.join(f'{attr} {rows:,}' for attr, rows in least.items())}: at most "
         f"{format_bound(bound)} of the values of each share all rows with another."
     )

@@ -1,6 +1,7 @@
 """Analysis of a corpus, and of the tables of an embedder on it."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,40 @@ from spacy.training import Corpus, Example
 from ...arguments import check_items, check_types
 from ...training.annotation import find_settable
 from ...training.docbin import read_docs
-from ..display import Part, Shown
-from . import measures, pipelines
+from ..display import Part, Sentence, Shown, Table, format_field, format_percent
 from .advice import ATTRS, BOUND, advise
-from .features import collect_vocabulary, count_features
-from .pipelines import ConfigSource, ModelSource, Overrides
-from .statistics import StatisticsCounter
-from .summary import summarize
+from .corpus import StatisticsCounter, collect_vocabulary, count_features
+from .embedders import (
+    ConfigSource,
+    Embedder,
+    Measures,
+    ModelSource,
+    Overrides,
+    Vocabularies,
+    find_embedders,
+    give_symbols,
+    load_pipeline,
+    measure_table,
+    measure_words,
+)
 
 #: A corpus: a `.spacy` file, a folder of them, or gold docs in memory.
 CorpusSource = str | Path | Iterable[Doc | Example]
+
+#: Headers of columns that are not their keys.
+_TITLES = {
+    "vocabulary": "Words",
+    "unknown": "No vector",
+    "once": "Seen once",
+    "at_least_10": "10 times or more",
+    "attr": "Attribute",
+    "num_hashes": "Hashes",
+    "rows_never_reached": "Unused rows",
+    "sharing_code": "Shared",
+    "unknown_values": "Unknown",
+}
+#: Keys of tables that are not shown.
+_LEFT_OUT = re.compile(r"width|parts|standard|expected_\w+|\w+_by_hash")
 
 
 class Analysis(Shown, dict[str, Any]):
@@ -29,7 +54,7 @@ class Analysis(Shown, dict[str, Any]):
 
     def get_parts(self) -> Iterable[Part]:
         """Return what is to be shown."""
-        return summarize(self)
+        return _summarize(self)
 
 
 def analyze(
@@ -39,7 +64,6 @@ def analyze(
     test: CorpusSource | None = None,
     config: ConfigSource | None = None,
     model: ModelSource | None = None,
-    vectors: ModelSource | None = None,
     overrides: Overrides | None = None,
     bound: float = BOUND,
     progress: Callable[[Iterator[Doc], str], Iterable[Doc]] | None = None,
@@ -56,8 +80,6 @@ def analyze(
         Its pipeline is built, but not initialised: the norms are those without
         [initialize.lookups].
     model (Language | str | Path, optional): A trained pipeline instead.
-    vectors (Language | str | Path, optional): A pipeline with word vectors, to look
-        tokens up in. Default: those of `model`, if it has any.
     overrides (Mapping[str, Any], optional): Settings of the config to change. Without
         one `{"nlp.lang": "de"}` says whose norms to count: by default those of the
         first Doc in `train`, or of "xx" for a file.
@@ -69,82 +91,60 @@ def analyze(
     RETURNS (Analysis): "lang"; "splits" and "entities", see `StatisticsCounter`;
         "features", see `count_features`; "embedders" ("component"; "tables", see
         `measure_table`; "words", see `measure_words`; "has_others", True if vectors or
-        n-grams are mixed in); "codes", see `measure_codes`; "advice", see `advise`.
+        n-grams are mixed in); "advice", see `advise`.
     """
     check_types(int | float, "a number", bound=bound)
-    pipeline = Language | str | Path | None
-    check_types(
-        pipeline, "a pipeline, its name or folder", model=model, vectors=vectors
-    )
+    check_types(Language | str | Path | None, "a pipeline or its path", model=model)
     if not 0 < bound < 1:
         raise ValueError(f"'bound' should be above 0 and below 1, but is {bound}.")
-    if config is not None and model is not None:
-        raise ValueError("'config' and 'model' exclude each other: leave one out.")
     given = {"train": train, "dev": dev, "test": test}
-    corpora: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
-    in_memory = {k: v for k, v in corpora.items() if not isinstance(v, str | Path)}
-    check_items("Docs or Examples, or their file", **in_memory)
-    corpora |= {split: _get_golds(docs, split) for split, docs in in_memory.items()}
+    corpora: dict[str, Any] = {s: _open(corpus, s) for s, corpus in given.items()}
     is_alone = config is None and model is None
-    if is_alone and not overrides and "train" in in_memory:
+    if is_alone and not overrides and isinstance(corpora["train"], Iterator):
         first = [*islice(corpora["train"], 1)]
         corpora["train"] = chain(first, corpora["train"])
         langs = [*(doc.vocab.lang for doc in first), "xx"]
         overrides = {"nlp.lang": next(filter(None, langs))}
-    nlp = pipelines.load_pipeline(config=config, model=model, overrides=overrides or {})
-    embedders, columns = pipelines.find_embedders(nlp), pipelines.find_code_columns(nlp)
-    if not (embedders or columns or is_alone):
+    nlp = load_pipeline(config=config, model=model, overrides=overrides or {})
+    embedders = find_embedders(nlp)
+    if not (embedders or is_alone):
         raise ValueError(
             f"The pipeline (components: {', '.join(nlp.pipe_names) or 'none'}) has no "
-            "embedding to measure, such as spacy.MultiHashEmbed.v2 or those of this "
-            "package. Leave it out to analyse the corpus alone."
+            "embedding tables to measure, such as those of spacy.MultiHashEmbed.v2. "
+            "Leave it out to analyse the corpus alone."
         )
-    vocab_of_vectors = pipelines.load_vectors(vectors, nlp)
-    tables = [table for embedder in embedders for table in embedder.tables]
-    attrs = [*ATTRS, *(t.attr for t in tables), *(c.attr for _, c in columns)]
-    vocabularies, splits, entities = {}, {}, {}
-    texts: set[str] = set()
+    attrs = [*ATTRS, *(table.attr for _, tables, _ in embedders for table in tables)]
+    vocabularies, counters = {}, {}
     for split, corpus in corpora.items():
-        docs = read_docs(corpus, nlp.vocab) if split not in in_memory else corpus
-        counter = StatisticsCounter()
-        docs = _count(progress(docs, split) if progress else docs, counter)
-        predicted = (eg.predicted for eg in Corpus("").make_examples(nlp, docs))
-        vocabularies[split] = collect_vocabulary(predicted, [*dict.fromkeys(attrs)])
-        splits[split] = counter.get_statistics(vocab_of_vectors)
-        if split == "train":
-            texts = counter.entity_texts
-        else:
-            entities[split] = counter.count_seen(texts)
-    vocabulary = vocabularies["train"]
+        if corpus is not None:
+            is_open = isinstance(corpus, Iterator)
+            docs = corpus if is_open else read_docs(corpus, nlp.vocab)
+            counters[split] = counter = StatisticsCounter()
+            docs = map(counter.add, progress(docs, split) if progress else docs)
+            predicted = (eg.predicted for eg in Corpus("").make_examples(nlp, docs))
+            vocabularies[split] = collect_vocabulary(predicted, [*dict.fromkeys(attrs)])
     measured = [_measure(embedder, nlp, vocabularies) for embedder in embedders]
+    words, seen = vocabularies["train"], counters["train"].entity_texts
+    vectors = nlp.vocab if nlp.vocab.vectors.size else None
     advice = []
     for each in measured or [{"component": None, "tables": []}]:
         settable = find_settable(nlp.component_names, each["component"])
-        advice.append(advise(vocabulary, each, bound=bound, settable=settable))
+        advice.append(advise(words, each, bound=bound, settable=settable))
     return Analysis(
         lang=nlp.lang,
-        splits=splits,
-        entities=entities,
-        features=count_features(vocabulary),
+        splits={split: c.get_statistics(vectors) for split, c in counters.items()},
+        entities={s: c.count_seen(seen) for s, c in counters.items() if s != "train"},
+        features=count_features(words),
         embedders=measured,
-        codes=[
-            {"component": name, **measures.measure_codes(column, nlp.vocab, vocabulary)}
-            for name, column in columns
-        ],
         advice=advice,
     )
 
 
-def _measure(
-    embedder: pipelines.Embedder, nlp: Language, vocabularies: measures.Vocabularies
-) -> measures.Measures:
-    tables = pipelines.give_symbols(embedder, nlp, vocabularies["train"])
-    return {
-        "component": embedder.component,
-        "has_others": embedder.has_others,
-        "tables": [measures.measure_table(table, vocabularies) for table in tables],
-        "words": measures.measure_words(tables, vocabularies["train"]),
-    }
+def _open(corpus: CorpusSource | None, split: str) -> str | Path | Iterator[Doc] | None:
+    if corpus is None or isinstance(corpus, str | Path):
+        return corpus
+    check_items("Docs or Examples, or their file", **{split: corpus})
+    return _get_golds(corpus, split)
 
 
 def _get_golds(items: Iterable[Any], split: str) -> Iterator[Doc]:
@@ -158,7 +158,93 @@ def _get_golds(items: Iterable[Any], split: str) -> Iterator[Doc]:
         yield doc
 
 
-def _count(docs: Iterable[Doc], counter: StatisticsCounter) -> Iterator[Doc]:
-    for doc in docs:
-        counter.add(doc)
-        yield doc
+def _measure(embedder: Embedder, nlp: Language, vocabularies: Vocabularies) -> Measures:
+    tables = give_symbols(embedder, nlp, vocabularies["train"])
+    return {
+        "component": embedder.component,
+        "has_others": embedder.has_others,
+        "tables": [measure_table(table, vocabularies) for table in tables],
+        "words": measure_words(tables, vocabularies["train"]),
+    }
+
+
+def _summarize(data: Measures) -> Iterator[Part]:
+    """Show what `analyze` counted and measured, and advice."""
+    yield _tabulate(
+        "Corpus",
+        "Words: distinct tokens. No vector: those that the vectors don't have.",
+        [{"split": split, **counts} for split, counts in data["splits"].items()],
+        ("split", "documents", "tokens", "vocabulary", "unknown", "entities"),
+    )
+    yield _tabulate(
+        "Entities seen in training",
+        "Seen: the same text is an entity, of any type, in the training corpus.",
+        [
+            {"split": split, "type": label, **counts}
+            for split, total in data["entities"].items()
+            for label, counts in {"all": total, **total["per_type"]}.items()
+        ],
+        ("split", "type", "seen", "unseen"),
+        aligns="ll",
+    )
+    is_default = data["lang"] == "xx" and not data["embedders"]
+    yield _tabulate(
+        "Token attributes",
+        f"In the training corpus. Norms are those of the language '{data['lang']}'"
+        + (", unless --nlp.lang is given." if is_default else "."),
+        [{"attr": attr, **counts} for attr, counts in data["features"].items()],
+        ("attr", "values", "once", "at_least_10"),
+    )
+    for embedder in data["embedders"]:
+        yield from _show_embedder(embedder)
+    yield Sentence("Advice", "divider")
+    for advice in data["advice"]:
+        if len(data["advice"]) > 1:
+            yield Sentence(f"For '{advice['component']}':")
+        for reason in advice["reasons"]:
+            yield Sentence(reason, "info")
+        if not advice["reasons"]:
+            yield Sentence("There is not a token in the training corpus.", "warn")
+
+
+def _show_embedder(embedder: Measures) -> Iterator[Part]:
+    tables, words = embedder["tables"], embedder["words"]
+    keys = dict.fromkeys(key for table in tables for key in table)
+    yield _tabulate(
+        f"Tables of '{embedder['component']}'",
+        "Shared: values of the training corpus that have the vector of another. In "
+        "brackets: what to expect of ideal hashing.",
+        tables,
+        [key for key in keys if not _LEFT_OUT.fullmatch(key)],
+        aligns="ll",
+    )
+    n = sum(table["parameters"] for table in tables)
+    more = "Word vectors or character n-grams may tell some of them apart."
+    yield Sentence(
+        f"The tables have {n:,} parameters, {4 * n / 1e6:,.1f} MB. Of "
+        f"{words['words']:,} distinct words, {words['sharing_codes']:,} share all "
+        f"rows of all tables with another, {words['same_attributes']:,} of them since "
+        f"they agree in all attributes. {more * embedder['has_others']}".strip()
+    )
+
+
+def _tabulate(
+    title: str,
+    legend: str,
+    records: Sequence[Measures],
+    keys: Sequence[str],
+    aligns: str = "l",
+) -> Table:
+    """Make a table with a row for each record and a column for each key."""
+    header = [_TITLES.get(key, key.replace("_", " ").capitalize()) for key in keys]
+    rows = [[_format(record, key) for key in keys] for record in records]
+    return Table(title, legend, header, rows, aligns)
+
+
+def _format(record: Measures, key: str) -> str:
+    """Format a value, and what is expected in brackets."""
+    if key.startswith("unknown_in_"):
+        return format_percent(record.get(key))
+    shown = format_field(record.get(key))
+    expected = record.get(f"expected_{key}")
+    return shown if expected is None else f"{shown} ({expected:,.1f})"

@@ -7,10 +7,9 @@ go to stderr.
 
 import signal
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from io import StringIO, TextIOWrapper
+from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,24 +25,9 @@ class Nowhere(StringIO):
 
 
 class Group(TyperGroup):
-    """Commands that take no option twice but lists, and fail without a traceback where
-    what they print can't be written.
+    """Commands that send warnings and errors to stderr, and leave no incomplete file
+    when they are ended.
     """
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find a command. Refuse repeated options: click would keep the last value."""
-        found: Any = super().resolve_command(ctx, args)
-        _, command, words = found
-        settings = {**command.context_settings, "resilient_parsing": True}
-        context = typer.Context(command, parent=ctx, **settings)
-        _, others, order = command.make_parser(context).parse_args([*words])
-        given = [p.opts[0] for p in order if not getattr(p, "multiple", False)]
-        # settings of a config
-        given += [word.partition("=")[0] for word in others if word[:2] == "--"]
-        if repeated := [name for name, n in Counter(given).items() if n > 1]:
-            message = "expected it once."
-            raise typer.BadParameter(message, ctx, param_hint=repeated[0])
-        return found
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -51,19 +35,8 @@ class Group(TyperGroup):
             with suppress(ValueError):  # in another thread than the main one
                 if signal.getsignal(number) == signal.SIG_DFL:
                     signal.signal(number, _exit)
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace")
-        try:
-            with _plain_messages():
-                result = super().invoke(ctx)
-            print(end="", flush=True)  # noqa: T201
-        except BrokenPipeError:
-            raise  # typer ends the command, and says nothing
-        except OSError as e:
-            sys.stdout = sys.stderr  # or Python would try once more when it exits
-            typer.echo(f"Can't finish: {e}", err=True)
-            raise typer.Exit(1) from e
-        return result
+        with _plain_messages():
+            return super().invoke(ctx)
 
 
 def _exit(number: int, frame: Any) -> None:
@@ -112,9 +85,8 @@ def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[I
     """Hand items on, and show on stderr "Reading train: 12 docs" if it is a screen."""
     from tqdm import tqdm  # type: ignore[import-untyped]
 
-    is_hidden = True if sys.stderr is None else hide_progress()
-    options: dict[str, Any] = {"leave": False, "disable": is_hidden}
-    return tqdm(items, desc=title, unit=f" {unit}", **options)
+    hide = hide_progress()
+    return tqdm(items, desc=title, unit=f" {unit}", leave=False, disable=hide)
 
 
 def print_json(data: Any) -> None:

@@ -122,9 +122,6 @@ def analyze_cli(
     model: str | None = Opt(
         None, "--model", "-m", help="The trained pipeline: a package name or a folder."
     ),
-    vectors: str | None = Opt(
-        None, "--vectors", "-v", help="A pipeline with vectors, to count unknown words."
-    ),
     bound: float = Opt(
         0.001, help="The share of values that may collide at the lower limit for rows."
     ),
@@ -144,14 +141,13 @@ def analyze_cli(
 
     overrides = read_overrides(ctx.args)
     with failing("Can't analyse the corpus"):
-        check_targets([output], [train, dev, test, config, model, vectors])
+        check_targets([output], [train, dev, test, config, model])
         data = analyze(
             train,
             dev=dev,
             test=test,
             config=config,
             model=model,
-            vectors=vectors,
             bound=bound,
             overrides=overrides,
             progress=partial(show_split, "Reading"),

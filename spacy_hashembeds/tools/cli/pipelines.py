@@ -187,23 +187,22 @@ def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
 
 def _show_health(health: dict[str, Any]) -> None:
     from ...acceleration.blas import SHAPES
+    from ..display import Sentence, Table, show
 
-    msg.table(
-        [(name, *of) for name, of in health["versions"].items()],
-        header=("Package", "Installed", "Required"),
-        divider=True,
+    versions = [(name, *of) for name, of in health["versions"].items()]
+    speeds = health["speeds"].items()
+    products = ("GFLOP/s", *("x".join(map(str, shape)) for shape in SHAPES))
+    rows = [(name, *(f"{x:,.0f}" for x in row)) for name, row in speeds]
+    show(
+        [
+            Table(None, None, ("Package", "Installed", "Required"), versions, "lll"),
+            Table(None, None, ("Machine", ""), [*health["machine"].items()], "ll"),
+            Table(None, None, ("BLAS", "Version", "Kernels"), health["blas"], "lll"),
+            Table("Matrix products: rows x inputs x outputs", None, products, rows),
+            *(Sentence(text, "info") for text in health["advice"]),
+        ],
+        msg,
     )
-    msg.table(health["machine"], title="Machine")
-    msg.table(health["blas"], header=("BLAS", "Version", "Kernels"), divider=True)
-    msg.table(
-        [(name, *(f"{x:,.0f}" for x in row)) for name, row in health["speeds"].items()],
-        title="Matrix products: rows x inputs x outputs",
-        header=("GFLOP/s", *("x".join(map(str, shape)) for shape in SHAPES)),
-        divider=True,
-        aligns=("l", *"r" * len(SHAPES)),
-    )
-    for text in health["advice"]:
-        msg.info(text)
     for text in health["problems"]:
         msg.fail(text)
     if not health["problems"]:

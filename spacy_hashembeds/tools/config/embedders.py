@@ -16,17 +16,21 @@ from ...acceleration.conversion import OF_ENCODER, write_out_cnn
 from ...architectures.descriptions import EmbedderDescription, find_description
 from ...architectures.distinct_words import TEXT_ATTRIBUTES
 from ...arguments import check_attributes
+from ...hashing.murmur import MAX_HASHES
 from ...loading import find_architectures
 from ...training.annotation import find_settable
-from ..analyze.advice import BOUND, FEWEST_WORDS, format_bound, get_usual_rows
-from ..analyze.codes import DEGENERATE_SEED, SOUND_SEED
-from ..analyze.features import Vocabulary
-from ..analyze.options import (
-    MIN_FREQS,
-    HashOption,
-    find_hash_options,
-    measure_attributes,
+from ..analyze.advice import (
+    BOUND,
+    DEGENERATE_SEED,
+    FEWEST_WORDS,
+    SOUND_SEED,
+    find_fewest_rows,
+    find_min_freq,
+    find_useless,
+    format_bound,
+    get_usual_rows,
 )
+from ..analyze.corpus import Vocabulary
 from .edits import Edits
 
 #: spaCy's that ours can take the place of.
@@ -203,12 +207,11 @@ def _put_in_embedder(
         if settings.get("maxout_pieces", 0) is None:
             del settings["maxout_pieces"]  # nothing was mixed
     if sizes:
-        least = dict(zip(attrs, sizes.rows, strict=True))
         pairs = zip(settings["attrs"], settings["rows"], strict=True)
-        rows = [max(n, least.get(attr, 0)) for attr, n in pairs]
+        rows = [max(n, sizes.get(attr, 0)) for attr, n in pairs]
         why["rows"] = _RAISED * (rows != settings["rows"])
         why["num_hashes"] = "Advised for the training corpus."
-        settings |= {"rows": rows, "num_hashes": sizes.num_hashes}
+        settings |= {"rows": rows, "num_hashes": MAX_HASHES}
     seed = settings.get("seed", DEGENERATE_SEED)
     if seed == DEGENERATE_SEED and (sizes or not old.is_ours):
         settings["seed"], why["seed"] = SOUND_SEED, _SEED
@@ -224,21 +227,15 @@ def _put_in_embedder(
 
 def _advise(
     old: Embedder, vocabulary: Vocabulary
-) -> tuple[list[str], HashOption | None]:
-    """Advise on attributes, and on hashes and their rows or `min_freq`."""
-    uses = measure_attributes({"train": vocabulary}, [*old.tables], old.settable)
-    attrs = [use.attr for use in uses if use.says_nothing is None]
+) -> tuple[list[str], dict[str, int] | None]:
+    """Advise on attributes, and on rows to hash into or `min_freq`."""
+    useless = find_useless(vocabulary, [*old.tables], old.settable)
+    attrs = [attr for attr in old.tables if attr not in useless]
     if not attrs or len(np.unique(vocabulary.words[:, 0])) < FEWEST_WORDS:
         return attrs or [*old.tables], None
     if old.new.raises_rows:
-        width = old.plain["width"]
-        options = find_hash_options(vocabulary, attrs, width=width, bound=BOUND)
-        best = min(options, key=lambda option: option.parameters, default=None)
-        return attrs, best
+        return attrs, find_fewest_rows(vocabulary, attrs, BOUND)
     later = {attr for attr in attrs if attr in old.settable and attr != "NORM"}
     most = sum(n for attr, n in old.tables.items() if attr not in later)
-    counts = [vocabulary.count_values(attr)[1] for attr in attrs]
-    for old.min_freq in MIN_FREQS[1:]:
-        if sum(1 + (count >= old.min_freq).sum() for count in counts) <= most:
-            break
+    old.min_freq, _ = find_min_freq(vocabulary, attrs, most)
     return attrs, None

@@ -14,7 +14,7 @@ from ...files import quote
 from ...training.counting import count_values, cut_symbols
 from ...training.docbin import read_examples
 from ...training.rawtexts import create_raw_texts_reader
-from ..analyze.features import collect_vocabulary
+from ..analyze.corpus import collect_vocabulary
 from ..prepare.labelled import has_one_label
 from . import presets
 from .edits import Edits, find_name

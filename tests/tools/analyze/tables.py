@@ -13,7 +13,7 @@ from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import (
     WeightedColumn,
     WeightedHashEmbed,
 )
-from spacy_hashembeds.tools.analyze.features import Vocabulary, collect_vocabulary
+from spacy_hashembeds.tools.analyze.corpus import Vocabulary, collect_vocabulary
 
 ATTRS = ("NORM", "SHAPE")
 NO_SYMBOLS = np.zeros(0, dtype="uint64")

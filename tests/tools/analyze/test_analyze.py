@@ -3,6 +3,7 @@
 import json
 from copy import deepcopy
 
+import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc, DocBin, Span
@@ -13,6 +14,11 @@ from spacy_hashembeds.tools.analyze.analyze import analyze
 from tests.configs import CONFIGS
 
 CONFIG = CONFIGS / "multi_fewer_hash_embed.cfg"
+BLANK = spacy.blank("en")
+
+
+def make_doc(*words: str, **settings) -> Doc:
+    return Doc(BLANK.vocab, words=words, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -22,58 +28,42 @@ def files(tiny_corpus) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def docs(files) -> dict[str, list[Doc]]:
-    vocab = spacy.blank("en").vocab
     return {
-        name: list(DocBin().from_disk(path).get_docs(vocab))
+        name: list(DocBin().from_disk(path).get_docs(BLANK.vocab))
         for name, path in files.items()
     }
 
 
-@pytest.fixture(scope="module")
-def expected(files) -> dict:
-    return analyze(**files, overrides={"nlp.lang": "en"})
-
-
 def make_examples(docs: list[Doc]) -> list[Example]:
     """Examples whose predicted side has none of the annotation."""
-    words = [[token.text for token in doc] for doc in docs]
-    return [
-        Example(Doc(doc.vocab, words=w), doc)
-        for doc, w in zip(docs, words, strict=True)
-    ]
+    return [Example(make_doc(*(token.text for token in doc)), doc) for doc in docs]
 
 
 @pytest.mark.parametrize("form", [list, iter, make_examples])
-def test_what_is_in_memory_is_analysed_as_files_are(docs, expected, form):
+def test_what_is_in_memory_is_analysed_as_files_are(files, docs, form):
+    expected = analyze(**files, overrides={"nlp.lang": "en"})
     analysis = analyze(form(docs["train"]), dev=form(docs["dev"]))
     assert analysis == expected
     assert expected["splits"]["train"]["entities"] > 0
     assert json.loads(json.dumps(analysis, allow_nan=False)) == analysis
 
 
-@pytest.fixture
-def few() -> dict[str, list[Doc]]:
-    """Six tokens for training, and three."""
-    vocab = spacy.blank("en").vocab
+def test_all_that_is_found_of_a_few_words():
     train = [
-        Doc(vocab, words=["New", "York", "calls"], ents=["B-LOC", "I-LOC", "O"]),
-        Doc(vocab),
-        Doc(vocab, words=["Ann", "calls", "calls"], ents=["B-PER", "O", "O"]),
+        make_doc("New", "York", "calls", ents=["B-LOC", "I-LOC", "O"]),
+        make_doc(),
+        make_doc("Ann", "calls", "calls", ents=["B-PER", "O", "O"]),
     ]
-    dev = [Doc(vocab, words=["Ann", "calls", "Bo"], ents=["B-ORG", "O", "B-PER"])]
-    return {"train": train, "dev": dev}
-
-
-def test_all_that_is_found_of_a_few_words(few):
-    seen = []
+    dev = [make_doc("Ann", "calls", "Bo", ents=["B-ORG", "O", "B-PER"])]
+    read = []
 
     def watch(docs, split):
         for doc in docs:
-            seen.append((split, len(doc)))
+            read.append((split, len(doc)))
             yield doc
 
-    data = analyze(**few, config=CONFIG, progress=watch)
-    assert seen == [("train", 3), ("train", 0), ("train", 3), ("dev", 3)]
+    data = analyze(train, dev=dev, config=CONFIG, progress=watch)
+    assert read == [("train", 3), ("train", 0), ("train", 3), ("dev", 3)]
     assert data["lang"] == "en"
     counts = data["splits"]["train"]
     assert (counts["documents"], counts["tokens"], counts["entities"]) == (3, 6, 2)
@@ -93,7 +83,7 @@ def test_all_that_is_found_of_a_few_words(few):
 
 
 def test_without_a_pipeline_the_default_attributes_are_advised_on():
-    doc = Doc(spacy.blank("en").vocab, words=[f"w{i}x{i % 7}" for i in range(400)])
+    doc = make_doc(*(f"w{i}x{i % 7}" for i in range(400)))
     found = [analyze([doc], bound=bound) for bound in (0.1, 0.01)]
     assert found[0]["embedders"] == []
     (advice,) = found[0]["advice"]
@@ -113,7 +103,7 @@ def test_an_empty_corpus_is_analysed_and_shown(config):
 
 @pytest.mark.usefixtures("contractions")
 def test_tokens_are_those_that_training_would_see():
-    gold = Doc(spacy.blank("en").vocab, words=["do", "n't!"], spaces=[False, False])
+    gold = make_doc("do", "n't!", spaces=[False, False])
     gold.ents = [Span(gold, 1, 2, "X")]
     data = analyze([gold])
     # counted in the gold doc; but "don't!" is tokenized as do, n't, !
@@ -123,7 +113,6 @@ def test_tokens_are_those_that_training_would_see():
 
 def test_files_have_no_language_of_their_own(files, docs):
     assert analyze(files["train"])["lang"] == "xx"
-    assert analyze(files["train"], overrides={"nlp.lang": "de"})["lang"] == "de"
     assert analyze(docs["train"], overrides={"nlp.lang": "de"})["lang"] == "de"
     assert analyze([])["lang"] == "xx"
 
@@ -136,25 +125,17 @@ def test_configs_and_pipelines_may_be_in_memory(files, docs):
     nlp = load_model_from_config(config, auto_fill=True)
     assert analyze(docs["train"], model=nlp) == by_path
     assert config == before
+    nlp.vocab.set_vector("the", np.ones(2, dtype="float32"))
+    counts = analyze(docs["train"], model=nlp)["splits"]["train"]
+    assert counts["unknown"] == counts["vocabulary"] - 1
 
 
 def test_a_notebook_shows_all_text_escaped():
-    vocab = spacy.blank("en").vocab
-    doc = Doc(vocab, words=["<script>alert(1)</script>"], ents=["B-<b>&"])
+    doc = make_doc("<script>alert(1)</script>", ents=["B-<b>&"])
     html = analyze([doc], dev=[doc])._repr_html_()
     assert '<td class="l">&lt;b&gt;&amp;</td>' in html
     assert "<b>&" not in html
     assert "<script" not in html
-
-
-@pytest.mark.parametrize(("spaces", "n_words"), [(None, 1), ([False], 3)])
-def test_words_without_known_spaces_are_not_tokenized_anew(spaces, n_words):
-    """As in files of a token a line: training sees them as they are."""
-    doc = Doc(spacy.blank("en").vocab, words=["(x)"], spaces=spaces)
-    assert analyze([doc])["features"]["NORM"]["values"] == n_words
-
-
-BLANK = spacy.blank("en")
 
 
 @pytest.mark.parametrize(
@@ -164,8 +145,8 @@ BLANK = spacy.blank("en")
         ({"dev": [1]}, "'dev' should be a path, .* holds a int"),
         ({"config": {}}, "'config' should be a spaCy config, but no pipeline can"),
         ({"model": BLANK}, r"\(components: none\) has no embedding"),
-        ({"config": "a.cfg", "model": "b"}, "'config' and 'model' exclude"),
-        ({"vectors": BLANK}, "'vectors' should be a pipeline with word"),
+        ({"config": "a.cfg", "model": BLANK}, "'model' excludes 'config'"),
+        ({"overrides": {"nlp.lang": "nl"}, "model": BLANK}, "'model' excludes"),
         ({"bound": 0}, "'bound' should be above 0 and below 1, but is 0"),
         ({"bound": 1}, "'bound' should be above 0 and below 1, but is 1"),
     ],

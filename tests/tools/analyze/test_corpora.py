@@ -1,7 +1,6 @@
 """What corpora hold: values of attributes, entities."""
 
 from collections import Counter
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -10,27 +9,23 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.kernels.distinct import find_distinct
-from spacy_hashembeds.tools.analyze import features
-from spacy_hashembeds.tools.analyze.codes import count_sharing
-from spacy_hashembeds.tools.analyze.features import collect_vocabulary, count_features
-from spacy_hashembeds.tools.analyze.statistics import StatisticsCounter
+from spacy_hashembeds.tools.analyze.corpus import (
+    StatisticsCounter,
+    collect_vocabulary,
+    count_features,
+)
+from spacy_hashembeds.tools.analyze.embedders import count_sharing
 
 from .tables import ATTRS, collect, make_docs
-
-
-def to_counts(vocabulary, strings) -> dict[tuple[str, ...], int]:
-    return {
-        tuple(strings[int(value)] for value in word): int(count)
-        for word, count in zip(vocabulary.words, vocabulary.counts, strict=True)
-    }
 
 
 def test_words_are_counted_by_orth_and_attributes():
     docs = make_docs("The cat saw the Cat", "", "the the")
     docs[2][1].norm_ = "THE"
     vocabulary = collect_vocabulary(iter(docs), ATTRS)
-    assert to_counts(vocabulary, docs[0].vocab.strings) == {
+    strings = docs[0].vocab.strings
+    words = [tuple(strings[int(value)] for value in word) for word in vocabulary.words]
+    assert dict(zip(words, vocabulary.counts.tolist(), strict=True)) == {
         ("The", "the", "Xxx"): 1,
         ("the", "the", "xxx"): 2,
         ("the", "THE", "xxx"): 1,
@@ -39,9 +34,9 @@ def test_words_are_counted_by_orth_and_attributes():
         ("saw", "saw", "xxx"): 1,
     }
     values, counts = vocabulary.count_values("NORM")
-    strings = [docs[0].vocab.strings[int(value)] for value in values]
+    norms = [strings[int(value)] for value in values]
     expected = {"the": 3, "THE": 1, "cat": 2, "saw": 1}
-    assert dict(zip(strings, counts.tolist(), strict=True)) == expected
+    assert dict(zip(norms, counts.tolist(), strict=True)) == expected
     assert (values[1:] > values[:-1]).all()
     # the word with two norms is one by its shape
     assert len(vocabulary.get_words(["SHAPE"])) == 5
@@ -54,25 +49,6 @@ def test_frequencies_are_inclusive():
     assert counts == {"values": 3, "once": 1, "at_least_10": 1}
 
 
-def test_memory_grows_with_distinct_words_only(monkeypatch):
-    sizes = []
-
-    def find(keys):
-        sizes.append(len(keys))
-        return find_distinct(keys)
-
-    monkeypatch.setattr(features, "_MIN_PENDING", 10)
-    monkeypatch.setattr(features, "find_distinct", find)
-    words, vocab = [f"w{i % 7}" for i in range(1000)], Vocab()
-    stream = iter(words)
-    docs = (Doc(vocab, words=list(islice(stream, 4))) for _ in range(250))
-    vocabulary = collect_vocabulary(docs, ["NORM"])
-    found = {word[0]: n for word, n in to_counts(vocabulary, vocab.strings).items()}
-    assert found == Counter(words)
-    # what was distinct before, and what is new
-    assert max(sizes) <= 7 + 10 + 4
-
-
 ROWS = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1)
 
 
@@ -80,14 +56,7 @@ ROWS = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1)
 def test_codes_that_equal_another_are_counted(rows):
     codes, counts = np.array(rows, dtype="uint64"), Counter(map(tuple, rows))
     expected = sum(n for n in counts.values() if n > 1)
-    assert count_sharing(codes) == expected
-
-
-def test_any_number_of_hashes_is_told_apart():
-    codes = np.zeros((4, 200), dtype="uint64")
-    codes[1, 0] = codes[2, 70] = codes[3, 199] = 1
-    assert count_sharing(codes) == 0
-    assert count_sharing(codes[:, 1:]) == 2
+    assert count_sharing(codes) == count_sharing(np.asfortranarray(codes)) == expected
 
 
 @pytest.fixture

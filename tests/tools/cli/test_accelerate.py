@@ -49,7 +49,7 @@ def run(model: Path | str, *options: str) -> Result:
     return accelerate(model, "--no-blas", *chain.from_iterable(given), *options)
 
 
-def test_a_pipeline_is_converted_and_once_more_copied(model, capfd, monkeypatch):
+def test_a_pipeline_is_converted_shown_and_not_replaced(model, capfd, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(_output, "hide_progress", lambda: False)
         result = run(model, "--json")
@@ -60,26 +60,18 @@ def test_a_pipeline_is_converted_and_once_more_copied(model, capfd, monkeypatch)
     assert data["words_per_second_quartiles"].keys() == {"before", "after"}
     assert "nlp" not in data
     assert result.stdout == ""
-    assert "Words/s" not in result.stderr
     assert re.search(r"Comparing: .* 0/2 ", result.stderr)
     assert re.search(r"Timing: .* 0/1 ", result.stderr)
     said = unwrap(result.stderr)
     assert "Saved the pipeline to out" in said
-    assert "have spacy-hashembeds installed, and what" in said
     assert "spacy.load('out')" in said
     assert load_model("out").pipe_names == ["tok2vec", "tagger"]
-
-    result = run("out", "-o", "again")
-    assert result.exit_code == 0, result.output
-    said = unwrap(result.output)
-    assert said.index("Nothing to convert") < said.index("Saved a copy")
-    assert load_model("again").to_bytes() == load_model("out").to_bytes()
-
     before = Path("out/config.cfg").read_bytes()
-    again = run("again")
+    again = run(model)
     check_refused(again, "--force")
     assert "Loading" not in again.stdout  # refused before that
     assert Path("out/config.cfg").read_bytes() == before
+    assert "Saved a copy" in unwrap(run("out", "-o", "again").output)
 
 
 @pytest.fixture
@@ -132,16 +124,9 @@ def test_docs_and_json_are_taken_as_text(calls):
     assert texts == ["Anna lives\nin Paris"]
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("latin.txt", b"Anna\xff\n", "latin.txt:1: not utf-8 text"),
-        ("dev.conllu", b"", "should have a text a line"),
-        ("nothing.spacy", None, "nothing.spacy"),
-    ],
-)
-def test_files_without_a_text_a_line_are_refused(calls, name, data, said):
-    if data is not None:
-        Path(name).write_bytes(data)
-    check_refused(run("model", "--text", name), "Can't accelerate the pipeline", said)
+@pytest.mark.parametrize("name", ["latin.txt", "dev.conllu", "nothing.spacy"])
+def test_files_without_a_text_a_line_are_refused(calls, name):
+    if name != "nothing.spacy":
+        Path(name).write_bytes(b"Anna\xff\n")
+    check_refused(run("model", "--text", name), "Can't accelerate the pipeline", name)
     assert not calls

@@ -38,7 +38,7 @@ def run(monkeypatch):
     return run_doctor
 
 
-def test_what_was_found_is_shown(run):
+def test_what_was_found_is_shown(run, capfd):
     result = run()
     assert result.exit_code == 0, result.output
     shown = get_rows(result.output)
@@ -46,18 +46,13 @@ def test_what_was_found_is_shown(run):
     for said in ("Do as you are told.", "Nothing is broken"):
         assert said in unwrap(result.output)
     assert "know of nothing" in unwrap(run(advice=[]).output)
+    assert run("--json").output == ""
+    assert json.loads(capfd.readouterr().out) == json.loads(json.dumps(HEALTH))
 
 
 def test_what_can_not_be_imported_is_named_without_a_traceback(monkeypatch):
     monkeypatch.setitem(sys.modules, doctor.__name__, None)
     check_refused(run_command("doctor"), "Can't load the package", doctor.__name__)
-
-
-def test_json_holds_everything_and_nothing_else_is_printed(run, capfd):
-    result = run("--json")
-    assert (result.exit_code, result.output) == (0, "")
-    shown = json.loads(capfd.readouterr().out)
-    assert shown == json.loads(json.dumps(HEALTH))
 
 
 @pytest.mark.parametrize("option", [(), ("--json",), ("--quiet",)])

@@ -1,8 +1,9 @@
 """What holds for all commands: their help, options, files and progress."""
 
+import json
 import re
 import shutil
-from collections.abc import Iterator
+from contextlib import redirect_stdout
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy
 import pytest
 from thinc.api import Config
 from typer.main import get_command
+from wasabi import msg
 
 from spacy_hashembeds.tools.cli import _output, hashembeds_cli
 from spacy_hashembeds.tools.config.presets import EMBEDDER
@@ -18,22 +20,11 @@ from tests.configs import CONFIGS
 
 from ... import toy_ner
 from .running import check_refused, read_all, run_command
-from .test_output import is_json
 
 GROUP: Any = get_command(hashembeds_cli)
 COMMANDS = sorted(GROUP.commands)
 WITH_JSON = ("accelerate", "analyze", "doctor", "evaluate")
 WITH_CODE = ("accelerate", "analyze", "config", "evaluate", "label")
-TO_STREAM = ("analyze", "config", "evaluate", "label", "tables")
-#: What is no option: what is written never stands alone.
-ARGUMENTS = {"base", "kind", "model", "models", "corpus", "test", "train"}
-
-#: What a short option stands for.
-SHORT = {
-    **{"-c": {"--code", "--config"}, "-F": {"--force"}, "-g": {"--gpu-id"}},
-    **{"-l": {"--lang"}, "-o": {"--output"}, "-q": {"--quiet"}, "-s": {"--seed"}},
-    "-t": {"--train"},
-}
 
 
 @pytest.fixture
@@ -44,6 +35,7 @@ def folder(tmp_path, monkeypatch) -> Path:
         (tmp_path / name).write_text("Anna B-PER\nsings O\n")
     (tmp_path / "text.txt").write_text("a b c\n" * 3)
     toy_ner.write_train(tmp_path / "train.spacy")
+    toy_ner.write(tmp_path / "empty.spacy", [])
     toy_ner.write(tmp_path / "test.spacy", [toy_ner.make_doc("Anna|PER sings")])
     toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(tmp_path / "model")
     (tmp_path / "model" / "corpus.spacy").write_bytes(b"")
@@ -56,10 +48,6 @@ def invoke(command: str) -> Any:
 
 
 # Help and options
-
-
-def get_parameters(command: str) -> Iterator[Any]:
-    yield from (p for p in GROUP.commands[command].params if p.name != "help")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -76,44 +64,18 @@ def test_help_is_not_cut_and_fits(command, monkeypatch):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_parameters_are_explained_and_mean_the_same_everywhere(command):
-    found = set()
-    for parameter in get_parameters(command):
-        assert re.fullmatch(r"[A-Z].*\.", parameter.help or "", re.S)
-        if parameter.param_type_name == "argument":
-            assert parameter.name in ARGUMENTS
-            continue
-        names = {*parameter.opts, *parameter.secondary_opts}
-        found |= names
-        for short, long in SHORT.items():
-            assert short not in names or names & long, (parameter.name, short)
+def test_options_are_those_of_all_commands_of_a_kind(command):
+    found = {name for each in GROUP.commands[command].params for name in each.opts}
     assert "--quiet" in found
     assert ("--json" in found) == (command in WITH_JSON)
     assert ("--code" in found) == (command in WITH_CODE)
-    streams = [p.name for p in get_parameters(command) if "- is standard" in p.help]
-    assert ("output" in streams) == (command in TO_STREAM)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_what_is_no_list_is_given_once(command):
-    options = [p for p in get_parameters(command) if p.param_type_name == "option"]
-    for option in (options[0], *(p for p in options if p.multiple), options[-1]):
-        value = "" if option.is_flag else " x"
-        first, last = option.opts[0], [*option.opts, *option.secondary_opts][-1]
-        result = invoke(f"{command} {last}{value} {first}{value.replace(' ', '=')}")
-        assert result.exit_code == 2
-        said = result.output.split("Error:")[1]
-        assert (first in said and "once" in said) is not option.multiple
-
-
-def test_settings_of_a_config_are_given_once(folder):
-    words = "--training.dropout 0.1 --training.dropout=0.2".split()
-    command = ("analyze", "train.spacy", "--config", "base.cfg")
-    for given, code in ((words, 2), (words[:2], 0)):
-        assert run_command(*command, *given).exit_code == code
 
 
 # Standard output
+
+
+def is_json(data: bytes) -> bool:
+    return isinstance(json.loads(data), dict)
 
 
 def is_symbols(data: bytes) -> bool:
@@ -149,6 +111,56 @@ def test_data_is_alone_on_standard_output(folder, capfdbinary, command, is_right
     assert ("Saved" in result.stderr) == command.endswith(("-o -", "en"))
 
 
+def test_warnings_and_errors_go_to_stderr_even_if_quiet(folder, capfdbinary):
+    warned = invoke("analyze empty.spacy")
+    assert "not a token" in warned.stderr
+    assert "not a token" not in warned.stdout
+    quiet = invoke("analyze empty.spacy --quiet")
+    assert quiet.output == quiet.stderr
+    assert "not a token" in quiet.stderr
+    for options in ("--json", "-q"):
+        failed = invoke(f"analyze gone.spacy {options}")
+        assert failed.stdout == ""
+        check_refused(failed, "gone.spacy")
+    assert capfdbinary.readouterr().out == b""
+
+
+def test_names_of_files_turn_nothing_round(folder):
+    said = invoke("analyze train.spacy -o a\u202e\x1b[2J.json").stdout
+    assert r"Saved the analysis to a\u202e\x1b[2J.json" in said
+    failed = invoke("analyze gone\u202e.spacy").stderr
+    assert r"'gone\u202e.spacy'" in failed
+    assert "\u202e" not in said + failed
+
+
+def test_what_is_said_after_a_command_goes_where_it_went_before(folder, capsys):
+    invoke("analyze gone.spacy")
+    msg.warn("Of another command\x1b")
+    assert "Of another command\x1b" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", ["-o - -q", "--quiet --json -o analysis.json"])
+def test_quiet_leaves_the_data(folder, capfdbinary, options):
+    result = invoke(f"analyze train.spacy {options}")
+    assert result.exit_code == 0
+    printed = capfdbinary.readouterr().out
+    assert is_json(printed)
+    assert result.output == ""
+    if "analysis.json" in options:
+        assert Path("analysis.json").read_bytes() == printed
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["evaluate m test.spacy -o - -o /dev/stdout", "analyze train.spacy --json -o -"],
+)
+def test_two_files_in_one_stream_are_refused(folder, capfd, command):
+    result = invoke(command)
+    assert result.exit_code == 2
+    assert "only one file can go to standard output" in result.stderr
+    assert capfd.readouterr().out == ""
+
+
 # Progress
 
 
@@ -167,6 +179,8 @@ def test_progress_is_shown_where_somebody_watches(folder, monkeypatch, command):
     for option in ("", " --quiet"):
         result = invoke(command + option)
         assert (result.exit_code, result.stderr) == (0, "")
+    with redirect_stdout(_output.Nowhere()):
+        assert _output.hide_progress()  # also from whom watches
     monkeypatch.setattr(_output, "hide_progress", lambda: False)
     result = invoke(command)
     for title in PROGRESS[command]:
@@ -193,7 +207,6 @@ OWN = "prepare iob -o . --dev gold.md --lang en"
         (f"{ANALYZE} --dev dev.spacy -o dev.spacy", "dev.spacy"),
         (f"{ANALYZE} --test dev.spacy -o dev.spacy", "dev.spacy"),
         (f"{ANALYZE} --model model -o model/config.cfg", "model"),
-        (f"{ANALYZE} --vectors model -o model/config.cfg", "model"),
         (f"{ANALYZE} -c base.cfg -o base.cfg", "base.cfg"),
         ("tables train.spacy -o train.spacy -l en", "train.spacy"),
         ("tables model -o model/corpus.spacy -l en", "model"),

@@ -1,33 +1,42 @@
-"""The pipeline that a corpus is analysed for, and its embedding layers."""
+"""Embedders of a pipeline, the sizes of their tables, and collisions on a vocabulary.
 
-from collections.abc import Mapping
+Kinds of tables are known by what they offer alone: see `TableColumn`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.util import dot_to_dict, load_model_from_config, walk_dict
-from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ...architectures.descriptions import Coded, find_table_kinds, get_descriptions
+from ...architectures.descriptions import find_table_kinds, get_descriptions
 from ...architectures.subword_embed import NAME as SUBWORDS
 from ...architectures.symbols import load_symbols
 from ...arguments import check_attributes
 from ...layers import symboltaker
 from ...layers.symboltaker import Symbols
-from ...layers.tableembed import TableColumn
+from ...layers.tableembed import HashedColumn, TableColumn
 from ...loading import (
     describe_config_error,
     explain_missing_code,
     load_config,
     load_trained,
 )
-from .features import Vocabulary
+from .corpus import Vocabulary, list_rows
 
 ConfigSource = str | Path | dict[str, Any]
 ModelSource = str | Path | Language
 #: Config settings, with dotted keys as `spacy train` takes them.
 Overrides = Mapping[str, Any]
+#: Measured values by their names, ready for JSON.
+Measures = dict[str, Any]
+#: For each split what it holds, "train" among them, whose values are counted.
+Vocabularies = Mapping[str, Vocabulary]
 
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 
@@ -36,9 +45,10 @@ def load_pipeline(
     *, config: ConfigSource | None, model: ModelSource | None, overrides: Overrides
 ) -> Language:
     """Load a pipeline, or build one, by default a blank one, not initialised."""
-    if model is not None and overrides:
-        keys = ", ".join(overrides)
-        raise ValueError(f"There is no config to change by {keys}, but a model.")
+    if model is not None and (config is not None or overrides):
+        raise ValueError(
+            "'model' excludes 'config' and settings of one: leave out either."
+        )
     if model is not None:
         return model if isinstance(model, Language) else load_trained(model)
     name = config if isinstance(config, str | Path) else "config"
@@ -46,8 +56,7 @@ def load_pipeline(
         if isinstance(config, str | Path):
             loaded = load_config(config, overrides)
         else:
-            blank = {"nlp": {"lang": "xx"}}
-            loaded = Config(blank if config is None else config)
+            loaded = Config({"nlp": {"lang": "xx"}} if config is None else config)
             loaded = loaded.merge(dot_to_dict(dict(overrides)))
         return load_model_from_config(loaded, auto_fill=True)
     # AttributeError: spaCy's, of a language that is another module in spacy.lang
@@ -57,19 +66,6 @@ def load_pipeline(
             f"'{name}' should be a spaCy config, but no pipeline can be built from it: "
             f"{reason}"
         ) from error
-
-
-def load_vectors(vectors: ModelSource | None, nlp: Language) -> Vocab | None:
-    """Load the vocab whose vectors tokens are looked up in, or that of the pipeline."""
-    if vectors is None:
-        return nlp.vocab if nlp.vocab.vectors.size else None
-    vocab = load_pipeline(config=None, model=vectors, overrides={}).vocab
-    if not vocab.vectors.size:
-        raise ValueError(
-            "'vectors' should be a pipeline with word vectors, but has none. Make one "
-            "with `spacy init vectors`."
-        )
-    return vocab
 
 
 class Embedder(NamedTuple):
@@ -91,12 +87,11 @@ def find_models(nlp: Language) -> list[tuple[str, Model]]:
 def find_embeddings_in(model: Model) -> list[Model]:
     """Find the layers that are the "embed" of a tok2vec, or embedders described."""
     names = {description.name for description in get_descriptions()}
-    found = [
+    return [
         node.get_ref("embed") if node.has_ref("embed") else node
         for node in model.walk()
         if node.has_ref("embed") or node.name in names
     ]
-    return list({layer.id: layer for layer in found}.values())
 
 
 def find_embedders(nlp: Language) -> list[Embedder]:
@@ -106,28 +101,16 @@ def find_embedders(nlp: Language) -> list[Embedder]:
     for name, model in find_models(nlp):
         for embedding in find_embeddings_in(model):
             nodes = list(embedding.walk())
-            names = [node.name for node in nodes]
+            names = {node.name for node in nodes}
             layers = [node for node in nodes if node.name in kinds]
             extractors = [node for node in nodes if node.name == "extract_features"]
             if "charembed" in names or len(extractors) != 1 or not layers:
                 continue
             attrs = check_attributes(extractors[0].attrs["columns"])
             tables = [kinds[n.name](n, attrs[n.attrs["column"]]) for n in layers]
-            has_others = "static_vectors" in names or SUBWORDS in names
+            has_others = not names.isdisjoint({"static_vectors", SUBWORDS})
             found.setdefault(embedding.id, Embedder(name, tables, has_others))
     return list(found.values())
-
-
-def find_code_columns(nlp: Language) -> list[tuple[str, Coded]]:
-    """Find what embeds attributes by codes, with the names of components."""
-    finders = {d.name: d.find_columns for d in get_descriptions() if d.find_columns}
-    return [
-        (name, column)
-        for name, model in find_models(nlp)
-        for node in model.walk()
-        if node.name in finders
-        for column in finders[node.name](node)
-    ]
 
 
 def give_symbols(
@@ -164,3 +147,71 @@ def _find_symbols(
         )
     values, counts = train.count_values(attr)
     return Symbols(values[counts >= callback.get("min_freq", 10)])
+
+
+def measure_size(table: TableColumn, n_values: int) -> Measures:
+    """Count the parameters of a table, and of "standard" embeddings of its width: with
+    a row for each value of the "vocabulary".
+    """
+    return {
+        "attr": table.attr,
+        "kind": table.kind,
+        "rows": table.n_rows,
+        "width": table.row_width,
+        "parameters": sum(table.parts.values()),
+        "parts": table.parts,
+        "standard": {"vocabulary": n_values * table.row_width},
+    }
+
+
+def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
+    """Measure a table, which has its symbols, on the splits of a corpus.
+
+    RETURNS (Measures): What `measure_size` counts, and "values" of the training corpus:
+        "sharing_code" have the vector of another; "sharing_…" other parts of a code, of
+        tables that have some. What to expect of ideal hashing begins with "expected_".
+        Hashed tables: "rows_never_reached" by any hash; "rows_reached_by_hash" and
+        "sharing_row_by_hash", of each hash alone.
+        Tables with symbols: "unknown_values" share a row, which is that of a share of
+        the tokens of each split, "unknown_in_train" and the like, 0 to 1.
+    """
+    values, _ = vocabularies["train"].count_values(table.attr)
+    found = {**measure_size(table, len(values)), "values": len(values)}
+    if isinstance(table, HashedColumn):
+        hashed = table.find_hashed(values)
+        found |= {
+            "seed": table.seed,
+            "num_hashes": table.num_hashes,
+            "rows_never_reached": table.n_rows - len(np.unique(hashed)),
+            "rows_reached_by_hash": [len(np.unique(rows)) for rows in hashed.T],
+            "sharing_row_by_hash": [count_sharing(rows[:, None]) for rows in hashed.T],
+        }
+    parts = {**table.split_code(values), "code": table.identify(values)}
+    found |= {f"sharing_{name}": count_sharing(part) for name, part in parts.items()}
+    found |= {f"expected_{k}": n for k, n in table.expect(values).items()}
+    if (unknown := table.are_unknown(values)) is not None:
+        found["unknown_values"] = int(unknown.sum())
+        for split, vocabulary in vocabularies.items():
+            values, counts = vocabulary.count_values(table.attr)
+            n_unknown = counts[table.are_unknown(values)].sum()
+            found[f"unknown_in_{split}"] = float(n_unknown / max(counts.sum(), 1))
+    return found
+
+
+def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Measures:
+    """Count the distinct words, by ORTH and attributes, and those "sharing_codes": all
+    tables give them another's vectors. Some of these have the "same_attributes".
+    """
+    attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
+    pairs = zip(tables, attributes.T, strict=True)
+    codes = [table.identify(values) for table, values in pairs]
+    return {
+        "words": len(attributes),
+        "same_attributes": count_sharing(attributes),
+        "sharing_codes": count_sharing(np.hstack(codes)),
+    }
+
+
+def count_sharing(codes: NDArray) -> int:
+    """Count the codes that another one equals. *Shape:* `(n, columns)`, uint64."""
+    return sum(n for n in Counter(list_rows(codes)).values() if n > 1)

@@ -3,50 +3,18 @@
 import numpy as np
 import pytest
 
-from spacy_hashembeds.tools.analyze.advice import advise, format_bound
-from spacy_hashembeds.tools.analyze.codes import count_sharing
-from spacy_hashembeds.tools.analyze.features import Vocabulary
-from spacy_hashembeds.tools.analyze.measures import Measures, measure_table
-from spacy_hashembeds.tools.analyze.options import find_hash_options
+from spacy_hashembeds.tools.analyze.advice import advise, find_fewest_rows, format_bound
+from spacy_hashembeds.tools.analyze.corpus import Vocabulary
+from spacy_hashembeds.tools.analyze.embedders import (
+    Measures,
+    count_sharing,
+    measure_table,
+)
 from spacy_hashembeds.training.annotation import SETTABLE
 
 from .tables import collect, make_hash_table, make_lookup_table
 
 FOUR = ["NORM", "SHAPE", "LOWER", "POS"]
-
-
-@pytest.fixture(scope="module")
-def many() -> Vocabulary:
-    text = " ".join(f"w{i}x{i % 7}" for i in range(3000))
-    return collect(text, attrs=["NORM", "LOWER"])
-
-
-@pytest.mark.parametrize("bound", [0.001, 0.05])
-def test_hash_options_keep_to_the_bound(many, bound):
-    attrs = ["NORM", "LOWER"]
-    options = find_hash_options(many, attrs, width=10, bound=bound)
-    # one hash would take some 3000 / 0.001 rows
-    expected = [1, 2, 3, 4] if bound == 0.05 else [2, 3, 4]
-    assert [option.num_hashes for option in options] == expected
-    for option in options:
-        assert option.parameters == 10 * sum(option.rows)
-        for i, attr in enumerate(attrs):
-            values, _ = many.count_values(attr)
-            settings = {"num_hashes": option.num_hashes, "seed": 9 + i, "width": 10}
-            table = make_hash_table(attr, rows=option.rows[i], **settings)
-            sharing = count_sharing(table.identify(values))
-            assert sharing <= bound * len(values)
-            # the closed form, solved for rows: V (k! V / n^k) = bound V
-            k, orders = option.num_hashes, [1, 1, 2, 6, 24][option.num_hashes]
-            least = (orders * 3000 / bound) ** (1 / k)
-            assert 0.95 * least <= option.rows[i] <= 1.25 * least
-
-
-def test_tables_out_of_reach_are_no_option(many):
-    # the closed form again: two hashes take sqrt(2 * 3000 / bound) rows
-    for bound, expected in ((7e-9, [2, 3, 4]), (5e-9, [3, 4])):
-        options = find_hash_options(many, ["NORM"], width=1, bound=bound)
-        assert [option.num_hashes for option in options] == expected
 
 
 @pytest.fixture(scope="module")
@@ -68,17 +36,30 @@ def find_reason(advice: Measures, start: str) -> str:
     return reason
 
 
-def test_the_least_memory_within_the_bound_is_a_limit(train):
+@pytest.mark.parametrize("bound", [0.001, 0.05])
+def test_the_smallest_hash_tables_within_a_bound(train, bound):
+    found = find_fewest_rows(train, ["NORM", "LOWER"], bound)
+    # the closed form, solved for rows: V (k! V / n^k) = bound V
+    least = (24 * 2000 / bound) ** 0.25
+    values, _ = train.count_values("NORM")
+    for seed, rows in enumerate(found.values(), start=9):
+        table = make_hash_table(rows=rows, seed=seed)
+        assert count_sharing(table.identify(values)) <= bound * len(values)
+        assert 0.95 * least <= rows <= 1.25 * least
+
+
+def test_rows_to_hash_into_are_a_limit(train):
     tables = [measure(train), measure(train, attr="SHAPE")]
     advice = advise_on(train, tables)
-    options = find_hash_options(train, ["NORM", "SHAPE"], width=8, bound=0.001)
-    best = min(options, key=lambda option: option.parameters)
-    assert advice["hashing"] == best._asdict()
-    assert advice["hashing"]["num_hashes"] == 4
+    rows = [*find_fewest_rows(train, ["NORM", "SHAPE"], 0.001).values()]
+    size = 8 * sum(rows)
+    assert advice["hashing"] == {"num_hashes": 4, "rows": rows, "parameters": size}
     text = find_reason(advice, "To hash: spacy-hashembeds.MultiFewerHashEmbed.v1 with")
     assert "num_hashes = 4, seed = 9, and the rows there are. The lower" in text
-    assert f"{best.parameters:,} parameters, is NORM {best.rows[0]}, SHAPE" in text
+    assert f"{size:,} parameters, is NORM {rows[0]}, SHAPE" in text
     assert "0.1% of the values" in text
+    advice = advise_on(train, tables, bound=0.2)
+    assert "20% of the values" in find_reason(advice, "To hash: ")
 
 
 @pytest.mark.parametrize(
@@ -96,9 +77,8 @@ def test_the_lowest_min_freq_with_no_more_rows(train, rows, min_freq, n_rows):
 
 
 def test_lookup_tables_have_the_rows_that_spacy_gives(train):
-    lookup = measure_table(
-        make_lookup_table("NORM", 8, np.zeros(0, "uint64")), {"train": train}
-    )
+    table = make_lookup_table("NORM", 8, np.zeros(0, "uint64"))
+    lookup = measure_table(table, {"train": train})
     assert lookup["rows"] == 1
     assert advise_on(train, [lookup])["lookup"]["min_freq"] == 2
 

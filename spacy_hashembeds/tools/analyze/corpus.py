@@ -1,0 +1,131 @@
+"""What a corpus holds: tables 4 to 6 of the report."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import IDS
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """The distinct words of a corpus, by ORTH and other attributes: the same ORTH twice
+    where another differs, such as a norm set by the tokenizer.
+    """
+
+    attrs: tuple[str, ...]  #: The other attributes.
+    words: NDArray  #: ORTH and these. *Shape:* `(n, 1 + attrs)`, uint64.
+    counts: NDArray  #: How often each word was seen. *Shape:* `(n,)`, int64.
+
+    def get_columns(self, attrs: Sequence[str]) -> NDArray:
+        """Get some attributes of all words. *Shape:* `(n, attrs)`."""
+        return self.words[:, [1 + self.attrs.index(attr) for attr in attrs]]
+
+    def get_words(self, attrs: Sequence[str]) -> NDArray:
+        """Get words by ORTH and some attributes alone. *Shape:* `(m, 1 + attrs)`."""
+        words = np.hstack([self.words[:, :1], self.get_columns(attrs)])
+        return _to_matrix(dict.fromkeys(list_rows(words)), words.shape[1])
+
+    def count_values(self, attr: str) -> tuple[NDArray, NDArray]:
+        """Count an attribute's values, sorted. *Shapes:* `(m,)`, uint64 and int64."""
+        column = self.get_columns([attr])[:, 0]
+        values, copies = np.unique(column, return_inverse=True)
+        # floats are exact up to 2**53
+        return values, np.bincount(copies, weights=self.counts).astype("int64")
+
+
+def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
+    """Collect the distinct words of docs, read one at a time, in memory for these."""
+    ids = [IDS[attr] for attr in ("ORTH", *attrs)]
+    found: Counter[bytes] = Counter()
+    for doc in docs:
+        found.update(list_rows(doc.to_array(ids).reshape(-1, len(ids))))
+    return Vocabulary(
+        attrs=tuple(attrs),
+        words=_to_matrix(found, len(ids)),
+        counts=np.array([*found.values()], dtype="int64"),
+    )
+
+
+def list_rows(matrix: NDArray) -> list[bytes]:
+    """List the bytes of each row, equal where rows are. *Shape:* `(n, k)`, uint64."""
+    rows = np.ascontiguousarray(matrix, dtype="uint64").view(f"V{8 * matrix.shape[1]}")
+    return rows.reshape(-1).tolist()
+
+
+def _to_matrix(rows: Iterable[bytes], n_columns: int) -> NDArray:
+    return np.frombuffer(b"".join(rows), dtype="uint64").reshape(-1, n_columns)
+
+
+def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
+    """Count "values" of each attribute, those seen "once", and "at_least_10" times."""
+    counted = {attr: vocabulary.count_values(attr)[1] for attr in vocabulary.attrs}
+    return {
+        attr: {
+            "values": len(counts),
+            "once": int((counts == 1).sum()),
+            "at_least_10": int((counts >= 10).sum()),
+        }
+        for attr, counts in counted.items()
+    }
+
+
+class StatisticsCounter:
+    """Counts what one split holds, in memory for distinct tokens and entities only."""
+
+    def __init__(self, docs: Iterable[Doc] = ()) -> None:
+        self._documents = self._entity_tokens = 0
+        self._words: Counter[str] = Counter()
+        self._entities: Counter[tuple[str, str]] = Counter()  # labels and texts
+        for doc in docs:
+            self.add(doc)
+
+    @property
+    def entity_texts(self) -> set[str]:
+        """The distinct texts of entities so far."""
+        return {text for _, text in self._entities}
+
+    def add(self, doc: Doc) -> Doc:
+        """Count an annotated doc, and return it."""
+        self._documents += 1
+        self._words.update(token.orth_ for token in doc)
+        self._entities.update((ent.label_, ent.text) for ent in doc.ents)
+        self._entity_tokens += sum(map(len, doc.ents))
+        return doc
+
+    def get_statistics(self, vectors: Vocab | None = None) -> dict[str, Any]:
+        """Return the counts so far: table 5 for one split. Means over nothing are 0.
+
+        "classes": distinct entity labels. "vocabulary": distinct tokens, by ORTH: case
+        counts. "document_length", "entity_length": means, in tokens. "unknown":
+        distinct tokens without vectors, of which floret's know every word.
+        """
+        tokens, entities = self._words.total(), self._entities.total()
+        return {
+            "documents": self._documents,
+            "tokens": tokens,
+            "entities": entities,
+            "classes": len({label for label, _ in self._entities}),
+            "vocabulary": len(self._words),
+            "entities_per_document": entities / max(self._documents, 1),
+            "document_length": tokens / max(self._documents, 1),
+            "entity_length": self._entity_tokens / max(entities, 1),
+            "unknown": vectors and sum(not vectors.has_vector(w) for w in self._words),
+        }
+
+    def count_seen(self, train_texts: Collection[str]) -> dict[str, Any]:
+        """Count entities "seen", whose text is among `train_texts` (case counts, labels
+        do not), and "unseen"; "per_type" both by label: table 6 for one split.
+        """
+        labels = sorted({label for label, _ in self._entities})
+        total = {"seen": 0, "unseen": 0}
+        per_type = {label: {**total} for label in labels}
+        for (label, text), count in self._entities.items():
+            for counts in (total, per_type[label]):
+                counts["seen" if text in train_texts else "unseen"] += count
+        return {**total, "per_type": per_type}
