@@ -4,6 +4,7 @@ averages over types, and how sure a pipeline is of those that are right.
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,12 @@ AVERAGES = ("micro", "macro", "weighted")
 def score_schemes(docs: Iterable[Mapping[str, Matches]], prefix: str) -> dict[str, Any]:
     """Score the entities of a prefix of `KINDS` by each scheme of SemEval 2013, task
     9.1, as nervaluate counts them, and in "per_type" each type by itself: predictions
-    choose in turn among the gold entities that they share a token with, right ones
-    first.
+    choose in turn, from left to right, among the gold entities that they share a token
+    with, right ones first.
     """
     found = [views[prefix] for views in docs if prefix in views]
-    golds = [_write((*of.correct, *of.missed)) for of in found]
-    predicted = [_write((*of.correct, *of.spurious)) for of in found]
+    golds = [_write(of.correct, of.missed) for of in found]
+    predicted = [_write(of.correct, of.spurious) for of in found]
     labels = sorted({ent["label"] for doc in (*golds, *predicted) for ent in doc})
     if not labels:
         return dict.fromkeys(SCHEMES)
@@ -46,7 +47,8 @@ def score_schemes(docs: Iterable[Mapping[str, Matches]], prefix: str) -> dict[st
     }
 
 
-def _write(keys: Iterable[SpanKey]) -> list[dict[str, Any]]:
+def _write(right: Iterable[SpanKey], wrong: Iterable[SpanKey]) -> list[dict[str, Any]]:
+    keys = chain(right, sorted(wrong, key=itemgetter(1, 2)))
     return [{"label": x, "start": start, "end": end - 1} for x, start, end in keys]
 
 

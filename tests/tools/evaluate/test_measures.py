@@ -82,6 +82,12 @@ def test_of_predictions_that_overlap_the_right_one_chooses_first():
         assert summary[scheme]["correct"] == summary[scheme]["spurious"] == 1
 
 
+def test_they_choose_from_left_to_right():
+    """In whatever order gold entities come: seen ones first, if there are any."""
+    golds, predicted = [("X", 4, 6), ("X", 0, 2)], [("X", 1, 5), ("X", 5, 7)]
+    assert summarize([(golds, predicted)])["partial"]["partial"] == 2
+
+
 def write_tags(keys) -> list[str]:
     tags = ["O"] * N_TOKENS
     for label, start, end in keys:
