@@ -5,7 +5,7 @@ Table 4 of Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representa
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
@@ -16,7 +16,7 @@ from spacy.attrs import IDS
 from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Token
-from thinc.api import Model
+from thinc.api import Model, to_numpy
 
 from spacy_hashembeds.papers.hash_embeddings.ngrams import extract_words, hash_ngrams
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedColumn
@@ -136,9 +136,13 @@ def list_importance(
     counts, names, n_docs = _count_keys({reader for _, reader, _ in tables}, docs or ())
     described = []
     for component, reader, table in tables:
-        of = None if docs is None else counts[reader]
-        weighed = _Weighed(reader, table.model, of, names[reader], nlp.vocab.strings)
-        described.append({"component": component, **weighed.describe(top, min_count)})
+        of: Mapping[int, int | None] = dict(counts[reader].most_common())
+        if docs is None:
+            of = dict.fromkeys(table.model.attrs["symbols"].tolist())
+        strings, spelt = nlp.vocab.strings, names[reader]
+        named = {k: spelt.get(k) or name_value(reader.attr, k, strings) for k in of}
+        about = _describe(reader, table.model, of, named, top, min_count)
+        described.append({"component": component, **about})
     texts = None if docs is None else n_docs
     return {"texts": texts, "min_count": min_count, "tables": described}
 
@@ -161,102 +165,85 @@ def _count_keys(
     return counts, names, n_docs
 
 
-class _Weighed:
-    """The keys that are looked at, the most frequent first, and their weights."""
+def _describe(
+    reader: KeyReader,
+    layer: Model,
+    counts: Mapping[int, int | None],
+    names: Mapping[int, str | None],
+    top: int,
+    min_count: int,
+) -> dict[str, Any]:
+    """Describe a table of weights by keys, the most frequent first, if counted."""
+    frequent = {key for key, n in counts.items() if n is None or n >= min_count}
+    if not frequent:
+        raise ValueError(
+            f"The texts should have a value of {reader.attr} at least {min_count} "
+            "times, but have none. Give others (--texts), or look at rarer values "
+            "too (--min-count)."
+        )
+    weights: NDArray = to_numpy(layer.get_param("P"))  # the paper's
+    importance = np.sqrt(np.square(weights, dtype="float64").mean(axis=1))
+    has_dictionary = "symbol_taker" in layer.attrs
+    groups: dict[int, list[int]] = {}  # the keys that have a row
+    for key, row in zip(counts, _find_rows(layer, [*counts]), strict=True):
+        if not (has_dictionary and row == _UNKNOWN):
+            groups.setdefault(row, []).append(key)
+    rows = [row for row, keys in groups.items() if keys[0] in frequent]
+    figures = importance[rows]
+    largest = (-figures).argsort(kind="stable")[:top]
+    upwards = figures.argsort(kind="stable")
+    smallest = upwards[~np.isin(upwards, largest)][:top]
 
-    def __init__(
-        self,
-        reader: KeyReader,
-        layer: Model,
-        counts: Counter[int] | None,
-        names: dict[int, str],
-        strings: StringStore,
-    ) -> None:
-        self.reader, self.layer = reader, layer
-        self.keys: Any = layer.attrs.get("symbols")
-        self.counts: Any = None
-        if counts is not None:
-            counted = counts.most_common()
-            self.keys = np.array([key for key, _ in counted], dtype="uint64")
-            self.counts = np.array([count for _, count in counted], dtype="int64")
-        keys = self.keys.tolist()
-        self.names = [names.get(k) or name_value(reader.attr, k, strings) for k in keys]
-        self.rows = np.zeros(0, dtype="uint32")
-        if keys:
-            ids: Any = layer.ops.asarray(self.keys)
-            _, found = WeightedColumn(layer).find_pairs(layer.ops, ids)
-            self.rows = layer.ops.to_numpy(found)[:, 0]
-        # all rows, the paper's P
-        self.weights = layer.ops.to_numpy(layer.get_param("P"))
-        self.importance = np.sqrt(np.square(self.weights, dtype="float64").mean(axis=1))
-
-    def describe(self, top: int, min_count: int) -> dict[str, Any]:
-        reader, counts = self.reader, self.counts
-        if counts is not None and not (counts >= min_count).any():
-            raise ValueError(
-                f"The texts should have a value of {reader.attr} at least {min_count} "
-                "times, but have none. Give others (--texts), or look at rarer values "
-                "too (--min-count)."
-            )
-        has_dictionary = "symbol_taker" in self.layer.attrs
-        is_known = self.rows != _UNKNOWN if has_dictionary else self.rows >= 0
-        groups = self._group(is_known.nonzero()[0])
-        frequent = [g for g in groups if counts is None or counts[g[0]] >= min_count]
-        importance = self.importance[[self.rows[group[0]] for group in frequent]]
-        upwards = importance.argsort(kind="stable")
-        largest = (-importance).argsort(kind="stable")[:top]
-        smallest = upwards[~np.isin(upwards, largest)][:top]
-        unknown = None
-        if has_dictionary and reader.has_unknown:
-            unknown = float(self.importance[_UNKNOWN])
-        sizes = [len(group) for group in groups]
-        return {
-            "attr": reader.attr,
-            "ngram_size": reader.ngram_size,
-            "chosen_by": "dictionary" if has_dictionary else "hash",
-            "rows": len(self.weights),
-            "rows_reached": len(groups),
-            "values": sum(sizes),
-            "values_sharing_row": sum(size for size in sizes if size > 1),
-            "median_importance": float(np.median(importance)) if frequent else None,
-            "unknown_importance": unknown,
-            "largest": [self._describe_row(frequent[i]) for i in largest],
-            "smallest": [self._describe_row(frequent[i]) for i in smallest],
-        }
-
-    def _group(self, chosen: NDArray) -> list[NDArray]:
-        """Put indices of keys with the same row together, in order of the first."""
-        order = chosen[self.rows[chosen].argsort(kind="stable")]
-        starts = np.flatnonzero(np.diff(self.rows[order])) + 1
-        groups = np.split(order, starts) if len(chosen) else []
-        return sorted(groups, key=lambda group: group[0])
-
-    def _describe_row(self, group: NDArray) -> dict[str, Any]:
-        """Describe a row of weights by all keys that have it."""
-        layer, row = self.layer, int(self.rows[group[0]])
-        ids: Any = layer.ops.asarray(self.keys[group])
-        vectors = layer.ops.to_numpy(layer.predict(ids))
-        if layer.attrs["append_weights"]:
-            vectors = vectors[:, : -layer.attrs["num_hashes"]]
-        norms = np.linalg.norm(vectors, axis=1)
-        counts = [None if self.counts is None else int(self.counts[i]) for i in group]
-        values = zip(group, counts, norms.tolist(), strict=True)
+    def describe_row(row: int) -> dict[str, Any]:
+        of = [counts[key] for key in groups[row]]
+        norms = _measure_vectors(layer, groups[row])
+        values = zip(groups[row], of, norms, strict=True)
         return {
             "row": row,
-            "importance": float(self.importance[row]),
-            "weights": self.weights[row].tolist(),
-            "count": None if self.counts is None else int(self.counts[group].sum()),
+            "importance": float(importance[row]),
+            "weights": weights[row].tolist(),
+            "count": None if None in of else sum(n or 0 for n in of),
+            # keys as text: JSON's numbers are exact up to 2**53 only
             "values": [
-                {
-                    "name": self.names[i],
-                    # JSON's numbers are exact up to 2**53 only
-                    "key": str(self.keys[i]),
-                    "count": count,
-                    "vector_norm": norm,
-                }
-                for i, count, norm in values
+                {"name": names[k], "key": str(k), "count": count, "vector_norm": norm}
+                for k, count, norm in values
             ],
         }
+
+    sizes = [len(keys) for keys in groups.values()]
+    has_unknown = has_dictionary and reader.has_unknown
+    return {
+        "attr": reader.attr,
+        "ngram_size": reader.ngram_size,
+        "chosen_by": "dictionary" if has_dictionary else "hash",
+        "rows": len(weights),
+        "rows_reached": len(groups),
+        "values": sum(sizes),
+        "values_sharing_row": sum(size for size in sizes if size > 1),
+        "median_importance": float(np.median(figures)) if rows else None,
+        "unknown_importance": float(importance[_UNKNOWN]) if has_unknown else None,
+        "largest": [describe_row(rows[i]) for i in largest],
+        "smallest": [describe_row(rows[i]) for i in smallest],
+    }
+
+
+def _find_rows(layer: Model, keys: Sequence[int]) -> list[int]:
+    if not keys:
+        return []
+    _, found = WeightedColumn(layer).find_pairs(layer.ops, _put(layer, keys))
+    return to_numpy(found)[:, 0].tolist()
+
+
+def _measure_vectors(layer: Model, keys: Sequence[int]) -> list[float]:
+    """Measure how long the vectors of keys are."""
+    vectors = to_numpy(layer.predict(_put(layer, keys)))
+    if layer.attrs["append_weights"]:
+        vectors = vectors[:, : -layer.attrs["num_hashes"]]
+    return np.linalg.norm(vectors, axis=1).tolist()
+
+
+def _put(layer: Model, keys: Sequence[int]) -> Any:
+    return layer.ops.xp.array(keys, dtype="uint64")
 
 
 def summarize(data: dict[str, Any]) -> Iterator[Part]:

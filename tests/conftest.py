@@ -43,32 +43,19 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_round() -> None:
-    """Time pipelines once: more rounds steady a median, which no test looks at."""
+def quick() -> None:
+    """Have what makes tests quick, and signals heeded."""
+    # more rounds of timing steady a median, which no test looks at
     measure_speeds.__kwdefaults__["rounds"] = 1
-
-
-@pytest.fixture(scope="session", autouse=True)
-def cached_entry_points() -> None:
-    """Look for each group of entry points once: pipelines load in two thirds of the
-    time.
-    """
+    # each group of entry points is looked for once: pipelines load in 2/3 of the time
     Registry._get_entry_points = cache(Registry._get_entry_points)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def heeded_signals() -> None:
-    """Heed signals, though what started the tests has them ignored, as `nohup` does."""
+    # without contractions, an English pipeline is made in a fifth of the time
+    English.Defaults.tokenizer_exceptions = BASE_EXCEPTIONS
+    # what started the tests may have signals ignored, as `nohup` does
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_contractions() -> None:
-    """Have English without contractions: a pipeline is made in a fifth of the time."""
-    English.Defaults.tokenizer_exceptions = BASE_EXCEPTIONS
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 A batch is a list or an array of items, and what is cut of it is a batch as well.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from importlib.metadata import distribution
 from types import FunctionType
 from typing import Any
 
@@ -14,47 +16,28 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.architectures.maxout_window_encoder import MaxoutWindowEncoder
-from spacy_hashembeds.architectures.multi_embed import MultiEmbed
-from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
-from spacy_hashembeds.architectures.subword_embed import SubwordEmbed
-from spacy_hashembeds.architectures.token_classifier import TokenClassifier
 from spacy_hashembeds.layers.tableembed import HashEmbed
-from spacy_hashembeds.layers.with_distinct import with_distinct
-from spacy_hashembeds.papers.hash_embeddings.hash_ngram_textcat import HashNgramTextCat
-from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
-    MultiWeightedHashEmbed,
-)
-from spacy_hashembeds.papers.hash_embeddings.text_cat_voting_ensemble import (
-    TextCatVotingEnsemble,
-)
-from spacy_hashembeds.papers.hashformers.compressors import (
-    AddCompressor,
-    EmbCompressor,
-    PoolCompressor,
-    ProjCompressor,
-)
-from spacy_hashembeds.papers.hashformers.hash_former_embed import HashFormerEmbed
-from spacy_hashembeds.papers.hashformers.hashers import LSHHasher, MD5Hasher, set_ngrams
+from spacy_hashembeds.papers.hashformers.hashers import set_ngrams
 from spacy_hashembeds.papers.hashformers.lsh import find_ngrams
-from spacy_hashembeds.papers.hashformers.transformer import TransformerEncoder
-from spacy_hashembeds.papers.why_attention.bilstm_encoders import (
-    AttBiLSTMEncoder,
-    BiLSTMEncoder,
-    CrossBiLSTMEncoder,
-)
-from spacy_hashembeds.papers.why_attention.char_cnn_embed import CharCNNEmbed
 
 from .toy_embedders import ATTRS, initialize, make_docs, make_vocab
 
 Batch = Sequence[Any]
+
+#: What is registered, by the name between ours and the version.
+LAYERS: dict[str, Callable[..., Any]] = {
+    entry_point.name.split(".")[1]: entry_point.load()
+    for entry_point in distribution("spacy-hashembeds").entry_points
+    if entry_point.group in ("spacy_architectures", "thinc_layers")
+    and entry_point.name.startswith("spacy-hashembeds.")
+}
 
 
 @dataclass(frozen=True)
 class Case:
     """A layer in one of its forms.
 
-    function (Callable): What is registered.
+    name (str): That which is registered, then what is special.
     arguments (Mapping): Of which those that are functions make layers.
     make_batch (Callable[[], Batch]): Makes what the layer is given.
     initialize (Callable[[Model, Batch], Model]): Gives the layer weights.
@@ -62,11 +45,20 @@ class Case:
         what these were.
     """
 
-    function: Callable[..., Model]
+    name: str
     arguments: Mapping[str, Any]
     make_batch: Callable[[], Batch]
     initialize: Callable[[Model, Batch], Model]
     other: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def layer(self) -> str:
+        return re.split("[,:]", self.name)[0]
+
+    @property
+    def function(self) -> Callable[..., Model]:
+        is_ensemble = self.layer == "TextCatVotingEnsemble"
+        return make_ensemble if is_ensemble else LAYERS[self.layer]
 
     def make(self, **changes: Any) -> Model:
         arguments = {**self.arguments, **changes}
@@ -151,43 +143,38 @@ def initialize_tags(model: Model, batch: Batch) -> Model:
     return model.initialize(X=batch, Y=Y)
 
 
-def embedder(function: Callable[..., Model], other: Any = (), **arguments: Any) -> Case:
-    return Case(function, arguments, make_texts, initialize_embedder, dict(other))
+def embedder(name: str, other: Any = (), **arguments: Any) -> Case:
+    return Case(name, arguments, make_texts, initialize_embedder, dict(other))
 
 
-def encoder(function: Callable[..., Model], other: Any = (), **arguments: Any) -> Case:
-    return Case(function, arguments, make_vectors, initialize_simply, dict(other))
+def encoder(name: str, other: Any = (), **arguments: Any) -> Case:
+    return Case(name, arguments, make_vectors, initialize_simply, dict(other))
 
 
-def compressor(function: Callable[..., Model], **arguments: Any) -> Case:
-    make_batch = make_rows if function is EmbCompressor else make_bits
-    return Case(function, arguments, make_batch, initialize_compressor)
+def hasher(name: str, other: Any = (), **arguments: Any) -> Case:
+    return Case(name, arguments, make_words, initialize_simply, dict(other))
 
 
-def hasher(function: Callable[..., Model], other: Any = (), **arguments: Any) -> Case:
-    return Case(function, arguments, make_words, initialize_simply, dict(other))
+def classifier(name: str, **arguments: Any) -> Case:
+    return Case(name, arguments, make_texts, initialize_classes)
 
 
-def classifier(function: Callable[..., Model], **arguments: Any) -> Case:
-    return Case(function, arguments, make_texts, initialize_classes)
-
-
-def hash_former(*pairs: tuple[Callable, Callable], **arguments: Any) -> Case:
+def hash_former(name: str, *pairs: tuple, **arguments: Any) -> Case:
     attrs = ATTRS[: len(pairs)]
-    places = {"hashers": 0, "compressors": 1}
     parts = {
         part: lambda i=i: {a: pair[i]() for a, pair in zip(attrs, pairs, strict=True)}
-        for part, i in places.items()
+        for i, part in enumerate(("hashers", "compressors"))
     }
-    return embedder(HashFormerEmbed, **{**MIXED, "attrs": attrs, **parts, **arguments})
+    return embedder(name, **{**MIXED, "attrs": attrs, **parts, **arguments})
 
 
 def make_small_embedder() -> Model:
-    return MultiFewerHashEmbed(**{**HASHED, "attrs": ["NORM"], "rows": [11]})
+    return LAYERS["MultiFewerHashEmbed"](**{**HASHED, "attrs": ["NORM"], "rows": [11]})
 
 
 def make_ensemble(*, num_models: int) -> Model:
-    return TextCatVotingEnsemble(HashNgramTextCat(**CLASSES), num_models=num_models)
+    member = LAYERS["HashNgramTextCat"](**CLASSES)
+    return LAYERS["TextCatVotingEnsemble"](member, num_models=num_models)
 
 
 MIXED: dict[str, Any] = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
@@ -206,107 +193,97 @@ TRANSFORMER = {
     **{"width": 12, "depth": 2, "num_heads": 2, "hidden_width": 14, "max_length": 16},
     **{"stride": 8, "dropout": 0.0, "attention_dropout": 0.0},
 }
-LSH = partial(LSHHasher, max_ngrams=None)
+LSH, MD5 = partial(LAYERS["LSHHasher"], max_ngrams=None), LAYERS["MD5Hasher"]
+EMB = partial(LAYERS["EmbCompressor"], rows=11)
+POOL = partial(LAYERS["PoolCompressor"], num_bits=5)
 
 #: Whose output is that of a batch, and not of items.
 OF_BATCHES = {"PretrainShuffleRandom"}
 
-#: By the name that is registered, and what is special.
-REGISTERED: dict[str, Case] = {
-    "MultiFewerHashEmbed": embedder(MultiFewerHashEmbed, **HASHED),
-    "MultiFewerHashEmbed, vectors": embedder(
-        MultiFewerHashEmbed,
+_CASES = [
+    embedder("MultiFewerHashEmbed", **HASHED),
+    embedder(
+        "MultiFewerHashEmbed, vectors",
         {"num_hashes": 1, "seed": 1},
         **{**HASHED, **VECTORS, "num_hashes": 3, "seed": 5},
     ),
-    "MultiEmbed": embedder(MultiEmbed, **MIXED),
-    "MultiEmbed, vectors": embedder(MultiEmbed, **{**MIXED, **VECTORS}),
-    "MultiEmbed, without dropout": embedder(MultiEmbed, **MIXED, dropout=None),
-    "MultiWeightedHashEmbed": embedder(
-        MultiWeightedHashEmbed, **HASHED, importance_rows=[50, 30, 20]
-    ),
-    "MultiWeightedHashEmbed, symbols": embedder(
-        MultiWeightedHashEmbed, {"seed": 1}, **HASHED
-    ),
-    "MultiFewerHashEmbed, subwords": embedder(
-        MultiFewerHashEmbed,
+    embedder("MultiEmbed", **MIXED),
+    embedder("MultiEmbed, vectors", **{**MIXED, **VECTORS}),
+    embedder("MultiEmbed, without dropout", **MIXED, dropout=None),
+    embedder("MultiWeightedHashEmbed", **HASHED, importance_rows=[50, 30, 20]),
+    embedder("MultiWeightedHashEmbed, symbols", {"seed": 1}, **HASHED),
+    embedder(
+        "MultiFewerHashEmbed, subwords",
         **HASHED,
-        subwords=lambda: SubwordEmbed(rows=13, width=5, minn=2, maxn=3),
+        subwords=partial(LAYERS["SubwordEmbed"], rows=13, width=5, minn=2, maxn=3),
     ),
-    "SubwordEmbed": embedder(
-        SubwordEmbed, {"minn": 2}, rows=11, width=3, minn=1, maxn=2
+    embedder("SubwordEmbed", {"minn": 2}, rows=11, width=3, minn=1, maxn=2),
+    hash_former(
+        "HashFormerEmbed: md5, emb",
+        (partial(MD5, key="k"), EMB),
+        other={"hashers": lambda: {"NORM": MD5()}},
     ),
-    "HashFormerEmbed: md5, emb": hash_former(
-        (partial(MD5Hasher, key="k"), partial(EmbCompressor, rows=11)),
-        other={"hashers": lambda: {"NORM": MD5Hasher()}},
+    hash_former(
+        "HashFormerEmbed: md5, pool, not mixed", (MD5, POOL), maxout_pieces=None
     ),
-    "HashFormerEmbed: md5, pool, not mixed": hash_former(
-        (MD5Hasher, partial(PoolCompressor, num_bits=5)), maxout_pieces=None
-    ),
-    "HashFormerEmbed: several, vectors": hash_former(
-        (LSH, ProjCompressor),
-        (MD5Hasher, AddCompressor),
-        (LSH, partial(EmbCompressor, rows=11)),
+    hash_former(
+        "HashFormerEmbed: several, vectors",
+        *((LSH, LAYERS["ProjCompressor"]), (MD5, LAYERS["AddCompressor"]), (LSH, EMB)),
         **VECTORS,
     ),
-    "MD5Hasher": hasher(MD5Hasher, {"key": "k", "form": "NFC"}),
-    "MD5Hasher, key": hasher(MD5Hasher, {"key": None}, key="k", form="NFC"),
-    "LSHHasher": hasher(
-        LSHHasher, {"seed": 1, "form": "NFC", "ngram_size": 2}, max_ngrams=None
+    hasher("MD5Hasher", {"key": "k", "form": "NFC"}),
+    hasher("MD5Hasher, key", {"key": None}, key="k", form="NFC"),
+    hasher("LSHHasher", {"seed": 1, "form": "NFC", "ngram_size": 2}, max_ngrams=None),
+    Case(
+        *("LSHHasher, counted", {"seed": 3, "ngram_size": 4, "form": "NFC"}),
+        *(make_words, initialize_ngrams, {"seed": 9, "ngram_size": 2, "form": None}),
     ),
-    "LSHHasher, counted": Case(
-        *(LSHHasher, {"seed": 3, "ngram_size": 4, "form": "NFC"}, make_words),
-        *(initialize_ngrams, {"seed": 9, "ngram_size": 2, "form": None}),
-    ),
-    "EmbCompressor": compressor(EmbCompressor, rows=7),
-    "PoolCompressor": compressor(PoolCompressor, num_bits=4),
-    "AddCompressor": compressor(AddCompressor),
-    "ProjCompressor": compressor(ProjCompressor),
-    "CharCNNEmbed": embedder(CharCNNEmbed, {"max_chars": 3}, **CHARACTERS),
-    "CharCNNEmbed, word": embedder(
-        CharCNNEmbed, **CHARACTERS, word=make_small_embedder
-    ),
-    "CharCNNEmbed, all": embedder(
-        CharCNNEmbed,
+    Case("EmbCompressor", {"rows": 7}, make_rows, initialize_compressor),
+    Case("PoolCompressor", {"num_bits": 4}, make_bits, initialize_compressor),
+    Case("AddCompressor", {}, make_bits, initialize_compressor),
+    Case("ProjCompressor", {}, make_bits, initialize_compressor),
+    embedder("CharCNNEmbed", {"max_chars": 3}, **CHARACTERS),
+    embedder("CharCNNEmbed, word", **CHARACTERS, word=make_small_embedder),
+    embedder(
+        "CharCNNEmbed, all",
         **{**CHARACTERS, **VECTORS, "width": 7, "word": make_small_embedder},
     ),
-    "HashNgramTextCat": classifier(HashNgramTextCat, **CLASSES),
-    "HashNgramTextCat, deep": classifier(
-        HashNgramTextCat,
+    classifier("HashNgramTextCat", **CLASSES),
+    classifier(
+        "HashNgramTextCat, deep",
         **{**CLASSES, "hidden_layers": 2, "hidden_width": 12, "max_snippet": 100},
     ),
-    "HashNgramTextCat, without weights": classifier(
-        HashNgramTextCat, **{**CLASSES, "importance_rows": 0, "num_hashes": 1}
+    classifier(
+        "HashNgramTextCat, without weights",
+        **{**CLASSES, "importance_rows": 0, "num_hashes": 1},
     ),
-    "TextCatVotingEnsemble": classifier(make_ensemble, num_models=3),
-    "TokenClassifier": Case(
-        TokenClassifier, {"tok2vec": make_small_embedder}, make_texts, initialize_tags
+    classifier("TextCatVotingEnsemble", num_models=3),
+    Case(
+        *("TokenClassifier", {"tok2vec": make_small_embedder}),
+        *(make_texts, initialize_tags),
     ),
-    "MaxoutWindowEncoder": encoder(MaxoutWindowEncoder, **WINDOWS),
-    "MaxoutWindowEncoder, one layer": encoder(
-        MaxoutWindowEncoder, **{**WINDOWS, "maxout_pieces": 1, "depth": 1}
+    encoder("MaxoutWindowEncoder", **WINDOWS),
+    encoder(
+        "MaxoutWindowEncoder, one layer", **{**WINDOWS, "maxout_pieces": 1, "depth": 1}
     ),
-    "MaxoutWindowEncoder, no window": encoder(
-        MaxoutWindowEncoder, **{**WINDOWS, "window_size": 0}
-    ),
-    "with_distinct": Case(
-        *(with_distinct, {"layer": partial(HashEmbed, 3, 7, num_hashes=2, seed=9)}),
+    encoder("MaxoutWindowEncoder, no window", **{**WINDOWS, "window_size": 0}),
+    Case(
+        *("with_distinct", {"layer": partial(HashEmbed, 3, 7, num_hashes=2, seed=9)}),
         *(make_keys, initialize_simply),
     ),
-}
+]
 
 #: Those whose arithmetic is PyTorch's.
-IN_TORCH: dict[str, Case] = {
-    "BiLSTMEncoder": encoder(BiLSTMEncoder, width=20, dropout=0.0),
-    "CrossBiLSTMEncoder": encoder(CrossBiLSTMEncoder, width=20, dropout=0.0),
-    "AttBiLSTMEncoder": encoder(AttBiLSTMEncoder, width=40, dropout=0.0),
-    "TransformerEncoder": encoder(
-        TransformerEncoder, {"dropout": 0.3, "stride": 3}, **TRANSFORMER
-    ),
-    "TransformerEncoder, norm after": encoder(
-        TransformerEncoder, **TRANSFORMER, norm="post"
-    ),
-}
+_TORCH_CASES = [
+    encoder("BiLSTMEncoder", width=20, dropout=0.0),
+    encoder("CrossBiLSTMEncoder", width=20, dropout=0.0),
+    encoder("AttBiLSTMEncoder", width=40, dropout=0.0),
+    encoder("TransformerEncoder", {"dropout": 0.3, "stride": 3}, **TRANSFORMER),
+    encoder("TransformerEncoder, norm after", **TRANSFORMER, norm="post"),
+]
+REGISTERED, IN_TORCH = (
+    {case.name: case for case in cases} for cases in (_CASES, _TORCH_CASES)
+)
 
 
 def has_vectors(case: Case) -> bool:
@@ -315,21 +292,21 @@ def has_vectors(case: Case) -> bool:
 
 def takes_any_docs(case: Case) -> bool:
     """Whether nothing has to be counted or known before it is initialised."""
-    counts = (MultiEmbed, MultiWeightedHashEmbed)
+    counts = ("MultiEmbed", "MultiWeightedHashEmbed")
     is_embedder = case.initialize is initialize_embedder
-    return is_embedder and case.function not in counts and not has_vectors(case)
+    return is_embedder and case.layer not in counts and not has_vectors(case)
 
 
 def runs_kernels(case: Case) -> bool:
     """Whether there is one for all of a layer, by which a gradient is checked."""
-    runs = (MultiFewerHashEmbed, MultiEmbed, MultiWeightedHashEmbed)
-    if case.function is HashFormerEmbed:
+    runs = ("MultiFewerHashEmbed", "MultiEmbed", "MultiWeightedHashEmbed")
+    if case.layer == "HashFormerEmbed":
         return "maxout_pieces" not in case.arguments
-    return case.function in (*runs, MaxoutWindowEncoder)
+    return case.layer in (*runs, "MaxoutWindowEncoder")
 
 
 def is_hasher(case: Case) -> bool:
-    return case.function in (MD5Hasher, LSHHasher)
+    return case.layer in ("MD5Hasher", "LSHHasher")
 
 
 def reads_docs(case: Case) -> bool:
@@ -338,4 +315,4 @@ def reads_docs(case: Case) -> bool:
 
 def needs_docs(case: Case) -> bool:
     """Whether there must be some: Thinc's layer around `TokenClassifier` fails."""
-    return case.function is TokenClassifier
+    return case.layer == "TokenClassifier"

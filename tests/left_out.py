@@ -1,7 +1,6 @@
 """Tests that are left out for want of something: how many, why, and what runs them."""
 
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 
@@ -49,14 +48,6 @@ MISSING_IN_CI = (
     *(NO_GPU, NO_NVCC, NO_COMPILER, NO_ZIG, NO_EMULATOR, NO_CORPORA, NO_MKDOCS),
     NO_SPARK,
 )
-
-
-def find_nvcc() -> str:
-    """Find CUDA's compiler, or skip the test."""
-    path = shutil.which("nvcc")
-    if path is None:
-        pytest.skip(NO_NVCC)
-    return path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

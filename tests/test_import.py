@@ -1,22 +1,36 @@
-"""What can be imported where Python has less than here."""
+"""What can be imported: names of `spacy_hashembeds`, on Windows, without extras."""
 
 import subprocess
 import sys
+from importlib.metadata import version
+from types import FunctionType
 
-# What we import ourselves is there before: it may look at the system too.
+import pytest
+
+import spacy_hashembeds
+
+FUNCTIONS = [name for name in spacy_hashembeds.__all__ if name != "__version__"]
+
+LAZY = """
+import sys
+import spacy_hashembeds
+dir(spacy_hashembeds)
+assert "spacy" not in sys.modules
+spacy_hashembeds.use_fastest_blas
+assert "spacy" in sys.modules
+"""
+
+#: What we import ourselves is there before: it may look at the system too.
 WITHOUT_UNIX = """
 import os, signal, sys
 from importlib import import_module
 from importlib.metadata import distribution
 from pkgutil import walk_packages
-
-package, witness = sys.argv[1:]
-ours = ("benchmarks", "lab", "spacy_hashembeds")
+import spacy_hashembeds
 
 def import_all():
-    path = import_module(package).__path__
-    names = [m.name for m in walk_packages(path, f"{package}.")]
-    names = [name for name in names if ".tests" not in name]
+    path = spacy_hashembeds.__path__
+    names = [m.name for m in walk_packages(path, "spacy_hashembeds.")]
     for name in names:
         import_module(name)
     for entry_point in distribution("spacy-hashembeds").entry_points:
@@ -24,8 +38,8 @@ def import_all():
     return names
 
 names = import_all()
-assert f"{package}.{witness}" in names
-for name in [n for n in sys.modules if n.split(".")[0] in ours]:
+assert "spacy_hashembeds.files" in names
+for name in names:
     del sys.modules[name]
 for name in ("fcntl", "grp", "pwd", "resource", "termios"):
     sys.modules[name] = None
@@ -40,65 +54,55 @@ sys.platform = "win32"
 assert import_all() == names
 """
 
-
-def check_import_without_unix(package: str, witness: str) -> None:
-    """Import every module of a package, of which one is sure to need care."""
-    command = [sys.executable, "-c", WITHOUT_UNIX, package, witness]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-
-
-def test_every_module_and_every_name_of_ours_can_be_imported_on_windows():
-    check_import_without_unix("spacy_hashembeds", "files")
-
-
-#: Imports all modules but those of the tools where nothing else is installed than what
-#: the package requires, and what that requires.
+#: Imports all modules but the tools where no extra is, nor what it alone requires.
 WITHOUT_EXTRAS = """
 import re, sys
 from importlib import import_module
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pkgutil import walk_packages
 
 def find_required(name, found):
-    for line in () if name in found or found.add(name) else requires(name) or ():
+    name = name.lower().replace("_", "-")
+    try:
+        lines = [] if name in found else requires(name) or []
+    except PackageNotFoundError:  # of other systems and Pythons
+        return found
+    found.add(name)
+    for line in lines:
         if "extra ==" not in line:
-            required = re.match(r"[\\w.-]+", line)[0].lower().replace("_", "-")
-            try:
-                find_required(required, found)
-            except ModuleNotFoundError:  # of other systems and Pythons
-                pass
+            find_required(re.match(r"[\\w.-]+", line)[0], found)
     return found
 
 required = find_required("spacy-hashembeds", set())
-modules = {
-    module for module, names in packages_distributions().items()
-    if required.intersection(name.lower().replace("_", "-") for name in names)
-}
-
-class Finder:
-    def find_spec(self, name, path=None, target=None):
-        first = name.split(".")[0]
-        if first not in modules and first not in sys.stdlib_module_names:
-            raise ModuleNotFoundError(name, name=name)
-
-sys.meta_path.insert(0, Finder())
+for module, names in packages_distributions().items():
+    if not required.intersection(name.lower().replace("_", "-") for name in names):
+        sys.modules[module] = None
+assert sys.modules["scipy"] is sys.modules["nervaluate"] is None
 import spacy_hashembeds
 names = [m.name for m in walk_packages(spacy_hashembeds.__path__, "spacy_hashembeds.")]
 core = [name for name in names if not name.startswith("spacy_hashembeds.tools.")]
 assert len(core) > 60
 for name in core:
     import_module(name)
-for name in ("nervaluate", "scipy", "sklearn", "torch"):
-    try:
-        import_module(name)
-    except ModuleNotFoundError:
-        continue
-    raise AssertionError(name)
 """
 
 
-def test_a_server_needs_no_extra():
-    command = [sys.executable, "-c", WITHOUT_EXTRAS]
+@pytest.mark.parametrize("code", [LAZY, WITHOUT_UNIX, WITHOUT_EXTRAS])
+def test_it_can_be_imported(code):
+    """When a name is used; on Windows; and on a server without extras."""
+    command = [sys.executable, "-c", code]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_name_is_a_function_with_a_docstring(name):
+    """And none a module of the same name, such as `analysis.analyze`."""
+    function = getattr(spacy_hashembeds, name)
+    assert isinstance(function, FunctionType)
+    assert (function.__name__, bool(function.__doc__)) == (name, True)
+    assert name in dir(spacy_hashembeds)
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert spacy_hashembeds.__version__ == version("spacy-hashembeds")

@@ -1,24 +1,38 @@
-"""Pages of docs: what is registered, commands, options, and what is imported."""
+"""What is registered is found by spaCy and tested, and pages name it as it is."""
 
 import inspect
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, distribution
+from pathlib import Path
 
 import pytest
+import spacy
 from spacy.language import Language
-from spacy.util import load_config_from_str, load_model_from_config
+from spacy.util import load_config_from_str, load_model_from_config, registry
 from typer.models import OptionInfo
 
 import spacy_hashembeds
+from spacy_hashembeds import papers as papers_folder
 from spacy_hashembeds.tools.cli import hashembeds_cli
+from tests.configs import CONFIGS
 
 from .conftest import ROOT
-from .test_registry import REGISTERED, get_id, is_alias, read_sections
 
-FUNCTIONS = [entry_point for entry_point in REGISTERED if not is_alias(entry_point)]
+ENTRY_POINTS = list(distribution("spacy-hashembeds").entry_points)
+# The group of commands is for spaCy's own use, that of embedders for ours.
+REGISTERED = [
+    entry_point
+    for entry_point in ENTRY_POINTS
+    if entry_point.group.startswith(("spacy_", "thinc_"))
+    and entry_point.group not in ("spacy_cli", "spacy_hashembeds_embedders")
+]
+OTHERS = [each for each in ENTRY_POINTS if each not in REGISTERED]
+ALIASES = [each for each in REGISTERED if each.name.startswith("spacy.")]
+FUNCTIONS = [each for each in REGISTERED if each not in ALIASES]
 COMMANDS = {
     command.name: command.callback
     for command in hashembeds_cli.registered_commands
@@ -26,25 +40,64 @@ COMMANDS = {
 }
 
 
-def read_defaults(section: str, kind: str) -> dict[str, str]:
-    """What a table of arguments or options says: name and default, as JSON."""
-    lines = [line.strip("|").split("|") for line in section.splitlines()]
-    rows = [[cell.strip() for cell in line] for line in lines]
-    defaults = {}
-    for start in (i for i, row in enumerate(rows) if row[0] == kind):
-        column = rows[start].index("default")
-        for row in rows[start + 2 :]:
-            name = re.fullmatch("`(.+)`", row[0])
-            if name is None:
-                break
-            defaults[name[1]] = row[column]
-    return defaults
+def for_each(entry_points: list[EntryPoint]) -> pytest.MarkDecorator:
+    ids = [f"{each.group}:{each.name}" for each in entry_points]
+    return pytest.mark.parametrize("entry_point", entry_points, ids=ids)
 
 
-def to_json(default: object) -> str:
-    """A default as the page has it: nothing where a value must be given."""
-    is_required = default in (inspect.Parameter.empty, ...)
-    return "" if is_required else json.dumps(default)
+@cache
+def read_sections(page: str = "reference.md") -> dict[str, str]:
+    """The text below each heading."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf8")
+    sections = re.split(r"^#+ ", text, flags=re.MULTILINE)
+    return dict(section.split("\n", 1) for section in sections if section)
+
+
+@cache
+def read_tests() -> str:
+    paths = (ROOT / "tests").rglob("test_*.py")
+    return "\n".join(p.read_text(encoding="utf8") for p in paths if p != Path(__file__))
+
+
+# What is registered
+
+
+@for_each(OTHERS)
+def test_it_resolves(entry_point):
+    assert entry_point.load() is not None
+
+
+@for_each(REGISTERED)
+def test_spacy_finds_it_and_a_test_names_it(entry_point):
+    group, function = entry_point.group.split("_", 1)[1], entry_point.load()
+    if group == "factories":  # which spaCy loads when it makes a pipeline
+        spacy.blank("xx")
+    assert registry.get(group, entry_point.name) is function
+    assert function.__doc__
+    name = entry_point.value.split(":")[1]
+    assert re.search(rf"\b{name}\b|{re.escape(entry_point.name)}(?!\w)", read_tests())
+
+
+@for_each(ALIASES)
+def test_an_alias_is_the_same_function(entry_point):
+    main = entry_point.name.replace("spacy.", "spacy-hashembeds.", 1)
+    (function,) = (e.load() for e in REGISTERED if e.name == main)
+    assert function is inspect.unwrap(entry_point.load())
+    assert f"`{entry_point.name}`" in read_sections()[f"`{main}`"]
+
+
+def test_every_embedder_has_a_config_and_every_paper_a_page():
+    names = {e.name for e in ENTRY_POINTS if e.group == "spacy_hashembeds_embedders"}
+    assert names
+    assert names <= {path.stem for path in CONFIGS.glob("*.cfg")}
+    folders = Path(papers_folder.__file__).parent.glob("*/__init__.py")
+    papers = {path.parent.name for path in folders}
+    assert papers
+    pages = {path.stem.replace("-", "_") for path in (ROOT / "docs").glob("*.md")}
+    assert papers <= pages
+
+
+# docs/reference.md
 
 
 def find_documented(entry_point: EntryPoint) -> tuple[str, object]:
@@ -63,44 +116,11 @@ def get_arguments(entry_point: EntryPoint) -> set[str]:
     return set(inspect.signature(entry_point.load()).parameters)
 
 
-def find_described(docs: str) -> set[str]:
+def find_described(documented: object) -> set[str]:
     """The arguments that a docstring describes, as website/docstrings.py finds them."""
-    lines = re.findall(r"^(\w+(?:, \w+)*) \(", inspect.cleandoc(docs), re.MULTILINE)
-    return {name for names in lines for name in names.split(", ")}
-
-
-def get_options(command: Callable) -> dict[str, str]:
-    parameters = inspect.signature(command).parameters.values()
-    options = [p.default for p in parameters if isinstance(p.default, OptionInfo)]
-    return {
-        (option.param_decls or ("",))[0].split("/")[0]: to_json(option.default)
-        for option in options
-    }
-
-
-@pytest.mark.parametrize("entry_point", FUNCTIONS, ids=get_id)
-def test_the_page_shows_the_docs_of_what_is_registered(entry_point: EntryPoint):
-    path, documented = find_documented(entry_point)
-    assert path.startswith(f"{entry_point.module}.")
-    if entry_point.group == "spacy_factories":
-        made = inspect.signature(entry_point.load()).return_annotation
-        assert documented.__name__ == made.strip("'")  # type: ignore[attr-defined]
-    else:
-        assert documented is entry_point.load()
-
-
-@pytest.mark.parametrize("entry_point", FUNCTIONS, ids=get_id)
-def test_its_docs_describe_every_argument(entry_point: EntryPoint):
-    """By themselves, or by those of a function that they name."""
-    _, documented = find_documented(entry_point)
     docs = inspect.getdoc(documented) or ""
-    named = [
-        find_documented(other)[1]
-        for other in FUNCTIONS
-        if re.search(rf"`{re.escape(get_name(other))}`", docs)
-    ]
-    described = [find_described(inspect.getdoc(each) or "") for each in named]
-    assert get_arguments(entry_point) <= find_described(docs).union(*described)
+    lines = re.findall(r"^(\w+(?:, \w+)*) \(", docs, re.MULTILINE)
+    return {name for names in lines for name in names.split(", ")}
 
 
 def get_name(entry_point: EntryPoint) -> str:
@@ -109,38 +129,63 @@ def get_name(entry_point: EntryPoint) -> str:
     return entry_point.name.split(".")[1] if is_architecture else entry_point.name
 
 
-def test_options_have_the_defaults_of_the_command():
-    section = read_sections("accelerate.md")["Accelerate a trained pipeline"]
-    assert read_defaults(section, "option") == get_options(COMMANDS["accelerate"])
+@for_each(FUNCTIONS)
+def test_the_page_shows_its_docs_which_describe_every_argument(entry_point: EntryPoint):
+    """By themselves, or by those of a function that they name."""
+    path, documented = find_documented(entry_point)
+    assert path.startswith(f"{entry_point.module}.")
+    if entry_point.group == "spacy_factories":
+        made = inspect.signature(entry_point.load()).return_annotation
+        assert documented.__name__ == made.strip("'")  # type: ignore[attr-defined]
+    else:
+        assert documented is entry_point.load()
+    docs = inspect.getdoc(documented) or ""
+    named = [each for each in FUNCTIONS if f"`{get_name(each)}`" in docs]
+    described = [find_described(find_documented(each)[1]) for each in named]
+    assert get_arguments(entry_point) <= find_described(documented).union(*described)
 
 
-def test_every_command_is_listed():
-    listed = re.findall(
-        "^\\| `spacy hashembeds (\\w+)", read_sections()["Commands"], re.M
-    )
+def test_the_page_names_nothing_that_is_not_registered():
+    headings = {heading.strip("`") for heading in read_sections()}
+    documented = {name for name in headings if re.fullmatch(r"[\w.-]+\.v\d+", name)}
+    assert documented
+    assert documented <= {entry_point.name for entry_point in REGISTERED}
+
+
+def get_options(command: Callable) -> dict[str, str]:
+    """The options of a command and their defaults, as tables have them."""
+    parameters = inspect.signature(command).parameters.values()
+    options = [p.default for p in parameters if isinstance(p.default, OptionInfo)]
+    return {
+        f"`{(option.param_decls or ('',))[0].split('/')[0]}`": (
+            "" if option.default is ... else json.dumps(option.default)
+        )
+        for option in options
+    }
+
+
+def test_every_command_is_listed_and_options_have_its_defaults():
+    commands = read_sections()["Commands"]
+    listed = re.findall(r"^\| `spacy hashembeds (\w+)", commands, re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
+    section = read_sections("accelerate.md")["Accelerate a trained pipeline"]
+    rows = [line.strip("|").split("|") for line in section.splitlines()]
+    cells = [[cell.strip() for cell in row] for row in rows]
+    (header,) = (row for row in cells if row[0] == "option")
+    column = header.index("default")
+    shown = {row[0]: row[column] for row in cells if row[0].startswith("`--")}
+    assert shown == get_options(COMMANDS["accelerate"])
 
 
 def test_the_weights_of_the_scorer_s_example_choose_by_unseen_entities_alone():
     section = read_sections()["`spacy-hashembeds.seen_unseen_ner_scorer.v1`"]
     (block,) = re.findall(r"```ini\n(.+?)```", section, flags=re.DOTALL)
-    head = """
-[paths]
-train = null
-[nlp]
-lang = "en"
-pipeline = ["ner"]
-[components]
-[components.ner]
-factory = "ner"
-[training]
-"""
-    config = load_config_from_str(head + block)
-    nlp = load_model_from_config(config, auto_fill=True)
+    head = '[paths]\ntrain = null\n[nlp]\nlang = "en"\npipeline = ["ner"]\n'
+    head += '[components]\n[components.ner]\nfactory = "ner"\n[training]\n'
+    nlp = load_model_from_config(load_config_from_str(head + block), auto_fill=True)
     weights = nlp.config["training"]["score_weights"]
-    assert {key: value for key, value in weights.items() if value} == {
-        "ents_unseen_f": 1.0
-    }
+    chosen = {key: value for key, value in weights.items() if value}
+    assert chosen == {"ents_unseen_f": 1.0}
 
 
 # docs/python.md

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import ROOT
 from .left_out import NO_MKDOCS
 
 pytest.importorskip("mkdocs", reason=NO_MKDOCS)
@@ -12,13 +13,11 @@ pytest.importorskip("mkdocs", reason=NO_MKDOCS)
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
-HOOK = Path(__file__).parents[1] / "website" / "pages.py"
-
 CONFIG = f"""
 site_name: A project
 theme: {{name: mkdocs}}
 use_directory_urls: false
-hooks: [{HOOK}]
+hooks: [{ROOT / "website" / "pages.py"}]
 markdown_extensions: [fenced_code]
 nav: [README.md, docs/choose.md, docs/notebooks/first.ipynb]
 """
@@ -31,10 +30,6 @@ README = """# A project
 
 ![A chart](benchmarks/results/chart.png)
 
-```
-[A fence](docs/choose.md)
-```
-
 <!-- ::: toy.embed -->
 `embed(word)`: Embed a word.
 """
@@ -44,10 +39,29 @@ CELLS = [
     {"cell_type": "code", "source": ["first = 1\n", "second = 2"]},
 ]
 
+IMAGE = '<img alt="A chart" src="benchmarks/results/chart.png" />'
+SHOWN = {
+    "index": [
+        '<a href="docs/choose.html#sizes">Choose</a>',
+        '<a href="docs/notebooks/first.html">run it</a>',
+        # what is no link to a page stays
+        '<a href="https://example.org/docs/choose.md">elsewhere</a>',
+        '<a href="mailto:a@example.org">mail</a>',
+        "<code>[Code](docs/choose.md)</code>",
+        f'<a href="benchmarks/results/chart.png">{IMAGE}</a>',
+        # the whole documentation, in the place of a sentence
+        "<p>::: toy.embed</p>",
+    ],
+    "docs/choose": ['<a href="../configs/small.cfg">A config</a>'],
+    "docs/notebooks/first": [
+        '<h1 id="first">First</h1>',
+        '<a href="../choose.html">Choose</a>',
+        '<pre><code class="language-python">first = 1\nsecond = 2\n</code></pre>',
+    ],
+}
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project")
+
+def test_links_lead_to_the_same_files_and_all_else_is_shown(tmp_path: Path):
     for name, text in {
         "mkdocs.yml": CONFIG,
         "README.md": README,
@@ -57,43 +71,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "benchmarks/results/chart.png": "",
         "lab/secret.txt": "",
     }.items():
-        path = folder / name
+        path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    build(load_config(str(folder / "mkdocs.yml"), strict=True))
-    return folder / "site"
-
-
-IMAGE = '<img alt="A chart" src="benchmarks/results/chart.png" />'
-
-
-@pytest.mark.parametrize(
-    ("page", "shown"),
-    [
-        ("index", '<a href="docs/choose.html#sizes">Choose</a>'),
-        ("index", '<a href="docs/notebooks/first.html">run it</a>'),
-        ("index", '<a href="https://example.org/docs/choose.md">elsewhere</a>'),
-        ("docs/choose", '<a href="../configs/small.cfg">A config</a>'),
-        # what is no link stays
-        ("index", '<a href="mailto:a@example.org">mail</a>'),
-        ("index", "<code>[Code](docs/choose.md)</code>"),
-        ("index", "[A fence](docs/choose.md)\n</code>"),
-        ("index", f'<a href="benchmarks/results/chart.png">{IMAGE}</a>'),
-        # the whole documentation, in the place of a sentence
-        ("index", "<p>::: toy.embed</p>"),
-        ("docs/notebooks/first", '<h1 id="first">First</h1>'),
-        ("docs/notebooks/first", '<a href="../choose.html">Choose</a>'),
-        (
-            "docs/notebooks/first",
-            '<pre><code class="language-python">first = 1\nsecond = 2\n</code></pre>',
-        ),
-    ],
-)
-def test_links_lead_to_the_same_files_and_all_else_is_shown(site: Path, page, shown):
-    assert shown in (site / f"{page}.html").read_text()
-
-
-def test_files_are_there_that_pages_link_to_and_no_others(site: Path):
+    build(load_config(str(tmp_path / "mkdocs.yml"), strict=True))
+    site = tmp_path / "site"
+    for page, parts in SHOWN.items():
+        html = (site / f"{page}.html").read_text()
+        assert [part for part in parts if part not in html] == []
     assert (site / "configs" / "small.cfg").read_text() == "[nlp]"
     assert not (site / "lab").exists()
     assert "Embed a word" not in (site / "index.html").read_text()

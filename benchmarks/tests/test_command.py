@@ -1,9 +1,8 @@
 """Each benchmark in a tiny setting. How fast anything is, is not tested."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any
@@ -40,19 +39,18 @@ TINY = data.Sizes(
 )
 
 
-@contextmanager
-def watch(machine: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield {**machine}
+@pytest.fixture
+def write(monkeypatch) -> Callable[..., dict[str, Any]]:
+    """Writes results as the command does, on a machine of which all is known."""
+    monkeypatch.setattr(command, "describe_software", dict)
+    monkeypatch.setattr(command, "watch_machine", lambda: nullcontext({**BUSY}))
+    monkeypatch.setattr(command, "_SECONDS_TO_WATCH", 0)
 
-
-def write(measured: Iterator[Any], output, machine=BUSY) -> dict[str, Any]:
-    """Write results as the command does, on a machine of which all is known."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(command, "describe_software", dict)
-        patch.setattr(command, "watch_machine", partial(watch, machine))
-        patch.setattr(command, "_SECONDS_TO_WATCH", 0)
+    def write_and_read(measured: Iterator[Any], output) -> dict[str, Any]:
         command.write_results(measured, output)
-    return json.loads(output.read_text(encoding="utf8"))
+        return json.loads(output.read_text(encoding="utf8"))
+
+    return write_and_read
 
 
 @pytest.fixture
@@ -84,7 +82,9 @@ def corpora(tiny_corpus, tmp_path, monkeypatch) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", [name for name in BENCHMARKS if name != "gpu"])
-def test_results_are_written_tabulated_and_drawn(name, tiny_corpus, corpora, tmp_path):
+def test_results_are_written_tabulated_and_drawn(
+    name, tiny_corpus, corpora, write, tmp_path
+):
     if name == "scale" and not all(map(find_spec, ("fastapi", "uvicorn"))):
         pytest.skip(NO_FASTAPI)
     path, before = corpora.get(name, tiny_corpus / "train.spacy"), get_current_ops()
@@ -110,29 +110,24 @@ def test_results_are_written_tabulated_and_drawn(name, tiny_corpus, corpora, tmp
         (chart,) = page.draw_charts(tmp_path)
         assert imread(chart).shape > (300, 500)
         assert imread(chart)[..., 3].min() == 1, "dark pages would shine through"
-    if check := CHECKS.get(name):
-        check(results)
+    check(name, results)
 
 
-def check_published(results: dict[str, Any]) -> None:
-    (about,) = results["pipelines"].values()
-    exact, auto = about["accelerated"].values()
-    assert exact["tokens"] == auto["tokens"] == 4 * 60
-    assert (exact["changed"], exact["kinds"]) == (0, {})
-    assert {*auto["precisions"]} == ({"tagger"} if find_fewer_bits() else set())
-    assert all(of["memory_mib"] > 10 for of in about["processes"].values())
+def check(name: str, results: dict[str, Any]) -> None:
+    if name == "published":
+        (about,) = results["pipelines"].values()
+        exact, auto = about["accelerated"].values()
+        assert exact["tokens"] == auto["tokens"] == 4 * 60
+        assert (exact["changed"], exact["kinds"]) == (0, {})
+        assert {*auto["precisions"]} == ({"tagger"} if find_fewer_bits() else set())
+        assert all(of["memory_mib"] > 10 for of in about["processes"].values())
+    if name == "pipeline":
+        assert results["agreement"]["entities"] > 0
+        differing = results["agreement"]["docs_that_differ"].items()
+        assert {name for name, n in differing if n} <= {pipelines.OURS_INT8}
 
 
-def check_pipeline(results: dict[str, Any]) -> None:
-    assert results["agreement"]["entities"] > 0
-    differing = results["agreement"]["docs_that_differ"].items()
-    assert {name for name, n in differing if n} <= {pipelines.OURS_INT8}
-
-
-CHECKS = {"published": check_published, "pipeline": check_pipeline}
-
-
-def test_what_was_measured_before_a_failure_is_kept(tmp_path):
+def test_what_was_measured_before_a_failure_is_kept(write, tmp_path):
     def fail() -> Iterator[Any]:
         yield {"first": 1}
         raise RuntimeError

@@ -1,9 +1,8 @@
 """Contenders of the benchmarks are what their names say, and compute the same."""
 
 from functools import partial
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 from zipfile import ZipFile
 
 import numpy as np
@@ -83,19 +82,16 @@ def test_each_pipeline_has_its_own_layers_and_blas(corpus, name, monkeypatch):
             np.testing.assert_array_equal(node.get_param(param), expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("ud/fr.conllu", "# text = Un mot.\n1\tUn\n2\tmot.\n\n# text = Deux\n"),
-        ("conll2002/esp.train", "Un Z O\nmot. Z O\n\nDeux Z O\n"),
-        ("raw/lines.txt", "Un mot.\n\nDeux\nDeux\n"),
-    ],
-)
-def test_texts_are_read_as_they_were_written(tmp_path, name, content):
-    path: Path = tmp_path / name
-    path.parent.mkdir()
-    path.write_text(content, encoding="utf8")
-    assert published.read_texts(path) == ["Un mot.", "Deux"]
+def test_texts_are_read_as_they_were_written(tmp_path):
+    for name, content in {
+        "ud/fr.conllu": "# text = Un mot.\n1\tUn\n2\tmot.\n\n# text = Deux\n",
+        "conll2002/esp.train": "Un Z O\nmot. Z O\n\nDeux Z O\n",
+        "raw/lines.txt": "Un mot.\n\nDeux\nDeux\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir()
+        path.write_text(content, encoding="utf8")
+        assert published.read_texts(path) == ["Un mot.", "Deux"]
 
 
 @pytest.mark.parametrize(("most", "n_used"), [(120, 30), (10_000, 60)])
@@ -131,22 +127,15 @@ def test_a_gpu_is_measured_by_the_kernels(
     ops = emulation.emulate(monkeypatch, libraries)
     used = request.getfixturevalue("used")
     about = {"name": b"NVIDIA H999", "totalGlobalMem": 141 * 2**30}
-    runtime = SimpleNamespace(
-        getDevice=lambda: 0,
-        getDeviceProperties=lambda device: about,
-        driverGetVersion=lambda: 13000,
-        runtimeGetVersion=lambda: 12090,
-    )
-    synchronized = SimpleNamespace(synchronize=lambda: None)
-    cuda = SimpleNamespace(Device=lambda: synchronized, runtime=runtime)
-    device = gpu.Device(SimpleNamespace(__version__="14", cuda=cuda), ops)
+    runtime = Mock(**{"getDeviceProperties.return_value": about})
+    runtime.driverGetVersion.return_value = 13000
+    runtime.runtimeGetVersion.return_value = 12090
+    device = gpu.Device(Mock(__version__="14", **{"cuda.runtime": runtime}), ops)
     monkeypatch.setattr(gpu, "find_device", lambda: device)
     monkeypatch.setattr(gpu, "BATCH_WORDS", 8)
     monkeypatch.setattr(data, "BATCH_WORDS", 8)
-    tiny, before = (
-        data.Sizes(gpu_words=(3, 12), docs=5, updates=1, steps=2),
-        get_current_ops(),
-    )
+    tiny = data.Sizes(gpu_words=(3, 12), docs=5, updates=1, steps=2)
+    before = get_current_ops()
     path = tiny_corpus / "train.spacy"
     parts = command.measure(command.BENCHMARKS["gpu"], path, ONCE, tiny)
     first, *_, results = [{**part} for part in parts]

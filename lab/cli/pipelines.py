@@ -19,7 +19,7 @@ from spacy_hashembeds.tools.cli._output import (
 from spacy_hashembeds.training.rawtexts import read_text_docs
 
 from .. import importance
-from ..attention import ablation, attention
+from ..attention import ablation, weights
 from ._app import give, lab_cli
 
 MODEL = Arg(..., help="The pipeline: a package name or a folder.")
@@ -75,8 +75,8 @@ def attention_cli(
     with failing("Can't show attention"):
         check_targets([output], [model])
         nlp = load_trained(model)
-        data = attention.list_attention(nlp, sys.stdin.read() if text == "-" else text)
-        give(data, attention.summarize, as_json=as_json, output=output)
+        data = weights.list_attention(nlp, sys.stdin.read() if text == "-" else text)
+        give(data, weights.summarize, as_json=as_json, output=output)
 
 
 @lab_cli.command("ablation")

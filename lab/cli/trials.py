@@ -1,6 +1,6 @@
 """`python -m lab trial`, `baseline`, `sweep`, `collect`, `compare` and `report`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -188,16 +188,13 @@ def sweep_cli(
             "The same command goes on from here.",
         )
         raise typer.Exit(130) from None
-    _exit_if_failed([each for each in ended if each.error is not None], total)
-    msg.good(f"{total + done} of {total + done} trials are done")
-
-
-def _exit_if_failed(failed: Sequence[Ended], total: int) -> None:
+    failed = [each for each in ended if each.error is not None]
     for trial, _, error in failed:
         msg.fail(f"Failed: {trial.name}", f"{error}. Its log: {get_log(trial)}")
     if failed:
         text = "The same command tries them again."
         msg.fail(f"{len(failed)} of {total} failed", text, exits=1)
+    msg.good(f"{total + done} of {total + done} trials are done")
 
 
 def _split(names: str) -> list[str]:

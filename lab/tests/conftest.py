@@ -12,18 +12,7 @@ from lab.tests.trial import make_trial
 from lab.trials.results import Groups, read_results
 from lab.trials.run_trial import run_trial
 from tests.configs import CONFIGS
-from tests.conftest import (  # noqa: F401 pytest finds its fixtures here
-    ROOT,
-    cached_entry_points,
-    contractions,
-    data_dir,
-    forked,
-    full_device,
-    no_contractions,
-    one_round,
-    tiny_corpus,
-    with_contractions,
-)
+from tests.conftest import ROOT, data_dir, quick, tiny_corpus, with_contractions  # noqa: F401 pytest finds its fixtures here
 
 
 @pytest.fixture(scope="session")

@@ -28,17 +28,11 @@ def write_result(
     scores: Scores of the test data; others are 0.5, of entities without "cats_acc".
     """
     base = CATEGORIES if "cats_acc" in (scores or {}) else ENTITIES
-    result = {
-        "dataset": dataset,
-        "embedder": embedder,
-        "variant": "default",
-        "seed": seed,
-        "model": "training/model-best",
-        "overrides": {},
-        "corpus_hashes": {"train": f"hash of {dataset}"},
-        "scores": {"dev": base, "test": {**base, **(scores or {})}},
-        "sizes": {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000},
-    }
+    result: dict[str, Any] = {"dataset": dataset, "embedder": embedder, "seed": seed}
+    result |= {"variant": "default", "model": "training/model-best", "overrides": {}}
+    result |= {"corpus_hashes": {"train": f"hash of {dataset}"}}
+    result["scores"] = {"dev": base, "test": {**base, **(scores or {})}}
+    result["sizes"] = {"embedding_parameters": 1000, "bytes_on_disk": 2_500_000}
     path = root / dataset / embedder / "default" / f"seed{seed}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result | changes), encoding="utf8")

@@ -7,14 +7,11 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from lab.attention import weights as attention
-from lab.attention.attention import list_attention
-from lab.attention.weights import find_attending
+from lab.attention.weights import find_attending, list_attention
 from lab.tests.calling import call, check_failure, succeed
 from spacy_hashembeds import evaluate
 from tests import toy_ner
 from tests.components.toy_recognizers import train
-from tests.toy_encoders import make_tok2vec
 
 pytestmark = pytest.mark.torch
 
@@ -22,10 +19,19 @@ TEXTS = ["Anna met Carl in Rome", "", "Rome"]
 TEST = ["Anna|PER met Carl+Brown|PER in New+York+City|LOC", "Rome|LOC", "Oslo sleeps"]
 
 
+EMBED = {"width": 12, "attrs": ["NORM", "SHAPE"], "rows": [50, 20]}
+EMBED |= {"@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1"}
+ENCODE = {"@architectures": "spacy-hashembeds.AttBiLSTMEncoder.v1"}
+TOK2VEC = {
+    "@architectures": "spacy.Tok2Vec.v2",
+    "embed": {**EMBED, "include_static_vectors": False},
+    "encode": {**ENCODE, "width": 40, "dropout": 0.0},
+}
+
+
 def make_pipeline(*, is_shared: bool = True) -> Language:
     """A shared tok2vec, or a tagger with one of its own."""
-    nlp = spacy.blank("en")
-    tok2vec = make_tok2vec("AttBiLSTMEncoder", 40)
+    nlp, tok2vec = spacy.blank("en"), TOK2VEC
     if is_shared:
         nlp.add_pipe("tok2vec", config={"model": tok2vec})
         listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 40}
@@ -39,29 +45,20 @@ def make_pipeline(*, is_shared: bool = True) -> Language:
 
 
 @pytest.mark.parametrize(("is_shared", "name"), [(True, "tok2vec"), (False, "tagger")])
-def test_docs_have_the_weights_that_their_vectors_were_made_with(
-    is_shared, name, monkeypatch
-):
+def test_docs_have_the_weights_that_their_vectors_were_made_with(is_shared, name):
     nlp = make_pipeline(is_shared=is_shared)
     nlp.add_pipe("attention_weights")
-    inputs = []
-    find_weights = attention.find_weights
-
-    def find(model, H):
-        inputs.append((model, H))
-        return find_weights(model, H)
-
-    monkeypatch.setattr(attention, "find_weights", find)
-    docs = list(nlp.pipe(TEXTS))
-    for doc, (model, H) in zip(docs, inputs, strict=True):
+    for doc in nlp.pipe(TEXTS):
         weights = doc._.attention_weights[name]
         assert list(doc._.attention_weights) == [name]
         assert weights.shape == (5, len(doc), len(doc))
         np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
-        # what the heads take by these weights is in the vectors
-        values = (H @ model.get_param("value")).reshape(len(doc), 5, 4)
+        # what the heads take by these weights, of the LSTMs' output, is in the vectors
+        tok2vec = find_attending(nlp)[name]
+        (vectors,) = tok2vec.predict([doc])
+        (node,) = (node for node in tok2vec.walk() if node.has_param("value"))
+        values = (vectors[:, :20] @ node.get_param("value")).reshape(len(doc), 5, 4)
         found = np.einsum("hij,jhd->ihd", weights, values).reshape(len(doc), 20)
-        (vectors,) = find_attending(nlp)[name].predict([doc])
         np.testing.assert_allclose(found, vectors[:, 20:], atol=1e-5)
 
 
@@ -80,9 +77,8 @@ def test_each_token_s_favourite_is_printed(tmp_path):
 
 def test_parts_are_compared_with_the_whole_and_with_another_pipeline(tmp_path):
     nlp = spacy.blank("en")
-    tok2vec = make_tok2vec("AttBiLSTMEncoder", 40)
     classifier = "spacy-hashembeds.TokenClassifier.v1"
-    model = {"@architectures": classifier, "tok2vec": tok2vec}
+    model = {"@architectures": classifier, "tok2vec": TOK2VEC}
     nlp.add_pipe("token_ner", config={"model": model})
     train(nlp, [*toy_ner.TRAIN, *TEST]).to_disk(tmp_path / "model")
     nlp.add_pipe("attention_weights")

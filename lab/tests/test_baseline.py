@@ -22,20 +22,19 @@ def list_entities(doc: Doc) -> list[tuple[str, str]]:
     return [(ent.text, ent.label_) for ent in doc.ents]
 
 
-@pytest.fixture(scope="module")
-def nlp(tmp_path_factory) -> Language:
+def save_and_load(nlp: Language, path: Path) -> Language:
+    nlp.to_disk(path)
+    return spacy.load(path)
+
+
+def test_a_saved_pipeline_finds_the_same_and_a_bias_more(tmp_path):
     trainer = baseline.make_trainer(GOLD)
-    path = tmp_path_factory.mktemp("crf") / "crf"
-    weights = baseline.train(trainer, path, c1=0.0, c2=0.01, iterations=50)
-    return baseline.make_pipeline("en", weights)
-
-
-def test_a_saved_pipeline_finds_the_same_and_a_bias_more(nlp, tmp_path):
+    weights = baseline.train(trainer, tmp_path / "crf", c1=0.0, c2=0.01, iterations=50)
+    nlp = baseline.make_pipeline("en", weights)
     crf = nlp.get_pipe(NAME)
-    words = [[token.text for token in doc] for doc in GOLD]
-    nlp.to_disk(tmp_path / "model")
-    loaded = spacy.load(tmp_path / "model")
-    found = [list_entities(loaded(Doc(loaded.vocab, words=each))) for each in words]
+    loaded = save_and_load(nlp, tmp_path / "model")
+    copies = [Doc(loaded.vocab, words=[t.text for t in doc]) for doc in GOLD]
+    found = [list_entities(loaded(doc)) for doc in copies]
     assert found == [*map(list_entities, GOLD)]
     assert loaded.get_pipe(NAME).count_weights() == crf.count_weights() > 100
     texts, n_found = ["Dora and Emil saw Oslo again", "", "they left"], []
@@ -43,8 +42,7 @@ def test_a_saved_pipeline_finds_the_same_and_a_bias_more(nlp, tmp_path):
         docs = list(nlp.pipe(texts))
         n_found.append(sum(len(doc.ents) for doc in docs))
     assert 0 == n_found[0] < n_found[1] < n_found[2]
-    nlp.to_disk(tmp_path / "biased")
-    loaded = spacy.load(tmp_path / "biased")
+    loaded = save_and_load(nlp, tmp_path / "biased")
     assert [list_entities(loaded(x)) for x in texts] == [*map(list_entities, docs)]
 
 
@@ -81,9 +79,7 @@ bias
 
 
 def test_features_of_a_token_are_those_of_its_window():
-    first, middle, _ = list_features(["In", "Oslo", "!"])
-    assert sorted(middle) == sorted(OSLO.split())
-    assert {"0:word=In", "1:lower=oslo", f"-1,0:lower={EDGE}|in"} <= set(first)
+    assert sorted(list_features(["In", "Oslo", "!"])[1]) == sorted(OSLO.split())
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,12 @@ from tests.conftest import ROOT
 from tests.test_reference import read_sections
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lab/*.md")]
+for_each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 #: What a command begins with, and what has it.
 APPS = {"spacy hashembeds ": hashembeds_cli, "python -m lab ": lab_cli}
 
 
+@cache
 def read(path: Path) -> str:
     return path.read_text(encoding="utf8")
 
@@ -31,50 +34,41 @@ def find_anchors(page: Path) -> set[str]:
     return {text.replace(" ", "-") for text in texts}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path):
+@for_each_page
+def test_links_and_paths_lead_somewhere(page: Path):
     for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
-        if "://" in link:
-            continue
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path) if path else page
-        assert target.exists(), link
-        assert not anchor or anchor in find_anchors(target), link
+        if "://" not in link:
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path) if path else page
+            assert target.exists(), link
+            assert not anchor or anchor in find_anchors(target), link
+    folders = "lab|docs|tests|spacy_hashembeds"
+    for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", read(page)):
+        assert (ROOT / path).exists(), path
 
 
 def find_commands(page: Path) -> Iterator[tuple[Typer, str]]:
     """The commands of a page with what has them: in lines of code, or in backticks."""
     blocks = re.compile(r"^```\w*\n(.*?)^```", re.M | re.S)
-    text = read(page)
-    codes = [line for block in blocks.findall(text) for line in block.splitlines()]
-    inline = re.findall(r"`([^`]+)`", blocks.sub("", text))
-    for code in codes + [" ".join(code.split()) for code in inline]:
+    codes = "".join(blocks.findall(read(page))).splitlines()
+    codes += re.findall(r"`([^`]+)`", blocks.sub("", read(page)))
+    for code in (" ".join(code.split()) for code in codes):
         for start, app in APPS.items():
-            if start in code and re.match(r"(\w+=\S+ )?(spacy|python) ", code):
+            if re.match(r"(\w+=\S+ )?(spacy|python) ", code) and start in code:
                 yield app, code.partition(start)[2].partition(" # ")[0]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@for_each_page
 def test_commands_and_their_options_are_there(page: Path):
     for app, line in find_commands(page):
         name, *words = shlex.split(line)
-        if name == "…":
-            continue
-        commands = get_command(app).commands  # type: ignore[attr-defined]
-        assert name in commands, line
-        known = {option for p in commands[name].params for option in p.opts}
-        known |= {option for p in commands[name].params for option in p.secondary_opts}
-        options = (re.match(r"\[?(--?[a-z][\w.-]*)", word) for word in words)
-        # settings of a config have a dot
-        given = {found[1] for found in options if found and "." not in found[1]}
-        assert given <= known | {"--help"}, line
-
-
-def test_paths_of_the_project_are_there():
-    folders = "lab|docs|tests|spacy_hashembeds"
-    for page in PAGES:
-        for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", read(page)):
-            assert (ROOT / path).exists(), (page.name, path)
+        if name != "…":
+            params = get_command(app).commands[name].params  # type: ignore[attr-defined]
+            known = {o for p in params for o in (*p.opts, *p.secondary_opts)}
+            options = (re.match(r"\[?(--?[a-z][\w.-]*)", word) for word in words)
+            # settings of a config have a dot
+            given = {found[1] for found in options if found and "." not in found[1]}
+            assert given <= known | {"--help"}, line
 
 
 def test_every_command_of_the_lab_is_listed():

@@ -14,23 +14,12 @@ from thinc.api import fix_random_seed
 from lab.corpora.glue import GLUE, read_glue
 from lab.glue import LABELS, METRICS, score_glue
 
-HEADERS = {
-    "sst2": "sentence\tlabel",
-    "mrpc": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String",
-    "qqp": "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate",
-    "stsb": "index\tgenre\tfilename\tyear\tsentence1\tsentence2\tscore",
-    "mnli": "index\tsentence1_parse\tsentence1\tsentence2\tlabel1\tgold_label",
-    "qnli": "index\tquestion\tsentence\tlabel",
-    "rte": "index\tsentence1\tsentence2\tlabel",
-    "wnli": "index\tsentence1\tsentence2\tlabel",
-}
-
 
 def write_rows(path: Path, task: str, *rows: tuple[list[str], str]) -> Path:
     """A file as it was published: that of MRPC begins with a mark, and has CRLF."""
     layout = GLUE[task]
-    names = layout.columns or HEADERS[task].split("\t")
-    lines = [] if layout.columns else [HEADERS[task]]
+    names = layout.columns or ("id", *layout.sentences, layout.gold)
+    lines = [] if layout.columns else ["\t".join(names)]
     for sentences, gold in rows:
         row = dict.fromkeys(names, "1")
         filled = (*layout.sentences, layout.gold)
@@ -44,18 +33,12 @@ def write_rows(path: Path, task: str, *rows: tuple[list[str], str]) -> Path:
 @pytest.mark.parametrize(
     ("task", "gold", "values"),
     [
-        ("cola", "0", [1, 0]),
-        ("cola", "1", [0, 1]),
-        ("sst2", "1", [0, 1]),
-        ("mrpc", "1", [0, 1]),
-        ("qqp", "0", [1, 0]),
-        ("stsb", "3.800", [0.76]),
-        ("stsb", "0.000", [0]),
-        ("stsb", "5", [1]),
+        *(("cola", "0", [1, 0]), ("cola", "1", [0, 1]), ("sst2", "1", [0, 1])),
+        *(("mrpc", "1", [0, 1]), ("qqp", "0", [1, 0]), ("wnli", "1", [0, 1])),
+        *(("stsb", "3.800", [0.76]), ("stsb", "0.000", [0]), ("stsb", "5", [1])),
         ("mnli", "neutral", [0, 1, 0]),
         ("qnli", "entailment", [0, 1]),
         ("rte", "not_entailment", [1, 0]),
-        ("wnli", "1", [0, 1]),
     ],
 )
 def test_a_row_has_its_sentences_and_its_label(task, gold, values, tmp_path):
@@ -77,7 +60,7 @@ def test_broken_questions_are_passed_over_and_counted(tmp_path):
     row = (["What is a?", "Why b?"], "1")
     path = write_rows(tmp_path / "train.tsv", "qqp", row, (["", "b?"], "0"))
     with path.open("a") as file:
-        file.write("7\t8\t9\tWhat is\n a?\tWhy b?\t0\n")
+        file.write("7\tWhat is\n a?\tWhy b?\t0\n")
     with pytest.warns(UserWarning, match=r"train\.tsv: 3 lines .* first line 3\."):
         texts = [labelled.text for labelled in read_glue(path, "qqp")]
     assert texts == ["What is a?\nWhy b?"]
@@ -97,20 +80,19 @@ def make_example(gold: dict, predicted: dict) -> Example:
 @pytest.mark.parametrize("task", [task for task in LABELS if len(LABELS[task]) == 2])
 def test_metrics_of_two_classes(task):
     negative, positive = LABELS[task]
-    # 3 true positives, 1 false negative, 3 false positives, 3 true negatives
-    golds, found = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 0, 1, 0, 0, 0, 1, 1]
+    pairs = [(1, 1)] * 3 + [(1, 0)] + [(0, 1)] * 3 + [(0, 0)] * 4  # gold and found
     examples = [
         # backwards: the order of labels in a pipeline may be another
         make_example(
             {negative: 1.0 - gold, positive: float(gold)},
-            {positive: 0.3 + 0.3 * n, negative: 0.5},
+            {positive: 0.3 + 0.3 * found, negative: 0.5},
         )
-        for gold, n in zip(golds, found, strict=True)
+        for gold, found in pairs
     ]
     by_hand = {
-        "accuracy": 6 / 10,
+        "accuracy": 7 / 11,
         "f1": 6 / (6 + 1 + 3),
-        "matthews": (3 * 3 - 3 * 1) / math.sqrt(6 * 4 * 6 * 4),
+        "matthews": (3 * 4 - 3 * 1) / math.sqrt(6 * 4 * 7 * 5),
     }
     names = METRICS[task]
     first = {"cola": "matthews", "qqp": "f1"}.get(task, "accuracy")
@@ -133,16 +115,10 @@ def test_metrics_of_similarity():
     assert alike["glue_score"] == 0
 
 
-#: The share of each text's words that are good.
-TEXTS = {
-    "bad bad bad bad": 0.0,
-    "bad bad good bad": 0.25,
-    "good bad bad good": 0.5,
-    "good good good good": 1.0,
-}
-
-
 def test_numbers_between_are_learned():
+    """The share of each text's words that are good."""
+    shares = {"bad bad bad bad": 0.0, "bad bad good bad": 0.25}
+    shares |= {"good bad bad good": 0.5, "good good good good": 1.0}
     fix_random_seed(0)
     nlp = spacy.blank("en")
     model = {"@architectures": "spacy.TextCatBOW.v3", "exclusive_classes": False}
@@ -150,11 +126,11 @@ def test_numbers_between_are_learned():
     nlp.add_pipe("text_regressor", config={"model": model})
     examples = [
         Example.from_dict(nlp.make_doc(text), {"cats": {"goodness": value}})
-        for text, value in TEXTS.items()
+        for text, value in shares.items()
     ]
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.05
     for _ in range(150):
         nlp.update(examples, sgd=optimizer)
-    found = [doc.cats["goodness"] for doc in nlp.pipe(TEXTS)]
-    assert found == pytest.approx(list(TEXTS.values()), abs=0.12)
+    found = [doc.cats["goodness"] for doc in nlp.pipe(shares)]
+    assert found == pytest.approx(list(shares.values()), abs=0.12)

@@ -4,22 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from thinc.api import (
-    LayerNorm,
-    Maxout,
-    Model,
-    fix_random_seed,
-    set_dropout_rate,
-    with_nvtx_range,
-)
+from thinc.api import Model, fix_random_seed, set_dropout_rate, with_nvtx_range
 from thinc.layers.chain import forward as chain_forward
-
-from spacy_hashembeds.layers import mixedembed
-from spacy_hashembeds.layers.column import find_column
-from spacy_hashembeds.layers.mixedembed import Fold, Mixer
-from spacy_hashembeds.layers.plan import MaxoutLayers
-from spacy_hashembeds.layers.tableembed import HashEmbed
-from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
 from ..layers.plans import get_kept
 from ..toy_embedders import (
@@ -31,6 +17,8 @@ from ..toy_embedders import (
     get_gradients,
     get_nodes,
     make_docs,
+    make_gradient,
+    update,
 )
 
 shared = settings(
@@ -56,12 +44,6 @@ def predict(gpu, model, docs) -> np.ndarray:
     return np.concatenate([gpu.get(Y) for Y in model.predict(docs)])
 
 
-def update(model, docs, gradients):
-    Ys, backprop = model.begin_update(docs)
-    assert backprop(gradients) == []
-    return Ys
-
-
 @shared
 @example(lengths=[7], drop=0.5, seed=0)  # one token more: tiles, and threads
 @example(lengths=[256], drop=0.0, seed=0)
@@ -69,9 +51,7 @@ def update(model, docs, gradients):
 @pytest.mark.usefixtures("same_dropout")
 def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed):
     docs = make_docs(vocab, [*lengths, 1], seed)
-    state = np.random.default_rng(seed)
-    width = model.get_dim("nO")
-    dY = [state.normal(size=(len(doc), width)).astype("f") for doc in docs]
+    dY = make_gradient(model.predict(docs))
     model = set_dropout_rate(model.copy(), drop)
     on_gpu = gpu.copy(model)
     for _ in range(2):  # onto gradients that are there already
@@ -80,7 +60,7 @@ def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed)
         Ys, backprop = chain_forward(model, docs, True)
         backprop([d.copy() for d in dY])
         fix_random_seed(seed)
-        actual = update(on_gpu, docs, [gpu.array(d) for d in dY])
+        actual = update(on_gpu, docs, [*map(gpu.array, dY)])
     assert_close(np.concatenate([gpu.get(Y) for Y in actual]), np.concatenate(Ys))
     grads = [gpu.get(grad) for grad in get_gradients(on_gpu)]
     assert_gradients_close(grads, get_gradients(model))
@@ -98,32 +78,6 @@ def test_predictions_follow_every_change(gpu, usual, vocab, change):
     assert not np.allclose(expected, before, atol=1e-3), "the change changes nothing"
     for _ in range(2):
         assert_close(predict(gpu, on_gpu, docs), expected)
-
-
-def test_columns_that_no_kernel_embeds_go_beside(gpu):
-    """Those that have rows too, and what comes after them."""
-    fix_random_seed(0)
-    layers = [
-        HashEmbed(4, 6, seed=1),
-        WeightedHashEmbed(3, 7, nK=9, seed=2, combine="concat"),
-        HashEmbed(5, 8, seed=3),
-    ]
-    width = sum(layer.initialize().get_dim("nO") for layer in layers)
-    mixing = [Maxout(5, width, nP=2).initialize(), LayerNorm(5).initialize()]
-    model: Model = Model("layers", forward=None, layers=[*layers, *mixing])
-    keys = np.arange(60, dtype="uint64").reshape(20, 3) % 9
-    dY = np.random.default_rng(0).normal(size=(20, 5)).astype("f")
-    results = []
-    for copied in (model.copy(), gpu.copy(model)):
-        layers = MaxoutLayers(*copied.layers[3:], None)
-        mixer = Mixer([*map(find_column, copied.layers[:3])], layers)
-        assert mixer.can_embed()
-        Y, backprop = mixedembed.forward(mixer, Fold(), keys, True)
-        backprop(copied.layers[0].ops.asarray(dY))
-        results.append([gpu.get(array) for array in (Y, *get_gradients(copied))])
-    (expected, *expected_grads), (actual, *grads) = results
-    assert_close(actual, expected)
-    assert_gradients_close(grads, expected_grads)
 
 
 def test_kernels_are_used(gpu, vocab, used):

@@ -4,7 +4,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,138 +18,89 @@ from .paths import KERNELS, needs_kernels
 
 pytestmark = needs_kernels
 
-WIDTH, PIECES = 96, 3
-
 #: Rows of large work, and of small work.
 LARGE, SMALL = 4500, 100
-
-
-#: Computes some rows.
-Run = Callable[[slice], Any]
+WIDTH, PIECES = 96, 3
+RATES = ("beta1", "beta2", "eps", "learn_rate", "clip", "decay", "average")
 
 
 def draw(*shape: int) -> NDArray:
     return np.random.default_rng(0).standard_normal(shape, dtype="float32")
 
 
-MIXED, ROWS = draw(LARGE, WIDTH * PIECES), draw(LARGE, WIDTH)
-PADDED = draw(LARGE + 2, WIDTH)
-NORM = Norm(draw(WIDTH * PIECES), draw(WIDTH), draw(WIDTH))
-NUMBERS = np.arange(1, LARGE + 1)
-PLACES = np.arange(LARGE * 4, dtype="uint32").reshape(-1, 4) % 48
-KEYS = np.tile(np.arange(SMALL * 64, dtype="uint64").reshape(SMALL, 64), (45, 1))
-EQUAL = np.tile(ROWS[:SMALL], (45, 1))
-RATES = ("beta1", "beta2", "eps", "learn_rate", "clip", "decay", "average")
-
-
-def make_backprop() -> Run:
-    begun, sums = KERNELS.begin_rows(ROWS.copy(), MIXED, NORM), NORM.make_zeros()
-    return lambda of: KERNELS.backprop_rows(
-        ROWS[of], *(array[of] for array in begun), NORM, sums
-    )
-
-
-def make_embed() -> Run:
+def list_calls(n: int) -> dict[str, Callable[[], Any]]:
+    """A call of each kernel with so many rows."""
+    rows, mixed, padded = draw(n, WIDTH), draw(n, WIDTH * PIECES), draw(n + 2, WIDTH)
+    norm = Norm(draw(WIDTH * PIECES), draw(WIDTH), draw(WIDTH))
+    begun, sums = KERNELS.begin_rows(rows.copy(), mixed, norm), norm.make_zeros()
+    alike, numbers = np.arange(n) % SMALL, np.arange(1, n + 1)
+    keys = np.arange(SMALL * 64, dtype="uint64").reshape(SMALL, 64)[alike]
+    pairs, equal = keys[:, :2].copy(), rows[alike]
+    places = np.arange(n * 4, dtype="uint32").reshape(n, 4) % 48
     finders = [(None, 0, seed, 4, 1000) for seed in (1, 2)]
     columns = KERNELS.FoldedColumns([(1000, finder, None) for finder in finders])
-    F, keys = draw(2000, WIDTH * PIECES), np.ascontiguousarray(KEYS[:, :2])
-    return lambda of: KERNELS.embed_folded(F, columns, keys[of], NORM)
+    F, adam = draw(2000, WIDTH * PIECES), [draw(n * WIDTH) ** 2 for _ in range(5)]
+
+    def make_convolution(precision: str) -> Callable[[], Any]:
+        number = [of for _, of, _ in KERNELS.INSTRUCTION_SETS].index(precision)
+        with compiled.using(KERNELS):
+            packed = pack(draw(WIDTH * PIECES, 3 * WIDTH), norm, number)
+        return lambda: add_convolved(packed, padded, numbers, rows)
+
+    return {
+        "finish": lambda: KERNELS.finish_rows(rows, mixed, norm, True),
+        "begin": lambda: KERNELS.begin_rows(rows, mixed, norm),
+        "backprop": lambda: KERNELS.backprop_rows(rows, *begun, norm, sums),
+        "distinct": lambda: KERNELS.find_distinct(keys),
+        "equal": lambda: KERNELS.find_equal_rows(equal, SMALL),
+        "embed": lambda: KERNELS.embed_folded(F, columns, pairs, norm),
+        "gather": lambda: KERNELS.gather_sums(rows[:48], places),
+        "scatter": lambda: KERNELS.scatter_sums(rows[:48], places, rows),
+        "copy": lambda: KERNELS.copy_windows(padded, numbers, 1),
+        "add": lambda: KERNELS.add_windows(padded, numbers, 1, mixed),
+        "convolution": make_convolution("int8"),
+        "adam": lambda: KERNELS.step_adam(*adam, dict.fromkeys(RATES, 0.5)),
+        "convolution in floats": make_convolution("float32"),
+    }
 
 
-def make_convolution(precision: str = "int8") -> Run:
-    sets, Y = [of for _, of, _ in KERNELS.INSTRUCTION_SETS], ROWS.copy()
-    with compiled.using(KERNELS):
-        W = draw(WIDTH * PIECES, 3 * WIDTH)
-        packed = pack(W, NORM, sets.index(precision))
-    return lambda of: add_convolved(packed, PADDED, NUMBERS[of], Y[of])
-
-
-def make_adam() -> Run:
-    arrays = [draw(LARGE, WIDTH) ** 2 for _ in range(5)]
-    rates = dict.fromkeys(RATES, 0.5)
-    return lambda of: KERNELS.step_adam(*(a[of].reshape(-1) for a in arrays), rates)
-
-
-def make(name: str, *arrays: NDArray, whole: Any = (), after: Any = ()) -> Any:
-    """Have a kernel called with parts of arrays, between what is whole."""
-
-    def make_run() -> Run:
-        before, parts = [a.copy() for a in whole], [a.copy() for a in arrays]
-        kernel = getattr(KERNELS, name)
-        return lambda of: kernel(*before, *(part[of] for part in parts), *after)
-
-    return make_run
-
-
-def make_add() -> Run:
-    dX = PADDED.copy()
-    return lambda of: KERNELS.add_windows(dX, NUMBERS[of], 1, MIXED[of])
-
-
-MAKERS = {
-    "finish": make("finish_rows", ROWS, MIXED, after=(NORM, True)),
-    "begin": make("begin_rows", ROWS, MIXED, after=(NORM,)),
-    "backprop": make_backprop,
-    "distinct": make("find_distinct", KEYS),
-    "equal": make("find_equal_rows", EQUAL, after=(SMALL,)),
-    "embed": make_embed,
-    "gather": make("gather_sums", PLACES, whole=[ROWS[:48]]),
-    "scatter": make("scatter_sums", PLACES, ROWS, whole=[ROWS[:48]]),
-    "copy": make("copy_windows", NUMBERS, whole=[PADDED], after=(1,)),
-    "add": make_add,
-    "convolution": make_convolution,
-    "adam": make_adam,
-}
-
-
-class Waiting:
-    """A thread that, once it is let go, waits for nothing but the lock."""
-
-    def __init__(self) -> None:
-        self.has_run, self._gate = False, threading.Lock()
-        self._gate.acquire()
-        self._thread = threading.Thread(target=self._wait)
-        self._thread.start()
-
-    def _wait(self) -> None:
-        with self._gate:
-            self.has_run = True
-
-    def let_go(self) -> None:
-        self._gate.release()
-
-    def join(self) -> None:
-        if self._gate.locked():  # a test that failed before would wait forever
-            self.let_go()
-        self._thread.join()
+NAMES = [] if KERNELS is None else [*list_calls(1)]
 
 
 @pytest.fixture
-def waiting() -> Iterator[Waiting]:
+def waiting() -> Iterator[tuple[Callable[[], None], threading.Event]]:
+    """Lets a thread go that waits for nothing else but Python's lock, and its mark."""
     interval = sys.getswitchinterval()
+    gate, has_run = threading.Lock(), threading.Event()
+    gate.acquire()
+
+    def wait() -> None:
+        with gate:
+            has_run.set()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
     sys.setswitchinterval(1000)  # seconds: nobody is asked to give up the lock
-    thread = Waiting()
-    yield thread
+    yield gate.release, has_run
     sys.setswitchinterval(interval)
-    thread.join()
+    thread.join(10)  # it waits for ever where the test has failed before
 
 
-@pytest.mark.parametrize(
-    "make_run", [*MAKERS.values(), partial(make_convolution, "float32")]
-)
-def test_large_work_lets_another_thread_run(make_run, waiting):
-    run = make_run()
-    waiting.let_go()
-    end = time.monotonic() + 20
-    while not waiting.has_run and time.monotonic() < end:
-        run(slice(LARGE))
-    assert waiting.has_run
+@pytest.mark.parametrize("name", NAMES)
+def test_large_work_lets_another_thread_run(name, waiting):
+    let_go, has_run = waiting
+    call, end = list_calls(LARGE)[name], time.monotonic() + 20
+    let_go()
+    while not has_run.is_set() and time.monotonic() < end:
+        call()
+    assert has_run.is_set()
 
 
-@pytest.mark.parametrize("make_run", MAKERS.values(), ids=MAKERS)
-def test_small_work_lets_no_other_thread_run(make_run, waiting):
-    run = make_run()
-    waiting.let_go()
+@pytest.mark.parametrize("name", NAMES[:-1])
+def test_small_work_lets_no_other_thread_run(name, waiting):
+    let_go, has_run = waiting
+    call = list_calls(SMALL)[name]
+    let_go()
     for _ in range(100):
-        run(slice(SMALL))
-    assert not waiting.has_run
+        call()
+    assert not has_run.is_set()

@@ -37,35 +37,32 @@ def test_the_largest_weights(largest):
 def test_names_of_parameters_that_are_no_text():
     """As a damaged file may have them."""
     model = Model("layer", lambda *args: None, params={"W": None, 7: None})
-    with pytest.raises(ValueError, match="not of the 1 that it needs: 7"):
+    with pytest.raises(ValueError, match=r"'layer' has .*: 7"):
         check_params(model, {"W": (2,)})
 
 
-@pytest.mark.parametrize("value", [True, "1", None, 0, 4, 3.1, float("nan")])
-def test_other_numbers_and_choices_are_refused(value):
+INTEGERS = (check_integer, 1, 3), [1, 3], [1.0, 2.5]
+NUMBERS = (check_number, 1, 3), [1, 2.5, 3], []
+CHOICES = (check_attr_choice, [True, "a"]), [True, "a"], [1.0, "c", np.array([1, 2])]
+
+
+@pytest.mark.parametrize(("check", "right", "wrong"), [INTEGERS, NUMBERS, CHOICES])
+def test_numbers_and_choices(check, right, wrong):
     """0 and 1 are equal to false and true, and no less something else."""
-    for check in (check_integer, check_number):
-        check(make_model(n=1), "n", 1, 1)
-        check(make_model(n=3), "n", 1, 3)
-        with pytest.raises(ValueError, match=r"'n' of layer 'layer' should be"):
-            check(make_model(n=value), "n", 1, 3)
-    check_attr_choice(make_model(n="a"), "n", [True, "a"])
-    check_attr_choice(make_model(n=True), "n", [True, "a"])
-    for other in (0, 1, 1.0, None, "c", "True", np.array([1, 2])):
-        with pytest.raises(ValueError, match=r"'n' of layer 'layer' should be True or"):
-            check_attr_choice(make_model(n=other), "n", [True, False, "a"])
-
-
-def test_integers_are_no_floats():
-    with pytest.raises(ValueError, match=r"'n' of layer 'layer' should be 1 to 3"):
-        check_integer(make_model(n=1.0), "n", 1, 3)
+    function, *bounds = check
+    for value in right:
+        function(make_model(n=value), "n", *bounds)
+    is_choice = function is check_attr_choice
+    for value in [*wrong, "1", None, 0, 4, 3.1, float("nan"), 1 if is_choice else True]:
+        with pytest.raises(ValueError, match="'n' of layer 'layer'"):
+            function(make_model(n=value), "n", *bounds)
 
 
 @pytest.mark.parametrize(("nI", "normalized"), [(4, 6), (5, 7)])
 def test_layers_that_do_not_go_with_each_other_are_refused(nI, normalized):
     maxout = Maxout(6, 5, nP=2).initialize()
     check_maxout(maxout, LayerNorm(6).initialize(), nI=5)
-    with pytest.raises(ValueError, match=rf"should have {nI} inputs, .* and 6 and"):
+    with pytest.raises(ValueError, match=rf"should have {nI} inputs"):
         check_maxout(maxout, LayerNorm(normalized).initialize(), nI=nI)
 
 
@@ -89,7 +86,7 @@ def test_peeking_breaks_no_seal(model):
         peek(model, "E")
 
 
-def test_remote_parameters_are_asked_for(model):
+def test_remote_parameters_are_asked_for_and_checked_each_time(model):
     class Proxy:
         def get_param(self, model_id, name):
             return np.full((3, 2), 7.0, dtype="f")
@@ -99,7 +96,7 @@ def test_remote_parameters_are_asked_for(model):
     checked = []
     for _ in range(3):
         check_once(model, checked.append)
-    assert len(checked) == 3, "each time they may be others"
+    assert len(checked) == 3
 
 
 def test_what_arrives_is_checked_once(model):

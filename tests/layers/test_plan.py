@@ -5,19 +5,11 @@ import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event, Thread
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from thinc.api import (
-    SGD,
-    Adam,
-    Dropout,
-    Linear,
-    Model,
-    NumpyOps,
-    chain,
-    set_dropout_rate,
-)
+from thinc.api import SGD, Dropout, Linear, Model, NumpyOps, chain, set_dropout_rate
 
 from spacy_hashembeds.layers.checks import peek
 from spacy_hashembeds.layers.plan import Plan, UnexpectedNodeError
@@ -28,15 +20,13 @@ ONES = np.ones((3, 2), dtype="f")
 
 
 class Sums(Plan[list[Model], float]):
-    """Sums W of all layers. What was computed is in `made`."""
+    """Sums W of all layers. How often is in `n`."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.made: list[float] = []
+    n = 0
 
     def compute(self, models: list[Model]) -> float:
-        self.made.append(sum(float(peek(model, "W").sum()) for model in models))
-        return self.made[-1]
+        self.n += 1
+        return sum(float(peek(model, "W").sum()) for model in models)
 
     def get(self, *models: Model, key: object = None) -> float | None:
         return self.get_or_compute([*models], lambda: self.compute([*models]), key)
@@ -58,11 +48,6 @@ def model() -> Model:
     return make()
 
 
-def train(model, optimizer):
-    model.set_grad("W", ONES.copy())
-    model.finish_update(optimizer)
-
-
 def write(model):
     model.get_param("W")[0, 0] = 7
 
@@ -73,14 +58,17 @@ def hand_back(model):
     model.set_param("W", W)
 
 
+def train(model):
+    model.set_grad("W", ONES.copy())
+    model.finish_update(SGD(0.1))
+
+
 CHANGES = {
     "written": write,
     "handed back": hand_back,
+    "trained": train,
     "replaced": lambda model: model.set_param("W", ONES * 2),
     "loaded": lambda model: model.from_bytes(make(2).to_bytes()),
-    "initialized": lambda model: model.initialize(),
-    "SGD": lambda model: train(model, SGD(0.1)),
-    "Adam": lambda model: train(model, Adam(0.1)),
     "another dtype": lambda model: model.set_param("W", ONES.astype("f8")),
     "one more": lambda model: model.set_param("E", ONES),
 }
@@ -102,23 +90,14 @@ def test_it_is_computed_again_if_parameters_have_changed(sums, model, access):
     assert get_kept(sums) is None
     expected = float(peek(model, "W").sum()) + 6
     assert [sums.get(model, other) for _ in range(2)] == [expected] * 2
-    assert len(sums.made) == (2 if access in CHANGES else 1)
-
-
-def test_averages_come_and_go(sums, model):
-    for _ in range(2):
-        assert sums.get(model) == 6
-        with model.use_params({(model.id, "W"): ONES * 2}):
-            assert sums.get(model) == 12
+    assert sums.n == (2 if access in CHANGES else 1)
 
 
 def test_gradients_break_no_seal(sums, model):
     sums.get(model)
     model.set_grad("W", ONES.copy())
     model.inc_grad("W", ONES)
-    model.inc_grad("b", np.ones(3, dtype="f"))
     assert (model.get_grad("W") == 2).all()
-    assert model.get_grad("b").all()
     assert get_kept(sums) == 6
 
 
@@ -128,16 +107,10 @@ def root() -> Model:
     return chain(Linear(3, 2), hasher, chain(Linear(2, 3), Dropout(0.1)))
 
 
-class Finder:
-    """Finds the nodes below a root. How often is in `n`."""
-
-    n = 0
-
-    def __call__(self, root: Model) -> list[Model]:
-        self.n += 1
-        if root.layers[0].name == "a stranger's":
-            raise UnexpectedNodeError(root.name)
-        return [*root.walk()][1:]
+@pytest.fixture
+def find() -> Mock:
+    """Finds the nodes below a root."""
+    return Mock(side_effect=lambda root: [*root.walk()][1:])
 
 
 def rename(root: Model) -> None:
@@ -145,19 +118,12 @@ def rename(root: Model) -> None:
     attrs["other"] = attrs.pop("seed")
 
 
-def replace_below(root: Model) -> None:
-    root.layers[2].layers[1] = Linear(3, 2)
-
-
 DIFFERENT = {
     "another function": lambda root: root.layers[2].replace_callbacks(lambda *a: a),
     "another layer": lambda root: root.layers.__setitem__(0, Linear(3, 2)),
-    "another layer below": replace_below,
-    "one layer fewer": lambda root: root.layers.pop(),
+    "one fewer below": lambda root: root.layers[2].layers.pop(),
     "one attribute more": lambda root: root.layers[1].attrs.update(key=1),
-    "one attribute fewer": lambda root: root.layers[1].attrs.pop("seed"),
     "an attribute renamed": rename,
-    "another attribute": lambda root: root.layers[1].attrs.update(seed=2),
     "another, though equal": lambda root: root.layers[1].attrs.update(seed=[1]),
     "other operations": lambda root: setattr(root, "ops", NumpyOps()),
     "another dimension": lambda root: root.layers[1]._dims.update(nV=10),
@@ -165,35 +131,33 @@ DIFFERENT = {
 
 EQUAL = {
     "name": lambda root: setattr(root.layers[0], "name", "another"),
-    "parameter": lambda root: root.layers[0].set_param("W", np.ones((3, 2), "f")),
+    "parameter": lambda root: root.layers[0].set_param("W", ONES),
     "rate of dropout": lambda root: set_dropout_rate(root, 0.7),
-    "an attribute in place": lambda root: root.layers[1].attrs["seed"].append(2),
     "attribute of the root": lambda root: root.attrs.update(seed=1),
 }
 
 
 @pytest.mark.parametrize("change", [*DIFFERENT, *EQUAL])
-def test_layers_are_found_again_if_nodes_have_changed(root, change):
-    plan, find = Sums(), Finder()
+def test_layers_are_found_again_if_nodes_have_changed(root, find, change):
+    plan = Sums()
     assert plan.find_layers(root, find) == plan.find_layers(root, find)
     (DIFFERENT | EQUAL)[change](root)
     assert plan.find_layers(root, find) == [*root.walk()][1:]
-    assert find.n == (2 if change in DIFFERENT else 1)
+    assert find.call_count == (2 if change in DIFFERENT else 1)
 
 
-def test_what_is_given_beside_is_watched_too(root):
-    plan, find, vocabs = Sums(), Finder(), [[], []]
+def test_what_is_given_beside_is_watched_too(root, find):
+    plan, vocabs = Sums(), [[], []]
     for i, more in enumerate([(), vocabs[:1], vocabs, vocabs[1:], ()], start=1):
         for _ in range(2):
             plan.find_layers(root, find, *more)
-        assert find.n == i
+        assert find.call_count == i
 
 
 def test_strangers_are_found_to_be_none(root):
-    plan, find = Sums(), Finder()
-    root.layers[0].name = "a stranger's"
+    plan, find = Sums(), Mock(side_effect=UnexpectedNodeError)
     assert [plan.find_layers(root, find) for _ in range(2)] == [None, None]
-    assert find.n == 1
+    find.assert_called_once()
 
 
 def test_other_layers_and_another_key(sums, model):
@@ -204,7 +168,7 @@ def test_other_layers_and_another_key(sums, model):
     assert sums.find([model, other], "key") is None
     assert [sums.get(layer) for layer in (model, other)] == [6, 12]
     assert sums.get(other, key="key") == 12
-    assert len(sums.made) == 4
+    assert sums.n == 4
 
 
 def test_an_array_of_two_layers_is_handed_back_to_both(sums, model):
@@ -218,21 +182,14 @@ def test_an_array_of_two_layers_is_handed_back_to_both(sums, model):
     assert (sums.get(model), others.get(other)) == (12, 12)
 
 
-class Remote:
-    """A proxy as of Thinc's integration of Ray, which others serve parameters by."""
-
-    def get_param(self, model_id, name):
-        return ONES * 7
-
-
 def test_parameters_that_others_serve_are_left_to_them(sums, model):
+    """As by Thinc's integration of Ray, and those that are no arrays of numpy's."""
     sums.get(model)
-    model._params.proxy = proxy = Remote()
+    model._params.proxy = proxy = Mock()
     assert sums.get(model) is None
     assert model._params.proxy is proxy
-    assert (model.get_param("W") == 7).all()
     model._params.proxy = None
-    model._params._params[model.id, "W"] = [[1.0]]  # no array of numpy's
+    model._params._params[model.id, "W"] = [[1.0]]
     assert sums.get(model) is None
 
 
@@ -250,50 +207,45 @@ def test_copies_have_neither_seal_nor_cache(sums, model):
 
 @pytest.mark.parametrize("is_set_meanwhile", [False, True])
 def test_what_is_computed_while_another_thread_writes_is_not_kept(
-    sums, model, monkeypatch, is_set_meanwhile
+    sums, model, is_set_meanwhile
 ):
-    W, compute = model.get_param("W"), sums.compute
+    W = model.get_param("W")
 
     def put_back():
         W[...] = 1
         model.set_param("W", W)
 
-    def compute_meanwhile(models):
+    def compute_meanwhile():
         W[...] = 2
-        found = compute(models)
+        found = sums.compute([model])
         if is_set_meanwhile:
             put_back()
         return found
 
-    with monkeypatch.context() as patch:
-        patch.setattr(sums, "compute", compute_meanwhile)
-        assert sums.get(model) == 12
+    assert sums.get_or_compute([model], compute_meanwhile) == 12
     put_back()
     assert sums.get(model) == 6
 
 
-def test_threads_that_come_while_it_is_computed_wait_for_it(sums, model, monkeypatch):
-    compute, start = sums.compute, Barrier(3)
+def test_threads_that_come_while_it_is_computed_wait_for_it(sums, model):
+    start = Barrier(3)
 
-    def compute_slowly(models):
+    def compute_slowly():
         time.sleep(0.2)  # while the others come
-        return compute(models)
+        return sums.compute([model])
 
     def get(_: int) -> float:
         start.wait(60)
-        return sums.get(model)
+        return sums.get_or_compute([model], compute_slowly)
 
-    monkeypatch.setattr(sums, "compute", compute_slowly)
     with ThreadPoolExecutor(3) as pool:
         assert [*pool.map(get, range(3))] == [6, 6, 6]
-    assert len(sums.made) == 1
+    assert sums.n == 1
 
 
-def test_what_fails_is_computed_again(sums, model, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(sums, "compute", lambda models: [][0])
-        with pytest.raises(IndexError):
-            sums.get(model)
+def test_what_fails_is_computed_again(sums, model):
+    with pytest.raises(IndexError):
+        sums.get_or_compute([model], lambda: [][0])
     assert get_kept(sums) is None
     assert sums.get(model) == 6
 

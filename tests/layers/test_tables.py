@@ -1,5 +1,7 @@
 """The contract of every layer with an embedding table, and what each adds to it."""
 
+from functools import partial
+
 import numpy
 import pytest
 from hypothesis import given
@@ -20,7 +22,6 @@ from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHa
 from .differences import differentiate
 
 SYMBOLS = numpy.array([900, 3, 2**63 + 5, 40], dtype="uint64")
-RARE = numpy.array([7, 8, 9, 10, 2**64 - 1], dtype="uint64")
 IDS = numpy.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
 
 
@@ -50,7 +51,6 @@ def build_weighted_symbols(**options) -> Model:
 
 BUILDERS = {
     "hash": build_hash_embed,
-    "symbol": build_symbol_embed,
     "symbol_unk_2": lambda **options: build_symbol_embed(unk=2, **options),
     "weighted": build_weighted_hash_embed,
     "weighted_symbols": build_weighted_symbols,
@@ -70,10 +70,9 @@ def test_gradient_equals_finite_differences(build):
         return float((model.predict(IDS) * dY).sum())
 
     expected = differentiate(get_loss, model.get_param("E"), step=0.5)
-    _Y, backprop = model.begin_update(IDS)
-    backprop(dY.astype("f"))
+    model.begin_update(IDS)[1](dY.astype("f"))
     numpy.testing.assert_allclose(model.get_grad("E"), expected, atol=1e-5)
-    assert model.get_grad("E").any()
+    assert expected.any()
 
 
 def test_dropout_drops_whole_dimensions_and_only_in_training(build):
@@ -130,27 +129,23 @@ ids_strategy = hnp.arrays("uint64", st.integers(1, 30))
     seed=st.integers(0, 2**32 - 1),
 )
 def test_four_hashes_equal_thinc(ids, nV, nO, seed):
-    fix_random_seed(0)
-    ours = HashEmbed(nO, nV, seed=seed).initialize()
-    fix_random_seed(0)
-    theirs = ThincHashEmbed(nO, nV, seed=seed).initialize()
-    numpy.testing.assert_array_equal(ours.get_param("E"), theirs.get_param("E"))
-    Y, backprop = ours.begin_update(ids)
-    thinc_Y, thinc_backprop = theirs.begin_update(ids)
-    numpy.testing.assert_array_equal(Y, thinc_Y)
-    backprop(Y)
-    thinc_backprop(thinc_Y)
-    numpy.testing.assert_array_equal(ours.get_grad("E"), theirs.get_grad("E"))
+    results = []
+    for embed in (HashEmbed, ThincHashEmbed):
+        fix_random_seed(0)
+        model = embed(nO, nV, seed=seed).initialize()
+        Y, backprop = model.begin_update(ids)
+        backprop(Y)
+        results.append([model.get_param("E"), Y, model.get_grad("E")])
+    for ours, theirs in zip(*results, strict=True):
+        numpy.testing.assert_array_equal(ours, theirs)
 
 
 @given(ids=ids_strategy, num_hashes=st.integers(1, 3))
 def test_fewer_hashes_use_a_prefix(ids, num_hashes):
     model = HashEmbed(3, 7, num_hashes=num_hashes, seed=8).initialize()
-    E = model.get_param("E")
     rows = model.ops.hash(ids, 8)[:, :num_hashes] % 7
-    numpy.testing.assert_allclose(
-        model.predict(ids), E[rows].sum(axis=1), rtol=1e-5, atol=1e-7
-    )
+    expected = model.get_param("E")[rows].sum(axis=1)
+    numpy.testing.assert_allclose(model.predict(ids), expected, rtol=1e-5, atol=1e-7)
 
 
 @given(symbols=hnp.arrays("uint64", st.integers(0, 8), unique=True), data=st.data())
@@ -170,36 +165,42 @@ def test_symbols_have_rows_of_their_own_and_all_others_share_one(symbols, data):
     assert (model.predict(others) == E[unk]).all()
 
 
-DAMAGED = [
-    (build_hash_embed, "seed", 2**32, "0 to 4294967295"),
-    (build_hash_embed, "num_hashes", 5, "1 to 4"),
-    (build_weighted_hash_embed, "num_hashes", 0, "1 to 100"),
-    (build_weighted_hash_embed, "combine", "max", "sum or concat"),
-    (build_weighted_hash_embed, "same_hash", 1, "False or True"),
-    (build_weighted_hash_embed, "append_weights", None, "False or True"),
-    (build_symbol_embed, "unk", 5, "0 to 4"),
-]
-
-
-@pytest.mark.parametrize(("build", "name", "value", "expected"), DAMAGED)
-def test_damaged_attributes_are_refused(build, name, value, expected):
+@pytest.mark.parametrize(
+    ("build", "name", "value", "error"),
+    [
+        (build_hash_embed, "seed", 2**32, "'seed' .* 0 to 4294967295"),
+        (build_hash_embed, "num_hashes", 5, "'num_hashes' .* 1 to 4"),
+        (build_weighted_hash_embed, "num_hashes", 0, "'num_hashes' .* 1 to 100"),
+        (build_weighted_hash_embed, "combine", "max", "'combine' .* sum or concat"),
+        (build_weighted_hash_embed, "same_hash", 1, "'same_hash' .* False or True"),
+        (build_symbol_embed, "unk", 5, "'unk' .* 0 to 4"),
+        *(
+            (build, "symbols", symbols, "NORM should be .* 5 rows but one")
+            for build in (build_symbol_embed, build_weighted_symbols)
+            for symbols in [
+                numpy.sort(SYMBOLS)[::-1],
+                numpy.sort(SYMBOLS).astype("int64"),
+                numpy.arange(7, dtype="uint64"),
+                "symbols",
+            ]
+        ),
+    ],
+)
+def test_damaged_attributes_are_refused(build, name, value, error):
+    """Thinc loads them as they come: the layer looks before it uses them."""
     model = build().initialize()
-    model.predict(IDS)
     model.attrs[name] = value
     loaded = build().from_bytes(model.to_bytes())
-    with pytest.raises(ValueError, match=rf"'{name}' of .* be {expected}, but"):
+    with pytest.raises(ValueError, match=error):
         loaded.predict(IDS)
 
 
 def test_symbols_that_can_not_be_given_are_refused():
-    for unk, symbols, error in [
-        (5, SYMBOLS, "'unk' is row 5.*rows 0 to 4.*unk = 0"),
-        (0, SYMBOLS.astype("int64"), "symbols for NORM should be distinct"),
-        (0, SYMBOLS[None], "symbols for NORM should be distinct"),
-        (0, SYMBOLS[[0, 1, 1]], "symbols for NORM should be distinct"),
-    ]:
-        with pytest.raises(ValueError, match=error):
-            give_symbols(SymbolEmbed(4, key="NORM", unk=unk), Symbols(symbols))
+    with pytest.raises(ValueError, match=r"'unk' is row 5.*rows 0 to 4"):
+        build_symbol_embed(unk=5)
+    for symbols in (SYMBOLS.astype("int64"), SYMBOLS[None], SYMBOLS[[0, 1, 1]]):
+        with pytest.raises(ValueError, match="symbols for NORM should be distinct"):
+            give_symbols(SymbolEmbed(4, key="NORM"), Symbols(symbols))
     for build in (build_symbol_embed, build_weighted_symbols):
         model = build().initialize()
         give_symbols(model, Symbols(SYMBOLS))
@@ -207,47 +208,24 @@ def test_symbols_that_can_not_be_given_are_refused():
             give_symbols(model, Symbols(SYMBOLS[:2]))
 
 
-@pytest.mark.parametrize(
-    "symbols",
-    [
-        numpy.sort(SYMBOLS)[::-1],
-        numpy.sort(SYMBOLS).astype("int64"),
-        numpy.arange(7, dtype="uint64"),
-        "symbols",
-    ],
-)
-@pytest.mark.parametrize("build", [build_symbol_embed, build_weighted_symbols])
-def test_damaged_symbols_are_refused(build, symbols):
-    """Thinc loads attributes as they come: the layer looks before it uses them."""
-    model = build().initialize()
-    model.attrs["symbols"] = symbols
-    loaded = build().from_bytes(model.to_bytes())
-    with pytest.raises(ValueError, match=r"for NORM should be .* 5 rows but one"):
-        loaded.predict(IDS)
-
-
-def build_hashed_weights() -> Model:
-    """With as many rows of weights as there are for symbols."""
-    return WeightedHashEmbed(4, 6, nK=5, seed=9)
-
-
-def build_two_hashes() -> Model:
-    """With attributes that a layer with weights has as well."""
-    return build_hash_embed(num_hashes=2)
+#: With as many rows of weights as there are for symbols.
+HASHED_WEIGHTS = partial(WeightedHashEmbed, 4, 6, nK=5, seed=9)
+#: With attributes that a layer with weights has as well.
+TWO_HASHES = partial(build_hash_embed, num_hashes=2)
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "error"),
+    ("source", "target", "name"),
     [
-        (build_two_hashes, build_hashed_weights, "weighs what it hashes .* 'seed'"),
-        (build_two_hashes, build_weighted_symbols, "weighs what it hashes .* 'seed'"),
-        (build_hashed_weights, build_weighted_symbols, "symbols .* 'hashes_weights'"),
-        (build_weighted_symbols, build_hashed_weights, "hashes its .* 'symbols'"),
-        (build_symbol_embed, lambda: HashEmbed(4, 5, seed=9), "hashes .* 'symbols'"),
+        (TWO_HASHES, HASHED_WEIGHTS, "seed"),
+        (TWO_HASHES, build_weighted_symbols, "seed"),
+        (HASHED_WEIGHTS, build_weighted_symbols, "hashes_weights"),
+        (build_weighted_symbols, HASHED_WEIGHTS, "symbols"),
+        (build_symbol_embed, partial(HashEmbed, 4, 5, seed=9), "symbols"),
     ],
 )
-def test_weights_of_other_tables_are_refused(source, target, error):
+def test_weights_of_other_tables_are_refused(source, target, name):
     """Also where all shapes are equal."""
     model = target().from_bytes(source().initialize().to_bytes())
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises(ValueError, match=f"can't load the weights .*'{name}'"):
         model.predict(IDS)

@@ -11,23 +11,11 @@ from thinc.compat import torch
 
 from spacy_hashembeds.layers import torchlayer
 from spacy_hashembeds.layers.torchlayer import MOST_PADDING, group_by_length
-from spacy_hashembeds.papers.hashformers.transformer import TransformerEncoder
-from spacy_hashembeds.papers.why_attention.bilstm_encoders import (
-    AttBiLSTMEncoder,
-    BiLSTMEncoder,
-    CrossBiLSTMEncoder,
-)
 
+from ..contract import IN_TORCH
 from ..papers.why_attention.lstms import concatenate, make_batch, run
 
-ENCODERS = {
-    "BiLSTMEncoder": lambda: BiLSTMEncoder(width=20, dropout=0.0),
-    "CrossBiLSTMEncoder": lambda: CrossBiLSTMEncoder(width=20, dropout=0.35),
-    "AttBiLSTMEncoder": lambda: AttBiLSTMEncoder(width=40, dropout=0.0),
-    "TransformerEncoder": lambda: TransformerEncoder(
-        width=8, depth=2, num_heads=2, max_length=16, dropout=0, attention_dropout=0
-    ),
-}
+NAMES = [name for name in IN_TORCH if "," not in name]
 
 
 @pytest.mark.parametrize(
@@ -44,29 +32,30 @@ def test_limits_of_groups_are_inclusive(lengths, max_rows, sizes):
 
 
 @given(
-    st.lists(st.integers(1, 60), max_size=300),
-    st.sampled_from([1, 200, 10**6]),
-    st.sampled_from([1, 128]),
+    lengths=st.lists(st.integers(1, 60), max_size=300),
+    max_rows=st.sampled_from([1, 200, 10**6]),
+    fewest=st.sampled_from([1, 128]),
 )
 def test_groups_are_of_similar_length_and_no_larger_than_allowed(
-    lengths, max_rows, fewest_rows
+    lengths, max_rows, fewest
 ):
-    groups = [g.tolist() for g in group_by_length(lengths, max_rows, fewest_rows)]
+    groups = [g.tolist() for g in group_by_length(lengths, max_rows, fewest)]
     order = [number for group in groups for number in group]
     assert order == sorted(range(len(lengths)), key=lambda i: -lengths[i])
     for group in groups:
         longest, tokens = lengths[group[0]], sum(lengths[n] for n in group)
         n_rows = longest * len(group)
         assert n_rows <= max_rows or len(group) == 1
-        assert n_rows - tokens <= max(MOST_PADDING * n_rows, fewest_rows + longest)
+        assert n_rows - tokens <= max(MOST_PADDING * n_rows, fewest + longest)
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_memory_is_bounded_and_nothing_else_changes(name, monkeypatch):
+    Xs, shapes, outcomes = make_batch([9, 2, 0, 40, 5, 5], width=12), [], []
     fix_random_seed(0)
-    Xs, shapes, outcomes = make_batch([9, 2, 0, 40, 5, 5], width=8), [], []
-    model = ENCODERS[name]().initialize(X=Xs)
+    dropped = {"dropout": 0.35} if name == "CrossBiLSTMEncoder" else {}
+    model = IN_TORCH[name].make(**dropped).initialize(X=Xs)
 
     class Group(torchlayer.Group):
         def __init__(self, *args):
@@ -85,11 +74,11 @@ def test_memory_is_bounded_and_nothing_else_changes(name, monkeypatch):
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_without_pytorch_the_error_names_the_extra(name, monkeypatch):
     monkeypatch.setattr(torchlayer, "find_spec", lambda module: None)
     with pytest.raises(ImportError, match=rf"{name}\.v1.*\[torch\]"):
-        ENCODERS[name]()
+        IN_TORCH[name].make()
 
 
 @pytest.mark.torch
@@ -99,11 +88,10 @@ def test_forked_processes_can_compute():
     """They have none of the threads that their parent has computed with."""
     torch.set_num_threads(2)  # whatever the environment says
     Xs = make_batch([300] * 8, width=64)
-    model = BiLSTMEncoder(width=64, depth=1).initialize(X=Xs)
+    model = IN_TORCH["BiLSTMEncoder"].make(width=64, depth=1).initialize(X=Xs)
     model.predict(Xs)
-    process = multiprocessing.get_context("fork").Process(
-        target=model.predict, args=(Xs,)
-    )
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=model.predict, args=(Xs,))
     process.start()
     process.join(60)
     process.kill()  # if it is stuck

@@ -10,29 +10,23 @@ from spacy_hashembeds.layers.with_distinct import with_distinct
 
 from ..toy_embedders import get_gradients
 
-
-def build_embed() -> Model:
-    return Embed(6, 5)
-
-
-def build_deep() -> Model:
-    return chain(HashEmbed(4, 9, seed=3), Maxout(6, nP=2, normalize=True))
+BUILDERS = {
+    "deep": lambda: chain(HashEmbed(4, 9, seed=3), Maxout(6, nP=2, normalize=True)),
+    "embed": lambda: Embed(6, 5),
+    "column": lambda: HashEmbed(6, 7, seed=3, column=1),
+}
 
 
-def build_column() -> Model:
-    return HashEmbed(6, 7, seed=3, column=1)
-
-
-@pytest.mark.parametrize("build", [build_embed, build_deep, build_column])
+@pytest.mark.parametrize("kind", BUILDERS)
 @given(n=st.integers(1, 40), seed=st.integers(0, 99))
 @settings(max_examples=20)
-def test_it_computes_what_the_layer_computes(build, n, seed):
+def test_it_computes_what_the_layer_computes(kind, n, seed):
     state = np.random.default_rng(seed)
-    keys = state.integers(0, 5, (n, 3) if build is build_column else n).astype("uint64")
+    keys = state.integers(0, 5, (n, 3) if kind == "column" else n).astype("uint64")
     dY, results = state.normal(size=(n, 6)).astype("f"), []
     for wrap in (lambda layer: layer, with_distinct):
         fix_random_seed(0)
-        model = wrap(build()).initialize(X=keys)
+        model = wrap(BUILDERS[kind]()).initialize(X=keys)
         for _ in range(2):  # gradients add up
             Y, backprop = model.begin_update(keys)
             dX = backprop(dY.copy())
@@ -44,16 +38,6 @@ def test_it_computes_what_the_layer_computes(build, n, seed):
         np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
-def build_noting(given: list) -> Model:
-    """A layer that notes the keys it is given, and the gradients."""
-
-    def forward(model, keys, is_train):
-        given.append(keys)
-        return np.ones((len(keys), 2), dtype="f"), given.append
-
-    return Model("noting", forward, dims={"nO": 2})
-
-
 @pytest.mark.parametrize(
     ("keys", "expected", "counts"),
     [
@@ -63,7 +47,12 @@ def build_noting(given: list) -> Model:
 )
 def test_the_layer_is_given_each_key_once(keys, expected, counts):
     given_to_layer = []
-    model = with_distinct(build_noting(given_to_layer))
+
+    def forward(model, keys, is_train):
+        given_to_layer.append(keys)
+        return np.ones((len(keys), 2), dtype="f"), given_to_layer.append
+
+    model = with_distinct(Model("noting", forward, dims={"nO": 2}))
     Y, backprop = model.begin_update(keys)
     assert backprop(Y).shape == keys.shape
     values, d_values = given_to_layer
@@ -76,8 +65,7 @@ def test_the_layer_is_given_each_key_once(keys, expected, counts):
     [
         np.ones(3, dtype="f"),
         np.ones((1, 2, 3), dtype="i"),
-        np.ones((2, 0), dtype="uint64"),
-        np.ones((2, 65), dtype="uint64"),
+        *(np.ones((2, n), dtype="uint64") for n in (0, 65)),
         [1, 2],
     ],
 )
@@ -85,4 +73,4 @@ def test_other_input_is_refused(keys):
     """Also as the sample that it is initialised by."""
     for call in (Model.predict, Model.initialize):
         with pytest.raises(ValueError, match=r"should be given an array of integers"):
-            call(with_distinct(build_embed()), keys)
+            call(with_distinct(Embed(6, 5)), keys)

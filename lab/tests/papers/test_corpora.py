@@ -37,30 +37,16 @@ def test_a_corpus_counted_by_hand(tmp_path):
     train = [("The Nile flows , the Po too", [(1, 2), (5, 6)]), ("", [])]
     dev = [("The Nile and the Rhine", [(1, 2), (4, 5)])]
     write_corpus(tmp_path / "wnut17", "en", train=train, dev=dev)
-    tables = count_tables(tmp_path)
+    found = {n: get_figures(t, "WNUT2017") for n, t in count_tables(tmp_path).items()}
     # the nile flows , po too | T N f , t P | The ile ows , the Po too | Xxx Xxxx ...
-    assert get_figures(tables["4"], "WNUT2017") == {
-        "NORM": 6,
-        "PREFIX": 6,
-        "SUFFIX": 7,
-        "SHAPE": 6,
-    }
-    assert get_figures(tables["5"], "WNUT2017") == {
-        "documents": 2,
-        "tokens": 7,
-        "classes": 1,
-        "entities_per_document": 1.0,
-        "document_length": 3.5,
-        "entity_length": 1.0,
-        "vocabulary": 7,
-        "unknown": None,
-    }
-    assert get_figures(tables["6"], "WNUT2017") == {
-        "dev_seen": 1,
-        "dev_unseen": 1,
-        "test_seen": None,
-        "test_unseen": None,
-    }
+    assert found["4"] == {"NORM": 6, "PREFIX": 6, "SUFFIX": 7, "SHAPE": 6}
+    means = {"entities_per_document": 1, "document_length": 3.5, "entity_length": 1}
+    counts = {"documents": 2, "tokens": 7, "classes": 1, "vocabulary": 7}
+    assert found["5"] == {**means, **counts, "unknown": None}
+    seen = {"dev_seen": 1, "dev_unseen": 1, "test_seen": None, "test_unseen": None}
+    assert found["6"] == seen
+    counts = count_corpora(read_paper("why-attention"), tmp_path)["wnut17"]
+    assert (counts["train_tokens"], counts["dev_entities"]) == (0.007, 0.002)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from lab.trials.comparison import compare_trials
 from lab.trials.run_trial import run_trial
 from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Spread
-from spacy_hashembeds.training.docbin import read_docs
 from tests import toy_textcat
 from tests.configs import CONFIGS
+
+NAME = "multi_fewer_hash_embed"
 
 
 @pytest.fixture
@@ -48,13 +49,12 @@ def test_trials_of_different_corpora_are_refused(metrics, corpus, tmp_path):
 
 
 def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
-    metrics, trained_root, tmp_path, corpus, monkeypatch
+    metrics, tmp_path, corpus, monkeypatch
 ):
     config = load_config(CONFIGS / "spacy_stock.cfg")
     nlp = load_model_from_config(config, auto_fill=True)
-    for doc in read_docs(trained_root / "corpus/demo/train.spacy", nlp.vocab):
-        for ent in doc.ents:
-            nlp.get_pipe("ner").add_label(ent.label_)
+    for label in ("LOC", "ORG", "PERSON"):
+        nlp.get_pipe("ner").add_label(label)
     nlp.initialize()
     nlp.to_disk(tmp_path / "stock")
     own = {"embedder": "spacy_stock", "model": str(tmp_path / "stock")}
@@ -69,11 +69,9 @@ def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
 
     monkeypatch.setattr(comparison, "measure_speeds", measure)
     rows = compare_trials([stock, metrics], corpus, accelerated=True)["rows"]
-    assert [(row["name"], row["accelerated"]) for row in rows] == [
-        ("spacy_stock", False),
-        ("spacy_stock accelerated", True),
-        ("multi_fewer_hash_embed", False),
-    ]
+    names = ["spacy_stock", "spacy_stock accelerated", NAME]
+    assert [row["name"] for row in rows] == names
+    assert [row["accelerated"] for row in rows] == [False, True, False]
     assert layers == ["spacy", "spacy-hashembeds", "spacy-hashembeds"]
     before, after, last = rows
     assert after["scores"] == before["scores"]
@@ -85,50 +83,43 @@ def test_the_tables_have_a_row_for_each_trial(metrics, corpus, tmp_path):
     data = json.loads(metrics.read_text())
     test = data["scores"]["test"]
     nothing = {"ents_unseen_support": 0, "ents_unseen_f": None}
-    changed = {
-        "variant": "small",
-        "scores": {"test": test | nothing},
-        # neither all parameters nor those that mix
-        "sizes": {"embedding_parameters": 1234567, "bytes_on_disk": 8_910_000},
-    }
-    other = change(metrics, tmp_path / "other.json", **changed)
-    output = tmp_path / "c.json"
+    # neither all parameters nor those that mix
+    sizes = {"embedding_parameters": 1234567, "bytes_on_disk": 8_910_000}
+    changed = {"variant": "small", "scores": {"test": test | nothing}, "sizes": sizes}
+    other, output = change(metrics, tmp_path / "o.json", **changed), tmp_path / "c.json"
     result = succeed("compare", metrics, other, "--corpus", corpus, "-o", output)
-    scores, speeds, ratios = re.split("=+ (?:Size|Beside)", result.output)
-    name = "multi_fewer_hash_embed variant"
-    cells = {}
-    for kind in ("ents", "ents_seen", "ents_unseen"):
-        percents = " ".join(f"{100 * test[f'{kind}_{key}']:.1f}" for key in "prf")
-        cells[kind] = f"{percents} ({test[f'{kind}_support']})"
-    assert [f"{name} default", *cells.values()] in read_rows(scores)
-    unseen = f"{cells['ents_unseen'].rsplit(' ', 2)[0]} - (0)"
-    assert [f"{name} small", *[*cells.values()][:2], unseen] in read_rows(scores)
-    (row,) = (row for row in read_rows(speeds) if row[0] == f"{name} small")
+    shown = re.split("=+ (?:Size|Beside)", result.output)
+    scores, speeds, ratios = map(read_rows, shown)
+    *cells, unseen = (
+        " ".join(f"{100 * test[f'{kind}_{key}']:.1f}" for key in "prf")
+        + f" ({test[f'{kind}_support']})"
+        for kind in ("ents", "ents_seen", "ents_unseen")
+    )
+    assert [f"{NAME} variant default", *cells, unseen] in scores
+    unseen = f"{unseen.rsplit(' ', 2)[0]} - (0)"
+    assert [f"{NAME} variant small", *cells, unseen] in scores
+    (row,) = (row for row in speeds if row[0] == f"{NAME} variant small")
     assert row[1:3] == ["1,234,567", "8.91"]
     lower, upper = row[4].replace(",", "").split("..")
     assert 0 < int(lower) <= int(upper)
-    emb = f"{100 * (1 - 1234567 / data['sizes']['embedding_parameters']):.1f}"
-    assert [f"{name} small", "100.0", "-", emb, "-", "-"] in read_rows(ratios)
+    saved = f"{100 * (1 - 1234567 / data['sizes']['embedding_parameters']):.1f}"
+    assert [f"{NAME} variant small", "100.0", "-", saved, "-", "-"] in ratios
     rows = json.loads(output.read_text())["rows"]
     assert [row["pcr_all"] for row in rows] == [0, None]
 
 
 @pytest.mark.slow
 def test_text_classifiers_are_trained_and_compared(tmp_path):
-    pairs = {"train": toy_textcat.TRAIN, "dev": toy_textcat.TRAIN[::2]}
-    for split, texts in {**pairs, "test": toy_textcat.TEST}.items():
-        docs = toy_textcat.make_docs(texts)
-        toy_textcat.write(tmp_path / f"corpus/texts/{split}.spacy", docs)
+    splits = {"train": toy_textcat.TRAIN, "dev": toy_textcat.TRAIN[::2]}
+    for split, texts in {**splits, "test": toy_textcat.TEST}.items():
+        path = tmp_path / f"corpus/texts/{split}.spacy"
+        toy_textcat.write(path, toy_textcat.make_docs(texts))
     (tmp_path / "configs").mkdir()
     config = init_config(pipeline=["textcat"], silent=True)
     config.to_disk(tmp_path / "configs/textcat.cfg")
-    overrides = {
-        "nlp.lang": "en",
-        "components.textcat.model.length": 256,
-        "training.max_steps": 20,
-        "training.eval_frequency": 10,
-        "training.optimizer.learn_rate": 0.05,
-    }
+    overrides = {"nlp.lang": "en", "components.textcat.model.length": 256}
+    overrides |= {"training.max_steps": 20, "training.eval_frequency": 10}
+    overrides["training.optimizer.learn_rate"] = 0.05
     trial = Trial(
         dataset="texts", embedder="textcat", overrides=overrides, root=tmp_path
     )
@@ -137,7 +128,6 @@ def test_text_classifiers_are_trained_and_compared(tmp_path):
     scores = metrics["scores"]["test"]
     assert scores["cats_support"] == len(toy_textcat.TEST)
     keys = ("cats_acc", "cats_macro_f", "cats_micro_f")
-    percents = [f"{100 * scores[key]:.1f}" for key in keys]
     rows = read_rows(result.output)
     assert ["Embedder", "Accuracy", "Macro F", "Micro F"] in rows
-    assert ["textcat", *percents] in rows
+    assert ["textcat", *(f"{100 * scores[key]:.1f}" for key in keys)] in rows

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -133,15 +134,14 @@ def test_overrides_name_settings_that_configs_have(needs_torch, tmp_path):
     vectors = tmp_path / "vectors"
     vectors.touch()
     trials = {}
-    for path in GRIDS:
-        for trial in read_grid(path, root=ROOT):
-            overrides = dict(trial.overrides)
-            if "paths.vectors" in overrides:
-                overrides["paths.vectors"] = str(vectors)
-            settings = {"overrides": overrides, "dataset": "wnut17", "root": ROOT}
-            settings |= {"embedder": trial.embedder, "variant": trial.variant}
-            if (trial.config in TORCH_CONFIGS) is needs_torch:
-                trials[trial.embedder, trial.variant] = Trial(**settings)
+    for trial in (trial for path in GRIDS for trial in read_grid(path, root=ROOT)):
+        overrides = dict(trial.overrides)
+        if "paths.vectors" in overrides:
+            overrides["paths.vectors"] = str(vectors)
+        if (trial.config in TORCH_CONFIGS) is needs_torch:
+            trials[trial.embedder, trial.variant] = replace(
+                trial, dataset="wnut17", seed=0, overrides=overrides
+            )
     assert len(trials) >= 4
     for trial in trials.values():
         check_config(trial)

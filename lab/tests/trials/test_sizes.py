@@ -26,20 +26,10 @@ STOCK, OURS = "spacy.MultiHashEmbed.v2", "spacy-hashembeds.MultiFewerHashEmbed.v
 def test_a_layer_shared_through_listeners_counts_once(name):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")  # has no model
-    embed = {
-        "@architectures": name,
-        "width": WIDTH,
-        "attrs": ["NORM", "SHAPE"],
-        "rows": [20, 30],
-        "include_static_vectors": False,
-    }
-    encode = {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        "width": WIDTH,
-        "window_size": 1,
-        "maxout_pieces": 2,
-        "depth": 1,
-    }
+    embed = {"width": WIDTH, "attrs": ["NORM", "SHAPE"], "rows": [20, 30]}
+    embed |= {"@architectures": name, "include_static_vectors": False}
+    encode = {"width": WIDTH, "window_size": 1, "maxout_pieces": 2, "depth": 1}
+    encode |= {"@architectures": "spacy.MaxoutWindowEncoder.v2"}
     tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode}
     nlp.add_pipe("tok2vec", config={"model": tok2vec})
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": WIDTH}

@@ -55,37 +55,28 @@ def read(path: Path):
     return json.loads(path.read_text(encoding="utf8"))
 
 
-# What is recorded
-
-
-def test_results_say_what_they_depend_on(trained_root):
-    trial = make_trial(trained_root)
+def test_results_say_what_they_depend_on_and_are_of_the_best_pipeline(trained_root):
+    trial, folder = make_trial(trained_root), trained_root / "corpus" / "demo"
     name = "demo/multi_fewer_hash_embed/default/seed0"
     assert trial.metrics == trained_root / f"metrics/{name}.json"
-    metrics = read(trial.metrics)
+    metrics, train = read(trial.metrics), folder / "train.spacy"
     names = {"dataset": "demo", "embedder": "multi_fewer_hash_embed"}
     settings = {"variant": "default", "seed": 0, "gpu_id": -1, "overrides": SMALL}
     assert {**names, **settings}.items() <= metrics.items()
     assert len(metrics["config_hash"]) == 64
-    folder = trained_root / "corpus" / "demo"
     assert metrics["corpus_hashes"] == {
         split: hashlib.sha256((folder / f"{split}.spacy").read_bytes()).hexdigest()
         for split in ("train", "dev", "test")
     }
     packages = ("spacy-hashembeds", "spacy", "thinc", "numpy")
-    expected = {package: version(package) for package in packages}
-    assert metrics["versions"] == {"python": platform.python_version(), **expected}
-
-
-def test_results_are_those_of_the_best_pipeline(trained_root):
-    metrics = read(make_trial(trained_root).metrics)
+    versions = {package: version(package) for package in packages}
+    assert metrics["versions"] == {"python": platform.python_version(), **versions}
     model = Path(metrics["model"])
-    assert model == make_trial(trained_root).output / "model-best"
-    folder = trained_root / "corpus" / "demo"
+    assert model == trial.output / "model-best"
     assert list(metrics["scores"]) == ["dev", "test"]
     for split, scores in metrics["scores"].items():
-        args = (model, folder / f"{split}.spacy", folder / "train.spacy")
-        assert (scores, metrics["joined"][split]) == score_pipeline(*args)
+        expected = score_pipeline(model, folder / f"{split}.spacy", train)
+        assert (scores, metrics["joined"][split]) == expected
     assert 0 < metrics["scores"]["test"]["ents_f"] < 1  # else this would say little
     evaluation = evaluate(spacy.load(model), folder / "test.spacy", samples=10, join=10)
     joined, found = evaluation["joined"], metrics["joined"]["test"]
@@ -93,11 +84,10 @@ def test_results_are_those_of_the_best_pipeline(trained_root):
     for key in ("ents_p", "ents_r", "ents_f"):
         assert found["10"][key] == joined[key]
     assert found["1"]["ents_f"] == metrics["scores"]["test"]["ents_f"]
-    sizes = metrics["sizes"]
-    assert sizes == measure_sizes(model, folder / "train.spacy")
+    sizes, tables, mix = metrics["sizes"], 32 * 850, 3 * 32 * (4 * 32 + 1) + 2 * 32
+    assert sizes == measure_sizes(model, train)
     files = [path for path in model.rglob("*") if path.is_file()]
     assert sizes["bytes_on_disk"] == sum(len(path.read_bytes()) for path in files)
-    tables, mix = 32 * (500 + 100 + 200 + 50), 3 * 32 * (4 * 32 + 1) + 2 * 32
     assert sizes["embedding_parameters"] == tables + mix
     assert sizes["mixing_parameters"] == mix
     assert sum(table["parameters"] for table in sizes["tables"]) == tables
@@ -142,13 +132,12 @@ def test_only_force_replaces_results_of_other_settings(
     monkeypatch.setattr(run_module, "gpu_is_available", lambda: True)
     trial = make_trial(project)
     trial.config.write_text("# Another remark.\n\n" + trial.config.read_text())
-    assert run_trial(trial, force=True) == (read(trial.metrics), False)
+    before = read(trial.metrics)
+    assert run_trial(trial, force=True) == (before, False)
     trial = change(trial)
-    before = trial.metrics.read_bytes()
     with pytest.raises(FileExistsError, match=message):
         run_trial(trial)
-    assert commands == []
-    assert trial.metrics.read_bytes() == before
+    assert (commands, read(trial.metrics)) == ([], before)
     lines: list[str] = []
     metrics, is_new = run_trial(trial, force=True, on_output=lines.append)
     assert is_new
@@ -189,9 +178,6 @@ def test_two_processes_do_not_run_one_trial_at_once(
     assert commands == []
 
 
-# The command
-
-
 def test_scores_speed_and_size_are_printed(project, commands, monkeypatch):
     monkeypatch.chdir(project)
     path = make_trial(project).metrics
@@ -216,8 +202,8 @@ def test_scores_speed_and_size_are_printed(project, commands, monkeypatch):
 def test_options_reach_the_training(project, commands, monkeypatch):
     monkeypatch.chdir(project)
     options = ["--seed", "5", "--variant", "bare", "--training.dropout", "0.0"]
-    trial = "demo", "multi_embed", *options, "--nlp.lang=de"
-    check_failure(call("trial", *trial), "no space left")
+    failed = call("trial", "demo", "multi_embed", *options, "--nlp.lang=de")
+    check_failure(failed, "no space left")
     (command,) = commands
     config, _, output, *settings = command[command.index("train") + 1 :]
     assert config == "configs/multi_embed.cfg"
