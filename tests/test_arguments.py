@@ -65,7 +65,7 @@ DOCS: Any = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
         ("nlp", lambda: use_fastest_blas("en")),
         ("nlp", lambda: calibrate_ner("en", DOCS)),
         ("nlp", lambda: count_symbols("en", DOCS)),
-        ("nlp", lambda: evaluate("en", DOCS, train=DOCS)),
+        ("nlp", lambda: evaluate(5, DOCS, train=DOCS)),
         ("blas", lambda: accelerate(NLP, blas="x")),
         ("rounds", lambda: accelerate(NLP, rounds=0)),
         ("model", lambda: analyze(DOCS, model=5)),

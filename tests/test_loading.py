@@ -6,7 +6,7 @@ from spacy.util import load_config_from_str
 
 from spacy_hashembeds.loading import check_variables, load_config, load_trained
 from spacy_hashembeds.tools.analyze.embedders import load_pipeline
-from spacy_hashembeds.tools.config.base_config import read_base
+from spacy_hashembeds.tools.config.edits import Edits
 
 
 def test_a_file_or_a_folder_of_pipelines_is_no_pipeline(tmp_path):
@@ -71,7 +71,7 @@ def test_what_has_an_end_is_left_to_spacy(text):
 
 
 READERS = {
-    "config": lambda folder: read_base(folder / "config.cfg"),
+    "config": lambda folder: Edits(folder / "config.cfg"),
     "analyze": lambda folder: load_pipeline(
         config=folder / "config.cfg", model=None, overrides={}
     ),

@@ -1,5 +1,6 @@
 """`spacy hashembeds config` and `analyze`."""
 
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -60,27 +61,22 @@ def config_cli(
     that `spacy hashembeds analyze` advises; with --raw there is pretraining first.
     """
     from ...architectures.symbols import save_symbols
-    from ...files import STANDARD_INPUT, check_targets, find_descriptor, replacing
-    from ..config.base_config import check_output, is_pipeline
+    from ...files import STANDARD_INPUT, find_descriptor, replacing
     from ..config.configure import configure, list_commands
-    from ..config.training import name_symbols
+    from ..config.edits import check_outputs, is_pipeline
     from ..display import show_controls
 
-    with failing("Can't write the config"):
-        base = str(STANDARD_INPUT) if base == "-" else base
-        outputs = [output]
-        if raw is not None:
-            if find_descriptor(output) is not None:
-                raise ValueError(
-                    "With --raw the symbols of the texts are saved beside the config, "
-                    "which needs a name then (--output)."
-                )
-            outputs.append(name_symbols(output))
-            check_targets(outputs)
-        for path in outputs:
-            check_output(path, inputs=(train, raw, vectors), force=force)
+    with failing("Can't write the config"), ExitStack() as stack:
+        beside = output.with_suffix(".npz")
+        if raw is not None and find_descriptor(output) is not None:
+            raise ValueError(
+                "With --raw the symbols of the texts are saved beside the config, "
+                "which needs a name then (--output)."
+            )
+        outputs = [output] if raw is None else [output, beside]
+        check_outputs(outputs, (train, raw, vectors), force=force)
         made = configure(
-            base,
+            str(STANDARD_INPUT) if base == "-" else base,
             embedder=embedder,
             train=train,
             raw=raw,
@@ -91,17 +87,18 @@ def config_cli(
             scorer=scorer,
             progress=partial(show_progress, title="Reading", unit="docs"),
         )
-        with replacing(output) as temporary:
-            temporary.write_text(made.text, encoding="utf8")
-            if made.symbols is not None:
-                save_symbols(name_symbols(output), made.symbols)
+        # both are complete before either is moved to its place
+        temporary = stack.enter_context(replacing(output))
+        temporary.write_text(made.text, encoding="utf8")
+        if made.symbols is not None:
+            save_symbols(stack.enter_context(replacing(beside)), made.symbols)
     for warning in made.warnings:
         msg.warn(warning)
     changes = [
         f"{c.place}: {c.why}" if why else c.describe(made.config) for c in made.changes
     ]
-    for said in (*made.notes, *(changes or ["There was nothing to change."])):
-        msg.info(said)
+    for change in changes or ["There was nothing to change."]:
+        msg.info(change)
     if is_pipeline(folder := made.base.parent):
         msg.info(f"Training starts anew: the weights in {folder} are not taken.")
     saved = f"Saved the config to {output}: comments say why"

@@ -198,12 +198,12 @@ def label_cli(
     from ...files import choose_suffix, replacing
     from ...loading import load_trained
     from ...training.rawtexts import read_distinct, take_sentences
-    from ..config.base_config import check_output
+    from ..config.edits import check_outputs
     from ..label import label_entities
     from ..prepare.splits import NER
 
     with failing("Can't label the texts"):
-        check_output(output, inputs=[raw, *exclude], force=force)
+        check_outputs([output], [raw, *exclude], force=force)
         choose_suffix(output, [".spacy"])
         if len({os.path.realpath(model) for model in models}) < len(models):
             raise ValueError("'models' should differ, but one is there several times.")

@@ -1,16 +1,24 @@
 """Putting an embedder, and what belongs to it, into any config."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import join
+from typing import Any
+
+import numpy as np
+from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
+from spacy.util import load_config, set_dot_to_object
 
 from ...architectures.descriptions import get_description, get_descriptions
-from ...files import find_descriptor, quote
+from ...files import find_descriptor
 from ...loading import find_architectures
-from . import embedders, presets, training
-from .base_config import find_config, read_base
-from .edits import Edits, find_name
+from ...training.counting import count_values, cut_symbols
+from ...training.rawtexts import create_raw_texts_reader
+from . import embedders, presets
+from .edits import Edits, find_config, find_name
+from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Corpus, Embedder, Progress
 
 
 def configure(
@@ -24,19 +32,17 @@ def configure(
     encoder: bool = True,
     blas: bool = True,
     scorer: bool = False,
-    progress: training.Progress = lambda docs: docs,
+    progress: Progress = lambda docs: docs,
 ) -> Edits:
     """Put an embedder into any config in place of those that stand there.
 
     base (str | Path): A `.cfg` file, or the folder or package of a saved pipeline.
-        Components that are sourced or frozen keep their models.
-    embedder (str, optional): The name of the embedder to put in. By default what is
+    embedder (str, optional): Name of the embedder to put in. By default what is
         recommended, with the training and the NER that are.
-    train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
-        them, by which settings are chosen. Without it they stay, or are the defaults.
+    train (str | Path, optional): Training corpus, a `.spacy` file or a folder of them,
+        by which settings are chosen. Without it they stay, or are the defaults.
     raw (str | Path, optional): Texts to pretrain on, as `RawTexts.v1` reads them.
-    output (str | Path): Where the config will be saved, by which the files of symbols
-        and weights for these texts are named.
+    output (str | Path): The config to be saved, by which symbols and weights are named.
     vectors (str | Path, optional): Word vectors to mix in: a folder or package.
     encoder (bool): Whether to put our encoder in the place of spaCy's.
     blas (bool): Whether the pipeline is to choose the fastest BLAS.
@@ -44,101 +50,97 @@ def configure(
     progress (Progress, optional): Wraps the docs of the corpus as they are read.
     RETURNS (Edits): The new config, as `config` and `text`, with `changes`, `warnings`
         and `symbols`.
-    RAISES (OSError, ValueError): If a config or corpus is not there, can't be used, or
-        has no place for what is asked for.
+    RAISES (OSError, ValueError): If something can't be used, or has no place.
     """
-    _check_names(train=train, raw=raw, output=raw and output, vectors=vectors)
     new = presets.EMBEDDER if embedder is None else get_description(embedder)
-    edits = read_base(base)
+    edits = Edits(base)
+    if raw is not None:  # weights that are there are replaced
+        edits.config["initialize"]["init_tok2vec"] = None
     embedders.write_out_models(edits)
-    olds = embedders.read_embedders(edits, new, is_anew=raw is not None)
+    olds = embedders.read_embedders(edits, new)
     if not olds:
         _put_in_classifiers(edits, is_other=bool(embedder or raw or vectors))
-    corpus = (
-        None if train is None else training.read_corpus(edits, train, olds, progress)
-    )
-    embedders.put_in_embedders(edits, olds, corpus.vocabulary if corpus else None)
-    free = [old.place for old in olds if not old.is_pretrained]
+    corpus = embedders.read_corpus(edits, train, olds, progress) if train else None
+    places = embedders.put_in_embedders(edits, olds, corpus)
     if vectors is not None:
-        put_in_vectors(edits, vectors, free)
+        _put_in_vectors(edits, vectors, places)
     if embedder is None and olds:
-        _put_in_recommended(edits, free)
-        training.put_in_joined(edits, corpus)
+        _put_in_recommended(edits, places, corpus)
     if raw is not None:
-        training.put_in_pretraining(edits, raw, olds, output, progress)
-    training.put_in_counting(edits, olds, corpus)
-    put_in_faster(edits, encoder=encoder, blas=blas)
-    training.put_in_paths(edits, train)
+        _put_in_pretraining(edits, raw, olds, output, progress)
+    if olds:
+        _put_in_counting(edits, olds, corpus)
+    _put_in_faster(edits, encoder=encoder, blas=blas)
+    _put_in_paths(edits, train)
     if scorer:
-        put_in_scorer(edits)
+        _put_in_scorer(edits)
     edits.write()
     return edits
 
 
-def _check_names(**arguments: str | Path | None) -> None:
-    """Check what is written into a config, which has no way to escape a variable."""
-    for name, value in arguments.items():
-        if "${" in str(value):
-            raise ValueError(
-                f"'{name}' should be a name that a config can hold, but is "
-                f"{quote(str(value))}: '${{' begins a variable. Rename it."
-            )
-
-
 def _put_in_classifiers(edits: Edits, *, is_other: bool) -> None:
-    """Put ours in the place of spaCy's bags of words, and train as it was measured.
+    """Put ours in the place of spaCy's bags of words, and train as it was measured, if
+    nothing else of the pipeline learns: [training] is of all components.
 
-    If nothing else of the pipeline learns: [training] is of all components. `is_other`:
-    what is asked for has no place there.
+    `is_other`: what is asked for has no place there.
     """
-    blocks, frozen = (
-        embedders.find_blocks(edits),
-        edits.plain["training"]["frozen_components"],
-    )
-    models = [place for place in blocks if place.count(".") == 2]
+    blocks = embedders.find_blocks(edits)
+    names = [b["@architectures"] for p, b in blocks.items() if p.count(".") == 2]
     over = presets.CLASSIFIER.over
-    bags = [p for p in models if re.fullmatch(over, blocks[p]["@architectures"])]
-    components = edits.plain["components"].items()
-    sourced = [n for n, c in components if "source" in c and n not in frozen]
-    if is_other or sourced or not bags or models != bags:
-        known = ", ".join(
-            [*embedders.REPLACED, *(d.architecture for d in get_descriptions())]
-        )
-        found = "; ".join(f"{place}: {find_name(b)}" for place, b in blocks.items())
+    are_bags = bool(names) and all(re.fullmatch(over, name) for name in names)
+    frozen = edits.plain["training"]["frozen_components"]
+    if is_other or not are_bags or not edits.left <= {*frozen}:
+        ours = [description.architecture for description in get_descriptions()]
+        found = "; ".join(f"{p}: {b['@architectures']}" for p, b in blocks.items())
         raise ValueError(
             f"'{edits.base}' should have an embedder that ours can take the place of "
-            f"({known}), but has none ({found[:500] or 'no model of its own'}). Bags "
-            "of words are replaced where nothing else learns, without --embedder, "
-            "--raw and --vectors. Of sourced components, give the pipeline itself."
+            f"({', '.join([*embedders.REPLACED, *ours])}), but has none "
+            f"({found[:500] or 'no model of its own'}). Bags of words are replaced "
+            "where nothing else learns, without --embedder, --raw and --vectors. Of "
+            "sourced components, give the pipeline itself."
         )
-    for place in bags:
+    for place in blocks:
         edits.put_in(presets.CLASSIFIER, place)
     for preset in presets.OF_CLASSIFIER:
         edits.put_in(preset)
 
 
-def put_in_faster(edits: Edits, *, encoder: bool, blas: bool) -> None:
-    """Put in what computes the same numbers as spaCy's, faster."""
-    for place in embedders.find_blocks(edits) if encoder else ():
-        edits.put_in(presets.ENCODER, place)
-    if blas and find_name(edits.resolve("nlp.before_creation")) != presets.BLAS:
-        edits.put_in(presets.FASTEST_BLAS)
-    edits.put_in(presets.FASTER_ADAM)
+def _put_in_vectors(edits: Edits, vectors: str | Path, places: Collection[str]) -> None:
+    """Name word vectors, and have embedders without weights mix them in."""
+    # the pipeline in it need not be loaded
+    if not (find_config(vectors).parent / "vocab" / "vectors").is_file():
+        raise ValueError(
+            f"'{vectors}' should hold vectors, but has none. Name a folder by `spacy "
+            "init vectors`, or a pipeline with vectors."
+        )
+    if not places:
+        raise ValueError(
+            "--vectors can't be mixed in: [initialize] init_tok2vec names weights that "
+            "were trained without. Set it to null, or pretrain anew (--raw)."
+        )
+    edits.set_path("vectors", vectors, "Those that --vectors names.")
+    for place in places:
+        why = "Mixes in the vectors that --vectors names: docs/vectors.md."
+        edits.set(place, "include_static_vectors", True, why)
 
 
-def _put_in_recommended(edits: Edits, places: Collection[str]) -> None:
+def _put_in_recommended(
+    edits: Edits, places: Collection[str], corpus: Corpus | None
+) -> None:
     """Put in what is recommended beside embedders. `places`: those without weights."""
     for place in places:
         if not edits.get(place).get("subwords"):
-            edits.set(place, "subwords", presets.SUBWORDS, presets.WHY_SUBWORDS)
+            why = "Character n-grams of words, half a megabyte: docs/whole-texts.md."
+            edits.set(place, "subwords", presets.SUBWORDS, why)
     edits.put_in(presets.AVERAGES)
-    for name in edits.find_learning("ner"):
+    for name in edits.find_components("ner"):
         _put_in_token_ner(edits, name, places)
     edits.refresh()
-    nlp, components = edits.plain["nlp"], edits.plain["components"]
-    active = {*nlp["pipeline"]} - {*nlp["disabled"]} & components.keys()
-    if "token_ner" in [components[name].get("factory") for name in active]:
+    running = {*edits.plain["nlp"]["pipeline"]} - {*edits.plain["nlp"]["disabled"]}
+    if not running.isdisjoint(edits.find_components("token_ner", is_any=True)):
         edits.put_in(presets.CALIBRATION)
+    if edits.find_components(*presets.RECOGNIZERS):
+        _put_in_joined(edits, corpus)
 
 
 def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
@@ -152,58 +154,188 @@ def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
     listens = str(find_name(model["tok2vec"])).startswith("spacy.Tok2VecListener.")
     if not (listens or any(p.startswith(f"{place}.") for p in places)):
         return
-    own = (f"initialize.{place}", f"{place}.incorrect_spans_key")
-    if reason := next((each for each in own if edits.resolve(each)), None):
-        edits.warnings.append(f"[{place}] stays spaCy's, for which [{reason}] is.")
-        return
+    for own in (f"initialize.{place}", f"{place}.incorrect_spans_key"):
+        if edits.resolve(own):
+            edits.warnings.append(f"[{place}] stays spaCy's, for which [{own}] is.")
+            return
     keys = [each.get("spans_key") for each in edits.config["components"].values()]
-    kept = {k: v for k, v in edits.get(place).items() if k == "scorer"}
-    tok2vec = edits.get(f"{place}.model.tok2vec") or model["tok2vec"]
     block = {
         "factory": "token_ner",
         "spans_key": name if "ents" in keys else "ents",
-        **kept,
-        "model": {"@architectures": presets.TOKEN_CLASSIFIER, "tok2vec": tok2vec},
+        **{k: v for k, v in edits.get(place).items() if k == "scorer"},
+        "model": {
+            "@architectures": "spacy-hashembeds.TokenClassifier.v1",
+            "tok2vec": edits.get(f"{place}.model.tok2vec") or model["tok2vec"],
+        },
     }
-    edits.put(place, block, {"factory": presets.TOKEN_NER})
+    why = "A tag for each token, faster, and with scores of entities: docs/ner.md."
+    edits.put(place, block, {"factory": why})
 
 
-def put_in_vectors(edits: Edits, vectors: str | Path, places: Collection[str]) -> None:
-    """Name word vectors, and have embedders mix them in. `places`: those without
-    weights.
+def _put_in_joined(edits: Edits, corpus: Corpus | None) -> None:
+    """Join sentences in training, and cut texts, if any Doc has their boundaries."""
+    place = edits.resolve("training.train_corpus")
+    readers = ("spacy.Corpus.v1", find_name(presets.JOINED.values))
+    n_docs = n_whole = 0
+    if corpus and find_name(edits.resolve(place)) in readers:
+        n_docs, n_whole = corpus.n_docs, corpus.n_whole
+    if n_whole:
+        edits.warnings.append(
+            f"[{place}]: {n_whole:,} of {n_docs:,} Docs of the training corpus with "
+            "more than one token have no sentence boundaries, and are neither joined "
+            "nor cut. If each is a sentence, make them with `sent_starts` "
+            "(docs/whole-texts.md)."
+        )
+    if not n_whole or n_whole < n_docs:
+        edits.put_in(presets.JOINED, place)
+
+
+def _put_in_pretraining(
+    edits: Edits,
+    raw: str | Path,
+    olds: Sequence[Embedder],
+    output: str | Path,
+    progress: Progress,
+) -> None:
+    """Put in what `spacy pretrain` needs to train an embedder's tok2vec first."""
+    old = olds[0]
+    _, component, _, *parts = old.place.split(".")
+    layer = [part for part in parts if part != "embed"]
+    if len(olds) > 1 or len(layer) > 1:
+        raise ValueError(
+            "--raw pretrains one tok2vec, which is a component or a layer 'tok2vec' of "
+            f"one, but embedders stand in {', '.join(each.place for each in olds)}."
+        )
+    edits.set_path("raw_text", raw, "The texts that --raw names.")
+    edits.put_in(presets.RAW_TEXTS)
+    block = edits.get("pretraining") or {}
+    if find_name(block.get("objective")) != presets.OBJECTIVE:
+        config = load_config(DEFAULT_CONFIG_PRETRAIN_PATH)
+        for key, value in presets.PRETRAINING.items():
+            set_dot_to_object(config, f"pretraining.{key}", value)
+        block = config["pretraining"]
+    block = {**block, "component": component, "layer": ".".join(layer)}
+    why = "Learns which words of texts were replaced: docs/pretraining.md."
+    edits.put("pretraining", block, {None: why, "max_epochs": why})
+    if old.new.symbol_width:
+        tables = str(Path(output).with_suffix(".npz"))
+        _put_in_symbols(edits, old, raw, tables, progress)
+    why = "What `spacy pretrain` will have learned."
+    edits.set_path("init_tok2vec", name_weights(output), why)
+
+
+def name_weights(output: str | Path) -> Path:
+    """Name the file with the weights for a config: `spacy pretrain` writes it."""
+    return Path("pretrained", Path(output).stem, "model-last.bin")
+
+
+def _put_in_symbols(
+    edits: Edits, old: Embedder, raw: str | Path, tables: str, progress: Progress
+) -> None:
+    """Read the symbols of the texts from a file: those of the lowest `min_freq` with no
+    more rows than stood there before.
+
+    `spacy train` need neither count the texts then, nor keep the strings of all words.
     """
-    # the pipeline in it need not be loaded
-    if not (find_config(vectors).parent / "vocab" / "vectors").is_file():
+    attrs = old.block["attrs"]
+    # the norms of raw texts are there, whoever may change them
+    if later := [a for a in attrs if a in old.settable and a != "NORM"]:
         raise ValueError(
-            f"'{vectors}' should hold vectors, but has none. Name a folder by `spacy "
-            "init vectors`, or a pipeline with vectors."
+            f"[{old.place}] embeds {', '.join(later)}, which components ahead of it "
+            "may set, but the texts of --raw don't have. Take it out of 'attrs', or "
+            "put in multi_fewer_hash_embed (--embedder), which counts nothing."
         )
-    if not places:
-        raise ValueError(
-            "--vectors can't be mixed in: the weights with which training begins were "
-            "trained without. Set [initialize] init_tok2vec to null, or pretrain anew "
-            "(--raw)."
-        )
-    edits.set_path("vectors", vectors, "Those that --vectors names.")
-    for place in places:
-        edits.set(place, "include_static_vectors", True, presets.VECTORS)
+    old.block["tables"] = tables
+    examples = create_raw_texts_reader(path=Path(raw))(edits.make_tokenizer())
+    counts = count_values(progress(each.predicted for each in examples), attrs)
+    most = sum(old.tables.values())
+    seen = -np.sort(-np.concatenate([each.get_counts()[1] for each in counts.values()]))
+    min_freq = int(max([2, *(seen[most : most + 1] + 1)]))
+    why = f"The symbols that are {min_freq} times or more in the texts of --raw."
+    edits.set(old.place, "tables", tables, why)
+    lang = edits.resolve("nlp.lang")
+    edits.symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
 
 
-def put_in_scorer(edits: Edits) -> None:
+def _put_in_counting(
+    edits: Edits, olds: Sequence[Embedder], corpus: Corpus | None
+) -> None:
+    """Count the training corpus, if an embedder that was put in needs it."""
+    new = olds[0].new
+    preset = presets.SYMBOLS if new.symbol_width else presets.NGRAMS
+    there, name = find_name(edits.resolve(preset.section)), find_name(preset.values)
+    is_free = re.fullmatch(preset.over, str(there))
+    measure = new.symbol_width or _has_ngrams
+    if not any(measure(o.block) and not o.block.get("tables") for o in olds):
+        if there and is_free:
+            edits.set("initialize", "before_init", None, "Nothing needs counting now.")
+    elif is_free:
+        edits.put_in(preset)
+        chosen = max(old.min_freq for old in olds)
+        why = EXPLAIN_SMALL if corpus else EXPLAIN_DEFAULT
+        if chosen:  # the largest, which gives none of them more rows
+            why = "By size, not scores: the lowest with no more rows than stood here."
+        if new.symbol_width and (chosen or there != name):
+            # of lookup what was measured, of others what the report used
+            min_freq = chosen or (2 if new == presets.EMBEDDER else 10)
+            edits.set(preset.section, "min_freq", min_freq, why)
+    elif not all(old.is_ours for old in olds):  # for which it may count
+        raise ValueError(
+            f"[initialize] before_init is {there}, so that {name} can't count for "
+            f"{new.architecture}. Take it out, or put in multi_fewer_hash_embed "
+            "(--embedder), for which nothing is counted."
+        )
+
+
+def _has_ngrams(block: Mapping[str, Any]) -> bool:
+    """Return True if a hasher of an embedder takes only n-grams that were counted."""
+    hashers = [h for h in block.get("hashers", {}).values() if isinstance(h, Mapping)]
+    lsh = [h for h in hashers if h["@architectures"] == presets.HASHER]
+    return any(hasher.get("max_ngrams", 1) is not None for hasher in lsh)
+
+
+def _put_in_faster(edits: Edits, *, encoder: bool, blas: bool) -> None:
+    """Put in what computes the same numbers as spaCy's, faster."""
+    for place in embedders.find_blocks(edits) if encoder else ():
+        edits.put_in(presets.ENCODER, place)
+    if blas and find_name(edits.resolve("nlp.before_creation")) != presets.BLAS:
+        edits.put_in(presets.FASTEST_BLAS)
+    edits.put_in(presets.FASTER_ADAM)
+
+
+def _put_in_paths(edits: Edits, train: str | Path | None) -> None:
+    """Name the training corpus in [paths], and the development corpus beside it, if
+    none is named or that of another training corpus.
+
+    Warn of lookups of a package that is missing, as published pipelines have them.
+    """
+    paths, lookups = edits.plain["paths"], edits.resolve("initialize.lookups")
+    if train is not None and paths["train"] != str(train):
+        edits.set_path("train", train, "The corpus that --train names.")
+        dev = Path(train).with_name("dev.spacy")
+        if dev.exists() and (paths["train"] or not paths["dev"]):
+            edits.set_path("dev", dev, "It stands beside the training corpus.")
+    is_data = find_name(lookups) == "spacy.LookupsDataLoader.v1"
+    if is_data and find_spec("spacy_lookups_data") is None:
+        edits.warnings.append(
+            "[initialize.lookups] needs the package spacy-lookups-data. Install it, or "
+            "set lookups to null."
+        )
+
+
+def _put_in_scorer(edits: Edits) -> None:
     """Score seen and unseen entities apart, and select checkpoints by both F-scores."""
     edits.refresh()
-    components = edits.plain["components"].items()
-    names = [n for n, c in components if c.get("factory") in presets.RECOGNIZERS]
+    names = edits.find_components(*presets.RECOGNIZERS, is_any=True)
     if not names:
         raise ValueError(
-            "--scorer scores entities, but no component has the factory 'ner', "
-            f"'beam_ner' or 'token_ner' (there are: {', '.join(dict(components))}). "
-            "Leave out --scorer."
+            f"--scorer scores entities, but none of {', '.join(presets.RECOGNIZERS)} "
+            f"is a factory of {', '.join(edits.config['components'])}. Leave it out."
         )
     for name in names:
-        block = {**presets.SCORER, "train": "${paths.train}"}
-        why = {"@scorers": presets.WHY_SCORER}
-        edits.put(f"components.{name}.scorer", block, why)
+        block = {"@scorers": presets.SCORER, "train": "${paths.train}"}
+        why = "Scores entities that training has shown apart from others."
+        edits.put(f"components.{name}.scorer", block, {"@scorers": why})
     weights = edits.plain["training"]["score_weights"]
     if "ents_unseen_f" not in weights:
         # what is not there gets spaCy's weight
@@ -211,7 +343,8 @@ def put_in_scorer(edits: Edits) -> None:
         half = round((weight or 0.0) / 2, 4)
         new = {"ents_f": half if weight else weight, "ents_seen_f": 0.0}
         block = edits.get("training.score_weights") | new | {"ents_unseen_f": half}
-        edits.put("training.score_weights", block, {"ents_f": presets.WHY_WEIGHTS})
+        why = "Half of it goes to ents_unseen_f: checkpoints are chosen by both."
+        edits.put("training.score_weights", block, {"ents_f": why})
 
 
 def list_commands(
@@ -225,39 +358,29 @@ def list_commands(
     """List the commands that pretrain, if there is pretraining, train and evaluate.
     Splits that are not known have names in capitals, such as DEV.spacy.
     """
-    paths = made.plain["paths"]
+    paths, initialize = made.plain["paths"], made.plain["initialize"]
     corpus = str(train or paths["train"] or "TRAIN.spacy")
-    beside = {split: training.find_beside(corpus, split) for split in ("dev", "test")}
-    found = {split: str(path) for split, path in beside.items() if path.exists()}
-    # beside the corpus of --train, even if the config has that of another corpus
-    is_beside = train is not None and "dev" in found
-    dev = (not is_beside and paths["dev"]) or found.get("dev", "DEV.spacy")
+    beside = (Path(corpus).with_name(f"{split}.spacy") for split in ("dev", "test"))
+    dev, test = (
+        p if p.exists() else p.name.replace(p.stem, p.stem.upper()) for p in beside
+    )
     name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
     folder = Path("training", Path(name).stem)
-    train_command = ["spacy", "train", name, "--output", str(folder)]
-    train_command += ["--paths.train", corpus, "--paths.dev", str(dev)]
+    training = ["train", name, "--output", folder, "--paths.train", corpus]
+    training += ["--paths.dev", paths["dev"] or dev]
     blocks = find_architectures(made.plain).values()
-    if not made.plain["initialize"]["vectors"]:
-        train_command += ["--paths.vectors", "VECTORS"] * any(
-            block.get("include_static_vectors") for block in blocks
-        )
-    evaluation = ["evaluate", str(folder / "model-best")]
-    evaluation.append(found.get("test", "TEST.spacy"))
-    factories = [c.get("factory") for c in made.plain["components"].values()]
-    is_recognizer = any(factory in presets.RECOGNIZERS for factory in factories)
-    if is_recognizer or any(factory in presets.CLASSIFIERS for factory in factories):
-        evaluation.insert(0, "hashembeds")
-    evaluation += ["--train", corpus] * is_recognizer
-    commands = [train_command, ["spacy", *evaluation]]
+    has_vectors = any(block.get("include_static_vectors") for block in blocks)
+    if has_vectors and not initialize["vectors"]:
+        training += ["--paths.vectors", "VECTORS"]
+    evaluation = ["evaluate", folder / "model-best", test]
+    if made.find_components(*presets.RECOGNIZERS, is_any=True):
+        evaluation = ["hashembeds", *evaluation, "--train", corpus]
+    elif made.find_components(*presets.CLASSIFIERS, is_any=True):
+        evaluation = ["hashembeds", *evaluation]
+    commands = [training, evaluation]
     if raw is not None:
-        pretraining = [
-            "spacy",
-            "pretrain",
-            name,
-            str(training.name_weights(name).parent),
-        ]
-        if made.plain["initialize"]["before_init"]:
-            pretraining += ["--paths.train", corpus]  # which is counted
-        commands.insert(0, pretraining)
-    imported = [] if code is None else ["--code", str(code)]
-    return [join([*command, *imported]) for command in commands]
+        counted = ["--paths.train", corpus] if initialize["before_init"] else []
+        weights = name_weights(name).parent
+        commands.insert(0, ["pretrain", name, weights, *counted])
+    code_option = [] if code is None else ["--code", code]
+    return [join(map(str, ["spacy", *each, *code_option])) for each in commands]

@@ -1,20 +1,41 @@
 """A config that is being changed, with the reasons, and its text with these above."""
 
+import json
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from configparser import Error as ConfigParserError
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spacy.util import dot_to_object, load_config_from_str, set_dot_to_object
+from spacy.language import DEFAULT_CONFIG, Language
+from spacy.training.corpus import FILE_TYPE
+from spacy.util import (
+    dot_to_object,
+    get_lang_class,
+    get_package_path,
+    is_package,
+    load_config_from_str,
+    load_model_from_config,
+    set_dot_to_object,
+    walk_dict,
+)
 from thinc.api import Config
 
 from ...architectures.symbols import SymbolTables
-from ...loading import describe_config_error
+from ...files import STANDARD_INPUT, check_targets, find_descriptor, open_file, quote
+from ...loading import check_variables, describe_config_error
 from .presets import Preset
 
-#: A section, and a key of it, or None for its header.
-Place = tuple[str, str | None]
+#: Kinds of values that are read before spaCy checks them.
+_KINDS: dict[str, type] = {
+    **dict.fromkeys([*DEFAULT_CONFIG, "training.score_weights"], dict),
+    **dict.fromkeys(["nlp.lang", "training.train_corpus", "training.dev_corpus"], str),
+    "nlp.pipeline": list,
+    "nlp.disabled": list,
+    "training.frozen_components": list,
+    "training.seed": int,
+}
 
 
 class Change(NamedTuple):
@@ -37,30 +58,29 @@ class Change(NamedTuple):
 
 
 class Edits:
-    """A config to change, and what was done to it."""
+    """A config to change, and what was done to it.
 
-    def __init__(self, base: Path, config: Config) -> None:
-        self.base = base
-        self.config = config  #: With variables.
-        self.plain = config.interpolate()  #: Without: see `refresh`.
+    base (str | Path): A `.cfg` file, or the folder or package of a saved pipeline.
+    """
+
+    def __init__(self, base: str | Path) -> None:
+        self.base = find_config(base)
+        self.config = _read_config(self.base)  #: With variables.
+        self.plain = self.config.interpolate()  #: Without: see `refresh`.
         self.changes: list[Change] = []
         self.warnings: list[str] = []
-        self.notes: list[str] = []  #: Warnings where nothing need be done.
         self.text = ""  #: What `write` makes of it.
         #: Symbols of the texts to pretrain on, to be saved beside the config as .npz.
         self.symbols: SymbolTables | None = None
-        self._before = dict(_walk_lines(config.to_str(interpolate=False)))
-        self._reasons: dict[Place, str] = {}
+        self._before = {*_walk_lines(self.config.to_str(interpolate=False))}
+        self._reasons: dict[tuple[str, str | None], str] = {}
         self.left: set[str] = set()  #: The components that keep the models they have.
-        for name, component in config["components"].items():
-            if "source" in component:
-                why = f"it is taken from '{component['source']}' as it is"
-            elif name in self.plain["training"]["frozen_components"]:
-                why = "it is among [training] frozen_components"
-            else:
-                continue
-            self.left.add(name)
-            self.warnings.append(f"[components.{name}] keeps its model: {why}.")
+        frozen = self.plain["training"]["frozen_components"]
+        for name, component in self.config["components"].items():
+            if "source" in component or name in frozen:
+                self.left.add(name)
+                why = component.get("source", "[training] frozen_components")
+                self.warnings.append(f"[components.{name}] keeps its model ({why}).")
 
     def get(self, section: str) -> Any:
         """Return a section or value, a variable as it is written, or None."""
@@ -70,11 +90,17 @@ class Edits:
         """Return a section or value of `plain`, or None."""
         return get_value(self.plain, section)
 
-    def find_learning(self, *factories: str) -> list[str]:
-        """Find the components of these factories that may change."""
+    def find_components(self, *factories: str, is_any: bool = False) -> list[str]:
+        """Find the components of these factories: those that may change, or any."""
         components = self.plain["components"].items()
         found = [name for name, c in components if c.get("factory") in factories]
-        return [name for name in found if name not in self.left]
+        return [name for name in found if is_any or name not in self.left]
+
+    def make_tokenizer(self) -> Language:
+        """Make the pipeline without components."""
+        settings = {**self.resolve("nlp"), "pipeline": [], "disabled": []}
+        settings |= {key: None for key in settings if key.endswith("creation")}
+        return load_model_from_config({"nlp": settings}, auto_fill=True)
 
     def refresh(self) -> None:
         """Resolve variables anew."""
@@ -99,13 +125,19 @@ class Edits:
             self._reasons[place] = " ".join(reason.split())
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
-        """Set a value."""
+        """Set a value that holds no variable."""
+        if "${" in str(value):  # a name of a file: nothing escapes it
+            raise ValueError(
+                f"'{key}' should be a name that a config can hold, but is "
+                f"{quote(str(value))}: '${{' begins a variable. Rename it."
+            )
         self.put(section, {**(self.get(section) or {}), key: value}, {key: why})
 
     def set_path(self, key: str, value: str | Path, why: str) -> None:
-        """Set a path of [initialize], which stands in [paths]."""
+        """Set a value of [paths], and that of [initialize] which is read from there."""
         self.set("paths", key, str(value), why)
-        self.config["initialize"][key] = f"${{paths.{key}}}"
+        if key in self.config["initialize"]:
+            self.config["initialize"][key] = f"${{paths.{key}}}"
 
     def put_in(self, preset: Preset, section: str = "") -> None:
         """Put in a preset, or warn of what stands in its place."""
@@ -120,12 +152,12 @@ class Edits:
             return
         found = self.get(section)
         block = dict(found) if isinstance(found, dict) else {}
+        kept = preset.kept or ()
         if preset.kept is not None and there != ours:
-            block = {key: block[key] for key in preset.kept if key in block}
-        block |= preset.values
-        block |= {**preset.defaults, **block}
-        keys = [None, *preset.values, *preset.defaults]
-        self.put(section, block, dict.fromkeys(keys, preset.why))
+            block = {key: block[key] for key in kept if key in block}
+        stays = {key: block[key] for key in kept if key in block}
+        why = dict.fromkeys([None, *preset.values], preset.why)
+        self.put(section, {**block, **preset.values, **stays}, why)
 
     def write(self) -> None:
         """Write the config as spaCy does, with the reasons above what has changed."""
@@ -133,7 +165,8 @@ class Edits:
         told = set()
         for place, line in _walk_lines(self.config.to_str(interpolate=False)):
             why = self._reasons.get(place)
-            if why and self._before.get(place) != line and (place[0], why) not in told:
+            is_new = (place, line) not in self._before and (place[0], why) not in told
+            if why and is_new:
                 told.add((place[0], why))
                 self.changes.append(Change(*place, why))
                 self.text += f"# spacy-hashembeds: {why}\n"
@@ -142,7 +175,7 @@ class Edits:
             raise ValueError("It holds what no config can, such as NaN.")
 
 
-def _walk_lines(text: str) -> Iterator[tuple[Place, str]]:
+def _walk_lines(text: str) -> Iterator[tuple[tuple[str, str | None], str]]:
     """Walk the lines of a config, each with its section and key, if it begins one."""
     section = ""
     for line in text.split("\n"):
@@ -164,3 +197,93 @@ def get_value(config: Config, section: str, default: Any = None) -> Any:
         return dot_to_object(config, section)
     except KeyError:
         return default
+
+
+def find_config(base: str | Path) -> Path:
+    """Find a config, which may be that of the folder or package of a pipeline."""
+    path, name = Path(base), str(base)
+    if path == STANDARD_INPUT or (path.exists() and not path.is_dir()):
+        return path
+    if name and not path.exists() and is_package(name):
+        path = next(get_package_path(name).glob(f"{name}-*"), path)
+    if name and (path / "config.cfg").is_file():
+        return path / "config.cfg"
+    raise FileNotFoundError(
+        f"There is no config, and no folder or package of a pipeline, '{base}'. Give a "
+        ".cfg file, or a saved pipeline, such as the folder model-best."
+    )
+
+
+def is_pipeline(folder: Path) -> bool:
+    """Return True if a folder is that of a saved pipeline."""
+    return (folder / "config.cfg").is_file() and (folder / "meta.json").is_file()
+
+
+def check_outputs(
+    outputs: Iterable[Path], inputs: Iterable[str | Path | None], *, force: bool
+) -> None:
+    """Check where files go: even with `force` into no saved pipeline or input."""
+    outputs = [path for path in outputs if find_descriptor(path) is None]
+    given = [each for each in inputs if each is not None]
+    # the files of a corpus may be links to others
+    files = [file for each in given for file in Path(each).rglob(f"*{FILE_TYPE}")]
+    for path in outputs:
+        # as it is named, and where links lead to
+        places = Path(os.path.abspath(path)), Path(os.path.realpath(path))
+        if any(is_pipeline(parent) for place in places for parent in place.parents):
+            raise FileExistsError(
+                f"'{path}' is in a saved pipeline, whose files belong together. Name a "
+                "file elsewhere."
+            )
+    check_targets(outputs, [*given, *files])
+    for path in outputs:
+        if path.is_file() and not force:
+            raise FileExistsError(
+                f"'{path}' is there already: name another, or --force."
+            )
+
+
+def _read_config(path: Path) -> Config:
+    """Read a config to change, with what spaCy fills in."""
+    with open_file(path, "rb") as file:
+        data = file.read()
+    try:
+        text = data.decode("utf-8-sig")  # spaCy would not take a byte-order mark
+        config = load_config_from_str(text)
+        check_variables(config)
+        if "$$" in text:  # which `Config.to_str` would double again
+            config = Config(json.loads(json.dumps(config).replace("$$", "$")))
+            if config.interpolate() != load_config_from_str(text, interpolate=True):
+                raise ValueError("'$${' in it can't be kept. Write it another way.")
+        if not (config.get("nlp") and config.get("components")):
+            raise ValueError("it has nothing in [nlp] or [components].")
+        config = DEFAULT_CONFIG.merge(config)
+        plain = config.interpolate()
+        _check_kinds(config, plain)
+        get_lang_class(plain["nlp"]["lang"])
+    except Exception as error:  # of whatever module a language names, too
+        raise ValueError(
+            f"'{path}' should be a spaCy config, in UTF-8, but can't be read as one: "
+            + describe_config_error(error)[:600]
+        ) from error
+    return config
+
+
+def _check_kinds(config: Config, plain: Config) -> None:
+    """Check kinds of values, and that sections stand where they are changed."""
+    kinds = {**_KINDS}
+    for name in plain["components"] if isinstance(plain["components"], dict) else ():
+        place = f"components.{name}"
+        kinds |= {place: dict, f"{place}.factory": str, f"{place}.source": str}
+    kinds |= {".".join(k): str for k, _ in walk_dict(plain) if k[-1].startswith("@")}
+    for place, kind in kinds.items():
+        value = get_value(plain, place, default=kind())
+        names = value if kind is list and isinstance(value, list) else []
+        if not isinstance(value, kind) or not all(isinstance(n, str) for n in names):
+            raise ValueError(f"{place} should be a {kind.__name__}, not {value!r:.99}")
+    for keys, value in walk_dict(config):
+        place = ".".join(keys)
+        is_inside = place.startswith("components.") and len(keys) > 2
+        is_inside &= str(value).startswith("${components.")
+        if isinstance(get_value(plain, place), dict) and not is_inside:
+            raise ValueError(f"{place} is {value}, a variable: write the section out.")

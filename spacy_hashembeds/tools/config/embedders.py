@@ -2,13 +2,15 @@
 
 import re
 import warnings
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.util import get_lang_class, registry, set_dot_to_object, walk_dict
 from thinc.api import Config
 
@@ -16,21 +18,21 @@ from ...acceleration.conversion import OF_ENCODER, write_out_cnn
 from ...architectures.descriptions import EmbedderDescription, find_description
 from ...architectures.distinct_words import TEXT_ATTRIBUTES
 from ...arguments import check_attributes
-from ...hashing.murmur import MAX_HASHES
+from ...files import quote
 from ...loading import find_architectures
 from ...training.annotation import find_settable
+from ...training.docbin import read_examples
 from ..analyze.advice import (
     BOUND,
     DEGENERATE_SEED,
-    FEWEST_WORDS,
     SOUND_SEED,
-    find_fewest_rows,
-    find_min_freq,
-    find_useless,
+    advise,
     format_bound,
     get_usual_rows,
 )
-from ..analyze.corpus import Vocabulary
+from ..analyze.corpus import Vocabulary, collect_vocabulary
+from ..prepare.labelled import has_one_label
+from . import presets
 from .edits import Edits
 
 #: spaCy's that ours can take the place of.
@@ -45,6 +47,9 @@ _RAISED = (
     "would share all of them."
 )
 _SEED = "With spaCy's seed, 8, hash 1 reaches half of the first table: docs/analyze.md."
+
+#: Takes the docs of a corpus, and hands them on.
+Progress = Callable[[Iterator[Doc]], Iterable[Doc]]
 
 
 @dataclass
@@ -62,7 +67,15 @@ class Embedder:
     min_freq: int = 0  #: The lowest from 2 with no more rows than there are; 0: none.
 
 
-def check_block(place: str, block: Any) -> None:
+class Corpus(NamedTuple):
+    """A training corpus, as far as a config depends on it."""
+
+    vocabulary: Vocabulary
+    n_docs: int  #: With more than one token: spaCy says others are a sentence.
+    n_whole: int  #: Without sentence boundaries.
+
+
+def _check_block(place: str, block: Any) -> None:
     """Check that the model of a block without variables can be built."""
     try:
         with warnings.catch_warnings(action="ignore"):  # of what is replaced
@@ -100,7 +113,7 @@ def write_out_models(edits: Edits) -> None:
     for place, block in find_blocks(edits).items():
         if not _CNN.fullmatch(name := block["@architectures"]):
             continue
-        check_block(place, block)
+        _check_block(place, block)
         for keys, value in [*walk_dict(edits.config)]:  # its arguments move
             if found := re.search(rf"\$\{{{re.escape(place)}[.:](\w+)\}}", str(value)):
                 at, new = ".".join(keys), f"${{{place}.encode.{found[1]}}}"
@@ -114,14 +127,10 @@ def write_out_models(edits: Edits) -> None:
     edits.refresh()
 
 
-def read_embedders(
-    edits: Edits, new: EmbedderDescription, *, is_anew: bool
-) -> list[Embedder]:
-    """Read the embedders that ours can take the place of. `is_anew`: none of them has
-    weights to keep.
-    """
+def read_embedders(edits: Edits, new: EmbedderDescription) -> list[Embedder]:
+    """Read the embedders that ours can take the place of."""
     return [
-        _read_embedder(edits, place, block, new, is_anew=is_anew)
+        _read_embedder(edits, place, block, new)
         for place, block in find_blocks(edits).items()
         if _EMBEDDER.fullmatch(block["@architectures"])
         or find_description(block["@architectures"])
@@ -129,14 +138,9 @@ def read_embedders(
 
 
 def _read_embedder(
-    edits: Edits,
-    place: str,
-    block: dict[str, Any],
-    new: EmbedderDescription,
-    *,
-    is_anew: bool,
+    edits: Edits, place: str, block: dict[str, Any], new: EmbedderDescription
 ) -> Embedder:
-    check_block(place, block)
+    _check_block(place, block)
     name, component = block["@architectures"], place.split(".")[1]
     settable = find_settable(edits.resolve("nlp.pipeline"), component)
     attrs, rows = block.get("attrs", []), block.get("rows", [])
@@ -154,10 +158,9 @@ def _read_embedder(
             f"{new.architecture} can't embed. Put in another embedder (--embedder), or "
             "change 'attrs'."
         )
-    weights = None if is_anew else edits.resolve("initialize.init_tok2vec")
-    trained = edits.resolve("pretraining.component")  # None: any
-    is_ours, is_pretrained = new.is_named(name), bool(weights)
-    is_pretrained &= trained in (None, component)
+    weights = edits.resolve("initialize.init_tok2vec")
+    is_ours, trained = new.is_named(name), edits.resolve("pretraining.component")
+    is_pretrained = bool(weights) and trained in (None, component)  # None: any
     said = f"[initialize] init_tok2vec names weights of {name}, {weights!r:.300}"
     if is_pretrained and not is_ours:
         raise ValueError(
@@ -175,13 +178,54 @@ def _read_embedder(
     )
 
 
+def read_corpus(
+    edits: Edits, path: str | Path, olds: Sequence[Embedder], progress: Progress
+) -> Corpus:
+    """Read a training corpus, and warn of components that can't learn what it has."""
+    n: Counter[str] = Counter()
+    cats: list[dict[str, float]] = []  # up to two that differ
+
+    def read() -> Iterator[Doc]:
+        for example in read_examples(path, edits.make_tokenizer()):
+            doc = example.reference
+            n.update(docs=len(doc) > 1, whole=not doc.has_annotation("SENT_START"))
+            n.update(entities=len(doc.ents), unclear=not has_one_label(doc.cats))
+            n.update({attr: doc.has_annotation(attr) for attr in presets.ATTRIBUTES})
+            if len(cats) < 2 and doc.cats not in cats:
+                cats.append(doc.cats)
+            yield example.predicted
+
+    embedded = dict.fromkeys(attr for old in olds for attr in old.tables)
+    vocabulary = collect_vocabulary(progress(read()), [*embedded] or ["NORM"])
+    if not len(vocabulary.words):
+        raise ValueError(f"There is not a token in the corpus '{path}'.")
+    remedy = "leave it out of the pipeline, or source it from a trained one"
+    learned = presets.LEARNED.items()
+    wrong = {f: f"no {what}: {remedy}" for f, what in learned if not n[what]}
+    if len(cats) == 1:
+        what = f"the same labels for all texts ({quote(cats[0])})"
+        wrong |= dict.fromkeys(presets.CLASSIFIERS, what)
+    elif n["unclear"]:
+        what = f"{n['unclear']:,} texts of no label or several (textcat_multilabel)"
+        wrong["textcat"] = what
+    edits.warnings += [
+        f"'{name}' has nothing to learn from '{path}', or can't: it has {what}."
+        for factory, what in wrong.items()
+        for name in edits.find_components(factory)
+    ]
+    return Corpus(vocabulary, n["docs"], n["whole"])
+
+
 def put_in_embedders(
-    edits: Edits, olds: Iterable[Embedder], vocabulary: Vocabulary | None
-) -> None:
-    """Put embedders in, with settings that a corpus advises, if there is one."""
-    for old in olds:
-        if not old.is_pretrained:
-            _put_in_embedder(edits, old, vocabulary)
+    edits: Edits, olds: Sequence[Embedder], corpus: Corpus | None
+) -> list[str]:
+    """Put embedders in, with settings that a corpus advises, if there is one. Return
+    their places: not of those with weights, which stay.
+    """
+    free = [old for old in olds if not old.is_pretrained]
+    for old in free:
+        _put_in_embedder(edits, old, corpus and corpus.vocabulary)
+    return [old.place for old in free]
 
 
 def _put_in_embedder(
@@ -194,9 +238,8 @@ def _put_in_embedder(
     settings = {**plain, "@architectures": new.architecture}
     if not old.is_ours:
         settings |= {"attrs": attrs, "rows": [old.tables[attr] for attr in attrs]}
-        without = ", ".join(attr for attr in plain["attrs"] if attr not in attrs)
-        if without:
-            why["attrs"] = f"Without {without}: no text, or all is said by others."
+        if without := [attr for attr in plain["attrs"] if attr not in attrs]:
+            why["attrs"] = f"Without {', '.join(without)}: no text, or others say all."
         settings["num_hashes"] = getattr(known.get("num_hashes"), "default", None)
         default = EXPLAIN_SMALL if vocabulary else EXPLAIN_DEFAULT
         why["num_hashes"] = new.why_hashes or default
@@ -207,11 +250,12 @@ def _put_in_embedder(
         if settings.get("maxout_pieces", 0) is None:
             del settings["maxout_pieces"]  # nothing was mixed
     if sizes:
+        least = dict(zip(attrs, sizes["rows"], strict=True))
         pairs = zip(settings["attrs"], settings["rows"], strict=True)
-        rows = [max(n, sizes.get(attr, 0)) for attr, n in pairs]
+        rows = [max(n, least.get(attr, 0)) for attr, n in pairs]
         why["rows"] = _RAISED * (rows != settings["rows"])
         why["num_hashes"] = "Advised for the training corpus."
-        settings |= {"rows": rows, "num_hashes": MAX_HASHES}
+        settings |= {"rows": rows, "num_hashes": sizes["num_hashes"]}
     seed = settings.get("seed", DEGENERATE_SEED)
     if seed == DEGENERATE_SEED and (sizes or not old.is_ours):
         settings["seed"], why["seed"] = SOUND_SEED, _SEED
@@ -227,15 +271,13 @@ def _put_in_embedder(
 
 def _advise(
     old: Embedder, vocabulary: Vocabulary
-) -> tuple[list[str], dict[str, int] | None]:
-    """Advise on attributes, and on rows to hash into or `min_freq`."""
-    useless = find_useless(vocabulary, [*old.tables], old.settable)
-    attrs = [attr for attr in old.tables if attr not in useless]
-    if not attrs or len(np.unique(vocabulary.words[:, 0])) < FEWEST_WORDS:
-        return attrs or [*old.tables], None
-    if old.new.raises_rows:
-        return attrs, find_fewest_rows(vocabulary, attrs, BOUND)
-    later = {attr for attr in attrs if attr in old.settable and attr != "NORM"}
-    most = sum(n for attr, n in old.tables.items() if attr not in later)
-    old.min_freq, _ = find_min_freq(vocabulary, attrs, most)
-    return attrs, None
+) -> tuple[Sequence[str], Mapping[str, Any] | None]:
+    """Advise on attributes, and on hashes and their rows or `min_freq`."""
+    table = {"kind": "hash", "num_hashes": 1, "width": old.plain["width"]}
+    tables = [{"attr": attr, "rows": n, **table} for attr, n in old.tables.items()]
+    there = {"component": old.place, "tables": tables}
+    advice = advise(vocabulary, there, settable=old.settable)
+    is_hashed = old.new.raises_rows
+    if advice["lookup"] and not is_hashed:
+        old.min_freq = advice["lookup"]["min_freq"]
+    return advice["attrs"] or [*old.tables], advice["hashing"] if is_hashed else None

@@ -1,7 +1,7 @@
 """Presets that `config` puts in: the place, the values, what they replace, and why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -21,6 +21,13 @@ OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
 #: Factories of components that learn entities, and those that learn texts' labels.
 RECOGNIZERS = ("ner", "beam_ner", "token_ner")
 CLASSIFIERS = ("textcat", "textcat_multilabel")
+#: What components learn, by factory: attributes of tokens, and entities.
+ATTRIBUTES = ("TAG", "POS", "DEP", "LEMMA")
+LEARNED = {
+    **dict.fromkeys(RECOGNIZERS, "entities"),
+    **{"tagger": "TAG", "morphologizer": "POS", "parser": "DEP"},
+    "trainable_lemmatizer": "LEMMA",
+}
 
 
 @dataclass(frozen=True)
@@ -32,10 +39,8 @@ class Preset:
     why: str
     #: The functions to replace, or to change, as a pattern: None is an empty place.
     over: str = "None"
-    #: The arguments of another function that stay, or all.
+    #: The arguments of another function that stay, or all. These are not set anew.
     kept: tuple[str, ...] | None = None
-    #: Values of missing arguments alone.
-    defaults: Mapping[str, Any] = field(default_factory=dict)
     #: If True, warn of other functions.
     warns: bool = False
 
@@ -44,15 +49,14 @@ class Preset:
 
 SYMBOLS = Preset(
     "initialize.before_init",
-    {"@callbacks": COUNT_SYMBOLS},
+    {"@callbacks": COUNT_SYMBOLS, "corpus": "${training.train_corpus}"},
     "Counts the training corpus when training starts: frequent symbols get rows.",
     over=f"None|{COUNT_SYMBOLS}|{COUNT_NGRAMS}",
     kept=("corpus", "limit"),
-    defaults={"corpus": "${training.train_corpus}"},
 )
 NGRAMS = replace(
     SYMBOLS,
-    values={"@callbacks": COUNT_NGRAMS},
+    values={**SYMBOLS.values, "@callbacks": COUNT_NGRAMS},
     why="Counts the training corpus when training starts: frequent n-grams count.",
 )
 
@@ -84,7 +88,6 @@ SUBWORDS = {
     **{k: v.default for k, v in signature(SubwordEmbed).parameters.items()},
 }
 del SUBWORDS["dropout"]
-WHY_SUBWORDS = "Character n-grams of words, half a megabyte: docs/whole-texts.md."
 AVERAGES = Preset(
     "training.optimizer",
     {"use_averages": True},
@@ -93,7 +96,6 @@ AVERAGES = Preset(
     warns=True,
 )
 TOKEN_CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
-TOKEN_NER = "A tag for each token, faster, and with scores of entities: docs/ner.md."
 CALIBRATION = Preset(
     "training.before_to_disk",
     {
@@ -105,13 +107,12 @@ CALIBRATION = Preset(
     warns=True,
 )
 JOINED = Preset(
-    "corpora.train",
+    "",
     {"@readers": READER, "lengths": [*LENGTHS], "seed": "${training.seed}"},
     "Joins the sentences of .spacy files to texts: docs/whole-texts.md.",
     over="spacy.Corpus.v1",
     warns=True,
 )
-_AS_MEASURED = "As the classifier was measured: lab/trials.md."
 CLASSIFIER = Preset(
     "",
     {
@@ -125,6 +126,7 @@ CLASSIFIER = Preset(
     over=r"spacy(-legacy)?\.TextCatBOW\.v[123]",
     kept=("exclusive_classes",),
 )
+_AS_MEASURED = "As the classifier was measured: lab/trials.md."
 OF_CLASSIFIER = (
     Preset("training", {"dropout": 0.0}, _AS_MEASURED),
     Preset(
@@ -142,7 +144,7 @@ OF_CLASSIFIER = (
     ),
 )
 
-# What is asked for by --raw, --vectors and --scorer.
+# What is asked for by --raw and --scorer.
 
 RAW_TEXTS = Preset(
     "corpora.pretrain",
@@ -161,8 +163,4 @@ PRETRAINING = {
     "optimizer.@optimizers": ADAM,
     "optimizer.learn_rate": 0.003,
 }
-WHY_PRETRAINING = "Learns which words of texts were replaced: docs/pretraining.md."
-VECTORS = "Mixes in the vectors that --vectors names: docs/vectors.md."
-SCORER = {"@scorers": "spacy-hashembeds.seen_unseen_ner_scorer.v1"}
-WHY_SCORER = "Scores entities that training has shown apart from others."
-WHY_WEIGHTS = "Half of it goes to ents_unseen_f: checkpoints are chosen by both."
+SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"

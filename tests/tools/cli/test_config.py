@@ -8,7 +8,7 @@ from spacy.util import load_config
 from typer.testing import Result
 
 from spacy_hashembeds import files
-from spacy_hashembeds.architectures.symbols import load_symbols
+from spacy_hashembeds.architectures import symbols
 from spacy_hashembeds.tools.config.configure import configure
 
 from ..config import toy_configs as toys
@@ -21,7 +21,7 @@ run = partial(run_command, "config")
 def base(tmp_path, monkeypatch) -> Path:
     """A config in the current folder."""
     monkeypatch.chdir(tmp_path)
-    return toys.write_base(Path("base.cfg"), ["ner"])
+    return toys.write_base(Path("base.cfg"), "ner")
 
 
 @pytest.fixture
@@ -86,9 +86,6 @@ def test_splits_beside_the_training_corpus_are_found(base, tmp_path):
     commands = find_commands(run(base, "-o", "new.cfg", "-t", train))
     assert commands[0][-2:] == ["--paths.dev", str(dev)]
     assert commands[1][4] == str(test)
-    # and `spacy train` needs neither of them
-    paths = load_config("new.cfg")["paths"]
-    assert (paths["train"], paths["dev"]) == (str(train), str(dev))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +93,7 @@ def test_splits_beside_the_training_corpus_are_found(base, tmp_path):
     [("tagger", ["spacy", "evaluate"]), ("textcat", ["spacy", "hashembeds"])],
 )
 def test_what_has_no_entities_is_evaluated_without_training(base, component, evaluate):
-    toys.write_base(base, [component], optimize="accuracy")
+    toys.write_base(base, component, optimize="accuracy")
     toys.edit_base(base, ("dev = null", 'dev = "mine.spacy"'))
     train, last = find_commands(run(base, "-o", "new.cfg"))
     paths = ["--paths.train", "TRAIN.spacy", "--paths.dev", "mine.spacy"]
@@ -130,8 +127,22 @@ def test_symbols_of_raw_texts_are_saved_beside_the_config(base, raw):
     assert result.exit_code == 0, result.output
     embed = load_config("new.cfg")["components"]["tok2vec"]["model"]["embed"]
     assert embed["tables"] == "new.npz"
-    assert load_symbols("new.npz").min_freq == 2
+    assert symbols.load_symbols("new.npz").min_freq == 2
     assert find_commands(result)[0] == "spacy pretrain new.cfg pretrained/new".split()
+
+
+def test_symbols_that_can_not_be_saved_leave_what_was_there(base, raw, monkeypatch):
+    def fail(path, tables):
+        path.write_bytes(b"half")
+        raise OSError("No space left")
+
+    monkeypatch.setattr(symbols, "save_symbols", fail)
+    for name in ("new.cfg", "new.npz"):
+        Path(name).write_text("old")
+    before = read_all()
+    result = run(base, "-o", "new.cfg", "--raw", raw, "--force")
+    check_refused(result, "Can't write the config", "No space left")
+    assert read_all() == before
 
 
 @pytest.mark.parametrize(
@@ -140,10 +151,8 @@ def test_symbols_of_raw_texts_are_saved_beside_the_config(base, raw):
         ("gone.cfg", "'gone.cfg'"),
         ("text.cfg", "should be a spaCy config"),
         # to a config a variable is no name
-        (
-            "base.cfg -t a${paths.dev}.spacy",
-            "'train' should be a name that a config can hold, but is 'a${paths.dev}.sp",
-        ),
+        ("base.cfg -r a${x}.txt", "'raw_text' should be a name that a config can hold"),
+        ("base.cfg -r raw.txt -o a${x}/b.cfg", "'tables' should be a name"),
         # where it may not be written
         ("base.cfg --raw raw.txt -o old.cfg", "'old.npz' is there already"),
         (
@@ -152,6 +161,7 @@ def test_symbols_of_raw_texts_are_saved_beside_the_config(base, raw):
         ),
         ("base.cfg --raw raw.txt -o -", "--output"),
         ("base.cfg --raw raw.txt -o raw.txt --force", "is read"),
+        ("base.cfg --train old.npz -o old.npz --force", "is read"),
         ("base.cfg --vectors vectors -o vectors/new.cfg", "saved pipeline"),
     ],
 )

@@ -10,7 +10,12 @@ from . import toy_configs as toys
 @pytest.fixture
 def base(tmp_path) -> Path:
     """The config of `spacy init config` for NER, to change."""
-    return toys.write_base(tmp_path / "base.cfg", ["ner"])
+    return toys.write_base(tmp_path / "base.cfg", "ner")
+
+
+@pytest.fixture
+def train(tiny_corpus) -> Path:
+    return tiny_corpus / "train.spacy"
 
 
 @pytest.fixture
@@ -18,3 +23,16 @@ def twins(tmp_path) -> Path:
     """A corpus of words whose NORM says what LOWER does."""
     words = [f"{word}{i}" for i in range(100) for word in ("one", "Two")]
     return toys.write_words(tmp_path / "twins.spacy", words)
+
+
+@pytest.fixture
+def corpus(tmp_path) -> Path:
+    return toys.write_corpus(tmp_path / "train.spacy")
+
+
+@pytest.fixture
+def raw(tmp_path) -> Path:
+    path = tmp_path / "raw.txt"
+    lines = (" ".join([*toys.WORDS, f"n{i}"]) for i in range(100))
+    path.write_text("\n".join(lines))
+    return path

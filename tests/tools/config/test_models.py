@@ -1,73 +1,48 @@
 """Embedders and encoders of every kind, wherever they stand in a config."""
 
 import pytest
-from spacy.util import load_config
+from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
+from spacy.util import dot_to_object, load_config
 
 from spacy_hashembeds.tools.config.configure import configure
 
 from . import toy_configs as toys
-from .toy_configs import configure_hashed, get_embed
+from .toy_configs import EMBED, MULTI_HASH, configure_hashed, get_embed
 
 WIDTH = "${components.tok2vec.model.encode.width}"
-ENCODER = '"spacy.MaxoutWindowEncoder.v2"'
-MULTI_HASH = '"spacy.MultiHashEmbed.v2"'
-SETTINGS = f"""width = {WIDTH}
-attrs = [{toys.ATTRS}]
-{toys.ROWS}
-"""
-CHARACTERS = """width = 96
-rows = 700
-nM = 4
-nC = 4
-"""
+ENCODER = "spacy.MaxoutWindowEncoder.v2"
+SETTINGS = f"attrs = [{toys.ATTRS}]\n{toys.ROWS}\n"
+USUAL = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+VARIABLE = f"attrs = [{toys.ATTRS}]\nrows = ${{v.n}}\n"
+CHARACTERS = "rows = 700\nnM = 4\nnC = 4\n"
+NORMS, FEW = f'{CHARACTERS}feature = "NORM"\n', [700, 1000, 2500, 2500]
 HEAD = '[nlp]\nlang = "en"\npipeline = ["a"]\n\n[components]\n\n[components.a]\n'
+MODEL = '[components.a.model]\n@architectures = "{}"\nwidth = 28\n'
 BERT = "spacy-curated-transformers.BertTransformer.v1"
 
 
-def get_tok2vec(made):
-    return made.config["components"]["tok2vec"]["model"]
-
-
-def check_is_ours(tok2vec, encoder=toys.ENCODER):
-    """Check which embedder and encoder stand in a tok2vec."""
+def check_is_ours(tok2vec):
     assert tok2vec["embed"]["@architectures"] == toys.HASH
-    assert tok2vec["encode"]["@architectures"] == encoder
+    assert tok2vec["encode"]["@architectures"] == toys.ENCODER
 
 
 @pytest.mark.parametrize(
-    ("edits", "attrs", "rows"),
+    ("name", "settings", "attrs", "rows"),
     [
-        (
-            [(SETTINGS, f"width = {WIDTH}\nattrs = [67]\nrows = [500]\n")],
-            [67],  # numbers of attributes stay
-            [500],
-        ),
-        (
-            [("MultiHashEmbed.v2", "MultiHashEmbed.v1"), (toys.ROWS, "rows = ${v.n}")],
-            ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
-            "${v.n}",
-        ),
-        (
-            [(MULTI_HASH, '"spacy.CharacterEmbed.v1"'), (SETTINGS, CHARACTERS)],
-            ["LOWER", "PREFIX", "SUFFIX", "SHAPE"],
-            [700, 1000, 2500, 2500],
-        ),
-        (
-            [
-                (MULTI_HASH, '"spacy.CharacterEmbed.v2"'),
-                (SETTINGS, f'{CHARACTERS}feature = "NORM"\n'),
-            ],
-            ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
-            [700, 1000, 2500, 2500],
-        ),
+        # numbers of attributes stay
+        ("MultiHashEmbed.v2", "attrs = [67]\nrows = [500]\n", [67], [500]),
+        ("MultiHashEmbed.v1", VARIABLE, USUAL, "${v.n}"),
+        ("CharacterEmbed.v1", CHARACTERS, ["LOWER", *USUAL[1:]], FEW),
+        ("CharacterEmbed.v2", NORMS, USUAL, FEW),
     ],
 )
-def test_embedders_of_spacy_are_replaced(base, edits, attrs, rows):
+def test_embedders_of_spacy_are_replaced(base, name, settings, attrs, rows):
+    toys.edit_base(base, (MULTI_HASH, f"spacy.{name}"), (SETTINGS, settings))
     base.write_text(f"{base.read_text()}\n[v]\nn = [50,60,70,80]\n")
-    made = configure_hashed(toys.edit_base(base, *edits))
+    made = configure_hashed(base)
     assert get_embed(made) == {
         "@architectures": toys.HASH,
-        "width": 96 if "CharacterEmbed" in str(edits) else WIDTH,
+        "width": WIDTH,
         "num_hashes": 4,
         "attrs": attrs,
         "rows": rows,
@@ -81,24 +56,16 @@ def test_embedders_of_spacy_are_replaced(base, edits, attrs, rows):
 def test_a_cnn_becomes_an_embedder_and_an_encoder(base, version):
     base.write_text(toys.CNN.replace("HashEmbedCNN.v2", f"HashEmbedCNN.{version}"))
     made = configure_hashed(base)
-    assert get_tok2vec(made) == {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {
-            "@architectures": toys.HASH,
-            "width": WIDTH,
-            "num_hashes": 4,
-            "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
-            "rows": [200, 100, 100, 100],
-            "include_static_vectors": False,
-            "seed": 9,
-        },
-        "encode": {
-            "@architectures": toys.ENCODER,
-            "width": 32,
-            "depth": 2,
-            "window_size": 1,
-            "maxout_pieces": 3,
-        },
+    embed = get_embed(made)
+    assert embed["@architectures"] == toys.HASH
+    assert (embed["width"], embed["seed"]) == (WIDTH, 9)
+    assert (embed["attrs"], embed["rows"]) == (USUAL, [200, 100, 100, 100])
+    assert made.config["components"]["tok2vec"]["model"]["encode"] == {
+        "@architectures": toys.ENCODER,
+        "width": 32,
+        "depth": 2,
+        "window_size": 1,
+        "maxout_pieces": 3,
     }
     # a variable for what is still there, a value for what is not
     ner = made.config["components"]["ner"]["model"]
@@ -111,16 +78,15 @@ def test_names_of_the_report_become_ours(base, embedder):
     """Of our own what was set stays, spaCy's seed too."""
     alias = toys.NAMES[embedder].replace("spacy-hashembeds", "spacy")
     settings = toys.ROWS if embedder != "multi_embed" else "unk = 0"
-    toys.edit_base(base, (MULTI_HASH, f'"{alias}"'), (toys.ROWS, settings))
-    old = load_config(base)["components"]["tok2vec"]["model"]["embed"]
+    toys.edit_base(base, (MULTI_HASH, alias), (toys.ROWS, settings))
+    old = dot_to_object(load_config(base), EMBED)
     made = configure(base, embedder=embedder)
     assert get_embed(made) == {**old, "@architectures": toys.NAMES[embedder]}
 
 
-def test_the_seed_and_pieces_that_somebody_chose_stay(base, tiny_corpus):
-    train = tiny_corpus / "train.spacy"
+def test_the_seed_and_pieces_that_somebody_chose_stay(base, train):
     rows = f"{toys.ROWS}\nseed = 12\nnum_hashes = 1\nmaxout_pieces = 2"
-    toys.edit_base(base, (MULTI_HASH, f'"{toys.HASH}"'), (toys.ROWS, rows))
+    toys.edit_base(base, (MULTI_HASH, toys.HASH), (toys.ROWS, rows))
     block = get_embed(configure_hashed(base, train=train))
     assert (block["seed"], block["maxout_pieces"]) == (12, 2)
     assert block["num_hashes"] > 1
@@ -129,17 +95,24 @@ def test_the_seed_and_pieces_that_somebody_chose_stay(base, tiny_corpus):
 
 
 def test_another_encoder_stays(base):
-    mish = ('MaxoutWindowEncoder.v2"', 'MishWindowEncoder.v2"')
+    mish = ("MaxoutWindowEncoder.v2", "MishWindowEncoder.v2")
     made = configure_hashed(toys.edit_base(base, mish, ("maxout_pieces = 3\n", "")))
-    check_is_ours(get_tok2vec(made), encoder="spacy.MishWindowEncoder.v2")
-    toys.build(made)
+    encode = made.config["components"]["tok2vec"]["model"]["encode"]
+    assert encode["@architectures"] == "spacy.MishWindowEncoder.v2"
+    assert get_embed(made)["@architectures"] == toys.HASH
 
 
-def test_architectures_may_be_variables(base):
-    text = base.read_text().replace(ENCODER, "${v.e}").replace(MULTI_HASH, "${v.m}")
-    base.write_text(f"{text}\n[v]\ne = {ENCODER}\nm = {MULTI_HASH}\n")
+def test_variables_stand_for_architectures_and_other_components(base):
+    text = base.read_text()
+    listener = text[text.index("[components.ner.model.tok2vec]") :].split("\n\n")[0]
+    model = "[components.ner.model]\n"
+    shared = f"{model}tok2vec = ${{components.tok2vec.model}}\n"
+    names = [(f'"{ENCODER}"', "${v.e}"), (f'"{MULTI_HASH}"', "${v.m}")]
+    toys.edit_base(base, (listener, ""), (model, shared), *names)
+    base.write_text(f'{base.read_text()}\n[v]\ne = "{ENCODER}"\nm = "{MULTI_HASH}"\n')
     made = configure_hashed(base)
-    check_is_ours(get_tok2vec(made))
+    check_is_ours(made.config["components"]["tok2vec"]["model"])
+    assert "tok2vec = ${components.tok2vec.model}\n" in made.text
     toys.build(made)
 
 
@@ -153,16 +126,6 @@ def test_what_spacy_would_fill_in_is_written_out(base, factory):
     model = made.config["components"]["a"]["model"]
     check_is_ours(model if factory == "tok2vec" else model["tok2vec"])
     assert model.get("nO") == (5 if "nO" in factory else None)
-    toys.build(made)
-
-
-def test_a_model_that_is_another_component_s_stays(base):
-    text = base.read_text()
-    listener = text[text.index("[components.ner.model.tok2vec]") :].split("\n\n")[0]
-    model = "[components.ner.model]\n"
-    shared = f"{model}tok2vec = ${{components.tok2vec.model}}\n"
-    made = configure_hashed(toys.edit_base(base, (listener, ""), (model, shared)))
-    assert "tok2vec = ${components.tok2vec.model}\n" in made.text
     toys.build(made)
 
 
@@ -181,9 +144,8 @@ def test_sourced_and_frozen_components_stay_with_a_warning(base):
 @pytest.mark.parametrize(
     ("component", "named"),
     [
-        (f'[components.a.model]\n@architectures = "{BERT}"\nvocab_size = 28\n', BERT),
-        # which is not shown in full
-        (f'[components.a.model]\n@architectures = "{"x" * 5000}"\n', "xxx"),
+        (MODEL.format(BERT), BERT),
+        (MODEL.format("x" * 5000), "xxx"),  # which is not shown in full
         ('factory = "sentencizer"\n', "no model"),
         ('source = "en_other"\n', "no model"),
     ],
@@ -214,3 +176,48 @@ def test_what_can_not_be_made_is_named(base, old, new, named):
 def test_unknown_embedders_are_refused_with_the_known_ones(base):
     with pytest.raises(ValueError, match="hash_former_embed"):
         configure(base, embedder="bert")
+
+
+# Weights that training starts from
+
+LINE, PATH = "init_tok2vec = ${paths.init_tok2vec}", "init_tok2vec = null"
+WEIGHTS = 'init_tok2vec = "weights.bin"'
+
+
+@pytest.mark.parametrize(
+    ("edit", "embedder"),
+    [(LINE, "multi_fewer_hash_embed"), (PATH, "multi_weighted_hash_embed")],
+)
+def test_an_embedder_with_weights_keeps_its_settings(base, train, edit, embedder):
+    toys.edit_base(
+        base,
+        # of these words no other tells more than LOWER, and more rows would be advised
+        (toys.ATTRS, '"LOWER", "NORM", "SHAPE", "LANG"'),
+        ("rows = [5000, 1000", "num_hashes = 3\nseed = 8\nrows = [20, 1000"),
+        (MULTI_HASH, toys.NAMES[embedder]),
+        (edit, WEIGHTS),
+    )
+    made = configure(base, embedder=embedder, train=train)
+    assert get_embed(made) == dot_to_object(load_config(base), EMBED)
+    (warning,) = made.warnings
+    assert "init_tok2vec" in warning
+    assert "'weights.bin'" in warning
+    # and nothing is put beside its tables
+    assert get_embed(configure(base, embedder=embedder)).get("subwords") is None
+
+
+@pytest.mark.parametrize("name", [MULTI_HASH, toys.HASH])
+def test_another_embedder_is_refused_where_there_are_weights(base, name):
+    toys.edit_base(base, (MULTI_HASH, name), (LINE, WEIGHTS))
+    with pytest.raises(ValueError, match=rf"init_tok2vec .*{name}.*weights.bin"):
+        configure(base)
+
+
+def test_embedders_of_other_components_are_free(base):
+    config = load_config(DEFAULT_CONFIG_PRETRAIN_PATH).merge(load_config(base))
+    config["pretraining"]["component"] = "ner"
+    config["initialize"]["init_tok2vec"] = "weights.bin"
+    config.to_disk(base)
+    made = configure(base, embedder="multi_embed")
+    assert get_embed(made)["@architectures"] == toys.LOOKUP
+    assert made.warnings == []

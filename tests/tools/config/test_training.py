@@ -13,13 +13,6 @@ from spacy_hashembeds.tools.config.configure import configure
 
 from . import toy_configs as toys
 
-SMALL = {
-    "training.max_steps": 2,
-    "training.eval_frequency": 1,
-    "components.tok2vec.model.encode.width": 16,
-    "components.tok2vec.model.encode.depth": 1,
-}
-
 pytestmark = pytest.mark.slow
 
 
@@ -35,11 +28,10 @@ pytestmark = pytest.mark.slow
         ),
     ],
 )
-def test_it_trains(tmp_path, pipeline, optimize, embedder):
-    corpus = toys.write_corpus(tmp_path / "train.spacy")
-    base = toys.write_base(tmp_path / "base.cfg", pipeline, optimize)
+def test_it_trains(tmp_path, corpus, pipeline, optimize, embedder):
+    base = toys.write_base(tmp_path / "base.cfg", *pipeline, optimize=optimize)
     made = configure(base, embedder=embedder, train=corpus, scorer="ner" in pipeline)
-    overrides = {**SMALL, "paths.train": str(corpus), "paths.dev": str(corpus)}
+    overrides = {**toys.SMALL, "paths.train": str(corpus), "paths.dev": str(corpus)}
     if optimize == "accuracy":
         overrides["paths.vectors"] = str(toys.write_vectors(tmp_path / "vectors"))
     loaded = load_config(toys.write_made(tmp_path / "new.cfg", made), overrides)

@@ -16,35 +16,34 @@ from spacy_hashembeds.architectures.descriptions import get_descriptions
 from spacy_hashembeds.tools.config.configure import configure
 from spacy_hashembeds.tools.config.edits import Edits
 
-PIPELINES = (
-    ["tagger", "parser", "ner"],
-    ["spancat", "morphologizer"],
-    ["textcat"],
-    ["textcat_multilabel"],
-)
-
 HASH = "spacy-hashembeds.MultiFewerHashEmbed.v1"
 LOOKUP = "spacy-hashembeds.MultiEmbed.v1"
 WEIGHTED = "spacy-hashembeds.MultiWeightedHashEmbed.v1"
 ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
+ADAM = "spacy-hashembeds.Adam.v1"
 NAMES = {each.name: each.architecture for each in get_descriptions()}
 
 WORDS = "Anna sees the small dog and Ben sees Paris with the old cat".split()
 
 EMBED = "components.tok2vec.model.embed"
 #: What `spacy init config` writes there.
+MULTI_HASH = "spacy.MultiHashEmbed.v2"
 ATTRS = '"NORM", "PREFIX", "SUFFIX", "SHAPE"'
 ROWS = "rows = [5000, 1000, 2500, 2500]"
 FREEZE_NER = ("frozen_components = []", 'frozen_components = ["ner"]')
+
+#: For a training of seconds.
+SMALL = {
+    "training.max_steps": 2,
+    "training.eval_frequency": 1,
+    "components.tok2vec.model.encode.width": 16,
+    "components.tok2vec.model.encode.depth": 1,
+}
 
 configure_hashed = partial(configure, embedder="multi_fewer_hash_embed")
 
 #: A pipeline whose only model has an embedder and an encoder in one.
 CNN = """
-[paths]
-train = null
-dev = null
-
 [nlp]
 lang = "en"
 pipeline = ["tok2vec","ner"]
@@ -68,13 +67,7 @@ pretrained_vectors = null
 factory = "ner"
 
 [components.ner.model]
-@architectures = "spacy.TransitionBasedParser.v2"
-state_type = "ner"
-extra_state_tokens = false
 hidden_width = ${components.tok2vec.model.embed_size}
-maxout_pieces = 2
-use_upper = true
-nO = null
 
 [components.ner.model.tok2vec]
 @architectures = "spacy.Tok2VecListener.v1"
@@ -82,16 +75,14 @@ width = ${components.tok2vec.model.width}
 """
 
 
-def write_base(
-    path: Path, pipeline: Sequence[str], optimize: str = "efficiency"
-) -> Path:
+def write_base(path: Path, *pipeline: str, optimize: str = "efficiency") -> Path:
     """Write the config that `spacy init config` writes."""
-    path.write_text(_make_base(tuple(pipeline), optimize))
+    path.write_text(_make_base(pipeline, optimize))
     return path
 
 
 @cache
-def _make_base(pipeline: tuple[str, ...], optimize: str) -> str:
+def _make_base(pipeline: Sequence[str], optimize: str) -> str:
     config = init_config(lang="en", pipeline=list(pipeline), optimize=optimize)
     return config.to_str(interpolate=False)
 
@@ -111,9 +102,9 @@ def write_made(path: Path, made: Edits) -> Path:
     return path
 
 
-def get_embed(made: Edits, component: str = "tok2vec") -> dict:
+def get_embed(made: Edits) -> dict:
     """Get the block of an embedder, with variables."""
-    return dot_to_object(made.config, f"components.{component}.model.embed")
+    return dot_to_object(made.config, EMBED)
 
 
 def write_words(path: Path, words: Sequence[str]) -> Path:
@@ -121,24 +112,22 @@ def write_words(path: Path, words: Sequence[str]) -> Path:
     return path
 
 
-def write_corpus(path: Path, n_docs: int = 40) -> Path:
-    """Write a corpus with annotation for every component of `PIPELINES`."""
-    docs = []
-    vocab = Vocab()
-    for i in range(n_docs):
+def write_corpus(path: Path) -> Path:
+    """Write a corpus with annotation for every component."""
+    docs, vocab = [], Vocab()
+    for i in range(40):
         words = WORDS[i % 5 :]
+        tags = {"Paris": "B-LOC", "Anna": "B-PER", "Ben": "B-PER"}
         doc = Doc(
             vocab,
             words=words,
+            lemmas=words,
             tags=[f"T{len(word) % 3}" for word in words],
-            pos=["NOUN" if word[0].isupper() else "X" for word in words],
+            pos=["NOUN" if word in tags else "X" for word in words],
             morphs=["Number=Sing" if len(word) > 3 else "" for word in words],
             heads=[1] * len(words),
             deps=["nsubj", "ROOT", *("obj" for _ in words[2:])],
-            ents=[
-                f"B-{'LOC' if w == 'Paris' else 'PER'}" if w.istitle() else "O"
-                for w in words
-            ],
+            ents=[tags.get(word, "O") for word in words],
         )
         doc.cats = {"A": float(i % 2), "B": float(1 - i % 2)}
         doc.spans["sc"] = [Span(doc, 0, 2, "S")]

@@ -10,12 +10,8 @@ import spacy
 from spacy.util import load_config
 
 from spacy_hashembeds.files import STANDARD_OUTPUT
-from spacy_hashembeds.tools.config.base_config import (
-    check_output,
-    is_pipeline,
-    read_base,
-)
 from spacy_hashembeds.tools.config.configure import configure
+from spacy_hashembeds.tools.config.edits import Edits, check_outputs, is_pipeline
 
 NLP = '[nlp]\nlang = "en"\npipeline = ["a"]\n'
 PARTS = f"{NLP}[components]\n"
@@ -33,7 +29,7 @@ def pipeline(tmp_path):
 
 
 def test_the_config_of_a_saved_pipeline_is_found(pipeline):
-    edits = read_base(pipeline)
+    edits = Edits(pipeline)
     assert edits.base == pipeline / "config.cfg"
     assert is_pipeline(edits.base.parent)
     assert edits.config == load_config(edits.base)
@@ -41,30 +37,26 @@ def test_the_config_of_a_saved_pipeline_is_found(pipeline):
 
 
 def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
-    name, version = "en_hashembeds_toy", "1.2.3"
-    package = tmp_path / "site" / name
-    package.mkdir(parents=True)
+    name, site = "en_hashembeds_toy", tmp_path / "site"
     nlp = spacy.load(pipeline)
-    nlp.meta["name"], nlp.meta["version"] = "hashembeds_toy", version
-    nlp.to_disk(package / f"{name}-{version}")
-    (package / "__init__.py").write_text("")
-    meta = (package / f"{name}-{version}/meta.json").read_text()
-    (package / "meta.json").write_text(meta)
-    info = tmp_path / "site" / f"{name}-{version}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    assert read_base(name).base == package / f"{name}-{version}" / "config.cfg"
+    nlp.meta.update(name="hashembeds_toy", version="1.2.3")
+    folder = site / name / f"{name}-1.2.3"
+    folder.mkdir(parents=True)
+    nlp.to_disk(folder)
+    (site / name / "__init__.py").touch()
+    (info := site / f"{name}-1.2.3.dist-info").mkdir()
+    (info / "METADATA").write_text(f"Name: {name}\nVersion: 1.2.3\n")
+    monkeypatch.syspath_prepend(site)
+    assert Edits(name).base == folder / "config.cfg"
     sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("EU B-ORG\n", "base.cfg"),
+        ("EU B-ORG\n", "EU B-ORG"),
         ("[nlp]\nlang = 1\n[nlp]\n", "nlp"),
         (A.replace("[comp", "x = ${no.where}\n[comp", 1), "no.where"),
-        (A.replace("[comp", "x = ${\n[comp", 1), "base.cfg"),
         (f"{NLP}x = null\n[nlp.x]\n", "nlp -> x"),
         ("[components]\n", r"\[nlp\]"),
         (NLP, r"\[components\]"),
@@ -77,48 +69,43 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         (A.replace("[comp", "disabled = 3\n[comp", 1), "disabled"),
         (f"{T}train_corpus = 3\n", "train_corpus"),
         (f"{T}score_weights = 3\n", "score_weights"),
-        (A.replace('"en"', "3"), "lang"),
-        *((A.replace('"en"', f'"{x}"'), x) for x in ("../../x", "en.stop_words")),
         (f"{T}seed = null\n", "seed"),
+        *(
+            (A.replace('"en"', x), "lang")
+            for x in ("3", '"../../x"', '"en.stop_words"')
+        ),
+        # a section that is a variable could not be changed
+        (f"{A}[training]\noptimizer = ${{a}}\n[a]\nb = 1\n", "training.optimizer"),
+        (f"{NLP}[components]\na = ${{x}}\n[x]\nfactory = 1\n", "components.a"),
+        (
+            A.replace("[components]", "[components]\nb = ${components.a}"),
+            "components.b",
+        ),
+        ("# Zürich\n", "UTF-8"),
     ],
 )
 def test_what_is_no_config_is_refused(tmp_path, text, named):
     path = tmp_path / "base.cfg"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=named) as refused:
+    path.write_text(text, encoding="latin1")
+    with pytest.raises(ValueError, match=rf"base.cfg'.*{named}") as refused:
         configure(path)
     assert len(str(refused.value)) < 1000
 
 
-def test_another_encoding_is_no_config(tmp_path):
-    path = tmp_path / "base.cfg"
-    path.write_bytes(f"# Zürich\n{PARTS}".encode("latin1"))
-    with pytest.raises(ValueError, match=r"base.cfg'.* UTF-8"):
-        read_base(path)
-
-
-def test_a_byte_order_mark_is_left_out(base):
-    config = load_config(base)
-    base.write_bytes(b"\xef\xbb\xbf" + base.read_bytes())
-    assert read_base(base).config == config
-
-
-def test_a_pipe_is_read(base, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    writer = Thread(target=(tmp_path / "pipe").write_text, args=(base.read_text(),))
+def test_a_pipe_and_a_byte_order_mark_are_read(base, tmp_path):
+    os.mkfifo(pipe := tmp_path / "pipe")
+    data = b"\xef\xbb\xbf" + base.read_bytes()
+    writer = Thread(target=pipe.write_bytes, args=(data,))
     writer.start()
-    assert read_base(tmp_path / "pipe").config == load_config(base)
+    assert Edits(pipe).config == load_config(base)
     writer.join()
 
 
 @pytest.mark.parametrize(
     ("name", "named"),
     [
-        ("loop.cfg", "loop.cfg"),
-        ("gone.cfg", "gone.cfg"),
-        (".", "model-best"),  # which it is to be
-        ("empty", "empty"),
-        ("", "''"),
+        *(("loop.cfg", "loop.cfg"), ("gone.cfg", "gone.cfg"), ("empty", "empty")),
+        *((".", "model-best"), ("", "''")),  # which it is to be
     ],
 )
 def test_what_is_no_file_or_pipeline_is_named(pipeline, monkeypatch, name, named):
@@ -126,14 +113,14 @@ def test_what_is_no_file_or_pipeline_is_named(pipeline, monkeypatch, name, named
     Path("loop.cfg").symlink_to("loop.cfg")
     Path("empty").mkdir()
     with pytest.raises(OSError, match=named):
-        read_base(name)
+        Edits(name)
 
 
 # Where it may be written
 
 
 def check(output, train=None, force=False):
-    check_output(output, inputs=[train], force=force)
+    check_outputs([output], [train], force=force)
 
 
 def test_what_is_there_is_replaced_only_if_told_so(tmp_path):
@@ -159,8 +146,9 @@ def test_nothing_is_written_into_a_saved_pipeline(pipeline):
     (pipeline.parent / "link").symlink_to(pipeline)
     (pipeline / "tokenizer").rename(pipeline.parent / "elsewhere")
     (pipeline / "tokenizer").symlink_to(pipeline.parent / "elsewhere")
-    for folder in (pipeline, pipeline.parent / "link"):
-        for name in ("config.cfg", "tokenizer", "deep/n.cfg"):
-            with pytest.raises(FileExistsError, match="saved pipeline"):
-                check(folder / name, force=True)
+    (outside := pipeline.parent / "outside.cfg").symlink_to(pipeline / "config.cfg")
+    names = ("config.cfg", "tokenizer", "deep/n.cfg")
+    for path in (outside, *map(pipeline.joinpath, names), pipeline.parent / "link/n"):
+        with pytest.raises(FileExistsError, match="saved pipeline"):
+            check(path, force=True)
     check(pipeline.parent / "new.cfg")
