@@ -1,5 +1,6 @@
 """What is packed, and what a package index shows."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -32,7 +33,9 @@ def sdist(tmp_path_factory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("sdist")
     command = [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", folder]
     command += ["sdist", "--dist-dir", folder]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    with (tmp_path_factory.getbasetemp().parent / "sdist.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # each makes the same folder in the checkout
+        subprocess.run(command, cwd=ROOT, check=True)
     (path,) = folder.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         return {
