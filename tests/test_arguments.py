@@ -1,5 +1,6 @@
 """Arguments of what a config names, and of the functions of `spacy_hashembeds`."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -68,6 +69,12 @@ DOCS: Any = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
         ("nlp", lambda: evaluate(5, DOCS, train=DOCS)),
         ("blas", lambda: accelerate(NLP, blas="x")),
         ("rounds", lambda: accelerate(NLP, rounds=0)),
+        ("precision", lambda: accelerate(NLP, precision="i4")),
+        ("precision", lambda: accelerate(NLP, precision="int8")),  # has no encoder
+        *(
+            ("max_changed", partial(accelerate, NLP, max_changed=value))
+            for value in (-1, 101, float("nan"), "1")
+        ),
         ("model", lambda: analyze(DOCS, model=5)),
         ("bound", lambda: analyze(DOCS, bound="x")),
         ("seed", lambda: evaluate(DOCS, DOCS, train=DOCS, seed=-1)),

@@ -1,18 +1,18 @@
 """Small trained pipelines of every make, for `spacy hashembeds accelerate`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy
 import spacy
 from spacy.language import Language
 from spacy.lookups import Lookups
 from spacy.ml.models import build_tagger_model
+from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import registry
-from spacy.vectors import Vectors
+from spacy.util import registry, set_dot_to_object
 from thinc.api import Config, Model, fix_random_seed
 
 from spacy_hashembeds.training.annotation import walk_layers
@@ -31,132 +31,106 @@ TEXTS = [
     *("Carl", "lives lives lives", "in 12.5 Paris, Anna's"),
 ]
 
-ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
-CNN_ARGUMENTS: dict[str, Any] = {
-    "width": 16,
-    "depth": 1,
-    "embed_size": 60,
-    "window_size": 1,
-    "maxout_pieces": 2,
-    "subword_features": True,
-    "pretrained_vectors": None,
+_WINDOWS = {"width": 16, "depth": 1, "window_size": 1}
+#: The arguments of spaCy's architectures, and of one that stands for a transformer.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "MultiHashEmbed": {
+        **{"width": 16, "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"]},
+        **{"rows": [60, 30, 30, 30], "include_static_vectors": False},
+    },
+    "HashEmbedCNN": {
+        **{**_WINDOWS, "maxout_pieces": 2, "embed_size": 60},
+        **{"subword_features": True, "pretrained_vectors": None},
+    },
+    "MaxoutWindowEncoder": {**_WINDOWS, "maxout_pieces": 2},
+    "MishWindowEncoder": _WINDOWS,
+    "Tok2VecListener": {"width": 16},
+    "Transformer": {"width": 16},
 }
-EMBED_ARGUMENTS: dict[str, Any] = {
-    "width": 16,
-    "attrs": ATTRS,
-    "rows": [60, 30, 30, 30],
-    "include_static_vectors": False,
-}
-SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
-LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16}
 
 
-def cnn(version: str = "v2", **arguments: Any) -> dict[str, Any]:
-    name = f"spacy.HashEmbedCNN.{version}"
-    return {"@architectures": name, **CNN_ARGUMENTS, **arguments}
+def layer(name: str, **arguments: Any) -> dict[str, Any]:
+    """Make the block of an architecture in a config."""
+    block = {"@architectures": name, **ARGUMENTS.get(name.split(".")[1], {})}
+    return deepcopy(block | arguments)
 
 
-def tok2vec(version: str = "v2", **arguments: Any) -> dict[str, Any]:
-    name = f"spacy.MultiHashEmbed.{version}"
-    return {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": {"@architectures": name, **EMBED_ARGUMENTS, **arguments},
-        "encode": {
-            "@architectures": "spacy.MaxoutWindowEncoder.v2",
-            **{"width": 16, "depth": 1, "window_size": 1, "maxout_pieces": 2},
-        },
-    }
+cnn = partial(layer, "spacy.HashEmbedCNN.v2")
+embed = partial(layer, "spacy.MultiHashEmbed.v2")
+encoder = partial(layer, "spacy.MaxoutWindowEncoder.v2")
+LISTENER = layer("spacy.Tok2VecListener.v1")
+TRANSFORMER = layer("tests.Transformer.v1")
+
+
+def tok2vec(**layers: dict[str, Any]) -> dict[str, Any]:
+    return layer("spacy.Tok2Vec.v2", **{"embed": embed(), "encode": encoder()} | layers)
 
 
 def old_tok2vec(prefix: str = "spacy", **arguments: Any) -> dict[str, Any]:
     """Make a Tok2Vec as pipelines of spaCy 3.0 have it."""
-    layer = tok2vec("v1")
-    encode = {**layer["encode"], "@architectures": f"{prefix}.MaxoutWindowEncoder.v1"}
-    name = f"{prefix}.Tok2Vec.v1"
-    return {**layer, "@architectures": name, "encode": {**encode, **arguments}}
+    encode = layer(f"{prefix}.MaxoutWindowEncoder.v1", **arguments)
+    first = layer("spacy.MultiHashEmbed.v1")
+    return layer(f"{prefix}.Tok2Vec.v1", embed=first, encode=encode)
 
 
-def without_our_encoder(layer: dict[str, Any]) -> dict[str, Any]:
-    """Change a Tok2Vec to have an encoder that we have no layer for."""
-    arguments = {"width": 16, "depth": 1, "window_size": 1}
-    encode = {"@architectures": "spacy.MishWindowEncoder.v2", **arguments}
-    return {**layer, "encode": encode}
+def add(nlp: Language, **layers: dict[str, Any]) -> Language:
+    """Add components, each with its tok2vec (of `tok2vec` its model)."""
+    for factory, block in layers.items():
+        model = block if factory == "tok2vec" else {"tok2vec": block}
+        # which only a parser has, and without it no labels of so few sentences
+        actions = {"min_action_freq": 1} if factory == "parser" else {}
+        nlp.add_pipe(factory, config={"model": model, **actions})
+    return nlp
 
 
-def add(
-    nlp: Language,
-    factory: str,
-    layer: dict[str, Any],
-    *,
-    name: str | None = None,
-    **options: Any,
-) -> None:
-    nlp.add_pipe(factory, name=name, config={"model": {"tok2vec": layer}, **options})
-
-
-def add_vectors(nlp: Language) -> None:
-    """Give some words a vector, in a table without an empty row."""
-    words = ["Anna", "Paris", "lives", "in", "there"]
-    data = numpy.random.RandomState(0).normal(size=(len(words), 7)).astype("f")
-    nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, data=data, keys=words)
-
-
-def train(nlp: Language, steps: int = 8) -> Language:
+def train(nlp: Language) -> Language:
     fix_random_seed(0)
     examples = [make_example(nlp, text) for text in SENTENCES]
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.01
-    for _ in range(steps):
+    for _ in range(8):
         nlp.update(examples, sgd=optimizer)
     return nlp
 
 
 def make_example(nlp: Language, text: str) -> Example:
+    words = text.split()
     tags, deps = (column.split() for column in SENTENCES[text])
-    doc = nlp.make_doc(text)
-    spans = [
-        (token.idx, token.idx + len(token), NAMES[token.text])
-        for token in doc
-        if token.text in NAMES
-    ]
-    annotation = {
-        "tags": tags,
-        "pos": [POS[tag] for tag in tags],
-        "deps": deps,
-        "heads": [deps.index("ROOT")] * len(doc),
-        "entities": spans,
-        "spans": {"sc": spans},
-        "cats": {"HERE": float("Paris" in text), "AWAY": float("Paris" not in text)},
-    }
-    return Example.from_dict(doc, annotation)
+    gold = Doc(
+        nlp.vocab,
+        words=words,
+        spaces=[word != "." for word in words],
+        tags=tags,
+        pos=[POS[tag] for tag in tags],
+        deps=deps,
+        heads=[deps.index("ROOT")] * len(words),
+        ents=[f"B-{NAMES[word]}" if word in NAMES else "O" for word in words],
+    )
+    gold.spans["sc"] = gold.ents
+    gold.cats = {"HERE": float("Paris" in words), "AWAY": float("Paris" not in words)}
+    return Example(nlp.make_doc(text), gold)
 
 
-def make(*pipes: tuple[str, dict[str, Any]]) -> Language:
-    """Train a pipeline of factories, each with its tok2vec (of `tok2vec` its model)."""
-    nlp = spacy.blank("xx")
-    for factory, layer in pipes:
-        if factory == "tok2vec":
-            nlp.add_pipe(factory, config={"model": layer})
-        else:
-            add(nlp, factory, layer)
-    return train(nlp)
+def make(**layers: dict[str, Any]) -> Language:
+    return train(add(spacy.blank("xx"), **layers))
 
 
 def make_shared() -> Language:
-    """A tok2vec that many listen to, and components with data of their own."""
+    """A tok2vec that many listen to, one of them with a copy of it, and components with
+    data of their own.
+    """
     nlp = spacy.blank("en")
     nlp.tokenizer.add_special_case("Zürich", [{"ORTH": "Zür"}, {"ORTH": "ich"}])
-    nlp.add_pipe("tok2vec", config={"model": tok2vec()})
-    add(nlp, "parser", LISTENER, min_action_freq=1)
-    for name in ("tagger", "ner", "spancat"):
-        add(nlp, name, LISTENER)
-    add(nlp, "morphologizer", tok2vec(attrs=["SHAPE", "LOWER"], rows=[20, 50]))
+    listeners = dict.fromkeys(("parser", "tagger", "ner", "spancat"), LISTENER)
+    own = tok2vec(embed=embed(attrs=["SHAPE", "LOWER"], rows=[20, 50]))
+    add(nlp, tok2vec=tok2vec(), **listeners, morphologizer=own)
     ruler = nlp.add_pipe("attribute_ruler")
     nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
-    scorer = {"@scorers": SCORER, "train": None}
+    scorer = {"@scorers": "spacy-hashembeds.seen_unseen_ner_scorer.v1", "train": None}
     entities = nlp.add_pipe("entity_ruler", config={"scorer": scorer})
     with nlp.select_pipes(disable=["lemmatizer"]):
         train(nlp)
+    nlp.replace_listeners("tok2vec", "ner", ["model.tok2vec"])
     ruler.add([[{"TAG": "V"}]], {"POS": "VERB", "MORPH": "Number=Sing"})
     lookups = Lookups()
     lookups.add_table("lemma_lookup", {"lives": "live", "saw": "see"})
@@ -167,15 +141,11 @@ def make_shared() -> Language:
     return nlp
 
 
-def make_replaced() -> Language:
-    nlp = make(("tok2vec", tok2vec()), ("tagger", LISTENER), ("ner", LISTENER))
-    nlp.replace_listeners("tok2vec", "ner", ["model.tok2vec"])
-    return nlp
-
-
-def make_bare() -> Language:
-    """An embedding that is a whole tok2vec, without an encoder."""
-    return make(("tok2vec", tok2vec()["embed"]), ("tagger", LISTENER))
+@registry.architectures("tests.Transformer.v1")
+def make_transformer(width: int) -> Model:
+    """Stands for a layer of another package, such as a transformer."""
+    make = registry.architectures.get("spacy.CharacterEmbed.v2")
+    return make(width=width, rows=50, nM=4, nC=3, include_static_vectors=False)
 
 
 @registry.architectures("tests.Closures.v1")
@@ -187,56 +157,64 @@ def build_closures(tok2vec: Model) -> Model:
     return model
 
 
-def make_closures() -> Language:
-    """Strangers' layers, and spaCy's SpanFinder, whose last one is a closure."""
-    nlp = spacy.blank("xx")
-    for name in ("span_finder", "spancat", "tagger"):
-        add(nlp, name, tok2vec())
-    layer = {"@architectures": "tests.Closures.v1", "tok2vec": tok2vec()}
-    nlp.add_pipe("morphologizer", config={"model": layer})
+def make_strangers() -> Language:
+    """Layers of others: in the place of a whole tok2vec, of an embedder, which leaves
+    an encoder alone, and beside them; and spaCy's SpanFinder, whose last is a closure.
+    """
+    nlp = add(
+        spacy.blank("xx"),
+        tok2vec=TRANSFORMER,
+        tagger=LISTENER,
+        textcat=tok2vec(embed=TRANSFORMER),
+        span_finder=cnn(),
+    )
+    closures = layer("tests.Closures.v1", tok2vec=tok2vec())
+    nlp.add_pipe("morphologizer", config={"model": closures})
     train(nlp)
     nlp.disable_pipe("span_finder")
     return nlp
 
 
+WIDTH = "${components.tok2vec.model.width}"
+#: The variables of a config by their places, for what is there already.
+VARIABLES = {
+    "tok2vec.model.depth": "${vars.depth}",
+    "tok2vec.model.embed_size": "${vars.size}",
+    "tagger.model.tok2vec.width": WIDTH,
+    "ner.model.hidden_width": WIDTH,
+    "ner.model.tok2vec": "${components.tok2vec.model}",
+    "morphologizer.model.tok2vec.embed.width": (
+        "${components.morphologizer.model.tok2vec.encode.width}"
+    ),
+    "morphologizer.model.tok2vec.encode.width": WIDTH,
+    "morphologizer.model.tok2vec.encode.depth": "${vars.depth}",
+}
+
+
 def read_variables() -> Config:
-    """Read a config as people write it, with variables for what is there already."""
-    width = "${components.tok2vec.model.width}"
-    ner = {"@architectures": "spacy.TransitionBasedParser.v2", "state_type": "ner"}
-    ner |= {"extra_state_tokens": False, "maxout_pieces": 2, "hidden_width": width}
-    layer = tok2vec(attrs=["LOWER"], rows=[60])
-    layer["embed"]["width"] = "${components.morphologizer.model.tok2vec.encode.width}"
-    layer["encode"] |= {"width": width, "depth": "${vars.depth}"}
-    models = {
-        "tok2vec": cnn(depth="${vars.depth}", embed_size="${vars.size}"),
-        "tagger": {
-            "@architectures": "spacy.Tagger.v2",
-            "tok2vec": {**LISTENER, "width": width},
-        },
-        "ner": {**ner, "tok2vec": "${components.tok2vec.model}"},
-        "morphologizer": {"@architectures": "spacy.Tagger.v2", "tok2vec": layer},
-    }
-    config = {
-        "vars": {"depth": 1, "size": 60},
-        "nlp": {"lang": "xx", "pipeline": [*models]},
-        "components": {
-            name: {"factory": name, "model": model} for name, model in models.items()
-        },
-    }
-    return Config(config, is_interpolated=False)
+    """Read a config as people write it, with variables."""
+    own = tok2vec(embed=embed(attrs=["LOWER"], rows=[60]))
+    nlp = spacy.blank("xx")
+    add(nlp, tok2vec=cnn(), tagger=LISTENER, ner=cnn(), morphologizer=own)
+    config = Config({"vars": {"depth": 1, "size": 60}, **nlp.config})
+    for place, variable in VARIABLES.items():
+        set_dot_to_object(config, f"components.{place}", variable)
+    config.is_interpolated = False
+    return config
 
 
 def make_variables() -> Language:
     return train(spacy.util.load_model_from_config(read_variables(), auto_fill=True))
 
 
-MAKERS: dict[str, Callable[[], Language]] = {
+MAKERS: Mapping[str, Callable[[], Language]] = {
     "shared": make_shared,
-    "inside": lambda: make(("ner", cnn()), ("tagger", tok2vec())),
-    "replaced": make_replaced,
-    "bare": make_bare,
-    "closures": make_closures,
+    "strangers": make_strangers,
     "variables": make_variables,
+    # each with an encoder of its own
+    "inside": partial(make, ner=cnn(), tagger=tok2vec()),
+    # an embedding that is a whole tok2vec, without an encoder
+    "bare": partial(make, tok2vec=embed(), tagger=LISTENER),
 }
 
 

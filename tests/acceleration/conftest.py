@@ -12,17 +12,21 @@ from spacy_hashembeds.acceleration.timing import Spread
 from spacy_hashembeds.kernels.convolution import find_instructions
 from spacy_hashembeds.layers import windowencoder
 
-from .accelerate_pipelines import MAKERS
+from .accelerate_pipelines import MAKERS, TEXTS
 
 
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory) -> Callable[[str], Path]:
-    """Gives the folder of a saved pipeline of a make of `MAKERS`, to read only."""
+    """Gives the folder of a saved pipeline of a make of `MAKERS`, to read only, which
+    knows the words of the texts, as after training on them.
+    """
     root = tmp_path_factory.mktemp("pipelines")
 
     @cache
     def save(name: str) -> Path:
-        MAKERS[name]().to_disk(root / name)
+        nlp = MAKERS[name]()
+        list(nlp.pipe(TEXTS))
+        nlp.to_disk(root / name)
         return root / name
 
     return save
@@ -31,8 +35,13 @@ def saved(tmp_path_factory) -> Callable[[str], Path]:
 @pytest.fixture(autouse=True)
 def untimed(monkeypatch) -> None:
     """Have pipelines not loaded anew to be timed, as tests of the command have them."""
+
+    def measure_components(nlp, docs):
+        return dict.fromkeys(nlp.pipe_names, 1.0)
+
     speeds = dict.fromkeys(("before", "after"), Spread(1.0, (1.0, 1.0)))
     monkeypatch.setattr(accelerate_module, "measure_speeds", lambda *_, **__: speeds)
+    monkeypatch.setattr(accelerate_module, "measure_components", measure_components)
 
 
 @pytest.fixture

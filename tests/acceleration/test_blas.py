@@ -33,9 +33,8 @@ class AppleOps(NumpyOps):
 
 @pytest.fixture(autouse=True)
 def _restore_ops():
-    ops = get_current_ops()
-    yield
-    set_current_ops(ops)
+    with blas.keeping_ops():
+        yield
 
 
 @pytest.fixture
@@ -46,21 +45,17 @@ def faster(monkeypatch):
 
 @pytest.fixture
 def nlp(saved) -> Language:
-    """A trained pipeline: tok2vec, and a tagger and an ner that listen to it."""
-    return spacy.load(saved("replaced"))
+    """A trained pipeline: an ner, and a tagger, each with an encoder of its own."""
+    return spacy.load(saved("inside"))
 
 
 def nodes(nlp: Language) -> list:
     return [node for _, pipe in nlp.components for node in pipe.model.walk()]
 
 
-def moved_names(nlp: Language) -> set[str]:
-    return {node.name for node in nodes(nlp) if node.ops is OURS}
-
-
-def describe(nlp: Language) -> list:
-    docs = nlp.pipe(TEXTS)
-    return [([str(e) for e in doc.ents], [t.tag_ for t in doc]) for doc in docs]
+def read_ents(nlp: Language, texts: list[str], size: int = 64) -> list:
+    docs = nlp.pipe(texts, batch_size=size)
+    return [[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs]
 
 
 # Results
@@ -100,19 +95,10 @@ def test_moves_of_equal_weights_stay_tied(
     upper.set_param("W", numpy.tile(W.astype("f"), (upper.get_dim("nO"), 1)))
     upper.set_param("b", upper.ops.alloc1f(upper.get_dim("nO")))
     texts = [f"{text} {n}" for n in range(4) for text in SENTENCES]
-
-    def read() -> list:
-        found = []
-        for size in (1, 2, 5, 64):
-            docs = nlp.pipe(texts, batch_size=size)
-            found.append([[(e.start, e.end, e.label_) for e in d.ents] for d in docs])
-        return found
-
-    expected = read()
+    expected = [read_ents(nlp, texts, size) for size in (1, 2, 5, 64)]
     assert any(chain(*expected))
     assert blas.use_fastest_blas(nlp)
-    assert {"maxout", "precomputable_affine"} <= moved_names(nlp)
-    assert read() == expected
+    assert [read_ents(nlp, texts, size) for size in (1, 2, 5, 64)] == expected
     assert kernels is None or "make_cblas" in noted.names
 
 
@@ -127,7 +113,7 @@ def test_all_layers_of_the_pipeline_but_the_parsers_last_are_moved(nlp, faster):
     assert [node for node in nodes(nlp) if node.ops is not OURS] == [upper]
     assert get_current_ops() is before
     assert not blas.use_fastest_blas(nlp)
-    nlp.get_pipe("tok2vec").model.ops = NumpyOps()  # as one made since
+    nlp.get_pipe("tagger").model.ops = NumpyOps()  # as one made since
     assert blas.use_fastest_blas(nlp)
     # and those that are sent to other processes
     sent = pickle.loads(pickle.dumps([pipe for _, pipe in nlp.components]))
@@ -163,10 +149,11 @@ def test_other_operations_are_left_alone_and_nothing_is_measured(nlp, ops, monke
 
 @pytest.mark.parametrize("place", ["before_creation", "after_pipeline_creation"])
 def test_a_config_may_have_it_in_two_places(saved, nlp, faster, place):
-    loaded = spacy.load(saved("replaced"), config={"nlp": {place: CALLBACK}})
-    assert {"maxout", "precomputable_affine"} <= moved_names(loaded)
+    loaded = spacy.load(saved("inside"), config={"nlp": {place: CALLBACK}})
+    moved = {node.name for node in nodes(loaded) if node.ops is OURS}
+    assert {"maxout", "precomputable_affine"} <= moved
     assert (get_current_ops() is OURS) == (place == "before_creation")
-    assert describe(loaded) == describe(nlp)
+    assert read_ents(loaded, TEXTS) == read_ents(nlp, TEXTS)
 
 
 # The measurement
@@ -219,56 +206,42 @@ def test_the_libraries_are_described(monkeypatch):
 
 
 @pytest.fixture
-def threads(monkeypatch):
-    """An OpenBLAS with four threads: what they are, and what they were set to."""
-    state = {"now": 4, "set": []}
-
-    def set_threads(number):
-        state["now"] = number
-        state["set"].append(number)
-
-    functions = {
-        "get_num_threads": lambda: state["now"],
-        "set_num_threads": set_threads,
-    }
-    monkeypatch.setattr(
-        threads_module, "find_openblas", lambda name, _: functions[name]
-    )
-    threads_module._find_limit.cache_clear()
-    yield state
-    threads_module._find_limit.cache_clear()
+def threads(monkeypatch) -> list[int]:
+    """The number of threads of an OpenBLAS, after those that were set before it."""
+    numbers = [4]
+    limit = threads_module._Limit(lambda: numbers[-1], numbers.append)
+    monkeypatch.setattr(threads_module, "_find_limit", lambda: limit)
+    return numbers
 
 
 def test_products_run_on_one_thread_and_leave_the_others_as_they_were(threads):
     x = numpy.eye(3, dtype="float32")
     with pytest.raises(ValueError, match="shapes"):
         OURS.gemm(x, x[:2])
-    assert threads["set"] == [1, 4]
+    assert threads == [4, 1, 4]
     with one_thread():
         OURS.gemm(x, x)
-        assert threads["now"] == 1
-    assert threads["set"] == [1, 4, 1, 4]
+        assert threads == [4, 1, 4, 1]
+    assert threads == [4, 1, 4, 1, 4]
 
 
 def test_a_limit_that_another_library_sets_meanwhile_is_left_to_it(threads):
     """It restores what it found, ours, and the next of our own restores what was."""
     with one_thread():
-        found, threads["now"] = threads["now"], 2
+        threads.append(2)
         with one_thread():
             pass
-        assert threads["now"] == 2
-    assert threads["now"] == 2, "the other library's"
-    with one_thread():
-        assert threads["now"] == 1
-    assert threads["now"] == 2
-    threads["now"] = found
-    with one_thread():
-        assert threads["now"] == 1
-    assert threads["now"] == 4
-    threads["now"] = 1  # the user's own wish, later
     with one_thread():
         pass
-    assert threads["now"] == 1
+    assert threads == [4, 1, 2, 1, 2]
+    threads.append(1)  # what the other library found
+    with one_thread():
+        pass
+    assert threads[5:] == [1, 4]
+    threads.append(1)  # the user's own wish, later
+    with one_thread():
+        pass
+    assert threads[7:] == [1]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -279,7 +252,7 @@ def test_a_process_forked_meanwhile_restores_the_threads(threads):
             signal.alarm(20)  # instead of waiting for ever
             with one_thread():
                 pass
-            os._exit(threads["now"])
+            os._exit(threads[-1])
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
 
 

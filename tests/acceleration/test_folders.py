@@ -3,7 +3,7 @@
 import errno
 import os
 import shutil
-from functools import partial
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -26,70 +26,59 @@ def output(saved, tmp_path) -> Path:
 
 @pytest.fixture
 def source(saved, tmp_path) -> Path:
-    return shutil.copytree(saved("shared"), tmp_path / "in")
+    """One that lacks most of them."""
+    return shutil.copytree(saved("bare"), tmp_path / "in")
 
 
-def write(folder: Path, *names: str, text: str = "years of work") -> None:
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-
-
-check = partial(check_replaceable, force=True)
-
-
-@pytest.mark.parametrize("force", [True, False])
-def test_what_is_missing_or_empty_may_be_written(tmp_path, source, force):
-    check_replaceable(tmp_path / "out", source, force=force)
-    (tmp_path / "out").mkdir()
-    check_replaceable(tmp_path / "out", source, force=force)
-
-
-def test_what_spacy_saves_may_be_replaced_if_that_is_asked_for(output, source):
-    check(output, source)
+def test_what_is_there_is_replaced_by_force_alone(source, tmp_path):
+    output = tmp_path / "out"
+    check_replaceable(output, source, force=False)
+    output.mkdir()
+    check_replaceable(output, source, force=False)
+    (output / "thesis.txt").write_text("years of work")
     with pytest.raises(FileExistsError, match=r"something in '.*out'.*\(--force\)"):
         check_replaceable(output, source, force=False)
-
-
-@pytest.mark.parametrize("name", [".git/HEAD", "thesis.txt", "old_ner/model"])
-def test_what_is_not_the_pipelines_is_never_replaced(output, source, name):
-    write(output, name)
-    with pytest.raises(FileExistsError, match=name.partition("/")[0]):
-        check(output, source)
-
-
-def test_copies_of_what_is_beside_the_other_pipeline_are_no_loss(output, source):
-    write(output, "LICENSE", text="mine")
-    with pytest.raises(FileExistsError, match="LICENSE"):
-        check(output, source)
-    write(source, "LICENSE", text="mine")
-    check(output, source)
-    # a file of the same size and time may say other things
-    write(source, "LICENSE", text="ours")
-    for folder in (output, source):
-        os.utime(folder / "LICENSE", (1e9, 1e9))
-    with pytest.raises(FileExistsError, match="LICENSE"):
-        check(output, source)
+    with pytest.raises(FileExistsError, match=r"config\.cfg"):
+        check_replaceable(output / "thesis.txt", source, force=True)
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("written", "beside_source", "refused"),
     [
-        ("config.cfg", None),
-        ("config.cfg", b"not a config"),
-        ("config.cfg", b"[training]\nseed = 0\n"),
-        ("meta.json", b"{"),
-        ("meta.json", b'{"name": "my project"}'),
-        ("meta.json", b"\xff"),
-        ("", b"a file"),
+        ({}, {}, None),
+        ({".git/HEAD": b"work"}, {}, r"\.git"),
+        ({"thesis.txt": b"work"}, {}, "thesis"),
+        ({"old_ner/model": b"work"}, {}, "old_ner"),
+        ({"LICENSE": b"mine"}, {}, "LICENSE"),
+        ({"tagger/table": b"work"}, {}, "table"),
+        # no loss
+        ({"tagger/table": b"work"}, {"tagger/table": b"other"}, None),
+        ({"LICENSE": b"mine"}, {"LICENSE": b"mine"}, None),
+        # of the same size and time
+        ({"LICENSE": b"mine"}, {"LICENSE": b"ours"}, "LICENSE"),
+        # no pipelines of spaCy's
+        ({"config.cfg": None}, {}, r"config\.cfg"),
+        ({"config.cfg": b"not a config"}, {}, r"config\.cfg"),
+        ({"config.cfg": b"[training]\nseed = 0\n"}, {}, r"config\.cfg"),
+        ({"meta.json": b"{"}, {}, r"config\.cfg"),
+        ({"meta.json": b'{"name": "my project"}'}, {}, r"config\.cfg"),
+        ({"meta.json": b"\xff"}, {}, r"config\.cfg"),
     ],
+    ids=str,
 )
-def test_a_pipeline_has_a_config_and_meta_of_spacys(output, source, name, text):
-    shutil.rmtree(output) if not name else (output / name).unlink()
-    if text is not None:
-        (output / name).write_bytes(text)
-    with pytest.raises(FileExistsError, match=r"config\.cfg"):
-        check(output, source)
+def test_only_a_pipeline_and_copies_of_what_is_beside_the_other_are_replaced(
+    output, source, written, beside_source, refused
+):
+    for folder, files in ((output, written), (source, beside_source)):
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.unlink(missing_ok=True)
+            if text is not None:
+                path.write_bytes(text)
+                os.utime(path, (1e9, 1e9))
+    with pytest.raises(FileExistsError, match=refused) if refused else nullcontext():
+        check_replaceable(output, source, force=True)
 
 
 @pytest.mark.parametrize("place", [".", "..", "tok2vec", "new/out"])

@@ -1,71 +1,96 @@
-"""`--precision auto`: for each component the fastest that changes little."""
+"""Precisions of products: as asked for, or for each component the fastest that changes
+little (`--precision auto`).
+"""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
 
-from spacy_hashembeds.acceleration import precision
+from spacy_hashembeds.acceleration import conversion, precision
 from spacy_hashembeds.acceleration.accelerate import accelerate_folder
 from spacy_hashembeds.acceleration.in_memory import accelerate
+from spacy_hashembeds.acceleration.parity import in_float32, walk_encoders
 from spacy_hashembeds.architectures.maxout_window_encoder import MaxoutWindowEncoder
+from spacy_hashembeds.kernels.convolution import Packed
+from spacy_hashembeds.loading import load_config
 
-from .accelerate_pipelines import TEXTS, find_precisions
+from ..layers.plans import get_kept
+from . import accelerate_pipelines as pipelines
+from .accelerate_pipelines import SENTENCES, TEXTS, find_precisions
 
-chosen = partial(accelerate_folder, precision="auto", blas=False, rounds=1)
+convert = partial(accelerate_folder, blas=False, max_changed=100)
+
+
+@pytest.fixture(scope="module")
+def pair(saved) -> tuple[Language, Language]:
+    """A pipeline of an ner and a tagger, each with an encoder, and one of ours."""
+    before = spacy.load(saved("inside"))
+    return before, accelerate(before, TEXTS, blas=False, rounds=1).nlp
 
 
 @pytest.fixture
-def folder(saved) -> Path:
-    """An ner and a tagger, each with an encoder of its own."""
-    return saved("inside")
+def choose(pair, instructions) -> Iterator[partial]:
+    """Chooses the precisions of the pair, which have float32 again afterwards."""
+    yield partial(precision.choose_precisions, *pair, progress=lambda items, _: items)
+    set_precisions(pair[1], "float32")
+
+
+def set_precisions(nlp: Language, precision: str) -> None:
+    for _, weights in walk_encoders(nlp):
+        weights.precision = precision
 
 
 @pytest.fixture
-def times(instructions, monkeypatch) -> dict[str, dict[str, float]]:
+def times(monkeypatch) -> dict[str, dict[str, float]]:
     """What each component is taken to take in each precision."""
     times = {
         "ner": {"float32": 9.0, "bfloat16": 6.0, "int8": 3.0},
         "tagger": {"float32": 4.0, "bfloat16": 5.0, "int8": 2.0},
     }
-    monkeypatch.setattr(
-        precision,
-        "measure_components",
-        lambda nlp, docs: {
-            name: of[find_precisions(nlp)[name]] for name, of in times.items()
-        },
-    )
+
+    def measure(nlp, docs):
+        found = find_precisions(nlp)
+        return {name: of[found[name]] for name, of in times.items()}
+
+    monkeypatch.setattr(precision, "measure_components", measure)
     return times
 
 
+# Chosen
+
+
 @pytest.mark.parametrize(
-    ("of_ner", "precision"),
+    ("of_ner", "spoilt", "expected"),
     [
-        ({}, "int8"),
-        ({"int8": 7.0}, "bfloat16"),
+        ({}, False, ("int8", "int8")),
+        ({"int8": 7.0}, False, ("bfloat16", "int8")),
         # hardly faster
-        ({"bfloat16": 8.9, "int8": 8.5}, "float32"),
+        ({"bfloat16": 8.9, "int8": 8.5}, False, ("float32", "int8")),
+        # for the tagger bfloat16 is slower than float32
+        ({}, True, ("bfloat16", "float32")),
     ],
 )
-def test_the_fastest_is_chosen_for_each_component(
-    folder, tmp_path, times, of_ner, precision
+def test_the_fastest_is_chosen_that_changes_little(
+    choose, pair, times, spoil, of_ner, spoilt, expected
 ):
     times["ner"].update(of_ner)
-    done = chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
-    expected = {"ner": precision, "tagger": "int8"}
-    assert {c.component: c.precision for c in done.chosen} == expected
-    assert done.chosen[0].times == times["ner"]
-    assert f"ner: products of {precision}" in str(done)
-    assert find_precisions(spacy.load(tmp_path / "out")) == expected
-    assert done.changes.tokens[1] == done.tokens
+    if spoilt:
+        spoil("int8")
+    chosen = choose([*TEXTS] * 40 if spoilt else TEXTS, 0.5 if spoilt else 100)
+    found = {each.component: each.precision for each in chosen}
+    assert found == find_precisions(pair[1])
+    assert (found["ner"], found["tagger"]) == expected
+    assert [[*each.refused] for each in chosen] == [["int8"] * spoilt] * 2
+    assert ("; not int8: " in str(chosen[0])) == spoilt
+    assert {each.component: each.times for each in chosen} == times
 
 
-def test_times_are_the_least_of_rounds_on_a_sample(
-    folder, tmp_path, times, monkeypatch
-):
+def test_times_are_the_least_of_rounds_on_a_sample(choose, times, monkeypatch):
     measure, samples = precision.measure_components, []
 
     def measure_in_turns(nlp, docs):
@@ -75,51 +100,40 @@ def test_times_are_the_least_of_rounds_on_a_sample(
 
     monkeypatch.setattr(precision, "measure_components", measure_in_turns)
     monkeypatch.setattr(precision, "SAMPLE_SIZE", 13)
-    done = chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
-    assert {each.component: each.times for each in done.chosen} == times
+    assert {each.component: each.times for each in choose(TEXTS, 100)} == times
     assert len(samples) == 9
     assert all(sum(lengths[:-1]) < 13 <= sum(lengths) for lengths in samples)
 
 
-def test_what_changes_too_much_gives_way_to_the_next(folder, tmp_path, times, spoil):
-    spoil("int8")
-    done = chosen(folder, tmp_path / "out", [*TEXTS] * 40, max_changed=0.5)
-    # for the tagger bfloat16 is slower than float32
-    found = find_precisions(spacy.load(tmp_path / "out"))
-    assert found == {"ner": "bfloat16", "tagger": "float32"}
-    assert [list(c.refused) for c in done.chosen] == [["int8"], ["int8"]]
-    assert "not int8" in str(done.chosen[0])
-
-
-@pytest.mark.usefixtures("times")
-def test_the_limit_is_that_of_all_components_together(folder, tmp_path, monkeypatch):
+def test_the_limit_is_that_of_all_components_together(choose, times, monkeypatch):
     """What was chosen first counts when the next is chosen."""
     annotated = []
     annotate = precision.annotate
 
     def note_precisions(pipeline, texts):
-        annotated.append(find_precisions(pipeline))
+        annotated.append([*find_precisions(pipeline).values()])
         return annotate(pipeline, texts)
 
     monkeypatch.setattr(precision, "annotate", note_precisions)
-    chosen(folder, tmp_path / "out", TEXTS, max_changed=100)
-    assert annotated == [
-        {},
-        {"ner": "int8", "tagger": "float32"},
-        {"ner": "int8", "tagger": "int8"},
-    ]
+    choose(TEXTS, 100)
+    assert annotated == [[], ["int8", "float32"], ["int8", "int8"]]
 
 
-def test_what_is_fast_already_stays(folder, tmp_path, times):
+def test_what_is_fast_already_stays(choose, pair, times):
     """Even if float32 would change more than may be changed."""
     for of in times.values():
         of.update({"float32": 9.0, "bfloat16": 4.8, "int8": 5.0})
-    out = tmp_path / "out"
-    accelerate_folder(folder, out, TEXTS, precision="int8", max_changed=100, rounds=1)
-    done = chosen(out, tmp_path / "again", TEXTS, max_changed=0)
-    assert {c.precision for c in done.chosen} == {"int8"}
-    assert not any(c.refused for c in done.chosen)
-    assert done.converted == []
+    set_precisions(pair[1], "int8")
+    chosen = choose(TEXTS, 0)
+    assert [(each.precision, each.refused) for each in chosen] == [("int8", {})] * 2
+
+
+def test_of_few_tokens_nothing_can_be_told(choose, times):
+    """Not a kind of annotation is within its limit, whatever they are."""
+    chosen = choose(["Anna lives"], 0.5)
+    assert {each.precision for each in chosen} == {"float32"}
+    assert "2 tokens are too few to tell" in chosen[0].refused["int8"]
+    assert choose([""], 0.5) == []
 
 
 class Shared:
@@ -133,15 +147,17 @@ class Shared:
         return doc
 
 
-@pytest.mark.usefixtures("times")
-def test_disabled_components_and_what_is_shared_keep_what_they_have(folder):
-    encoder = MaxoutWindowEncoder(width=16, depth=1, window_size=1, maxout_pieces=2)
+@pytest.mark.usefixtures("instructions", "times")
+def test_disabled_components_and_what_is_shared_keep_what_they_have(saved):
+    encoder = MaxoutWindowEncoder(**pipelines.ARGUMENTS["MaxoutWindowEncoder"])
     encoder.initialize()
     Language.factory("shared_encoder", func=lambda nlp, name: Shared(encoder))
-    nlp = spacy.load(folder, disable=["tagger"])
+    nlp = spacy.load(saved("inside"), disable=["tagger"])
     nlp.add_pipe("shared_encoder")
-    done = accelerate(nlp, TEXTS, precision="auto", max_changed=100, rounds=1)
-    assert [c.component for c in done.chosen] == ["ner"]
+    golds = [pipelines.make_example(nlp, text).reference for text in SENTENCES]
+    done = accelerate(nlp, golds, precision="auto", max_changed=100)
+    assert done.changes.f1 is not None
+    assert [each.component for each in done.chosen] == ["ner"]
     assert find_precisions(done.nlp) == {
         "ner": "int8",
         "tagger": "float32",
@@ -149,14 +165,11 @@ def test_disabled_components_and_what_is_shared_keep_what_they_have(folder):
     }
 
 
-@pytest.mark.usefixtures("times")
-def test_of_few_tokens_nothing_can_be_told(folder, tmp_path):
-    """Not a kind of annotation is within its limit, whatever they are."""
-    done = chosen(folder, tmp_path / "out", ["Anna lives"], max_changed=0.5)
-    assert {c.precision for c in done.chosen} == {"float32"}
-    assert "2 tokens are too few to tell" in done.chosen[0].refused["int8"]
-    with pytest.raises(ValueError, match="'texts' should have tokens"):
-        chosen(folder, tmp_path / "none", [""])
+def test_components_are_timed_in_each_precision(choose, monkeypatch):
+    monkeypatch.setattr(precision, "_ROUNDS", 1)
+    for each in choose(TEXTS, 100):
+        assert each.times.keys() == {"float32", "bfloat16", "int8"}
+        assert min(each.times.values()) > 0
 
 
 @pytest.mark.parametrize(
@@ -166,17 +179,70 @@ def test_without_instructions_or_an_encoder_all_stays_and_the_reason_is_said(
     saved, tmp_path, request, name, processor
 ):
     request.getfixturevalue(processor)
-    done = chosen(saved(name), tmp_path / "out", TEXTS)
+    done = convert(saved(name), tmp_path / "out", TEXTS, precision="auto")
     assert (done.chosen, done.changes, [*done.left]) == ([], None, ["precision"])
     precisions = find_precisions(spacy.load(tmp_path / "out"))
     assert set(precisions.values()) <= {"float32"}
 
 
-@pytest.mark.usefixtures("instructions")
-def test_components_are_timed_in_each_precision(folder):
-    nlp = spacy.load(folder)
-    done = accelerate(nlp, TEXTS, precision="auto", max_changed=100, rounds=1)
-    assert {c.component for c in done.chosen} == {"ner", "tagger"}
-    for each in done.chosen:
-        assert set(each.times) == {"float32", "bfloat16", "int8"}
-        assert min(each.times.values()) > 0
+# Saved
+
+
+@pytest.mark.usefixtures("instructions", "times")
+def test_a_pipeline_in_int8_and_back(saved, tmp_path):
+    out, again = tmp_path / "out", tmp_path / "again"
+    done = convert(saved("inside"), out, TEXTS, precision="auto")
+    assert done.changes.tokens[1] == done.tokens > 0
+    assert "Changed: " in str(done)
+    assert "ner: products of int8" in str(done)
+    nlp = spacy.load(out)
+    assert find_precisions(nlp) == {"ner": "int8", "tagger": "int8"}
+    list(nlp.pipe(TEXTS))
+    for _, weights in walk_encoders(nlp):
+        assert isinstance(get_kept(weights)[0], Packed)
+    done = convert(out, again, TEXTS, precision="float32")
+    # against the pipeline as it was given, which float32 may differ from too
+    assert done.changes.tokens[1] == done.tokens
+    assert set(find_precisions(spacy.load(again)).values()) == {"float32"}
+
+
+def test_a_precision_stays_unless_another_is_asked_for(saved, tmp_path, spoil):
+    """And what is counted is against the pipeline as it was given."""
+    spoil("int8", "bfloat16")
+    config = load_config(saved("inside") / "config.cfg")
+    place = config["components"]["tagger"]["model"]["tok2vec"]["encode"]
+    place |= {"@architectures": conversion.OUR_ENCODER, "precision": "int8"}
+    mixed = spacy.util.load_model_from_config(config)
+    mixed.from_disk(saved("inside")).to_disk(tmp_path / "mixed")
+    done = convert(tmp_path / "mixed", tmp_path / "out", TEXTS)
+    assert "components.tagger.model.tok2vec.encode" not in done.converted
+    assert done.changes.tokens == (0, done.tokens)
+    precisions = find_precisions(spacy.load(tmp_path / "out"))
+    assert precisions == {"ner": "float32", "tagger": "int8"}
+
+
+def test_to_compare_one_thread_computes_in_float32_and_others_as_ever(choose, pair):
+    set_precisions(pair[1], "int8")
+    docs = [pair[0].make_doc(text) for text in TEXTS]
+    exact, predict = (
+        nlp.get_pipe("ner").model.get_ref("tok2vec").predict for nlp in pair
+    )
+    expected, fewer = np.concatenate(exact(docs)), np.concatenate(predict(docs))
+    with in_float32(), ThreadPoolExecutor() as threads:
+        np.testing.assert_allclose(np.concatenate(predict(docs)), expected, atol=1e-4)
+        others = np.concatenate(threads.submit(predict, docs).result())
+    np.testing.assert_array_equal(others, fewer)
+    assert abs(fewer - expected).max() > 1e-4
+
+
+def test_more_than_may_be_changed_is_refused(saved, tmp_path, spoil):
+    spoil("int8")
+    settings = {"precision": "int8", "max_changed": 0.5}
+    with pytest.raises(ValueError, match=r"of (tags|heads|entities)"):
+        convert(saved("inside"), tmp_path / "out", TEXTS, **settings)
+    assert not (tmp_path / "out").exists()
+
+
+def test_fewer_bits_need_instructions(saved, tmp_path, no_instructions):
+    with pytest.raises(ValueError, match="'precision' should be"):
+        convert(saved("inside"), tmp_path / "out", TEXTS, precision="int8")

@@ -26,7 +26,7 @@ accelerate = partial(run_command, "accelerate")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("in")
-    pipelines.make_bare().to_disk(folder)
+    pipelines.MAKERS["bare"]().to_disk(folder)
     return folder
 
 
