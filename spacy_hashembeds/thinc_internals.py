@@ -33,6 +33,7 @@ get_layers = attrgetter("_layers")
 get_dims = attrgetter("_dims")
 get_store = attrgetter("_params")
 get_proxy = attrgetter("_params.proxy")
+get_token = attrgetter("_params.proxy.token")  # if the proxy is ours
 
 # of a store: its parameters by node and name
 get_arrays = attrgetter("_params")

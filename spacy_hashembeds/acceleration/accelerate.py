@@ -2,7 +2,7 @@
 have saved, so that its `config.cfg` alone is changed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
@@ -39,7 +39,6 @@ Loaders = dict[str, Callable[[], Language]]
 
 #: The most percent that fewer bits may change: see `Changes.check`.
 MAX_CHANGED = 0.5
-_TIMES = ("before", "after")
 
 
 @dataclass(kw_only=True)
@@ -69,9 +68,9 @@ class Acceleration(Parity):
         """Print what was done, or return it if the printer prints nothing."""
         shown = [getattr(printer, kind)(text) for kind, text in self._describe()]
         if self.texts:
-            before, after = (self.words_per_second[when] for when in _TIMES)
-            quartiles = (self.words_per_second_quartiles[when] for when in _TIMES)
-            old, new = (self.component_times[when] for when in _TIMES)
+            before, after = self.words_per_second.values()
+            quartiles = self.words_per_second_quartiles.values()
+            old, new = self.component_times.values()
             rows = [
                 ("Words/s", f"{before:,.0f}", f"{after:,.0f}"),
                 ("Quartiles", *(f"{a:,.0f}..{b:,.0f}" for a, b in quartiles)),
@@ -143,9 +142,8 @@ def accelerate_folder(
 
             config = load_config(source / "config.cfg")
             load_before = partial(_load_again, model)
-            return convert(before, config, load, load_before, texts=texts, **settings)[
-                0
-            ]
+            made = convert(before, config, load, load_before, texts=texts, **settings)
+            return made[0]
 
 
 def _load_again(model: str | Path) -> Language:
@@ -198,9 +196,12 @@ def convert(
     if places:
         parity, sample = compare_pipelines(before, after, progress(texts, "texts"))
         vars(done).update(vars(parity))
-        done.changes = _count_changes(before, after, texts, progress)
-        if done.changes is not None and precision is not None:
-            done.changes.check(max_changed)
+        encoders = chain(walk_encoders(before), walk_encoders(after))
+        if any(weights.precision != "float32" for _, weights in encoders):
+            docs = annotate(before, progress(texts, "texts"), "as it is")
+            done.changes = count_changes(before, texts, docs, annotate(after, texts))
+            if precision is not None:
+                done.changes.check(max_changed)
         loaders: Loaders = {"before": load_before, "after": partial(load, new_config)}
         speeds = measure_speeds(
             loaders, sample, rounds=rounds, progress=lambda of: progress(of, "rounds")
@@ -224,14 +225,3 @@ def _check_options(
         )
     check_types(bool, "True or False", blas=blas)
     check_integers(1, rounds=rounds)
-
-
-def _count_changes(
-    before: Language, after: Language, texts: Sequence[str | Doc], progress: Progress
-) -> Changes | None:
-    """Count what changes by precision, if products are, or were, not of float32."""
-    encoders = chain(walk_encoders(before), walk_encoders(after))
-    if all(weights.precision == "float32" for _, weights in encoders):
-        return None
-    docs = annotate(before, progress(texts, "texts"), "as it is")
-    return count_changes(before, texts, docs, annotate(after, texts))

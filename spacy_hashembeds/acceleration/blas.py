@@ -136,12 +136,11 @@ def use_fastest_blas(nlp: Language) -> bool:
         for node in layers
         if "has_upper" in node.attrs  # spaCy's TransitionModel
     ]
-    is_moved = False
-    for node in layers:
-        ops = choose_ops(node.ops)
-        if node not in scoring and ops is not node.ops:
-            node.ops, is_moved = ops, True
-    return is_moved
+    others = [node for node in layers if node not in scoring]
+    moved = [node for node in others if choose_ops(node.ops) is not node.ops]
+    for node in moved:
+        node.ops = choose_ops(node.ops)
+    return bool(moved)
 
 
 @contextmanager

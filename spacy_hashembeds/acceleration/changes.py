@@ -1,9 +1,10 @@
 """Changes of annotation by products of fewer bits, counted by kind."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.language import Language
@@ -27,6 +28,8 @@ KINDS = {
     "sentences": ("SENT_START",),
     "tokens of entities": ("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 }
+#: All of these attributes.
+ATTRS = [*chain(*KINDS.values())]
 #: Kinds that are no attributes of tokens: entities and other spans, and texts.
 ENTITIES, CATEGORIES = "entities", "categories"
 #: Deviations that hold 95 percent of a normal distribution.
@@ -169,7 +172,10 @@ def count_changes(
     counts, outcomes = [], []  # for each text and kind, changed and all; last tokens
     for text, before, after in zip(texts, befores, afters, strict=True):
         n, old, new = len(before), _find_spans(before), _find_spans(after)
-        differ = np.array([_find_differing(before, after, of) for of in KINDS.values()])
+        columns: Any = (before.to_array([*ATTRS]) != after.to_array([*ATTRS])).T
+        by_attr = dict(zip(ATTRS, columns, strict=True))
+        by_kind = ([by_attr[attr] for attr in attrs] for attrs in KINDS.values())
+        differ = np.array([np.any(each, axis=0) for each in by_kind])
         is_changed = np.logical_or.reduce(differ)
         for start, end, *_ in old ^ new:
             is_changed[start:end] = True
@@ -179,19 +185,14 @@ def count_changes(
         counts.append([*of_kinds, (is_changed.sum(), n)])
         if isinstance(text, Doc) and text.has_annotation("ENT_IOB"):
             outcomes.append((_score(before, text), _score(after, text)))
-    by_kind = np.array(counts, dtype="int64").reshape(-1, len(names) + 1, 2)
-    changed, of = map(int, by_kind[:, -1].sum(axis=0))
+    table = np.array(counts, dtype="int64").reshape(-1, len(names) + 1, 2)
+    changed, of = map(int, table[:, -1].sum(axis=0))
     scores = np.array(outcomes, dtype="int64").reshape(-1, 2, 3)
     return Changes(
         tokens=(changed, of),
-        kinds={name: estimate_share(by_kind[:, i]) for i, name in enumerate(names)},
+        kinds={name: estimate_share(table[:, i]) for i, name in enumerate(names)},
         f1=compare_f1(scores) if scores[:, 0, ::2].any() else None,
     )
-
-
-def _find_differing(before: Doc, after: Doc, attrs: Sequence[str]) -> np.ndarray:
-    differ = before.to_array([*attrs]) != after.to_array([*attrs])
-    return differ.reshape(len(before), len(attrs)).any(axis=1)
 
 
 def _choose(pipe: TextCategorizer, doc: Doc) -> set[str]:

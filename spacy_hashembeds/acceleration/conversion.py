@@ -110,7 +110,9 @@ def find_replacements(
         if factory in REPLACED:
             matcher = getattr(pipe, "matcher", None)
             is_spacys = type(pipe) is REPLACED[factory] or can_cache(pipe)
-            if is_spacys and (matcher is None or _find_table(matcher)):
+            if is_spacys and (
+                matcher is None or CachedMatcher.from_matcher(matcher).find_table()
+            ):
                 found[name] = f"cached_{factory}"
             elif matcher is None or len(matcher):  # a ruler may have phrases alone
                 left[f"components.{name}"] = (
@@ -118,10 +120,6 @@ def find_replacements(
                     "attributes do not decide"
                 )
     return found, left
-
-
-def _find_table(matcher: Any) -> Any:
-    return CachedMatcher.from_matcher(matcher).find_table()
 
 
 def find_batch_size(nlp: Language) -> int | None:

@@ -4,7 +4,6 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..architectures.mix_attributes import forward as embed_attributes
 from ..layers.windowencoder import IN_FLOAT32, LaidOut
 from ..thinc_internals import get_forward
 from ..training.annotation import copy_words, walk_layers
-from .changes import KINDS
+from .changes import ATTRS
 
 #: The forward functions of our layers, by which they are known in a pipeline.
 OURS = (embed_attributes, encode_windows)
@@ -69,17 +68,6 @@ def walk_encoders(nlp: Language) -> Iterator[tuple[str, LaidOut]]:
             yield name, node.attrs["weights"]
 
 
-def _find_converted(
-    before: Language, after: Language
-) -> Iterator[tuple[str, Model, Model]]:
-    """Yield layers that ours replaced, each with ours and the name of its component."""
-    layers = zip(walk_layers(before), walk_layers(after), strict=True)
-    for (name, old), (_, new) in layers:
-        # strangers may make a forward function anew for each layer
-        if get_forward(new) in OURS and get_forward(old) is not get_forward(new):
-            yield name, old, new
-
-
 def _has_weights(model: Model) -> bool:
     """Return True if a model, with all layers in it, was initialised or loaded."""
     return all(node.has_param(key) for node in model.walk() for key in node.param_names)
@@ -93,7 +81,13 @@ def compare_pipelines(
     enabled or not: of encoders for random vectors. Return some of the Docs too, to time
     both on.
     """
-    layers = [*_find_converted(before, after)]
+    pairs = zip(walk_layers(before), walk_layers(after), strict=True)
+    layers = [
+        (name, old, new)
+        for (name, old), (_, new) in pairs
+        # strangers may make a forward function anew for each layer
+        if get_forward(new) in OURS and get_forward(old) is not get_forward(new)
+    ]
     unchecked = dict.fromkeys(name for name, old, _ in layers if not _has_weights(old))
     layers = [each for each in layers if _has_weights(each[1])]
     parity, sample = Parity(unchecked=[*unchecked]), []
@@ -178,7 +172,7 @@ def _describe(doc: Doc) -> dict[str, Any]:
         for key, group in doc.spans.items()
     }
     others = {name: getattr(doc, name) for name in ("cats", "tensor", "user_data")}
-    tokens = {name: doc.to_array(name) for name in chain(*KINDS.values())}
+    tokens = {name: doc.to_array(name) for name in ATTRS}
     return {**tokens, **others, "spans": spans}
 
 

@@ -1,14 +1,15 @@
 """Cache of codes of words that were met lately, in bounded memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate
 from operator import is_
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.distinct import find_distinct
+from ..kernels.distinct import Distinct, find_distinct
 from ..kernels.rows import gather_add
 from ..threads import codes_lock
 
@@ -114,12 +115,22 @@ class CodeCache:
                 if np.count_nonzero(is_there.view("uint64")) == keys.size:
                     places = sets * _WAYS + is_there.argmax(axis=2)
                     return gather_add(table.codes, places.astype("int32"))
-        codes, places, n_codes = [], [], 0
-        for kind, words in enumerate(map(find_distinct, keys.T)):
-            codes.append(self.get(words.values, (), partial(compute, kind), kind))
-            places.append(words.copies + n_codes)
-            n_codes += len(words.values)
-        return gather_add(np.concatenate(codes), np.stack(places, axis=1))
+        values = [find_distinct(words) for words in keys.T]
+        codes = [
+            self.get(words.values, (), partial(compute, kind), kind)
+            for kind, words in enumerate(values)
+        ]
+        return sum_products(codes, values)
+
+
+def sum_products(products: Sequence[NDArray], values: Sequence[Distinct]) -> NDArray:
+    """Sum for each token what there is for its value in each column.
+
+    *Shape:* `(values, width)` for each column, to `(tokens, width)`.
+    """
+    starts = accumulate(map(len, products), initial=0)
+    rows = [each.copies + n for each, n in zip(values, starts, strict=False)]
+    return gather_add(np.concatenate(products), np.stack(rows, axis=1))
 
 
 def _make_table(

@@ -13,7 +13,7 @@ GPUs find the rows if it says how.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from thinc.api import Model
@@ -25,14 +25,6 @@ from ..thinc_internals import get_forward
 Array = Any
 
 Backprop = Callable[[Array], object]
-
-
-class Weighed(NamedTuple):
-    """Keys, by which rows are found, and the rows' weights, `(n,)` and `(n, k)`."""
-
-    keys: Array
-    weights: Array
-    backprop: Backprop
 
 
 class Column:
@@ -56,6 +48,9 @@ class Column:
     #: prediction then caches them.
     is_kept: bool = False
 
+    #: True if training replaces keys before distinct ones are found.
+    replaces_keys: bool = False
+
     def __init__(self, model: Model, attr: str = "") -> None:
         self.model, self.attr = model, attr
 
@@ -64,11 +59,6 @@ class Column:
         """The width of a vector."""
         return self.model.get_dim("nO")
 
-    @property
-    def replaces_keys(self) -> bool:
-        """Return True if training replaces keys before distinct ones are found."""
-        return False
-
     def check(self) -> None:
         """Check weights and attributes once they arrive: see `check_once`."""
 
@@ -76,7 +66,7 @@ class Column:
         """Embed keys, mostly distinct, each on its own."""
         return self.model(keys, is_train)
 
-    def replace_keys(self, keys: NDArray) -> NDArray:
+    def replace_keys(self, keys: NDArray) -> Array:
         """Replace keys of tokens in training, in memory of the processor."""
         return keys
 
@@ -94,8 +84,11 @@ class Column:
         """Return how kernels find the weights on the CPU, or None if they can't."""
         return None
 
-    def weigh_keys(self, keys: Array) -> Weighed:
-        """Weigh the rows of keys on a GPU, where these have weights."""
+    def weigh_keys(self, keys: Array) -> tuple[Array, Array, Backprop]:
+        """Weigh the rows of keys on a GPU, where these have weights.
+
+        Gives the keys by which rows are found, and the weights, `(n, k)`.
+        """
         raise NotImplementedError
 
 

@@ -15,9 +15,9 @@ from thinc.api import Model
 from thinc.types import Floats2d, Ints1d
 
 from ..kernels.cuda import gather_rows, scatter_rows
-from ..kernels.rows import Table
+from ..kernels.rows import Hashing, Table
 from .checks import peek, table_gradient
-from .column import Array, Column, Weighed
+from .column import Array, Backprop, Column
 from .plan import MaxoutLayers
 
 
@@ -135,53 +135,41 @@ def embed_tables(
             scatter_rows(pairs, dX, gradients, weights=weights, scale=scale)
         if weights is not None:
             dX = dX[:, :n_columns] if scale is None else dX[:, :n_columns] * scale
-            backprop_weights(_backprop_to_weights(columns, slots, pairs, dX))
+            backprop_weights(pairs, dX)
 
     return X, backprop
 
 
 def _weigh_keys(
     columns: Sequence[Column], keys: Array, slots: Sequence[slice]
-) -> Weighed:
-    """Weigh all tables' rows, those of a token side by side; None if all are 1."""
+) -> tuple[Array, Array, Callable[[Array, Array], None]]:
+    """Weigh all tables' rows, those of a token side by side; None if all are 1.
+
+    Going back takes rows, paired with their places, and the gradient of their sums.
+    """
     if not any(column.has_weights for column in columns):
-        return Weighed(keys, None, lambda d_weights: None)
+        return keys, None, lambda pairs, dX: None
     xp = columns[0].model.ops.xp
     keys = keys.copy()
     weights: Array = xp.ones((len(keys), slots[-1].stop), dtype="float32")
-    backprops = []
+    backprops: dict[int, Backprop] = {}
     for i, column in enumerate(columns):
         if column.has_weights:
             found = column.weigh_keys(xp.ascontiguousarray(keys[:, i]))
-            keys[:, i], weights[:, slots[i]] = found.keys, found.weights
-            backprops.append((slots[i], found.backprop))
+            keys[:, i], weights[:, slots[i]], backprops[i] = found
 
-    def backprop(d_weights: Array) -> None:
-        for slots_of_table, backprop_table in backprops:
-            backprop_table(d_weights[:, slots_of_table])
+    def backprop(pairs: Array, dX: Array) -> None:
+        rows = (pairs >> np.uint64(32)).astype("int64").reshape(-1, slots[-1].stop)
+        width, first_row = columns[0].width, 0
+        for i, column in enumerate(columns):
+            E = peek(column.model, "E")
+            if column.has_weights:
+                d_sums = dX[:, None, i * width : (i + 1) * width]
+                found = E[rows[:, slots[i]] - first_row]
+                backprops[i]((found * d_sums).sum(axis=2))
+            first_row += len(E)
 
-    return Weighed(keys, weights, backprop)
-
-
-def _backprop_to_weights(
-    columns: Sequence[Column], slots: Sequence[slice], pairs: Array, dX: Array
-) -> Array:
-    """Find the gradient of all weights: the products of rows and what they went to.
-
-    *Shape:* `(n, rows of a token)`; 0 for tables without weights.
-    """
-    xp = columns[0].model.ops.xp
-    rows = (pairs >> np.uint64(32)).astype("int64").reshape(-1, slots[-1].stop)
-    d_weights: Array = xp.zeros(rows.shape, dtype="float32")
-    width, first_row = dX.shape[1] // len(columns), 0
-    for i, column in enumerate(columns):
-        E = peek(column.model, "E")
-        if column.has_weights:
-            d_sums = dX[:, None, i * width : (i + 1) * width]
-            found = rows[:, slots[i]] - first_row
-            d_weights[:, slots[i]] = (E[found] * d_sums).sum(axis=2)
-        first_row += len(E)
-    return d_weights
+    return keys, weights, backprop
 
 
 def embed_ids(
@@ -197,6 +185,17 @@ def embed_ids(
         return ops.alloc1i(len(ids))
 
     return X, backprop
+
+
+def scatter_sums(ops: Any, rows: Array, d_output: Array, gradient: Array) -> None:
+    """Do on a GPU what `tableembed.scatter_rows` does."""
+    # in the order of the outputs: see `kernels/cuda.py`
+    places = ops.xp.arange(rows.size, dtype="uint64").reshape(rows.shape)
+    pairs = rows.astype("uint64") << np.uint64(32) | places
+    # no key is hashed: the rows are there
+    table = Table(gradient, Hashing(seed=0, num_hashes=rows.shape[1]))
+    d_output = ops.as_contig(d_output, dtype="float32")
+    scatter_rows(pairs.reshape(-1), d_output, [table])
 
 
 def _draw_dropout(columns: Sequence[Column]) -> Array | None:

@@ -23,10 +23,9 @@ cached until these change: see `plan.py`.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,11 +43,12 @@ from ..kernels.rows import (
     gather_add,
     is_on_gpu,
     lay_out_array,
+    split,
 )
 from ..threads import one_thread
 from . import gpuembed
 from .checks import peek
-from .codecache import CodeCache
+from .codecache import CodeCache, sum_products
 from .column import Array, Column
 from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
 from .plan import MaxoutLayers, Plan
@@ -72,7 +72,9 @@ class Mixer:
 
     def __init__(self, columns: Sequence[Column], layers: MaxoutLayers) -> None:
         self.columns, self.layers = columns, layers
-        self.embedding = [column.model for column in columns]
+        embedding = [column.model for column in columns]
+        self.models = [*embedding, layers.maxout, layers.layernorm]
+        self.widths = [column.width for column in columns]
         self.is_on_gpu = is_on_gpu(layers.maxout.ops)
 
     def can_embed(self) -> bool:
@@ -87,26 +89,12 @@ class Mixer:
         """Check weights and attributes of all layers once they arrive."""
         for column in self.columns:
             column.check()
-        n_inputs = self._parts[-1].stop
-        check_maxout(self.layers.maxout, self.layers.layernorm, nI=n_inputs)
-
-    @cached_property
-    def folded(self) -> list[Any]:
-        """The layers whose parameters are folded."""
-        models = [c.model for c in self.columns if c.has_rows or c.is_kept]
-        return [*models, self.layers.maxout, self.layers.layernorm]
-
-    @cached_property
-    def _parts(self) -> list[slice]:
-        parts, start = [], 0
-        for column in self.columns:
-            parts.append(slice(start, start + column.width))
-            start = parts[-1].stop
-        return parts
+        maxout, layernorm, _ = self.layers
+        check_maxout(maxout, layernorm, nI=sum(self.widths))
 
     def split_columns(self, W: NDArray) -> list[NDArray]:
         """Cut Maxout's weights by column. *Shape:* `(m, nI)` to `(m, width)` each."""
-        return [W[:, part] for part in self._parts]
+        return [part.T for part in split(W.T, self.widths)]
 
 
 @dataclass
@@ -114,14 +102,14 @@ class FoldedTables:
     """All tables in one, with Maxout's weights multiplied in; or none.
 
     F: The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
-    starts: For each column that has rows, where they begin.
+    tables: For each column that has rows, its part of these products.
     W: For each other column its part of Maxout's weights.
     room: How many bytes of products of keys may be kept beside.
     ready: Replaced as a whole, so that threads never see a part of it.
     """
 
     F: NDArray
-    starts: dict[int, np.uint32]
+    tables: dict[int, NDArray]
     W: dict[int, NDArray]
     norm: Norm
     room: int = 0
@@ -163,15 +151,14 @@ class Fold(Plan[Any, FoldedTables]):
 
     def get(self, mixer: Mixer) -> FoldedTables:
         """Get the folded tables, or none of them if they can't be used this time."""
-        found = self.find(mixer.folded, mixer.embedding)
+        found = self.find(mixer.models)
         if found is not None:
             return found
         mixer.check()
         # optimizers set each parameter anew, if only another view of it
         awaiting, self._awaiting = self._awaiting, None
         if awaiting is not peek(mixer.layers.layernorm, "b") and _is_worth_it(mixer):
-            models, embedding = mixer.folded, mixer.embedding
-            found = self.get_or_compute(models, lambda: fold(mixer), embedding)
+            found = self.get_or_compute(mixer.models, lambda: fold(mixer))
         if found is None:
             W, norm = lay_out(mixer.layers.maxout, mixer.layers.layernorm)
             parts = dict(enumerate(mixer.split_columns(W)))
@@ -190,20 +177,16 @@ def fold(mixer: Mixer) -> FoldedTables:
     """Multiply all rows of all tables with Maxout's weights, once they are checked."""
     mixer.check()
     W, norm = lay_out(mixer.layers.maxout, mixer.layers.layernorm)
-    products, starts, rest, n_rows = [], {}, {}, 0
-    for i, W_column in enumerate(mixer.split_columns(W)):
-        column = mixer.columns[i]
-        if column.has_rows:
-            starts[i] = np.uint32(n_rows)
-            products.append((peek(column.model, "E"), W_column.T))
-            n_rows += len(products[-1][0])
-        else:
-            rest[i] = W_column.copy()
-    F = np.empty((n_rows, len(W)), dtype="float32")
-    for (E, W_column), start in zip(products, starts.values(), strict=True):
-        np.matmul(E, W_column, out=F[start : start + len(E)])
+    parts = dict(enumerate(mixer.split_columns(W)))
+    E = {i: peek(c.model, "E") for i, c in enumerate(mixer.columns) if c.has_rows}
+    lengths = [len(rows) for rows in E.values()]
+    F = np.empty((sum(lengths), len(W)), dtype="float32")
+    tables = dict(zip(E, split(F, lengths), strict=True))
+    for i, table in tables.items():
+        np.matmul(E[i], parts.pop(i).T, out=table)
+    others = {i: part.copy() for i, part in parts.items()}
     room = int(min(MOST_KEPT, 1e6 * _get_limit() - F.nbytes))
-    return FoldedTables(F, starts, rest, norm, room)
+    return FoldedTables(F, tables, others, norm, room)
 
 
 def _is_worth_it(mixer: Mixer) -> bool:
@@ -260,32 +243,27 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     ready = folded.ready
     if not (ready and ready.mixer is mixer and ready.kernels is compiled.kernels):
         folded.ready = ready = _make_ready(mixer, folded)
-    if ready.columns is None:
-        return predict_by_numpy(ready, folded, keys)
-    embed, F, norm = ready.kernels.embed_folded, folded.F, folded.norm
-    if not ready.others:
-        return embed(F, ready.columns, keys, norm)
-    tokens = find_distinct(keys)
-    beside = _mix(ready, folded, ready.kept, ready.others, tokens.values)
-    return tokens.gather(embed(F, ready.columns, tokens.values, norm, beside))
-
-
-def predict_by_numpy(ready: Ready, folded: FoldedTables, keys: NDArray) -> NDArray:
-    """Do the same as `predict`, column by column."""
-    kept = ready.kept if len(keys) <= FEW_TOKENS else []
-    if len(kept) == keys.shape[1]:  # to find copies takes longer than to sum for each
-        return finish(_mix(ready, folded, kept, (), keys), folded.norm)
+    F, norm, kept = folded.F, folded.norm, ready.kept
+    if ready.columns is not None:
+        embed = ready.kernels.embed_folded
+        if not ready.others:
+            return embed(F, ready.columns, keys, norm)
+        tokens = find_distinct(keys)
+        beside = _mix(ready, folded, kept, tokens.values)
+        return tokens.gather(embed(F, ready.columns, tokens.values, norm, beside))
+    if len(keys) > FEW_TOKENS:
+        kept = []
+    elif len(kept) == len(mixer.columns):
+        # to find copies takes longer than to sum for each
+        return finish(_mix(ready, folded, kept, keys), norm)
     tokens = _find_values(keys)
-    mixed = _mix(ready, folded, kept, range(keys.shape[1]), tokens.values)
-    return tokens.gather(finish(mixed, folded.norm))
+    return tokens.gather(finish(_mix(ready, folded, kept, tokens.values), norm))
 
 
 def _make_ready(mixer: Mixer, folded: FoldedTables) -> Ready:
     mixer.check()
-    numbers, columns = [*range(len(mixer.columns))], None
-    if compiled.kernels is not None and folded.starts:
-        columns = _describe(mixer, folded)
-    others = numbers if columns is None else numbers[len(folded.starts) :]
+    numbers, columns = [*range(len(mixer.columns))], _describe(mixer, folded)
+    others = numbers if columns is None else numbers[len(folded.tables) :]
     kept = [i for i in numbers if folded.room > 0 and mixer.columns[i].is_kept]
     products = CodeCache(folded.room, len(kept))
     return Ready(mixer, compiled.kernels, columns, others, kept, products)
@@ -293,24 +271,22 @@ def _make_ready(mixer: Mixer, folded: FoldedTables) -> Ready:
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Any:
     """Describe the columns that have tables to the kernel, or None if it can't."""
-    starts = [*map(int, folded.starts.values()), len(folded.F)]
+    kernels, tables = compiled.kernels, folded.tables
     # those with tables come first, and the kernel is given products of all others
-    if [*folded.starts] != [*range(len(folded.starts))]:
+    if kernels is None or not tables or [*tables] != [*range(len(tables))]:
         return None
     described = []
-    for i, column in enumerate(mixer.columns[: len(folded.starts)]):
+    for i, table in tables.items():
+        column = mixer.columns[i]
         finder = None if column.is_kept else column.get_finder()
-        weights = column.get_weights()
+        weights, of_weights = column.get_weights(), None
         if finder is None or (column.has_weights and weights is None):
             return None
-        n_rows = starts[i + 1] - starts[i]
-        of_weights = None
         if weights is not None:
             P = lay_out_array(weights.table.array, "float32")
             of_weights = P, _describe_finder(P, weights.table.finder), weights.rehashes
-        rows = folded.F[starts[i] : starts[i + 1]]
-        described.append((n_rows, _describe_finder(rows, finder), of_weights))
-    return compiled.kernels.FoldedColumns(described)
+        described.append((len(table), _describe_finder(table, finder), of_weights))
+    return kernels.FoldedColumns(described)
 
 
 def _describe_finder(array: NDArray, finder: Finder) -> tuple:
@@ -319,14 +295,8 @@ def _describe_finder(array: NDArray, finder: Finder) -> tuple:
     return describe_finder(Table(array, finder))
 
 
-def _mix(
-    ready: Ready,
-    folded: FoldedTables,
-    kept: list[int],
-    columns: Iterable[int],
-    keys: NDArray,
-) -> NDArray:
-    """Sum the products of some columns for each token, of which some are kept.
+def _mix(ready: Ready, folded: FoldedTables, kept: list[int], keys: NDArray) -> NDArray:
+    """Sum the products of all others for each token, of which some are kept.
 
     *Shape:* `(n, nP * nO)`.
     """
@@ -339,15 +309,15 @@ def _mix(
                 words, lambda kind, words: _multiply(mixer, folded, kept[kind], words)
             )
         )
-    rest = [i for i in columns if i not in kept]
+    rest = [i for i in ready.others if i not in kept]
     if rest:
         values = [
-            (_find_values if i in folded.starts else find_distinct)(keys[:, i])
+            (_find_values if i in folded.tables else find_distinct)(keys[:, i])
             for i in rest
         ]
         pairs = zip(rest, values, strict=True)
         products = [_multiply(mixer, folded, i, value.values) for i, value in pairs]
-        sums.append(_sum_products(products, values))
+        sums.append(sum_products(products, values))
     return sums[0] if len(sums) == 1 else sums[0] + sums[1]
 
 
@@ -360,31 +330,21 @@ def _find_values(keys: NDArray) -> Distinct:
 
 def _multiply(mixer: Mixer, folded: FoldedTables, i: int, keys: NDArray) -> NDArray:
     """Multiply the vectors of keys of a column. *Shape:* `(m,)` to `(m, nP * nO)`."""
-    if i not in folded.starts:
+    if i not in folded.tables:
         with one_thread():
             X, _ = mixer.columns[i].embed(keys, False)
             product: NDArray = X @ folded.W[i].T
         return product
-    rows, weights = mixer.columns[i].find_rows(keys)
-    rows = rows + folded.starts[i]
+    table, (rows, weights) = folded.tables[i], mixer.columns[i].find_rows(keys)
     if weights is None:
-        return gather_add(folded.F, rows)
-    summed = np.empty((len(rows), folded.F.shape[1]), dtype="float32")
+        return gather_add(table, rows)
+    summed = np.empty((len(rows), table.shape[1]), dtype="float32")
     with one_thread():
         for start in range(0, len(rows), _BLOCK):
             block = slice(start, start + _BLOCK)
-            E = folded.F[rows[block]]
+            E = table[rows[block]]
             np.matmul(weights[block, None], E, out=summed[block, None])
     return summed
-
-
-def _sum_products(products: Sequence[NDArray], values: Sequence[Distinct]) -> NDArray:
-    """Sum the products of each token, of the values of each column."""
-    indices, start = [], 0
-    for distinct in values:
-        indices.append(distinct.copies + start)
-        start += len(distinct.values)
-    return gather_add(np.concatenate(products), np.stack(indices, axis=1))
 
 
 def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
@@ -396,7 +356,7 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     embedded = [column.embed(distinct.values, True) for column, distinct in pairs]
     parts = mixer.split_columns(W)
     products = [X @ part.T for (X, _), part in zip(embedded, parts, strict=True)]
-    mixed = _sum_products(products, values)
+    mixed = sum_products(products, values)
     Y, backprop_mixed = begin_finish(mixed, norm)
     Y = tokens.gather(Y)
     # numbers of each token are dropped on its own, copies of one too

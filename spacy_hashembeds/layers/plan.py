@@ -16,8 +16,8 @@ when `set_param` hands the array back, to each layer that has it. This is Thinc'
 contract, which optimizers, `use_params`, loading and copying keep.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter, getitem, is_
+from collections.abc import Callable, Sequence
+from operator import getitem, is_
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -33,6 +33,7 @@ from ..thinc_internals import (
     get_layers,
     get_proxy,
     get_store,
+    get_token,
     getitem_forward,
     layernorm_forward,
     maxout_forward,
@@ -42,8 +43,6 @@ from .checks import Seal
 
 _L = TypeVar("_L")
 _V = TypeVar("_V")
-
-_get_token = attrgetter("token")
 
 
 class UnexpectedNodeError(Exception):
@@ -85,25 +84,36 @@ def expect_column(model: Model, column: int) -> Model:
     return layer
 
 
-class _Tree(NamedTuple, Generic[_L]):
+class _Tree(Generic[_L]):
     """Layers that were found below a root, and all that they were found by.
 
     Lists are side by side, so that no Python is run for each node or attribute.
     """
 
-    found: _L | None
-    nodes: list[Model]
-    functions: list[Callable]
-    parents: list[Model]
-    layers: list[list[Model]]
-    dicts: list[dict]
-    n_items: int
-    owners: list[dict]
-    names: list[str]
-    values: list[Any]
+    def __init__(
+        self, root: Model, find: Callable[[Model], _L], more: Sequence[Any]
+    ) -> None:
+        self.nodes = list(root.walk())[1:]
+        self.functions = list(map(get_forward, self.nodes))
+        self.parents = [node for node in self.nodes if get_layers(node)]
+        self.layers = [list(get_layers(node)) for node in (root, *self.parents)]
+        self.dicts = [node.attrs for node in self.nodes if node.attrs]
+        leaves = [node for node in self.nodes if not get_layers(node)]
+        self.dicts += filter(None, map(get_dims, leaves))
+        self.n_items = sum(map(len, self.dicts))
+        # trainers set the rate of dropout, which finds nothing
+        items = [(d, name) for d in self.dicts for name in d if name != "dropout_rate"]
+        self.owners, self.names = [d for d, _ in items], [name for _, name in items]
+        values = map(getitem, self.owners, self.names)
+        self.values = [root.ops, len(more), *more, *values]
+        # last: what another thread changes meanwhile is then seen by the next call
+        try:
+            self.found: _L | None = find(root)
+        except UnexpectedNodeError:
+            self.found = None
 
     def holds(self, root: Model, more: Sequence[Any]) -> bool:
-        """Return True if nodes have the functions, layers and arrays of that time."""
+        """Return True if nodes have the functions, layers and values of that time."""
         try:
             values = map(getitem, self.owners, self.names)
             return (
@@ -114,32 +124,6 @@ class _Tree(NamedTuple, Generic[_L]):
             )
         except KeyError:  # an attribute that is no longer there
             return False
-
-
-def _look(root: Model, find: Callable[[Model], _L], more: Sequence[Any]) -> _Tree[_L]:
-    nodes = list(root.walk())[1:]
-    parents = [node for node in nodes if get_layers(node)]
-    dicts = [node.attrs for node in nodes if node.attrs]
-    dicts += [get_dims(n) for n in nodes if get_dims(n) and not get_layers(n)]
-    # trainers set the rate of dropout, which finds nothing
-    items = [(d, name) for d in dicts for name in d if name != "dropout_rate"]
-    owners, names = [d for d, _ in items], [name for _, name in items]
-    try:
-        found = find(root)
-    except UnexpectedNodeError:
-        found = None
-    return _Tree(
-        found,
-        nodes,
-        list(map(get_forward, nodes)),
-        parents,
-        [list(get_layers(node)) for node in (root, *parents)],
-        dicts,
-        sum(map(len, dicts)),
-        owners,
-        names,
-        [root.ops, len(more), *more, *map(getitem, owners, names)],
-    )
 
 
 class _Kept(NamedTuple, Generic[_V]):
@@ -154,10 +138,14 @@ class _Kept(NamedTuple, Generic[_V]):
     copies: list[dict]
     value: _V
 
+    def is_of(self, models: list[Model], key: Any) -> bool:
+        """Return True if it was computed of just these."""
+        return (self.models, self.key) == (models, key)
+
     def is_sealed(self) -> bool:
         """Return True if nobody got at the parameters."""
         try:
-            return list(_get_tokens(self.models)) == self.tokens
+            return list(map(get_token, self.models)) == self.tokens
         except AttributeError:  # somebody else's proxy
             return False
 
@@ -197,7 +185,7 @@ class Plan(Generic[_L, _V]):
         """
         tree = self._tree
         if tree is None or not tree.holds(root, more):
-            self._tree = tree = _look(root, find, more)
+            self._tree = tree = _Tree(root, find, more)
         return tree.found
 
     def find(self, models: list[Model], key: Any = None) -> _V | None:
@@ -206,9 +194,9 @@ class Plan(Generic[_L, _V]):
         key (Any): What it depends on beside parameters.
         """
         kept = self._kept
-        if kept is None or kept.models != models or kept.key != key:
-            return None
-        return kept.value if kept.is_sealed() else None
+        if kept and kept.is_of(models, key) and kept.is_sealed():
+            return kept.value
+        return None
 
     def get_or_compute(
         self, models: list[Model], compute: Callable[[], _V], key: Any = None
@@ -225,11 +213,9 @@ class Plan(Generic[_L, _V]):
             if found is not None:
                 return found
             seals = [_seal(get_store(model)) for model in models]
-            tokens = list(_get_tokens(models))
+            tokens = list(map(get_token, models))
             kept, self._kept = self._kept, None
-            if kept is not None and (kept.models != models or kept.key != key):
-                kept = None
-            if kept is None or not kept.has_equal_params():
+            if not (kept and kept.is_of(models, key) and kept.has_equal_params()):
                 del kept  # it may be as large as what is computed
                 copies = [seal.copy_params() for seal in seals]
                 with one_thread():
@@ -248,10 +234,6 @@ class Plan(Generic[_L, _V]):
         may write to it what it read while the parameters were different.
         """
         return value
-
-
-def _get_tokens(models: list[Model]) -> Iterator[object]:
-    return map(_get_token, map(get_proxy, models))
 
 
 def _can_seal(model: Model) -> bool:

@@ -28,6 +28,11 @@ class LookupColumn(TableColumn):
 
     kind = "lookup"
 
+    def __init__(self, model: Model, attr: str = "") -> None:
+        super().__init__(model, attr)
+        # training looks some symbols up as unknown
+        self.replaces_keys = model.attrs["counts"] is not None
+
     def check_weights(self) -> None:
         """Check weights and attributes, which may come from a file."""
         model, attrs = self.model, self.model.attrs
@@ -72,15 +77,10 @@ class LookupColumn(TableColumn):
                 f"only rows 0 to {n}: one for each of {n} symbols and one for all "
                 "others. Set unk = 0."
             )
-        set_symbols(self.model, symbols.frequent, "nV", n + 1)
+        set_symbols(self.model, symbols.frequent, "nV")
         attrs["counts"] = None  # those of earlier symbols are stale
         if attrs["unknown_rate"] and symbols.counts is not None:
             attrs["counts"] = symbols.counts[symbols.frequent.argsort()]
-
-    @property
-    def replaces_keys(self) -> bool:
-        """Return True if training looks some symbols up as unknown."""
-        return self.model.attrs["counts"] is not None
 
     def replace_keys(self, keys: NDArray) -> NDArray:
         """Replace the symbols of some tokens, each on its own, by no symbol."""
@@ -136,6 +136,7 @@ def SymbolEmbed(
         dims={"nO": nO, "nV": None},
         attrs={
             "key": key,
+            "symbol_taker": LookupColumn,
             "unk": unk,
             "unknown_rate": unknown_rate,
             "symbols": None,

@@ -1,11 +1,12 @@
 """Layers whose tables depend on the symbols of a corpus.
 
 Such a layer is built before anything is counted, and takes its symbols later, before it
-is initialised, by a function in an attribute, which a wrapped layer has too:
+is initialised, by its kind of column in an attribute, which a wrapped layer has too:
 
-    attrs={"key": "NORM", "symbols": None, "symbol_taker": take_symbols}
+    attrs={"key": "NORM", "symbols": None, "symbol_taker": LookupColumn}
 
-It sets the attribute "symbols", which is saved with the layer, or raises a ValueError.
+Its `take_symbols` sets the attribute "symbols", which is saved with the layer, or
+raises a ValueError.
 """
 
 from collections.abc import Callable
@@ -39,7 +40,7 @@ def find_symbol_takers(model: Model) -> list[Model]:
 
 
 def give_symbols(model: Model, symbols: Symbols) -> None:
-    model.attrs["symbol_taker"](model, symbols)
+    model.attrs["symbol_taker"](model).take_symbols(symbols)
 
 
 def get_symbols(model: Model) -> Any:
@@ -56,9 +57,9 @@ def get_symbols(model: Model) -> Any:
     return symbols
 
 
-def set_symbols(model: Model, symbols: NDArray, dim: str, n_rows: int) -> None:
-    """Set distinct symbols, for which the dimension `dim` has to be `n_rows`."""
-    symbols = np.sort(symbols, axis=-1)
+def set_symbols(model: Model, symbols: NDArray, dim: str) -> None:
+    """Set distinct symbols, of which the dimension `dim` has to be one more."""
+    symbols, n_rows = np.sort(symbols, axis=-1), len(symbols) + 1
     if not are_sorted_symbols(symbols):
         raise ValueError(
             f"The symbols for {model.attrs['key']} should be distinct numbers in a "

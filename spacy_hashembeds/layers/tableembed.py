@@ -7,7 +7,7 @@ else goes by it, whatever the kind: training and prediction, kernels, folding, a
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,10 @@ from thinc.types import Floats2d, Ints1d, Ints2d
 
 from ..hashing import murmur
 from ..hashing.collisions import expected_colliding, expected_rows_reached
-from ..hashing.murmur import MAX_HASHES
-from ..kernels import cuda
 from ..kernels.rows import (
     NUMPY_OPS,
     Finder,
     Hashing,
-    Table,
     gather_add,
     is_on_gpu,
     scatter_add,
@@ -38,8 +35,7 @@ from .checks import (
     table_gradient,
 )
 from .column import Array, Backprop, Column
-from .gpuembed import embed_ids
-from .symboltaker import Symbols
+from .gpuembed import embed_ids, scatter_sums
 
 InT = TypeVar("InT", bound=Ints1d | Ints2d)
 OutT = Floats2d
@@ -60,7 +56,7 @@ def TableEmbed(
 
     With `column` it embeds this column of a two-dimensional input. With `dropout` whole
     output dimensions are dropped for all keys of a batch together; spaCy's trainer sets
-    the rate itself. What takes symbols has a "key" among its `attrs`.
+    the rate itself.
     """
     model: Model = Model(
         name,
@@ -70,8 +66,6 @@ def TableEmbed(
         dims={**dims, "nI": None},
         attrs={"column": column, **attrs, "column_kind": kind},
     )
-    if "key" in attrs:
-        model.attrs["symbol_taker"] = take_symbols
     if dropout is not None:
         model.attrs["dropout_rate"] = dropout
     if column is None:
@@ -81,24 +75,18 @@ def TableEmbed(
     return columns
 
 
-def forward(
-    model: Model[Ints1d, OutT], ids: Ints1d, is_train: bool
-) -> tuple[OutT, Callable[[OutT], Ints1d]]:
-    column, ops = _get_column(model), cast(Any, model.ops)
+def forward(model: Model, ids: Array, is_train: bool) -> tuple[Array, Backprop]:
+    column = _get_column(model)
     column.check()
+    ids = ids.reshape((-1,))  # where there are none, Thinc cuts out no column
     if is_train and column.replaces_keys:
-        # where there is no id, Thinc cuts no column out of the matrix
-        keys = ops.to_numpy(ids).astype("uint64").reshape((-1,))
-        ids = ops.asarray(column.replace_keys(keys))
-    return cast(tuple, column.embed(ids, is_train))
+        keys = model.ops.to_numpy(ids).astype("uint64")
+        ids = model.ops.asarray(column.replace_keys(keys))
+    return column.embed(ids, is_train)
 
 
 def init(initializer: Any, model: Model, X: Any = None, Y: Any = None) -> None:
     _get_column(model).initialize(initializer)
-
-
-def take_symbols(model: Model, symbols: Symbols) -> None:
-    cast(Any, _get_column(model)).take_symbols(symbols)  # those with a "key" have it
 
 
 def _get_column(model: Model) -> "TableColumn":
@@ -191,21 +179,29 @@ class TableColumn(Column):
         return None
 
 
-class HashedColumn(TableColumn):
-    """Column of keys whose rows are found by hashing."""
+class HashColumn(TableColumn):
+    """Column of keys whose rows are found by hashing.
+
+    Of Thinc's `HashEmbed` too, to measure it.
+    """
+
+    kind = "hash"
 
     #: Attribute that is the seed of the hashes.
     seed_name: ClassVar[str] = "seed"
 
-    @property
-    def num_hashes(self) -> int:
-        """Rows of a key: Thinc's own layer has no attribute that says it."""
-        return self.model.attrs.get("num_hashes", MAX_HASHES)
+    def __init__(self, model: Model, attr: str = "") -> None:
+        super().__init__(model, attr)
+        self.seed: int = model.attrs[self.seed_name]
+        # Thinc's own layer has no attribute that says it
+        self.num_hashes: int = model.attrs.get("num_hashes", murmur.MAX_HASHES)
 
-    @property
-    def seed(self) -> int:
-        """Seed of the hashes."""
-        return self.model.attrs[self.seed_name]
+    def check_weights(self) -> None:
+        """Check weights and attributes, which may come from a file."""
+        check_foreign(self.model, "hashes", "symbols")
+        check_integer(self.model, "seed", 0, 2**32 - 1)
+        check_integer(self.model, "num_hashes", 1, murmur.MAX_HASHES)
+        check_table(self.model)
 
     def get_finder(self) -> Finder | None:
         """Return how kernels find the rows."""
@@ -213,8 +209,6 @@ class HashedColumn(TableColumn):
 
     def locate(self, ops: Ops, keys: Array) -> Array:
         """Find the rows to sum for each key, `(m, num_hashes)`, uint32."""
-        # where there is no id, Thinc cuts no column out of the matrix
-        keys = ops.as_contig(keys, dtype="uint64").reshape((-1,))
         hashing = {"seed": self.seed, "num_hashes": self.num_hashes}
         rows = murmur.find_rows(ops, keys, **hashing, rows=self.n_rows)
         return rows.astype("uint32", copy=False)
@@ -233,27 +227,11 @@ class HashedColumn(TableColumn):
         }
 
 
-class HashColumn(HashedColumn):
-    """Column of keys that have `num_hashes` rows each by hashing.
-
-    Of Thinc's `HashEmbed` too, to measure it.
-    """
-
-    kind = "hash"
-
-    def check_weights(self) -> None:
-        """Check weights and attributes, which may come from a file."""
-        check_foreign(self.model, "hashes", "symbols")
-        check_integer(self.model, "seed", 0, 2**32 - 1)
-        check_integer(self.model, "num_hashes", 1, MAX_HASHES)
-        check_table(self.model)
-
-
 def HashEmbed(
     nO: int,
     nV: int,
     *,
-    num_hashes: int = MAX_HASHES,
+    num_hashes: int = murmur.MAX_HASHES,
     seed: int,
     column: int | None = None,
     initializer: Callable = uniform_init,
@@ -335,13 +313,7 @@ def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
 
     *Shapes:* `(n, k)`, integers; `(n, width)` and `(rows, width)`, float32, contiguous.
     """
-    if not is_on_gpu(ops):
+    if is_on_gpu(ops):
+        scatter_sums(ops, rows, d_output, gradient)
+    else:
         scatter_add(gradient, rows, d_output)
-        return
-    # in the order of the outputs: see `kernels/cuda.py`
-    places = ops.xp.arange(rows.size, dtype="uint64").reshape(rows.shape)
-    pairs = rows.astype("uint64") << np.uint64(32) | places
-    # no key is hashed: the rows are there
-    table = Table(gradient, Hashing(seed=0, num_hashes=rows.shape[1]))
-    d_output = ops.as_contig(d_output, dtype="float32")
-    cuda.scatter_rows(pairs.reshape(-1), d_output, [table])

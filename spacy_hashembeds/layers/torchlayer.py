@@ -108,10 +108,8 @@ def run_sequences(
     torch, ops = _import_torch(), cast(Any, model.ops)
     xp, lengths = ops.xp, [len(X) for X in Xs]
     if not any(lengths):
-        nO, nI = model.get_dim("nO"), model.get_dim("nI")
-        return [ops.alloc2f(0, nO) for _ in Xs], lambda _: [
-            ops.alloc2f(0, nI) for _ in Xs
-        ]
+        Ys = [ops.alloc2f(0, model.get_dim("nO")) for _ in Xs]
+        return Ys, lambda _: [ops.alloc2f(0, model.get_dim("nI")) for _ in Xs]
     if spans is None:
         sizes = np.array(lengths)
         spans = Spans(sizes.cumsum() - sizes, sizes, 0 * sizes, sizes)

@@ -18,7 +18,7 @@ from ...kernels.rows import (
 )
 from ...layers import checks
 from ...layers.checks import peek
-from ...layers.column import Array, Backprop, Weighed
+from ...layers.column import Array, Backprop
 from ...layers.gpuembed import GpuCopy
 from ...layers.symboltaker import (
     Symbols,
@@ -28,7 +28,7 @@ from ...layers.symboltaker import (
     set_symbols,
 )
 from ...layers.tableembed import (
-    HashedColumn,
+    HashColumn,
     InT,
     OutT,
     TableEmbed,
@@ -87,7 +87,8 @@ def WeightedHashEmbed(
     if nK is not None:
         attrs["hashes_weights"] = True
     else:
-        attrs.update(key=key, symbols=None, gpu_symbols=GpuCopy())
+        attrs |= {"key": key, "symbol_taker": WeightedColumn}
+        attrs |= {"symbols": None, "gpu_symbols": GpuCopy()}
     nO = (nE if combine == "sum" else nE * num_hashes) + num_hashes * append_weights
     return TableEmbed(
         "weightedhashembed",
@@ -101,7 +102,7 @@ def WeightedHashEmbed(
     )
 
 
-class WeightedColumn(HashedColumn):
+class WeightedColumn(HashColumn):
     """Column of keys with component vectors, rows of `E`, and weights, a row of `P`."""
 
     kind = "weighted"
@@ -149,7 +150,7 @@ class WeightedColumn(HashedColumn):
 
     def take_symbols(self, symbols: Symbols) -> None:
         """Take the symbols that have weights."""
-        set_symbols(self.model, symbols.frequent, "nK", len(symbols.frequent) + 1)
+        set_symbols(self.model, symbols.frequent, "nK")
 
     def _get_shapes(self) -> dict[str, tuple[int, int]]:
         nK = self.model.get_dim("nK")
@@ -229,7 +230,7 @@ class WeightedColumn(HashedColumn):
             finder = Hashing(seed, num_hashes=num_hashes % murmur.MAX_HASHES + 1)
         return Weights(Table(peek(self.model, "P"), finder), attrs["same_hash"])
 
-    def weigh_keys(self, keys: Array) -> Weighed:
+    def weigh_keys(self, keys: Array) -> tuple[Array, Array, Backprop]:
         """Weigh the rows of keys on a GPU."""
         model = self.model
         self.check()
@@ -240,7 +241,7 @@ class WeightedColumn(HashedColumn):
 
         numbers = weight_rows[:, 0]
         rehashed = numbers if model.attrs["same_hash"] else keys
-        return Weighed(rehashed, peek(model, "P")[numbers], backprop)
+        return rehashed, peek(model, "P")[numbers], backprop
 
     @property
     def row_width(self) -> int:

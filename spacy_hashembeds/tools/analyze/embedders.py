@@ -20,7 +20,7 @@ from ...architectures.symbols import load_symbols
 from ...arguments import check_attributes
 from ...layers import symboltaker
 from ...layers.symboltaker import Symbols
-from ...layers.tableembed import HashedColumn, TableColumn
+from ...layers.tableembed import HashColumn, TableColumn
 from ...loading import (
     describe_config_error,
     explain_missing_code,
@@ -177,7 +177,7 @@ def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
     """
     values, _ = vocabularies["train"].count_values(table.attr)
     found = {**measure_size(table, len(values)), "values": len(values)}
-    if isinstance(table, HashedColumn):
+    if isinstance(table, HashColumn):
         hashed = table.find_hashed(values)
         found |= {
             "seed": table.seed,
