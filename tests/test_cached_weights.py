@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.training import Example
-from thinc.api import Adam
+from spacy.util import load_model_from_config
+from thinc.api import Adam, Config
 
 from spacy_hashembeds.layers import mixedembed
 
@@ -26,6 +26,13 @@ TOK2VEC = {
 }
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16}
 TAGGER = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
+CONFIG = {
+    "nlp": {"lang": "en", "pipeline": ["tok2vec", "tagger"]},
+    "components": {
+        "tok2vec": {"factory": "tok2vec", "model": TOK2VEC},
+        "tagger": {"factory": "tagger", "model": TAGGER},
+    },
+}
 
 
 def make_examples(nlp) -> list[Example]:
@@ -35,9 +42,7 @@ def make_examples(nlp) -> list[Example]:
 
 @pytest.fixture
 def nlp() -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
-    nlp.add_pipe("tagger", config={"model": TAGGER})
+    nlp = load_model_from_config(Config(CONFIG), auto_fill=True)
     nlp.initialize(lambda: make_examples(nlp))
     return nlp
 

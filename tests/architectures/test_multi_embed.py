@@ -1,23 +1,95 @@
-"""`MultiEmbed.v1`: a row for each known symbol, one for all others."""
+"""`MultiFewerHashEmbed.v1` against `spacy.MultiHashEmbed.v2`, its reference, and
+`MultiEmbed.v1`: a row for each known symbol, one for all others. And files of symbols:
+counted, cut, saved and loaded. Random damage: see `tests/fuzz`.
+"""
 
-from contextlib import nullcontext
+from functools import partial
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from spacy.ml.models.tok2vec import MultiHashEmbed
 from spacy.tokens import Doc
-from thinc.api import set_dropout_rate
+from thinc.api import fix_random_seed, set_dropout_rate
 
+from spacy_hashembeds.architectures import mix_attributes
 from spacy_hashembeds.architectures.multi_embed import MultiEmbed
-from spacy_hashembeds.architectures.symbols import save_symbols
+from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
+from spacy_hashembeds.architectures.symbols import (
+    SymbolTables,
+    load_symbols,
+    save_symbols,
+)
 from spacy_hashembeds.layers import mixedembed
+from spacy_hashembeds.layers.plan import UnexpectedNodeError
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
     give_symbols,
 )
-from spacy_hashembeds.training.counting import count_values, cut_symbols
+from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
+    MultiWeightedHashEmbed,
+)
+from spacy_hashembeds.training.counting import KeyCounter, count_values, cut_symbols
+from tests.masks import thincs_masks
 
-from ..toy_embedders import get_nodes, give_counted, note_calls
+from ..contract import HASHED
+from ..toy_embedders import (
+    assert_close,
+    get_gradients,
+    get_nodes,
+    give_counted,
+    make_docs,
+    make_gradient,
+    note_calls,
+    update,
+)
+
+# MultiFewerHashEmbed
+
+
+@pytest.mark.parametrize("include_static_vectors", [False, True])
+@pytest.mark.parametrize("drop", [0.0, 0.4])
+@pytest.mark.parametrize("is_fast", [True, False])
+@thincs_masks()
+def test_four_hashes_equal_spacy(
+    vocab, include_static_vectors, drop, is_fast, monkeypatch
+):
+    """From the same seed, in training, and with the weights of each other: by the fast
+    path in rounding, by the reference bit for bit.
+    """
+    if not is_fast:
+        no_parts = Mock(side_effect=UnexpectedNodeError("a stranger's"))
+        monkeypatch.setattr(mix_attributes, "find_parts", no_parts)
+    compare = assert_close if is_fast else np.testing.assert_array_equal
+    docs, models, builders = make_docs(vocab), [], (MultiFewerHashEmbed, MultiHashEmbed)
+    settings = {**HASHED, "include_static_vectors": include_static_vectors}
+    for build in builders:
+        fix_random_seed(3)
+        models.append(build(**settings).initialize(X=docs))
+    results = []
+    for model in models:
+        set_dropout_rate(model, drop)
+        fix_random_seed(5)
+        dYs = make_gradient(model.predict(docs))
+        results.append([*update(model, docs, dYs), *get_gradients(model)])
+    assert len(results[0]) == len(docs) + 7 + include_static_vectors
+    for model, build in zip(models, reversed(builders), strict=True):
+        other = build(**settings).from_bytes(model.to_bytes())
+        results += [other.predict(docs), model.predict(docs)]
+    for ours, theirs in zip(results[::2], results[1::2], strict=True):
+        for pair in zip(ours, theirs, strict=True):
+            compare(*pair)
+
+
+def test_seed_moves_every_table():
+    for options, first in (({}, 8), ({"seed": 8}, 8), ({"seed": 9}, 9)):
+        model = MultiFewerHashEmbed(**HASHED, **options)
+        seeds = [node.attrs["seed"] for node in get_nodes(model, "hashembed")]
+        assert seeds == [*range(first, first + 3)]
+
+
+# MultiEmbed
 
 SETTINGS = {"width": 8, "attrs": ["NORM", "SHAPE"], "include_static_vectors": False}
 
@@ -91,22 +163,81 @@ def test_dropout_sites(docs):
     assert get_rates(set_dropout_rate(build(docs, dropout=None), 0.1)) == []
 
 
-def test_symbols_from_a_file(docs, tmp_path):
+# Files of symbols
+
+
+def make_array(*values):
+    return np.array(values, "uint64")
+
+
+def test_tables_are_cut_by_an_inclusive_min_freq_saved_and_loaded(nlp, tmp_path):
+    docs = map(nlp.make_doc, ["a a a b b c", "", "Dd a"])
+    counts = count_values(docs, ["NORM", "SHAPE", "NORM"])
+    path, strings = tmp_path / "new" / "tables.npz", nlp.vocab.strings
+    save_symbols(path, cut_symbols(counts, min_freq=2, lang="en"))
+    tables = load_symbols(path)
+    assert (tables.lang, tables.min_freq) == ("en", 2)
+    assert [*tables.tables] == ["NORM", "SHAPE"]
+    norms, shapes = map(tables.get_table, ["NORM", "SHAPE"])
+    assert norms.frequent.tolist() == [strings["a"], strings["b"]]
+    assert norms.counts.tolist() == [4, 2]
+    assert shapes.frequent.tolist() == [strings["x"]]
+
+
+def test_symbols_of_equal_frequency_are_in_order():
+    counter = KeyCounter()
+    for n in range(3):  # of a thousand, every second and every third is there again
+        counter.add(np.arange(0, 1000, n + 1, dtype="uint64"))
+    (table,) = cut_symbols({"NORM": counter}, min_freq=2, lang="en").tables.values()
+    twice = [i for i in range(1000) if (i % 2 == 0) != (i % 3 == 0)]
+    assert table.frequent.tolist() == [*range(0, 1000, 6), *twice]
+
+
+@pytest.mark.parametrize(
+    "make", [MultiEmbed, partial(MultiWeightedHashEmbed, rows=[11, 7])]
+)
+def test_symbols_from_a_file(docs, tmp_path, make):
     path = tmp_path / "tables.npz"
-    missing = MultiEmbed(**SETTINGS, tables=path)
+    model = make(**SETTINGS, tables=path)
     with pytest.raises(FileNotFoundError, match=r"tables\.npz.*hashembeds tables"):
-        missing.initialize(X=docs)
-    model = MultiEmbed(**SETTINGS, tables=path)
+        model.initialize(X=docs)
     for attrs, lang, message in [
         (["NORM", "SHAPE"], "de", r"'de'.*pipeline's is 'en'.*--lang en"),
-        (["NORM"], "en", r"no symbol table for SHAPE, only for NORM"),
-        (["NORM", "SHAPE"], "en", ""),
+        (["NORM"], "en", r"no symbol table for SHAPE, only for NORM.*--attrs SHAPE"),
     ]:
         counts = count_values(docs, attrs)
         save_symbols(path, cut_symbols(counts, min_freq=1, lang=lang))
-        with pytest.raises(ValueError, match=message) if message else nullcontext():
+        with pytest.raises(ValueError, match=message):
             model.initialize(X=docs)
-    assert [embed.get_dim("nV") for embed in find_symbol_takers(model)] == [5, 4]
+    counts = count_values(docs, ["NORM", "SHAPE"])
+    save_symbols(path, cut_symbols(counts, min_freq=1, lang="en"))
+    model.initialize(X=docs)
+    sizes = [len(e.get_param(e.param_names[-1])) for e in find_symbol_takers(model)]
+    assert sizes == [5, 4]
     path.unlink()
-    loaded = MultiEmbed(**SETTINGS, tables=path).from_bytes(model.to_bytes())
+    loaded = make(**SETTINGS, tables=path).from_bytes(model.to_bytes())
     np.testing.assert_array_equal(loaded.predict(docs)[0], model.predict(docs)[0])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lang": np.array(["en", "de"])},
+        {"symbols/NORM": np.array([print, len], object)},
+        {"symbols/NORM": make_array([8], [9])},
+        {"symbols/NORM": np.array([8, 9], "int64")},
+        {"symbols/NORM": make_array(8, 8)},
+        {"symbols/NORM": make_array(8)},
+        {"counts/NORM": make_array(5, 0)},
+        {"counts/NORM": np.array([5.0, 2.0])},
+        {"symbols/SHAPE": make_array(8, 9)},
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, change):
+    path = tmp_path / "tables.npz"
+    table = Symbols(make_array(8, 9), make_array(5, 2))
+    save_symbols(path, SymbolTables({"NORM": table}, lang="en", min_freq=2))
+    arrays = dict(np.load(path))
+    np.savez(path, **{**arrays, **change})
+    with pytest.raises(ValueError, match=r"tables\.npz' is not a file of symbol"):
+        load_symbols(path)

@@ -1,67 +1,48 @@
 """The classifier of tokens beside `spacy.Tagger.v2`."""
 
-from functools import partial
-
 import numpy as np
 from spacy.ml.models.tagger import build_tagger_model
-from spacy.tokens import Doc
-from spacy.vocab import Vocab
-from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.architectures.token_classifier import TokenClassifier
 
-from ..toy_embedders import get_gradients
+from ..contract import REGISTERED, initialize_tags, make_small_embedder
+from ..toy_embedders import get_gradients, get_nodes, get_weights
 
-VOCAB = Vocab()
-DOCS = [Doc(VOCAB, words=words.split()) for words in ("a b c", "d", "e f")]
-
-
-def make_tok2vec() -> Model:
-    """Vectors that are the same whenever there are as many tokens."""
-
-    def forward(model, docs, is_train):
-        state = np.random.default_rng(0)
-        Y = [state.normal(size=(len(doc), 4)).astype("f") for doc in docs]
-        return Y, lambda dY: dY
-
-    return Model("tok2vec", forward, dims={"nO": 4})
+CASE = REGISTERED["TokenClassifier"]
 
 
-def build(build_model, *, is_random: bool) -> Model:
-    fix_random_seed(0)
-    Y = [np.zeros((len(doc), 5), dtype="f") for doc in DOCS]
-    model = build_model(make_tok2vec()).initialize(DOCS, Y)
-    softmax, state = model.get_ref("output_layer"), np.random.default_rng(1)
-    for name in softmax.param_names if is_random else ():
-        shape = softmax.get_param(name).shape
-        softmax.set_param(name, state.normal(size=shape).astype("f"))
-    return model
-
-
-def test_it_is_spacys_tagger():
+def test_it_is_spacys_tagger(docs):
+    ours = CASE.build()
+    theirs = build_tagger_model(make_small_embedder(), normalize=True)
+    initialize_tags(theirs, docs)
+    weights = zip(get_weights(ours), get_weights(theirs), strict=True)
+    for (node, name), (other, _) in weights:
+        other.set_param(name, node.get_param(name))
     outputs = []
-    for make in (TokenClassifier, partial(build_tagger_model, normalize=True)):
-        model = build(make, is_random=True)
-        Y, backprop = model.begin_update([Doc(VOCAB), *DOCS])
-        dX = backprop([y - 0.5 for y in Y])
-        outputs.append([*Y, *model.predict(DOCS), *dX, *get_gradients(model)])
+    for model in (ours, theirs):
+        Y, backprop = model.begin_update(docs)
+        backprop([y - 0.5 for y in Y])
+        outputs.append([*Y, *model.predict(docs), *get_gradients(model)])
     for one, other in zip(*outputs, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_is_below_learns_from_the_first_step_on():
-    Y, backprop = build(TokenClassifier, is_random=False).begin_update(DOCS)
-    assert all(gradient.any() for gradient in backprop([y - 0.2 for y in Y]))
+def test_what_is_below_learns_from_the_first_step_on(docs):
+    model = initialize_tags(CASE.make(), docs)
+    Y, backprop = model.begin_update(docs)
+    backprop([y - 0.2 for y in Y])
+    (embed,) = get_nodes(model, "hashembed")
+    assert embed.get_grad("E").any()
 
 
-def test_it_grows():
-    model = build(TokenClassifier, is_random=True)
-    before = np.vstack(model.predict(DOCS))
+def test_it_grows(docs):
+    model = CASE.build()
+    before = np.vstack(model.predict(docs))
     assert model.attrs["resize_output"](model, 9) is model
-    after = np.vstack(model.predict(DOCS))
+    after = np.vstack(model.predict(docs))
     assert model.get_dim("nO") == after.shape[1] == 9
     assert 0 < after[:, 5:].min() < after[:, 5:].max() < 1e-3
     rest = after[:, :5] / after[:, :5].sum(axis=1, keepdims=True)
     np.testing.assert_allclose(rest, before, rtol=1e-5)
-    again = TokenClassifier(make_tok2vec()).from_bytes(model.to_bytes())
-    np.testing.assert_array_equal(np.vstack(again.predict(DOCS)), after)
+    again = TokenClassifier(make_small_embedder()).from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(np.vstack(again.predict(docs)), after)

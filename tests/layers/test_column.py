@@ -72,7 +72,7 @@ def test_all_kinds_mix_as_in_a_chain(kind, n, seed):
     for _ in range(2):
         Y, _ = mixedembed.forward(mixer, fold, keys, False)
         assert_close(Y, expected)
-    assert len(get_kept(fold).starts) == sum(c.has_rows for c in mixer.columns)
+    assert len(get_kept(fold).tables) == sum(c.has_rows for c in mixer.columns)
     Y, backprop = mixedembed.forward(mixer, fold, keys, True)
     backprop(dY.copy())
     grads = [grad.copy() for grad in get_gradients(reference)]

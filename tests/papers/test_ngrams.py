@@ -19,7 +19,10 @@ from spacy_hashembeds.papers.hash_embeddings.ngrams import (
 )
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
-from ...toy_embedders import assert_gradients_close, get_gradients
+from ..toy_embedders import assert_gradients_close, get_gradients
+from .definitions import list_ngrams, randomize
+
+OPS = NumpyOps()
 
 
 def make_lists(lowest: int, highest: int):
@@ -27,12 +30,10 @@ def make_lists(lowest: int, highest: int):
     return st.lists(st.lists(numbers, max_size=7), max_size=6)
 
 
-def list_ngrams(words: list[int], ngram_size: int) -> list[int]:
+def list_keys(words: list[int], ngram_size: int) -> list[int]:
     """What `hash_ngrams` does, for one text: one word is its own key."""
-    array, sizes = np.array(words, dtype="uint64"), range(2, ngram_size + 1)
-    longer = [NumpyOps().ngrams(n, array).tolist() for n in sizes if n <= len(words)]
-    by_size = [words, *longer]
-    return [keys[i] for i in range(len(words)) for keys in by_size if i < len(keys)]
+    arrays = list_ngrams(np.array(words, dtype="uint64"), ngram_size)
+    return [int((x if len(x) == 1 else OPS.ngrams(len(x), x))[0]) for x in arrays]
 
 
 def make_words(texts: list[list[int]]) -> Ragged:
@@ -49,7 +50,7 @@ def split(ngrams: Ngrams) -> list[list[int]]:
 def test_ngrams_are_those_of_plain_python(texts, ngram_size):
     words = make_words(texts)
     ngrams = hash_ngrams(words.dataXd, words.lengths, ngram_size)
-    assert split(ngrams) == [list_ngrams(text, ngram_size) for text in texts]
+    assert split(ngrams) == [list_keys(text, ngram_size) for text in texts]
     assert (ngrams.keys.dtype, ngrams.lengths.dtype) == ("uint64", "int32")
 
 
@@ -92,7 +93,7 @@ LAYERS = {
     "hashed": lambda: HashEmbed(3, 7, num_hashes=1, seed=9),
     "hashed and weighted": lambda: WeightedHashEmbed(3, 7, nK=11, seed=9),
 }
-KNOWN = np.unique(np.array(list_ngrams([1, 2, 3], 2), dtype="uint64"))
+KNOWN = np.unique(np.array(list_keys([1, 2, 3], 2), dtype="uint64"))
 
 
 def build(kind: str, **options) -> Model:
@@ -101,9 +102,7 @@ def build(kind: str, **options) -> Model:
     if "key" in embed.attrs:
         give_symbols(embed, Symbols(KNOWN))
     model = sum_ngrams(embed, ngram_size=2, **options).initialize()
-    for name in embed.param_names:
-        shape = embed.get_param(name).shape
-        embed.set_param(name, np.random.normal(size=shape).astype("f"))
+    randomize(embed)
     return model
 
 
@@ -118,7 +117,7 @@ def test_sums_and_gradients_are_those_of_one_ngram_at_a_time(kind, is_train, tex
     backprop(dY)
     expected = np.zeros((len(texts), 3), dtype="f")
     for i, text in enumerate(texts):
-        for key in np.array(list_ngrams(text, 2), dtype="uint64"):
+        for key in np.array(list_keys(text, 2), dtype="uint64"):
             if "key" not in reference.attrs or key in KNOWN:
                 vector, backprop_key = reference(np.array([key]), is_train)
                 expected[i] += vector[0]
@@ -135,10 +134,9 @@ def test_training_sees_snippets_and_prediction_whole_texts():
     assert {model.begin_update(words)[0][0, 0] for _ in range(50)} == {2, 3, 4, 5}
 
 
-@pytest.mark.parametrize("damage", [slice(None, None, -1), slice(0)])
 @pytest.mark.parametrize("kind", ["standard", "weighted"])
-def test_damaged_symbols_are_refused_where_they_leave_no_ngram(kind, damage):
+def test_damaged_symbols_are_refused_where_they_leave_no_ngram(kind):
     model = build(kind)
-    model.layers[0].attrs["symbols"] = KNOWN[damage]
+    model.layers[0].attrs["symbols"] = KNOWN[:0]
     with pytest.raises(ValueError, match="symbols for n-grams"):
         model.predict(make_words([[1, 2]]))

@@ -1,4 +1,4 @@
-"""Transformer layers, beside PyTorch's modules."""
+"""Encoders on PyTorch, beside its modules and the formulas of the papers."""
 
 import numpy as np
 import pytest
@@ -13,11 +13,135 @@ from spacy_hashembeds.papers.hashformers.transformer import (
     TransformerEncoder,
     find_spans,
 )
+from spacy_hashembeds.papers.why_attention.bilstm import DIRECTIONS, BiLSTM
+from spacy_hashembeds.papers.why_attention.bilstm_encoders import (
+    AttBiLSTMEncoder,
+    BiLSTMEncoder,
+    CrossBiLSTMEncoder,
+)
+from spacy_hashembeds.papers.why_attention.selfattention import NAMES, SelfAttention
 
-from ...toy_embedders import get_gradients
-from ..why_attention.lstms import make_batch, run
+from ..toy_embedders import get_gradients
+from .definitions import make_batch, randomize, run
 
 pytestmark = pytest.mark.torch
+
+# LSTMs from both ends, and self-attention
+
+LENGTHS = [3, 7, 1, 7]
+
+
+def run_lstm(model, X, directions) -> np.ndarray:
+    """PyTorch's LSTM with the weights of some directions."""
+    nI, hidden = model.get_dim("nI"), model.get_dim("nO") // 2
+    depth, is_both = len(model.param_names) // 6, len(directions) == 2
+    twin = torch.nn.LSTM(nI, hidden, depth, batch_first=True, bidirectional=is_both)
+    names = {"W": "weight_ih", "U": "weight_hh", "b": "bias_ih"}
+    weights = {}
+    for layer in range(depth):
+        for direction, suffix in zip(directions, ("", "_reverse"), strict=False):
+            for ours, theirs in names.items():
+                param = model.get_param(f"{ours}_{direction}_{layer + 1}")
+                weights[f"{theirs}_l{layer}{suffix}"] = torch.tensor(param)
+            weights[f"bias_hh_l{layer}{suffix}"] = torch.zeros(len(param))
+    twin.load_state_dict(weights)
+    return twin(torch.tensor(X[None].copy()))[0][0].detach().numpy()
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("is_crossed", [False, True])
+def test_lstms_are_two_stacks_that_never_meet_or_pytorch_s_of_two_directions(
+    depth, is_crossed
+):
+    Xs = make_batch(LENGTHS)
+    model = BiLSTM(8, depth=depth, is_crossed=is_crossed, dropout=0.0)
+    randomize(model.initialize(X=Xs))
+    forward, backward = DIRECTIONS
+    for X, Y in zip(Xs, model.predict(Xs), strict=True):
+        if is_crossed:
+            expected = run_lstm(model, X, DIRECTIONS)
+        else:
+            turned = run_lstm(model, X[::-1], [backward])[::-1]
+            expected = np.hstack([run_lstm(model, X, [forward]), turned])
+        np.testing.assert_allclose(Y, expected, atol=1e-5)
+
+
+def test_dropout_of_lstms_is_the_same_for_all_tokens_of_a_doc():
+    """Equal tokens, so that all there is to differ are the masks."""
+    fix_random_seed(0)
+    Xs = [np.ones((4, 5), dtype="f")] * 2
+    model = BiLSTM(64, depth=1, is_crossed=False, dropout=0.5).initialize(X=Xs)
+    for direction in DIRECTIONS:  # no memory: equal tokens give equal outputs
+        model.get_param(f"U_{direction}_1")[:] = 0
+        model.get_param(f"b_{direction}_1")[32:64] = -100
+    (first, second), _ = model.begin_update(Xs)
+    for Y in (first, second):
+        np.testing.assert_allclose(Y, Y[:1].repeat(4, axis=0), atol=1e-6)
+    assert 0.2 < (first[0] == 0).mean() < 0.8
+    differ = (first[0] == 0) != (second[0] == 0)
+    assert all(half.any() for half in np.split(differ, 2))
+    assert (model.predict(Xs)[0] != 0).all()
+
+
+def test_weights_of_lstms_begin_as_is_said():
+    fix_random_seed(0)
+    model = BiLSTM(64, depth=2, is_crossed=True, dropout=0.0)
+    model.initialize(X=make_batch([3]))
+    for direction in DIRECTIONS:
+        for layer, below in ((1, 5), (2, 64)):
+            W, U, b = (model.get_param(f"{n}_{direction}_{layer}") for n in "WUb")
+            assert W.shape == (128, below)
+            bound = (6 / (32 + below)) ** 0.5
+            assert 0.9 * bound < abs(W).max() <= bound
+            for gate in np.split(U, 4):
+                np.testing.assert_allclose(gate @ gate.T, np.eye(32), atol=1e-5)
+            for weights in (W, U):
+                assert len({gate.tobytes() for gate in np.split(weights, 4)}) == 4
+            np.testing.assert_array_equal(b, np.repeat([0, 1, 0, 0], 32))
+
+
+def test_sizes_are_those_of_the_papers():
+    """§3.2: two LSTMs of 100 in each direction; §3.6: five heads of 40; BERT's."""
+    Xs = make_batch([3], width=364)
+    for build_encoder, width, n_parameters in [
+        (BiLSTMEncoder, 200, 2 * (186_000 + 80_400)),
+        (CrossBiLSTMEncoder, 200, 2 * (186_000 + 120_400)),
+        (AttBiLSTMEncoder, 400, 2 * (186_000 + 80_400) + 3 * 200 * 200),
+    ]:
+        model = build_encoder(width=width).initialize(X=Xs)
+        assert model.predict(Xs)[0].shape == (3, width)
+        sizes = [n.get_param(p).size for n in model.walk() for p in n.param_names]
+        assert sum(sizes) == n_parameters
+    model = TransformerEncoder(width=768, depth=12, num_heads=12)
+    sizes = model.get_dim("hidden_width"), model.get_dim("max_length")
+    assert (*sizes, model.attrs["stride"]) == (3072, 512, 256)
+    assert model.attrs["dropout"] == model.attrs["attention_dropout"] == 0.1
+    strides = [make_layer(max_length=n, stride=None).attrs["stride"] for n in (1, 7)]
+    assert strides == [1, 4]
+
+
+def attend(model, H) -> np.ndarray:
+    """What the paper writes (§3.6)."""
+    m = model.attrs["num_heads"]
+    d_c = H.shape[1] // m
+    contexts = []
+    for i in range(m):
+        part = slice(i * d_c, (i + 1) * d_c)
+        W_q, W_k, W_v = (model.get_param(name)[:, part] for name in NAMES)
+        E = np.exp((H @ W_q) @ (H @ W_k).T / np.sqrt(d_c))
+        contexts.append(E / E.sum(axis=1, keepdims=True) @ H @ W_v)
+    return np.hstack([H, *contexts])
+
+
+@pytest.mark.parametrize("num_heads", [1, 3])
+def test_attention_is_the_formula_of_the_paper(num_heads):
+    Xs = make_batch(LENGTHS, width=6)
+    model = randomize(SelfAttention(num_heads=num_heads).initialize(X=Xs))
+    for X, Y in zip(Xs, model.predict(Xs), strict=True):
+        np.testing.assert_allclose(Y, attend(model, X), atol=1e-4)
+
+
+# Transformers
 
 SETTINGS = {
     **{"width": 8, "depth": 2, "num_heads": 2, "hidden_width": 12, "norm": "post"},
@@ -25,7 +149,7 @@ SETTINGS = {
 }
 
 #: The parameters of a layer of PyTorch's, by those of ours.
-NAMES = {
+SUBLAYERS = {
     "attention_{}_in": "self_attn.in_proj_",
     "attention_{}_out": "self_attn.out_proj.",
     "attention_{}_norm": "norm1.",
@@ -35,9 +159,7 @@ NAMES = {
 }
 
 
-@pytest.fixture(params=NORMS)
-def norm(request) -> str:
-    return request.param
+of_both_norms = pytest.mark.parametrize("norm", NORMS)
 
 
 def make_layer(**settings):
@@ -46,16 +168,11 @@ def make_layer(**settings):
 
 
 def build(**settings):
-    """A layer with parameters none of which can be left out."""
-    model, state = make_layer(**settings).initialize(), np.random.default_rng(1)
-    for name in model.param_names:
-        drawn = 0.4 * state.normal(size=model.get_param(name).shape)
-        model.set_param(name, (drawn + name.startswith("G_")).astype("f"))
-    return model
+    return randomize(make_layer(**settings).initialize())
 
 
 def run_twin(model, Xs) -> list[np.ndarray]:
-    """What `lstms.run` returns, by PyTorch, without dropout, one Doc at a time."""
+    """What `run` returns, by PyTorch, without dropout, one Doc at a time."""
     width, norm = model.get_dim("nO"), model.attrs["norm"]
     params = {
         name: torch.tensor(model.get_param(name), requires_grad=True)
@@ -76,7 +193,7 @@ def run_twin(model, Xs) -> list[np.ndarray]:
         X = normalize(X) if norm == "post" else X
         for number in range(1, model.get_dim("depth") + 1):
             weights = {}
-            for ours, theirs in NAMES.items():
+            for ours, theirs in SUBLAYERS.items():
                 name = ours.format(number)
                 gain = "G" if name.endswith("norm") else "W"
                 weights[f"{theirs}weight"] = params[f"{gain}_{name}"]
@@ -97,6 +214,7 @@ def assert_all_close(actual, expected):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
+@of_both_norms
 @pytest.mark.parametrize("lengths", [[3, 0, 7, 1, 16, 7], [4, 4]])
 @pytest.mark.parametrize(("depth", "num_heads"), [(1, 8), (3, 2)])
 def test_numbers_and_gradients_are_pytorch_s(norm, depth, num_heads, lengths):
@@ -121,6 +239,7 @@ def test_a_long_doc_is_read_in_spans(stride):
     assert_all_close(run(model, [X]), [np.concatenate(kept), dX, *get_gradients(twin)])
 
 
+@of_both_norms
 @pytest.mark.parametrize("place", ["input", "attention_1_out", "feedforward_1_out"])
 def test_numbers_are_dropped_at_three_places(norm, place):
     """All else is zero, so that ones stay where nothing is dropped."""
@@ -140,6 +259,7 @@ def test_numbers_are_dropped_at_three_places(norm, place):
     np.testing.assert_allclose(model.predict([X])[0], 0, atol=1e-3)
 
 
+@of_both_norms
 def test_weights_begin_as_is_said(norm):
     sizes = {"width": 64, "hidden_width": 256, "num_heads": 4, "max_length": 512}
     model = make_layer(norm=norm, **sizes).initialize()
@@ -152,15 +272,6 @@ def test_weights_begin_as_is_said(norm):
             assert 0.0395 < abs(values).max() <= 0.04
             # of a standard normal distribution that is cut at two
             assert values.std() == pytest.approx(0.02 * 0.8796, rel=0.03)
-
-
-def test_sizes_are_those_of_bert_by_default():
-    model = TransformerEncoder(width=768, depth=12, num_heads=12)
-    sizes = model.get_dim("hidden_width"), model.get_dim("max_length")
-    assert (*sizes, model.attrs["stride"]) == (3072, 512, 256)
-    assert model.attrs["dropout"] == model.attrs["attention_dropout"] == 0.1
-    strides = [make_layer(max_length=n, stride=None).attrs["stride"] for n in (1, 7)]
-    assert strides == [1, 4]
 
 
 @settings(max_examples=30)
