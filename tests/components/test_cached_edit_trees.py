@@ -2,21 +2,15 @@
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.language import Language
-from spacy.pipeline import EditTreeLemmatizer
 from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
 from spacy.strings import StringStore
-from spacy.tokens import Doc
-from spacy.training import Example
 
 from spacy_hashembeds.components import cached_edit_trees
 from spacy_hashembeds.components.cached_edit_trees import CachedTrees
 
 WORDS = st.text("abcž\u0301", max_size=6)
-FORMS = {"mice": "mouse", "was": "be", "houses": "house", "geht": "gehen"}
 
 
 @given(pairs=st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6), words=WORDS)
@@ -63,31 +57,3 @@ def test_few_and_short_words_are_kept(monkeypatch):
     for i in range(10):
         trees.apply(number, f"x{i}")
         assert len(trees._lemmas) <= 3
-
-
-def train(factory: str) -> Language:
-    spacy.util.fix_random_seed(0)
-    nlp = spacy.blank("en")
-    nlp.add_pipe(factory, name="lemmatizer", config={"min_tree_freq": 1})
-    words = list(FORMS)
-    docs = [Doc(nlp.vocab, words=words[i:] + words[:i]) for i in range(len(words))]
-    examples = [
-        Example.from_dict(doc, {"lemmas": [FORMS[t.text] for t in doc]}) for doc in docs
-    ]
-    optimizer = nlp.initialize(lambda: examples)
-    for _ in range(15):
-        nlp.update(examples, sgd=optimizer, drop=0.0)
-    return nlp
-
-
-def test_it_trains_and_is_saved_as_spacys(tmp_path):
-    factories = "trainable_lemmatizer", "cached_trainable_lemmatizer"
-    theirs, ours = (train(factory).get_pipe("lemmatizer") for factory in factories)
-    assert isinstance(ours, EditTreeLemmatizer)
-    assert ours.to_bytes() == theirs.to_bytes()
-    theirs.to_disk(tmp_path)
-    loaded = spacy.blank("en").add_pipe(factories[1]).from_disk(tmp_path)
-    for pipe in (theirs, ours, loaded):
-        doc = pipe(Doc(pipe.vocab, words=[*FORMS, "x", "geese"]))
-        assert [token.lemma_ for token in doc][:4] == list(FORMS.values())
-    assert loaded.trees._lemmas

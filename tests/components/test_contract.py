@@ -1,57 +1,39 @@
-"""What is true of each component that a config can name."""
+"""What is true of each component that a config can name, and of each with a cache."""
 
 import copy
 import pickle
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from importlib.metadata import distribution
 from typing import Any
 
 import pytest
 import spacy
+from hypothesis import given
+from hypothesis import strategies as st
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.matcher import Matcher
+from spacy.tokens import Doc, Span
+
+from spacy_hashembeds.components.cached_edit_trees import CachedTrees
 
 from ..processes import call_in_threads_and_a_fork
-from . import test_cached_edit_trees, toy_recognizers
-from .test_cached_lemmatizer import ENGLISH, make_lookups
-from .test_cached_rulers import ENTITY_PATTERNS, PATTERNS
-
-
-def make_ruler(name: str, patterns: list[dict[str, Any]]) -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe(name).add_patterns(copy.deepcopy(patterns))
-    return nlp
-
-
-def make_lemmatizer() -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("cached_lemmatizer").initialize(lookups=make_lookups(ENGLISH))
-    return nlp
-
-
-#: Each in a pipeline that annotates.
-PIPELINES: dict[str, Callable[[], Language]] = {
-    "cached_attribute_ruler": lambda: make_ruler("cached_attribute_ruler", PATTERNS),
-    "cached_entity_ruler": lambda: make_ruler("cached_entity_ruler", ENTITY_PATTERNS),
-    "cached_span_ruler": lambda: make_ruler("cached_span_ruler", ENTITY_PATTERNS),
-    "cached_lemmatizer": make_lemmatizer,
-    "cached_trainable_lemmatizer": partial(
-        test_cached_edit_trees.train, "cached_trainable_lemmatizer"
-    ),
-    "token_ner": lambda: toy_recognizers.train(
-        toy_recognizers.make_pipeline(decoding="greedy", spans_key="found")
-    ),
-}
-
-
-@pytest.fixture(scope="module", params=PIPELINES)
-def nlp(request) -> Language:
-    return PIPELINES[request.param]()
-
+from . import toy_recognizers
+from .toy_caches import CACHED, make
 
 #: Of which one has a token and one has none.
-TEXTS = ["Anna lives in Paris", "", "gon na acme long mice houses good", "Acme"]
+TEXTS = ["Anna lives in Paris", "", "gon na acme long mice was houses s good", "Acme"]
+NAMES = [
+    *("cached_attribute_ruler", "cached_entity_ruler", "cached_span_ruler"),
+    *("cached_lemmatizer", "cached_trainable_lemmatizer", "token_ner"),
+]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def nlp(request) -> Language:
+    if request.param == "token_ner":
+        settings = {"decoding": "greedy", "spans_key": "found"}
+        return toy_recognizers.train(toy_recognizers.make_pipeline(**settings))
+    return make(request.param)
 
 
 def make_docs(nlp: Language, texts: Iterable[str] = TEXTS) -> list[Doc]:
@@ -73,7 +55,7 @@ def annotate(nlp: Language) -> list[bytes]:
 def test_each_name_that_is_registered_is_here():
     entry_points = distribution("spacy-hashembeds").entry_points
     names = {e.name for e in entry_points if e.group == "spacy_factories"}
-    assert names == PIPELINES.keys()
+    assert names == {*NAMES}
 
 
 def test_it_annotates_alike_once_saved_and_copied(nlp, tmp_path):
@@ -107,3 +89,106 @@ def test_words_of_a_memory_zone_leave_nothing_behind(nlp):
 
 def test_no_docs(nlp):
     assert list(nlp.pipe([])) == []
+
+
+# Those with a cache.
+
+
+#: Words and tags that patterns and tables name, and others.
+WORDS = [*"gon na GON to b NA long Acme Inc acme Long mice was s".split(), "\n", "é"]
+TAGS = {"NN": "NOUN", "VB": "VERB", "VBZ": "VERB", "TO": "PART", "": "X"}
+
+
+@pytest.fixture(scope="module", params=CACHED)
+def both(request) -> list[Language]:
+    """Pipelines of a component of spaCy's, and of ours with a cache."""
+    return [make(request.param), make(f"cached_{request.param}")]
+
+
+@given(tokens=st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([*TAGS]))))
+def test_it_annotates_as_spacys(both, tokens):
+    words, tags = zip(*tokens, strict=True) if tokens else ((), ())
+    found = []
+    for nlp in both:
+        doc = Doc(nlp.vocab, words=words, tags=tags, pos=[TAGS[tag] for tag in tags])
+        doc.ents = [Span(doc, 0, 1, "GIVEN")] if words else []
+        found.append(nlp(doc).to_bytes())
+    assert found[0] == found[1]
+
+
+def test_it_is_saved_and_declared_as_spacys(both):
+    (name,) = both[0].pipe_names
+    theirs, ours = (nlp.get_pipe(name) for nlp in both)
+    assert isinstance(ours, type(theirs))
+    assert ours.to_bytes() == theirs.to_bytes()
+    old, new = map(Language.get_factory_meta, (name, f"cached_{name}"))
+    mode = {"mode": None} if "mode" in old.default_config else {}  # the language's own
+    assert new.default_config == old.default_config | mode
+    for setting in "default_score_weights assigns requires retokenizes".split():
+        assert getattr(new, setting) == getattr(old, setting)
+
+
+def load(pipe: Any) -> None:
+    other = make(pipe.name, CACHED[pipe.name][2]).get_pipe(pipe.name)
+    pipe.from_bytes(other.to_bytes())
+    if pipe.name == "lemmatizer":
+        pipe.cache = {}  # which spaCy keeps
+
+
+def clear(ruler: Any) -> None:
+    ruler.clear()
+    ruler.add_patterns(copy.deepcopy(CACHED[ruler.name][2]))
+
+
+def add_pattern(ruler: Any) -> None:
+    pattern = {"patterns": [[{"LOWER": "long"}]], "attrs": {"DEP": "dep"}}
+    ruler.add_patterns([pattern])
+
+
+def replace_method(lemmatizer: Any) -> None:
+    lemmatizer.lemmatize = lambda _: ["rat"]
+
+
+def switch_mode(lemmatizer: Any) -> None:
+    lemmatizer._mode, lemmatizer.lemmatize = "lookup", lemmatizer.lookup_lemmatize
+
+
+CHANGES = [
+    *((name, load) for name in CACHED),
+    *((name, clear) for name in ("attribute_ruler", "entity_ruler", "span_ruler")),
+    ("attribute_ruler", add_pattern),
+    *(("lemmatizer", change) for change in (replace_method, switch_mode)),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), CHANGES)
+def test_no_change_is_missed(name, change):
+    found = []
+    for factory in (name, f"cached_{name}"):
+        nlp = make(factory)
+        before, pipe = annotate(nlp), nlp.get_pipe(name)
+        change(pipe)
+        found += [[before, annotate(nlp), pipe.to_bytes()]]
+        assert found[-1][1] != before
+    assert found[0] == found[1]
+    # which has a cache still
+    assert isinstance(getattr(pipe, "trees", None), CachedTrees | None)
+    if name.endswith("ruler"):
+        assert pipe.matcher.find_table()
+
+
+# Rulers.
+
+
+def test_a_matcher_that_somebody_has_put_in_is_called():
+    nlp = make("cached_attribute_ruler")
+    other = type("Other", (Matcher,), {"__call__": lambda *_, **__: []})
+    nlp.get_pipe("attribute_ruler").matcher = other(nlp.vocab, validate=False)
+    assert annotate(nlp) == to_bytes(make_docs(nlp))
+
+
+@pytest.mark.parametrize("index", [1, -2])
+def test_an_index_beyond_the_pattern_is_spacys_error(index):
+    pattern = {"patterns": [[{"TAG": "NN"}]], "attrs": {"LEMMA": "b"}, "index": index}
+    with pytest.raises(ValueError, match="E1001"):
+        annotate(make("cached_attribute_ruler", [pattern]))

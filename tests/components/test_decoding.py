@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from math import exp, log
 
 import numpy as np
@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_hashembeds.components.decoding import (
+    DECODERS,
     MISSING,
     calibrate,
     check_labels,
     count_tags,
-    decode_viterbi,
     find_entities,
     number_tags,
     search,
@@ -66,28 +66,20 @@ def add_up(scores: np.ndarray, tags: Sequence[int]) -> float:
     return sum(row[tag] for row, tag in zip(scores, tags, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("tags", "expected"),
-    [
-        ([0, 1, 0], [(1, 2, 0)]),
-        ([2, 3, 3, 4], [(0, 4, 0)]),
-        ([2, 4, 6, 8], [(0, 2, 0), (2, 4, 1)]),
-        ([1, 1, 5], [(0, 1, 0), (1, 2, 0), (2, 3, 1)]),
-        *(([2, 8], []), ([6, 4], [])),  # of two types
-        *(([2, 3], []), ([2, 0, 4], [])),  # no end
-        *(([3, 4], []), ([4], [])),  # no beginning
-        *(([2, 2, 4], [(1, 3, 0)]), ([2, 4, 4], [(0, 2, 0)]), ([2, 7, 4], [])),
-    ],
-)
-def test_entities_are_whole_ones(tags, expected):
+@given(st.lists(st.lists(st.integers(0, 8), max_size=5), min_size=1))
+@example([[0, 1, 0], [2, 3, 3, 4], [2, 8], [2, 4, 6, 8], [2, 3], [4], [2, 2, 4]])
+def test_entities_are_whole_ones(texts):
     """All tokens have to have the right tags for one right entity (§4.5)."""
-    assert list(scan(tags)) == expected
-    lengths = np.array([len(tags)])
-    scores = np.log(np.arange(1, 1 + 9 * len(tags)).reshape(-1, 9) / 100)
-    (found,) = find_entities(np.array(tags), scores, lengths)
-    assert list(zip(*found[:3], strict=True)) == expected
-    probs = [np.exp(add_up(scores[a:b], tags[a:b])) for a, b, _ in expected]
-    np.testing.assert_allclose(found.scores, probs, rtol=1e-5)
+    lengths = np.array(list(map(len, texts)))
+    tags = np.array([*chain(*texts)], dtype="int64")
+    scores = np.log(np.arange(1, 1 + 9 * len(tags)).reshape(-1, 9) / 1000)
+    pieces = split(scores, lengths)
+    found = find_entities(tags, scores, lengths)
+    for text, piece, of_text in zip(texts, pieces, found, strict=True):
+        expected = list(scan(text))
+        assert list(zip(*of_text[:3], strict=True)) == expected
+        probs = [np.exp(add_up(piece[a:b], text[a:b])) for a, b, _ in expected]
+        np.testing.assert_allclose(of_text.scores, probs, rtol=1e-5)
 
 
 @cache
@@ -101,12 +93,14 @@ def list_legal(n_tokens: int, n_tags: int) -> np.ndarray:
 @given(batches())
 def test_viterbi_finds_the_best_of_all_legal_sequences(batch):
     scores, lengths = batch
-    tags = split(decode_viterbi(scores, lengths), lengths)
+    tags = split(DECODERS["viterbi"](scores, lengths), lengths)
     for chosen, text_scores in zip(tags, split(scores, lengths), strict=True):
         legal = list_legal(*text_scores.shape)
         sums = text_scores[np.arange(len(chosen)), legal].sum(axis=1)
         assert is_legal(chosen.tolist())
         np.testing.assert_allclose(add_up(text_scores, chosen), sums.max())
+    greedy = DECODERS["greedy"](scores, lengths)
+    np.testing.assert_array_equal(greedy, scores.argmax(axis=1))
 
 
 def test_long_texts_beside_short_ones():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.lang.en import English
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_hashembeds.components.decoding import MISSING, Entities, number_tags
@@ -16,7 +16,7 @@ from spacy_hashembeds.components.entity_tags import (
     set_entities,
 )
 
-from .toy_recognizers import copy_words
+from .toy_recognizers import copy_words, draw_entities
 
 LABELS = ["A", "B"]
 NUMBERS = number_tags(LABELS)
@@ -28,15 +28,7 @@ def gold_docs(draw) -> Doc:
     """A Doc whose tokens are in entities, outside, blocked, or unknown."""
     words = draw(st.lists(st.sampled_from(["x", "yz", "\n", "  "]), max_size=7))
     doc = Doc(VOCAB, words=words)
-    kinds: dict[str, list] = {k: [] for k in ("blocked", "missing", "outside", "leave")}
-    ents, start = [], 0
-    while start < len(doc):
-        end = draw(st.integers(start + 1, len(doc)))
-        kind = draw(st.sampled_from([*LABELS, *kinds]))
-        (ents if kind in LABELS else kinds[kind]).append(Span(doc, start, end, kind))
-        start = end
-    del kinds["leave"]
-    doc.set_ents(ents, **kinds, default="unmodified")
+    draw_entities(draw, doc, LABELS, ["blocked", "missing", "outside"])
     return doc
 
 

@@ -9,7 +9,6 @@ import srsly
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
-from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_hashembeds.components.decoding import DECODERS, find_entities
@@ -60,34 +59,27 @@ def test_it_learns(settings):
     assert nlp.evaluate(make_examples(nlp))["ents_f"] == 1
 
 
-@pytest.mark.parametrize("settings", [{"decoding": "beam"}, {"spans_key": ""}], ids=str)
-def test_bad_settings_are_refused(settings):
-    with pytest.raises(ValueError, match=f"'{next(iter(settings))}'"):
-        make_pipeline(**settings)
-
-
 # Labels.
 
 
-@pytest.mark.parametrize("labels", [None, ["PER", "LOC", "TOOL"]])
-def test_labels_are_those_that_are_given_or_of_the_training_data(labels):
+@pytest.mark.parametrize(
+    ("added", "labels", "expected"),
+    [
+        ((), None, ("LOC", "PER")),  # of the training data
+        ((), ["PER", "LOC", "TOOL"], ("PER", "LOC", "TOOL")),
+        (("ORG", "PER", "ORG"), None, ("ORG", "PER", "LOC")),
+    ],
+)
+def test_labels_may_be_added_and_given(added, labels, expected):
     nlp = make_pipeline()
     pipe = nlp.get_pipe(PIPE)
-    assert pipe.labels == ()
+    assert sum(map(pipe.add_label, added)) == len(pipe.labels) == len({*added})
     pipe.initialize(lambda: make_examples(nlp), labels=labels)
-    assert pipe.labels == pipe.label_data == tuple(labels or ["LOC", "PER"])
+    assert pipe.labels == pipe.label_data == expected
     assert all(label in nlp.vocab.strings for label in pipe.labels)
     assert pipe.model.get_dim("nO") == 4 * len(pipe.labels) + 1
-
-
-def test_labels_may_be_added_before():
-    nlp = make_pipeline()
-    pipe = nlp.get_pipe(PIPE)
-    assert [pipe.add_label(label) for label in ("ORG", "PER", "ORG")] == [1, 1, 0]
     with pytest.raises(ValueError, match="'labels'"):
         pipe.add_label(" LOC")
-    nlp.initialize(lambda: make_examples(nlp))
-    assert pipe.labels == ("ORG", "PER", "LOC")
 
 
 def test_labels_added_later_change_next_to_nothing_until_they_are_learned(nlp):
@@ -126,19 +118,21 @@ def test_data_without_entities_or_with_bad_ones_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("changes", "match"),
+    ("settings", "model", "match"),
     [
-        ({"normalize": False}, "'model'.*normalize = true"),
-        ({"nO": 13}, "'b' .* 9 .* 2 labels.* 13"),
-        ({"nO": 9}, "'ORG'"),  # of a new one, for which it can't grow
+        ({"decoding": "beam"}, {}, "'decoding'"),
+        ({"spans_key": ""}, {}, "'spans_key'"),
+        ({}, {"normalize": False}, "'model'.*normalize = true"),
+        ({}, {"nO": 13}, "'b' .* 9 .* 2 labels.* 13"),
+        ({}, {"nO": 9}, "'ORG'"),  # of a new one, for which it can't grow
     ],
 )
-def test_other_models_are_refused(changes, match):
+def test_bad_settings_and_other_models_are_refused(settings, model, match):
     nlp = make_pipeline(architecture="spacy.Tagger.v2")
-    model = {**nlp.config["components"][PIPE]["model"], **changes}
+    model = {**nlp.config["components"][PIPE]["model"], **model}
 
     def add() -> None:
-        pipe = nlp.add_pipe(PIPE, name="b", config={"model": model})
+        pipe = nlp.add_pipe(PIPE, name="b", config={"model": model, **settings})
         pipe.initialize(lambda: make_examples(nlp))
         pipe.add_label("ORG")
 
@@ -147,43 +141,6 @@ def test_other_models_are_refused(changes, match):
 
 
 # What a model gives, and what is made of it.
-
-
-def make_fixed(probs: list[list[float]], decoding: str = "viterbi") -> TokenNER:
-    """A component that finds these probabilities of tags in any text."""
-
-    def forward(model, docs, is_train):
-        found = [np.array(probs[: len(doc)], dtype="float32") for doc in docs]
-        return found, lambda d_probs: docs
-
-    model = Model("fixed", forward)
-    pipe = TokenNER(Vocab(), model, decoding=decoding, spans_key="found")
-    for label in ("A", "B"):
-        pipe.add_label(label)
-    return pipe
-
-
-# O, then S, B, I and E of A, and of B
-DISAGREEING = [
-    [0.0, 0.0, 0.9, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0],  # B-A
-    [0.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.0, 0.0, 0.6],  # E-B
-    [0.9, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],  # O
-    [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],  # S-B
-]
-
-
-@pytest.mark.parametrize(
-    ("decoding", "entities", "scores"),
-    [
-        ("greedy", [(3, 4, "B")], [1]),
-        ("viterbi", [(0, 2, "A"), (3, 4, "B")], [0.9 * 0.4, 1]),
-    ],
-)
-def test_tags_that_go_together(decoding, entities, scores):
-    pipe = make_fixed(DISAGREEING, decoding)
-    doc = pipe(Doc(pipe.vocab, words=["a", "b", "c", "d"]))
-    assert get_entities([doc]) == [entities]
-    np.testing.assert_allclose(doc.spans["found"].attrs["scores"], scores, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -195,8 +152,9 @@ def test_tags_that_go_together(decoding, entities, scores):
         (np.full((2, 5), 0.1).tolist(), re.escape("(2, 5)")),
     ],
 )
-def test_other_numbers_and_shapes_are_refused(probs, match):
-    pipe = make_fixed(probs, "greedy")
+def test_other_numbers_and_shapes_are_refused(pipe, probs, match):
+    found = [np.array(probs, dtype="float32")]
+    pipe.model = Model("fixed", lambda model, docs, is_train: (found, None))
     with pytest.raises(ValueError, match=f"'token_ner'.*{match}"):
         pipe(Doc(pipe.vocab, words=["a", "b"]))
 

@@ -1,11 +1,12 @@
 """Small pipelines with token_ner, trained on a few sentences."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import spacy
+from hypothesis import strategies as st
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
@@ -62,6 +63,28 @@ def make_examples(nlp: Language, texts: Iterable[str] = TRAIN) -> list[Example]:
 def copy_words(doc: Doc) -> Doc:
     spaces = [bool(token.whitespace_) for token in doc]
     return Doc(doc.vocab, words=[token.text for token in doc], spaces=spaces)
+
+
+def cut(draw: Callable[..., Any], n: int, longest: int) -> list[tuple[int, int]]:
+    """Cut a sequence into pieces, each with its start and end."""
+    pieces, start = [], 0
+    while start < n:
+        end = start + draw(st.integers(1, min(longest, n - start)))
+        pieces.append((start, end))
+        start = end
+    return pieces
+
+
+def draw_entities(
+    draw: Callable[..., Any], doc: Doc, labels: list[str], kinds: list[str]
+) -> None:
+    """Cut a Doc into entities and spans of other kinds, as `Doc.set_ents` has them."""
+    spans: dict[str, list[Span]] = {kind: [] for kind in labels + kinds}
+    for start, end in cut(draw, len(doc), len(doc)):
+        kind = draw(st.sampled_from(labels + kinds))
+        spans[kind].append(Span(doc, start, end, kind if kind in labels else ""))
+    ents = [span for label in labels for span in spans.pop(label)]
+    doc.set_ents(ents, **spans)
 
 
 def train(nlp: Language, texts: Iterable[str] = TRAIN, *, steps: int = 25) -> Language:

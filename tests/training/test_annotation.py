@@ -21,6 +21,7 @@ ANY = ("ruler", frozenset[str]())
         # what declares nothing may set any, by what stands ahead of it
         ((TAGS, ANY, LEMMAS), ("NORM",), (TAGS, ANY)),
         ((TAGS, LEMMAS), ("TAG", "PREFIX"), (TAGS,)),
+        ((TAGS, LEMMAS), ("TAG", "LEMMA"), (TAGS, LEMMAS)),
     ],
 )
 def test_what_sets_no_counted_attribute_is_left_out(components, attrs, needed):

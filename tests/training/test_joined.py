@@ -1,10 +1,12 @@
 """The reader that joins sentences and cuts documents, and loses nothing of them."""
 
-from itertools import chain, repeat
+from itertools import accumulate, chain, repeat
 
 import numpy as np
 import pytest
 import spacy
+from hypothesis import given
+from hypothesis import strategies as st
 from spacy.attrs import SENT_START
 from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.tokens._serialize import ALL_ATTRS
@@ -16,8 +18,10 @@ from spacy_hashembeds.training.joined import (
     regroup,
 )
 
+VOCAB = spacy.blank("xx").vocab  # which knows white space
 
-@pytest.fixture(autouse=True)
+
+@pytest.fixture(autouse=True, scope="module")
 def _extensions():
     for owner in (Token, Span, Doc):
         owner.set_extension("note", default=None)
@@ -26,21 +30,23 @@ def _extensions():
         owner.remove_extension("note")
 
 
-def make_sentence(vocab: Vocab, n_words: int, number: int = 0) -> Doc:
-    """A sentence with annotation of each layer, an entity, two spans, and extension
-    attributes of the tokens, the entity and one span.
+def make_sentence(n_words: int, number: int = 0) -> Doc:
+    """A sentence with annotation of each layer, an entity, missing and blocked ones,
+    two spans, and extension attributes of the tokens, the entity and one span.
     """
     words = [f"w{number}.{i}" for i in range(n_words)]
+    words[-1] = "\n" if number == 2 else words[-1]
     doc = Doc(
-        vocab,
+        VOCAB,
         words=words,
         spaces=[i % 3 > 0 for i in range(n_words)],
         tags=[f"T{i % 3}" for i in range(n_words)],
         lemmas=[word.upper() for word in words],
         heads=[max(0, i - 1) for i in range(n_words)],
         deps=["ROOT", *["dep"] * (n_words - 1)],
-        ents=["B-PER", *["O"] * (n_words - 1)],
     )
+    kinds = {"missing": [doc[1:2]], "blocked": [doc[2:3]]} if n_words > 2 else {}
+    doc.set_ents([Span(doc, 0, 1, "PER")], **kinds)
     doc.spans["sc"] = [Span(doc, 0, 1, "A", kb_id="Q1", span_id="s"), doc[0:n_words]]
     for token in doc:
         token._.note = f"{token.text}!"
@@ -48,15 +54,15 @@ def make_sentence(vocab: Vocab, n_words: int, number: int = 0) -> Doc:
     return doc
 
 
-def make_text(vocab: Vocab, lengths: list[int]) -> Doc:
+def make_text(lengths: list[int], ensure_whitespace: bool = True) -> Doc:
     """A Doc of sentences, which are annotated as those of `make_sentence`."""
-    sentences = [make_sentence(vocab, n, i) for i, n in enumerate(lengths)]
-    return Doc.from_docs(sentences)
+    sentences = [make_sentence(n, i) for i, n in enumerate(lengths)]
+    return Doc.from_docs(sentences, ensure_whitespace=ensure_whitespace)
 
 
-def describe(docs) -> list:
+def describe(docs, *, ensure_whitespace: bool) -> list:
     """All that Docs hold, wherever one ends."""
-    doc = Doc.from_docs([doc for doc in docs if len(doc)])
+    doc = Doc.from_docs([*filter(len, docs)], ensure_whitespace=ensure_whitespace)
     spans = [
         (key, span.start, span.end, span.label_, span.kb_id_, span.id_)
         for key, group in doc.spans.items()
@@ -74,88 +80,59 @@ def write(path, docs):
     return path
 
 
-@pytest.fixture
-def vocab():
-    return Vocab()
+@st.composite
+def texts(draw) -> tuple[Doc, list[int]]:
+    """A Doc of sentences, some of which a span, an entity, a note or an arc goes on
+    over, and the ends of the others.
+    """
+    lengths = draw(st.lists(st.integers(1, 4), min_size=2, max_size=4))
+    doc, ends = make_text(lengths, draw(st.booleans())), [*accumulate(lengths)]
+    kind = draw(st.sampled_from(["none", "span", "entity", "note", "arc"]))
+    start = draw(st.integers(0, len(doc) - 2))
+    end = draw(st.integers(start + 2, len(doc)))
+    if kind == "span":
+        doc.spans["more"] = [Span(doc, start, end, "M")]
+    elif kind == "entity":
+        doc.set_ents([Span(doc, start, end, "M")])
+    elif kind == "note":
+        doc[start:end]._.note = "across"
+    elif kind == "arc" and any(start < e < end for e in ends):  # else in a circle
+        starts = doc.to_array([SENT_START])
+        child, head = draw(st.permutations([start, end - 1]))
+        doc[child].head = doc[head]
+        doc.from_array([SENT_START], starts)  # which contradict the tree
+    return doc, [e for e in ends if kind == "none" or not start < e < end]
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        ([[3], [1], [4], [2], [5]], [2, 2, 1]),  # sentences, which are joined
-        ([[2, 3, 4, 1, 2], [3, 3]], [2, 2, 1, 2]),  # texts, which are cut
-    ],
-)
-def test_sentences_are_joined_and_cut_and_nothing_is_lost(vocab, texts, expected):
-    docs = [make_text(vocab, lengths) for lengths in texts]
-    docs.insert(1, Doc(vocab))
-    found = list(regroup(docs, repeat(2)))
-    assert count_sentences(found) == expected
-    assert describe(found) == describe(docs)
+@given(st.lists(texts(), min_size=1, max_size=3), st.integers(1, 3), st.booleans())
+def test_texts_are_cut_where_nothing_goes_on_and_nothing_is_lost(drawn, n, is_unknown):
+    docs, lengths = [doc for doc, _ in drawn], []
+    for doc, ends in drawn:
+        doc.has_unknown_spaces = is_unknown
+        cuts = [*ends[n - 1 : -1 : n], len(doc)]
+        lengths += np.diff(cuts, prepend=0).tolist()
+    expected = describe(docs, ensure_whitespace=False)
+    found = list(regroup([Doc(VOCAB), *docs], repeat(n)))
+    assert describe(found, ensure_whitespace=False) == expected
+    assert list(map(len, found)) == lengths
+    assert all(doc.has_unknown_spaces == is_unknown for doc in found)
 
 
-def test_a_space_stands_between_sentences_that_are_joined():
-    vocab = spacy.blank("xx").vocab
-    words = (["one"], ["two"], ["three", "\n"], ["four"])
-    spaces = ([False], [True], [False, False], [False])
-    docs = [
-        Doc(vocab, words=of, spaces=after, sent_starts=[1, -1][: len(of)])
-        for of, after in zip(words, spaces, strict=True)
-    ]
-    (joined,) = regroup(docs, repeat(4))
-    assert joined.text == "one two three\nfour"
+@given(st.lists(st.integers(1, 4), min_size=1), st.integers(1, 4), st.booleans())
+def test_sentences_are_joined_and_nothing_is_lost(lengths, n, is_unknown):
+    docs = [make_sentence(length, i) for i, length in enumerate(lengths)]
+    for doc in docs:
+        doc.has_unknown_spaces = is_unknown
+    expected = describe(docs, ensure_whitespace=True)
+    found = list(regroup(docs, repeat(n)))
+    assert describe(found, ensure_whitespace=True) == expected
+    starts = range(0, len(lengths), n)
+    assert count_sentences(found) == [len(lengths[i : i + n]) for i in starts]
+    assert all(doc.has_unknown_spaces == is_unknown for doc in found)
 
 
-def test_unknown_spaces_stay_unknown(vocab):
-    docs = [Doc(vocab, words=["(go", "on"], sent_starts=[1, -1]) for _ in range(5)]
-    text = Doc.from_docs(docs)
-    text.has_unknown_spaces = True
-    for doc in [*regroup(docs, repeat(3)), *regroup([text], repeat(3))]:
-        assert doc.has_unknown_spaces
-
-
-def test_missing_and_blocked_entities_stay_so(vocab):
-    docs = [Doc(vocab, words=list("abcd"), sent_starts=[1, -1, -1, -1])] * 4
-    kinds = {"missing": [docs[0][1:2]], "blocked": [docs[0][2:3]]}
-    docs[0].set_ents([docs[0][0:1]], **kinds, default="outside")
-    expected = [t.ent_iob for doc in docs for t in doc]
-    for joined in regroup(docs, repeat(4)), regroup([Doc.from_docs(docs)], repeat(2)):
-        assert [t.ent_iob for doc in joined for t in doc] == expected
-
-
-def add_arc(text: Doc) -> None:
-    text[4].head = text[3]
-    # a boundary that contradicts the tree
-    starts = np.array([1, -1] * 4).astype("uint64")
-    text.from_array([SENT_START], starts)
-
-
-@pytest.mark.parametrize(
-    "add",
-    [
-        lambda text: text.spans.update(sc=[text[3:5]]),
-        lambda text: text.set_ents([Span(text, 3, 5, "PER")]),
-        lambda text: setattr(text[3:5]._, "note", "across"),
-        add_arc,
-    ],
-)
-def test_what_goes_on_is_not_cut_through(vocab, add):
-    text = make_text(vocab, [2, 2, 2, 2])
-    text.spans.clear()
-    add(text)
-    found = list(regroup([text], repeat(1)))
-    assert list(map(len, found)) == [2, 4, 2]
-    assert found[1][1:3]._.note == text[3:5]._.note
-
-
-def test_a_note_of_a_text_without_spaces_ends_with_its_token(vocab):
-    text = Doc(vocab, words=["a", "b"], spaces=[False] * 2, sent_starts=[1, 1])
-    text[0:1]._.note = "alone"
-    assert count_sentences(regroup([text], repeat(1))) == [1, 1]
-
-
-def test_data_of_a_whole_doc_is_kept_and_differing_data_is_not_joined(vocab, recwarn):
-    docs = [make_sentence(vocab, 2, i) for i in range(7)]
+def test_data_of_a_whole_doc_is_kept_and_differing_data_is_not_joined(recwarn):
+    docs = [make_sentence(2, i) for i in range(7)]
     for doc, source in zip(docs, "AAAABBB", strict=True):
         doc._.note = [source]
         doc.user_data["source"] = source
@@ -166,7 +143,7 @@ def test_data_of_a_whole_doc_is_kept_and_differing_data_is_not_joined(vocab, rec
     assert count_sentences(found) == [3, 1, 1, 1, 1]
     assert [doc._.note for doc in found] == [["A"], ["A"], ["B"], ["B"], ["B"]]
     assert [doc.user_data["source"] for doc in found] == [*"AABBB"]
-    text = make_text(vocab, [2, 2])
+    text = make_text([2, 2])
     text._.note = ["C"]
     one, other = regroup([text], repeat(1))
     one._.note.append("changed")
@@ -174,25 +151,25 @@ def test_data_of_a_whole_doc_is_kept_and_differing_data_is_not_joined(vocab, rec
     assert not recwarn.list
 
 
-def test_attributes_of_tokens_that_are_no_longer_there_are_left_out(vocab):
+def test_attributes_of_tokens_that_are_no_longer_there_are_left_out():
     # `as_doc` copies those of the whole text, to places outside of the sentence
-    text = make_text(vocab, [2, 2])
+    text = make_text([2, 2])
     pieces = [sent.as_doc(copy_user_data=True) for sent in text.sents]
-    others = [make_sentence(vocab, 2, i) for i in (5, 6)]
+    others = [make_sentence(2, i) for i in (5, 6)]
     docs = [others[0], *pieces[::-1], others[1]]
     (joined,) = regroup(docs, repeat(4))
     joined.spans["sc"][1]._.note.append("changed")  # a copy, as spaCy makes them
     assert others[0].spans["sc"][1]._.note == [5]
     assert [t._.note for t in joined] == [f"{t.text}!" for t in joined]
     assert len(joined.user_data) == sum(len(doc) + 1 for doc in docs)
-    bare = Doc(vocab, words=list("abc"), sent_starts=[1, 1, 1])
+    bare = Doc(VOCAB, words=list("abc"), sent_starts=[1, 1, 1])
     places = ((-2, None), (1, 9), (len(bare.text.rstrip()), None))
     bare.user_data |= {("._.", "note", *place): 1 for place in places}
     assert [dict(doc.user_data) for doc in regroup([bare], repeat(1))] == [{}] * 3
 
 
-def test_empty_spans_stay(vocab):
-    docs = [make_text(vocab, [2, 2]), make_sentence(vocab, 2), make_sentence(vocab, 3)]
+def test_empty_spans_stay():
+    docs = [make_text([2, 2]), make_sentence(2), make_sentence(3)]
     for doc in docs:
         doc.spans["empty"] = [Span(doc, i, i, "E") for i in (0, len(doc))]
     for n in (1, 2):
@@ -201,24 +178,25 @@ def test_empty_spans_stay(vocab):
         assert found[-1].spans["empty"][-1].start == len(found[-1])
 
 
-def test_what_has_cats_or_attrs_of_spans_is_neither_joined_nor_cut(vocab):
-    docs = [make_sentence(vocab, 2) for _ in range(4)]
-    docs += [make_text(vocab, [2, 2]) for _ in range(2)]
+def test_what_has_cats_or_attrs_of_spans_is_neither_joined_nor_cut():
+    docs = [make_sentence(2) for _ in range(4)]
+    docs += [make_text([2, 2]) for _ in range(2)]
     docs[1].cats = docs[4].cats = {"A": 1.0}
     docs[3].spans["sc"].attrs["scores"] = docs[5].spans["sc"].attrs["scores"] = [1, 2]
     assert list(regroup(docs, repeat(1))) == docs
     assert list(regroup(docs, repeat(5))) == docs
 
 
-def test_documents_and_vocabularies_stay_apart(vocab):
-    docs = [make_sentence(each, 2) for each in (*[vocab] * 5, Vocab())]
+def test_documents_and_vocabularies_stay_apart():
+    docs = [make_sentence(2) for _ in range(5)]
+    docs.append(Doc(Vocab()).from_bytes(docs[0].to_bytes()))
     for doc, name in zip(docs, "AABCCC", strict=True):
         name_document(doc, name)
     assert count_sentences(regroup(docs, repeat(5))) == [2, 1, 2, 1]
     # what was drawn for one document is not for the next
     assert count_sentences(regroup(docs, chain([5], repeat(1)))) == [2, 1, 1, 1, 1]
     # a text between sentences is one too
-    docs.insert(1, make_text(vocab, [1, 1]))
+    docs.insert(1, make_text([1, 1]))
     assert count_sentences(regroup(docs, repeat(5))) == [1, 2, 1, 1, 2, 1]
 
 
@@ -231,68 +209,67 @@ def test_documents_and_vocabularies_stay_apart(vocab):
     ],
     ids=lambda layer: next(iter(layer)),
 )
-def test_annotation_of_a_layer_is_not_joined_to_none(vocab, layer):
+def test_annotation_of_a_layer_is_not_joined_to_none(layer):
     docs = [
-        Doc(vocab, words=["a", "b"], sent_starts=[1, -1], **options)
+        Doc(VOCAB, words=["a", "b"], sent_starts=[1, -1], **options)
         for options in (layer, layer, {}, {}, layer)
     ]
     assert list(map(len, regroup(docs, repeat(5)))) == [4, 4, 2]
 
 
-def test_what_has_no_sentence_boundaries_is_neither_joined_nor_cut(vocab):
-    texts = [Doc(vocab, words=words.split()) for words in ("a b", "c", "d", "e . F .")]
-    known = [make_sentence(vocab, n) for n in (2, 1, 3)]
+def test_what_has_no_sentence_boundaries_is_neither_joined_nor_cut():
+    texts = [Doc(VOCAB, words=words.split()) for words in ("a b", "c", "d", "e . F .")]
+    known = [make_sentence(n) for n in (2, 1, 3)]
     found = list(regroup([*known, *texts, *known], repeat(9)))
     assert list(map(len, found)) == [6, 2, 1, 1, 4, 6]
     assert found[1:5] == texts
 
 
+def read(**settings) -> list[int]:
+    """Read the numbers of tokens of examples."""
+    reader = create_joined_reader(**settings)
+    return [len(example.reference) for example in reader(spacy.blank("xx"))]
+
+
 @pytest.mark.parametrize("max_length", [0, 1000])
 @pytest.mark.parametrize("is_text", [False, True])
-def test_no_more_than_500_tokens_are_put_together(tmp_path, vocab, is_text, max_length):
-    docs = [make_sentence(vocab, n) for n in (250, 250, 250, 251)]
+def test_no_more_than_500_tokens_are_put_together(tmp_path, is_text, max_length):
+    docs = [make_sentence(n) for n in (250, 250, 250, 251)]
     docs = [Doc.from_docs(docs)] if is_text else docs
     path = write(tmp_path / "train.spacy", docs)
-    reader = create_joined_reader(path=path, lengths=[4], max_length=max_length)
-    examples = reader(spacy.blank("xx"))
-    assert [len(example.reference) for example in examples] == [500, 250, 251]
+    assert read(path=path, lengths=[4], max_length=max_length) == [500, 250, 251]
 
 
 @pytest.fixture
-def path(tmp_path, vocab):
-    docs = [make_sentence(vocab, 3, i) for i in range(50)]
-    return write(tmp_path / "train.spacy", docs)
-
-
-def read_lengths(reader):
-    return [len(example.reference) // 3 for example in reader(spacy.blank("xx"))]
+def path(tmp_path):
+    """A file of 50 sentences of one token."""
+    return write(tmp_path / "train.spacy", [make_sentence(1, i) for i in range(50)])
 
 
 def test_each_reading_draws_anew_from_the_seed(path):
-    reader = create_joined_reader(path=path)
-    first, second = read_lengths(reader), read_lengths(reader)
+    def read_epochs(seed: int) -> list[list[int]]:
+        reader = create_joined_reader(path=path, seed=seed)
+        nlp = spacy.blank("xx")
+        return [[len(eg.reference) for eg in reader(nlp)] for _ in range(2)]
+
+    first, second = read_epochs(0)
     assert sum(first) == sum(second) == 50
     assert first != second
-    again = create_joined_reader(path=path)
-    assert [read_lengths(again), read_lengths(again)] == [first, second]
-    assert read_lengths(create_joined_reader(path=path, seed=1)) not in (first, second)
+    assert read_epochs(0) == [first, second]
+    assert read_epochs(1)[0] not in (first, second)
 
 
-def test_settings_of_spacys_reader(path, vocab, tmp_path):
-    assert sum(read_lengths(create_joined_reader(path=path, limit=7))) == 7
-    drawn = read_lengths(create_joined_reader(path=path, lengths=[1, 1, 1, 4], seed=3))
+def test_settings_of_spacys_reader(path, tmp_path):
+    assert sum(read(path=path, limit=7)) == 7
+    drawn = read(path=path, lengths=[1, 1, 1, 4], seed=3)
     assert drawn.count(1) > 2 * drawn[:-1].count(4) > 0
-    for gold_preproc in (True, False):
-        options = {"path": path, "lengths": [3], "gold_preproc": gold_preproc}
-        short, longer = (create_joined_reader(**options, max_length=n) for n in (9, 10))
-        assert read_lengths(short) == [2] * 25
-        assert read_lengths(longer) == [3] * 16 + [2]
-    assert read_lengths(create_joined_reader(path=path, max_length=3)) == []
-    twice = create_joined_reader(
-        path=path, lengths=[10], augmenter=lambda nlp, example: [example, example]
-    )
-    assert read_lengths(twice) == [10] * 10
-    doc = Doc(vocab, words=["(don", "x"], spaces=[True, False], sent_starts=[1, -1])
+    for settings in ({"gold_preproc": True}, {"gold_preproc": False}):
+        assert read(path=path, lengths=[3], max_length=3, **settings) == [2] * 25
+        assert read(path=path, lengths=[3], max_length=4, **settings) == [3] * 16 + [2]
+    assert read(path=path, max_length=1) == []
+    twice = {"augmenter": lambda nlp, example: [example, example]}
+    assert read(path=path, lengths=[10], **twice) == [10] * 10
+    doc = Doc(VOCAB, words=["(don", "x"], spaces=[True, False], sent_starts=[1, -1])
     path = write(tmp_path / "gold.spacy", [doc] * 2)
     for gold_preproc, n in ((True, 4), (False, 6)):
         reader = create_joined_reader(path=path, lengths=[2], gold_preproc=gold_preproc)
@@ -300,14 +277,14 @@ def test_settings_of_spacys_reader(path, vocab, tmp_path):
         assert len(example.predicted) == n
 
 
-def test_files_are_those_of_a_folder_up_to_the_limit_and_whole(tmp_path, vocab):
+def test_files_are_those_of_a_folder_up_to_the_limit_and_whole(tmp_path):
     for name in "abc":
-        path = write(tmp_path / f"{name}.spacy", [make_sentence(vocab, 3)] * 4)
-    reader = create_joined_reader(path=tmp_path, lengths=[9], limit=6)
-    assert read_lengths(reader) == [6]
+        docs = [Doc(VOCAB), *[make_sentence(3)] * 4]
+        path = write(tmp_path / f"{name}.spacy", docs)
+    assert read(path=tmp_path, lengths=[9], limit=6) == [18]
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(ValueError, match=f"'{path}'"):
-        read_lengths(create_joined_reader(path=tmp_path))
+        read(path=tmp_path)
 
 
 @pytest.mark.parametrize("lengths", [[], "12", None, [1, 0], [2.5], [True]])
