@@ -8,6 +8,7 @@ import secrets
 import shutil
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,10 +75,20 @@ def _refuse_number(text: str) -> float:
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(key for key in made if names.count(key) > 1)
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
         raise ValueError(f"it holds {quote(twice)} twice in one object")
     return made
+
+
+def walk_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Walk a folder and what links in it lead to: yield folders, and the names of their
+    files. Refuse a link to a folder that it is in.
+    """
+    for name, _, files in os.walk(folder, followlinks=True):
+        path = Path(name)
+        if path.resolve() in (above.resolve() for above in path.absolute().parents):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        yield path, files
 
 
 def write_json(path: str | Path, data: Any) -> None:

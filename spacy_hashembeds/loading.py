@@ -111,7 +111,8 @@ def _explain(model: str | Path, error: Exception) -> str | None:
     if (missing := explain_missing_code(error)) is not None:
         return f"The pipeline '{model}' needs code that is not here: {missing}."
     # spaCy says what is wrong after the number of an error
-    if isinstance(error, _CLEAR_ERRORS) or str(error).startswith("[E"):
+    is_clear = isinstance(error, ValueError) and str(error).startswith("[E")
+    if is_clear or isinstance(error, _CLEAR_ERRORS):
         return None
     if "mismatched structure" in str(error):
         return (

@@ -50,6 +50,10 @@ def test_a_damaged_file_is_named_and_what_spacy_explains_stays(tmp_path):
     (tmp_path / "vocab" / "lookups.bin").write_bytes(b"\xc1\xff\0garbage")
     with pytest.raises(ValueError, match=f"'{tmp_path}.*can't be loaded.*damaged"):
         load_trained(tmp_path)
+    spacy.blank("en").to_disk(tmp_path)
+    (tmp_path / "vocab" / "strings.json").write_text("[1]")
+    with pytest.raises(ValueError, match=f"'{tmp_path}.*can't be loaded.*E017"):
+        load_trained(tmp_path)
     (tmp_path / "config.cfg").write_text('[nlp]\nlang = "en"\npipeline = ["a"]\n')
     with pytest.raises(ValueError, match=r"^\s+Config validation error"):
         load_trained(tmp_path)

@@ -57,7 +57,8 @@ class Acceleration(Parity):
     words_per_second_quartiles: dict[str, tuple[float, float]] = field(
         default_factory=dict
     )
-    #: Microseconds a word of each component, "before" and "after", timed once.
+    #: Microseconds of the processor a word of each component, "before" and "after",
+    #: timed once.
     component_times: dict[str, dict[str, float]] = field(default_factory=dict)
     #: Changes of annotation, if products are, or were, not of float32.
     changes: Changes | None = None
@@ -77,11 +78,12 @@ class Acceleration(Parity):
                 ("Ratio", "", f"{after / before:.2f}"),
             ]
             rows += [
-                (f"{name} (µs a word, timed once)", f"{old[name]:.1f}", f"{us:.1f}")
+                (f"{name} (µs of CPU a word, once)", f"{old[name]:.1f}", f"{us:.1f}")
                 for name, us in sorted(new.items(), key=lambda item: -item[1])
             ]
             header = ("", "Before", "After")
-            shown.append(printer.table(rows, header=header, divider=True))
+            table = printer.table(rows, header=header, divider=True, max_col=60)
+            shown.append(table)
         return "\n".join(filter(None, shown))
 
     def _describe(self) -> Iterator[tuple[str, str]]:

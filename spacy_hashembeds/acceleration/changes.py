@@ -32,6 +32,9 @@ KINDS = {
 ATTRS = [*chain(*KINDS.values())]
 #: Kinds that are no attributes of tokens: entities and other spans, and texts.
 ENTITIES, CATEGORIES = "entities", "categories"
+#: Design effect that is assumed where nothing changed: in int8, changes of heads by
+#: en_core_web_sm on 5,276 texts and on 528 texts of ten of them have 3.6 and 4.3.
+EFFECT = 4.0
 #: Deviations that hold 95 percent of a normal distribution.
 _Z = NormalDist().inv_cdf(0.975)
 
@@ -69,13 +72,14 @@ def estimate_share(counts: np.ndarray) -> Share:
     """Estimate the changed share from the changed and all of each text, `(n, 2)`.
 
     By Wilson (1927), with as many trials as are informative: those of one text are
-    alike, and count for fewer (Kish 1965, chapter 8, the design effect).
+    alike, and count for fewer (Kish 1965, chapter 8, the design effect). Where nothing
+    changed, the effect is taken to be `EFFECT`.
     """
     changed, of = map(int, counts.sum(axis=0))
     if not of:  # what is new where there was nothing
         return Share(changed, of, (0.0, float(changed > 0)))
     n_texts, share = int((counts[:, 1] > 0).sum()), min(1.0, changed / of)
-    effect = 1.0
+    effect = min(EFFECT, of) if changed == 0 else 1.0
     if n_texts > 1 and 0 < share < 1:
         residuals = counts[:, 0] - share * counts[:, 1]
         variance = n_texts / (n_texts - 1) * float((residuals**2).sum()) / of**2

@@ -1,6 +1,5 @@
 """Folders of pipelines: copied, and replaced only where nothing else is lost."""
 
-import errno
 import os
 import shutil
 from collections.abc import Container, Iterator
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from spacy.language import Language
 
-from ..files import read_json
+from ..files import read_json, walk_folder
 from ..loading import load_config
 
 #: Files and folders that spaCy saves beside the components.
@@ -38,12 +37,9 @@ def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
 
 def copy_folder(source: Path, target: Path) -> None:
     """Copy files, and what links lead to, without their modes: those of a package may
-    be read-only. Refuse a link to a folder that it is in.
+    be read-only.
     """
-    for folder, _, names in os.walk(source, followlinks=True):
-        path = Path(folder)
-        if path.resolve() in (above.resolve() for above in path.parents):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), folder)
+    for path, names in walk_folder(source):
         place = target / path.relative_to(source)
         place.mkdir()
         for name in names:

@@ -159,9 +159,10 @@ def _check_annotation(doc: Doc, new_doc: Doc) -> None:
         if not _is_same(value, new[name]):
             raise ValueError(
                 f"The predictions differ: {name} of {doc.text[:80]!r} is "
-                f"{value!r:.200} before, and {new[name]!r:.200} after. Where scores "
-                "are so close that rounding decides, keep spaCy's BLAS (--no-blas, or "
-                "'blas=False' in Python)."
+                f"{value!r:.200} before, and {new[name]!r:.200} after. If they differ "
+                "without spacy-hashembeds too, once the pipeline is saved and loaded, "
+                "something of it is not saved. Else scores are so close that rounding "
+                "decides: keep spaCy's BLAS (--no-blas, or 'blas=False' in Python)."
             )
 
 

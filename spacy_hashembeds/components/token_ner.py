@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,7 @@ class TokenNER(TrainablePipe):
     neither begins nor ends an entity. Tokens whose annotation is missing have no
     gradient. Labels are those of the training data, or `labels` in
     `[initialize.components.token_ner]`; as in spaCy's `ner`, `nlp.update` adds those
-    that it meets later. There is no `nlp.rehearse`.
+    that it meets later. `nlp.rehearse` leaves it as it is, as it does `spancat`.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2; the bias: Minkov et al., "NER Systems that Suit User's
@@ -221,13 +221,6 @@ class TokenNER(TrainablePipe):
         for label in _list_types(examples):
             self.add_label(label)
         return super().update(examples, **kwargs)
-
-    def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> NoReturn:
-        """RAISES (NotImplementedError): In any case."""
-        raise NotImplementedError(
-            f"'{self.name}' can't rehearse. Train it on old examples among the new "
-            f'ones, and leave it out of `nlp.rehearse` (exclude=["{self.name}"]).'
-        )
 
     def initialize(
         self,

@@ -361,6 +361,7 @@ cdef class FoldedColumns:
         cdef size_t n
         require(0 < len(columns) <= MAX_COLUMNS)
         self.n_rows, self.n_found, self.held = 0, 0, []
+        self.columns.clear()
         for n, finder, weights in columns:
             column.rows = describe_column(finder, n, self.n_rows, self.held)
             column.weights, column.rehashes = <const float*>NULL, False

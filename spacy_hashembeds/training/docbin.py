@@ -15,6 +15,8 @@ from spacy.training.corpus import FILE_TYPE, walk_corpus
 from spacy.vocab import Vocab
 from srsly.msgpack import Unpacker
 
+from ..files import walk_folder
+
 #: The splits that `spacy hashembeds prepare` writes into one folder.
 _TRAIN, *_HELD_OUT = "train.spacy", "dev.spacy", "test.spacy"
 
@@ -32,8 +34,8 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
             # Damaged bytes fail anywhere between zlib and the doc's arrays.
             raise ValueError(
                 f"'{location}' should be a .spacy file (a DocBin), but is damaged or "
-                "of another kind. Make it anew; of text with one token a line by "
-                "`spacy hashembeds prepare iob`, of other text by `spacy convert`."
+                "of another kind. Make it anew, by `spacy hashembeds prepare iob`, "
+                "`spans` or `texts`, or by `spacy convert`."
             ) from error
 
 
@@ -90,6 +92,8 @@ def find_files(path: Path) -> list[Path]:
         raise FileNotFoundError(f"There is no file or folder '{path}'.")
     if not path.is_dir():
         return [path]
+    for _ in walk_folder(path):  # spaCy would go round in circles
+        pass
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # spaCy warns of an empty folder; we refuse
         files = walk_corpus(path, FILE_TYPE)

@@ -40,8 +40,8 @@ def decode_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str
             try:
                 line = raw.decode(encoding)
             except UnicodeError as err:
-                message = f"not {encoding} text ({err}). Say what it is: --encoding"
-                fail(path, number, message)
+                remedy = "Convert it to UTF-8, or give --encoding where there is one"
+                fail(path, number, f"not {encoding} text ({err}). {remedy}")
             if number == 1:
                 line = line.removeprefix("\ufeff")
             if "\0" in line:

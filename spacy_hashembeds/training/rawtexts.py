@@ -73,8 +73,8 @@ def create_raw_texts_reader(
     path (Path): A file of one text a line, in UTF-8 (.txt), of JSON objects with a
         "text" each (.jsonl), or .spacy, or a folder of .spacy files, whose annotation
         is not used.
-    held_out (float): The share of texts, or pieces of them, that are held out, at least
-        one; a hash chooses. At 0 nothing is measured, and nothing ends early.
+    held_out (float): The share of texts that are held out, at least one; a hash
+        chooses. At 0 nothing is measured, and nothing ends early.
     patience (int): End after so many epochs without a loss that is lower by 0.001.
     exclude (Sequence[Path]): Files of texts to leave out, such as those that the
         pipeline is tested on. Texts are compared as a whole, without white space.
@@ -100,11 +100,12 @@ def create_raw_texts_reader(
             n = len(found) + n_excluded
             _logger.info("Texts: %d, but %d to exclude", n, n_excluded)
         pieces = (
-            found[key][start : start + longest]
+            [found[key][start : start + longest] for start in starts]
             for key in sorted(found)  # depends on the texts alone
-            for start in range(0, len(found[key]), longest)
+            for starts in [range(0, len(found[key]), longest)]
         )
-        texts = [tokens for tokens in pieces if len(tokens) >= min_length]
+        kept = ([each for each in of if len(each) >= min_length] for of in pieces)
+        texts = [of for of in kept if of]
         n = max(1, round(held_out * len(texts))) if held_out else 0
         if len(texts) <= n:
             raise ValueError(
@@ -112,7 +113,8 @@ def create_raw_texts_reader(
                 f"('exclude', 'min_length' {min_length}, 'max_length' {longest}), and "
                 f"'held_out' ({held_out}) takes {n} of them."
             )
-        runs[nlp] = _read_epochs(nlp.vocab, texts[n:], texts[:n], patience, seed)
+        learned, hidden = ([*chain(*part)] for part in (texts[n:], texts[:n]))
+        runs[nlp] = _read_epochs(nlp.vocab, learned, hidden, patience, seed)
         return next(runs[nlp])
 
     return read_epoch

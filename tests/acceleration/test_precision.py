@@ -81,7 +81,7 @@ def test_the_fastest_is_chosen_that_changes_little(
     times["ner"].update(of_ner)
     if spoilt:
         spoil("int8")
-    chosen = choose([*TEXTS] * 40 if spoilt else TEXTS, 0.5 if spoilt else 100)
+    chosen = choose([*TEXTS] * 160 if spoilt else TEXTS, 0.5 if spoilt else 100)
     found = {each.component: each.precision for each in chosen}
     assert found == find_precisions(pair[1])
     assert (found["ner"], found["tagger"]) == expected

@@ -1,5 +1,6 @@
 """`.spacy` files: read as spaCy reads them, and refused by name where damaged."""
 
+import errno
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +42,14 @@ def test_a_folder_of_shards_is_one_corpus_as_in_spacy_and_a_prepared_one_none(tm
             with pytest.raises(ValueError, match=f"'{tmp_path / 'more'}'"):
                 reading(tmp_path)
         held_out.unlink()
+
+
+def test_a_folder_that_a_link_leads_back_to_is_refused(tmp_path):
+    write(tmp_path / "a.spacy", "a")
+    (tmp_path / "same").symlink_to(tmp_path)
+    with pytest.raises(OSError, match="same") as raised:
+        read(tmp_path)
+    assert raised.value.errno == errno.ELOOP
 
 
 def cut(size: int) -> Callable[[bytes], bytes]:

@@ -129,6 +129,17 @@ def test_each_text_is_learned_or_held_out_and_the_same_are_always(path, tmp_path
         assert sorted(held_out) == expected
 
 
+def test_all_pieces_of_a_text_are_learned_or_held_out(tmp_path, nlp):
+    path = write(tmp_path / "a.txt", [" ".join([f"w{i}"] * 30) for i in range(6)])
+    reader = create_raw_texts_reader(path=path, held_out=0.3, max_length=10)
+    held_out: list[str] = []
+    for loss in (0.0, -1.0):
+        learned = get_texts(take_epoch(reader, nlp, loss, held_out))
+    words = [{text.split()[0] for text in texts} for texts in (learned, held_out)]
+    assert [*map(len, words)] == [4, 2]
+    assert not words[0] & words[1]
+
+
 def test_epochs_differ_in_order_and_seeds_too(path, nlp):
     def read_epochs(seed):
         reader = create_raw_texts_reader(path=path, held_out=0, seed=seed)

@@ -156,7 +156,8 @@ def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
         return
     for own in (f"initialize.{place}", f"{place}.incorrect_spans_key"):
         if edits.resolve(own):
-            edits.warnings.append(f"[{place}] stays spaCy's, for which [{own}] is.")
+            reason = f"since token_ner has no [{own}]"
+            edits.warnings.append(f"[{place}] stays spaCy's, {reason}.")
             return
     keys = [each.get("spans_key") for each in edits.config["components"].values()]
     block = {

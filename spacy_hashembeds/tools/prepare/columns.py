@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, islice, pairwise
@@ -188,9 +189,9 @@ class _Table:
         if self.width:
             return False
         columns, layout = row[1], self.layout
-        self.width = len(columns)
+        self.width, times = len(columns), Counter(columns)
         places: dict[Column, int] = {
-            **{name: i for i, name in enumerate(columns) if columns.count(name) == 1},
+            **{name: i for i, name in enumerate(columns) if times[name] == 1},
             **{i: i % self.width for i in range(-self.width, self.width)},
         }
         named = (layout.word, layout.tag, layout.sentence or 0)

@@ -187,6 +187,8 @@ def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
     """Read texts with entities from JSON, an object a line or in an array, or the
     pairs of spaCy v2. Of Prodigy's rows only those accepted are read.
     """
+    if not is_json(path):
+        raise ValueError(f"'{path}' should be JSON with entities, .json or .jsonl.")
     for place, text, row in _read_texts(path, layout):
         if row.get("answer") in ("reject", "ignore"):
             continue
@@ -205,14 +207,17 @@ def _parse_span(item: Any, n_characters: int) -> _Entity:
     span = item
     if isinstance(item, dict):
         places = (item.get(key, item.get(f"{key}_offset")) for key in ("start", "end"))
-        span = [*places, item.get("label")]
+        labels = item.get("labels")  # of Label Studio
+        label = labels[0] if isinstance(labels, list) and len(labels) == 1 else None
+        span = [*places, item.get("label", label)]
     if isinstance(span, list) and len(span) == 3:
         start, end, label = span
         are_right = type(start) is type(end) is int and is_text(label) and label.strip()
         if are_right and 0 <= start < end <= n_characters:
             return start, end, label.strip()
     expected = f"the start and end of an entity within {n_characters} characters"
-    raise ValueError(f"expected {expected}, and a label, got {quote(item)}")
+    keys = "as a list of three or the keys start, end and label"
+    raise ValueError(f"expected {expected}, and a label, {keys}, got {quote(item)}")
 
 
 def _read_texts(path: Path, layout: TextFormat) -> Iterator[_Record]:

@@ -84,7 +84,8 @@ def prepare_files(
     if dev is None:
         check_is_regular(train)
     output = Path(output)
-    _check_output(output, has_test=test is not None, force=force)
+    check = partial(_check_output, output, has_test=test is not None, force=force)
+    check()
     read: Callable[[Path], Iterator[Any]]
     if isinstance(layout, SpanFormat):
         task, read = SPANS, partial(read_spans, layout=layout)
@@ -97,7 +98,7 @@ def prepare_files(
     if dev is None:
         found |= hold_out(partial(read, paths["train"]), task.find_labels)
     splits = {split: found[split] for split in SPLITS if split in found}
-    return write_splits(splits, task, lang, output, progress)
+    return write_splits(splits, task, lang, output, progress, check)
 
 
 def _check_output(output: Path, *, has_test: bool, force: bool) -> None:
@@ -143,9 +144,17 @@ def hold_out(
 
 
 def write_splits(
-    splits: Splits, task: Task, lang: str, output: Path, progress: Progress
+    splits: Splits,
+    task: Task,
+    lang: str,
+    output: Path,
+    progress: Progress,
+    check: Callable[[], None] = lambda: None,
 ) -> dict[str, Path]:
-    """Write the splits of a corpus, all or none of them, as they are read."""
+    """Write the splits of a corpus, all or none of them, as they are read.
+
+    check (Callable): Raises an error if they should not be moved to their places.
+    """
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as moved, ExitStack() as stack:
         # Files are moved to their places as the stack is left, after the last split.
@@ -159,6 +168,7 @@ def write_splits(
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
             del doc_bin  # or it would be in memory beside the next
         moved.enter_context(uninterrupted())
+        check()  # another process may have written its own
     return written
 
 

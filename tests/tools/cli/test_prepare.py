@@ -180,7 +180,7 @@ def test_what_was_read_is_shown_and_warned_of(text, options, said, unsaid):
     [
         ("iob -o output -t gone/x --dev own.iob", "gone/x"),
         ("texts -o output -t own.iob", "own.iob:1: expected the columns 'text'"),
-        ("spans -o output -t own.iob", "own.iob:1: expected the columns 'text'"),
+        ("spans -o output -t own.iob", "own.iob' should be JSON"),
         ("spans -o output -t own.iob --misaligned drop", "'misaligned'"),
         ("spans -o output -t own.iob --overlapping x", "'overlapping'"),
     ],

@@ -19,6 +19,8 @@ OBJECTS = [
     {"start": a, "end": b, "label": x, "token_start": 0} for a, b, x in (ANN, YORK)
 ]
 OFFSETS = [{"id": 1, "start_offset": 11, "end_offset": 14, "label": " PER"}, YORK]
+#: As Label Studio's JSON-MIN has them.
+LABELS = [{"start": a, "end": b, "text": "", "labels": [x]} for a, b, x in (ANN, YORK)]
 
 
 def prepare(folder: Path, name: str, content: Any, **settings: Any) -> list[Any]:
@@ -41,6 +43,7 @@ def prepare(folder: Path, name: str, content: Any, **settings: Any) -> list[Any]
         ("a.jsonl", {"text": TEXT, "spans": OBJECTS, "answer": "accept", "label": "x"}),
         ("a.jsonl", {"id": 1, "text": TEXT, "label": [YORK, ANN], "Comments": []}),
         ("a.jsonl", {"text": TEXT, "entities": OFFSETS, "relations": []}),
+        ("a.json", [{"text": TEXT, "label": LABELS}]),
         ("a.ndjson", [TEXT, {"entities": [YORK, ANN]}]),
         ("a.json", [{"text": TEXT, "labels": [ANN, YORK]}]),
         ("a.json", [[TEXT, {"entities": [ANN, YORK]}]]),
@@ -166,7 +169,7 @@ def test_what_is_no_entity_is_refused(span, tmp_path):
         ("a.jsonl", {"text": "\ud800", "spans": []}, "a.jsonl:1: expected text"),
         ("a.jsonl", {"text": "a" * 1_000_001, "spans": []}, "a.jsonl:1: .*1,000,001"),
         ("a.json", [3], "a.json:item 1: expected"),
-        ("a.csv", "text,spans\na,[]\n", "a.csv:2: expected one list"),
+        ("a.csv", "text,spans\na,[]\n", "a.csv' should be JSON"),
     ],
 )
 def test_other_forms_are_refused(name, content, message, tmp_path):
