@@ -24,7 +24,7 @@ from thinc.layers.residual import forward as residual_forward
 from thinc.layers.resizable import resize_linear_weighted, resize_model
 from thinc.layers.softmax import forward as softmax_forward
 from thinc.layers.with_array import forward as with_array_forward
-from thinc.optimizers import KeyT
+from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT
 from thinc.util import gpu_is_available, partial
 
 # of a node; by `attrgetter`, as a plan asks for these of each node in each call

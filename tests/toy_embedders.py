@@ -23,7 +23,7 @@ ATTRS = ["NORM", "SHAPE", "SUFFIX"]
 WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été", "n't"]
 
 
-def make_vocab(seed=0) -> Vocab:
+def make_vocab(seed=0, attr="ORTH") -> Vocab:
     """Make a vocab in which half of the words have vectors.
 
     No row is zeros, and two are of no word: a vector that is not found is zeros only
@@ -32,7 +32,7 @@ def make_vocab(seed=0) -> Vocab:
     vocab, words = spacy.blank("en").vocab, WORDS[::2]
     shape = len(words) + 2, 5
     data = np.random.default_rng(seed).normal(size=shape).astype("f")
-    vocab.vectors = Vectors(strings=vocab.strings, data=data, keys=words)
+    vocab.vectors = Vectors(strings=vocab.strings, data=data, keys=words, attr=attr)
     return vocab
 
 

@@ -43,8 +43,8 @@ def MaxoutWindowEncoder(
     """Encode context with convolutions, a block of tokens at a time.
 
     `spacy.MaxoutWindowEncoder.v2`, faster on the CPU: the same arguments and one more,
-    the same numbers (in float rounding), dropout and tree of nodes, so that weights
-    saved by one load into the other.
+    the same numbers (in float rounding) and tree of nodes, so that weights saved by one
+    load into the other. Dropout is the same too, but equal seeds draw other masks.
 
     width (int): The width of input and output. Usual values are 64 to 300; time grows
         with its square.

@@ -16,7 +16,6 @@ from spacy.ml.featureextractor import forward as extract_forward
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 from thinc.api import (
     Maxout,
     Model,
@@ -50,9 +49,9 @@ from ..thinc_internals import (
     ragged2list_forward,
     with_array_forward,
 )
-from .distinct_words import find_vocabs, get_attribute, read_keys
 from .distinct_words import forward as distinct_forward
-from .static_vectors import VectorColumn, get_key_attr, get_vectors_width
+from .distinct_words import get_attribute, read_keys
+from .static_vectors import DOCS, VectorColumn, get_key_attr, get_vectors_width
 from .subword_embed import SubwordColumn
 from .subword_embed import forward as subword_forward
 
@@ -63,21 +62,21 @@ _ATTR_IDS = {*IDS.values()} - {0}
 
 
 class Parts(NamedTuple):
-    """Parts that mix columns of keys of Docs of some vocabs, and make these keys.
+    """Parts that mix columns of keys of Docs, and make these keys.
 
     attrs: The attributes of all columns but that of word vectors, which is the last.
-    vocab: The vocab that has these vectors, if they are mixed in.
+    has_vectors: Whether these are mixed in.
     """
 
     mixer: Mixer
     attrs: list[int | str]
-    vocab: Vocab | None
+    has_vectors: bool
 
     def read_keys(self, docs: InT) -> NDArray:
         """Read the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
-        if self.vocab is None:
+        if not self.has_vectors:
             return read_keys(docs, self.attrs)
-        return read_keys(docs, [*self.attrs, get_key_attr(self.vocab)])
+        return read_keys(docs, [*self.attrs, get_key_attr(docs[0].vocab)])
 
 
 def mix_attributes(
@@ -135,7 +134,7 @@ def embed_tokens(
     model: Model[InT, OutT],
     docs: InT,
     is_train: bool,
-    find: Callable[[Model, Sequence[Vocab]], Parts],
+    find: Callable[[Model], Parts],
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     """Embed all tokens together.
 
@@ -147,15 +146,17 @@ def embed_tokens(
         # Thinc's Maxout and LayerNorm can't backpropagate through zero rows.
         width = model.get_dim("nO")
         return [model.ops.alloc2f(0, width) for _ in docs], lambda dY: []
-    plan, vocabs = model.attrs["plan"], find_vocabs(docs)
-    parts: Parts | None = plan.find_layers(
-        model, lambda root: find(root, vocabs), *vocabs
-    )
+    plan = model.attrs["plan"]
+    parts: Parts | None = plan.find_layers(model, find)
     if parts is None:
         # no layer of its own: spaCy's tree has none, whose weights load into this one
         return chain_forward(model, docs, is_train)
     keys = parts.read_keys(docs)
-    Y, backprop_tokens = embed_and_mix(parts.mixer, plan, keys, is_train)
+    token = DOCS.set(docs)
+    try:
+        Y, backprop_tokens = embed_and_mix(parts.mixer, plan, keys, is_train)
+    finally:
+        DOCS.reset(token)
     shape = Y.shape
 
     def backprop(dYs: OutT) -> InT:
@@ -175,11 +176,8 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     chain_init(model, X, Y)
 
 
-def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
-    """Find the layers, for Docs of some vocabs.
-
-    UnexpectedNodeError: if a node is not as it was built.
-    """
+def find_parts(model: Model[InT, OutT]) -> Parts:
+    """Find the layers. UnexpectedNodeError: if a node is not as it was built."""
     if len(model.layers) not in (3, 5):
         raise UnexpectedNodeError(model.name)
     *inputs, mixer, to_list = model.layers
@@ -206,8 +204,8 @@ def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
     attrs = [*extractor.attrs["columns"]]
     if subwords is not None:
         attrs.append(get_attribute(subwords))
-        columns.append(SubwordColumn(subwords.layers[0], vocabs))
-    return make_parts(columns, layers, attrs, vectors, vocabs)
+        columns.append(SubwordColumn(subwords.layers[0]))
+    return make_parts(columns, layers, attrs, vectors)
 
 
 def make_parts(
@@ -215,20 +213,17 @@ def make_parts(
     layers: MaxoutLayers,
     attrs: list[int | str],
     vectors: Model | None,
-    vocabs: Sequence[Vocab],
 ) -> Parts:
     """Put columns together, and one for spaCy's StaticVectors, if there are any.
 
     UnexpectedNodeError: if there is no fast path for them where they are.
     """
-    vocab = None
     if vectors is not None:
-        vocab = vocabs[0]  # whose vectors count, as in spaCy
-        columns = [*columns, VectorColumn(vectors, vocab)]
+        columns = [*columns, VectorColumn(vectors)]
     mixer = Mixer(columns, layers)
     if not mixer.can_embed():
         raise UnexpectedNodeError(layers.maxout.name)
-    return Parts(mixer, attrs, vocab)
+    return Parts(mixer, attrs, vectors is not None)
 
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:

@@ -1,6 +1,10 @@
 """The pipeline's word vectors as a column of keys."""
 
+from collections.abc import Sequence
+from contextvars import ContextVar
+
 from spacy.errors import Errors
+from spacy.tokens import Doc
 from spacy.vectors import Mode, Vectors
 from spacy.vocab import Vocab
 from thinc.api import Model, Ops
@@ -9,13 +13,15 @@ from ..layers.checks import check_once, check_param, peek
 from ..layers.column import Array, Backprop, Column
 from ..layers.tableembed import apply_dropout
 
+#: Docs whose tokens this thread embeds: a column, which a plan keeps, holds no vocab.
+DOCS: ContextVar[Sequence[Doc]] = ContextVar("DOCS")
+
 
 class VectorColumn(Column):
-    """Column of keys with vectors in a vocab, which spaCy's StaticVectors projects."""
+    """Column of keys with vectors in a vocab, which spaCy's StaticVectors projects.
 
-    def __init__(self, model: Model, vocab: Vocab) -> None:
-        super().__init__(model)
-        self.vocab = vocab
+    The vocab is that of the first of `DOCS`, as in spaCy.
+    """
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Do what spaCy's layer does, for distinct keys, `(m,)`, instead of Docs.
@@ -25,7 +31,7 @@ class VectorColumn(Column):
         model = self.model
         check_once(model, _check_weights)
         W = peek(model, "W")
-        V, is_missing = get_vectors(model.ops, self.vocab, keys)
+        V, is_missing = get_vectors(model.ops, DOCS.get()[0].vocab, keys)
         if V.shape[1] != W.shape[1]:
             raise RuntimeError(Errors.E896)
         projected = V @ W.T

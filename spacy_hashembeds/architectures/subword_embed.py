@@ -1,9 +1,8 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from spacy.vocab import Vocab
 from thinc.api import Model, uniform_init
 from thinc.types import Floats2d
 
@@ -23,8 +22,9 @@ from ..layers.column import Array, Backprop, Column
 from ..layers.tableembed import apply_dropout, check_table, inc_table_grad
 from ..layers.with_distinct import run_distinct
 from ..thinc_internals import partial
-from .distinct_words import TEXT_ATTRIBUTES, Words, with_distinct_words
+from .distinct_words import TEXT_ATTRIBUTES, Words, find_vocabs, with_distinct_words
 from .floret import MAX_CHARACTERS, Ngrams, read_table
+from .static_vectors import DOCS
 
 InT = Words
 OutT = Floats2d
@@ -149,13 +149,9 @@ def _get_ngrams(model: Model) -> Ngrams:
 
 
 class SubwordColumn(Column):
-    """Column of the keys of words of some vocabs."""
+    """Column of the keys of words of `DOCS`."""
 
     is_kept = True
-
-    def __init__(self, model: Model, vocabs: Sequence[Vocab]) -> None:
-        super().__init__(model)
-        self.vocabs = vocabs
 
     def check(self) -> None:
         """Check weights and attributes once they arrive."""
@@ -164,8 +160,9 @@ class SubwordColumn(Column):
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed words by their keys, which on a GPU are not distinct."""
         model = self.model
+        vocabs = find_vocabs(DOCS.get())
         if not is_on_gpu(model.ops):
-            return model(Words(self.vocabs, keys.reshape(-1, 1)), is_train)
+            return model(Words(vocabs, keys.reshape(-1, 1)), is_train)
         distinct = find_distinct(model.ops.to_numpy(keys).reshape(-1, 1))
-        words = Words(self.vocabs, distinct.values)
+        words = Words(vocabs, distinct.values)
         return run_distinct(model, words, distinct, is_train)

@@ -17,9 +17,9 @@ compiled kernel does in the processor's registers. It is given the products of c
 that it can't embed, or all are left to numpy. Those of words met lately are kept for
 the kernel, and for short texts.
 
-Folded tables take `nP` times the memory of the tables (14.4 MB for spaCy's usual ones),
-and some milliseconds to make. They are made when weights are first used to predict, and
-cached until these change: see `plan.py`.
+Folded tables take `nP + 1` times the memory of the tables, one for a copy to compare
+these with (16.9 MB for spaCy's usual ones), and some milliseconds to make. They are
+made when weights first predict, and cached until these change: see `plan.py`.
 """
 
 import os

@@ -12,8 +12,9 @@ used until then, and afterwards as long as parameters equal a copy of those that
 computed of: whoever only reads them costs no more than a comparison.
 
 What somebody writes after a prediction, to an array that was got before it, is seen
-when `set_param` hands the array back, to each layer that has it. This is Thinc's own
-contract, which optimizers, `use_params`, loading and copying keep.
+when `set_param` hands the array back, to each layer that has it, as optimizers,
+`use_params`, loading and copying do. Until then predictions may be stale, where Thinc's
+own layers would use the new values.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,6 +45,10 @@ from .checks import Seal
 _L = TypeVar("_L")
 _V = TypeVar("_V")
 
+# Methods of operations that fast paths bypass, and packages whose own may be bypassed.
+_METHODS = ("gemm", "maxout", "backprop_maxout", "seq2col", "backprop_seq2col")
+_PACKAGES = {"thinc", "thinc_apple_ops", "spacy_hashembeds"}
+
 
 class UnexpectedNodeError(Exception):
     """A node computes something else than expected, or has other layers."""
@@ -72,6 +77,9 @@ def expect_maxout(model: Model) -> MaxoutLayers:
         return expect_maxout(first)._replace(dropout=second)
     expect(first, maxout_forward, 0)
     expect(second, layernorm_forward, 0)
+    methods = [getattr(first.ops, name) for name in _METHODS]
+    if not {str(m.__module__).partition(".")[0] for m in methods} <= _PACKAGES:
+        raise UnexpectedNodeError(first.name)
     return MaxoutLayers(first, second, None)
 
 

@@ -52,8 +52,10 @@ class LookupColumn(TableColumn):
         )
         check_table(model)
 
-    def get_finder(self) -> Lookup:
-        """Return how kernels find the rows."""
+    def get_finder(self) -> Lookup | None:
+        """Return how kernels find the rows: None for a kind that finds others."""
+        if type(self).locate is not LookupColumn.locate:
+            return None
         return Lookup(self._get_symbols(self.model.ops), self.model.attrs["unk"])
 
     def locate(self, ops: Ops, keys: Array) -> Array:

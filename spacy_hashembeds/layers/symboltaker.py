@@ -162,7 +162,7 @@ def _init(
     Y: Any = None,
 ) -> None:
     source = model.attrs[name]
-    hand_out(model, source.get, X)
     if source.is_for_once:
-        model.attrs[name] = Source()
+        model.attrs[name] = Source()  # first: what it gives may be refused
+    hand_out(model, source.get, X)
     init_rest(model, X, Y)

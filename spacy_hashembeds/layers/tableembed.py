@@ -101,7 +101,9 @@ class TableColumn(Column):
     """Column of keys whose vectors are sums of rows of the layer's table.
 
     A kind of rows is a class with a name, `kind`, with `check_weights`, `get_finder`
-    and `locate`, and what differs of the rest.
+    and `locate`, and what differs of the rest. Where vectors are no plain sum of rows,
+    it sets `has_rows = False` and `is_kept = True`, has an `embed` of its own, and its
+    `get_finder` returns None.
     """
 
     kind: ClassVar[str]
@@ -118,7 +120,7 @@ class TableColumn(Column):
 
     def initialize(self, initializer: Any) -> None:
         """Set the table to what an initializer makes of its shape."""
-        shape = (self.n_rows, self.width)
+        shape = (self.n_rows, self.row_width)
         self.model.set_param("E", initializer(self.model.ops, shape))
 
     def check(self) -> None:
@@ -127,11 +129,11 @@ class TableColumn(Column):
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
         """Embed keys, of any integer dtype, each on its own."""
-        model = self.model
-        if is_on_gpu(model.ops):
+        model, is_gpu = self.model, is_on_gpu(self.model.ops)
+        if is_gpu and self.get_finder() is not None:
             return embed_ids(self, keys, is_train)
-        rows = self.locate(model.ops, keys)
-        summed: Any = gather_add(peek(model, "E"), rows)
+        E, rows = peek(model, "E"), self.locate(model.ops, keys)
+        summed: Any = E[rows].sum(axis=1) if is_gpu else gather_add(E, rows)
         return finish_forward(model, rows, summed, is_train)
 
     def find_rows(self, keys: Array) -> tuple[Array, Array | None]:
@@ -204,8 +206,9 @@ class HashColumn(TableColumn):
         check_table(self.model)
 
     def get_finder(self) -> Finder | None:
-        """Return how kernels find the rows."""
-        return Hashing(self.seed, self.num_hashes)
+        """Return how kernels find the rows: None for a kind that finds others."""
+        is_plain = type(self).locate is HashColumn.locate
+        return Hashing(self.seed, self.num_hashes) if is_plain else None
 
     def locate(self, ops: Ops, keys: Array) -> Array:
         """Find the rows to sum for each key, `(m, num_hashes)`, uint32."""

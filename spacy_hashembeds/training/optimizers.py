@@ -1,14 +1,14 @@
 """Optimizers that give the numbers of Thinc's, faster."""
 
-from functools import wraps
 from typing import Any
 
 import numpy as np
-from thinc.api import Adam as ThincAdam
 from thinc.api import NumpyOps, Optimizer
 
 from ..kernels import compiled
-from ..thinc_internals import KeyT
+from ..thinc_internals import ADAM_DEFAULTS, FloatOrSeq, KeyT
+
+_DEFAULTS: Any = ADAM_DEFAULTS  # whose types are of all of them together
 
 
 class OnePassAdam(Optimizer):
@@ -75,8 +75,17 @@ class OnePassAdam(Optimizer):
         )
 
 
-@wraps(ThincAdam, assigned=())
-def Adam(*args: Any, **settings: Any) -> Optimizer:
+def Adam(
+    learn_rate: FloatOrSeq = _DEFAULTS["learn_rate"],
+    *,
+    L2: FloatOrSeq = _DEFAULTS["L2"],
+    beta1: FloatOrSeq = _DEFAULTS["beta1"],
+    beta2: FloatOrSeq = _DEFAULTS["beta2"],
+    eps: FloatOrSeq = _DEFAULTS["eps"],
+    grad_clip: FloatOrSeq = _DEFAULTS["grad_clip"],
+    L2_is_weight_decay: bool = _DEFAULTS["L2_is_weight_decay"],
+    use_averages: bool = True,
+) -> Optimizer:
     """Optimise by Adam: Thinc's `Adam.v1`, with the same arguments and numbers.
 
     Where there are compiled kernels, it goes over each parameter on the CPU once, and
@@ -93,6 +102,13 @@ def Adam(*args: Any, **settings: Any) -> Optimizer:
     Optimization"; Ilya Loshchilov and Frank Hutter (2019), "Decoupled Weight Decay
     Regularization".
     """
-    optimizer = ThincAdam(*args, **settings)
-    optimizer.__class__ = OnePassAdam
-    return optimizer
+    return OnePassAdam(
+        learn_rate,
+        L2=L2,
+        beta1=beta1,
+        beta2=beta2,
+        eps=eps,
+        grad_clip=grad_clip,
+        L2_is_weight_decay=L2_is_weight_decay,
+        use_averages=use_averages,
+    )

@@ -298,15 +298,30 @@ def test_weights_are_checked_once(vocab, monkeypatch):
 @pytest.mark.parametrize("is_train", [False, True])
 def test_vectors_are_those_of_the_first_docs_vocab(vocab, is_train):
     """As in spaCy, for all Docs of a batch, even where the first has no tokens."""
-    model, other = build_hash(vocab, include_static_vectors=True), make_vocab(seed=1)
-    found = []
+    model, found = build_hash(vocab, include_static_vectors=True), []
+    other = make_vocab(seed=1, attr="LOWER")
     for first in (vocab, other):
-        docs = [Doc(first), *make_docs(vocab, [3]), *make_docs(other, [5])]
+        docs = [Doc(first), *make_docs(vocab, [30]), *make_docs(other, [5])]
         expected, _ = forward_reference(model, docs, is_train)
         Ys, _ = model(docs, is_train)
         assert_close(np.concatenate(Ys), np.concatenate(expected))
         found.append(np.concatenate(Ys))
     assert not np.allclose(*found, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["lookup", "vectors", "subwords", *HASH_FORMERS])
+def test_another_vocab_makes_nothing_anew_and_is_not_held(vocab, kind):
+    model, other = build(kind, vocab), make_vocab(seed=1)
+    predict(model, make_docs(vocab))
+    ready = get_kept(model.attrs["plan"]).ready
+    docs = make_docs(other)
+    found = predict(model, docs)
+    assert get_kept(model.attrs["plan"]).ready is ready is not None
+    assert_close(found, predict_reference(model, docs))
+    of_other = weakref.ref(other.lookups)
+    del other, docs
+    gc.collect()
+    assert of_other() is None
 
 
 def test_memory_is_let_go_at_once(vocab):

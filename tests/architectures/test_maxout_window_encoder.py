@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from spacy.ml.models.tok2vec import MaxoutWindowEncoder as SpacyMaxoutWindowEncoder
-from thinc.api import Model, Ragged, fix_random_seed, set_dropout_rate
+from thinc.api import Model, NumpyOps, Ragged, fix_random_seed, set_dropout_rate
 
 from spacy_hashembeds.architectures import maxout_window_encoder as encoder_module
 from spacy_hashembeds.architectures.maxout_window_encoder import MaxoutWindowEncoder
@@ -93,6 +93,19 @@ def test_a_node_that_is_not_as_it_was_made_is_never_bypassed(both):
         calls = note_calls(node)
         np.testing.assert_array_equal(copied.predict(Xs)[0], expected[0])
         assert calls, node.name
+
+
+def test_operations_of_others_are_never_bypassed(both):
+    class OtherOps(NumpyOps):
+        def gemm(self, *args, **kwargs):
+            return -super().gemm(*args, **kwargs)
+
+    Xs = make_input(both[0], [300, 5])
+    both[0].predict(Xs)
+    for node in [*both[0].walk(), *both[1].walk()]:
+        node.ops = OtherOps()
+    assert_all_equal(*(model.predict(Xs) for model in both))
+    assert_all_equal(*(run(model, Xs) for model in both))
 
 
 @both_paths

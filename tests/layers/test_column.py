@@ -20,6 +20,7 @@ from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHa
 
 from ..toy_embedders import assert_close, assert_gradients_close, get_gradients
 from .plans import get_kept
+from .test_tables import BUILDERS
 
 
 def build_hash() -> Model:
@@ -38,6 +39,10 @@ def build_beside() -> Model:
 
 KINDS = {
     "weighted": [build_weighted],
+    "other rows": [
+        lambda: BUILDERS["other_hashes"]().initialize(),
+        lambda: BUILDERS["other_symbols"]().initialize(),
+    ],
     "with ours": [build_hash, build_weighted, build_hash],
     "nothing to fold": [build_beside],
     "all": [build_beside, build_weighted, build_hash, build_beside],

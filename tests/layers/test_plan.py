@@ -9,10 +9,20 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from thinc.api import SGD, Dropout, Linear, Model, NumpyOps, chain, set_dropout_rate
+from thinc.api import (
+    SGD,
+    Dropout,
+    Linear,
+    Maxout,
+    Model,
+    NumpyOps,
+    chain,
+    set_dropout_rate,
+)
 
+from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.layers.checks import peek
-from spacy_hashembeds.layers.plan import Plan, UnexpectedNodeError
+from spacy_hashembeds.layers.plan import Plan, UnexpectedNodeError, expect_maxout
 
 from .plans import get_kept
 
@@ -147,11 +157,27 @@ def test_layers_are_found_again_if_nodes_have_changed(root, find, change):
 
 
 def test_what_is_given_beside_is_watched_too(root, find):
-    plan, vocabs = Sums(), [[], []]
-    for i, more in enumerate([(), vocabs[:1], vocabs, vocabs[1:], ()], start=1):
+    plan, pads = Sums(), [1, 2]
+    for i, more in enumerate([(), pads[:1], pads, pads[1:], ()], start=1):
         for _ in range(2):
             plan.find_layers(root, find, *more)
         assert find.call_count == i
+
+
+METHODS = ["gemm", "maxout", "backprop_maxout", "seq2col", "backprop_seq2col"]
+
+
+@pytest.mark.parametrize("method", ["get_dropout_mask", *METHODS])
+def test_maxout_by_methods_of_others_is_a_strangers(method):
+    layer = Maxout(2, 3, normalize=True)
+    methods = {method: lambda *args, **kwargs: None}
+    for ops in (NumpyOps(), NUMPY_BLAS_OPS, type("OtherOps", (NumpyOps,), methods)()):
+        layer.layers[0].ops = ops
+        if method in METHODS and type(ops).__name__ == "OtherOps":
+            with pytest.raises(UnexpectedNodeError):
+                expect_maxout(layer)
+        else:
+            assert expect_maxout(layer).maxout is layer.layers[0]
 
 
 def test_strangers_are_found_to_be_none(root):

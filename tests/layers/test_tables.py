@@ -10,13 +10,13 @@ from hypothesis.extra import numpy as hnp
 from thinc.api import HashEmbed as ThincHashEmbed
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.layers.symbolembed import SymbolEmbed
+from spacy_hashembeds.layers.symbolembed import LookupColumn, SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
     find_symbol_takers,
     give_symbols,
 )
-from spacy_hashembeds.layers.tableembed import HashEmbed
+from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
 from .differences import differentiate
@@ -49,8 +49,32 @@ def build_weighted_symbols(**options) -> Model:
     return give(model, Symbols(SYMBOLS))
 
 
+class OtherHashes(HashColumn):
+    """A kind of another package, which overrides no more than it has to."""
+
+    def locate(self, ops, keys):
+        return super().locate(ops, keys) // 2
+
+
+class OtherSymbols(LookupColumn):
+    """Likewise."""
+
+    def locate(self, ops, keys):
+        return super().locate(ops, keys) // 2
+
+
+def build_other(build, kind, **options) -> Model:
+    model = build(**options)
+    for node in model.walk():
+        if "column_kind" in node.attrs:
+            node.attrs["column_kind"] = kind
+    return model
+
+
 BUILDERS = {
     "hash": build_hash_embed,
+    "other_hashes": partial(build_other, build_hash_embed, OtherHashes),
+    "other_symbols": partial(build_other, build_symbol_embed, OtherSymbols),
     "symbol_unk_2": lambda **options: build_symbol_embed(unk=2, **options),
     "weighted": build_weighted_hash_embed,
     "weighted_symbols": build_weighted_symbols,
@@ -117,6 +141,11 @@ def test_column_of_a_matrix(build):
     Y, backprop = model.begin_update(matrix[:0])
     assert Y.shape == (0, 4)
     assert len(backprop(Y)) == 0
+
+
+def test_a_kind_may_have_rows_of_another_width(monkeypatch):
+    monkeypatch.setattr(OtherHashes, "row_width", 2)
+    assert BUILDERS["other_hashes"]().initialize().get_param("E").shape == (6, 2)
 
 
 ids_strategy = hnp.arrays("uint64", st.integers(1, 30))

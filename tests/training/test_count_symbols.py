@@ -223,6 +223,15 @@ def test_the_last_call_counts_and_goes_before_the_callback(nlp):
     assert initialize(nlp) == {"a"}
 
 
+def test_symbols_that_are_refused_are_forgotten(nlp):
+    count_symbols(nlp, make_examples(nlp), min_freq=2)
+    initialize(nlp)
+    count_symbols(nlp, make_examples(nlp), min_freq=1)
+    with pytest.raises(ValueError, match="NORM"):
+        initialize(nlp)
+    assert initialize(nlp) == {"a"}
+
+
 def test_pipelines_where_nothing_waits_are_refused(nlp):
     other = spacy.blank("en")
     add_tok2vec(other, tables="some.npz")

@@ -4,7 +4,6 @@ from typing import Any
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 from thinc.api import Maxout, Model, chain, concatenate, ragged2list, with_array
 from thinc.types import Floats2d
 
@@ -12,12 +11,13 @@ from ...architectures.descriptions import EmbedderDescription
 from ...architectures.distinct_words import (
     TEXT_ATTRIBUTES,
     Words,
+    find_vocabs,
     get_attribute,
     with_distinct_words,
 )
 from ...architectures.distinct_words import forward as distinct_forward
 from ...architectures.mix_attributes import Parts, embed_tokens, make_parts
-from ...architectures.static_vectors import get_vectors_width
+from ...architectures.static_vectors import DOCS, get_vectors_width
 from ...arguments import MAX_WIDTH, check_attributes, check_integers, check_types
 from ...layers.checks import check_once
 from ...layers.column import Array, Backprop, Column
@@ -156,14 +156,13 @@ def _build_column(
 
 
 class CodeColumn(Column):
-    """Column of keys of words, which are embedded by their codes.
+    """Column of keys of words of `DOCS`, which are embedded by their codes.
 
     words (Model): The layer that runs others once for each word of an attribute.
-    vocabs (Sequence[Vocab]): Those of the words that are embedded.
     """
 
-    def __init__(self, words: Model, vocabs: Sequence[Vocab] = ()) -> None:
-        self.words, self.vocabs = words, vocabs
+    def __init__(self, words: Model) -> None:
+        self.words = words
         self.hashing, compressor = words.layers[0].layers
         (self.hasher,) = self.hashing.layers
         super().__init__(compressor, words.attrs["attr"])
@@ -182,7 +181,7 @@ class CodeColumn(Column):
 
     def find_rows(self, keys: Array) -> tuple[Array, None]:
         """Find the rows of distinct keys, or where there is no table their bits."""
-        words = Words(self.vocabs, keys.reshape(-1, 1))
+        words = Words(find_vocabs(DOCS.get()), keys.reshape(-1, 1))
         return self.hashing.predict(words), None
 
 
@@ -216,7 +215,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
         mixer.initialize()
 
 
-def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
+def find_parts(model: Model[InT, OutT]) -> Parts:
     """Find the layers, or raise UnexpectedNodeError if a node is another."""
     if len(model.layers) != 2:
         raise UnexpectedNodeError(model.name)
@@ -229,19 +228,19 @@ def find_parts(model: Model[InT, OutT], vocabs: Sequence[Vocab]) -> Parts:
         vectors, to_list = expect(inputs.pop(), chain_forward, 2)
         expect(vectors, vectors_forward, 0)
         expect(to_list, ragged2list_forward, 0)
-    columns = [_expect_column(layer, vocabs) for layer in inputs]
+    columns = [_expect_column(layer) for layer in inputs]
     attrs: list[int | str] = [get_attribute(column.words) for column in columns]
     (maxout,) = expect(mixing, with_array_forward, 1)
-    return make_parts(columns, expect_maxout(maxout), attrs, vectors, vocabs)
+    return make_parts(columns, expect_maxout(maxout), attrs, vectors)
 
 
-def _expect_column(words: Model, vocabs: Sequence[Vocab]) -> CodeColumn:
+def _expect_column(words: Model) -> CodeColumn:
     (layers,) = expect(words, distinct_forward, 1)
     hashing, compressor = expect(layers, chain_forward, 2)
     expect(hashing, hash_forward, 1)
     if compressor.maybe_get_dim("nO") is None:
         raise UnexpectedNodeError(compressor.name)  # as what wraps one has none
-    return CodeColumn(words, vocabs)
+    return CodeColumn(words)
 
 
 DESCRIPTION = EmbedderDescription(
