@@ -161,10 +161,8 @@ def write_splits(
         for split, documents in splits.items():
             doc_bin = _make_doc_bin(progress(documents, split), task, lang)
             if not len(doc_bin):
-                message = (
-                    f"The {split} split has nothing: its file, or that for training"
-                )
-                raise ValueError(f"{message}, has too little. Give one (--{split}).")
+                message = f"The {split} split is empty: its file is, or no label is in"
+                raise ValueError(f"{message} ten documents. Give one (--{split}).")
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
             del doc_bin  # or it would be in memory beside the next
         moved.enter_context(uninterrupted())
