@@ -137,12 +137,12 @@ def load(config=None, model=None, **overrides):
 
 
 def test_pipelines_are_blank_loaded_or_built(tmp_path):
-    spacy.blank("nl").to_disk(tmp_path)
+    spacy.blank("fi").to_disk(tmp_path)
     assert load(**{"nlp.lang": "es"}).lang == "es"
     assert load().lang == "xx"
-    assert load(model=tmp_path).lang == "nl"
-    nlp = load(config=LOOKUP, **{"nlp.lang": "de"})
-    assert (nlp.lang, nlp.pipe_names) == ("de", ["tok2vec", "ner"])
+    assert load(model=tmp_path).lang == "fi"
+    nlp = load(config=LOOKUP, **{"nlp.lang": "es"})
+    assert (nlp.lang, nlp.pipe_names) == ("es", ["tok2vec", "ner"])
 
 
 @pytest.mark.parametrize(

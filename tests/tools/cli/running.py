@@ -14,9 +14,16 @@ import spacy_hashembeds.tools.cli  # noqa: F401
 typer.testing._get_command = cache(typer.testing._get_command)
 
 
-def run_command(*args: str | Path) -> Result:
+def try_command(*args: str | Path) -> Result:
     """Run `spacy hashembeds` with these words."""
     return CliRunner().invoke(app, ["hashembeds", *map(str, args)])
+
+
+def run_command(*args: str | Path) -> Result:
+    """Run what has to succeed."""
+    result = try_command(*args)
+    assert result.exit_code == 0, result.output
+    return result
 
 
 def unwrap(text: str) -> str:

@@ -8,21 +8,21 @@ from spacy_hashembeds.tools.analyze.analyze import analyze
 from tests.configs import CONFIGS
 
 from ... import toy_ner
-from .running import check_refused, get_rows, run_command, squeeze, unwrap
+from .running import check_refused, get_rows, run_command, squeeze, try_command, unwrap
 
 run = partial(run_command, "analyze")
 
 
 @pytest.fixture
-def train(tmp_path) -> Path:
+def train() -> Path:
     """A training corpus of six tokens, with dev.spacy beside it."""
     for name, texts in {
         "train": ["Anna|PER sings in Oslo|LOC", "Ben|PER sings"],
         "dev": ["Anna|PER saw Dora|PER"],
     }.items():
         docs = [toy_ner.make_doc(text) for text in texts]
-        toy_ner.write(tmp_path / f"{name}.spacy", docs)
-    return tmp_path / "train.spacy"
+        toy_ner.write(Path(f"{name}.spacy"), docs)
+    return Path("train.spacy")
 
 
 FOUND = """
@@ -39,12 +39,11 @@ The tables have 1,200,000 parameters, 4.8 MB. Of 5 distinct words, 0 share all
 """
 
 
-def test_everything_is_printed_and_saved(train, tmp_path):
+def test_everything_is_printed_and_saved(train):
     dev = train.with_name("dev.spacy")
     config = CONFIGS / "multi_fewer_hash_embed.cfg"
-    output = tmp_path / "made" / "analysis.json"
+    output = Path("made/analysis.json")
     result = run(train, "--dev", dev, "--config", config, "-o", output)
-    assert result.exit_code == 0, result.output
     data = analyze(train, dev=dev, config=config)
     assert json.loads(output.read_text()) == data
     shown = get_rows(result.output)
@@ -57,7 +56,6 @@ def test_everything_is_printed_and_saved(train, tmp_path):
 def test_tables_of_symbols_are_printed(train):
     config = CONFIGS / "multi_weighted_hash_embed.cfg"
     result = run(train, "--config", config)
-    assert result.exit_code == 0, result.output
     row = "NORM weighted 5,000 480,004 5 9 2 4,990 0 4 0 (0.0) 4 66.7%"
     assert row.split() in get_rows(result.output)
 
@@ -75,40 +73,22 @@ def test_the_language_of_the_norms_is_named(train, args, lang):
     assert f"Norms are those of the language {lang}" in unwrap(result.output)
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["{tmp}/gone.spacy"], "There is no file or folder '{tmp}/gone.spacy'"),
-        (["{train}", "--model", "{tmp}/gone"], "{tmp}/gone"),
-        (["{train}", "--nlp.lang", "qq"], "qq"),
-        (["{train}", "--bound", "0"], "'bound'"),
-        (["{train}", "-o", "{train}/out.json"], "{train}"),
-    ],
-)
-def test_errors_are_told_without_a_traceback(train, tmp_path, args, message):
-    values = {"tmp": tmp_path, "train": train}
-    result = run(*(arg.format(**values) for arg in args))
-    check_refused(result, "Can't analyse the corpus", message.format(**values))
-    assert not list(tmp_path.glob("*.json"))
-
-
 def test_settings_of_the_config_are_changed_as_in_training(train, capfd):
     rows = "--components.tok2vec.model.embed.rows"
     config = CONFIGS / "multi_hash_embed.cfg"
-    result = run(train, "-c", config, "--json", rows, "[70,50,30,20]")
-    assert result.exit_code == 0, result.output
+    run(train, "-c", config, "--json", rows, "[70,50,30,20]")
     tables = json.loads(capfd.readouterr().out)["embedders"][0]["tables"]
     assert [table["rows"] for table in tables] == [70, 50, 30, 20]
 
 
 def test_options_that_are_no_settings_are_refused(train):
-    result = run(train, "--lang", "de")
+    result = try_command("analyze", train, "--lang", "de")
     check_refused(result, "--lang", "Settings look like --training.dropout 0.2")
 
 
-def test_a_config_of_long_lines_is_not_quoted_whole(train, tmp_path):
-    config = tmp_path / "long.cfg"
+def test_a_config_of_long_lines_is_not_quoted_whole(train):
+    config = Path("long.cfg")
     config.write_text(f'[nlp]\nlang = "{"x" * 10**6}"')
-    result = run(train, "--config", config)
+    result = try_command("analyze", train, "--config", config)
     check_refused(result, "Can't analyse the corpus", "xxx … xxx")
     assert len(result.output) < 3000

@@ -12,15 +12,14 @@ from spacy_hashembeds.architectures import symbols
 from spacy_hashembeds.tools.config.configure import configure
 
 from ..config import toy_configs as toys
-from .running import check_refused, read_all, run_command, unwrap
+from .running import check_refused, read_all, run_command, try_command, unwrap
 
 run = partial(run_command, "config")
 
 
 @pytest.fixture
-def base(tmp_path, monkeypatch) -> Path:
+def base() -> Path:
     """A config in the current folder."""
-    monkeypatch.chdir(tmp_path)
     return toys.write_base(Path("base.cfg"), "ner")
 
 
@@ -36,26 +35,25 @@ def raw(base) -> Path:
     return path
 
 
-def test_the_config_is_written_and_each_change_named(base, train):
-    options = ("-e", "multi_embed", "--train", train, "--scorer")
-    result = run(base, "-o", "made/new.cfg", *options)
-    assert result.exit_code == 0, result.output
-    made = configure(base, embedder="multi_embed", train=train, scorer=True)
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        (
+            "-e multi_embed -t train.spacy --scorer",
+            {"embedder": "multi_embed", "train": "train.spacy", "scorer": True},
+        ),
+        ("--no-encoder --no-blas --why", {"encoder": False, "blas": False}),
+    ],
+)
+def test_the_config_is_written_and_each_change_told(base, train, words, settings):
+    result = run(base, "-o", "made/new.cfg", *words.split())
+    made = configure(base, **settings)
     assert Path("made/new.cfg").read_text(encoding="utf8") == made.text
     shown = unwrap(result.stdout)
-    assert "[components.ner.scorer] @scorers = 'spacy-hashembeds." in shown
-    assert "[nlp.after_pipeline_creation] @callbacks = 'spacy-hashembeds." in shown
-    assert all(change.place in shown for change in made.changes)
-    assert not any(change.why in shown for change in made.changes)
+    for change in made.changes:
+        assert (f"{change.place}: {change.why}" in shown) is ("--why" in words)
+        assert change.describe(made.config) in shown or "--why" in words
     assert result.stderr == ""
-
-
-def test_the_reasons_are_shown_when_asked_for(base):
-    result = run(base, "-o", "new.cfg", "--no-encoder", "--no-blas", "--why")
-    made = configure(base, encoder=False, blas=False)
-    assert Path("new.cfg").read_text() == made.text
-    shown = unwrap(result.stdout)
-    assert [c for c in made.changes if f"{c.place}: {c.why}" not in shown] == []
 
 
 def find_commands(result: Result) -> list[list[str]]:
@@ -74,18 +72,13 @@ def test_what_to_do_next_can_be_pasted(base, train):
         *("spacy", "hashembeds", "evaluate", f"{folder}/model-best", "TEST.spacy"),
         *("--train", "train.spacy"),
     ]
+    for name in ("dev.spacy", "test.spacy"):  # are found beside it
+        Path(name).touch()
+    training, evaluation = find_commands(run(base, "-o", "new.cfg", "-t", train))
+    assert (training[-1], evaluation[4]) == ("dev.spacy", "test.spacy")
     Path("code.py").touch()
     again = find_commands(run(base, "-o", "my new.cfg", "-F", "-c", "code.py"))
     assert [command[-2:] for command in again] == [["--code", "code.py"]] * 2
-
-
-def test_splits_beside_the_training_corpus_are_found(base, tmp_path):
-    train, dev, test = (
-        toys.write_corpus(tmp_path / f"{s}.spacy") for s in ("train", "dev", "test")
-    )
-    commands = find_commands(run(base, "-o", "new.cfg", "-t", train))
-    assert commands[0][-2:] == ["--paths.dev", str(dev)]
-    assert commands[1][4] == str(test)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +99,6 @@ def test_vectors_that_are_missing_are_asked_for(base):
     text = "include_static_vectors = "
     toys.edit_base(base, (f"{text}false", f"{text}true"))
     result = run(base, "-o", "new.cfg", "--quiet")
-    assert result.exit_code == 0
     assert result.stdout == ""
     assert "--paths.vectors VECTORS" in run(base, "-o", "-").stderr
 
@@ -116,7 +108,6 @@ def test_weights_of_a_pipeline_are_said_to_stay_behind(base):
     nlp.add_pipe("tok2vec")
     nlp.to_disk("model")
     result = run("model", "-o", "new.cfg")
-    assert result.exit_code == 0, result.output
     assert "Training starts anew: the weights in" in unwrap(result.stdout)
     embed = load_config("new.cfg")["components"]["tok2vec"]["model"]["embed"]
     assert embed["@architectures"] == toys.LOOKUP
@@ -124,7 +115,6 @@ def test_weights_of_a_pipeline_are_said_to_stay_behind(base):
 
 def test_symbols_of_raw_texts_are_saved_beside_the_config(base, raw):
     result = run(base, "-o", "new.cfg", "--raw", raw)
-    assert result.exit_code == 0, result.output
     embed = load_config("new.cfg")["components"]["tok2vec"]["model"]["embed"]
     assert embed["tables"] == "new.npz"
     assert symbols.load_symbols("new.npz").min_freq == 2
@@ -140,45 +130,13 @@ def test_symbols_that_can_not_be_saved_leave_what_was_there(base, raw, monkeypat
     for name in ("new.cfg", "new.npz"):
         Path(name).write_text("old")
     before = read_all()
-    result = run(base, "-o", "new.cfg", "--raw", raw, "--force")
+    result = try_command("config", base, "-o", "new.cfg", "--raw", raw, "--force")
     check_refused(result, "Can't write the config", "No space left")
     assert read_all() == before
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ("gone.cfg", "'gone.cfg'"),
-        ("text.cfg", "should be a spaCy config"),
-        # to a config a variable is no name
-        ("base.cfg -r a${x}.txt", "'raw_text' should be a name that a config can hold"),
-        ("base.cfg -r raw.txt -o a${x}/b.cfg", "'tables' should be a name"),
-        # where it may not be written
-        ("base.cfg --raw raw.txt -o old.cfg", "'old.npz' is there already"),
-        (
-            "base.cfg --raw raw.txt -o same.npz",
-            "would replace another file that is to be written",
-        ),
-        ("base.cfg --raw raw.txt -o -", "--output"),
-        ("base.cfg --raw raw.txt -o raw.txt --force", "is read"),
-        ("base.cfg --train old.npz -o old.npz --force", "is read"),
-        ("base.cfg --vectors vectors -o vectors/new.cfg", "saved pipeline"),
-    ],
-)
-def test_errors_are_told_without_a_traceback(base, raw, args, message):
-    Path("text.cfg").write_text("x" * 10**6)
-    Path("old.npz").touch()
-    toys.write_vectors(Path("vectors"))
-    before = read_all()
-    output = () if " -o " in args else ("-o", "new.cfg")
-    result = run(*args.split(), *output)
-    check_refused(result, "Can't write the config", message)
-    assert len(result.stderr) < 3000
-    assert read_all() == before
-
-
 def test_a_file_is_replaced_by_force(base):
-    assert run(base, "-o", base, "--force").exit_code == 0
+    run(base, "-o", base, "--force")
     again = run(base, "-o", base, "-F")
     assert "There was nothing to change." in again.stdout
 
@@ -186,6 +144,5 @@ def test_a_file_is_replaced_by_force(base):
 def test_a_config_is_read_from_standard_input(base, monkeypatch):
     with base.open("rb") as file:
         monkeypatch.setitem(files._STREAMS, str(files.STANDARD_INPUT), file.fileno())
-        result = run("-", "-o", "new.cfg")
-    assert result.exit_code == 0, result.output
+        run("-", "-o", "new.cfg")
     assert Path("new.cfg").read_text(encoding="utf8") == configure(base).text

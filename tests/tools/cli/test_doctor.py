@@ -6,7 +6,7 @@ import pytest
 from spacy_hashembeds.acceleration import doctor
 from spacy_hashembeds.acceleration.blas import Blas
 
-from .running import check_refused, get_rows, run_command, unwrap
+from .running import check_refused, get_rows, try_command, unwrap
 
 HEALTH = {
     "versions": {"spacy": ("3.8.18", ">=3.8.7")},
@@ -33,7 +33,7 @@ numpy's BLAS 10 1,234
 def run(monkeypatch):
     def run_doctor(*options: str, **changes):
         monkeypatch.setattr(doctor, "examine", lambda: HEALTH | changes)
-        return run_command("doctor", *options)
+        return try_command("doctor", *options)
 
     return run_doctor
 
@@ -52,7 +52,7 @@ def test_what_was_found_is_shown(run, capfd):
 
 def test_what_can_not_be_imported_is_named_without_a_traceback(monkeypatch):
     monkeypatch.setitem(sys.modules, doctor.__name__, None)
-    check_refused(run_command("doctor"), "Can't load the package", doctor.__name__)
+    check_refused(try_command("doctor"), "Can't load the package", doctor.__name__)
 
 
 @pytest.mark.parametrize("option", [(), ("--json",), ("--quiet",)])

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 
+from ...conftest import ROOT
+
 CLI = "spacy_hashembeds.tools.cli"
 CODE = f"""
 import json, sys
@@ -22,8 +24,8 @@ print(json.dumps([sorted(package), sorted(commands)]))
 def test_every_spacy_command_imports_our_commands_and_nothing_more():
     """spaCy imports what is in its group `spacy_cli` whichever command is run."""
     command = [sys.executable, "-c", CODE]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    package, commands = json.loads(printed)
+    found = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    package, commands = json.loads(found.stdout)
     ours = {name for name in package if name.startswith("spacy_hashembeds")}
     assert ours == {"spacy_hashembeds"}
     names = {name.split(".")[0] for name in package}

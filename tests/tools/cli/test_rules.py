@@ -19,7 +19,7 @@ from spacy_hashembeds.tools.config.presets import EMBEDDER
 from tests.configs import CONFIGS
 
 from ... import toy_ner
-from .running import check_refused, read_all, run_command
+from .running import check_refused, read_all, try_command
 
 GROUP: Any = get_command(hashembeds_cli)
 COMMANDS = sorted(GROUP.commands)
@@ -28,23 +28,22 @@ WITH_CODE = ("accelerate", "analyze", "config", "evaluate", "label")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(here) -> Path:
     """The current folder, with something to do and to read for each command."""
-    monkeypatch.chdir(tmp_path)
     for name in ("gold.md", "pred.md", "train.md", "dev.spacy", "own.iob"):
-        (tmp_path / name).write_text("Anna B-PER\nsings O\n")
-    (tmp_path / "text.txt").write_text("a b c\n" * 3)
-    toy_ner.write_train(tmp_path / "train.spacy")
-    toy_ner.write(tmp_path / "empty.spacy", [])
-    toy_ner.write(tmp_path / "test.spacy", [toy_ner.make_doc("Anna|PER sings")])
-    toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(tmp_path / "model")
-    (tmp_path / "model" / "corpus.spacy").write_bytes(b"")
-    shutil.copy(CONFIGS / "spacy_stock.cfg", tmp_path / "base.cfg")
-    return tmp_path
+        (here / name).write_text("Anna B-PER\nsings O\n")
+    (here / "text.txt").write_text("".join(f"a b c d {i}\n" for i in range(9)))
+    toy_ner.write_train(Path("train.spacy"))
+    toy_ner.write(here / "empty.spacy", [])
+    toy_ner.write(here / "test.spacy", [toy_ner.make_doc("Anna|PER sings")])
+    toy_ner.make_ruler({"Anna": "PER"}, None).to_disk(here / "model")
+    (here / "model" / "corpus.spacy").write_bytes(b"")
+    shutil.copy(CONFIGS / "spacy_stock.cfg", here / "base.cfg")
+    return here
 
 
 def invoke(command: str) -> Any:
-    return run_command(*command.split())
+    return try_command(*command.split())
 
 
 # Help and options
@@ -188,46 +187,103 @@ def test_progress_is_shown_where_somebody_watches(folder, monkeypatch, command):
         assert title not in result.stdout
 
 
-# What a command reads, it does not replace; what it can't write, it says first
+# What a command refuses: it says so, and writes nothing
 
 
+TITLES = {
+    "accelerate": "Can't accelerate the pipeline",
+    "analyze": "Can't analyse the corpus",
+    "config": "Can't write the config",
+    "evaluate": "Can't evaluate the pipeline",
+    "label": "Can't label the texts",
+    "prepare": "Can't prepare",
+    "tables": "Can't count the symbols",
+}
 FILES = "evaluate pred.md gold.md -t train.md -a {}"
 OWN = "prepare iob -o . --dev gold.md --lang en"
+LABEL = "label model --raw text.txt -o"
+CONFIG = "config base.cfg -o"
+
+#: Where a command would replace what it reads.
+IS_READ = [
+    (FILES.format("train.md -o gold.md"), "gold.md"),
+    (FILES.format("train.md -o pred.md"), "pred.md"),
+    (FILES.format("gold.md -o a.md -o train.md"), "train.md"),
+    (f"{EVALUATE} -o model/meta.json", "model"),
+    (FILES.format("model -o model/a.json"), "model"),
+    (f"{ANALYZE} -o train.spacy", "train.spacy"),
+    (f"{ANALYZE} --dev dev.spacy -o dev.spacy", "dev.spacy"),
+    (f"{ANALYZE} --test dev.spacy -o dev.spacy", "dev.spacy"),
+    (f"{ANALYZE} --model model -o model/config.cfg", "model"),
+    (f"{ANALYZE} -c base.cfg -o base.cfg", "base.cfg"),
+    (f"{CONFIG} text.txt --raw text.txt --force", "text.txt"),
+    (f"{CONFIG} train.spacy --train train.spacy --force", "train.spacy"),
+    (f"{LABEL} text.txt --force", "text.txt"),
+    (f"{LABEL} dev.spacy -x dev.spacy --force", "dev.spacy"),
+    ("tables train.spacy -o train.spacy -l en", "train.spacy"),
+    ("tables model -o model/corpus.spacy -l en", "model"),
+    (f"{OWN} -t train.spacy", "train.spacy"),
+    (f"{OWN} -t gold.md --test dev.spacy", "dev.spacy"),
+]
 
 
 @pytest.mark.parametrize(
-    ("command", "read"),
+    ("command", "message"),
     [
-        (FILES.format("train.md -o gold.md"), "gold.md"),
-        (FILES.format("train.md -o pred.md"), "pred.md"),
-        (FILES.format("gold.md -o a.md -o train.md"), "train.md"),
-        (f"{EVALUATE} -o model/meta.json", "model"),
-        (FILES.format("model -o model/a.json"), "model"),
-        (f"{ANALYZE} -o train.spacy", "train.spacy"),
-        (f"{ANALYZE} --dev dev.spacy -o dev.spacy", "dev.spacy"),
-        (f"{ANALYZE} --test dev.spacy -o dev.spacy", "dev.spacy"),
-        (f"{ANALYZE} --model model -o model/config.cfg", "model"),
-        (f"{ANALYZE} -c base.cfg -o base.cfg", "base.cfg"),
-        ("tables train.spacy -o train.spacy -l en", "train.spacy"),
-        ("tables model -o model/corpus.spacy -l en", "model"),
-        (f"{OWN} -t train.spacy", "train.spacy"),
-        (f"{OWN} -t gold.md --test dev.spacy", "dev.spacy"),
+        *((command, f"put into, '{read}', which is read") for command, read in IS_READ),
+        # where nothing can be written
+        *(
+            (f"{command} -o text.txt/x{suffix}", "Not a directory: 'text.txt/x")
+            for command, suffix in {
+                **{EVALUATE: ".json", ANALYZE: ".json", "tables model -l en": ".npz"},
+                "prepare iob --dev gold.md -t gold.md --lang en": "",
+            }.items()
+        ),
+        # or not in this form, before the work
+        ("evaluate gone gone.spacy -o a.txt", "'output' should end in .json, .html or"),
+        ("evaluate gone gone.spacy -o a.md -o ./a.md", "Name two files that differ."),
+        ("tables train.spacy -l qq -o text.txt", "'output' should end in .npz, but is"),
+        ("label gone --raw text.txt -o a.txt", "'output' should end in .spacy"),
+        # or there is something already
+        (f"{LABEL} train.spacy", "'train.spacy' is there already"),
+        (f"{CONFIG} old.cfg --raw text.txt", "'old.npz' is there already"),
+        ("accelerate gone -o model", "--force"),
+        (f"{CONFIG} a.npz --raw text.txt", "would replace another file that is to be"),
+        (f"{CONFIG} - --raw text.txt", "--output"),
+        (f"{CONFIG} model/new.cfg", "saved pipeline"),
+        # what is not there, or is something else
+        ("accelerate model -o out --text gone.spacy", "gone.spacy"),
+        ("accelerate model -o out --text latin.txt", "latin.txt"),
+        ("accelerate model -o out --text dev.conllu", "dev.conllu"),
+        ("analyze gone.spacy", "There is no file or folder 'gone.spacy'"),
+        (f"{ANALYZE} --model gone", "gone"),
+        (f"{ANALYZE} --nlp.lang qq", "qq"),
+        ("config gone.cfg -o a.cfg", "gone.cfg"),
+        (f"{CONFIG} a.cfg -r a${{x}}.txt", "'raw_text' should be a name that a config"),
+        (f"{CONFIG} a${{x}}/b.cfg -r text.txt", "'tables' should be a name"),
+        ("evaluate test.spacy model", "'model' should be a corpus, but is a pipeline."),
+        (f"{EVALUATE} -a gone", "gone"),
+        (f"{EVALUATE} -n {'9' * 23}", f"but is {'9' * 23}."),
+        ("label gone --raw text.txt -o a.spacy", "gone"),
+        ("label model --raw gone.txt -o a.spacy", "gone.txt"),
+        (f"{LABEL} a.spacy -x text.txt", "'text.txt' should have texts to label"),
+        (f"{LABEL} a.spacy", "'model' should have one 'token_ner'"),
+        (f"{LABEL} a.spacy -q ./model", "'models' should differ"),
+        ("prepare iob -o out -l en -t gone/x --dev own.iob", "gone/x"),
+        ("prepare iob -o out -l klingon -t own.iob", "'lang' should be the code of a"),
+        ("prepare texts -o out -l en -t own.iob", "own.iob:1: expected the columns"),
+        ("prepare spans -o out -l en -t own.iob", "own.iob' should be JSON"),
+        ("prepare spans -o out -l en -t own.iob --overlapping x", "'overlapping'"),
+        ("tables train.spacy -l en -o a.npz -a NORM,FOO", "'attrs' holds 'FOO'"),
+        ("tables train.spacy -l lex_attrs -o a.npz", "'lang' should be the code of a"),
+        ("tables empty.spacy -l en -o a.npz", "No token in 'empty.spacy'"),
+        ("tables train.spacy -l en -o a.npz -a NORM,TAG", "in 'train.spacy' has TAG"),
     ],
 )
-def test_an_input_is_not_replaced(folder, command, read):
-    before = read_all(folder)
-    check_refused(invoke(command), f"put into, '{read}', which is read")
-    assert read_all(folder) == before
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "evaluate pred.md gold.md -t train.md -o text.txt/x.json",
-        f"{ANALYZE} -o text.txt/x.json",
-        "tables train.spacy -l en -o text.txt/x.npz",
-        "prepare iob --dev gold.md -t gold.md --lang en -o text.txt/x",
-    ],
-)
-def test_a_place_where_nothing_can_be_written_is_named(folder, command):
-    check_refused(invoke(command), "Not a directory: 'text.txt/x")
+def test_what_cannot_be_is_told_and_nothing_written(folder, command, message):
+    Path("latin.txt").write_bytes(b"Anna\xff\n")
+    for name in ("dev.conllu", "old.npz"):
+        Path(name).write_text("Anna\n")
+    before = read_all()
+    check_refused(invoke(command), TITLES[command.split()[0]], message)
+    assert read_all() == before

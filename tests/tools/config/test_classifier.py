@@ -105,16 +105,11 @@ def test_beside_an_embedder_it_stays(base):
         ([{"A": 1.0}], ("textcat", "textcat_multilabel")),
     ],
 )
-@pytest.mark.parametrize("optimize", ["efficiency", "accuracy"])
-def test_labels_that_can_not_be_learned_are_warned_of(
-    base, tmp_path, optimize, cats, warned
-):
+def test_labels_that_can_not_be_learned_are_warned_of(base, tmp_path, cats, warned):
     docs = [make_text_doc(blank("en"), LabelledText("a", each)) for each in cats]
     train = tmp_path / "train.spacy"
     DocBin(docs=docs).to_disk(train)
     for name in ("textcat", "textcat_multilabel"):
-        warnings = configure(
-            toys.write_base(base, name, optimize=optimize), train=train
-        ).warnings
+        warnings = configure(toys.write_base(base, name), train=train).warnings
         is_told = any(f"'{name}'" in w and f"'{train}'" in w for w in warnings)
         assert is_told is (name in warned)

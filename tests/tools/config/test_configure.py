@@ -28,7 +28,7 @@ CORPUS = {"corpus": "${training.train_corpus}"}
 COUNT_SYMBOLS = {"@callbacks": COUNTING, "min_freq": 2, **CORPUS}
 COUNT_NGRAMS = {"@callbacks": NGRAMS, **CORPUS}
 
-BEFORE_INIT = "initialize.before_init"
+BEFORE_INIT, ENCODE = "initialize.before_init", "components.tok2vec.model.encode"
 NO_CALLBACK, AFTER = "before_init = null", "after_pipeline_creation"
 USES_BLAS = f"before_creation = {json.dumps(BLAS)}"
 
@@ -132,6 +132,12 @@ def weigh(edits, **expected):
             {"embedder": "multi_embed"},
             {BEFORE_INIT: MINE, f"{EMBED}.tables": "tables.npz"},
         ),
+        # another encoder stays
+        (
+            [("MaxoutWindow", "MishWindow"), ("maxout_pieces = 3\n", "")],
+            {},
+            {f"{ENCODE}.@architectures": "spacy.MishWindowEncoder.v2"},
+        ),
         # BLAS
         (
             [(f"{AFTER} = null", f"{AFTER} = ${{vars.none}}")],
@@ -183,14 +189,6 @@ def test_another_callback_is_refused_by_what_must_be_counted(base, embedder):
     toys.edit_base(base, (NO_CALLBACK, f"before_init = {json.dumps(MINE)}"))
     with pytest.raises(ValueError, match=r"before_init .*mine\.v1"):
         configure(base, embedder=embedder)
-
-
-def test_a_variable_for_what_is_replaced_is_refused(base):
-    size = f"batch_size = ${{{EMBED}.num_hashes}}"
-    write_made(base, configure_hashed(base))
-    toys.edit_base(base, ("batch_size = 1000", size))
-    with pytest.raises(ValueError, match="num_hashes"):
-        configure(base, embedder="multi_embed")
 
 
 # Advice
@@ -382,11 +380,3 @@ def test_a_frozen_component_is_scored_with_the_model_that_it_has(base):
     assert ["frozen_components" in warning for warning in made.warnings] == [True]
     old, ner = (c["components"]["ner"] for c in (load_config(base), made.config))
     assert ner == {**old, "scorer": SCORER}
-
-
-@pytest.mark.parametrize("component", ["factory", "source"])
-def test_without_entities_there_is_nothing_to_score(base, component):
-    toys.write_base(base, "tagger")
-    toys.edit_base(base, ('factory = "tagger"', f'{component} = "tagger"'))
-    with pytest.raises(ValueError, match=r"--scorer.*tok2vec, tagger"):
-        configure_hashed(base, scorer=True)

@@ -9,9 +9,8 @@ import pytest
 import spacy
 from spacy.util import load_config
 
-from spacy_hashembeds.files import STANDARD_OUTPUT
 from spacy_hashembeds.tools.config.configure import configure
-from spacy_hashembeds.tools.config.edits import Edits, check_outputs, is_pipeline
+from spacy_hashembeds.tools.config.edits import Edits, check_outputs
 
 NLP = '[nlp]\nlang = "en"\npipeline = ["a"]\n'
 PARTS = f"{NLP}[components]\n"
@@ -26,14 +25,6 @@ def pipeline(tmp_path):
     nlp.add_pipe("sentencizer")
     nlp.to_disk(tmp_path / "model-best")
     return tmp_path / "model-best"
-
-
-def test_the_config_of_a_saved_pipeline_is_found(pipeline):
-    edits = Edits(pipeline)
-    assert edits.base == pipeline / "config.cfg"
-    assert is_pipeline(edits.base.parent)
-    assert edits.config == load_config(edits.base)
-    assert edits.plain == load_config(edits.base, interpolate=True)
 
 
 def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
@@ -121,16 +112,6 @@ def test_what_is_no_file_or_pipeline_is_named(pipeline, monkeypatch, name, named
 
 def check(output, train=None, force=False):
     check_outputs([output], [train], force=force)
-
-
-def test_what_is_there_is_replaced_only_if_told_so(tmp_path):
-    path = tmp_path / "new.cfg"
-    check(path)
-    check(STANDARD_OUTPUT)
-    path.touch()
-    with pytest.raises(FileExistsError, match=r"new.cfg.*--force"):
-        check(path)
-    check(path, force=True)
 
 
 def test_a_file_that_the_corpus_links_to_is_never_replaced(tmp_path):

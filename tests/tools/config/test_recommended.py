@@ -1,10 +1,11 @@
-"""What `config` puts in without --embedder, with --raw and --vectors."""
+"""What `config` puts in without --embedder, with --raw and --vectors; and it trains."""
 
 import re
 from copy import deepcopy
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
 import srsly
@@ -56,17 +57,9 @@ def test_it_is_put_in(base, corpus):
     assert ner["factory"] == "token_ner"
     assert ner["scorer"] == {"@scorers": "spacy.ner_scorer.v1"}
     assert ner["model"]["tok2vec"]["@architectures"] == "spacy.Tok2VecListener.v1"
-    # settings of the reader stay
-    assert config["corpora"]["train"] == {
-        "@readers": JOINED,
-        "path": "${paths.train}",
-        "max_length": 200,
-        "gold_preproc": False,
-        "limit": 0,
-        "augmenter": None,
-        "lengths": list(LENGTHS),
-        "seed": "${training.seed}",
-    }
+    reader = {"@readers": JOINED, "lengths": [*LENGTHS], "seed": "${training.seed}"}
+    settings = {"path": "${paths.train}", "max_length": 200}  # which stay
+    assert config["corpora"]["train"].items() >= {**reader, **settings}.items()
     assert config["corpora"]["dev"]["@readers"] == CORPUS
     told = [(change.section, change.why) for change in made.changes]
     assert len(told) == len({*told})
@@ -250,26 +243,41 @@ def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):
     assert hashed.config["pretraining"]
 
 
-def test_rows_are_no_more_than_stood_there(base, corpus):
-    def choose():
-        made = configure(base, train=corpus)
-        return made.config["initialize"]["before_init"]["min_freq"]
-
+def test_one_min_freq_for_two_embedders_is_that_of_the_smaller(base, corpus):
     toys.write_words(corpus, [f"w{i // 4}x" for i in range(800)])
-    assert choose() == 2
-    # a row for each of 200 words, and one for all others
-    toys.edit_base(base, (toys.ROWS, "rows = [90, 90, 90, 90]"))
-    assert choose() == 2
-    toys.edit_base(base, ("rows = [90, 90, 90, 90]", "rows = [90, 9, 9, 9]"))
-    assert choose() == 5
-    assert analyze(corpus, config=base)["advice"][0]["lookup"]["min_freq"] == 5
-    # one for both: that of the smaller
+    toys.edit_base(base, (toys.ROWS, "rows = [90, 9, 9, 9]"))
     config = load_config(base)
     larger = deepcopy(config["components"]["tok2vec"])
     larger["model"]["embed"].update(rows=[5000, 1000, 2500, 2500], width=96)
     config["components"]["other"] = larger
-    base.write_text(config.to_str(interpolate=False))
-    assert choose() == 5
+    config.to_disk(base, interpolate=False)
+    made = configure(base, train=corpus)
+    assert made.config["initialize"]["before_init"]["min_freq"] == 5
+    (advice,) = analyze(corpus, config=base)["advice"]
+    assert advice["lookup"]["min_freq"] == 5
+
+
+@pytest.mark.slow
+def test_all_components_train(tmp_path, corpus):
+    pipeline = ["tagger", "parser", "ner", "spancat", "morphologizer", "textcat"]
+    base = toys.write_base(tmp_path / "base.cfg", *pipeline, optimize="accuracy")
+    made = configure(base, embedder="hash_former_embed", train=corpus, scorer=True)
+    overrides = {**toys.SMALL, "paths.train": str(corpus), "paths.dev": str(corpus)}
+    overrides["paths.vectors"] = str(toys.write_vectors(tmp_path / "vectors"))
+    loaded = load_config(toys.write_made(tmp_path / "new.cfg", made), overrides)
+    log = StringIO()
+    nlp, _ = train_pipeline(init_nlp(loaded), tmp_path, stdout=log, stderr=StringIO())
+    saved = spacy.load(tmp_path / "model-last")
+    doc = nlp.make_doc(" ".join(toys.WORDS))
+    before, after = (
+        each.get_pipe("tok2vec").model.predict([doc])[0] for each in (nlp, saved)
+    )
+    np.testing.assert_allclose(before, after, rtol=1e-5, atol=1e-6)
+    assert saved.pipe_names == ["tok2vec", *pipeline]
+    embed = saved.config["components"]["tok2vec"]["model"]["embed"]
+    assert embed["@architectures"] == toys.NAMES["hash_former_embed"]
+    assert embed["include_static_vectors"]
+    assert "ENTS_UNSEEN_F" in log.getvalue().upper()
 
 
 @pytest.mark.slow

@@ -2,38 +2,15 @@ from itertools import product
 
 import numpy as np
 import pytest
-from spacy.tokens import Doc
-from spacy.training import Example
-from spacy.vocab import Vocab
 
 from spacy_hashembeds.tools.evaluate import bootstrap
 from spacy_hashembeds.tools.evaluate.bootstrap import (
     NO_INTERVALS,
     Draws,
-    Run,
     bootstrap_scores,
     compare_scores,
 )
 from spacy_hashembeds.training.scorer import score_counts
-
-
-class CategoriesAsCounts(Run):
-    """Counts what stands in the categories of gold docs."""
-
-    def count(self, number, example):
-        return example.reference.cats or None
-
-
-def test_counts_stand_in_their_documents_row_and_their_keys_column():
-    docs = [Doc(Vocab()) for _ in range(3)]
-    docs[0].cats = {"a": (1, 2, 3), "c": (0, 0, 0)}
-    docs[2].cats = {"b": [4, 5, 6], "a": [7, 8, 9]}
-    run = CategoriesAsCounts(Example(doc, doc) for doc in docs)
-    assert (run.n_read, run.numbers) == (3, [0, 2])
-    assert run.list_keys() == ["a", "b"]  # c is seen, and none of it counted
-    first, last = [[0, 0, 0], [1, 2, 3]], [[4, 5, 6], [7, 8, 9]]
-    assert run.stack(["b", "a"]).tolist() == [first, last]
-    assert run.totals == {"a": [8, 10, 12], "b": [4, 5, 6], "c": [0, 0, 0]}
 
 
 def make_pair(

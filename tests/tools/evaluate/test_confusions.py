@@ -8,7 +8,6 @@ from spacy_hashembeds.tools.evaluate.confusions import (
     ErrorCounter,
     count_entity_errors,
     pair_errors,
-    quote_error,
 )
 from spacy_hashembeds.training.scorer import Matches
 
@@ -122,14 +121,3 @@ def test_a_long_text_is_cut_to_what_is_near(n, at, has_sentences, shown):
     marks = [(f"w{i}", f"T{i}", i == at) for i in range(*shown)]
     assert example["text"].split() == [text for text, *_ in marks]
     assert describe(example, "gold") == marks
-
-
-def test_an_error_is_quoted_among_what_is_near():
-    text = f"{'w ' * 20}Anna Brown sings of love and nothing else"
-    mark = {"start": 40, "end": 50, "is_error": True}
-    right = {"start": 0, "end": 1, "is_error": False}
-    example = {"text": text, "gold": [right, mark], "predicted": [right]}
-    confusion = {"gold": "PER", "error": "missed", "examples": [example]}
-    assert quote_error(confusion) == "w w w w [Anna Brown] sings of love a"
-    example.update(gold=[], predicted=[{**mark, "start": 45}])
-    assert quote_error({**confusion, "gold": None}).startswith("w Anna [Brown] sings")

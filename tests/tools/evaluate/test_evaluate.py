@@ -10,7 +10,6 @@ from spacy_hashembeds.tools.evaluate.evaluate import (
     evaluate,
     evaluate_in_depth,
 )
-from spacy_hashembeds.tools.prepare.columns import ColumnFormat
 
 from ... import toy_ner
 
@@ -116,22 +115,6 @@ def test_files_are_written_whole_or_not_at_all(nlp, train, tmp_path, suffix):
     with pytest.raises((KeyError, ValueError)):
         Evaluation({"ents_f": float("nan")}).write(path)
     assert path.read_bytes() == expected
-
-
-def test_files_of_predictions_have_a_column_of_their_own(tmp_path, monkeypatch):
-    used = []
-    name = "spacy_hashembeds.tools.evaluate.evaluate.require_gpu"
-    monkeypatch.setattr(name, used.append)
-    path = tmp_path / "both.iob"
-    path.write_text("B-PER Anna B-PER\nO met O\nO Ben B-PER\n")
-    layout = ColumnFormat(word=1, tag=2)
-    evaluation = evaluate_in_depth(
-        *(path, path), against=path, layout=layout, predicted_column=0, use_gpu=0
-    )
-    assert used == [0]
-    assert evaluation["setting"]["samples"] == 5000
-    assert (evaluation["ents_r"], evaluation["ents_support"]) == (1 / 2, 2)
-    assert evaluation["comparison"]["all"]["r"]["other"] == 1 / 2
 
 
 def test_predictions_are_told_from_pipelines(nlp, tmp_path):

@@ -17,6 +17,7 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.tools.prepare import labelled
 from spacy_hashembeds.tools.prepare.columns import ColumnFormat
+from spacy_hashembeds.tools.prepare.labelled import SpanFormat, TextFormat
 from spacy_hashembeds.tools.prepare.readers import (
     create_iob_reader,
     create_labelled_texts_reader,
@@ -152,24 +153,6 @@ def read_cats(path: Path, **settings: Any) -> list[tuple[str, dict[str, float]]]
     return [(example.text, example.reference.cats) for example in examples]
 
 
-CSV = """title;body;topic;id
-First;"Some
-text; here";x/y;1
-Second;Ünïted;a.b;2
-"""
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1"])
-def test_own_csv(encoding, tmp_path):
-    path = write(tmp_path, "own.csv", CSV, encoding)
-    settings = {"text_columns": ["title", "body"], "label_column": "topic"}
-    encoding = encoding.removesuffix("-sig")
-    assert read_cats(path, separator=";", encoding=encoding, **settings) == [
-        ("First Some\ntext; here", {"a.b": 0.0, "x/y": 1.0}),
-        ("Second Ünïted", {"a.b": 1.0, "x/y": 0.0}),
-    ]
-
-
 @pytest.mark.parametrize(
     ("label", "cats"),
     [
@@ -191,38 +174,18 @@ def test_labels_of_json(label, cats, tmp_path):
     assert list(first) == sorted(first)
 
 
-@pytest.mark.parametrize("name", ["a.JSONL", "array.json"])
-def test_rows_of_json_stand_on_lines_or_in_an_array(name, tmp_path):
-    first = {"text": "a", "label": "x", "answer": "yes"}
-    items = [first, {"text": "a", "label": ["y"]}]
-    text = "\n\n".join(map(json.dumps, items))
-    if name == "array.json":
-        text = json.dumps(items, indent=1)
-    expected = [("a", {"x": 1.0, "y": 0.0}), ("a", {"x": 0.0, "y": 1.0})]
-    assert read_cats(write(tmp_path, name, text)) == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.csv", "text,rude,odd\na,1,0\nb,0,0\nc,1.0,True\n"),
-        (
-            "a.jsonl",
-            """{"text": "a", "rude": 1, "odd": 0}
-            {"text": "b", "rude": false, "odd": 0.0}
-            {"text": "c", "rude": true, "odd": 1}""",
-        ),
-    ],
-)
-def test_columns_of_0_and_1(name, text, tmp_path):
-    path = write(tmp_path, name, text)
-    assert read_cats(path, label_column=["rude", "odd"]) == [
-        ("a", {"odd": 0.0, "rude": 1.0}),
-        ("b", {"odd": 0.0, "rude": 0.0}),
-        ("c", {"odd": 1.0, "rude": 1.0}),
-    ]
-
-
+CSV = """title;body;topic;id
+First;"Some
+text; here";x/y;1
+Second;Ünïted;a.b;2
+"""
+TITLED = {"separator": ";", "text_columns": ["title", "body"], "label_column": "topic"}
+TITLES = [("First Some\ntext; here", "x/y"), ("Second Ünïted", "a.b")]
+ITEMS = [{"text": "a", "label": "x", "answer": "yes"}, {"text": "a", "label": ["y"]}]
+FLAGS = """{"text": "a", "rude": 1, "odd": 0}
+{"text": "b", "rude": false, "odd": 0.0}
+{"text": "c", "rude": true, "odd": 1}"""
+RUDE = {"label_column": ["rude", "odd"]}, [("a", "rude"), ("b",), ("c", "odd", "rude")]
 MARKS = 'text,label\n"a,x\nb,y\nc",x\n"Hey" you,y\n5" ",x\n'
 FOUND = [('"a', "x"), ("b", "y"), ('c"', "x"), ('"Hey" you', "y"), ('5" "', "x")]
 SAID = 'text,label\n"a,x\n""c""",x\nd,x\n'
@@ -236,6 +199,14 @@ NAMED = {"text_columns": ["text", "answer"]}
 @pytest.mark.parametrize(
     ("name", "text", "settings", "expected"),
     [
+        ("a.csv", f"\ufeff{CSV}", TITLED, TITLES),
+        ("a.csv", CSV, {**TITLED, "encoding": "latin-1"}, TITLES),
+        # rows of JSON stand on lines or in an array
+        ("a.JSONL", "\n\n".join(map(json.dumps, ITEMS)), {}, [("a", "x"), ("a", "y")]),
+        ("a.json", json.dumps(ITEMS, indent=1), {}, [("a", "x"), ("a", "y")]),
+        # columns of 0 and 1
+        ("a.csv", "text,rude,odd\na,1,0\nb,0,0\nc,1.0,True\n", *RUDE),
+        ("a.jsonl", FLAGS, *RUDE),
         ("a.tsv", MARKS.replace(",", "\t"), {}, FOUND),
         ("a.csv", 'text,label\n"a,x\n', {"quotes": False}, [('"a', "x")]),
         ("a.csv", 'text,label\n"Four\n\nfive",y\n', {}, [("Four\n\nfive", "y")]),
@@ -260,8 +231,11 @@ NAMED = {"text_columns": ["text", "answer"]}
     ],
 )
 def test_texts_and_labels_of_rows(name, text, settings, expected, tmp_path):
-    found = read_cats(write(tmp_path, name, text), **settings)
+    path = write(tmp_path, name, text, settings.get("encoding", "utf-8"))
+    found = read_cats(path, **settings)
     assert [(text, *(x for x in cats if cats[x])) for text, cats in found] == expected
+    labels = sorted(found[0][1])
+    assert all([*cats] == labels for _, cats in found)
 
 
 def test_labels_that_are_given_are_all_there_are(tmp_path):
@@ -326,21 +300,11 @@ def test_csv_that_is_not_sure_is_refused(text, settings, message, tmp_path):
         ("a.json", "[]", "a.json: expected texts"),
         ("a.json", '{"text": "a"}\n{"text": "b"}', r"a.json: .*\.jsonl"),
         ("a.json", '{"text": "a"}', r"a.json: .*\.jsonl"),
-    ],
-)
-def test_what_is_not_sure_is_refused(name, text, message, tmp_path):
-    with pytest.raises(ValueError, match=message):
-        read_cats(write(tmp_path, name, text))
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ('{"text": 1, "label": "x"}', "expected text in 'text'"),
-        ('{"text": "a", "spans": []}', "'label', got .*'spans'.*--label-column"),
+        ("a.jsonl", '{"text": 1, "label": "x"}', ":1: expected text in 'text'"),
+        ("a.jsonl", '{"text": "a", "spans": []}', "'spans'.*--label-column"),
         *(
-            (f'{{"text": "a", "label": {label}}}', message)
-            for label, message in [
+            ("a.jsonl", f'{{"text": "a", "label": {label}}}', rf"a\.jsonl:.*{said}")
+            for label, said in [
                 ("true", "expected a label"),
                 ('["x", 1.5]', "expected a label"),
                 ('"\\udc00"', "expected a label"),
@@ -359,9 +323,9 @@ def test_what_is_not_sure_is_refused(name, text, message, tmp_path):
         ),
     ],
 )
-def test_errors_in_rows(row, message, tmp_path):
-    with pytest.raises(ValueError, match=rf"a\.jsonl:.*{message}"):
-        read_cats(write(tmp_path, "a.jsonl", row))
+def test_what_is_not_sure_is_refused(name, text, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        read_cats(write(tmp_path, name, text))
 
 
 def test_ids_are_not_taken_for_labels(tmp_path, monkeypatch):
@@ -382,17 +346,25 @@ def test_a_pipe_is_not_read_for_its_labels(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "name"),
+    ("layout", "settings", "name"),
     [
-        ({"text_columns": "text"}, "text"),
-        ({"text_columns": []}, "text"),
-        ({"label_column": []}, "label"),
-        ({"label_column": "text"}, "label"),
-        ({"separator": "||"}, "separator"),
-        ({"encoding": "utf-16"}, "encoding"),
+        (TextFormat, {"text": "text"}, "text"),
+        (TextFormat, {"text": []}, "text"),
+        (TextFormat, {"label": ["", "x"]}, "label"),
+        (TextFormat, {"label": []}, "label"),
+        (TextFormat, {"label": ["text"]}, "label"),
+        (TextFormat, {"separator": "||"}, "separator"),
+        (TextFormat, {"encoding": "utf-16"}, "encoding"),
+        (SpanFormat, {"misaligned": "drop"}, "misaligned"),
+        (SpanFormat, {"overlapping": "expand"}, "overlapping"),
+        (SpanFormat, {"text": ["a", "b"]}, "text"),
+        (ColumnFormat, {"separator": ""}, "separator"),
+        (ColumnFormat, {"quotes": True}, "separator"),
+        (ColumnFormat, {"group": "page"}, "group"),
+        (ColumnFormat, {"encoding": "utf-16"}, "encoding"),
+        (ColumnFormat, {"word": -1}, "word"),
     ],
 )
-def test_settings_that_cannot_be(settings, name, tmp_path):
-    path = write(tmp_path, "own.csv", "text,label\na,x\n")
+def test_settings_that_cannot_be(layout, settings, name):
     with pytest.raises(ValueError, match=f"'{name}'"):
-        create_labelled_texts_reader(path=path, **settings)
+        layout(**settings)

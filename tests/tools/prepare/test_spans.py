@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
 from spacy.training import Corpus
-from spacy.vocab import Vocab
 
 from spacy_hashembeds.tools.prepare.labelled import SpanFormat
 from spacy_hashembeds.tools.prepare.splits import prepare_files
+
+from ... import toy_ner
 
 TEXT = "Don't tell Ann 😀 in New York."
 ANN, YORK = (11, 14, "PER"), (20, 28, "LOC")
@@ -32,7 +32,7 @@ def prepare(folder: Path, name: str, content: Any, **settings: Any) -> list[Any]
     paths = prepare_files(
         train=train, dev=dev, lang="en", output=output, layout=layout, force=True
     )
-    docs = list(DocBin().from_disk(paths["train"]).get_docs(Vocab()))
+    docs = toy_ner.read(paths["train"])
     return [[(ent.text, ent.label_) for ent in doc.ents] for doc in docs]
 
 
@@ -104,7 +104,7 @@ def test_misaligned_entities(misaligned, entities, expected, unknown, tmp_path):
     row = {"text": TEXT, "entities": entities}
     (found,) = prepare(tmp_path, "a.jsonl", row, misaligned=misaligned)
     assert [text for text, _ in found] == expected
-    (doc,) = DocBin().from_disk(tmp_path / "out" / "train.spacy").get_docs(Vocab())
+    (doc,) = toy_ner.read(tmp_path / "out" / "train.spacy")
     # what is left out is not learned to be no entity
     assert [t.text for t in doc if t.ent_iob_ == ""] == unknown
 
@@ -149,21 +149,23 @@ def test_what_is_left_out_is_listed(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    "span",
-    [
-        *([11, 14], [11, 14, 5], [11, 14, " "], ["11", 14, "X"], [14, 11, "X"], "abc"),
-        *([-1, 3, "X"], [11, 11, "X"], [11, 31, "X"], [True, 3, "X"], {"start": 1}),
-    ],
-)
-def test_what_is_no_entity_is_refused(span, tmp_path):
-    with pytest.raises(ValueError, match=r"a\.jsonl:1: .*start and end"):
-        prepare(tmp_path, "a.jsonl", {"text": TEXT, "entities": [span]})
+NO_SPANS = [
+    *([11, 14], [11, 14, 5], [11, 14, " "], ["11", 14, "X"], [14, 11, "X"], "abc"),
+    *([-1, 3, "X"], [11, 11, "X"], [11, 31, "X"], [True, 3, "X"], {"start": 1}),
+]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
+        *(
+            (
+                "a.jsonl",
+                {"text": TEXT, "entities": [span]},
+                "a.jsonl:1: .*start and end",
+            )
+            for span in NO_SPANS
+        ),
         ("a.jsonl", {"entities": []}, "a.jsonl:1: expected .*'text', got 'entities'"),
         ("a.jsonl", {"text": TEXT, "tags": []}, "a.jsonl:1: .*'tags'.*--label-column"),
         ("a.jsonl", {"text": "\ud800", "spans": []}, "a.jsonl:1: expected text"),
@@ -175,12 +177,3 @@ def test_what_is_no_entity_is_refused(span, tmp_path):
 def test_other_forms_are_refused(name, content, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         prepare(tmp_path, name, content)
-
-
-@pytest.mark.parametrize(
-    "setting",
-    [{"misaligned": "drop"}, {"overlapping": "expand"}, {"text": ["a", "b"]}],
-)
-def test_settings_that_cannot_be(setting):
-    with pytest.raises(ValueError, match="'{}'".format(*setting)):
-        SpanFormat(**setting)

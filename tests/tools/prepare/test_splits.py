@@ -8,21 +8,17 @@ from pathlib import Path
 
 import pytest
 from spacy import blank
-from spacy.tokens import Doc, DocBin
-from spacy.vocab import Vocab
 
 from spacy_hashembeds.tools.prepare import splits
 from spacy_hashembeds.tools.prepare.columns import ColumnFormat
 from spacy_hashembeds.tools.prepare.labelled import LabelledText, TextFormat
 
+from ... import toy_ner
+
 prepare_texts = partial(splits.prepare_files, layout=TextFormat())
 prepare_files = partial(splits.prepare_files, layout=ColumnFormat())
 
 TEXT = "Zoë B-PER\nslept O\n\nYes O\n"
-
-
-def load(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(Vocab()))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -42,31 +38,13 @@ def output(tmp_path: Path) -> Path:
     return tmp_path / "made" / "output"
 
 
-def test_own_files(files, output):
-    paths = prepare_files(**files, lang="en", output=output)
-    assert paths == {split: output / f"{split}.spacy" for split in files}
-    assert contents(output).keys() == {"train.spacy", "dev.spacy", "test.spacy"}
-    for split, path in paths.items():
-        texts = [doc.text.strip() for doc in load(path)]
-        assert texts == [split, "Zoë slept", "Yes"]
-        assert all(doc.has_unknown_spaces for doc in load(path))
-
-
 def test_norms_are_those_of_the_language(tmp_path, output):
     file = tmp_path / "own.iob"
     file.write_text("लड़कियों O\n", encoding="utf-8")
     paths = prepare_files(train=file, dev=file, lang="hi", output=output)
-    assert load(paths["train"])[0][0].norm_ == blank("hi")("लड़कियों")[0].norm_
+    assert toy_ner.read(paths["train"])[0][0].norm_ == blank("hi")("लड़कियों")[0].norm_
     # without a tokenizer, which some need further packages for
     assert prepare_files(train=file, dev=file, lang="ja", output=output / "ja")
-
-
-def test_arguments_that_cannot_be(files, output):
-    with pytest.raises(ValueError, match=r"'lang' .*klingon"):
-        prepare_files(**files, lang="klingon", output=output)
-    with pytest.raises(FileNotFoundError, match="'gone'"):
-        prepare_files(**{**files, "dev": Path("gone")}, lang="en", output=output)
-    assert not output.exists()
 
 
 def test_a_corpus_that_is_there_is_not_replaced(files, output):
@@ -110,13 +88,13 @@ def test_one_in_ten_sentences_or_documents_is_held_out(tmp_path, output, group, 
     file.write_text("".join(start + text for text in texts))
     layout = ColumnFormat(group=group)
     paths = prepare_files(train=file, lang="en", output=output, layout=layout)
-    train, dev = ([doc.text for doc in load(path)] for path in paths.values())
+    train, dev = ([doc.text for doc in toy_ner.read(path)] for path in paths.values())
     assert list(paths) == ["train", "dev"]
     assert (len(train), len(dev)) == (55, 6)
     assert not set(train) & set(dev)
     assert len({text.split()[0] for text in [*train, *dev]}) == 61
-    assert {len(list(doc.sents)) for doc in load(paths["dev"])} == {size}
-    types = [ent.label_ for doc in load(paths["dev"]) for ent in doc.ents]
+    assert {len(list(doc.sents)) for doc in toy_ner.read(paths["dev"])} == {size}
+    types = [ent.label_ for doc in toy_ner.read(paths["dev"]) for ent in doc.ents]
     assert sorted(set(types)) == ["A", "B"]
 
 
