@@ -1,8 +1,8 @@
 """Compact token embeddings for spaCy pipelines.
 
-A `.cfg` needs nothing of this: its names are found through entry points. What is here
-is for Python and notebooks: see docs/python.md. It is imported when it is first used,
-so that importing the package does nothing else.
+A `.cfg` does not need these names: spaCy finds its functions through entry points. They
+are for Python and notebooks: see docs/python.md. Each is imported when it is first
+used, so that importing the package does nothing else.
 """
 
 from typing import TYPE_CHECKING

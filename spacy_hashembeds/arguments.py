@@ -1,7 +1,7 @@
-"""Checks of arguments, made when a model is built or a function called.
+"""Checks of arguments, made when a model is built or a function is called.
 
-Each raises a ValueError, or of a type that is wrong a TypeError, which names the first
-argument that is not as it should be, what it is and what it should be.
+Each check raises a ValueError, or a TypeError if a type is wrong. The message names the
+first invalid argument, its value and the expected values.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,8 @@ from spacy.util import get_lang_class
 
 from .files import quote
 
-#: The most rows that a table may have, numbers of a row, and layers on top of each
-#: other. Far beyond what is of use: a slip is named before memory is asked for.
+#: Upper limits of the rows of a table, the width of a row and the depth of a model.
+#: They are larger than any useful value, to refuse mistakes before memory is allocated.
 MAX_ROWS = 2**31 - 1
 MAX_WIDTH = 10**6
 MAX_DEPTH = 100
@@ -24,7 +24,7 @@ _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 
 
 def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -> None:
-    """Check that arguments are integers, and neither too small nor too large."""
+    """Check that arguments are integers within the bounds."""
     bounds = f"{minimum} or more" if maximum is None else f"{minimum} to {maximum}"
     for name, value in arguments.items():
         is_integer = isinstance(value, int) and not isinstance(value, bool)
@@ -33,7 +33,7 @@ def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -
 
 
 def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
-    """Check that arguments have a possible number of rows for each attribute."""
+    """Check that arguments list a valid number of rows for each attribute."""
     for argument, rows in arguments.items():
         if not isinstance(rows, Sequence) or len(rows) != len(names):
             raise ValueError(
@@ -45,7 +45,7 @@ def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
 
 
 def check_choice(known: Sequence[str], **arguments: str) -> None:
-    """Check that arguments are among known ones."""
+    """Check that arguments are among the known values."""
     expected = " or ".join(map(repr, known))
     check_types(str, expected, **arguments)
     for name, value in arguments.items():
@@ -54,13 +54,13 @@ def check_choice(known: Sequence[str], **arguments: str) -> None:
 
 
 def check_dropout(dropout: float | None, *, name: str = "dropout") -> None:
-    """Check a rate of dropout, which is the argument `name`."""
+    """Check a dropout rate, which is the argument `name`."""
     if dropout is not None:
         check_shares("[0, 1) or null", **{name: dropout})
 
 
 def check_shares(bounds: str = "[0, 1)", **arguments: float) -> None:
-    """Check that arguments are shares of a whole, and none the whole itself."""
+    """Check that arguments are numbers within the interval `bounds`."""
     for name, value in arguments.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 <= value < 1):
@@ -68,15 +68,15 @@ def check_shares(bounds: str = "[0, 1)", **arguments: float) -> None:
 
 
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
-    """Check that arguments are of these types, `expected` in words."""
+    """Check that arguments are of these types, which `expected` describes."""
     for name, value in arguments.items():
         if not isinstance(value, types):
             raise TypeError(f"'{name}' should be {expected}, but is {quote(value)}.")
 
 
 def check_attributes(attrs: Sequence[str | int]) -> list[str]:
-    """Check token attributes, and give their names. An ID may be text, as those of a
-    config are to some spaCy 3.8.
+    """Check token attributes, and return their names. IDs may be strings, since some
+    versions 3.8 of spaCy convert those of a config to strings.
     """
     if isinstance(attrs, str) or not attrs:
         raise ValueError(
@@ -103,7 +103,7 @@ def check_language(lang: str) -> None:
     """Check that spaCy knows a language by its code."""
     try:
         get_lang_class(lang)
-    # AttributeError: the name of another module in spacy.lang
+    # AttributeError: `lang` names another module in spacy.lang
     except (ImportError, AttributeError) as error:
         raise ValueError(
             "'lang' should be the code of a language that spaCy knows, such as 'en', "
@@ -117,7 +117,7 @@ def check_pipeline(nlp: object) -> None:
 
 
 def check_items(expected: str, **arguments: object) -> None:
-    """Check that arguments hold items. A text or a Doc is one item, and holds none."""
+    """Check that arguments are iterables of items. A string or a Doc is not."""
     for name, value in arguments.items():
         is_one = isinstance(value, str | bytes | Doc)
         if is_one or not isinstance(value, Iterable):

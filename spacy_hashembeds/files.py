@@ -1,4 +1,4 @@
-"""Files and folders written so that nobody ever sees half of one, and JSON read."""
+"""Write files and folders so that they are never seen incomplete, and read JSON."""
 
 import errno
 import json
@@ -15,10 +15,10 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import IO, Any
 
-#: The most characters of bad input that a message quotes.
+#: Most characters of invalid input that a message quotes.
 MAX_QUOTED = 80
 
-# What YAML makes of anchors may have no end, so that repr() would have none either.
+# Objects from YAML with anchors may be infinite, and their repr() too.
 _REPR = reprlib.Repr()
 _REPR.maxlevel = 2
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
@@ -34,13 +34,13 @@ def find_descriptor(path: str | Path) -> int | None:
 
 
 def open_file(path: Path, mode: str, **settings: Any) -> IO[Any]:
-    """Open a file as Python does, but go on with a standard stream where it stands."""
+    """Open a file as Python does, but continue a standard stream at its position."""
     descriptor = find_descriptor(path)
     return open(path if descriptor is None else os.dup(descriptor), mode, **settings)
 
 
 def quote(value: object, limit: int = MAX_QUOTED) -> str:
-    """Quote bad input, of whatever size and depth, in at most `limit` characters."""
+    """Quote invalid input of any size and depth in at most `limit` characters."""
     text = _REPR.repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
@@ -59,7 +59,7 @@ def parse_json(text: str) -> dict[str, Any]:
 
 
 def load_json(text: str) -> Any:
-    """Parse JSON. Refuses NaN, infinite numbers and keys that come twice."""
+    """Parse JSON. Refuse NaN, infinite numbers and duplicate keys."""
     try:
         return json.loads(
             text, parse_constant=_refuse_number, object_pairs_hook=_make_object
@@ -81,8 +81,8 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def walk_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Walk a folder and what links in it lead to: yield folders, and the names of their
-    files. Refuse a link to a folder that it is in.
+    """Walk a folder, and the targets of links in it: yield folders and the names of
+    their files. Refuse a link to a folder that contains the link.
     """
     for name, _, files in os.walk(folder, followlinks=True):
         path = Path(name)
@@ -92,19 +92,20 @@ def walk_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 def write_json(path: str | Path, data: Any) -> None:
-    """Write data as indented JSON, whole or not at all. Refuses NaN and infinity."""
+    """Write data as indented JSON, whole or not at all. Refuse NaN and infinity."""
     with replacing(path) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-        # names of files may hold bytes that are no text: JSON's escapes for them
+        # file names may hold bytes that are not text: write JSON's escapes for them
         temporary.write_text(text + "\n", encoding="utf8", errors="backslashreplace")
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Write a file beside its place, with its suffix, and move it there once it is
-    complete. If the block raises, what stood at `path` stays as it was, as do
-    permissions and a link itself. What is no file to replace, such as a device, a pipe
-    or standard output, is appended to once all is there to write.
+    """Yield a temporary path with the same suffix, and move the file from there to
+    `path` once it is complete. If the block raises, an existing file is unchanged.
+    Permissions are kept, and so is a link, whose target is replaced. If `path` is not a
+    regular file, such as a device, a pipe or standard output, the complete output is
+    appended to it.
     """
     path = Path(path)
     if path.is_dir():
@@ -131,7 +132,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Name a file in errors of the system that name none, or a temporary one."""
+    """Name `path` in OSErrors that name no file or a temporary one."""
     try:
         yield
     except OSError as e:
@@ -142,14 +143,14 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def _make_beside(path: Path, folder: Path, mode: int) -> Path:
-    """Make an empty file that is written in place of another, with its suffix."""
+    """Make an empty temporary file in a folder, with the suffix of `path`."""
     temporary = folder / f".{path.stem}-{secrets.token_hex(4)}{path.suffix}"
     temporary.touch(mode, exist_ok=False)
     return temporary
 
 
 def _is_stream(path: Path) -> bool:
-    """Return True for a standard stream, or what is no file to replace."""
+    """Return True for a standard stream, or a path that is not a regular file."""
     is_there = path.exists() and not path.is_file()
     return is_there or find_descriptor(path) is not None
 
@@ -157,9 +158,9 @@ def _is_stream(path: Path) -> bool:
 def check_targets(
     paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
-    """Check, before the work, that files can be written, and without a loss: none is an
-    input, or in one, or is another file to write. Streams and devices are passed over,
-    and inputs that are no paths, such as names of packages.
+    """Check, before the work, that output files can be written without loss: none is an
+    input, inside of an input, or another output. Streams, devices, and inputs that are
+    not paths, such as names of packages, are skipped.
     """
     sources = [Path(x) for x in inputs if x is not None and Path(x).exists()]
     places: set[Path] = set()
@@ -169,7 +170,7 @@ def check_targets(
         place = Path(os.path.realpath(path))
         around = [each for each in (place, *place.parents) if each.exists()]
         for source in sources:
-            # a file may have several names, without being a link
+            # a file may have several hard links
             if any(map(source.samefile, around)):
                 raise FileExistsError(
                     f"'{path}' can't be written: it would replace, or be put into, "
@@ -185,7 +186,7 @@ def check_targets(
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
-    """Choose a file's form by its suffix, for open files the first, or refuse it."""
+    """Return a file's suffix, or the first for streams. Refuse unknown suffixes."""
     if find_descriptor(path) is not None:
         return suffixes[0]
     suffix = Path(path).suffix
@@ -197,7 +198,7 @@ def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
 
 
 def _check_place(path: Path) -> None:
-    """Make what `replacing` would make, in the nearest folder that is there."""
+    """Try whether `replacing` can make a file, in the nearest existing folder."""
     parents = Path(os.path.realpath(path)).parents
     with _naming(path):
         folder = next(folder for folder in parents if os.path.lexists(folder))
@@ -206,10 +207,10 @@ def _check_place(path: Path) -> None:
 
 @contextmanager
 def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Path]:
-    """Make a folder beside its place, and move it there once it is complete. If the
-    block raises, or `check` before or after it, what stood at `path` stays as it was. A
-    process that is killed leaves hidden folders beside the place, one of them the old
-    folder if that is between the two moves.
+    """Make a temporary folder beside `path`, and move it to `path` once it is complete.
+    If the block raises, or `check` before or after it, an existing folder is unchanged.
+    A process that is killed leaves hidden folders beside `path`; if it is killed
+    between the two moves, the old folder is one of them.
     """
     path = Path(os.path.realpath(path))
     check()
@@ -228,7 +229,7 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
                     os.rename(path, old)
                 os.rename(new, path)
             except OSError:
-                # not where another process took the place
+                # unless another process has written there
                 if old.exists() and not path.exists():
                     os.rename(old, path)
                 raise
@@ -240,8 +241,8 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C, SIGTERM and SIGHUP until the block ends, in the main thread, which
-    alone gets them.
+    """Delay Ctrl-C, SIGTERM and SIGHUP until the block ends. Only the main thread
+    receives these signals.
     """
     if current_thread() is not main_thread():
         yield

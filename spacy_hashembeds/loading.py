@@ -1,4 +1,4 @@
-"""Loading configs and trained pipelines, with errors that say more than spaCy's."""
+"""Load configs and trained pipelines, with more helpful errors than spaCy's."""
 
 import json
 from collections.abc import Mapping
@@ -12,24 +12,24 @@ from spacy.language import Language
 from spacy.util import dot_to_object, load_model
 from thinc.api import Config
 
-#: Errors that say what is wrong.
+#: Errors whose messages are clear.
 _CLEAR_ERRORS = (OSError, ImportError, ConfigValidationError)
-#: And those of spaCy that lack the code of a component, a function, a language.
+#: spaCy's errors for missing code of a component, a function or a language.
 _MISSING_CODE = ("[E002]", "[E893]", "[E048]")
 
 
 def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Config:
-    """Load a config with its variables, as spaCy does, but for `check_variables`."""
+    """Load a config with its variables, as spaCy does, and check the variables."""
     try:
         config = util.load_config(path, overrides=dict(overrides or {}))
         check_variables(config)
-    except ConfigParserError as error:  # a section or a key that is there twice
+    except ConfigParserError as error:  # a duplicate section or key
         raise ValueError(f"'{path}' should be a spaCy config, but {error}") from error
     return config
 
 
 def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
-    """Find blocks with an architecture, resolved, by place ("components.ner.model")."""
+    """Find resolved blocks with an architecture, by place ("components.ner.model")."""
     plain, name = interpolate(config), "@architectures"
     keys = util.walk_dict(plain.get("components", {}), ["components"])
     places = [".".join(parts[:-1]) for parts, _ in keys if parts[-1] == name]
@@ -37,26 +37,26 @@ def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
 
 
 def interpolate(config: Config) -> Config:
-    """Write a config's variables out, unless they are."""
+    """Replace a config's variables by their values, unless this was done before."""
     return config if config.is_interpolated else config.interpolate()
 
 
 def check_variables(config: Config) -> None:
-    """Refuse a config, by configparser's errors, with a variable that stands for
-    something that it stands in itself. They don't name the file.
+    """Raise one of configparser's errors if a variable refers to a section or value
+    that contains the variable itself. The error does not name the file.
     """
     try:
         json.dumps(config.interpolate(), default=str)
     except ConfigValidationError:
-        pass  # spaCy says what is wrong
-    except ValueError as error:  # what is circular is no JSON
+        pass  # spaCy raises a clear error later
+    except ValueError as error:  # circular values can't be written as JSON
         raise ConfigParserError(
             "a variable puts a section into itself. Write out what is meant."
         ) from error
 
 
 def load_trained(model: str | Path) -> Language:
-    """Load a trained pipeline, and say more than spaCy does of what is none."""
+    """Load a trained pipeline, with more helpful errors than spaCy's."""
     path = Path(model)
     if path.is_file():
         raise ValueError(
@@ -75,14 +75,14 @@ def load_trained(model: str | Path) -> Language:
         if (config := path / "config.cfg").is_file():
             load_config(config)
         return load_model(model)
-    except Exception as error:  # of whatever reads the file that is damaged
+    except Exception as error:  # a damaged file may raise any error
         if (explained := _explain(model, error)) is None:
             raise
         raise ValueError(explained) from error
 
 
 def describe_config_error(error: Exception) -> str:
-    """Describe on one line why a config can't be read, which spaCy does on many."""
+    """Describe on one line why a config can't be read. spaCy uses many lines."""
     if isinstance(error, KeyError):
         section = str(error.args[0])[:500]
         return f"the section [{section}] should stand above those inside it."
@@ -96,21 +96,21 @@ def describe_config_error(error: Exception) -> str:
 
 
 def explain_missing_code(error: Exception) -> str | None:
-    """Explain how to bring the code that spaCy does not find, if that is the error."""
+    """Explain how to provide code that spaCy does not find, if that is the error."""
     if not str(error).startswith(_MISSING_CODE):
         return None
     return (
-        # what follows are names that there are
+        # the sentences after the first only list known names
         f"{str(error).partition('. ')[0]}. Give the file that has it (--code; in "
         "Python, import it first), or install the package that brings it"
     )
 
 
 def _explain(model: str | Path, error: Exception) -> str | None:
-    """Explain what an error does not itself of a pipeline that can't be loaded."""
+    """Explain why a pipeline can't be loaded, or return None if the error is clear."""
     if (missing := explain_missing_code(error)) is not None:
         return f"The pipeline '{model}' needs code that is not here: {missing}."
-    # spaCy says what is wrong after the number of an error
+    # spaCy's errors with a number have clear messages
     is_clear = isinstance(error, ValueError) and str(error).startswith("[E")
     if is_clear or isinstance(error, _CLEAR_ERRORS):
         return None

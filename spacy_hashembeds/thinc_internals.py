@@ -1,7 +1,7 @@
-"""Parts of Thinc that are not in `thinc.api`, here alone but for `_compiled.pyx`: what
-another version of it may have moved.
+"""Imports from Thinc that are not in `thinc.api`, and may thus move in other versions.
+Apart from `_compiled.pyx`, only this module uses them.
 
-Nodes are known by their forward functions: whoever wraps one leaves its name.
+Nodes are identified by their forward functions, since a wrapped node keeps its name.
 """
 
 from operator import attrgetter
@@ -27,13 +27,13 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT
 from thinc.util import gpu_is_available, partial
 
-# of a node; by `attrgetter`, as a plan asks for these of each node in each call
+# Attributes of a node. `attrgetter` is fast, and plans read them in each call.
 get_forward = attrgetter("_func")
 get_layers = attrgetter("_layers")
 get_dims = attrgetter("_dims")
 get_store = attrgetter("_params")
 get_proxy = attrgetter("_params.proxy")
-get_token = attrgetter("_params.proxy.token")  # if the proxy is ours
+get_token = attrgetter("_params.proxy.token")  # only if the proxy is a `Seal`
 
-# of a store: its parameters by node and name
+# The parameters in a store, by node and name.
 get_arrays = attrgetter("_params")

@@ -1,4 +1,4 @@
-"""Threads: locks that a fork waits for, and how many numpy's products take."""
+"""Locks that are safe to fork, and a limit for the threads of numpy's products."""
 
 import ctypes
 import os
@@ -12,23 +12,23 @@ from weakref import WeakSet
 
 
 def at_fork(**callbacks: Callable[[], object]) -> None:
-    """Call functions at each fork, as Python does. Windows has none."""
+    """Register functions to call at each fork. Windows has no forks."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(**callbacks)
 
 
 def make_lock() -> Any:
-    """Make a re-entrant lock that a fork waits for, as only the thread that forks is in
-    the child: a lock that another one held there would never be released.
+    """Make a re-entrant lock that a fork acquires first. The child process has only the
+    thread that forked, so that a lock held by another thread would never be released.
 
-    Locks that are taken inside of others are made before these: forks take the one that
-    was made last first.
+    Make inner locks before the outer locks inside which they are taken: forks acquire
+    locks in the reverse order of their creation.
     """
     lock = threading.RLock()
 
     def take() -> None:
         while True:
-            with suppress(KeyboardInterrupt):  # or the fork would go on without
+            with suppress(KeyboardInterrupt):  # else the fork would continue without it
                 lock.acquire()
                 return
 
@@ -36,26 +36,27 @@ def make_lock() -> Any:
     return lock
 
 
-# They guard how many threads numpy's products take, the codes of words that are cached,
-# and what is computed from parameters. The inner ones first.
+# Locks for the number of threads of numpy's products, for the cached codes of words,
+# and for values computed from parameters; inner ones first.
 blas_threads_lock = make_lock()
 codes_lock = make_lock()
 derived_lock = make_lock()
 
 
 class _Limit:
-    """A limit of one thread while anybody is inside, and the number before it after.
+    """Limit BLAS to one thread while any token is inside, and restore the number after.
 
-    Other code may set a limit inside ours, and later restore the one thread that it
-    found. So the number before us is owed: where one thread is found on the next entry,
-    that number is restored on leaving, as after an interrupt.
+    Other code may set its own limit inside ours, and later restore the one thread that
+    it found, or an interrupt may prevent us from restoring. The original number is
+    therefore kept in `_owed`: if one thread is found on the next entry, the original
+    number is restored on leaving.
     """
 
     def __init__(self, get: Callable[[], int], put: Callable[[int], object]) -> None:
         self._get, self._put = get, put
         self._inside: WeakSet[_Token] = WeakSet()
         self._before = self._owed = 1
-        # only the thread that forks is in a child
+        # a child process has only the thread that forked
         at_fork(after_in_child=self._inside.clear)
 
     def enter(self, token: "_Token") -> None:
@@ -82,15 +83,15 @@ class _Limit:
 
 
 class _Token:
-    """Somebody inside, for as long as the block runs, however it ends."""
+    """A block inside the limit. The token is freed however the block ends."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Restrict numpy's BLAS to one thread, if it is OpenBLAS, in the whole process.
 
-    OpenBLAS would start a thread for each core, and they wait for each other: where
-    other processes use the cores, such as those of `n_process`, one is faster.
+    OpenBLAS would start a thread for each core, and its threads wait for each other. If
+    other processes use the cores, such as those of `n_process`, one thread is faster.
     """
     limit = _find_limit()
     if limit is None:
@@ -113,8 +114,8 @@ def _find_limit() -> _Limit | None:
 
 @cache
 def find_openblas(name: str, restype: Any) -> Callable[..., Any] | None:
-    """Find a C function of the OpenBLAS that numpy brings, or None."""
-    # numpy's wheels bring a build of their own, whose names have both affixes
+    """Find a C function of the OpenBLAS in numpy's wheels, or None."""
+    # function names in numpy's wheels have both affixes
     names = [f"{a}openblas_{name}{z}" for a in ("scipy_", "") for z in ("64_", "")]
     return find_function("numpy._core._multiarray_umath", names, restype)
 

@@ -1,1 +1,1 @@
-"""Pipelines made faster, and checked: BLAS, conversion, parity, and the doctor."""
+"""Make pipelines faster and check them: BLAS, conversion, parity, and the doctor."""

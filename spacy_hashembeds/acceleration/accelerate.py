@@ -1,5 +1,5 @@
-"""Conversion of a saved pipeline to our layers and components: they load what spaCy's
-have saved, so that its `config.cfg` alone is changed.
+"""Conversion of a saved pipeline to our layers and components. They load the files that
+spaCy's have saved, so that only the pipeline's `config.cfg` is changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -37,19 +37,19 @@ from .timing import Progress, measure_components, measure_speeds
 
 Loaders = dict[str, Callable[[], Language]]
 
-#: The most percent that fewer bits may change: see `Changes.check`.
+#: Largest percentage that products of fewer bits may change: see `Changes.check`.
 MAX_CHANGED = 0.5
 
 
 @dataclass(kw_only=True)
 class Acceleration(Parity):
     """Conversion of a pipeline: places, parity, speed and changes. If there was nothing
-    to convert, nothing was compared or timed.
+    to convert, the pipelines were neither compared nor timed.
     """
 
-    #: The places in the config of converted layers and components.
+    #: Places in the config of the layers and components that were converted.
     converted: list[str]
-    #: The places of what was left as it was, each with the reason.
+    #: Places of those that were not converted, each with the reason.
     left: dict[str, str]
     #: Tokens a second in `nlp.pipe`, "before" and "after", medians of rounds ...
     words_per_second: dict[str, float] = field(default_factory=dict)
@@ -57,16 +57,16 @@ class Acceleration(Parity):
     words_per_second_quartiles: dict[str, tuple[float, float]] = field(
         default_factory=dict
     )
-    #: Microseconds of the processor a word of each component, "before" and "after",
-    #: timed once.
+    #: CPU time of each component in microseconds a word, "before" and "after", timed
+    #: once.
     component_times: dict[str, dict[str, float]] = field(default_factory=dict)
-    #: Changes of annotation, if products are, or were, not of float32.
+    #: Changes of annotation, if the precision is, or was, another than float32.
     changes: Changes | None = None
-    #: The precision of each component, where it was to be chosen.
+    #: The precision of each component, if the precision was "auto".
     chosen: list[ChosenPrecision] = field(default_factory=list)
 
     def show(self, printer: Printer) -> str:
-        """Print what was done, or return it if the printer prints nothing."""
+        """Print the report, or return it as text if the printer does not print."""
         shown = [getattr(printer, kind)(text) for kind, text in self._describe()]
         if self.texts:
             before, after = self.words_per_second.values()
@@ -87,7 +87,7 @@ class Acceleration(Parity):
         return "\n".join(filter(None, shown))
 
     def _describe(self) -> Iterator[tuple[str, str]]:
-        """Yield sentences, each after the method of the printer that shows it."""
+        """Yield pairs: the name of the printer's method, and the sentence to show."""
         if not any(place.startswith("components.") for place in self.converted):
             gain = "Little is gained" if self.converted else "Nothing to convert"
             yield "good", f"{gain}: no layer or component is left for ours to replace"
@@ -124,14 +124,14 @@ def accelerate_folder(
     force: bool = False,
     **settings: Any,
 ) -> Acceleration:
-    """Convert a saved pipeline, as `in_memory.accelerate` does one in memory, and save
-    it to a folder once it was checked. Texts that are made up have unknown words too.
-    If a package brings code, that is to be imported before the folder is loaded.
+    """Convert a saved pipeline, check the new one, and save it to a folder. Generated
+    texts contain unknown words too. If a package registers functions of the pipeline,
+    import the package before loading the folder.
 
-    settings (Any): Others of `convert`.
+    settings (Any): Further arguments of `convert`.
     """
     output = Path(output)
-    with keeping_ops():  # which the pipeline's callbacks may change
+    with keeping_ops():  # the pipeline's callbacks may change the current ops
         before = load_trained(model)
         source = find_source(before, model, output)
         check = partial(check_replaceable, output, source, force=force)
@@ -149,7 +149,7 @@ def accelerate_folder(
 
 
 def _load_again(model: str | Path) -> Language:
-    with catch_warnings(action="ignore"):  # said once
+    with catch_warnings(action="ignore"):  # the first load has shown the warnings
         return load_trained(model)
 
 
@@ -167,13 +167,13 @@ def convert(
     progress: Progress = lambda items, title: items,
     only_known: bool = False,
 ) -> tuple[Acceleration, Language]:
-    """Convert a pipeline, check that both agree, and time them. If there is nothing to
-    convert, the new pipeline is a copy, which is neither checked nor timed. Other
-    arguments are those of `in_memory.accelerate`.
+    """Convert a pipeline, check that both pipelines agree, and time them. If there is
+    nothing to convert, the new pipeline is a copy, which is neither checked nor timed.
+    Other arguments are those of `in_memory.accelerate`.
 
-    load (Callable): Makes a pipeline of its weights and another config.
-    load_before (Callable): Loads it anew as it is.
-    only_known (bool): Whether texts that are made up have words it knows alone.
+    load (Callable): Makes a pipeline from the old weights and a new config.
+    load_before (Callable): Loads the old pipeline again, unchanged.
+    only_known (bool): Whether generated texts contain only words in the vocab.
     """
     _check_options(precision, max_changed, blas, rounds)
     if texts is None:

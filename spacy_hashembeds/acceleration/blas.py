@@ -1,6 +1,6 @@
-"""BLAS libraries: the one that multiplies a pipeline's matrices, and the fastest.
+"""BLAS libraries: measure which is the fastest here, and let a pipeline use it.
 
-Thinc multiplies with blis, on one thread. Where blis does not know the processor, it
+Thinc multiplies with blis, on one thread. If blis does not know the processor, blis
 falls back to its `generic` kernels, and numpy's own BLAS is several times as fast.
 """
 
@@ -25,13 +25,13 @@ from ..training.annotation import walk_layers
 #: Rows, inputs and outputs of the products in a pipeline of width 96: the encoder on
 #: one short document and on a batch.
 SHAPES = ((27, 288, 288), (200, 288, 288))
-#: Least ratio at every shape for numpy's BLAS to be chosen. Less is not worth
-#: results that are rounded otherwise, and may be noise.
+#: numpy's BLAS is chosen if its speed at every shape is at least this multiple of
+#: blis's. A smaller gain may be noise, and does not justify different rounding.
 MARGIN = 1.2
 
 
 class Blas(NamedTuple):
-    """A library, and the kernels it chose for this processor, if known."""
+    """A library, and its kernels for this processor, if known."""
 
     name: str
     version: str
@@ -47,8 +47,9 @@ class NumpyBlasOps(NumpyOps):
             return super().gemm(x, y, **settings)
 
     def cblas(self) -> Any:
-        """Return the BLAS for C code, such as spaCy's parser: the compiled kernels', or
-        blis where there are none. Both give equal rows of weights equal products.
+        """Return the BLAS for C code, such as spaCy's parser: that of the compiled
+        kernels, or blis without them. With both, equal rows of weights give exactly
+        equal products.
         """
         kernels = compiled.kernels
         return super().cblas() if kernels is None else kernels.make_cblas()
@@ -59,7 +60,7 @@ NUMPY_BLAS_OPS = NumpyBlasOps(use_blis=False)
 
 
 def describe_libraries() -> list[Blas]:
-    """Describe Thinc's blis, which is "generic" where it has no kernels for the
+    """Describe Thinc's blis, whose kernels are "generic" if it does not know the
     processor, and the library that numpy was built with.
     """
     query = find_function("blis.cy", ("bli_arch_query_id",), ctypes.c_int)
@@ -78,9 +79,9 @@ def describe_libraries() -> list[Blas]:
 def measure_speeds(
     choices: Mapping[str, Ops], rounds: int = 5
 ) -> dict[str, list[float]]:
-    """Measure float32 products, forward and of the weights' gradient, in GFLOP/s, of
-    each choice at `SHAPES`, in turns after one that warms up: of the fastest round,
-    since others may be disturbed.
+    """Measure the speed of each choice at `SHAPES`, in GFLOP/s, for the float32
+    products of the forward pass and of the weights' gradient. The choices take turns,
+    after a warm-up round; the fastest round counts, since others may be disturbed.
     """
     rng = np.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in choices}
@@ -111,7 +112,7 @@ def is_numpy_faster() -> bool:
 
 def choose_ops(ops: Ops) -> Ops:
     """Replace Thinc's plain operations on the CPU if numpy's BLAS is clearly faster."""
-    # not isinstance: what Apple's and others' operations override must stay
+    # not isinstance: subclasses, such as Apple's, must keep their own methods
     is_blis = type(ops) is NumpyOps and getattr(ops, "use_blis", False)
     return NUMPY_BLAS_OPS if is_blis and is_numpy_faster() else ops
 
@@ -119,11 +120,12 @@ def choose_ops(ops: Ops) -> Ops:
 def use_fastest_blas(nlp: Language) -> bool:
     """Put the layers of a pipeline on the fastest BLAS present.
 
-    What the callback does in `[nlp.after_pipeline_creation]`: only on the CPU, and only
-    where numpy's BLAS, on one thread as blis is, is measured to be clearly faster.
-    Predictions and gradients are the same but for rounding. The layer that scores the
-    moves of a parser or NER stays on blis, and its loop in C uses the compiled kernels
-    or blis: numpy's BLAS gives moves of equal weights unequal scores.
+    The callback in `[nlp.after_pipeline_creation]` calls this function. Layers are
+    moved only on the CPU, and only if numpy's BLAS is measured to be clearly faster;
+    both libraries run on one thread. Predictions and gradients stay the same up to
+    rounding. The layer that scores the moves of a parser or NER stays on blis, and the
+    parser's loop in C uses the compiled kernels or blis: with numpy's BLAS, moves of
+    equal weights would get unequal scores.
 
     nlp (Language): The pipeline. Layers that are made or replaced later, such as the
         last one of a parser that gets more labels, are not affected.
@@ -145,7 +147,7 @@ def use_fastest_blas(nlp: Language) -> bool:
 
 @contextmanager
 def keeping_ops() -> Iterator[Ops]:
-    """Yield Thinc's current ops, and make them the current ones again in the end."""
+    """Yield Thinc's current ops, and set them again when the block ends."""
     ops = get_current_ops()
     try:
         yield ops
@@ -156,14 +158,14 @@ def keeping_ops() -> Iterator[Ops]:
 def create_use_fastest_blas() -> Callable[[Any], Any]:
     """Put a pipeline's work on the CPU on the fastest BLAS present.
 
-    Thinc's own, blis, falls back to generic kernels on many processors, where numpy's
-    is several times as fast. That one is used, on one thread, only where a short
-    measurement, once a process, shows it to be clearly faster. On GPUs, and with the
-    operations of thinc-apple-ops, nothing changes. Results differ by rounding alone.
+    Thinc's own BLAS, blis, falls back to generic kernels on many processors, on which
+    numpy's BLAS is several times as fast. The callback uses numpy's, on one thread,
+    only if a short measurement, made once per process, shows that it is clearly faster.
+    Nothing changes on GPUs or with thinc-apple-ops. Results differ only by rounding.
 
-    For `[nlp.before_creation]`: all layers that are made from then on in the same
-    thread use it, also those of pipelines that are loaded later. Or for
-    `[nlp.after_pipeline_creation]`: the layers of this one pipeline use it.
+    In `[nlp.before_creation]`, the callback affects all layers made afterwards in the
+    same thread, including those of pipelines that are loaded later. In
+    `[nlp.after_pipeline_creation]`, it affects only the layers of this pipeline.
     """
     return _use_fastest_blas
 

@@ -1,4 +1,4 @@
-"""Changes of annotation by products of fewer bits, counted by kind."""
+"""Count the annotations that products of fewer bits change, by kind."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -30,18 +30,18 @@ KINDS = {
 }
 #: All of these attributes.
 ATTRS = [*chain(*KINDS.values())]
-#: Kinds that are no attributes of tokens: entities and other spans, and texts.
+#: Kinds that are not attributes of tokens: spans, and categories of texts.
 ENTITIES, CATEGORIES = "entities", "categories"
-#: Design effect that is assumed where nothing changed: in int8, changes of heads by
+#: Design effect that is assumed if nothing changed: in int8, changes of heads by
 #: en_core_web_sm on 5,276 texts and on 528 texts of ten of them have 3.6 and 4.3.
 EFFECT = 4.0
-#: Deviations that hold 95 percent of a normal distribution.
+#: Standard deviations on either side that hold 95 percent of a normal distribution.
 _Z = NormalDist().inv_cdf(0.975)
 
 
 class Share(NamedTuple):
-    """The number that changed, of how many, and the interval of 95 percent of the
-    share, 0 to 1, over texts of this kind.
+    """The number of changed annotations, the number of all, and the 95 percent interval
+    of their ratio, 0 to 1, over the texts that have this kind of annotation.
     """
 
     changed: int
@@ -55,8 +55,8 @@ class Share(NamedTuple):
 
 
 class F1(NamedTuple):
-    """F1 before and after, and the interval of 95 percent of the difference, over Docs:
-    of a single Doc, or of Docs that all change alike, the difference itself.
+    """F1 before and after, and the 95 percent interval of the difference over Docs. For
+    a single Doc, or if all Docs change alike, both bounds are the difference itself.
     """
 
     before: float
@@ -69,14 +69,14 @@ class F1(NamedTuple):
 
 
 def estimate_share(counts: np.ndarray) -> Share:
-    """Estimate the changed share from the changed and all of each text, `(n, 2)`.
+    """Estimate the changed share from the counts of each text, `(n, 2)`: changed, all.
 
-    By Wilson (1927), with as many trials as are informative: those of one text are
-    alike, and count for fewer (Kish 1965, chapter 8, the design effect). Where nothing
-    changed, the effect is taken to be `EFFECT`.
+    The interval is Wilson's (1927), for the effective number of trials: annotations of
+    one text are correlated, and count as fewer (Kish 1965, chapter 8, design effect).
+    If nothing changed, the design effect is assumed to be `EFFECT`.
     """
     changed, of = map(int, counts.sum(axis=0))
-    if not of:  # what is new where there was nothing
+    if not of:  # new annotations of a kind that was absent
         return Share(changed, of, (0.0, float(changed > 0)))
     n_texts, share = int((counts[:, 1] > 0).sum()), min(1.0, changed / of)
     effect = min(EFFECT, of) if changed == 0 else 1.0
@@ -93,7 +93,7 @@ def estimate_share(counts: np.ndarray) -> Share:
 
 
 def compare_f1(outcomes: np.ndarray) -> F1:
-    """Compare F1, by the variance of ratios of sums (Cochran 1977, section 6.3).
+    """Compare F1 scores, by the variance of ratios of sums (Cochran 1977, section 6.3).
 
     outcomes (ndarray): True positives, false positives and false negatives of each
         Doc, before and after. *Shape:* `(n, 2, 3)`.
@@ -110,18 +110,18 @@ def compare_f1(outcomes: np.ndarray) -> F1:
 
 @dataclass(frozen=True)
 class Changes:
-    """Counts of what is annotated otherwise, by kind of annotation, of tokens, entities
-    (and other spans) and texts with categories. A moved entity counts twice.
+    """Counts of changed annotations by kind: of tokens, of entities and other spans,
+    and of texts with categories. A moved entity counts twice.
     """
 
-    #: The number of tokens that have any of it, and of all.
+    #: The number of tokens with any changed annotation, and of all tokens.
     tokens: tuple[int, int]
     kinds: dict[str, Share]
-    #: F1 of the entities of Docs that have some, or None without such Docs.
+    #: F1 of entities in Docs with gold entities, or None without such Docs.
     f1: F1 | None
 
     def check(self, most: float) -> None:
-        """Raise ValueError if more may be changed: see `describe_excess`."""
+        """Raise ValueError if too much is changed: see `describe_excess`."""
         if found := self.describe_excess(most):
             raise ValueError(
                 f"The new pipeline may change too much: {found}. Up to {most:g} "
@@ -133,9 +133,9 @@ class Changes:
             )
 
     def describe_excess(self, most: float) -> str:
-        """Describe the kinds of which more than this percentage may be changed, to the
-        end of the interval, and F1 if it may fall by more points. Of entities, which
-        are few, it is ten times the percentage: a moved one counts twice.
+        """Describe the kinds whose interval of the changed share reaches above `most`
+        percent, and F1 if its interval reaches below `-most` points. The limit for
+        entities is ten times `most`: they are few, and a moved one counts twice.
         """
         found = []
         for kind, share in self.kinds.items():
@@ -150,7 +150,7 @@ class Changes:
         return ", ".join(found)
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        """Yield texts, each after the method of wasabi's printer that shows it."""
+        """Yield texts to show, each after the name of a method of wasabi's printer."""
         n, of = self.tokens
         yield "info", f"Changed: {n:,} of {of:,} tokens"
         for kind, share in self.kinds.items():
@@ -168,8 +168,8 @@ def count_changes(
     befores: Iterable[Doc],
     afters: Iterable[Doc],
 ) -> Changes:
-    """Count what differs in texts, of which Docs may have gold entities, annotated by a
-    pipeline before and after.
+    """Count the differences between the annotations of texts before and after a change
+    of the pipeline. Texts that are Docs may have gold entities.
     """
     classifiers = [p for _, p in nlp.pipeline if isinstance(p, TextCategorizer)]
     names = (*KINDS, ENTITIES, CATEGORIES)
@@ -200,7 +200,7 @@ def count_changes(
 
 
 def _choose(pipe: TextCategorizer, doc: Doc) -> set[str]:
-    """Choose the label of the highest score, or all from the threshold on."""
+    """Return the label with the highest score, or all that reach the threshold."""
     scores = {label: doc.cats.get(label, 0.0) for label in pipe.labels}
     least = pipe.cfg["threshold"]
     if not isinstance(pipe, MultiLabel_TextCategorizer):
@@ -209,7 +209,7 @@ def _choose(pipe: TextCategorizer, doc: Doc) -> set[str]:
 
 
 def _find_spans(doc: Doc) -> set[tuple[int, int, str, str, str]]:
-    """Find entities, and the spans of all groups."""
+    """Return the entities and the spans of all groups."""
     return {
         (span.start, span.end, span.label_, span.kb_id_, span.id_)
         for spans in (doc.ents, *doc.spans.values())

@@ -1,6 +1,6 @@
-"""Our layers and components in a pipeline's config, in place of spaCy's. They load the
-weights and files of these: layers have their tree of nodes, seeds and parameter names,
-and components extend their classes.
+"""Replace spaCy's layers and components in a pipeline's config by ours. Ours load the
+weights and files that spaCy's have saved: our layers have the same tree of nodes, seeds
+and parameter names, and our components are subclasses of spaCy's.
 """
 
 import re
@@ -24,17 +24,17 @@ from ..training.annotation import walk_layers
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
 BLAS = "spacy-hashembeds.use_fastest_blas.v1"
-#: Asks for the fastest precision of each component that changes little.
+#: Value of `precision`: choose for each component the fastest that changes little.
 AUTO = "auto"
 
-#: Precision of products: of all encoders, or by component; None: as is.
+#: Precision of products: of all encoders, or by component. None keeps it.
 Precision = str | Mapping[str, str] | None
 
-#: The arguments of a HashEmbedCNN that are its encoder's.
+#: The arguments of a HashEmbedCNN that belong to its encoder.
 OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
 
-#: The factories of spaCy's that ours replace, which are named `cached_…`, and their
-#: class: None where the language has one of its own.
+#: spaCy's factories that ours, named `cached_…`, replace, with the class of their
+#: components: None if the class depends on the language.
 REPLACED: dict[str, type | None] = {
     "lemmatizer": None,
     "trainable_lemmatizer": EditTreeLemmatizer,
@@ -43,8 +43,8 @@ REPLACED: dict[str, type | None] = {
     "span_ruler": SpanRuler,
 }
 
-#: Most bytes of an output: of more than 32 MB glibc maps all pages anew each time, so
-#: half of that, since texts may be longer.
+#: Most bytes of an output. glibc maps the pages of each new array above 32 MB again;
+#: this is half of that, since texts may be longer than assumed.
 MOST_BYTES = 2**24
 #: Assumed number of tokens of a text whose length is unknown.
 _TOKENS = 16
@@ -54,16 +54,16 @@ _OF_NLP = ("tokenizer", "batch_size", "after_pipeline_creation")
 _NAME = "@architectures"
 _EMBED, _ENCODER = "spacy.MultiHashEmbed.v2", "spacy.MaxoutWindowEncoder.v2"
 _TOK2VEC = "spacy.Tok2Vec.v2"
-#: Architectures in the places of those that ours replace, and that none of ours does.
+#: spaCy's embedders and encoders for which we have no replacement.
 _OTHERS = ("CharacterEmbed", "MishWindowEncoder", "TorchBiLSTMEncoder")
-#: The first versions have the tree and the seeds of the second, except embedders with
-#: static vectors.
+#: Versions 1 have the same tree and seeds as versions 2, except embedders with static
+#: vectors.
 _THEIRS = re.compile(
     r"spacy(-legacy)?\.(MultiHashEmbed|HashEmbedCNN|MaxoutWindowEncoder|"
     rf"{'|'.join(_OTHERS)})\.v[12]"
 )
-#: Gives its encoder all Docs in one array. Has the tree of the second version, whose
-#: encoder joins them itself.
+#: Version 1 gives the encoder all Docs in one array. Version 2 has the same tree, and
+#: its encoder joins the Docs itself.
 _OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
 _VECTORS = {
     "MultiHashEmbed": "include_static_vectors",
@@ -72,15 +72,15 @@ _VECTORS = {
 
 
 def find_fewer_bits() -> list[str]:
-    """Find the precisions but float32 that this processor has instructions for."""
+    """Find precisions, except float32, for which this processor has instructions."""
     return [name for name in PRECISIONS[1:] if find_instructions(name) is not None]
 
 
 def find_convertible(
     config: Config, precision: Precision = None
 ) -> tuple[list[str], dict[str, str]]:
-    """Find the places of layers that ours can replace, and of our encoders whose
-    precision is another; and by place why ours can't replace others.
+    """Find the places of layers that ours can replace, and of our encoders that have
+    another precision; and for the other layers, by place, why ours can't replace them.
     """
     places, left = [], {}
     blocks = find_architectures(config)
@@ -101,8 +101,8 @@ def find_convertible(
 def find_replacements(
     nlp: Language, config: Config
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Find the components that ours can replace, with the factory, and by place in the
-    config why others stay. Blocks that name another pipeline (`source`) stay.
+    """Find the components that ours can replace, with our factory; and for the others,
+    by place in the config, why they stay. Blocks with a `source` stay.
     """
     found, left = {}, {}
     for name, pipe in nlp.components:
@@ -123,8 +123,9 @@ def find_replacements(
 
 
 def find_batch_size(nlp: Language) -> int | None:
-    """Find how many Docs a batch may have for the output of the widest layer, such as
-    that of a tagger of thousands of classes, to stay small. None if it has no more.
+    """Find the batch size with which the output of the widest layer, such as that of a
+    tagger with thousands of classes, has at most `MOST_BYTES`. Return None if the
+    pipeline's batch size is not larger.
     """
     layers = (node for _, node in walk_layers(nlp) if node.has_param("W"))
     widths = [node.get_dim("nO") for node in layers if node.has_dim("nO")]
@@ -133,7 +134,7 @@ def find_batch_size(nlp: Language) -> int | None:
 
 
 def check_precision(config: Config, precision: str | None) -> None:
-    """Check that a config of our layers can have a precision here."""
+    """Check that this machine supports a precision for the encoders in a config."""
     names = [block[_NAME] for block in find_architectures(config).values()]
     is_there = OUR_ENCODER in names and find_instructions(str(precision)) is not None
     if precision not in (None, AUTO, "float32") and not is_there:
@@ -145,7 +146,7 @@ def check_precision(config: Config, precision: str | None) -> None:
 
 
 def find_left(nlp: Language, config: Config, *, blas: bool) -> dict[str, str]:
-    """Find the places of what ours can't replace, each with the reason."""
+    """Find the layers and components that ours can't replace, with the reasons."""
     left = find_replacements(nlp, config)[1] | find_convertible(config)[1]
     callback = config["nlp"].get("after_pipeline_creation") or {"@callbacks": BLAS}
     if blas and (name := callback["@callbacks"]) != BLAS:
@@ -179,7 +180,7 @@ def convert_config(
         converted["components"][name]["factory"] = factory
     settings = converted["nlp"]
     tokenizer = settings.get("tokenizer") or {}
-    # not a language's own, nor another in its place
+    # keep the tokenizer of a language, and a custom one
     if type(nlp.tokenizer) is Tokenizer and tokenizer.get("@tokenizers") == _TOKENIZER:
         tokenizer["@tokenizers"] = _OUR_TOKENIZER
     if (batch_size := find_batch_size(nlp)) is not None:
@@ -193,7 +194,7 @@ def convert_layers(config: Config, precision: Precision = None) -> Config:
     """Return a copy of a config with our layers.
 
     A HashEmbedCNN becomes a Tok2Vec of two layers. If any layer is converted, variables
-    in components, and those that point there, are replaced by their values.
+    in components, and variables that refer to components, are replaced by their values.
     """
     converted = config.copy()
     places, _ = find_convertible(config, precision)
@@ -215,7 +216,7 @@ def _choose(precision: Precision, place: str) -> str | None:
 
 
 def _resolve_components(config: Config, plain: Config) -> None:
-    # not deepcopy: what several variables stand for is one object
+    # not deepcopy: several variables may refer to one object
     config["components"] = Config().from_str(plain.to_str())["components"]
     for parts, value in [*walk_dict(config)]:
         if isinstance(value, str) and "${components." in value:
@@ -224,7 +225,7 @@ def _resolve_components(config: Config, plain: Config) -> None:
 
 
 def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Write out the Tok2Vec of a HashEmbedCNN, given its block raw and resolved."""
+    """Return the Tok2Vec block of a HashEmbedCNN, given its raw and resolved block."""
     size = plain["embed_size"]
     subwords = ["PREFIX", "SUFFIX", "SHAPE"] if plain["subword_features"] else []
     return {
@@ -245,7 +246,7 @@ def _kind(block: Mapping[str, Any]) -> str:
 
 
 def _why_not(block: Mapping[str, Any], above: Mapping[str, Any]) -> str | None:
-    """Explain why ours can't replace a layer, given its block and the one it is in."""
+    """Explain why ours can't replace a layer, given its and the enclosing block."""
     name, kind = block[_NAME], _kind(block)
     if kind in _OTHERS:
         return f"there is no faster layer with the numbers of {name}"

@@ -1,4 +1,4 @@
-"""Diagnosis of this machine: its parts, what is broken, and what could be faster."""
+"""Diagnose this machine: its hardware, broken installations, and possible speed-ups."""
 
 import os
 import platform
@@ -28,13 +28,13 @@ from .blas import (
 
 PACKAGE = "spacy-hashembeds"
 
-#: The installed version (None if it is not) and our range of each package.
+#: For each package, the installed version (or None) and the range that we require.
 Versions = dict[str, tuple[str | None, str]]
 
-#: OpenBLAS's names for kernels that know no AVX-512.
+#: OpenBLAS's names for kernels that do not use AVX-512.
 _SHORT_VECTORS = ("Haswell", "Zen")
-#: What code compiled by Cython calls to profile, and for nothing else. A name that is
-#: imported stands in the file, stripped or not, on every system.
+#: C function that code compiled by Cython calls only for profiling. The name of an
+#: imported function is in the binary file, stripped or not, on every system.
 _PROFILING = b"PyThreadState_EnterTracing"
 
 
@@ -47,12 +47,12 @@ class Gpu(NamedTuple):
 
 
 def examine() -> dict[str, Any]:
-    """Examine the machine and the installation. Takes a few seconds.
+    """Examine the machine and the installation. This takes a few seconds.
 
-    RETURNS (dict[str, Any]): "versions": the installed and the required of each
-        package; "machine": its parts; "blas": name, version and kernels of libraries;
-        "speeds": GFLOP/s of each at `blas.SHAPES`; "problems": what is broken, and how
-        to mend it; "advice": what would be faster.
+    RETURNS (dict[str, Any]): "versions": the installed and required version of each
+        package; "machine": hardware; "blas": name, version and kernels of libraries;
+        "speeds": GFLOP/s of each at `blas.SHAPES`; "problems": errors, and how to fix
+        them; "advice": possible speed-ups.
     """
     versions, gpu, ops = find_versions(), examine_gpu(), get_current_ops()
     choices = {"blis": BLIS_OPS, "numpy's BLAS": NUMPY_BLAS_OPS}
@@ -90,7 +90,7 @@ def find_versions() -> Versions:
             installed = version(requirement.name)
         except PackageNotFoundError:
             installed = None
-        # tools of the tests are nobody's concern
+        # users do not need the tools of the tests
         is_extra = installed and not (marker and marker.evaluate({"extra": "test"}))
         if marker is None or is_extra:
             found[requirement.name] = installed, str(requirement.specifier)
@@ -98,7 +98,7 @@ def find_versions() -> Versions:
 
 
 def find_processor() -> str:
-    """Find the processor's name, or no more than its kind."""
+    """Find the processor's name, or else its architecture."""
     path = Path("/proc/cpuinfo")
     for line in path.read_text("utf8", "replace").split("\n") if path.is_file() else ():
         if line.startswith("model name"):
@@ -114,7 +114,7 @@ def examine_gpu() -> Gpu:
         cupy = import_module("cupy")
         try_kernels(cupy)
         name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    except Exception as e:  # a library that is missing is no ImportError everywhere
+    except Exception as e:  # a missing library does not always raise ImportError
         return Gpu("unknown", error=_describe(e))
     return Gpu(cupy.__version__, name)
 
@@ -124,7 +124,7 @@ def _describe(error: Exception) -> str:
 
 
 def try_kernels(xp: Any) -> None:
-    """Multiply with CuPy (xp), and compile a kernel of ours that sums rows of ones."""
+    """Multiply with CuPy (xp), and compile and run our kernel on a table of ones."""
     keys, out = xp.zeros((1, 1), dtype="uint64"), xp.zeros((1, 4), dtype="float32")
     ones = xp.ones((2, 4), dtype="float32")
     gather_rows(keys, [Table(ones, Hashing(seed=9, num_hashes=3))], out)
@@ -133,8 +133,8 @@ def try_kernels(xp: Any) -> None:
 
 
 def describe_missing_kernels() -> str | None:
-    """Describe how to get compiled kernels, or return None if there are some, or if the
-    environment asks for none.
+    """Describe how to get compiled kernels. Return None if they are installed, or if
+    the environment turns them off.
     """
     found, error = compiled.find()
     if found is not None or os.environ.get(compiled.SWITCH) == "0":
@@ -152,13 +152,13 @@ def describe_missing_kernels() -> str | None:
 
 
 def is_parser_profiled() -> bool:
-    """Return True if spaCy's parser was compiled with profiling: below Python 3.12."""
+    """Return True if spaCy's parser was compiled with profiling, before Python 3.12."""
     path = import_module("spacy.ml.parser_model").__file__
     return path is not None and _PROFILING in Path(path).read_bytes()
 
 
 def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
-    """Describe what is broken and how to mend it."""
+    """Describe each problem and how to fix it."""
     for name, (installed, required) in versions.items():
         if installed is None or not SpecifierSet(required).contains(installed, True):
             yield (
@@ -168,7 +168,7 @@ def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
     for entry_point in distribution(PACKAGE).entry_points:
         try:
             entry_point.load()
-        except Exception as e:  # whatever a broken installation raises
+        except Exception as e:  # a broken installation may raise any error
             name = f"{entry_point.group}: {entry_point.name}"
             yield f"Can't load {name} ({_describe(e)}). Install {PACKAGE} again."
     if gpu.error is not None:
@@ -180,8 +180,8 @@ def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
 
 
 def advise(blas: list[Blas]) -> Iterator[str]:
-    """Advise what would be faster: another BLAS, AVX-512 where OpenBLAS does not know
-    the processor, as 0.3.31 does not know Zen 5, compiled kernels, another Python.
+    """Suggest speed-ups: another BLAS; AVX-512 if OpenBLAS does not know the processor,
+    as 0.3.31 does not know Zen 5; compiled kernels; another Python.
     """
     blis, numpy_blas = blas
     if type(get_current_ops()) is NumpyOps and is_numpy_faster():

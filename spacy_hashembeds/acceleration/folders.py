@@ -1,4 +1,4 @@
-"""Folders of pipelines: copied, and replaced only where nothing else is lost."""
+"""Copy folders of pipelines, and replace them only if no other files would be lost."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from ..loading import load_config
 
 #: Files and folders that spaCy saves beside the components.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
-#: Files and folders that spaCy saves in those of its own components and of the vocab.
+#: Folders that spaCy saves inside the folders of its components and of the vocab.
 _FOLDERS_BELOW = {"kb", "lookups"}
 _SAVED_BELOW = {
     *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
@@ -23,7 +23,7 @@ _SAVED_BELOW = {
 
 
 def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
-    """Find the pipeline's folder, if `output` may be written without harm to it."""
+    """Find the pipeline's folder. Refuse an `output` that would overwrite it."""
     if nlp.path is None:
         raise ValueError(f"'{model}' should be a saved pipeline, but has no folder.")
     source, target = (Path(os.path.realpath(path)) for path in (nlp.path, output))
@@ -36,7 +36,7 @@ def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """Copy files, and what links lead to, without their modes: those of a package may
+    """Copy files and the targets of links, without their modes: files of a package may
     be read-only.
     """
     for path, names in walk_folder(source):
@@ -47,8 +47,8 @@ def copy_folder(source: Path, target: Path) -> None:
 
 
 def check_free(output: Path, *, force: bool) -> bool:
-    """Return True if nothing is there. Raise FileExistsError otherwise, but with
-    `force`.
+    """Return True if `output` is missing or empty. Otherwise raise FileExistsError, or
+    with `force` return False.
     """
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return True
@@ -61,7 +61,7 @@ def check_free(output: Path, *, force: bool) -> bool:
 
 
 def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
-    """Refuse to replace more than copies of the source, and with `force` a pipeline."""
+    """Check that `output` is free, or with `force` a pipeline without foreign files."""
     if check_free(output, force=force):
         return
     own, is_pipeline = {*_SAVED}, False
@@ -82,7 +82,7 @@ def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
 
 
 def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[str]:
-    """Find files that neither spaCy saves, nor its components, nor the source has."""
+    """Find files that neither the source has, nor spaCy or its components save."""
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
         top, *below = name.parts
@@ -91,7 +91,7 @@ def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[s
             is_saved = is_saved and _FOLDERS_BELOW.issuperset(below[:-1])
             is_known = is_saved or (source / name).is_file()
         else:
-            # os.stat of a link to nothing fails
+            # os.stat of a broken link fails
             is_file = path.is_file() and (source / name).is_file()
             is_known = is_file and cmp(path, source / name, shallow=False)
         is_folder = path.is_dir() and not path.is_symlink()

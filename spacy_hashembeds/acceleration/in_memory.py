@@ -1,8 +1,8 @@
 """Conversion of a pipeline in memory to our layers and components, with its weights.
 
-A new pipeline is made from the converted config, and loads what the components of the
-old one save. They save it to a temporary folder: spaCy's rulers load all of their
-patterns from there, but not from bytes.
+A new pipeline is made from the converted config, and loads the data that the components
+of the old one save. They save it to a temporary folder, not to bytes, from which
+spaCy's rulers would not load all of their patterns.
 """
 
 import warnings
@@ -30,7 +30,7 @@ from .conversion import BLAS
 from .doctor import describe_missing_kernels
 from .timing import TITLES
 
-#: Attributes that a copy shares with the original, or has of another config.
+#: Attributes that a copy shares with the original, or gets from the new config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
 
 
@@ -51,34 +51,34 @@ def accelerate(
     rounds: int = 7,
     show_progress: bool = True,
 ) -> Accelerated:
-    """Make a faster pipeline of one in memory, check it and time it.
+    """Make a faster copy of a pipeline in memory, check it and time it.
 
-    Saved, the new pipeline is what `spacy hashembeds accelerate` would have written. It
-    is returned only if it annotates all texts as the old one does, and each converted
-    layer gives the same vectors, but for rounding.
+    Saving the new pipeline gives the folder that `spacy hashembeds accelerate` writes.
+    The new pipeline is returned only if it annotates all texts as the old one does, and
+    if each converted layer gives the same vectors up to rounding.
 
-    The old pipeline stays as it is. Both share the vocab, a tokenizer of yours, and
-    components without a `to_disk`. Components are saved to a temporary folder
-    meanwhile, and are in memory twice.
+    The old pipeline is not changed. Both pipelines share the vocab, a custom tokenizer,
+    and components without a `to_disk`. During the conversion, components are saved to a
+    temporary folder, and are in memory twice.
 
     nlp (Language): The trained pipeline, on CPU or GPU, outside of any memory zone. It
         annotates the texts itself, with the components that are enabled.
-    texts (Iterable[str | Doc], optional): What to annotate, of Docs only the words and
-        spaces. By default texts are made up, of words that the pipeline knows.
-    precision (str, optional): That of the products of window encoders: "float32", or,
-        faster where the processor has instructions for it, "bfloat16" or "int8". These
-        change predictions. "auto" chooses for each component the fastest that changes
-        no more than may be changed. By default it stays as it is.
-    max_changed (float): How many percent of each kind of annotation they may change,
-        ten times that of entities, and by how many points F1 may fall, where texts are
-        Docs with entities: each to the end of its interval of 95 percent.
-    blas (bool): Whether the new pipeline is to choose the fastest BLAS, now and
-        whenever it is loaded.
-    rounds (int): How often to time both pipelines, in turns, at most.
+    texts (Iterable[str | Doc], optional): The texts to annotate; only the words and
+        spaces of Docs are used. By default texts are generated from known words.
+    precision (str, optional): The precision of the products of window encoders:
+        "float32", or, faster if the processor has instructions for it, "bfloat16" or
+        "int8". The last two change predictions. "auto" chooses for each component the
+        fastest that respects `max_changed`. By default the precision is kept.
+    max_changed (float): The largest percentage of each kind of annotation that may
+        change, ten times as much for entities, and the most points by which F1 may fall
+        if texts are Docs with entities: all at the end of the 95 percent interval.
+    blas (bool): Whether the new pipeline chooses the fastest BLAS, now and whenever it
+        is loaded.
+    rounds (int): The most rounds in which both pipelines are timed, in turns.
     show_progress (bool): Whether to show progress in a notebook or a terminal.
-    RETURNS (Accelerated): The new pipeline, as `nlp`, and what was done.
-    RAISES (ValueError): If it can't be made anew, something differs, or more is changed
-        than may be.
+    RETURNS (Accelerated): The new pipeline, as `nlp`, and the report.
+    RAISES (ValueError): If the pipeline can't be rebuilt, if annotations or vectors
+        differ, or if more is changed than `max_changed` allows.
     """
     check_pipeline(nlp)
     if missing := describe_missing_kernels():
@@ -88,14 +88,14 @@ def accelerate(
             "'nlp' is in a memory zone, which the new pipeline would outlive. Call "
             "this outside of `nlp.memory_zone()`."
         )
-    # Those of the thread may be of another device: some notebooks forget them.
+    # The thread's ops may be of another device: some notebooks reset them.
     ops = get_current_ops()
     others = (node.ops for _, node in walk_layers(nlp))
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
     config = nlp.config.copy()
 
     def show(items: Iterable[Any], unit: str) -> Iterable[Any]:
-        hide = None if show_progress else True  # None: where there is no terminal
+        hide = None if show_progress else True  # None hides it without a terminal
         return tqdm(items, TITLES[unit], unit=f" {unit}", leave=False, disable=hide)
 
     with keeping_ops(), TemporaryDirectory() as made:
@@ -120,25 +120,25 @@ def accelerate(
 
 
 def _copy(nlp: Language, folder: Path, config: Config) -> Language:
-    """Make a pipeline anew from a folder that its components saved, and a config."""
+    """Make a pipeline from a config and a folder to which its components were saved."""
     with _explaining():
         new = type(nlp).from_config(
             config.copy(), vocab=nlp.vocab, meta=deepcopy(nlp.meta), auto_fill=False
         )
-        # rulers tokenize their patterns with it
+        # rulers tokenize their patterns with the tokenizer
         tokenizer: Any = nlp.tokenizer
         if isinstance(new.tokenizer, QuickTokenizer) and type(tokenizer) is Tokenizer:
             tokenizer = QuickTokenizer.from_tokenizer(tokenizer)
         new.tokenizer = tokenizer
         new.from_disk(folder, exclude=_NOT_COPIED)
-    # what can't be copied is taken as it is, as spaCy takes sourced components
+    # share components that can't be saved, as spaCy shares sourced components
     new._components = [
         (name, pipe if hasattr(pipe, "to_disk") else nlp.get_pipe(name))
         for name, pipe in new.components
     ]
-    # what neither the config nor a folder tells
+    # copy attributes that neither the config nor the folder has
     new._path = None
-    if config["nlp"]["batch_size"] == nlp.config["nlp"]["batch_size"]:  # is no other
+    if config["nlp"]["batch_size"] == nlp.config["nlp"]["batch_size"]:  # not changed
         new.batch_size = nlp.batch_size
     new.max_length = nlp.max_length
     new.default_error_handler = nlp.default_error_handler
@@ -146,7 +146,7 @@ def _copy(nlp: Language, folder: Path, config: Config) -> Language:
     for (_, pipe), (_, new_pipe) in pipes:
         if hasattr(pipe, "error_handler"):
             new_pipe.error_handler = pipe.error_handler
-    # the BLAS may have been chosen since layers were made
+    # the BLAS may have been chosen after layers were made
     layers = zip(walk_layers(nlp), walk_layers(new), strict=True)
     for (_, node), (_, new_node) in layers:
         new_node.ops = node.ops
@@ -161,7 +161,7 @@ def _explaining() -> Iterator[None]:
         yield
     except OSError:
         raise
-    except Exception as error:  # of any component, some of them strangers
+    except Exception as error:  # components, also of other packages, may raise any
         raise ValueError(
             "'nlp' should be a pipeline that spaCy can save and make anew from "
             f"`nlp.config`, but can't be: {type(error).__name__}: {error} Change "

@@ -1,4 +1,4 @@
-"""Parity of a pipeline and its conversion, over texts."""
+"""Check that a pipeline and its conversion annotate texts alike."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,13 +19,13 @@ from ..thinc_internals import get_forward
 from ..training.annotation import copy_words, walk_layers
 from .changes import ATTRS
 
-#: The forward functions of our layers, by which they are known in a pipeline.
+#: The forward functions by which our layers are found in a pipeline.
 OURS = (embed_attributes, encode_windows)
 
-#: Outputs of a layer may differ by this much of the largest (or of 1): they round
-#: differently.
+#: Largest difference between outputs of a layer, as a share of the largest output (or
+#: of 1): rounding differs.
 TOLERANCE = 1e-5
-#: Tolerance of what is computed from them, such as the scores of a classifier.
+#: Tolerance of numbers computed from these outputs, such as a classifier's scores.
 SCORE_TOLERANCE = 1e-4
 
 _BATCH_SIZE = 256
@@ -39,7 +39,7 @@ SEPARATORS = (*[" "] * 20, "  ", ", ", ". ", "\n", "\t", "\u00a0", "-", "")
 
 @dataclass(kw_only=True)
 class Parity:
-    """On how much text two pipelines are alike."""
+    """The amount of text that two pipelines annotated alike."""
 
     #: The number of texts and tokens that both pipelines annotated alike.
     texts: int = 0
@@ -62,30 +62,30 @@ def in_float32() -> Iterator[None]:
 
 
 def walk_encoders(nlp: Language) -> Iterator[tuple[str, LaidOut]]:
-    """Yield the weights, with the precision, of each encoder of ours, by component."""
+    """Yield the weights of each of our encoders, with their component's name."""
     for name, node in walk_layers(nlp):
         if get_forward(node) is encode_windows:
             yield name, node.attrs["weights"]
 
 
 def _has_weights(model: Model) -> bool:
-    """Return True if a model, with all layers in it, was initialised or loaded."""
+    """Return True if all layers of a model were initialised or loaded."""
     return all(node.has_param(key) for node in model.walk() for key in node.param_names)
 
 
 def compare_pipelines(
     before: Language, after: Language, texts: Iterable[str | Doc]
 ) -> tuple[Parity, list[Doc]]:
-    """Check that two pipelines of one structure annotate texts alike, but for the
-    rounding of scores, in float32; and so the outputs of each layer that was converted,
-    enabled or not: of encoders for random vectors. Return some of the Docs too, to time
-    both on.
+    """Check, in float32, that two pipelines of one structure annotate texts alike, up
+    to the rounding of scores. Also compare the outputs of each converted layer, enabled
+    or not; encoders are compared on random vectors. Return some of the Docs too, on
+    which both can be timed.
     """
     pairs = zip(walk_layers(before), walk_layers(after), strict=True)
     layers = [
         (name, old, new)
         for (name, old), (_, new) in pairs
-        # strangers may make a forward function anew for each layer
+        # layers of other packages may have a new forward function each
         if get_forward(new) in OURS and get_forward(old) is not get_forward(new)
     ]
     unchecked = dict.fromkeys(name for name, old, _ in layers if not _has_weights(old))
@@ -112,9 +112,9 @@ def compare_pipelines(
 
 
 def make_texts(nlp: Language, *, only_known: bool = False) -> list[str]:
-    """Make up texts of known and unknown words, the same for the same strings, none
-    empty if a layer such as `reduce_first` takes none. With `only_known` there are no
-    unknown words: a vocab keeps whatever words it has met.
+    """Generate texts of known and unknown words, the same for the same strings, and
+    without empty texts if a layer such as `reduce_first` refuses them. With
+    `only_known` there are no unknown words, which the vocab would keep.
     """
     rng = random.Random(0)
     known = sorted({*filter(None, nlp.vocab.strings)}) or ["word"]
@@ -141,11 +141,11 @@ def make_texts(nlp: Language, *, only_known: bool = False) -> list[str]:
 def annotate(
     nlp: Language, texts: Iterable[str | Doc], which: str = "as converted"
 ) -> Iterator[Doc]:
-    """Annotate texts, of Docs the words, with the components that are enabled."""
+    """Annotate texts, or the words of Docs, with the enabled components."""
     inputs = (copy_words(t, nlp.vocab) if isinstance(t, Doc) else t for t in texts)
     try:
         yield from nlp.pipe(inputs)
-    except Exception as error:  # of any component, some of them strangers
+    except Exception as error:  # components, also of other packages, may raise any
         raise ValueError(
             f"The pipeline {which} fails on texts to check it with: "
             f"{type(error).__name__}: {error} Give texts of the kind that it is for "
@@ -167,7 +167,7 @@ def _check_annotation(doc: Doc, new_doc: Doc) -> None:
 
 
 def _describe(doc: Doc) -> dict[str, Any]:
-    """Describe all annotation in plain types."""
+    """Return all annotation of a Doc in plain types."""
     spans = {
         key: [group.attrs, [(s.start, s.end, s.label, s.kb_id, s.id) for s in group]]
         for key, group in doc.spans.items()
@@ -189,7 +189,7 @@ def _is_same(old: Any, new: Any) -> bool:
         return np.allclose(a, b, atol=SCORE_TOLERANCE, equal_nan=True)
     if isinstance(old, str | int | set | frozenset | None):
         return bool(old == new)
-    return type(old) is type(new)  # a stranger's object may equal nothing but itself
+    return type(old) is type(new)  # objects may be equal only to themselves
 
 
 def _compare_outputs(
@@ -199,7 +199,7 @@ def _compare_outputs(
     if not any(map(len, docs)):
         return 0.0
     inputs: list[Any] = [docs, new_docs]
-    if get_forward(new) is encode_windows:  # whose embedder may be a stranger's
+    if get_forward(new) is encode_windows:  # its embedder may not be ours
         rng, width = np.random.default_rng(0), new.get_dim("nO")
         arrays = (rng.standard_normal((len(doc), width), dtype="f") for doc in docs)
         inputs = [[*map(new.ops.xp.asarray, arrays)]] * 2

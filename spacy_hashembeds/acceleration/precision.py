@@ -1,4 +1,4 @@
-"""The precision of the products of each component: the fastest that changes little."""
+"""Choose the fastest precision of each component that changes few annotations."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,12 +14,12 @@ from .conversion import find_fewer_bits
 from .parity import SAMPLE_SIZE, annotate, walk_encoders
 from .timing import Progress, measure_components
 
-#: Why none is chosen, if none is.
+#: The reason if no precision is chosen.
 NO_CHOICE = (
     "no enabled component has a window encoder of ours, or there are no compiled "
     "kernels or no instructions for fewer bits (see `spacy hashembeds doctor`)"
 )
-#: Share of a time that is clearly less, whatever else runs.
+#: A time below this share of another is clearly less, in spite of noise.
 _CLEARLY = 0.9
 #: Timings of a component in each precision: the fastest counts.
 _ROUNDS = 3
@@ -33,7 +33,7 @@ class ChosenPrecision:
     precision: str
     #: Microseconds a word of the component, by precision.
     times: Mapping[str, float]
-    #: Reasons against others that are faster, by precision.
+    #: Reasons against faster precisions, by precision.
     refused: Mapping[str, str]
 
     def __str__(self) -> str:
@@ -52,17 +52,19 @@ def choose_precisions(
     max_changed: float,
     progress: Progress,
 ) -> list[ChosenPrecision]:
-    """Choose one for each enabled component of `after` that has encoders of ours of its
-    own, what takes longest first: of those clearly faster than what it has the fastest
-    with which, beside what was chosen before it, what `before` annotates is changed no
-    more than may be. Without any the list is empty: `NO_CHOICE`.
+    """Choose and set a precision for each enabled component of `after` that has
+    encoders of ours which `before` does not share, the slowest component first.
+    Precisions that are clearly faster than the current one are tried, the fastest
+    first, until the annotations of `after` differ from those of `before` by no more
+    than `max_changed`; otherwise the current one is kept. Choices for earlier
+    components stay set. `NO_CHOICE` explains an empty list.
     """
     encoders = _find_encoders(after, before)
     if not encoders or not find_fewer_bits():
         return []
     docs = []
     for doc in annotate(before, progress(texts, "texts")):
-        doc.tensor = np.zeros((0,), dtype="f")  # which is not counted
+        doc.tensor = np.zeros((0,), dtype="f")  # not compared: free the memory
         docs.append(doc)
     if not any(map(len, docs)):
         return []
@@ -87,7 +89,7 @@ def choose_precisions(
 
 
 def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:
-    """Find encoders by component, but for what another pipeline shares."""
+    """Find encoders by component, without those that another pipeline shares."""
     shared = {id(weights) for _, weights in walk_encoders(other)}
     encoders = defaultdict(list)
     for name, weights in walk_encoders(nlp):
@@ -121,6 +123,6 @@ def _time(
                 of[precision] = min(found[name], of.get(precision, float("inf")))
     for name, precision in kept.items():
         _set(encoders[name], precision)
-        # where there are no instructions for it, it is float32
+        # without instructions for it, float32 is used
         times[name].setdefault(precision, times[name]["float32"])
     return times

@@ -1,4 +1,4 @@
-"""Speeds of pipelines, measured side by side."""
+"""Measure the speeds of pipelines in turns."""
 
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,24 +12,26 @@ from spacy.util import _pipe
 
 from ..training.annotation import copy_words
 
-#: Seconds in which rounds may begin, and the fewest rounds, if so many are asked for.
+#: Seconds after which no round begins, and the number of rounds that always run, if as
+#: many are asked for.
 _SECONDS, _LEAST_ROUNDS = 60.0, 3
 
-#: Takes "texts" to compare or "rounds" to time, and which of them, and hands them on.
+#: Function of items and their kind, "texts" to compare or "rounds" to time, that yields
+#: the items and shows progress.
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 #: Titles of progress bars.
 TITLES = {"texts": "Comparing", "rounds": "Timing"}
 
 
 class Spread(NamedTuple):
-    """A median and the quartiles around it, in whatever unit."""
+    """A median and the quartiles around it, in the unit of the measurements."""
 
     median: float
     quartiles: tuple[float, float]
 
 
 def find_spread(rounds: Sequence[float]) -> Spread:
-    """Find the median and the quartiles of what was measured in rounds."""
+    """Find the median and the quartiles of the measurements of rounds."""
     repeated = [*rounds] * (3 if len(rounds) == 1 else 1)
     lower, middle, upper = quantiles(repeated, n=4, method="inclusive")
     return Spread(middle, (lower, upper))
@@ -42,11 +44,11 @@ def measure_speeds(
     rounds: int = 7,
     progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
 ) -> dict[str, Spread]:
-    """Time `nlp.pipe` on the words of docs, in tokens a second, in turns, after a
-    warm-up on a tenth. Each is loaded anew for its turn: where weights come to lie in
-    memory changes the speed of Thinc's matrix product by up to a third. Of pipelines
-    that are long in loading there are fewer rounds: after a minute none begins, but for
-    three.
+    """Time `nlp.pipe` on the words of docs, in tokens a second. Pipelines take turns,
+    each after a warm-up on a tenth of the docs. Each is loaded again for its turn,
+    since the addresses of weights change the speed of Thinc's matrix product by up to a
+    third. Pipelines that load slowly have fewer rounds: after a minute no round begins,
+    except the first three.
     """
     n_words = sum(map(len, docs))
     if n_words == 0:
@@ -70,9 +72,9 @@ def _time_pipe(nlp: Language, docs: Sequence[Doc]) -> float:
 
 
 def _warm_up(nlp: Language, docs: Sequence[Doc]) -> list[Doc]:
-    """Annotate a tenth of docs, and collect what loading left: else Python would in the
-    midst of what is timed, where lemmas' tables have a million objects for a second.
-    Return copies of all to annotate.
+    """Annotate a tenth of docs, and collect garbage: otherwise Python would do so
+    during the timing, for a second if lemma tables have a million objects. Return
+    copies of all docs, to annotate.
     """
     for _ in nlp.pipe(
         copy_words(doc, nlp.vocab) for doc in docs[: len(docs) // 10 + 1]
@@ -83,15 +85,15 @@ def _warm_up(nlp: Language, docs: Sequence[Doc]) -> list[Doc]:
 
 
 def measure_components(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:
-    """Time each component once, on the words of docs, after a warm-up on a tenth, in
-    microseconds a word.
+    """Time each component once on the words of docs, in microseconds a word, after a
+    warm-up on a tenth of the docs.
     """
     current: Iterable[Doc] = _warm_up(nlp, docs)
     n_words = sum(map(len, docs))
     found = {}
     for name, pipe in nlp.pipeline:
         config = {"batch_size": nlp.batch_size}
-        start = process_time()  # what else runs counts for less
+        start = process_time()  # less affected by other processes
         current = list(_pipe(current, pipe, name, nlp.default_error_handler, config))
         found[name] = 1e6 * (process_time() - start) / n_words
     return found

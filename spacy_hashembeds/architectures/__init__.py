@@ -1,1 +1,1 @@
-"""Architectures that a config names: functions that compose layers over Docs."""
+"""Registered architectures: functions that compose layers over Docs."""

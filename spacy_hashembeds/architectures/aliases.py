@@ -1,10 +1,11 @@
-"""The names that configs printed in the report use: ours, unless code takes them.
+"""Aliases of our architectures under the names in the report's printed configs.
 
-spaCy asks entry points before it asks for what code has registered. Entry points that
-named our functions themselves would replace, without a word, functions that somebody
-registers under the same names, as the report's own project does. But spaCy loads an
-entry point anew at each lookup, as an attribute of its module: so that it is found here
-who has the name now.
+spaCy looks up entry points before functions that code has registered. If entry points
+named our functions directly, they would silently replace functions that somebody else
+registers under the same names, as the report's own project does. spaCy loads an entry
+point again at each lookup, as an attribute of its module. The entry points therefore
+name this module, whose `__getattr__` returns the registered function if there is one,
+and otherwise ours.
 """
 
 from collections.abc import Callable

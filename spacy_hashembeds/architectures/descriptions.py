@@ -1,6 +1,6 @@
-"""Descriptions of embedders, by which commands list, put in and measure them.
+"""Descriptions of embedders, with which commands list, insert and measure them.
 
-Each is found by an entry point, in this package as in any other:
+Descriptions are found through entry points, of this package and of others:
 
     [options.entry_points]
     spacy_architectures =
@@ -29,19 +29,19 @@ class EmbedderDescription:
     name (str): The name of its layer and of its entry point.
     architecture (str): Its registered name.
     purpose (str): Its use, as `config` describes it.
-    aliases (Sequence[str]): Other names that it is registered under.
-    tables (Mapping[str, type[TableColumn]]): The kind of the tables in it, by the names
-        of their layers. These have an attribute "column", and the model spaCy's
-        `FeatureExtractor`, which say what they embed.
+    aliases (Sequence[str]): Other names under which it is registered.
+    tables (Mapping[str, type[TableColumn]]): The kinds of its tables, by the names of
+        their layers. The layers have an attribute "column", which is an index into the
+        attributes of spaCy's `FeatureExtractor` in the model.
     is_of_text (bool): True if it embeds only attributes that are text, each once.
-    symbol_width (Callable, optional): Gets the number of parameters for each counted
-        symbol from its block, or 0. Those with counted symbols have the argument
-        `tables`, for a file of them.
-    raises_rows (bool): True if `config` raises its `rows` to have room for all hashed
+    symbol_width (Callable, optional): Returns, for a config block, the number of
+        parameters for each counted symbol, or 0. Embedders with counted symbols have
+        the argument `tables`, for a file of symbols.
+    raises_rows (bool): True if `config` increases `rows` to have room for all hashed
         values, and chooses `num_hashes`. By default it keeps both.
     why_hashes (str): Reason to begin with the default of `num_hashes`.
     blocks (Mapping[str, tuple[str, str]]): Arguments that take a block for each
-        attribute: for each an architecture to put in, and the reason.
+        attribute, each with the architecture to insert and the reason.
     """
 
     name: str
@@ -56,19 +56,19 @@ class EmbedderDescription:
     blocks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def is_named(self, architecture: str) -> bool:
-        """Return True if it is registered under a name."""
+        """Return True if the embedder is registered under this name."""
         return architecture in (self.architecture, *self.aliases)
 
 
 def list_names() -> list[str]:
-    """List what embedders are called, and import none of them."""
+    """List the names of embedders without importing them."""
     return sorted(entry_points(group=_GROUP).names)
 
 
 @cache
 def get_descriptions() -> Sequence[EmbedderDescription]:
-    """Load all descriptions, ours first. One that can't be used is left out, with a
-    warning: whoever works with another embedder is not to be stopped by it.
+    """Load all descriptions, ours first. A description that can't be loaded is left out
+    with a warning, so that other embedders can still be used.
     """
     found: list[EmbedderDescription] = []
     ours = __name__.split(".")[0]
@@ -79,7 +79,7 @@ def get_descriptions() -> Sequence[EmbedderDescription]:
             if not isinstance(description, EmbedderDescription):
                 raise TypeError(f"{description!r:.80} is no EmbedderDescription")
             found.append(description)
-        except Exception as error:  # whatever another package does when imported
+        except Exception as error:  # importing another package may raise any error
             warnings.warn(
                 f"The embedder '{point.name}' can't be used, and is left out: "
                 f"{type(error).__name__}: {error}. Its entry point is {point.value}.",

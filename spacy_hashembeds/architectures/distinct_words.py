@@ -21,10 +21,10 @@ from .static_vectors import get_key_attr
 
 class Words(NamedTuple):
     """Distinct words, and the vocabs of their Docs: more than one in mixed batches. The
-    vectors of the first one count, as in spaCy.
+    first vocab supplies the vectors, as in spaCy.
 
-    keys (NDArray): In the first column what their texts are found by, and in the last,
-        which may be the same, their vectors. *Shape:* `(m, 1)` or `(m, 2)`, uint64.
+    keys (NDArray): The hashes of texts in the first column, and the keys of vectors in
+        the last one, which may be the same. *Shape:* `(m, 1)` or `(m, 2)`, uint64.
     """
 
     vocabs: Sequence[Vocab]
@@ -61,11 +61,11 @@ TEXT_ATTRIBUTES = (
 def with_distinct_words(
     layer: Model[Words, Floats2d], *, attr: str | None = None
 ) -> Model[InT, OutT]:
-    """Run a layer once for each distinct word of a batch, and share out what it gives.
+    """Run a layer once for each distinct word of a batch, and copy its output.
 
-    The layer maps `m` words to vectors, `(m, nO)`, and may be initialised with none. A
-    word is its `attr`, one of `TEXT_ATTRIBUTES`, or by default its text, and with it
-    what its vector is found by.
+    The layer maps `m` words to vectors, `(m, nO)`, and may be initialised with no
+    words. Words are distinct by `attr`, one of `TEXT_ATTRIBUTES`, or by default by
+    their text together with the key of their vector.
     """
     return Model(
         f"with_distinct_words({layer.name})",
@@ -119,13 +119,13 @@ def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
 
 def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
     """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
-    # names take longer, for each Doc
+    # IDs are faster than names, which are looked up for each Doc
     attr_ids: list[int | str] = [intify_attr(attr) for attr in attrs]
     keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
     return keys.reshape(-1, len(attr_ids))
 
 
 def get_attribute(model: Model[InT, OutT]) -> int:
-    """Get the ID of the attribute that stands for a word, once checked."""
+    """Check the attribute that stands for a word, and return its ID."""
     check_once(model, partial(check_attr_choice, name="attr", known=TEXT_ATTRIBUTES))
     return IDS[model.attrs["attr"]]

@@ -1,4 +1,4 @@
-"""Character n-grams as floret finds them, and tables that it trained on raw text."""
+"""Character n-grams as in floret, and tables that floret trained on raw text."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,22 +14,23 @@ from spacy.vectors import Vectors
 
 from ..kernels import compiled
 
-#: Marks before and after a word: an n-gram with one of them begins or ends it.
+#: Marks before and after a word, which distinguish n-grams at its start and end.
 BEGIN, END = "<", ">"
 
 #: floret's seed.
 SEED = 2166136261
 
-#: Longest word whose characters all count: of longer ones, half as many at each end.
+#: Longest word that is read whole. Of longer words, half as many characters at each end
+#: are read.
 MAX_CHARACTERS = 128
 
 
 class Ngrams(NamedTuple):
-    """Choice of a word's n-grams, and of the rows that each of them has.
+    """Settings that select a word's n-grams and the rows of each n-gram.
 
-    minn, maxn (int): Their lengths in characters, of the word with its marks. The whole
-        of it counts too.
-    num_hashes (int): Rows of an n-gram, 1 to 4: the first of its hashes modulo `rows`.
+    minn, maxn (int): The lengths of n-grams in characters, including the marks. The
+        whole word with its marks counts as an n-gram too.
+    num_hashes (int): Rows of an n-gram, 1 to 4: its first hashes modulo `rows`.
     """
 
     minn: int
@@ -38,7 +39,7 @@ class Ngrams(NamedTuple):
     rows: int
 
     def find_rows(self, words: Sequence[str]) -> tuple[NDArray, NDArray]:
-        """Find the rows of words, and how many each has, at least one.
+        """Find the rows of words, and the number of rows of each word, at least 1.
 
         *Shapes:* `(sum of lengths,)`, uint32; `(words,)`, int64.
         """
@@ -52,7 +53,7 @@ class Ngrams(NamedTuple):
         return np.concatenate(found), lengths
 
     def get_settings(self) -> dict[str, Any]:
-        """Return all but the rows, by the names that spaCy's vectors have for them."""
+        """Return all settings except `rows`, by their names in spaCy's vectors."""
         names = {"minn": self.minn, "maxn": self.maxn, "hash_count": self.num_hashes}
         return {**names, "hash_seed": SEED, "bow": BEGIN, "eow": END}
 
@@ -60,7 +61,7 @@ class Ngrams(NamedTuple):
 @lru_cache(maxsize=2**13)
 def _find_word_rows(ngrams: Ngrams, word: str) -> NDArray:
     floret: Any = _make_vectors(ngrams)
-    hash_ngram = floret._get_ngram_hashes  # noqa: SLF001 there is no public one
+    hash_ngram = floret._get_ngram_hashes  # noqa: SLF001 no public function
     hashes = [*chain(*map(hash_ngram, floret._get_ngrams(word)))]  # noqa: SLF001
     return np.array(hashes, dtype="uint32") % np.uint32(ngrams.rows)
 
@@ -77,11 +78,11 @@ def _shorten(word: str) -> str:
 
 
 def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
-    """Read a table that floret saved, its numbers scaled to a deviation of 1.
+    """Read a table that floret saved, and scale it to a standard deviation of 1.
 
     *Shape:* `(rows, width)`, float32.
 
-    path (Path): The file, or one compressed as `spacy init vectors` takes it.
+    path (Path): The file, which may be compressed as for `spacy init vectors`.
     RAISES (ValueError): If it is no such table, or has other sizes, hashes or marks.
     RAISES (OSError): If the file can't be read.
     """
@@ -99,7 +100,7 @@ def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
             raise ValueError("its rows are no numbers, or all alike")
     except OSError:
         raise
-    except Exception as error:  # of many readers
+    except Exception as error:  # several readers, with various errors
         raise ValueError(
             "'init' should name a table that floret saved, of the sizes of "
             f"SubwordEmbed, but '{path}' is none: {str(error) or 'it is cut off'}."

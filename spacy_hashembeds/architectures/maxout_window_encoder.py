@@ -42,22 +42,23 @@ def MaxoutWindowEncoder(
 ) -> Model[InT, OutT]:
     """Encode context with convolutions, a block of tokens at a time.
 
-    `spacy.MaxoutWindowEncoder.v2`, faster on the CPU: the same arguments and one more,
-    the same numbers (in float rounding) and tree of nodes, so that weights saved by one
-    load into the other. Dropout is the same too, but equal seeds draw other masks.
+    This is `spacy.MaxoutWindowEncoder.v2`, faster on the CPU. It has the same arguments
+    and one more, and the same output (up to rounding) and tree of nodes, so that each
+    can load weights that the other has saved. Dropout is the same too, but equal seeds
+    draw different masks.
 
     width (int): The width of input and output. Usual values are 64 to 300; time grows
         with its square.
     window_size (int): Neighbours on either side that each convolution sees. Usually 1;
-        with 0, each token is on its own.
+        with 0, each token is encoded without context.
     maxout_pieces (int): Linear pieces of each Maxout layer. Usually 2 or 3.
     depth (int): The number of convolutions. Usually 4; the report has 8. A token sees
         `depth * window_size` tokens on either side.
-    precision (str): What products are computed of in prediction: "float32", "bfloat16"
-        or "int8". The last two are faster where the processor has instructions for
-        them, as `spacy hashembeds doctor` says, and change predictions, of a parser
-        more than of an NER: `spacy hashembeds accelerate` says how many. Elsewhere and
-        on the GPU it is float32, and so are training and the weights that are saved.
+    precision (str): The data type of products in prediction: "float32", "bfloat16" or
+        "int8". The last two are faster if the processor has instructions for them (see
+        `spacy hashembeds doctor`), and change predictions, those of a parser more than
+        those of an NER: `spacy hashembeds accelerate` counts the changes. Otherwise, on
+        the GPU, in training and in saved weights, float32 is used.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
     """
@@ -77,7 +78,7 @@ def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     if isinstance(Xs, list | tuple) and not any(map(len, Xs)):
-        # Thinc's layers don't agree on the shape of nothing.
+        # Thinc's layers don't agree on the shape of empty output.
         return Xs, lambda dYs: dYs
     convolutions = _find_here(model, Xs)
     if convolutions is None:
@@ -119,7 +120,7 @@ def forward(
 
 
 def _find_here(model: Model[InT, OutT], Xs: InT) -> Convolutions | None:
-    """Find the layers, if the fast path takes such input where they are."""
+    """Find the layers if there is a fast path for this input and device, else None."""
     if isinstance(Xs, list | tuple) and isinstance(model.ops, NumpyOps):
         plan, pad = model.attrs["weights"], model.attrs["pad"]
         return plan.find_layers(model, find_convolutions, pad)
@@ -127,14 +128,14 @@ def _find_here(model: Model[InT, OutT], Xs: InT) -> Convolutions | None:
 
 
 def find_convolutions(model: Model) -> Convolutions:
-    """Find the layers. UnexpectedNodeError: if a node is not as spaCy makes it."""
+    """Find the layers. Raise UnexpectedNodeError if a node is not as spaCy makes it."""
     (stack,) = model.layers
-    # Thinc clones nothing where the depth is 1
+    # Thinc does not chain copies if the depth is 1
     is_single = get_forward(stack) is residual_forward
     layers = [stack] if is_single else expect(stack, chain_forward)
     convolutions = Convolutions(map(_expect_convolution, layers))
     convolutions.check()
-    # so many rows of zeros between Docs that none sees another
+    # enough rows of zeros between Docs that no Doc sees another
     needed = sum(convolution.window_size for convolution in convolutions)
     check_integer(model, "pad", needed, 2**16)
     return convolutions

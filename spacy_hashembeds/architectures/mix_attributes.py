@@ -1,9 +1,9 @@
 """The shape that all multi-attribute embedders share.
 
-One table for each token attribute, their rows side by side, and a Maxout layer that
-mixes them. The tree of nodes is that of `spacy.MultiHashEmbed.v2`, node for node:
-this is why weights saved by one load into the other, and why equal seeds initialise
-both to equal values.
+Each token attribute has a table. The vectors of a token from all tables are
+concatenated, and a Maxout layer mixes them. The tree of nodes is the same as that of
+`spacy.MultiHashEmbed.v2`, so that each can load weights that the other has saved, and
+equal seeds initialise both to equal values.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,10 +62,10 @@ _ATTR_IDS = {*IDS.values()} - {0}
 
 
 class Parts(NamedTuple):
-    """Parts that mix columns of keys of Docs, and make these keys.
+    """Layers that mix columns of keys, and the attributes that are read as keys.
 
-    attrs: The attributes of all columns but that of word vectors, which is the last.
-    has_vectors: Whether these are mixed in.
+    attrs: The attributes of all columns except word vectors, which are the last column.
+    has_vectors: Whether word vectors are mixed in.
     """
 
     mixer: Mixer
@@ -92,8 +92,8 @@ def mix_attributes(
 ) -> Model[InT, OutT]:
     """Embed attributes of each token, in a table each, and mix them to one vector.
 
-    `subwords` are those of its words: see `SubwordEmbed`. Another layer that gives each
-    token a vector works too, but not on the fast path.
+    `subwords` embeds character n-grams: see `SubwordEmbed`. Another layer that returns
+    a vector for each token works too, but not on the fast path.
     """
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_dropout(dropout)
@@ -138,8 +138,8 @@ def embed_tokens(
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     """Embed all tokens together.
 
-    Where somebody has wrapped or replaced a layer, or there are no kernels, layers run
-    one after the other, as in spaCy's `MultiHashEmbed`.
+    If a layer has been wrapped or replaced, or if there are no kernels, layers run one
+    after the other, as in spaCy's `MultiHashEmbed`.
     """
     lengths = list(map(len, docs))
     if not any(lengths):
@@ -149,7 +149,7 @@ def embed_tokens(
     plan = model.attrs["plan"]
     parts: Parts | None = plan.find_layers(model, find)
     if parts is None:
-        # no layer of its own: spaCy's tree has none, whose weights load into this one
+        # this model has no further node, since spaCy's weights must load into its tree
         return chain_forward(model, docs, is_train)
     keys = parts.read_keys(docs)
     token = DOCS.set(docs)
@@ -172,12 +172,12 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     if X and model.attrs["include_static_vectors"]:
         get_vectors_width(X[0].vocab)
     elif not any(map(len, X or ())):
-        X = None  # Thinc's concatenate takes widths of Docs without tokens for 0
+        X = None  # Thinc's concatenate would infer widths of 0 from empty Docs
     chain_init(model, X, Y)
 
 
 def find_parts(model: Model[InT, OutT]) -> Parts:
-    """Find the layers. UnexpectedNodeError: if a node is not as it was built."""
+    """Find the layers. Raise UnexpectedNodeError if a node is not as it was built."""
     if len(model.layers) not in (3, 5):
         raise UnexpectedNodeError(model.name)
     *inputs, mixer, to_list = model.layers
@@ -214,9 +214,9 @@ def make_parts(
     attrs: list[int | str],
     vectors: Model | None,
 ) -> Parts:
-    """Put columns together, and one for spaCy's StaticVectors, if there are any.
+    """Combine columns, and add one for spaCy's StaticVectors, if there are any.
 
-    UnexpectedNodeError: if there is no fast path for them where they are.
+    Raise UnexpectedNodeError if there is no fast path for them on their device.
     """
     if vectors is not None:
         columns = [*columns, VectorColumn(vectors)]
@@ -228,7 +228,7 @@ def make_parts(
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
     (concatenated,) = expect(model, with_array_forward, 1)
-    # Thinc concatenates nothing where there is only one column
+    # Thinc does not concatenate a single column
     is_single = get_forward(concatenated) is chain_forward
     layers = [concatenated] if is_single else expect(concatenated, concatenate_forward)
     columns = []
@@ -241,10 +241,10 @@ def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
 
 
 def check_columns(extractor: Model, n_columns: int) -> None:
-    """Check that spaCy's FeatureExtractor reads so many attributes, all known."""
+    """Check that spaCy's FeatureExtractor reads `n_columns` known attributes."""
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
-    # True is an integer too, and the number 0 stands for no attribute
+    # True is an integer too, and 0 is not the ID of an attribute
     is_right = is_list and all(
         type(attr) in (int, str) and intify_attr(attr) in _ATTR_IDS for attr in attrs
     )

@@ -29,24 +29,24 @@ def MultiEmbed(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token by looking them up.
 
-    The counterpart of `spacy.MultiHashEmbed.v2`, and like it in all but the tables:
-    each symbol that is frequent enough in the training corpus has a row of its own,
-    and all others share one row, which is learned too. A callback counts the training
-    corpus (`[initialize.before_init]` with `@callbacks =
-    "spacy-hashembeds.count_symbols.v1"`), or a file has the symbols. Either way they
-    are saved with the pipeline, and loading it needs nothing else.
+    It differs from `spacy.MultiHashEmbed.v2` only in the tables: each symbol that is
+    frequent enough in the training corpus has a row of its own, and all others share
+    one row, which is learned too. The symbols are counted in the training corpus by the
+    callback `spacy-hashembeds.count_symbols.v1` in `[initialize.before_init]`, or read
+    from a file. They are saved with the pipeline, so that loading it needs neither.
 
     attrs (list[str | int]): The token attributes to embed, each in a table of its
         own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
     width (int): The width of the output and of each table, usually 64 to 300. Time
         grows with its square.
-    unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at
-        0: the position means nothing to the model.
+    unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at 0:
+        the position does not change the model.
     unknown_rate (float): In training, a symbol that was counted `n` times is looked up
-        as unknown with probability `unknown_rate / (unknown_rate + n)`, for each token
-        and attribute on its own, so that frequent symbols train that row too. Below 1.
-    tables (str | Path, optional): A file made by `spacy hashembeds tables`, read when
-        the pipeline is initialised and never again. It goes before the callback.
+        as unknown with probability `unknown_rate / (unknown_rate + n)`, independently
+        for each token and attribute, so that frequent symbols train that row too. Below
+        1.
+    tables (str | Path, optional): A file made by `spacy hashembeds tables`, read only
+        when the pipeline is initialised. It takes precedence over the callback.
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
     dropout (float, optional): The rate after each table, the projected vectors and the
         Maxout layer, until a trainer sets its own, as `spacy train` does. With None
@@ -55,8 +55,8 @@ def MultiEmbed(
     subwords (Model, optional): Character n-grams of words, in a table of their own
         beside the others: see `SubwordEmbed`.
 
-    RAISES (ValueError): Of bad arguments; when initialised, if no symbols are there or
-        the file can't be used.
+    RAISES (ValueError): If arguments are invalid; when initialised, if symbols are
+        missing or the file can't be used.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3. Of
     `unknown_rate`: see `SymbolEmbed`.

@@ -30,17 +30,17 @@ def MultiFewerHashEmbed(
     """Embed several attributes of each token with one to four hashes each.
 
     With `num_hashes = 4` this is `spacy.MultiHashEmbed.v2`: equal weights give equal
-    outputs and gradients, and weights saved by one load into the other. Unlike it,
-    empty Docs and batches of nothing else work in training too. Weights that spaCy
-    saved don't say how many hashes they were trained with: load them with four.
+    outputs and gradients, and each can load weights that the other has saved. Unlike in
+    spaCy, batches of only empty Docs work in training too. Weights saved by spaCy do
+    not contain the number of hashes: load them with four.
 
     width (int): The width of the output and of each table, usually 64 to 300. Time
         grows with its square.
-    num_hashes (int): How many rows are summed for a token in each table, 1 to 4. The
-        report finds little difference on small corpora (tables 13 and 14) and 5 F1
-        points between 1 and 3 on OntoNotes. Fewer are faster; more keep words apart
-        that share a row. Keep 3 or 4 where the input may be hostile: with one, a
-        word that collides with a given one is found in a fraction of a second.
+    num_hashes (int): The number of rows that are summed for a token in each table, 1 to
+        4. The report finds little difference on small corpora (tables 13 and 14) and 5
+        F1 points between 1 and 3 on OntoNotes. Fewer are faster; more distinguish words
+        that share a row. Keep 3 or 4 if the input may be hostile: with one, a word that
+        collides with a given one can be found in a fraction of a second.
     attrs (list[str | int]): The token attributes to embed, each in a table of its
         own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
     rows (list[int]): The rows of each table. `spacy init config` writes [5000, 1000,

@@ -1,4 +1,4 @@
-"""The pipeline's word vectors as a column of keys."""
+"""A column of keys for the pipeline's word vectors."""
 
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -13,20 +13,21 @@ from ..layers.checks import check_once, check_param, peek
 from ..layers.column import Array, Backprop, Column
 from ..layers.tableembed import apply_dropout
 
-#: Docs whose tokens this thread embeds: a column, which a plan keeps, holds no vocab.
+#: Docs whose tokens this thread embeds. Columns, which plans keep, must not hold a
+#: vocab.
 DOCS: ContextVar[Sequence[Doc]] = ContextVar("DOCS")
 
 
 class VectorColumn(Column):
     """Column of keys with vectors in a vocab, which spaCy's StaticVectors projects.
 
-    The vocab is that of the first of `DOCS`, as in spaCy.
+    The first of `DOCS` has the vocab, as in spaCy.
     """
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Do what spaCy's layer does, for distinct keys, `(m,)`, instead of Docs.
+        """Compute the same as spaCy's layer for distinct keys, `(m,)`, not for Docs.
 
-        Gives the projected vectors, `(m, nO)`, zero where there is none.
+        Return the projected vectors, `(m, nO)`, zeros for keys without a vector.
         """
         model = self.model
         check_once(model, _check_weights)
@@ -39,7 +40,7 @@ class VectorColumn(Column):
         output, backprop_dropout = apply_dropout(model, projected, is_train)
 
         def backprop(d_output: Array) -> None:
-            # As in spaCy, words without a vector are not left out here.
+            # As in spaCy, words without a vector are included here.
             dY = backprop_dropout(d_output)
             model.inc_grad("W", dY.T @ V)
 
@@ -51,12 +52,12 @@ def _check_weights(model: Model) -> None:
 
 
 def get_key_attr(vocab: Vocab) -> str | int:
-    """Return the attribute of a token by which its vector is found."""
+    """Return the token attribute that is the key of vectors."""
     return getattr(vocab.vectors, "attr", "ORTH")
 
 
 def get_vectors_width(vocab: Vocab) -> int:
-    """Get the width of the vectors that are to be included. There must be some."""
+    """Get the width of the vocab's vectors. Raise ValueError if there are none."""
     width: int = vocab.vectors.shape[1]
     if not width:
         raise ValueError(
@@ -82,5 +83,5 @@ def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
         return ops.asarray(vectors.data[rows]), ops.asarray(rows < 0)
     if not hasattr(vectors, "get_batch"):
         raise RuntimeError(Errors.E896)
-    # floret, or another package's vectors: there is one for every key
+    # floret's, or another package's, vectors exist for every key
     return ops.asarray(vectors.get_batch(keys)), ops.xp.zeros(len(keys), dtype=bool)

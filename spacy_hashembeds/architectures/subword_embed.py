@@ -31,7 +31,7 @@ OutT = Floats2d
 
 NAME = "subwordembed"
 
-# Words at a time in prediction, for what is gathered to stay small.
+# Number of words processed at a time in prediction, to bound memory.
 _BLOCK = 2**12
 
 
@@ -48,27 +48,27 @@ def SubwordEmbed(
 ) -> Model[list, list[Floats2d]]:
     """Embed words by their character n-grams, which share the rows of one table.
 
-    For the argument `subwords` of other embedders: what a word is made of says much of
-    words that training never met. A word `<word>`, with a mark before and after it, has
-    rows for all of it and for each n-gram, chosen by hashing; their sum is divided by
-    the square root of their number. Marks and hashes are those of floret as spaCy
-    reads it: with `minn` 1, marks count alone too. Of words of
-    more than 128 characters the first and the last 64 count, and combining characters
-    are composed (NFC) before.
+    Use it as the argument `subwords` of other embedders: n-grams tell much about words
+    that training has not seen. A mark is added before and after each word: `<word>`.
+    The marked word and each of its n-grams have rows, chosen by hashing; their sum is
+    divided by the square root of their number. Marks and hashes are those of floret as
+    spaCy reads it: with `minn` 1, single marks are n-grams too. Of words with more than
+    128 characters, the first and last 64 are read. Combining characters are composed
+    (NFC) before.
 
-    attr (str): What a word is: `ORTH` as it is written, `LOWER` or `NORM`, or another
-        attribute that is text.
+    attr (str): The attribute that stands for a word: `ORTH` (as written), `LOWER` or
+        `NORM`, or another attribute that is text.
     rows (int): The number of rows.
     width (int): The width of a row, and of the vectors that are mixed with those of the
         other tables.
-    minn, maxn (int): The lengths of n-grams in characters, marks among them.
-    num_hashes (int): How many rows each n-gram has, 1 to 4.
+    minn, maxn (int): The lengths of n-grams in characters, including marks.
+    num_hashes (int): The number of rows of each n-gram, 1 to 4.
     dropout (float, optional): The rate at which dimensions are dropped, until a trainer
-        sets its own, as `spacy train` does. With None there is none.
+        sets its own, as `spacy train` does. With None there is no dropout.
     init (Path, optional): A table that floret trained on raw text, with the same rows,
-        width, lengths and hashes, from whose rows training starts. They are scaled to
-        the spread of random ones, and the file is not needed afterwards. Its text
-        should be as `attr` has it: lower-cased for `LOWER`.
+        width, lengths and hashes. Training starts from its rows, scaled to the spread
+        of random ones; the file is not needed afterwards. The raw text should have the
+        form of `attr`: lower-cased for `LOWER`.
 
     *Output:* for each Doc an array `(tokens, width)`, float32.
 
@@ -149,16 +149,16 @@ def _get_ngrams(model: Model) -> Ngrams:
 
 
 class SubwordColumn(Column):
-    """Column of the keys of words of `DOCS`."""
+    """Column of the keys of words in `DOCS`."""
 
     is_kept = True
 
     def check(self) -> None:
-        """Check weights and attributes once they arrive."""
+        """Check weights and attributes when they are set or loaded."""
         check_once(self.model, check_weights)
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Embed words by their keys, which on a GPU are not distinct."""
+        """Embed words by their keys. On a GPU, the keys are not distinct."""
         model = self.model
         vocabs = find_vocabs(DOCS.get())
         if not is_on_gpu(model.ops):

@@ -1,4 +1,4 @@
-"""Symbol tables: saved, loaded, and given to embedders when these are initialised."""
+"""Save and load symbol tables, and give them to embedders during initialisation."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ SYMBOL_SOURCE = "symbol_source"
 class SymbolTables:
     """The symbols of attributes that were counted in one corpus, most frequent first.
 
-    Norms depend on `lang`, that of the pipeline that made the Docs. Symbols that were
-    seen `min_freq` times or more are there.
+    Only symbols with a count of at least `min_freq` are included. Norms depend on the
+    language of the pipeline that made the Docs, `lang`.
     """
 
     tables: Mapping[str, Symbols]
@@ -48,7 +48,7 @@ class SymbolTables:
 
 
 def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
-    """Save symbol tables to a `.npz` file, whole or not at all."""
+    """Save symbol tables to a `.npz` file, which is complete or not written."""
     arrays: dict[str, Any] = {"lang": symbols.lang, "min_freq": symbols.min_freq}
     for attr, table in symbols.tables.items():
         arrays[f"symbols/{attr}"] = table.frequent
@@ -75,7 +75,7 @@ def load_symbols(path: str | Path) -> SymbolTables:
                 for name in arrays
                 if (attr := name.removeprefix("symbols/")) != name
             }
-    except Exception as e:  # damaged bytes fail anywhere between zip and array
+    except Exception as e:  # damaged bytes may raise any error of zipfile or numpy
         raise ValueError(
             f"'{path}' is not a file of symbol tables, or it is damaged. Make it "
             "anew with `spacy hashembeds tables`."
@@ -93,9 +93,10 @@ def _check_table(symbols: NDArray, counts: NDArray) -> Symbols:
 
 
 def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
-    """Make an embedder hand symbols to its layers before it is initialised.
+    """Make an embedder give symbols to its layers before it is initialised.
 
-    Those of a file, or else of the source that a callback sets.
+    The symbols are read from the file `tables`, or else from the source that a callback
+    has set.
     """
     source = Source()
     if tables is not None:

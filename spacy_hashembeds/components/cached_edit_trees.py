@@ -1,5 +1,5 @@
-"""`cached_trainable_lemmatizer`, spaCy's lemmatizer by edit trees with a table of what
-the trees make of words.
+"""`cached_trainable_lemmatizer`, spaCy's edit tree lemmatizer with a cache of the
+lemmas that trees make of words.
 """
 
 from typing import Any
@@ -10,17 +10,17 @@ from spacy.strings import StringStore
 
 from .caches import register_cached
 
-#: Lemmas are forgotten beyond these, some 20 MB; longer words are not kept.
+#: Most lemmas in the cache, some 20 MB, and characters of a cached word.
 MAX_LEMMAS, MAX_LENGTH = 2**16, 100
 
 _MISSING = object()
 
 
 class CachedTrees(edit_trees.EditTrees):
-    """Edit trees that look up what they have made of a word before.
+    """Edit trees with a cache of their results.
 
-    A tree never changes once it is added, so that lemmas are forgotten where trees are
-    loaded alone.
+    Trees do not change after they are added, so that only loading other trees clears
+    the cache.
     """
 
     def __init__(self, strings: StringStore) -> None:
@@ -29,7 +29,7 @@ class CachedTrees(edit_trees.EditTrees):
         self._lemmas: dict[tuple[int, str], str | None] = {}
 
     def apply(self, tree_id: int, form: str) -> str | None:
-        """Apply a tree to a form: None if it does not fit."""
+        """Apply a tree to a form. Return None if the tree does not fit."""
         lemmas, key = self._lemmas, (tree_id, form)
         lemma: Any = lemmas.get(key, _MISSING)
         if lemma is _MISSING:
@@ -41,7 +41,7 @@ class CachedTrees(edit_trees.EditTrees):
         return lemma
 
     def from_json(self, trees: list) -> None:
-        """Load trees in the place of those that are there."""
+        """Replace the trees by loaded ones."""
         super().from_json(trees)
         self._lemmas = {}
 
@@ -54,7 +54,8 @@ def _unpickle(strings: StringStore, data: bytes) -> CachedTrees:
 
 
 class CachedEditTreeLemmatizer(EditTreeLemmatizer):
-    """spaCy's lemmatizer by edit trees, which looks up what a tree makes of a word.
+    """spaCy's edit tree lemmatizer, with a cache of the lemmas that trees make of
+    words.
 
     Arguments are those of spaCy's `trainable_lemmatizer`.
     """

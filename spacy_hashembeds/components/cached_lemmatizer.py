@@ -1,8 +1,8 @@
-"""`cached_lemmatizer`, spaCy's lemmatizer with a table of the lemmas it has given.
+"""`cached_lemmatizer`, spaCy's lemmatizer with a cache of lemmas.
 
-A lemma depends on the word, its part of speech and its morphology alone, so that most
-of a text is looked up. The component is an instance of the language's own class, which
-computes what the table has not.
+A lemma depends only on the word, its part of speech and its morphology, so that most
+tokens of a text are found in the cache. The component is an instance of a subclass of
+the language's own lemmatizer, which computes lemmas that are not cached.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,8 @@ _NAMES = (
     "ca.Catalan el.Greek en.English fr.French ht.HaitianCreole it.Italian "
     "mk.Macedonian nl.Dutch pl.Polish ru.Russian uk.Ukrainian"
 )
-#: The lemmatizers of spaCy's that read nothing else of a token, and what they do read.
+#: spaCy's lemmatizers that read only certain attributes of a token, and these
+#: attributes.
 LEMMATIZERS = {
     "spacy.pipeline.lemmatizer.Lemmatizer": [ORTH, POS, MORPH],
     "spacy.lang.es.lemmatizer.SpanishLemmatizer": [ORTH, POS, MORPH, SENT_START],
@@ -37,12 +38,12 @@ LEMMATIZERS = {
     },
 }
 
-#: Lemmas are forgotten beyond these, some 15 MB; longer words are not kept.
+#: Most lemmas in the cache, some 15 MB, and characters of a cached word.
 MAX_LEMMAS, MAX_LENGTH = 2**16, 100
-#: Key in spaCy's cache, whose other keys are tuples, of the state in which lemmas were
-#: computed, and these: so they go with whatever is in it.
+#: Key of the lemmas, and the state in which they were computed, in spaCy's `cache`,
+#: whose other keys are tuples. Lemmas are thus deleted whenever that cache is cleared.
 _KNOWN: Any = "spacy-hashembeds"
-#: Forms by attributes, the first of which is the lemma.
+#: Forms by attributes. The first form is the lemma.
 Known = dict[bytes, list[str]]
 
 
@@ -68,12 +69,12 @@ def make_cached_lemmatizer(
     """Build the component `cached_lemmatizer`: see `CachedLemmatizer`."""
     defaults = nlp.get_factory_meta("lemmatizer").default_config or {}
     factory = nlp.get_factory_name("lemmatizer")
-    if factory not in registry.factories:  # of the language itself
+    if factory not in registry.factories:  # the language has no factory of its own
         factory = "lemmatizer"
     config: dict[str, Any] = {"model": model, "overwrite": overwrite, "scorer": scorer}
     if mode is not None:
         config["mode"] = mode
-    # factories of languages may have fewer arguments, or more
+    # languages' factories may have fewer or more arguments
     taken = {key: config.get(key, default) for key, default in defaults.items()}
     lemmatizer = registry.factories.get(factory)(nlp=nlp, name=name, **taken)
     if not can_cache(lemmatizer):
@@ -81,14 +82,14 @@ def make_cached_lemmatizer(
             f"The factory of '{name}' should be 'lemmatizer', but is "
             f"'cached_lemmatizer', which does not know {_get_path(type(lemmatizer))}."
         )
-    # what was made stays: the Russian and Ukrainian ones have loaded dictionaries
+    # keep the instance: Russian and Ukrainian ones have loaded dictionaries
     base: Any = type(lemmatizer)
     lemmatizer.__class__ = make_class(base)
     return lemmatizer
 
 
 def can_cache(lemmatizer: Any) -> bool:
-    """Return True if `CachedLemmatizer` can stand in for a lemmatizer."""
+    """Return True if `CachedLemmatizer` can replace a lemmatizer."""
     return _get_path(type(lemmatizer)) in LEMMATIZERS
 
 
@@ -97,15 +98,16 @@ def _get_path(component: type) -> str:
 
 
 class CachedLemmatizer(Lemmatizer):
-    """A lemmatizer that looks up the lemmas that it has given before.
+    """A lemmatizer with a cache of its lemmas.
 
-    Changes of its tables count at once for words that it looks up, and, as in spaCy, by
-    rules for words that it has not met. Clear its `cache` after those, and after other
-    changes, such as inside of an entry of a table. The forms in the table
-    "lemma_index" can't be changed, but replaced: they are looked into as a set.
+    Changes of its tables take effect at once for lemmas from lookup tables. For lemmas
+    from rules they take effect, as in spaCy, only for new words: clear its `cache`
+    after such changes, and after others, such as changing an entry of a table in place.
+    The forms in the table "lemma_index" can be replaced but not changed in place, since
+    they are searched as a set.
 
     Arguments are those of spaCy's `lemmatizer`.
-    RAISES (ValueError): If the language's lemmatizer is none of spaCy's own.
+    RAISES (ValueError): If the language's lemmatizer is not one of spaCy's own.
     """
 
     #: Attributes that a lemma depends on.
@@ -115,9 +117,9 @@ class CachedLemmatizer(Lemmatizer):
         """Lemmatize one Doc, in place."""
         if not self._validated:
             self._validate_tables(Errors.E1004)
-        # nobody has put another method into this one
+        # only if the method has not been overridden
         if self.lemmatize == getattr(self, f"{self.mode}_lemmatize", None):
-            with suppress(Exception):  # of a token, which spaCy's handler is told
+            with suppress(Exception):  # spaCy repeats and reports an error of a token
                 self._set_lemmas(doc, self._find_known())
                 return doc
         return super().__call__(doc)
@@ -137,15 +139,15 @@ class CachedLemmatizer(Lemmatizer):
                     found[i] = known.get(key) or self._find(doc[number], key, known)
         lemmas = [forms[0] for forms in found]
         if any(type(lemma) is not str for lemma in lemmas):
-            raise TypeError  # which spaCy's words are better for
-        # what was added in a memory zone is gone after it
+            raise TypeError  # spaCy's own message is better
+        # strings that were added in a memory zone are lost after it
         array[places] = [*map(doc.vocab.strings.add, lemmas)]
         if keys:
             doc.from_array([LEMMA], array)
 
     def _find(self, token: Token, key: bytes, known: Known) -> list[str]:
         forms = self.lemmatize(token)
-        # without a part of speech spaCy warns, each time
+        # not cached without a part of speech: spaCy must warn each time
         if token.pos and len(token) <= MAX_LENGTH:
             if len(known) >= MAX_LEMMAS:
                 known.clear()
@@ -153,7 +155,7 @@ class CachedLemmatizer(Lemmatizer):
         return forms
 
     def _find_known(self) -> Known:
-        """Return the lemmas of the tables as they are."""
+        """Return the cached lemmas of the current tables, or an empty cache."""
         tables = [_watch(self.lookups.get_table(name)) for name in self.lookups.tables]
         state = [self.mode, *map(get_version, tables)]
         made_in, known = self.cache.get(_KNOWN, (None, {}))
@@ -164,7 +166,7 @@ class CachedLemmatizer(Lemmatizer):
 
 
 class WatchedTable(Table):
-    """A table of spaCy's that has a version."""
+    """spaCy's lookup table with a version."""
 
 
 for _name in ("__delitem__", "__setitem__", "clear", "pop", "popitem"):
@@ -172,18 +174,18 @@ for _name in ("__delitem__", "__setitem__", "clear", "pop", "popitem"):
 
 
 def _watch(table: Table) -> Table:
-    """Make a table of spaCy's a `WatchedTable`, in place."""
+    """Convert one of spaCy's tables to a `WatchedTable`, in place."""
     if type(table) is Table:
         table.__class__ = WatchedTable
         for key, forms in [*table.items()] if table.name == "lemma_index" else []:
-            if table.get(key) is forms:  # not replaced by another thread
+            if table.get(key) is forms:  # unless another thread has replaced it
                 table[key] = Forms(forms)
     return table
 
 
 class Forms(tuple[str, ...]):
-    """Forms that are looked into as a set: spaCy's rules look for each form in tens of
-    thousands.
+    """Forms that are searched as a set: spaCy's rules search tens of thousands of forms
+    for each candidate.
     """
 
     def __contains__(self, form: object) -> bool:
@@ -194,7 +196,7 @@ class Forms(tuple[str, ...]):
 
 @cache
 def make_class(base: Any) -> type["CachedLemmatizer"]:
-    """Make the class of a language's lemmatizer with a table of lemmas."""
+    """Make the subclass of a language's lemmatizer that caches lemmas."""
     if base is Lemmatizer:
         return CachedLemmatizer
     members = {"__module__": __name__, "_attributes": LEMMATIZERS[_get_path(base)]}
@@ -202,7 +204,7 @@ def make_class(base: Any) -> type["CachedLemmatizer"]:
 
 
 def __getattr__(name: str) -> type["CachedLemmatizer"]:
-    """Find a class that was made: pickle looks for it here."""
+    """Return a class of `make_class`, which pickle looks up in this module."""
     for path in LEMMATIZERS:
         module, _, base = path.rpartition(".")
         if name == f"Cached{base}":

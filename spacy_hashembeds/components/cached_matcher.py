@@ -1,7 +1,7 @@
-"""spaCy's Matcher with a table of what its patterns match.
+"""spaCy's Matcher with a cache of matches.
 
-Whether a token matches depends on the attributes that patterns name, so that spaCy's
-Matcher is asked once for each combination of these, not on each text.
+Whether a token matches depends only on the attributes that patterns name, so that
+spaCy's Matcher runs once for each combination of their values, not on each text.
 """
 
 import re
@@ -30,12 +30,12 @@ READ = {
     **{name: name for name in IDS if name.startswith(("IS_", "LIKE_"))},
     "TEXT": "ORTH",
 }
-#: Attributes that the Matcher wants a Doc to have, where patterns name them.
+#: Attributes that the Matcher requires a Doc to have if patterns name them.
 WANTED = {TAG, POS, MORPH, LEMMA, DEP}
 
-#: Rows of attributes, and their combinations, are forgotten beyond these, some 10 MB.
+#: Most cached rows of attributes, and cached combinations of values, some 10 MB.
 MAX_KNOWN = 2**16
-#: Placeholder for all values that no pattern tells apart.
+#: Placeholder for all values that no pattern distinguishes.
 OTHER = -1
 
 Spec = dict[str, Any]
@@ -44,8 +44,9 @@ Match = tuple[int, int, int]
 
 
 class Found(NamedTuple):
-    """What a token matches: numbers of the patterns that begin with it, each with the
-    parts that the next tokens have to match, and the parts that are asked for.
+    """The matches of a token: the numbers of patterns that may begin with the token,
+    each with the parts that the following tokens must match; and the needed parts that
+    the token itself matches.
     """
 
     starting: list[tuple[int, list[int]]]
@@ -53,15 +54,16 @@ class Found(NamedTuple):
 
 
 class CachedMatcher(Matcher):
-    """A Matcher that looks up which patterns match tokens.
+    """A Matcher that looks up in a cache which patterns match tokens.
 
-    Patterns may name attributes of tokens, with values, IN, NOT_IN, REGEX and the like.
-    If one has extension attributes or nothing but operators, if a callback or a filter
-    is to be used, or if a text has the tokens that a pattern with operators needs, or
-    another vocab, it is read by spaCy's Matcher, as ever.
+    The cache supports patterns of token attributes with values, IN, NOT_IN, REGEX and
+    the like. spaCy's Matcher is used as before for all texts if a pattern has extension
+    attributes or only tokens with operators, or if a pattern has a callback or filter;
+    and for a text if it has another vocab, or all tokens that a pattern with operators
+    requires.
     """
 
-    # of spaCy's Matcher, which has no types
+    # types of spaCy's Matcher, which is not annotated
     vocab: Vocab
     _callbacks: dict[int, Any]
     _filter: dict[int, str | None]
@@ -69,16 +71,16 @@ class CachedMatcher(Matcher):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        #: All patterns by number, in the order in which they were added, None if one
-        #: failed. A dict, so that threads add and remove without losing any.
+        #: All patterns by number, in the order of addition; None if adding one failed.
+        #: A dict, so that no patterns are lost when threads add and remove them.
         self._added: dict[int, Pattern] | None = {}
         self._numbers = count()
-        #: The version of the patterns that the table was made of, and the table.
+        #: The table, after the version of the patterns from which it was made.
         self._made: tuple[object, MatchTable | None] = (None, None)
 
     @classmethod
     def from_matcher(cls, matcher: Any) -> Self:
-        """Make one of a Matcher's patterns."""
+        """Make a CachedMatcher with the patterns of a Matcher."""
         new = cls(
             matcher.vocab,
             validate=matcher.validate,
@@ -136,7 +138,7 @@ class CachedMatcher(Matcher):
         return super().__call__(doclike, allow_missing=allow_missing, **options)
 
     def find_table(self) -> "MatchTable | None":
-        """Return the table of the patterns that there are, or None without one."""
+        """Return the table of the current patterns, or None if it can't be used."""
         version = get_version(self)
         made_of, table = self._made
         if made_of is not version:
@@ -152,16 +154,16 @@ def _unpickle(
     make: Callable[..., Any], data: tuple[Any, ...], filters: dict[int, str | None]
 ) -> CachedMatcher:
     matcher = make(*data)
-    matcher._filter.update(filters)  # which spaCy leaves out
+    matcher._filter.update(filters)  # spaCy's pickles lack the filters
     return CachedMatcher.from_matcher(matcher)
 
 
 class Pattern:
-    """A pattern, and which of its tokens have to be in a text for it to match."""
+    """A pattern, and those of its tokens that a text must contain for a match."""
 
     def __init__(self, key: int, specs: Sequence[Spec]) -> None:
         self.key = key
-        #: Copies of specs that a table can tell.
+        #: Copies of the specs of required tokens that a table supports.
         self.required: list[Spec] = []
         operators = [spec.get("OP", "1") for spec in specs]
         for spec, operator in zip(specs, operators, strict=True):
@@ -169,12 +171,12 @@ class Pattern:
             is_known = all(isinstance(n, str) and n.upper() in READ for n in named)
             if operator in ("1", "+") and named and is_known:
                 self.required.append(deepcopy(named))
-        #: True if these, one after the other, are all of it.
+        #: True if the pattern is just the sequence of these tokens.
         self.is_fixed = len(self.required) == len(specs) == operators.count("1")
 
 
 class MatchTable:
-    """A table of what tokens match, by combinations of attributes."""
+    """A table of tokens' matches, by combinations of attributes."""
 
     def __init__(self, patterns: Sequence[Pattern], matcher: Any) -> None:
         specs = [spec for pattern in patterns for spec in pattern.required]
@@ -182,7 +184,7 @@ class MatchTable:
         self._names = sorted({READ[name.upper()] for spec in specs for name in spec})
         self._values = [Values(name, specs, strings) for name in self._names]
         self._keys = [pattern.key for pattern in patterns]
-        #: Each token that a pattern needs, as a pattern of its own.
+        #: Each required token of a pattern, as a pattern of one token.
         self._parts = Matcher(
             matcher.vocab, validate=False, fuzzy_compare=matcher._fuzzy_compare
         )
@@ -190,9 +192,9 @@ class MatchTable:
         for part, spec in enumerate(part_of.values()):
             self._parts.add(part, [[spec]])
         numbers = {name: part for part, name in enumerate(part_of)}
-        #: By the part of their first token: numbers and further parts of patterns.
+        #: Numbers and further parts of patterns, by the part of their first token.
         self._starting: dict[int, list[tuple[int, list[int]]]] = {}
-        #: The parts that patterns with operators need.
+        #: The sets of parts that patterns with operators require.
         self._gates: set[frozenset[int]] = set()
         for number, pattern in enumerate(patterns):
             names = (repr(sorted(spec.items())) for spec in pattern.required)
@@ -203,14 +205,14 @@ class MatchTable:
                 self._gates.add(frozenset(parts))
         later = (others for same in self._starting.values() for _, others in same)
         self._needed = frozenset().union(*later, *self._gates)
-        #: Matches by rows of attributes, and by combinations of those values
-        #: that are told apart.
+        #: Matches by rows of attributes, and by combinations of the values that
+        #: patterns distinguish.
         self._known: dict[bytes, Found] = {}
         self._combinations: dict[tuple[int, ...], Found] = {}
 
     def find_matches(self, doc: Doc) -> list[Match] | None:
-        """Find what matches in a Doc, in the order of the Matcher; None if a pattern
-        with operators may.
+        """Find the matches in a Doc, in the order of the Matcher. Return None if a
+        pattern with operators may match.
         """
         array: Any = doc.to_array([*self._names]).reshape(len(doc), len(self._names))
         keys = make_keys(array)
@@ -228,7 +230,7 @@ class MatchTable:
         for start, row in enumerate(rows):
             for number, others in row.starting:
                 end = start + 1 + len(others)
-                # without others, as in most patterns, there is nothing to ask
+                # most patterns have no further parts
                 if not others or (
                     end <= len(rows)
                     and all(map(contains, parts[start + 1 : end], others))
@@ -256,13 +258,13 @@ class MatchTable:
 
 
 class Values:
-    """Values of an attribute, those that no pattern tells apart made one."""
+    """Values of an attribute, with a placeholder for those that no pattern names."""
 
     def __init__(self, name: str, specs: Sequence[Spec], strings: StringStore) -> None:
         self._strings = strings
         self._named: set[int] = set()
         self._expressions: list[re.Pattern[str]] = []
-        #: True if each value may be told from each other.
+        #: True if patterns may distinguish any two values.
         self._all = name not in STRINGS
         of_name = (v for s in specs for k, v in s.items() if READ[k.upper()] == name)
         for value in of_name:
@@ -276,7 +278,7 @@ class Values:
                     self._all = True
 
     def reduce(self, value: int) -> int:
-        """Return a value, or `OTHER` if no pattern tells it from others."""
+        """Return a value, or `OTHER` if no pattern distinguishes it from others."""
         is_told = self._all or value in self._named
         if not is_told and self._expressions:
             string = self._strings[value]

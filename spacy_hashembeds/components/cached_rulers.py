@@ -15,9 +15,9 @@ from .caches import register_cached
 
 
 class WithCachedMatcher:
-    """A ruler whose Matcher, whenever it is made anew, is a `CachedMatcher`."""
+    """A ruler whose Matcher, whenever one is set, is made a `CachedMatcher`."""
 
-    #: A stranger's, if somebody has put one in.
+    #: May be an object of another class, if somebody has set one.
     _matcher: Any
 
     @property
@@ -32,7 +32,7 @@ class WithCachedMatcher:
 
 
 class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
-    """spaCy's attribute ruler, which looks up what its patterns match: see
+    """spaCy's attribute ruler, with a cache of the matches of its patterns: see
     `CachedMatcher`.
 
     Arguments are those of spaCy's `attribute_ruler`.
@@ -48,12 +48,12 @@ class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
             place = index + (end if index < 0 else start)
             if start <= place < end:
                 set_token_attrs(doc[place], self.attrs[number])
-            else:  # spaCy's error
+            else:  # let spaCy raise its error
                 super().set_annotations(doc, [match])
 
 
 class CachedEntityRuler(WithCachedMatcher, EntityRuler):
-    """spaCy's entity ruler, which looks up what its token patterns match: see
+    """spaCy's entity ruler, with a cache of the matches of its token patterns: see
     `CachedMatcher`.
 
     Arguments are those of spaCy's `entity_ruler`.
@@ -61,7 +61,7 @@ class CachedEntityRuler(WithCachedMatcher, EntityRuler):
 
 
 class CachedSpanRuler(WithCachedMatcher, SpanRuler):
-    """spaCy's span ruler, which looks up what its token patterns match: see
+    """spaCy's span ruler, with a cache of the matches of its token patterns: see
     `CachedMatcher`.
 
     Arguments are those of spaCy's `span_ruler`.

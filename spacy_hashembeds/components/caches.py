@@ -1,8 +1,8 @@
-"""Keys of tokens, for tables of what was computed of their attributes; and versions of
-objects that change, to recognise stale values computed from them.
+"""Keys of tokens, for caches of values computed from their attributes; and versions of
+mutable objects, to recognise stale values computed from them.
 
-A cache reads the version first, computes, and stores both as one tuple. What is
-computed while another thread makes a change is thus never taken for up to date.
+A cache first reads the version, then computes the value, and stores both as one tuple.
+A value computed while another thread makes a change is thus never used as up to date.
 """
 
 from collections.abc import Callable
@@ -15,25 +15,25 @@ from spacy.language import Language
 from spacy.pipeline import factories
 from spacy.pipeline.pipe import Pipe
 
-factories.register_factories()  # which otherwise the first pipeline does
+factories.register_factories()  # otherwise only the first pipeline does so
 
 
 def make_keys(attributes: Any) -> list[bytes]:
-    """Make a key of each row of a uint64 array, as `Doc.to_array` gives: its bytes,
-    which are smaller than a tuple, and faster.
+    """Make a key of each row of a uint64 array such as that of `Doc.to_array`. Keys are
+    the rows' bytes, which are smaller and faster than tuples.
     """
     rows = np.ascontiguousarray(attributes)
-    # numpy takes null bytes off the end, which still tells rows of one length apart
+    # numpy strips trailing null bytes, but rows of one length stay distinct
     return rows.view(f"S{rows.itemsize * rows.shape[1]}").ravel().tolist()
 
 
 def get_version(of: Any) -> object:
-    """Return the version of an object, which is another one after each change."""
+    """Return the version of an object, which each change replaces."""
     return vars(of).setdefault("_version", object())
 
 
 def renews_version(change: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a method renew the version of its object, even if it fails."""
+    """Decorate a method to replace the version of its object, even if it fails."""
 
     @wraps(change)
     def changing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -48,9 +48,11 @@ def renews_version(change: Callable[..., Any]) -> Callable[..., Any]:
 def register_cached(
     factory: str, make: Callable[..., Pipe], cls: Any, attribute: str
 ) -> Callable[..., Any]:
-    """Register a factory of the class, with all else as one of spaCy's has it.
+    """Register `cached_{factory}`, which makes `cls` with the settings of `factory`.
 
-    The class has a property in the place of the attribute, which it is given once more.
+    It calls `make`, changes the class of the component to `cls`, which has a property
+    in place of `attribute`, and sets the value of the attribute again through the
+    property.
     """
 
     @wraps(make)
@@ -62,7 +64,7 @@ def register_cached(
         return component
 
     make_cached.__doc__ = cls.__doc__
-    # spaCy reads the arguments of what is wrapped from here alone
+    # spaCy reads the arguments of a wrapped function only from here
     shown = signature(make).replace(return_annotation=cls.__name__)
     make_cached.__signature__ = shown  # type: ignore[attr-defined]
     meta: Any = Language.get_factory_meta(factory)

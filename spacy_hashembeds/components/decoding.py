@@ -1,10 +1,10 @@
-"""Tags of tokens, and the entities that they make up, from the scores of tags.
+"""Decode the scores of tags: choose the tags of tokens, and find the entities.
 
 With P types there are 4P + 1 tags: 0 is O, and type k has the numbers from 1 + 4k to
-4 + 4k, for S, B, I and E. New types come last, so that numbers stay.
+4 + 4k, for S, B, I and E. New types are appended, so that numbers do not change.
 
-All is computed for the tokens of a whole batch at once: the texts stand one after the
-other in each array, and `lengths` says how many tokens each has.
+All functions process the tokens of a whole batch at once: arrays have the texts one
+after the other, and `lengths` has the number of tokens of each.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,30 +18,30 @@ from numpy.typing import NDArray
 from ..files import quote
 
 OUTSIDE = 0
-#: The sole token of an entity, and the first, a middle and the last of several: with 4k
-#: more, the numbers of type k.
+#: The only token of an entity, and the first, a middle and the last token of longer
+#: ones. The tags of type k are these numbers plus 4k.
 SOLE, BEGIN, INSIDE, END = KINDS = (1, 2, 3, 4)
-#: Stands for the tag of a token of which nothing is known.
+#: Tag of a token whose annotation is missing.
 MISSING = -1
 
 #: A slope, above 0, and an offset: see `calibrate`.
 Calibration = tuple[float, float]
-#: No trained pipeline is less sure than it should be, or surer, by such a factor.
+#: Bounds of the slope: no trained pipeline is over- or underconfident by such a factor.
 MIN_SLOPE, MAX_SLOPE = 1 / 20, 20.0
-# Float32 tells probabilities of tags from 1 down to some 1e-7.
+# Float32 distinguishes probabilities from 1 only down to differences of some 1e-7.
 _LEAST_DOUBT = 1e-6
 
 #: Biases of O to choose from, in the order of preference.
 BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
-#: By how much of F1 a bias has to be better than those before it: a share of what one
-#: entity is worth, times the root of their number, or this at least.
+#: Gain in F1 for which a bias is preferred to those before it: `_SHARE` over the root
+#: of the number of gold entities, but at least `_LEAST_GAIN`.
 _SHARE, _LEAST_GAIN = 0.25, 0.005
 #: Bound of a bias: far beyond all log-probabilities of float32.
 _MOST_BIAS = 100.0
 
 
 class Entities(NamedTuple):
-    """The entities of one text, in order, from first tokens up to ends.
+    """The entities of one text, in order, from first tokens to ends (exclusive).
 
     Scores are the products of the probabilities of their tags, or calibrated; float32.
     """
@@ -57,12 +57,12 @@ NO_ENTITIES = Entities(_NONE, _NONE, _NONE, np.zeros(0, dtype="float32"))
 
 
 def count_tags(n_types: int) -> int:
-    """Return the number of tags for so many entity types."""
+    """Return the number of tags for a number of entity types."""
     return len(KINDS) * n_types + 1
 
 
 def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
-    """Number the tags of entity types by spaCy's names: U(nit) for S, L(ast) for E."""
+    """Return the numbers of tags by spaCy's names: U(nit) for S, L(ast) for E."""
     numbers: dict[str | None, int] = {None: MISSING, "-": MISSING, "O": OUTSIDE}
     for k, label in enumerate(labels):
         for name, kind in zip("UBIL", KINDS, strict=True):
@@ -71,7 +71,7 @@ def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
 
 
 def check_labels(labels: Any) -> list[str]:
-    """Check that entity types are a list of names, each there once."""
+    """Check that entity types are a list of distinct names."""
     names = [*labels] if isinstance(labels, list | tuple) else [labels]
     wrong = [name for name in names if not _is_name(name)]
     if wrong or not isinstance(labels, list | tuple) or len(set(names)) < len(names):
@@ -84,7 +84,7 @@ def check_labels(labels: Any) -> list[str]:
 
 
 def _is_name(label: Any) -> bool:
-    # no half of a surrogate pair either, which JSON may hold
+    # refuse halves of surrogate pairs, which JSON may hold
     return isinstance(label, str) and (
         label.encode("utf8", "ignore").decode("utf8") == label.strip() != ""
     )
@@ -94,9 +94,9 @@ def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
     """Find the best legal sequence of tags of each text.
 
     A sequence is legal if each entity is either S, or B, any number of I, and E, all of
-    one type. The best has the largest sum of scores. Where the best tags of all tokens
-    make up a legal sequence, as in most texts, there is nothing to search. -inf marks a
-    tag that a token can't have; O is none. *Shapes:* `(n, 4P + 1)` to `(n,)`.
+    one type. The best sequence has the largest sum of scores. If the best tags of all
+    tokens form a legal sequence, as in most texts, no search is needed. A score of -inf
+    forbids a tag for a token; O is never forbidden. *Shapes:* `(n, 4P + 1)` to `(n,)`.
     """
     tags = scores.argmax(axis=1)
     kinds, _ = split_tags(tags)
@@ -111,7 +111,7 @@ def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
     return tags
 
 
-#: By the names that users know.
+#: Decoders, by the names that users give.
 DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
     "greedy": lambda scores, lengths: scores.argmax(axis=1),
     "viterbi": decode_viterbi,
@@ -119,7 +119,7 @@ DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
 
 
 def check_bias(bias: Any) -> None:
-    """Check a bias of O that a file holds, or a user has set."""
+    """Check a bias of O from a file or a user."""
     is_number = isinstance(bias, int | float) and not isinstance(bias, bool)
     if not (is_number and -_MOST_BIAS <= bias <= _MOST_BIAS):
         raise ValueError(
@@ -129,7 +129,7 @@ def check_bias(bias: Any) -> None:
 
 
 def check_calibration(calibration: Any) -> None:
-    """Check what a file holds as a calibration: null is none."""
+    """Check a calibration from a file, which may be null."""
     is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
     if calibration is None or (
         is_pair
@@ -145,9 +145,10 @@ def check_calibration(calibration: Any) -> None:
 
 
 def choose_bias(f_scores: Sequence[float], n_gold: int) -> float:
-    """Choose of `BIASES`, by F1 with each, the nearest to 0 that all but has the best.
+    """Choose, from the F1 score of each of `BIASES`, the one nearest to 0 whose score
+    is close to the best.
 
-    The fewer entities there are to find, the more has to be gained, as by chance.
+    With fewer gold entities, F1 is noisier, and a larger gain is required.
     """
     least = max(f_scores) - max(_SHARE / max(n_gold, 1) ** 0.5, _LEAST_GAIN)
     return next(b for b, f in zip(BIASES, f_scores, strict=True) if f >= least)
@@ -159,14 +160,14 @@ def find_entities(
     lengths: NDArray,
     calibration: Calibration | None = None,
 ) -> list[Entities]:
-    """Find the entities that tags make up in each text, and score them.
+    """Find the entities that tags form in each text, and score them.
 
-    These are a token with S, and tokens with B, any number of I, and E, next to each
-    other in one text and of one type. Other tags than O are part of no entity.
+    An entity is a token with S, or adjacent tokens of one text with B, any number of I,
+    and E, all of one type. Tags that do not fit this pattern belong to no entity.
     """
     kinds, types = split_tags(tags)
     first = np.where(_find_linked(tags, lengths), 0, np.arange(len(tags)))
-    first = np.maximum.accumulate(first)  # of the tokens linked to each other
+    first = np.maximum.accumulate(first)  # the first of the tokens linked together
     is_last = (kinds == SOLE) | ((kinds == END) & (kinds[first] == BEGIN))
     starts, ends = first[is_last], is_last.nonzero()[0] + 1
     chosen = np.append(scores[np.arange(len(tags)), tags], 0.0)
@@ -174,7 +175,7 @@ def find_entities(
     products = calibrate(sums, calibration).astype("float32")
     offsets = np.cumsum(lengths) - lengths
     cuts = [*np.searchsorted(starts, offsets).tolist(), len(starts)]
-    offset = np.repeat(offsets, np.diff(cuts))  # of the text that each is in
+    offset = np.repeat(offsets, np.diff(cuts))  # the offset of each entity's text
     found = Entities(starts - offset, ends - offset, types[is_last], products)
     return [
         Entities(*(array[a:b] for array in found)) if a < b else NO_ENTITIES
@@ -183,8 +184,8 @@ def find_entities(
 
 
 def calibrate(log_scores: NDArray, calibration: Calibration | None) -> NDArray:
-    """Calibrate scores s, given as logarithms: the log-odds are the slope times
-    -log(1 - s), plus the offset. Without a calibration they are s.
+    """Calibrate scores s, given as logarithms: the new log-odds are the slope times
+    -log(1 - s), plus the offset. Without a calibration, return s.
     """
     if calibration is None:
         return np.exp(log_scores)
@@ -203,7 +204,7 @@ def get_probs(odds: NDArray) -> NDArray:
 
 
 def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
-    """Find the tokens that go on with an entity of the token before."""
+    """Find the tokens that continue an entity of the token before."""
     kinds, types = split_tags(tags)
     is_linked = np.zeros(len(tags), dtype=bool)
     is_linked[1:] = (
@@ -215,7 +216,7 @@ def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
 
 
 def split_tags(tags: NDArray) -> tuple[NDArray, NDArray]:
-    """Split the numbers of tags into kinds and types; of O the type is -1."""
+    """Split the numbers of tags into kinds and types. The type of O is -1."""
     types = (tags - 1) // len(KINDS)
     return tags - len(KINDS) * np.maximum(types, 0), types
 
@@ -231,13 +232,13 @@ def _goes_on(kinds: NDArray) -> NDArray:
 def search(scores: NDArray, lengths: NDArray) -> NDArray:
     """Search the best legal sequence of each text by dynamic programming.
 
-    Between tokens, a text is in state 0, outside of entities, or in 1 + k, inside of
-    one of type k: time grows with the number of types, not with its square. Each text
-    has a token.
+    Between tokens, a text is in state 0, outside of entities, or in state 1 + k, inside
+    an entity of type k. Time is linear in the number of types, not quadratic. Each text
+    has at least one token.
     """
     starts = np.cumsum(lengths) - lengths
     times = np.arange(len(scores)) - np.repeat(starts, lengths)
-    # the tokens of one step together, those of a text always at the same place there
+    # tokens of one step together; each text has the same place in all steps
     order = np.lexsort((-np.repeat(lengths, lengths), times))
     steps = [slice(*of) for of in pairwise([0, *np.cumsum(np.bincount(times))])]
     scores = scores[order]
@@ -248,11 +249,11 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
     alone = numbers[scores[:, numbers].argmax(axis=1)]
     best_alone = scores[:, numbers].max(axis=1, keepdims=True)
     states = np.arange(len(numbers))
-    #: The best state before each token, by the one after it.
+    #: The best state before each token, for each state after it.
     before = np.empty((len(scores), len(states)), dtype="int64")
     best = np.where(states > 0, -np.inf, np.zeros((len(lengths), 1)))  # float64
     for step in steps:
-        now = best[: step.stop - step.start]  # of texts that have a token at this time
+        now = best[: step.stop - step.start]  # texts that have a token in this step
         out, within = now[:, :1], now[:, 1:]
         leaving = np.concatenate([out + best_alone[step], within + end[step]], axis=1)
         entering, staying = out + begin[step], within + inside[step]

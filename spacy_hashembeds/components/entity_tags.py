@@ -1,4 +1,4 @@
-"""Entities of Docs and Examples, read and written."""
+"""Read and write the entities of Docs and Examples."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -23,16 +23,17 @@ from .decoding import (
     split_tags,
 )
 
-# `Token.ent_iob`
+# Values of `Token.ent_iob`.
 _IN, _OUT, _BEGIN = 1, 2, 3
 
 
 def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
-    """Read the tags that a batch's tokens should have on the predicted side, `(n,)`.
+    """Read the gold tags of a batch's tokens, aligned to the predicted side, `(n,)`.
 
-    As `Example.get_aligned_ner`, but faster where both sides have the same tokens, and
-    without white space at the ends of entities, which `forbid_tags` forbids. `MISSING`
-    without annotation, or where an entity does not begin and end with tokens.
+    This is like `Example.get_aligned_ner`, but faster if both sides have the same
+    tokens, and without white space at the ends of entities, which `forbid_tags`
+    forbids. Tokens without annotation, and tokens of entities that are not aligned with
+    tokens, get `MISSING`.
     """
     types = {ent.label_ for example in examples for ent in example.reference.ents}
     if unknown := sorted(types.difference(labels)):
@@ -62,9 +63,9 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
 
 
 def _trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
-    """Leave white space at either end out of entities, in place."""
+    """Remove white space at either end of entities from them, in place."""
     is_space = np.concatenate([doc.to_array("IS_SPACE").reshape(-1) for doc in docs])
-    spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # hardly any
+    spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # very few
     for i in spaces:
         if split_tags(tags[i])[0] == BEGIN:
             tags[i + 1] -= 1 if split_tags(tags[i + 1])[0] == INSIDE else 3
@@ -96,10 +97,10 @@ def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
 
 
 def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
-    """Set the log-probabilities of what tokens can't have to -inf, in place.
+    """Set the log-probabilities of tags that tokens can't have to -inf, in place.
 
-    Tokens that are in an entity already, or blocked (`Doc.set_ents`), have no tag but
-    O. And white space neither begins nor ends an entity. *Shape:* `(n, 4P + 1)`.
+    Tokens that are already in an entity, or blocked (`Doc.set_ents`), can only have O.
+    White space can't begin or end an entity. *Shape:* `(n, 4P + 1)`.
     """
     known = np.concatenate([doc.to_array(["ENT_IOB", "IS_SPACE"]) for doc in docs])
     scores[np.isin(known[:, 0], (_IN, _BEGIN)), 1:] = -np.inf
@@ -110,10 +111,10 @@ def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
 def set_entities(
     doc: Doc, entities: Entities, labels: Sequence[str], spans_key: str | None
 ) -> None:
-    """Add entities to those of a Doc, with which they don't overlap.
+    """Add entities to those of a Doc, with which they must not overlap.
 
-    All tokens that are in none, and not blocked, are O then. Entities that the group of
-    spans has already stay in it, with their scores.
+    All other tokens, except blocked ones, become O. Entities that are already in the
+    group of spans stay in it, with their scores.
     """
     *places, scores = entities
     spans = [
@@ -129,7 +130,7 @@ def set_entities(
         is_blocked = (known[:, 0] == _BEGIN) & (known[:, 1] == 0)
         blocked = [doc[i : i + 1] for i in is_blocked.nonzero()[0].tolist()]
         doc.set_ents([*doc.ents, *spans], blocked=blocked)
-    else:  # as most, and faster
+    else:  # the usual case, faster
         doc.set_ents(spans)
     if spans_key is not None:
         doc.spans[spans_key] = SpanGroup(

@@ -1,4 +1,4 @@
-"""`token_ner`, named entities by the tags of tokens, registered by its entry point."""
+"""`token_ner`, a named entity recognizer by tags of tokens."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -34,10 +34,10 @@ from .decoding import (
 )
 from .entity_tags import forbid_tags, read_truth, set_entities
 
-# What there is where nothing was fitted to the weights.
+# Settings of a component without fitted numbers.
 _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
 
-# As those of spaCy's `ner`.
+# The same as those of spaCy's `ner`.
 _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
 
 
@@ -47,7 +47,7 @@ _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
     default_config={
         "model": {
             "@architectures": "spacy-hashembeds.TokenClassifier.v1",
-            # as large as spaCy's default for `ner`
+            # the size of spaCy's default for `ner`
             "tok2vec": {
                 "@architectures": "spacy.Tok2Vec.v2",
                 "embed": {
@@ -91,25 +91,25 @@ def make_token_ner(
 class TokenNER(TrainablePipe):
     """Recognizes named entities by a tag for each token.
 
-    model (Model): Gives each token of a Doc the probabilities of the tags, which are O,
-        and S, B, I and E of each entity type: see `TokenClassifier`.
-    decoding (str): How tags are chosen by their probabilities. "viterbi" takes the
-        most probable sequence that is legal; "greedy", as in the paper, the most
-        probable tag of each token, and no entity where these don't make up a whole one.
-    spans_key (str, optional): Where in `doc.spans` to put the entities too, with their
-        scores in `attrs["scores"]`: the product of the probabilities of their tags,
-        calibrated by `cfg["calibration"]`: see `calibrate_ner`.
-    scorer (Callable, optional): What scores it in training and evaluation.
+    model (Model): Computes the probabilities of tags for each token of a Doc. The tags
+        are O, and S, B, I and E of each entity type: see `TokenClassifier`.
+    decoding (str): The way to choose tags. "viterbi" takes the most probable legal
+        sequence. "greedy", as in the paper, takes the most probable tag of each token;
+        tags that do not form a complete entity are ignored.
+    spans_key (str, optional): Key of `doc.spans` under which entities are stored too,
+        with their scores in `attrs["scores"]`: the product of the probabilities of
+        their tags, calibrated by `cfg["calibration"]`: see `calibrate_ner`.
+    scorer (Callable, optional): The scorer for training and evaluation.
 
-    `cfg["outside_bias"]`, 0 unless `calibrate_ner` fits it or you set it, is taken from
-    the log-probability of O before tags are chosen: above 0 more entities are found, of
-    which fewer are right. Training drops it, and `nlp.initialize`.
+    `cfg["outside_bias"]` is subtracted from the log-probability of O before tags are
+    chosen. It is 0 unless `calibrate_ner` fits it or you set it; above 0, more entities
+    are found, and fewer of them are right. Training and `nlp.initialize` reset it.
 
-    Entities that a Doc has already stay, with their scores in `doc.spans`. White space
-    neither begins nor ends an entity. Tokens whose annotation is missing have no
+    Entities that a Doc has already are kept, with their scores in `doc.spans`. White
+    space neither begins nor ends an entity. Tokens whose annotation is missing have no
     gradient. Labels are those of the training data, or `labels` in
-    `[initialize.components.token_ner]`; as in spaCy's `ner`, `nlp.update` adds those
-    that it meets later. `nlp.rehearse` leaves it as it is, as it does `spancat`.
+    `[initialize.components.token_ner]`; as in spaCy's `ner`, `nlp.update` adds labels
+    that it sees later. `nlp.rehearse` does not update it, like `spancat`.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2; the bias: Minkov et al., "NER Systems that Suit User's
@@ -147,11 +147,11 @@ class TokenNER(TrainablePipe):
         """The entity types."""
         return tuple(self.cfg["labels"])
 
-    #: What `spacy init labels` saves.
+    #: The data that `spacy init labels` saves.
     label_data = labels
 
     def predict(self, docs: Iterable[Doc]) -> list[Entities]:
-        """Find the entities of each Doc, beside those that it has; Docs stay."""
+        """Find new entities of each Doc, without changing the Docs."""
         docs = list(docs)
         if not any(map(len, docs)):
             return [NO_ENTITIES for _ in docs]
@@ -161,7 +161,7 @@ class TokenNER(TrainablePipe):
     def decode(
         self, scores: NDArray, lengths: NDArray, outside_bias: float
     ) -> list[Entities]:
-        """Find the entities of Docs of these lengths by what `predict_tags` gave."""
+        """Find the entities of Docs of these lengths, given `predict_tags`' output."""
         check_bias(outside_bias)
         biased = scores.copy()
         biased[:, OUTSIDE] -= outside_bias
@@ -169,15 +169,15 @@ class TokenNER(TrainablePipe):
         return find_entities(tags, scores, lengths, self.cfg["calibration"])
 
     def predict_tags(self, docs: list[Doc]) -> NDArray:
-        """Return the log-probabilities of all tags, of Docs that have a token, one
-        after the other; -inf for a tag that a token can't have.
+        """Return the log-probabilities of all tags for the concatenated tokens of Docs,
+        none of which is empty; -inf for tags that a token can't have.
         *Shape:* `(n, 4P + 1)`.
         """
         self._require_labels()
         found = self.model.predict(docs)
         probs = self.model.ops.to_numpy(self._concatenate(found, docs))
         least, most = probs.min(), probs.max()
-        if not (least >= -0.01 and most <= 1.01):  # NaN neither
+        if not (least >= -0.01 and most <= 1.01):  # refuse NaN too
             raise ValueError(
                 f"The model of '{self.name}' should give probabilities, but gives "
                 f"{least:.3g} to {most:.3g}. Has training diverged?"
@@ -187,17 +187,17 @@ class TokenNER(TrainablePipe):
         return scores
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Entities]) -> None:
-        """Set the entities of Docs to what `predict` has found in each."""
+        """Add the entities that `predict` has found to Docs."""
         for doc, entities in zip(docs, scores, strict=True):
             set_entities(doc, entities, self.labels, self.spans_key)
 
     def get_loss(
         self, examples: Iterable[Example], scores: list[Floats2d]
     ) -> tuple[float, list[Floats2d]]:
-        """Sum up the cross-entropy of the tags; find its gradient before the softmax.
+        """Return the summed cross-entropy of tags, and its gradient before the softmax.
 
-        `scores` are probabilities. Tokens of which nothing is known have neither.
-        Entities of unknown types are errors.
+        `scores` are probabilities. Tokens with missing annotation have no loss or
+        gradient. Entities of unknown types raise an error.
         """
         examples = list(examples)
         validate_examples(examples, "TokenNER.get_loss")
@@ -212,8 +212,8 @@ class TokenNER(TrainablePipe):
         return loss, self.model.ops.unflatten(d_scores, lengths)
 
     def update(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, float]:
-        """Learn from examples, as all components do, once new types of entities are
-        added. What was fitted to the weights before is dropped.
+        """Add new types of entities, and learn from examples as other components do.
+        The fitted bias and calibration are reset.
         """
         self.cfg |= _UNFITTED
         examples = list(examples)
@@ -227,11 +227,11 @@ class TokenNER(TrainablePipe):
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
-        labels: Any = None,  # checked here, where there is more to say than spaCy does
+        labels: Any = None,  # checked here, with a better message than spaCy's
     ) -> None:
         """Set the labels, by default those of the examples, and the sizes of layers.
 
-        labels (list[str], optional): As in the file that `spacy init labels` writes.
+        labels (list[str], optional): The content of a file of `spacy init labels`.
         """
         validate_get_examples(get_examples, "TokenNER.initialize")
         self.cfg |= _UNFITTED
@@ -252,7 +252,7 @@ class TokenNER(TrainablePipe):
         self._check_model()
 
     def add_label(self, label: str) -> int:
-        """Add an entity type: return 1, or 0 if it was there. The model grows."""
+        """Add an entity type to the model. Return 1, or 0 if it was there already."""
         check_labels([label])
         if label in self.labels:
             return 0
@@ -270,19 +270,19 @@ class TokenNER(TrainablePipe):
         return 1
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
-        """Load what `to_bytes` gave. RAISES (ValueError): If it is damaged."""
+        """Load the output of `to_bytes`. RAISES (ValueError): If it is damaged."""
         with self._checking("The data", exclude):
             return super().from_bytes(bytes_data, exclude=exclude)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
-        """Load what `to_disk` wrote. RAISES (ValueError): If it is damaged."""
+        """Load files that `to_disk` wrote. RAISES (ValueError): If they are damaged."""
         with self._checking(f"'{path}'", exclude):
             return super().from_disk(path, exclude=exclude)
 
     @contextmanager
     def _checking(self, source: str, exclude: Iterable[str]) -> Iterator[None]:
-        """Refuse what can't be loaded, whatever srsly and Thinc say of it, and what
-        does not fit. Files that can't be read, and memory that is full, are no damage.
+        """Raise a ValueError if data can't be loaded, for any error of srsly or Thinc,
+        or does not fit. Errors of the file system and of memory are passed on.
         """
         try:
             yield
@@ -300,7 +300,7 @@ class TokenNER(TrainablePipe):
             ) from error
 
     def _concatenate(self, scores: list[Floats2d], docs: list[Doc]) -> Floats2d:
-        """Concatenate the arrays that the model gave; check their shapes."""
+        """Check the shapes of the model's output arrays, and concatenate them."""
         n_tags = count_tags(len(self.labels))
         shapes = [array.shape for array in scores]
         if shapes != [(len(doc), n_tags) for doc in docs]:

@@ -1,8 +1,8 @@
-"""`spacy-hashembeds.Tokenizer.v1`, spaCy's tokenizer, whose regular expressions are
-asked of words of letters alone only where these may match.
+"""`spacy-hashembeds.Tokenizer.v1`, spaCy's tokenizer, which skips regular expressions
+for words of letters alone if the expressions can't match them.
 
-No prefix, suffix or infix of spaCy's languages is a letter or stands between letters,
-but for each new word all of them are tried, which takes half of the tokenizer's time.
+In spaCy's languages, no prefix, suffix or infix is a letter or stands between letters,
+but all of them are tried for each new word, which takes half of the tokenizer's time.
 """
 
 import re
@@ -18,25 +18,25 @@ from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
-#: The attributes of a tokenizer that are methods of regular expressions.
+#: Attributes of a tokenizer that are methods of regular expressions.
 MATCHERS = "prefix_search suffix_search infix_finditer token_match url_match".split()
 
-#: Pattern of an escape or a set of characters ...
+#: Matches an escape or a set of characters, in patterns without comments.
 _SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
-#: ... but for comments, and patterns that may have some.
+#: Finds comments, and flags that allow them.
 _COMMENT = re.compile(r"\(\?(?:#|\w*x)")
-#: Categories of characters that are no letters.
+#: Categories of characters that are not letters.
 _NO_LETTERS = (ops.CATEGORY_DIGIT, ops.CATEGORY_SPACE)
 
 
 class QuickTokenizer(Tokenizer):
-    """spaCy's tokenizer, with regular expressions that are asked only where they may
-    match. All else, and what is saved, is spaCy's.
+    """spaCy's tokenizer, which skips regular expressions for words that they can't
+    match. Its output and its saved files are the same as spaCy's.
     """
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "QuickTokenizer":
-        """Make one of spaCy's, with its vocab."""
+        """Make a QuickTokenizer with the settings and vocab of spaCy's tokenizer."""
         names = ("vocab", "rules", *MATCHERS, "faster_heuristics", "max_cache_size")
         return cls(**{name: getattr(tokenizer, name) for name in names})
 
@@ -46,7 +46,7 @@ def _make_property(name: str) -> property:
 
     def set_match(tokenizer: Tokenizer, match: Any) -> None:
         pattern: Any = getattr(match, "__self__", None)
-        # others may bind a function to an expression, to have that saved
+        # packages may bind a function to an expression, so that spaCy saves the pattern
         is_own = isinstance(match, BuiltinMethodType)
         if is_own and isinstance(pattern, re.Pattern) and needs_others(pattern):
             match = getattr(LetterlessPattern(pattern), match.__name__)
@@ -60,15 +60,15 @@ for _name in MATCHERS:
 
 
 class LetterlessPattern:
-    """A regular expression that matches nothing in words of letters alone. What else it
-    has is the expression's own, such as the `pattern` that spaCy saves.
+    """A regular expression that can't match in words of letters alone. Other attributes
+    are those of the expression, such as the `pattern` that spaCy saves.
     """
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self._compiled = pattern
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # such as how to copy it
+        if name.startswith("_"):  # such as the methods for copying
             raise AttributeError(name)
         return getattr(self._compiled, name)
 
@@ -91,16 +91,16 @@ class LetterlessPattern:
 
 @lru_cache(maxsize=64)
 def needs_others(pattern: re.Pattern[str]) -> bool:
-    """Return True if a regular expression matches nothing in letters alone: on each of
-    its ways there is something that no letter is.
+    """Return True if a regular expression can't match in words of letters alone: each
+    of its alternatives requires a character that is not a letter.
     """
     if not isinstance(pattern.pattern, str):
         return False
     flags, text = pattern.flags & ~re.DEBUG, pattern.pattern
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whoever compiled it was warned
-            # French has a megabyte of sets, few of which are different
+            warnings.simplefilter("ignore")  # compiling the pattern has warned already
+            # French has a megabyte of sets, few of which are distinct
             if not flags & re.VERBOSE and not _COMMENT.search(text):
                 text = _SET.sub(lambda found: _shorten(found[0], flags), text)
             return _all_ways_need(_parser.parse(text, flags))
@@ -110,7 +110,7 @@ def needs_others(pattern: re.Pattern[str]) -> bool:
 
 @lru_cache(maxsize=2**12)
 def _shorten(part: str, flags: int) -> str:
-    """Put one character in the place of a set: a letter if it may match one."""
+    """Replace a set by one character: a letter if the set may match a letter."""
     if part[0] != "[":
         return part
     ((op, found),) = _parser.parse(part, flags & ~re.IGNORECASE)
@@ -122,7 +122,7 @@ def _all_ways_need(parsed: Iterable[tuple[Any, Any]]) -> bool:
 
 
 def _needs(op: Any, found: Any) -> bool:
-    """Return True if a part of a parsed expression needs what is no letter."""
+    """Return True if a part of a parsed expression requires a non-letter."""
     if op is ops.LITERAL:
         return not _may_be_letter(found)
     if op is ops.RANGE:
@@ -141,14 +141,14 @@ def _needs(op: Any, found: Any) -> bool:
 
 
 def _may_be_letter(code: int) -> bool:
-    """Return True if a character matches a letter, be it by another case."""
+    """Return True if a character matches a letter, also when case is ignored."""
     char = chr(code)
     return char.isalpha() or char.upper().isalpha() or char.lower().isalpha()
 
 
 def create_tokenizer() -> Callable[[Language], QuickTokenizer]:
-    """Build `spacy-hashembeds.Tokenizer.v1`, which has the rules of the language, as
-    `spacy.Tokenizer.v1` has: see `QuickTokenizer`.
+    """Build `spacy-hashembeds.Tokenizer.v1`, with the rules of the language, like
+    `spacy.Tokenizer.v1`: see `QuickTokenizer`.
     """
 
     def make_tokenizer(nlp: Language) -> QuickTokenizer:

@@ -1,1 +1,1 @@
-"""From tokens to integers, and how often different tokens get the same ones."""
+"""Hashing of tokens to rows, and the expected numbers of collisions."""

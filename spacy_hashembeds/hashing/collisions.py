@@ -1,30 +1,31 @@
-"""Expected collisions: closed forms.
+"""Closed formulas for expected collisions.
 
-All assume hash functions that are uniform and independent. A value that is hashed k
-times into a table of n rows gets k rows, some of which may be the same. Their sum does
-not depend on their order: what tells values apart is the multiset of rows, here called
-the whole code.
+They assume uniform and independent hash functions. A value that is hashed k times into
+a table of n rows gets k rows, some of which may be equal. The sum of the rows does not
+depend on their order, so that values are distinguished by their multisets of rows. Such
+a multiset is here called the whole code.
 
 Sources: Svenstrup et al., "Hash Embeddings for Efficient Word Representations" (2017),
 Theorem 4.1, for one hash. Miranda et al., "Multi hash embeddings in spaCy", §3.2, for
-several; it counts n^k codes, as if order mattered, and misprints its example.
+several hashes; the report counts n^k codes, as if order mattered, and misprints its
+example.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterator
 from math import comb, expm1, factorial, log1p, prod
 
-# No table is nearly as large.
+# Larger than any table.
 _MOST_ROWS = 2**62
 
 
 def code_collision_probability(values: int, rows: int, num_hashes: int) -> float:
     """Return the exact probability that one of V values shares its whole code.
 
-    With k hashes into n rows, that is the sum over all multisets, each with probability
-    p, of p (1 - (1-p)^(V-1)). For many rows and few collisions it is near k! V / n^k:
-    k! times what the report's §3.2 has, since orders of the same rows collide. With one
-    hash it is Theorem 4.1 of Svenstrup et al.
+    With k hashes into n rows, this is the sum over all multisets, each with probability
+    p, of p (1 - (1-p)^(V-1)). For many rows and few collisions it is about k! V / n^k,
+    which is k! times the value in §3.2 of the report, since different orders of the
+    same rows collide. With one hash, it is Theorem 4.1 of Svenstrup et al.
     """
     total = 0.0
     for repeats in _partitions(num_hashes):
@@ -56,7 +57,7 @@ def expected_rows_reached(values: int, rows: int, num_hashes: int) -> float:
 
 
 def fewest_rows(values: int, num_hashes: int, max_colliding: float) -> int:
-    """Find the fewest rows with which no more values are expected to collide."""
+    """Find the fewest rows with at most `max_colliding` expected colliding values."""
 
     def is_enough(rows: int) -> bool:
         return expected_colliding(values, rows, num_hashes) <= max_colliding
@@ -65,7 +66,7 @@ def fewest_rows(values: int, num_hashes: int, max_colliding: float) -> int:
 
 
 def _meets_another(probability: float, values: int) -> float:
-    """Return the probability that one of the other values has the same, of this one."""
+    """Return the probability that another value gets a code of this probability."""
     others = max(values - 1, 0)
     if probability >= 1:
         return float(others > 0)
@@ -73,7 +74,7 @@ def _meets_another(probability: float, values: int) -> float:
 
 
 def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Split a number into positive ones, in all ways, without regard to order."""
+    """Yield all partitions of a number into positive numbers, ignoring their order."""
     if total == 0:
         yield ()
     for first in range(min(total, largest or total), 0, -1):
@@ -82,7 +83,7 @@ def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, .
 
 
 def _count_multisets(rows: int, repeats: tuple[int, ...]) -> int:
-    """Count the multisets in which as many rows come as often as `repeats` says."""
+    """Count the multisets of rows with the given multiplicities, `repeats`."""
     count, left = 1, rows
     for times in sorted(set(repeats)):
         same = repeats.count(times)

@@ -1,4 +1,4 @@
-"""Rows of a table for integers, by MurmurHash3."""
+"""Hash integers to rows of a table by MurmurHash3."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from thinc.api import Ops
 #: MurmurHash3_x64_128 gives 128 bits, which `Ops.hash` cuts into four uint32.
 MAX_HASHES = 4
 
-# Odd, so that no two of 2³² steps lead to the same seed, and far from the small numbers
-# by which the seeds of a model's tables differ.
+# Odd, so that 2³² steps lead to distinct seeds, and unlike the small differences
+# between the seeds of a model's tables.
 _SEED_STEP = 0x9E3779B1
 
 
@@ -18,12 +18,12 @@ def find_rows(ops: Ops, ids: Any, *, seed: int, num_hashes: int, rows: int) -> A
 
 
 def get_seed(seed: int, i: int) -> int:
-    """Get the seed of the i-th four hashes, from 0 on."""
+    """Get the seed of the i-th group of four hashes, counted from 0."""
     return (seed + i * _SEED_STEP) % 2**32
 
 
 def hash_keys(ops: Ops, ids: Any, *, seed: int, num_hashes: int) -> Any:
-    """Hash each integer `num_hashes` times: more than four come from further seeds.
+    """Hash each integer `num_hashes` times. Each four hashes have a seed of their own.
 
     *Shapes:* `(n,)` to `(n, num_hashes)`, uint32; int32 if there are no integers.
     """

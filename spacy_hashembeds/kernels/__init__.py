@@ -1,1 +1,1 @@
-"""The fast paths behind the layers: plain functions over numpy arrays."""
+"""Kernels of the layers: plain functions of numpy arrays."""

@@ -1,8 +1,8 @@
-"""The compiled kernels, where there are any.
+"""The compiled kernels, if available.
 
-`pip install` compiles `_compiled.pyx` if it can. Numpy does the same, slower, where it
-could not, or where the environment says so. Kernels take arrays of float32 that lie in
-memory without gaps, at addresses that the processor takes numbers of their size from.
+`pip install` compiles `_compiled.pyx` if it can. Without the compiled module, or if an
+environment variable turns it off, numpy does the same, slower. Kernels take float32
+arrays that are C-contiguous and aligned.
 """
 
 import os
@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-#: Environment variable that turns compiled kernels on or off. If it is 0 when the
-#: package is installed, none are compiled.
+#: Environment variable that turns compiled kernels on or off. If it is 0 during
+#: installation, they are not compiled.
 SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
-#: Version of the kernels' arguments and structs: a checkout may hold a module that was
-#: compiled from other sources.
+#: Version of the kernels' arguments and structs: the compiled module in a checkout may
+#: be older than its sources.
 INTERFACE = 11
 
 
 def read_switch(name: str, purpose: str) -> bool:
-    """Read an environment variable that must be 1, as by default, or 0."""
+    """Read an environment variable that must be 1 (the default) or 0."""
     value = os.environ.get(name) or "1"
     if value not in ("0", "1"):
         raise ValueError(
@@ -32,14 +32,14 @@ def read_switch(name: str, purpose: str) -> bool:
 
 
 def find() -> tuple[Any, Exception | None]:
-    """Find the compiled kernels, or None and why those that are there can't be used."""
+    """Return the compiled kernels, or None, and the error if they can't be loaded."""
     try:
         module = import_module("._compiled", __package__)
         if getattr(module, "INTERFACE", None) != INTERFACE:
             raise ImportError("they were compiled of other sources")
     except ModuleNotFoundError:
         return None, None
-    except Exception as error:  # numpy does their work: the doctor says what is wrong
+    except Exception as error:  # numpy is used instead; the doctor reports the error
         return None, error
     return module, None
 
@@ -52,7 +52,7 @@ kernels: Any = find()[0] if read_switch(SWITCH, _PURPOSE) else None
 
 @contextmanager
 def using(chosen: Any) -> Iterator[None]:
-    """Use other kernels, or with None numpy alone, in the whole process, to compare."""
+    """Use other kernels, or only numpy (None), in the whole process, to compare."""
     global kernels
     before, kernels = kernels, chosen
     try:

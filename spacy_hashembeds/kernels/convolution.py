@@ -1,9 +1,10 @@
-"""Convolutions with weights that are packed once: BLAS packs them anew in each call,
-which is much of its time on a short text.
+"""Convolutions with weights that are packed once. BLAS packs weights in each call,
+which takes much of its time for short texts.
 
-Products are of float32, or where a processor has these of bfloat16 or int8: a row is
-quantized by its largest number, the weights of an output by theirs. Those of int8 are
-summed in int32, others in float32, as is what comes after them.
+Products are computed in float32, or, if the processor has instructions for it, in
+bfloat16 or int8. For int8, each row, and the weights of each output, are scaled by
+their largest number. Products of int8 are summed in int32, others in float32; the steps
+after the product use float32.
 """
 
 from typing import Any, NamedTuple
@@ -15,15 +16,15 @@ from . import compiled
 from .mixing import Norm
 from .rows import lay_out_array
 
-#: Types of products.
+#: Data types of products.
 PRECISIONS = ("float32", "bfloat16", "int8")
 
 
 class Packed(NamedTuple):
-    """Maxout's weights for an instruction set, the outputs filled up to whole vectors.
+    """Maxout's weights for an instruction set, with outputs padded to whole vectors.
 
-    Words are of 32 bits, each with one, two or four weights of one output. Sums begin
-    with what makes up for bytes of rows that have no sign.
+    Words have 32 bits, with one, two or four weights of one output. The initial values
+    of sums correct for rows of int8 being stored as unsigned bytes.
 
     *Shapes:* `(outputs / 16, neighbours * words of a row, 16)`,
     `(neighbours, outputs)` and `(outputs,)`.
@@ -53,7 +54,7 @@ def name_instructions(precision: str) -> str | None:
 
 
 def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
-    """Pack weights with pieces as in the norm. *Shape:* `(nP * nO, nI)`."""
+    """Pack weights with pieces ordered as in the norm. *Shape:* `(nP * nO, nI)`."""
     kernels = compiled.kernels
     precision = kernels.INSTRUCTION_SETS[instructions][1]
     W, is_int8 = lay_out_array(W, "float32"), precision == "int8"
@@ -64,7 +65,7 @@ def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
         codes = words.view("uint8" if is_int8 else "uint16")[:, : W.shape[1]]
     codes = codes.reshape(len(W), -1, len(norm.scale))  # by neighbour
     begin = np.zeros(codes.shape[:2], dtype="int32")
-    if is_int8:  # with a sign, where rows have none
+    if is_int8:  # weights are signed, rows unsigned
         codes = (codes ^ 128).view("int8")
         begin -= 128 * codes.sum(axis=2, dtype="int32")
     filled = [(0, 0), (0, 0), (0, -codes.shape[2] % (4 // codes.itemsize))]
@@ -82,7 +83,7 @@ def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
 
 
 def add_convolved(packed: Packed, X: NDArray, rows: NDArray, Y: NDArray) -> None:
-    """Add to Y what a convolution makes of rows of X.
+    """Add the output of a convolution for rows of X to Y.
 
     *Shapes:* `(n, width)`, `(m,)`, int64, and `(m, width)`, contiguous.
     """

@@ -1,11 +1,11 @@
 """Embedding tables on a GPU: the launcher of `embed.cu`.
 
-Thinc finds, gathers and sums the rows of each table in kernels of their own, with a
-thread for each token, so that neighbouring threads read far apart. Here one kernel does
-all tables at once, with neighbouring threads on neighbouring numbers. Thinc adds up
-gradients by atomic additions, whose order changes from run to run, and with it the last
-bits of the sums. Here the gradients of each row are added up in the order of tokens.
-Nothing here waits for the GPU.
+Thinc finds, gathers and sums the rows of each table in separate kernels, with a thread
+for each token, so that neighbouring threads read distant addresses. Here one kernel
+processes all tables, and neighbouring threads read neighbouring numbers. Thinc sums
+gradients by atomic additions, whose order, and with it the last bits of the sums,
+varies from run to run. Here the gradients of each row are summed in the order of
+tokens. No function here waits for the GPU.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,16 +20,16 @@ from thinc.api import get_array_module
 from .distinct import MAX_COLUMNS
 from .rows import Array, Table, describe_finder
 
-#: Compiled kernel, as CuPy has them: takes a grid, a block and arguments.
+#: Compiled kernel of CuPy: a function of a grid, a block and arguments.
 Kernel = Callable[[tuple[int], tuple[int], tuple], None]
 
 HEADER = Path(__file__).with_name("rows.h")
 SOURCE = Path(__file__).with_name("embed.cu")
 THREADS = 256
-#: Kernels go round where there is more to do than so many blocks can.
+#: Most blocks of a launch; kernels loop if there is more work.
 MAX_BLOCKS = 2**16
 
-# As in `embed.cu`.
+# The same as in `embed.cu`.
 _TILE = 8
 
 # The structs of `rows.h`.
@@ -52,10 +52,10 @@ def gather_rows(
 ) -> Array:
     """Sum the rows of each key in its table, the sums of a token side by side.
 
-    `out` is written: its first `tables * width` columns. Rows are multiplied with
-    `weights`, and sums with `scale`, for dropout. Gives the rows paired with their
+    Sums are written to the first `tables * width` columns of `out`. Rows are multiplied
+    by `weights`, and sums by `scale`, for dropout. Return the rows paired with their
     places, for `scatter_rows`, `(n * rows of a token,)`, uint64. All arrays are
-    contiguous; at most 64 tables, of one width.
+    contiguous. There are at most 64 tables, of one width.
 
     *Shapes:* `keys`: `(n, tables)`, uint64; `out`: `(n, columns)`; `weights`:
     `(n, rows of a token)`; `scale`: `(tables * width,)`, all float32.
@@ -84,7 +84,7 @@ def scatter_rows(
     weights: Array | None = None,
     scale: Array | None = None,
 ) -> None:
-    """Add to tables' gradients: backpropagates `gather_rows`, which made pairs."""
+    """Backpropagate `gather_rows`, which returned `pairs`: add to tables' gradients."""
     if len(pairs) == 0:
         return
     columns, n_slots = _describe(gradients)
@@ -94,7 +94,7 @@ def scatter_rows(
     heads, tails = xp.empty((2, n_chunks, width), dtype="float32")
     size = _find_vector_size(gradients, d_out, scale, heads, tails)
     n_blocks = -(-n_chunks * (width // size) // THREADS)
-    pairs = xp.sort(pairs)  # each is there once, so that there is only one order
+    pairs = xp.sort(pairs)  # pairs are distinct, so that their order is unique
     args = (pairs, d_out, weights, scale, heads, tails, columns, n_columns, n_slots)
     sizes = (np.uint64(len(pairs)), chunk_size, width // size)
     _launch("sum_runs", size, n_blocks, *args, *sizes, d_out.shape[1] // size)
@@ -105,7 +105,7 @@ def scatter_rows(
 
 @cache
 def get_kernel(name: str, vector: str) -> Kernel:
-    """Get a kernel of `embed.cu` for floats or float4s: CuPy compiles and caches it."""
+    """Get a kernel of `embed.cu` for float or float4. CuPy compiles and caches it."""
     return _get_module(vector).get_function(name)
 
 
@@ -117,8 +117,8 @@ def _get_module(vector: str) -> Any:
 
 
 def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
-    """Describe tables to the kernels, and count the rows of a token in them all."""
-    described = np.zeros(1, dtype=_COLUMNS)  # one struct: CuPy passes it by its value
+    """Describe tables to the kernels, and count the rows of a token in all tables."""
+    described = np.zeros(1, dtype=_COLUMNS)  # one struct, which CuPy passes by value
     first_row = first_slot = 0
     for i, table in enumerate(tables):
         symbols, *settings = describe_finder(table)
@@ -132,13 +132,13 @@ def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
 
 
 def _get_address(array: Array) -> int:
-    """Return the address of an array in the memory of the GPU, or an emulated one."""
+    """Return the address of an array in the memory of the GPU or of an emulated GPU."""
     is_emulated = isinstance(array, np.ndarray)
     return array.ctypes.data if is_emulated else array.data.ptr
 
 
 def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
-    """Find how many numbers of these arrays kernels can take at once, 4 or 1."""
+    """Return how many numbers of these arrays kernels can read at once, 4 or 1."""
     fits = all(
         array.shape[-1] % 4 == 0 and _get_address(array) % 16 == 0
         for array in (*(table.array for table in tables), *arrays)
@@ -148,19 +148,19 @@ def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
 
 
 def _get_chunk_size(n_pairs: int) -> int:
-    """Choose how many pairs a thread adds up: few in small batches, to use them all."""
-    chunk_size = 8  # by nothing else: it decides in which order numbers are added
+    """Choose how many pairs a thread sums: few in small batches, to use all threads."""
+    chunk_size = 8  # depends only on `n_pairs`, as the order of additions depends on it
     while chunk_size < 256 and chunk_size * 2**15 < n_pairs:
         chunk_size *= 2
     return chunk_size
 
 
 def _launch(name: str, vector_size: int, n_blocks: int, *args: Any) -> None:
-    """Launch a kernel, whose integers are of 32 bits unless they are numpy's."""
+    """Launch a kernel. Python's integers are passed with 32 bits."""
     if n_blocks == 0:
         return
     kernel = get_kernel(name, "float4" if vector_size == 4 else "float")
-    # not every CuPy passes None as an address
+    # some versions of CuPy do not accept None as an address
     args = tuple(np.uint64(0) if arg is None else arg for arg in args)
     args = tuple(np.uint32(arg) if isinstance(arg, int) else arg for arg in args)
     kernel((min(n_blocks, MAX_BLOCKS),), (THREADS,), args)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from . import compiled
 from .rows import get_kernels_for, lay_out_array, scatter_add
 
-#: Most columns of a row of keys.
+#: Largest number of columns of keys.
 MAX_COLUMNS = 64
 
 # Odd, so that no bit of a key is lost, and otherwise arbitrary. Fixed, so that equal
@@ -20,10 +20,9 @@ _MULTIPLIERS = (
 
 @dataclass(frozen=True)
 class Distinct:
-    """Distinct keys, `m` of `n`, and which of them each key is a copy of.
+    """The `m` distinct values of `n` keys, and for each key the index of its value.
 
-    *Shapes:* values `(m,)` or `(m, columns)`; for each key that of its value, `(n,)`,
-    int32.
+    *Shapes:* values `(m,)` or `(m, columns)`; copies `(n,)`, int32.
     """
 
     values: NDArray
@@ -41,9 +40,9 @@ class Distinct:
 
 
 def find_distinct(keys: NDArray) -> Distinct:
-    """Find the distinct keys, in the order they come in.
+    """Find the distinct keys, in the order of their first occurrence.
 
-    *Shape:* `(n,)`, of any kind that sorts, or `(n, columns)`, integers in at most 64
+    *Shape:* `(n,)`, of any sortable dtype, or `(n, columns)`, integers in at most 64
     columns; n > 0.
     """
     if compiled.kernels is not None and (keys.ndim == 2 or keys.dtype == "uint64"):
@@ -59,9 +58,9 @@ def find_distinct(keys: NDArray) -> Distinct:
 def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     """Find the distinct rows, bit for bit, or None if there are more than `most`.
 
-    Rows are told apart by their first numbers alone, two in numpy and four compiled,
-    and compared by all: None too if that is not enough. *Shape:* `(n, w)`, n > 0,
-    float32.
+    Rows are grouped by their first numbers, two in numpy and four in the kernel, and
+    then compared as a whole. Return None also if rows of a group differ. *Shape:*
+    `(n, w)`, n > 0, float32.
     """
     if X.shape[1] < 2:
         return None
@@ -78,8 +77,8 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
 
 
 def _find_row_copies(rows: NDArray) -> tuple[NDArray, NDArray]:
-    """Do the same as `_find_copies` for rows, of uint64."""
-    # mixed to one number: one sort is a lot faster than one for each column
+    """Do the same as `_find_copies` for rows of uint64."""
+    # hash rows to one number: one sort is much faster than a sort for each column
     mixed = rows[:, 0] * _MULTIPLIERS[0]
     for column in range(1, rows.shape[1]):
         mixed ^= mixed >> np.uint64(29)
@@ -88,13 +87,13 @@ def _find_row_copies(rows: NDArray) -> tuple[NDArray, NDArray]:
     firsts, copies = _find_copies(mixed)
     if np.array_equal(rows[firsts].take(copies, axis=0), rows):
         return firsts, copies
-    # two different rows had the same number
+    # two different rows have the same hash
     _, firsts, groups = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return _number_by_place(firsts, groups.reshape(-1))
 
 
 def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray]:
-    """Find which keys are the first of their kind, and which is a copy of which."""
+    """Return the index of the first key of each group, and the group of each key."""
     order = keys.argsort()
     in_order = keys[order]
     is_new = np.empty(len(keys), dtype=bool)
@@ -107,7 +106,7 @@ def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _number_by_place(firsts: NDArray, groups: NDArray) -> tuple[NDArray, NDArray]:
-    """Number groups of equal keys, by the first key of each, in their order."""
+    """Renumber groups of equal keys in the order of their first keys."""
     by_place = firsts.argsort()
     numbers = np.empty(len(firsts), dtype="int32")
     numbers[by_place] = np.arange(len(firsts), dtype="int32")

@@ -1,8 +1,8 @@
-"""Maxout and layer normalisation, in a layout that numpy is fast at, and compiled.
+"""Maxout and layer normalisation, in a layout that is fast in numpy, and compiled.
 
-Thinc has the pieces of a Maxout unit side by side: `(n, nO, nP)`. Here they are
-`(n, nP, nO)`, so that the maximum goes over long rows. Arrays are contiguous, of
-float32 where kernels are compiled.
+In Thinc, the pieces of a Maxout unit are side by side: `(n, nO, nP)`. Here the layout
+is `(n, nP, nO)`, so that the maximum is taken over long rows. Arrays are contiguous;
+those of compiled kernels are float32.
 """
 
 from collections.abc import Callable
@@ -16,14 +16,15 @@ from . import compiled
 
 EPSILON = 1e-8  # Thinc's
 
-#: Most pieces that compiled kernels tell apart.
+#: Most pieces that compiled kernels support.
 MOST_PIECES = 256
 
 
 class Norm(NamedTuple):
-    """Parameters after the product of a Maxout layer that normalises, or gradients.
+    """Maxout's bias and the parameters of layer normalisation, or their gradients.
 
-    *Shapes:* Maxout's bias, with the pieces outside, `(nP * nO,)`; `(nO,)`.
+    *Shapes:* the bias, with the pieces as outer dimension, `(nP * nO,)`; others
+        `(nO,)`.
     """
 
     bias: NDArray
@@ -35,14 +36,14 @@ class Norm(NamedTuple):
         return Norm(*map(np.zeros_like, self))
 
 
-#: Backward pass: adds to the gradients of a norm, and returns that of the products.
+#: Backward pass: adds to the gradients of a norm, and returns the products' gradient.
 Backprop = Callable[[NDArray, Norm], NDArray]
 
 
 def finish(mixed: NDArray, norm: Norm) -> NDArray:
     """Add the bias, take the maximum of the pieces, and normalise.
 
-    The products are written over. *Shape:* `(n, nP * nO)` to `(n, nO)`.
+    The products are overwritten. *Shape:* `(n, nP * nO)` to `(n, nO)`.
     """
     if compiled.kernels is None:
         return _begin_in_numpy(mixed, norm)[0]
@@ -52,7 +53,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
 
 
 def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
-    """Do the same, and add it to rows. *Shape:* `(n, nO)`."""
+    """Do the same as `finish`, and add the result to Y. *Shape:* `(n, nO)`."""
     if compiled.kernels is None:
         Y += _begin_in_numpy(mixed, norm)[0]
     else:
@@ -60,7 +61,7 @@ def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
 
 
 def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
-    """Do the same as `finish` in training. The norm's scale is held."""
+    """Do the same as `finish` in training. The backward pass keeps the norm's scale."""
     kernels = compiled.kernels
     if kernels is None or len(norm.bias) > MOST_PIECES * len(norm.scale):
         return _begin_in_numpy(mixed, norm)
@@ -91,7 +92,7 @@ def _begin_in_numpy(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
 def _begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Take the maximum of the pieces. *Shape:* `(n, nP, nO)` to `(n, nO)`.
 
-    Of equal pieces the first one gets the gradient, as in Thinc.
+    The first of equal pieces gets the gradient, as in Thinc.
     """
     best = Y[:, 0].copy()
     for piece in range(1, Y.shape[1]):
@@ -134,7 +135,7 @@ def _begin_normalize(X: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
 
 
 def _mean_rows(X: NDArray) -> NDArray:
-    """Average each row, as a product: several times faster than `mean`."""
+    """Average each row by a matrix product: several times faster than `mean`."""
     return (X @ _get_shares(X.shape[1], X.dtype.char))[:, None]
 
 

@@ -1,4 +1,4 @@
-"""Embedding tables: how kernels of CPU and GPU find their rows, and sums of rows."""
+"""Embedding tables: descriptions for kernels on CPU and GPU, and sums of rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _FLOAT, _UNSIGNED = np.dtype("float32"), np.dtype("uint32")
 
 _GPU_OPS: tuple[type[Ops], ...] = (CupyOps,)
 
-#: Array of numpy's, or of CuPy's, which has no types.
+#: Array of numpy, or of CuPy, which has no type annotations.
 Array = Any
 
 
@@ -34,8 +34,8 @@ class Hashing:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Finds the row of a key among symbols: these have the rows around `unk`, the row
-    of all other keys.
+    """Finds the row of a key among symbols. All keys that are not symbols have the row
+    `unk`; symbols have the rows before and after it.
 
     symbols (Array): Contiguous and ascending. *Shape:* `(n,)`, uint64.
     """
@@ -50,17 +50,18 @@ Finder = Hashing | Lookup
 
 
 class Table(NamedTuple):
-    """Rows, or their gradients, `(n, width)`, float32, contiguous; their finder."""
+    """Rows, or their gradients, `(n, width)`, float32, contiguous; and their finder."""
 
     array: Array
     finder: Finder
 
 
 class Weights(NamedTuple):
-    """A table of weights, `(n, num_hashes)`: the last of a key's rows has its own.
+    """A table of weights, `(n, num_hashes)`: the last row that the finder finds for a
+    key has the key's weights.
 
-    rehashes: Whether the number of this row, in the place of the key, chooses the rows
-        that are weighted.
+    rehashes: Whether the rows that are weighted are chosen by the number of this row
+        instead of the key.
     """
 
     table: Table
@@ -68,7 +69,7 @@ class Weights(NamedTuple):
 
 
 def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
-    """Describe to kernels how rows are found: symbols to n_hashed of `rows.h`."""
+    """Return the fields of `rows.h`'s struct from `symbols` to `n_hashed`."""
     array, finder = table
     if isinstance(finder, Lookup):
         return finder.symbols, finder.unk, 0, 1, 0
@@ -76,18 +77,18 @@ def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
 
 
 def is_on_gpu(ops: Ops) -> bool:
-    """Return True if a layer that has these ops is on a GPU."""
+    """Return True if these are the ops of a GPU."""
     return isinstance(ops, _GPU_OPS)
 
 
 def lay_out_array(array: NDArray, dtype: DTypeLike) -> NDArray:
-    """Get an array as kernels take it: a copy if it is of another type or layout."""
+    """Get an array in the layout of kernels: a copy if its type or layout differs."""
     array = np.ascontiguousarray(array, dtype=dtype)
     return array if array.flags.aligned else array.copy()
 
 
 def get_kernels_for(*arrays: NDArray) -> Any:
-    """Get the compiled kernels if they take these arrays, or None."""
+    """Get the compiled kernels if they accept these arrays, or None."""
     for array in arrays:
         flags = array.flags
         if not (array.dtype == _FLOAT and flags.c_contiguous and flags.aligned):
@@ -98,7 +99,7 @@ def get_kernels_for(*arrays: NDArray) -> Any:
 def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     """Sum rows of a table, as `thinc.api.Ops.gather_add`.
 
-    Compiled, a row that is not there raises an IndexError.
+    The compiled kernel raises an IndexError if a row does not exist.
 
     *Shapes:* `(n_rows, width)`, float32, and `(n, k)`, integers of 32 bits, to
     `(n, width)`, float32.
@@ -108,32 +109,33 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     if kernels is not None:
         return kernels.gather_sums(table, rows)
     if not table.flags.behaved or len(rows) == 0:
-        # Thinc's kernel refuses a table that is for reading only, such as a memory map
-        # that worker processes share, and does not look at where it lies
+        # Thinc's kernel refuses read-only tables, such as memory maps that worker
+        # processes share, and does not check alignment
         return table[rows].sum(axis=1)
     return NUMPY_OPS.gather_add(table, rows)
 
 
 def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
-    """Add to the rows of a contiguous array in place: backpropagates `gather_add`."""
+    """Backpropagate `gather_add`: add to rows of a contiguous array in place."""
     d_sums = np.ascontiguousarray(d_sums)
     kernels = get_kernels_for(d_table, d_sums)
     if kernels is not None:
         kernels.scatter_sums(d_table, _as_unsigned(rows), d_sums)
         return
-    # Thinc's kernel looks neither at where a table lies nor at whether it may write
+    # Thinc's kernel checks neither whether a table is aligned nor whether it is
+    # writable
     scatter = NUMPY_OPS.scatter_add if d_table.flags.behaved else np.add.at
     for rows_of_sums in np.ascontiguousarray(rows.T, dtype="int32"):
         scatter(d_table, rows_of_sums, d_sums)
 
 
 def _as_unsigned(rows: NDArray) -> NDArray:
-    """See rows as the kernels do. Negative ones become too large."""
+    """View rows as unsigned, like the kernels. Negative ones become too large."""
     if rows.dtype != _UNSIGNED:
         rows = rows.astype("int32", copy=False, casting="same_kind")
     return np.ascontiguousarray(rows).view(_UNSIGNED)
 
 
 def split(X: Any, lengths: Sequence[int]) -> list[Any]:
-    """Split an array into the parts of sequences that lie one after another."""
+    """Split an array into consecutive parts of these lengths."""
     return [X[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]

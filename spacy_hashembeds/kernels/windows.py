@@ -1,10 +1,10 @@
 """Rows with their neighbours, as a convolution sees them.
 
-Texts lie one after the other in an array, with rows of zeros before the first, between
-them and after the last. Convolutions make of these zeros what a text sees beyond its
-ends. The later a convolution, the fewer of them the rest of the convolutions still see.
+Texts are concatenated in an array, with rows of zeros before the first, between texts
+and after the last. Convolutions compute outputs for these rows too, as the context of a
+text beyond its ends. Later convolutions need fewer of them.
 
-Arrays are contiguous, rows of float32 and their numbers of int64.
+Arrays are contiguous; rows are float32, and their numbers int64.
 """
 
 import numpy as np
@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from . import compiled
 
-#: Rows at a time whose windows stay in the processor's cache.
+#: Number of rows whose windows fit into the processor's cache.
 BLOCK = 512
 
 
 def find_window_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
-    """Find the rows up to `margin` from a text, which is up to `pad`, in order.
+    """Find all rows at a distance of at most `margin` from a text, in order.
 
-    `pad` rows of zeros lie between two texts and at both ends; each text has a row.
+    `pad` rows of zeros lie between two texts and at both ends, with `margin <= pad`.
+    Each text has at least one row.
     """
     if len(lengths) == 1:
         return np.arange(pad - margin, pad + margin + int(lengths[0]), dtype="int64")
@@ -27,16 +28,16 @@ def find_window_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
     n = int(lengths.sum()) + (len(lengths) - 1) * between + 2 * margin
     rows = np.arange(pad - margin, pad - margin + n, dtype="int64")
     if between < pad:
-        # as many are left out between two texts
+        # skip the other rows between two texts
         rows += np.repeat(np.arange(len(lengths)) * (pad - between), lengths + between)
     return rows
 
 
 def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
-    """Copy rows, each with its neighbours on both sides, which are all in X.
+    """Copy rows, each with its neighbours on both sides, which must all be in X.
 
-    A view in which rows overlap would need no copy, but takes longer to make for short
-    texts, and below numpy 2.3 its products are left to a plain loop.
+    A view with overlapping rows would need no copy, but takes longer to make for short
+    texts, and numpy before 2.3 computes its products in a plain loop.
 
     *Shapes:* `(n, w)` and `(m,)` to `(m, (2 * window_size + 1) * w)`.
     """
@@ -50,7 +51,7 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
 def add_windows(
     dX: NDArray, rows: NDArray, window_size: int, d_windows: NDArray
 ) -> None:
-    """Add to dX: backpropagates `copy_windows` of rows that are each there once."""
+    """Backpropagate `copy_windows` for distinct rows: add to dX."""
     if compiled.kernels is not None:
         compiled.kernels.add_windows(dX, rows, window_size, d_windows)
         return

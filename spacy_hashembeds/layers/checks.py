@@ -1,6 +1,6 @@
-"""Parameters of layers: read, added to, and checked when they arrive.
+"""Read parameters of layers, add to them, and check them when they are set or loaded.
 
-All checks raise a ValueError: Thinc loads parameters and attributes as they come.
+All checks raise a ValueError. Thinc loads parameters and attributes without checks.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from thinc.types import FloatsXd
 
 from ..thinc_internals import ParamServer, get_arrays, get_dims, get_store
 
-#: Largest weight: no training gives larger ones, and with these nothing overflows.
+#: Largest allowed weight. Training gives smaller ones, and none of these overflow.
 LARGEST = 1e7
 
 REMEDY = "Were the weights saved by a pipeline with another config, or damaged?"
@@ -26,13 +26,13 @@ _get_memory = attrgetter("__array_interface__")
 
 
 class Seal:
-    """The proxy of a store, with another token since somebody got at a parameter.
+    """Proxy of a parameter store, whose token changes when a parameter is accessed.
 
-    Gradients are the store's own business. Neither copied, pickled nor saved with it.
+    Access to gradients is not tracked. A seal is neither copied, pickled nor saved.
     """
 
     def __init__(self, store: ParamServer) -> None:
-        # the same dicts, without a proxy: to hold the store itself would be a circle
+        # a shallow copy without proxy: a reference to the store would be a cycle
         self._store = copy(store)
         self.set_grad, self.inc_grad = self._store.set_grad, self._store.inc_grad
         self.token = object()
@@ -41,13 +41,13 @@ class Seal:
         return type(None), ()
 
     def get_param(self, model_id: int, name: str) -> FloatsXd:
-        """Get a parameter, to which the caller may write."""
+        """Get a parameter, which the caller may modify."""
         self.token = object()
-        # last: Thinc writes it back, over what another thread may have set before
+        # last: Thinc writes it back, over a value that another thread may have set
         return self._store.get_param(model_id, name)
 
     def set_param(self, model_id: int, name: str, value: FloatsXd) -> None:
-        """Set a parameter, and only then break what another thread may have sealed."""
+        """Set a parameter, and then break the seal: another thread may just use it."""
         self._store.set_param(model_id, name, value)
         self.token = object()
 
@@ -65,7 +65,7 @@ class Seal:
 
 
 def peek(model: Model, name: str) -> NDArray:
-    """Read a parameter as `get_param`, not to write to it: no seal is broken."""
+    """Get a parameter for reading only, like `get_param`, without breaking the seal."""
     store = get_store(model)
     key = (model.id, name)
     if isinstance(store.proxy, Seal) and key in get_arrays(store):
@@ -75,14 +75,14 @@ def peek(model: Model, name: str) -> NDArray:
 
 @contextmanager
 def table_gradient(model: Model, name: str) -> Iterator[Any]:
-    """Return the gradient of a table to add to in place: itself, where there is one.
+    """Yield an array to add a table's gradient to: the existing gradient if possible.
 
-    Most batches need few of the rows: to add a table of zeros takes longer than the
-    rest.
+    Most batches use few of the rows, and adding a new array of zeros would take longer
+    than the rest.
     """
     if model.has_grad(name):
         there = model.get_grad(name)
-        # kernels can add to no others in place
+        # kernels can add only to such arrays in place
         if there.dtype == "float32" and there.flags.c_contiguous:
             yield there
             return
@@ -91,20 +91,20 @@ def table_gradient(model: Model, name: str) -> Iterator[Any]:
     model.inc_grad(name, gradient)
 
 
-# Checked parameters of each store, attributes and dimensions.
+# The checked parameters, attributes and dimensions of each store.
 _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
 
 
 def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None:
-    """Check a layer's parameters, attributes and dimensions when they arrive.
+    """Check a layer's parameters, attributes and dimensions after they were set.
 
-    And not again, though optimizers give back another view of what was there, and
-    trainers set the rate of dropout. A layer has one check, which may look at `more`.
+    The check is not repeated when optimizers set another view of the same memory, or
+    when trainers set the dropout rate. A layer has one check, which may use `more`.
     """
     store = get_store(model)
     attrs = {**model.attrs, "dropout_rate": None}.values()
     others = [*attrs, *get_dims(model).values(), *more]
-    # who serves parameters may serve others each time
+    # another proxy may return other parameters each time
     can_tell = store.proxy is None or isinstance(store.proxy, Seal)
     arrays = list(get_arrays(store).values()) if can_tell else None
     old_arrays, old_others = _checked.get(store, (None, []))
@@ -128,7 +128,7 @@ def _are_same_memory(old: list[Any] | None, new: list[Any] | None) -> bool:
 def check_param(
     model: Model, name: str, shape: tuple[int, ...], largest: float = LARGEST
 ) -> None:
-    """Check that a parameter is there, with its shape, float32 and finite."""
+    """Check that a parameter is set and has the given shape, float32, finite."""
     where = f"The parameter '{name}' of layer '{model.name}'"
     if not model.has_param(name):
         raise ValueError(
@@ -151,11 +151,11 @@ def check_param(
 
 
 def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that a layer has its parameters and no others.
+    """Check that a layer has the named parameters and no others.
 
-    Those of another layer that are loaded beside them would go unused unnoticed.
+    Additional parameters, loaded from another kind of layer, would silently be unused.
     """
-    # a damaged file may have names that are no text
+    # names in a damaged file may not be text
     others = sorted(map(str, set(model.param_names) - shapes.keys()))
     if others:
         raise ValueError(
@@ -195,7 +195,7 @@ def check_attr_choice(
 
 
 def check_foreign(model: Model, kind: str, foreign: str) -> None:
-    """Check that what was loaded has no attribute that only another kind saves."""
+    """Check that a loaded layer has no attribute that only another kind saves."""
     if foreign in model.attrs:
         raise ValueError(
             f"A layer that {kind} can't load the weights of one that does not, but "

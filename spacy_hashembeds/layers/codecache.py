@@ -1,4 +1,4 @@
-"""Cache of codes of words that were met lately, in bounded memory."""
+"""Cache of the codes of recent words, in bounded memory."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,22 +13,23 @@ from ..kernels.distinct import Distinct, find_distinct
 from ..kernels.rows import gather_add
 from ..threads import codes_lock
 
-#: Most memory that the codes of a cache take, by default.
+#: Default limit of the memory for the codes of a cache.
 MAX_BYTES = 2**20
 
 #: Most words in a cache, however small their codes.
 MAX_WORDS = 2**16
 
-# Places for words of the same hash: with fewer, words are evicted long before the cache
-# is full.
+# Places per set, for words whose hashes share their last bits. With fewer places, words
+# are evicted long before the cache is full.
 _WAYS = 8
 
 
 class _Table(NamedTuple):
-    """Places for words: a set of some for all of the same hash, those that came last.
+    """Sets of places. Each set has the most recent words whose hashes lead to it.
 
-    *Shapes:* keys whose code is there, `(sets, ways)`, uint64; codes, `(sets * ways,
-    width)`; how often a word came into each set, `(sets,)`, uint8.
+    *Shapes:* keys whose codes are cached, `(sets, ways)`, uint64; their codes,
+    `(sets * ways, width)`; the number of words ever put into each set, modulo 256,
+    `(sets,)`, uint8.
     """
 
     settings: tuple
@@ -37,31 +38,31 @@ class _Table(NamedTuple):
     turns: NDArray
 
     def has(self, settings: tuple) -> bool:
-        """Return True if settings are the same objects."""
+        """Return True if settings are the same objects as those of the table."""
         old = self.settings
         return len(old) == len(settings) and all(map(is_, old, settings))
 
     def find_sets(self, keys: NDArray, kinds: NDArray) -> NDArray:
-        """Find the sets of keys, as int64. Equal keys of two kinds have different ones,
-        so that a key that is in a set is of one kind.
+        """Find the sets of keys, as int64. Equal keys of different kinds have different
+        sets, so that a key in a set is of one kind.
         """
         return (keys + kinds & np.uint64(len(self.turns) - 1)).view("int64")
 
 
 class CodeCache:
-    """Keeps the codes of words. Neither copied, pickled nor saved with a layer.
+    """Cache of the codes of words, neither copied, pickled nor saved with a layer.
 
-    Codes are whatever depends on nothing but a word, its kind, of which there may be
-    several, and settings.
+    A code is an array that depends only on a word, on its kind, and on settings.
 
-    A word has eight places, by the last bits of its key, which is a hash, and there is
-    no list of what was used when: it takes a few operations for all words of a batch.
+    The cache is set-associative: the last bits of a word's key, which is a hash, select
+    one of the sets of eight places. The order of use is not recorded, so that a batch
+    of words takes only a few array operations.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES, n_kinds: int = 1) -> None:
         self._max_bytes = max_bytes
         self._kinds = np.arange(n_kinds, dtype="uint64")
-        # one object, so that threads never see a part of it
+        # one object, so that threads never see it incomplete
         self._kept: _Table | None = None
 
     def __reduce__(self) -> tuple:
@@ -74,11 +75,12 @@ class CodeCache:
         compute: Callable[[NDArray], NDArray],
         kind: int = 0,
     ) -> NDArray:
-        """Get the codes of distinct words, computing those that are not kept.
+        """Get the codes of distinct words, computing those that are not cached.
 
         keys (NDArray): A hash of each word. *Shape:* `(n,)`, uint64, distinct.
-        settings (tuple): What codes depend on beside words, compared by identity.
-        compute (Callable): Computes at least one code, `(m,)` to `(m, width)`.
+        settings (tuple): Objects that codes depend on too, compared by identity.
+        compute (Callable): Computes the codes of one or more words, `(m,)` to
+            `(m, width)`.
         """
         table, kinds = self._kept, self._kinds[kind]
         if table is None or not table.has(settings):
@@ -100,18 +102,18 @@ class CodeCache:
         return codes
 
     def sum(self, keys: NDArray, compute: Callable[[int, NDArray], NDArray]) -> NDArray:
-        """Sum the codes of words of all kinds, computing those that are not kept.
+        """Sum each token's codes of all kinds, computing those that are not cached.
 
         keys (NDArray): A hash of each word. *Shape:* `(n, kinds)`, uint64.
-        compute (Callable): Given the number of a kind, computes the codes of distinct
-            words, at least one, `(m,)` to `(m, width)`, float32.
+        compute (Callable): Computes the codes of one or more distinct words, given the
+            number of their kind: `(m,)` to `(m, width)`, float32.
         """
         table = self._kept
         if table is not None:
             sets = table.find_sets(keys, self._kinds)
             with codes_lock:
                 is_there = table.keys.take(sets, axis=0) == keys[:, :, np.newaxis]
-                # the eight places of a set at once: one number tells if any has it
+                # eight bools of a set as one uint64, which is nonzero for a hit
                 if np.count_nonzero(is_there.view("uint64")) == keys.size:
                     places = sets * _WAYS + is_there.argmax(axis=2)
                     return gather_add(table.codes, places.astype("int32"))
@@ -124,7 +126,7 @@ class CodeCache:
 
 
 def sum_products(products: Sequence[NDArray], values: Sequence[Distinct]) -> NDArray:
-    """Sum for each token what there is for its value in each column.
+    """Sum, for each token, the products of its values in all columns.
 
     *Shape:* `(values, width)` for each column, to `(tokens, width)`.
     """
@@ -149,28 +151,28 @@ def _make_table(
 
 
 def _find_nobodys(sets: NDArray, n_sets: int) -> NDArray:
-    """Find keys that belong to other sets, of whatever kind they are: at most half as
-    many as sets. They have no code.
+    """Return keys that mark places of these sets as empty: for every kind of word, of
+    which there are at most half as many as sets, the keys belong to other sets.
     """
     return (sets ^ n_sets // 2).astype("uint64")
 
 
 def _keep(table: _Table, keys: NDArray, kinds: NDArray, codes: NDArray) -> None:
-    """Keep the codes of keys, each in place of the one of its set that came first."""
+    """Store the codes of keys, each in place of the oldest code of its set."""
     sets = table.find_sets(keys, kinds)
     order = sets.argsort(kind="stable")
     sets = sets[order]
     (starts,) = np.nonzero(np.diff(sets, prepend=-1))
     counts = np.diff(starts, append=len(sets))
     numbers = np.arange(len(sets)) - np.repeat(starts, counts)  # within each set
-    # a place for each, so that no order of writing matters
+    # distinct places, so that the order of writing does not matter
     fits = numbers < _WAYS
     order, places = order[fits], sets[fits] * _WAYS
-    # another thread shall not see the key of one word with the code of another
+    # other threads must not see the key of one word with the code of another
     with codes_lock:
         places += (table.turns[sets[fits]] + numbers[fits]) % _WAYS
         kept = table.keys.reshape(-1)
-        # no key until the code is there: what is interrupted leaves no wrong one
+        # mark places as empty first: an interrupt then leaves no key with a wrong code
         kept[places] = _find_nobodys(sets[fits], len(table.turns))
         table.codes[places] = codes[order]
         kept[places] = keys[order]

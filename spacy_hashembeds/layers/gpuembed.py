@@ -1,7 +1,7 @@
-"""Embed the keys of tokens and mix them, on a GPU: `mixedembed.py` is for the CPU.
+"""Embed the keys of tokens and mix their vectors on a GPU, as `mixedembed.py` on a CPU.
 
-One kernel embeds several tables at once, and kernels take the gradients back to them.
-Nothing is folded.
+One kernel sums the rows of all tables, and other kernels add to the tables' gradients.
+Tables are not folded.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,17 +22,17 @@ from .plan import MaxoutLayers
 
 
 class GpuCopy:
-    """Keeps the GPU's copy of the latest array. Neither copied, pickled nor saved."""
+    """Cache of the GPU's copy of the last array. Not copied, pickled or saved."""
 
     def __init__(self) -> None:
-        # one object, so that threads never see a part of it
+        # one object, so that threads never see it incomplete
         self.latest: tuple[NDArray | None, Any, Array] = (None, None, None)
 
     def __reduce__(self) -> tuple:
         return GpuCopy, ()
 
     def get(self, ops: Any, source: NDArray) -> Array:
-        """Get the copy of an array, which nobody changes in place."""
+        """Get the GPU's copy of an array, which must not be changed in place."""
         copied, copied_to, copy = self.latest
         if copied is not source or copied_to is not ops:
             copy = ops.xp.asarray(source)
@@ -41,7 +41,7 @@ class GpuCopy:
 
 
 def can_mix(columns: Sequence[Column]) -> bool:
-    """Return True if kernels can: their columns come first, and are of one width."""
+    """Return True if columns with finders come first, and have one width."""
     return len({column.width for column in _take_tables(columns)}) == 1
 
 
@@ -52,7 +52,7 @@ def _take_tables(columns: Sequence[Column]) -> list[Column]:
 def mix(
     columns: Sequence[Column], layers: MaxoutLayers, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed columns of keys and mix their vectors, by layers that are checked."""
+    """Embed columns of keys and mix their vectors. The layers are checked already."""
     ops = layers.maxout.ops
     keys, tables = ops.asarray(keys), _take_tables(columns)
     others = columns[len(tables) :]
@@ -81,7 +81,7 @@ def mix(
 
 
 def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Array]]:
-    """Do what Thinc's Maxout does, which on a GPU waits for it to check the maxima."""
+    """Run Maxout. Thinc's own makes the CPU wait for the GPU to check the maxima."""
     ops: Any = maxout.ops
     xp = ops.xp
     W, b = peek(maxout, "W"), peek(maxout, "b")
@@ -89,7 +89,7 @@ def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Arra
     W_rows = W.reshape(nO * nP, nI)
     mixed = ops.gemm(X, W_rows, trans2=True).reshape(-1, nO, nP)
     mixed += b
-    which = mixed.argmax(axis=2)  # of equal pieces the first one, as in Thinc
+    which = mixed.argmax(axis=2)  # the first of equal pieces, as in Thinc
 
     def backprop(d_best: Array) -> Array:
         is_best = which[:, :, None] == xp.arange(nP)
@@ -104,11 +104,11 @@ def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Arra
 def embed_tables(
     columns: Sequence[Column], keys: Array, is_train: bool, *, n_more: int = 0
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed columns of keys, each in its table, with dropout as the layers have it.
+    """Embed columns of keys, each in its table, with the dropout of their layers.
 
-    At most 64 columns, all of one width, with finders. Keys are `(n, columns)`, uint64,
-    contiguous. Gives the rows side by side, with `n_more` columns left for others,
-    `(n, columns * width + n_more)`, float32; and takes the gradient to the tables.
+    There are at most 64 columns, all of one width and with finders. Keys are
+    `(n, columns)`, uint64, contiguous. Return the vectors side by side, followed by
+    `n_more` unset columns, `(n, columns * width + n_more)`, float32; and a callback.
     """
     ops: Any = columns[0].model.ops
     finders: list[Any] = [column.get_finder() for column in columns]
@@ -119,7 +119,7 @@ def embed_tables(
     n_columns = sum(column.width for column in columns)
     X = ops.alloc2f(len(keys), n_columns + n_more, zeros=False)
     scale = _draw_dropout(columns) if is_train else None
-    # which of a token's rows are in which table
+    # the slice of a token's rows that belongs to each table
     ends = accumulate((finder.num_hashes for finder in finders), initial=0)
     slots = [slice(start, stop) for start, stop in pairwise(ends)]
     keys, weights, backprop_weights = _weigh_keys(columns, keys, slots)
@@ -143,9 +143,9 @@ def embed_tables(
 def _weigh_keys(
     columns: Sequence[Column], keys: Array, slots: Sequence[slice]
 ) -> tuple[Array, Array, Callable[[Array, Array], None]]:
-    """Weigh all tables' rows, those of a token side by side; None if all are 1.
+    """Find the weights of all tables' rows, side by side, or None if all are 1.
 
-    Going back takes rows, paired with their places, and the gradient of their sums.
+    The callback takes the rows, paired with their places, and the gradient of the sums.
     """
     if not any(column.has_weights for column in columns):
         return keys, None, lambda pairs, dX: None
@@ -188,20 +188,20 @@ def embed_ids(
 
 
 def scatter_sums(ops: Any, rows: Array, d_output: Array, gradient: Array) -> None:
-    """Do on a GPU what `tableembed.scatter_rows` does."""
+    """Compute `tableembed.scatter_rows` on a GPU."""
     # in the order of the outputs: see `kernels/cuda.py`
     places = ops.xp.arange(rows.size, dtype="uint64").reshape(rows.shape)
     pairs = rows.astype("uint64") << np.uint64(32) | places
-    # no key is hashed: the rows are there
+    # the finder is unused: the rows are known
     table = Table(gradient, Hashing(seed=0, num_hashes=rows.shape[1]))
     d_output = ops.as_contig(d_output, dtype="float32")
     scatter_rows(pairs.reshape(-1), d_output, [table])
 
 
 def _draw_dropout(columns: Sequence[Column]) -> Array | None:
-    """Draw what output dimensions are multiplied with: Thinc's masks side by side.
+    """Draw the dropout masks of output dimensions, as Thinc does, side by side.
 
-    With equal rates all in one, since each drawing is several kernels.
+    Masks with equal rates are drawn together, since each drawing runs several kernels.
     """
     rates = [column.model.attrs.get("dropout_rate") or 0.0 for column in columns]
     widths = [column.width for column in columns]

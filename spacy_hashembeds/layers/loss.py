@@ -1,4 +1,4 @@
-"""The loss of what gives each token one of several classes."""
+"""The loss of layers that assign one of several classes to each token."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,11 @@ from thinc.types import Floats2d
 def get_cross_entropy(
     ops: Ops, probs: Floats2d, truth: NDArray
 ) -> tuple[float, Floats2d]:
-    """Sum up the cross-entropy of tokens in nats; find the gradient of their scores.
+    """Return the summed cross-entropy of tokens in nats, and the scores' gradient.
 
-    Of a softmax's `probs`, `(n, classes)`, as the gradient. Where `truth`, `(n,)`, is
-    below 0 nothing is known, and the gradient is zero.
+    `probs` is the output of a softmax, `(n, classes)`; the gradient, of the same shape,
+    is that of its input. Tokens whose class in `truth`, `(n,)`, is negative are
+    unknown: they have no loss and a zero gradient.
     """
     xp = ops.xp
     is_known = truth >= 0

@@ -1,4 +1,4 @@
-"""Thinc's `Maxout(..., normalize=True)` with dropout, for fast paths in its place."""
+"""Helpers for fast paths that replace Thinc's `Maxout(..., normalize=True)`."""
 
 import math
 from typing import Any, cast
@@ -13,7 +13,7 @@ from .checks import REMEDY, check_once, check_params, peek
 
 
 def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
-    """Check weights once they arrive, and that the layers go with each other."""
+    """Check weights after they were set, and that the layers' sizes match."""
     nO = maxout.get_dim("nO")
     if maxout.get_dim("nI") != nI or layernorm.get_dim("nO") != nO:
         raise ValueError(
@@ -29,12 +29,12 @@ def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
 
 
 def lay_out(maxout: Model, layernorm: Model) -> tuple[NDArray, Norm]:
-    """Copy the weights, which are checked, laid out as kernels want them.
+    """Copy the weights, which are checked already, to the layout of kernels.
 
-    Maxout's are of shape `(nP * nO, nI)`, those of each piece together; its bias goes
-    with the layer normalisation.
+    Maxout's weights get the shape `(nP * nO, nI)`, with the rows of each piece
+    together. Its bias is part of the `Norm`.
     """
-    # copies, also with one piece: optimizers change the weights in place
+    # always a copy, even with one piece: optimizers change the weights in place
     W = peek(maxout, "W").transpose(1, 0, 2).copy()
     b = peek(maxout, "b").T.copy().reshape(-1)
     norm = Norm(b, peek(layernorm, "G").copy(), peek(layernorm, "b").copy())
@@ -44,7 +44,7 @@ def lay_out(maxout: Model, layernorm: Model) -> tuple[NDArray, Norm]:
 def inc_maxout_grads(
     maxout: Model, layernorm: Model, dW: NDArray, d_norm: Norm
 ) -> None:
-    """Add to the gradients what is laid out as by `lay_out`."""
+    """Add gradients in the layout of `lay_out` to those of the layers."""
     nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
     bias, scale, shift = cast(Any, d_norm)
     maxout.inc_grad("W", cast(Any, dW).reshape(nP, nO, -1).transpose(1, 0, 2))
@@ -56,12 +56,12 @@ def inc_maxout_grads(
 def draw_mask(dropout: Model, shape: tuple[int, ...]) -> NDArray | None:
     """Draw the mask of a Dropout layer on the CPU for one batch of training.
 
-    Each number is 0 with the layer's rate, which is rounded to 16 bits, and else
-    `1 / (1 - rate)`. The generator, several times as fast as Thinc's, is seeded by
-    numpy's global one, so that `fix_random_seed` makes masks repeatable. Ops with a
-    method `get_dropout_mask` of their own draw theirs.
+    Each number is 0 with the layer's rate, rounded to 16 bits, and `1 / (1 - rate)`
+    otherwise. The generator is several times as fast as Thinc's. numpy's global one
+    seeds it, so that `fix_random_seed` makes masks repeatable. Ops that override
+    `get_dropout_mask` draw their own masks.
 
-    RETURNS (NDArray, optional): float32, of the shape. None if nothing is dropped.
+    RETURNS (NDArray, optional): float32, of the given shape, or None if the rate is 0.
     """
     rate, ops = dropout.attrs["dropout_rate"], dropout.ops
     if rate == 0 or not dropout.attrs["is_enabled"]:

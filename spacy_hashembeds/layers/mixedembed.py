@@ -1,25 +1,25 @@
-"""Embed tokens by their columns of keys, by the fastest way there is for it.
+"""Embed tokens by their columns of keys, on the fastest path available.
 
-On the CPU, what `with_array(concatenate(*tables))` and `with_array(Maxout(...,
-normalize=True))` compute together, by the same layers, but in another order:
+On the CPU, this module computes the same as `with_array(concatenate(*tables))` followed
+by `with_array(Maxout(..., normalize=True))`, with the same layers, in another order:
 
-- A column has fewer distinct values than a batch has distinct tokens, and these are far
-  fewer than tokens. Each value is embedded, and multiplied with its column's part of
-  Maxout's weights, once.
+- A column has fewer distinct values than a batch has distinct tokens, and a batch has
+  far fewer distinct tokens than tokens. Each value is embedded, and multiplied with its
+  column's part of Maxout's weights, once.
 - The products are summed for each distinct token (`W x = W₁ x₁ + … + W_c x_c`), whose
   maximum and layer normalisation are computed once.
-- Gradients of copies are summed before they go back the same way.
+- The backward pass first sums the gradients of copies, in the same two steps.
 
 In prediction, tables are folded: all their rows are multiplied with Maxout's weights,
-since the product of a sum of rows is the sum of their products. What is left is to
-gather and sum rows of `nP * nO` numbers, to take the maximum, and to normalise, which a
-compiled kernel does in the processor's registers. It is given the products of columns
-that it can't embed, or all are left to numpy. Those of words met lately are kept for
-the kernel, and for short texts.
+since the product of a sum of rows is the sum of their products. The remaining work is
+to gather and sum rows of `nP * nO` numbers, to take the maximum, and to normalise. A
+compiled kernel does this in the processor's registers, and adds the products of columns
+that it can't embed, which numpy computes; without a kernel, numpy does all of it. The
+products of recent words are cached for the kernel, and for short texts.
 
-Folded tables take `nP + 1` times the memory of the tables, one for a copy to compare
-these with (16.9 MB for spaCy's usual ones), and some milliseconds to make. They are
-made when weights first predict, and cached until these change: see `plan.py`.
+Folded tables take `nP + 1` times the memory of the tables, including a copy of the
+tables for comparison (16.9 MB for spaCy's usual ones), and some milliseconds to make.
+They are made at the first prediction, and cached until weights change: see `plan.py`.
 """
 
 import os
@@ -53,22 +53,22 @@ from .column import Array, Column
 from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
 from .plan import MaxoutLayers, Plan
 
-#: Environment variable that bounds the size of a folded table, in megabytes.
+#: Environment variable that limits the size of folded tables, in megabytes.
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
 DEFAULT_LIMIT = "256"
 
-#: Most bytes of cached products: at width 96, those of 16,384 words.
+#: Most bytes of cached products; at width 96, these are 16,384 words.
 MOST_KEPT = 2**25
 
-#: Most tokens of a short text, for which finding copies costs more than it saves.
+#: Most tokens of a short text, for which finding copies takes longer than it saves.
 FEW_TOKENS = 256
 
-# Values at a time, so that what is gathered for them stays in the cache.
+# Values that are processed at a time, so that their rows stay in the cache.
 _BLOCK = 64
 
 
 class Mixer:
-    """Layers of columns, in order, and Thinc's that mix their vectors side by side."""
+    """Columns of keys, in order, and Thinc's layers that mix their vectors."""
 
     def __init__(self, columns: Sequence[Column], layers: MaxoutLayers) -> None:
         self.columns, self.layers = columns, layers
@@ -78,7 +78,7 @@ class Mixer:
         self.is_on_gpu = is_on_gpu(layers.maxout.ops)
 
     def can_embed(self) -> bool:
-        """Return True if there is a fast path for these layers where they are."""
+        """Return True if there is a fast path for these layers on their device."""
         if len(self.columns) > MAX_COLUMNS:
             return False
         if self.is_on_gpu:
@@ -86,26 +86,26 @@ class Mixer:
         return isinstance(self.layers.maxout.ops, NumpyOps)
 
     def check(self) -> None:
-        """Check weights and attributes of all layers once they arrive."""
+        """Check weights and attributes of all layers when they are set or loaded."""
         for column in self.columns:
             column.check()
         maxout, layernorm, _ = self.layers
         check_maxout(maxout, layernorm, nI=sum(self.widths))
 
     def split_columns(self, W: NDArray) -> list[NDArray]:
-        """Cut Maxout's weights by column. *Shape:* `(m, nI)` to `(m, width)` each."""
+        """Split Maxout's weights by column. *Shape:* `(m, nI)` to `(m, width)` each."""
         return [part.T for part in split(W.T, self.widths)]
 
 
 @dataclass
 class FoldedTables:
-    """All tables in one, with Maxout's weights multiplied in; or none.
+    """The products of all tables' rows and Maxout's weights, or no tables.
 
     F: The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
-    tables: For each column that has rows, its part of these products.
-    W: For each other column its part of Maxout's weights.
-    room: How many bytes of products of keys may be kept beside.
-    ready: Replaced as a whole, so that threads never see a part of it.
+    tables: The part of the products of each column that has rows.
+    W: The part of Maxout's weights of each other column.
+    room: The number of bytes available for cached products of keys.
+    ready: Replaced as a whole, so that threads never see it incomplete.
     """
 
     F: NDArray
@@ -117,11 +117,11 @@ class FoldedTables:
 
 
 class Ready(NamedTuple):
-    """Users of folded tables, for as long as columns are what they were.
+    """State for using folded tables, as long as the mixer and kernels are the same.
 
-    columns: What the kernel is told of the first columns, if it can embed these.
-    others: The numbers of all others.
-    kept: The numbers of those whose products are kept.
+    columns: The kernel's description of the first columns, if it can embed them.
+    others: The numbers of the columns that the kernel does not embed.
+    kept: The numbers of the columns whose products are cached.
     """
 
     mixer: Mixer
@@ -140,22 +140,22 @@ class Fold(Plan[Any, FoldedTables]):
         self._awaiting: NDArray | None = None
 
     def expect_update(self, mixer: Mixer) -> None:
-        """Drop folded tables, and make none for the next prediction, unless an
-        optimizer comes before it.
+        """Drop folded tables, and do not make new ones for the next prediction unless
+        an optimizer has changed the weights before it.
 
-        To fold takes longer than to embed the batch of a training step, which is all
-        that annotating components predict before the optimizer comes.
+        Folding takes longer than embedding the batch of a training step, and annotating
+        components predict only that batch before the optimizer changes the weights.
         """
         self._kept = None
         self._awaiting = peek(mixer.layers.layernorm, "b")
 
     def get(self, mixer: Mixer) -> FoldedTables:
-        """Get the folded tables, or none of them if they can't be used this time."""
+        """Get the folded tables, or empty ones if they can't be used for this call."""
         found = self.find(mixer.models)
         if found is not None:
             return found
         mixer.check()
-        # optimizers set each parameter anew, if only another view of it
+        # optimizers set each parameter again, at least to another view of it
         awaiting, self._awaiting = self._awaiting, None
         if awaiting is not peek(mixer.layers.layernorm, "b") and _is_worth_it(mixer):
             found = self.get_or_compute(mixer.models, lambda: fold(mixer))
@@ -166,15 +166,15 @@ class Fold(Plan[Any, FoldedTables]):
         return found
 
     def renew(self, value: FoldedTables) -> FoldedTables:
-        """Return the same tables without `ready`, as a saved copy would have them.
+        """Return the same tables without `ready`, like those of a loaded copy.
 
-        Kept products are rounded as in the batches in which they were computed.
+        The rounding of cached products depends on the batches that computed them.
         """
         return replace(value, ready=None)
 
 
 def fold(mixer: Mixer) -> FoldedTables:
-    """Multiply all rows of all tables with Maxout's weights, once they are checked."""
+    """Check the weights, and multiply all rows of all tables with Maxout's weights."""
     mixer.check()
     W, norm = lay_out(mixer.layers.maxout, mixer.layers.layernorm)
     parts = dict(enumerate(mixer.split_columns(W)))
@@ -199,10 +199,10 @@ def _is_worth_it(mixer: Mixer) -> bool:
 
 
 def _get_limit() -> float:
-    """Read the limit in MB from the environment, so that it can be changed."""
+    """Read the limit, in MB, from the environment."""
     value = os.environ.get(LIMIT_NAME, DEFAULT_LIMIT)
     with suppress(ValueError):
-        if (limit := float(value)) >= 0:  # which NaN is not
+        if (limit := float(value)) >= 0:  # False for NaN
             return limit
     raise ValueError(
         f"The environment variable {LIMIT_NAME} should be a number of megabytes, 0 or "
@@ -213,9 +213,9 @@ def _get_limit() -> float:
 def forward(
     mixer: Mixer, plan: Fold, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed tokens by their keys, with a mixer that `can_embed`.
+    """Embed tokens by their keys, with a mixer whose `can_embed` is True.
 
-    Keys are in memory of the processor, a column for each of the mixer's.
+    Keys are in CPU memory, in the order of the mixer's columns.
     *Shapes:* `(n, columns)`, uint64, n > 0, to `(n, nO)`, float32.
     """
     if is_train or mixer.is_on_gpu:
@@ -254,7 +254,7 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
     if len(keys) > FEW_TOKENS:
         kept = []
     elif len(kept) == len(mixer.columns):
-        # to find copies takes longer than to sum for each
+        # finding copies takes longer than summing for each token
         return finish(_mix(ready, folded, kept, keys), norm)
     tokens = _find_values(keys)
     return tokens.gather(finish(_mix(ready, folded, kept, tokens.values), norm))
@@ -270,9 +270,9 @@ def _make_ready(mixer: Mixer, folded: FoldedTables) -> Ready:
 
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Any:
-    """Describe the columns that have tables to the kernel, or None if it can't."""
+    """Describe the columns with tables to the kernel; None if it can't embed them."""
     kernels, tables = compiled.kernels, folded.tables
-    # those with tables come first, and the kernel is given products of all others
+    # columns with tables must come first; numpy computes products of the others
     if kernels is None or not tables or [*tables] != [*range(len(tables))]:
         return None
     described = []
@@ -296,13 +296,13 @@ def _describe_finder(array: NDArray, finder: Finder) -> tuple:
 
 
 def _mix(ready: Ready, folded: FoldedTables, kept: list[int], keys: NDArray) -> NDArray:
-    """Sum the products of all others for each token, of which some are kept.
+    """Sum the products of all columns in `ready.others`, of which `kept` are cached.
 
     *Shape:* `(n, nP * nO)`.
     """
     mixer, sums = ready.mixer, []
     if kept:
-        # no copy of what is kept anyway, where all columns are
+        # without a copy if all columns are cached
         words = keys if len(kept) == keys.shape[1] else keys.take(kept, axis=1)
         sums.append(
             ready.products.sum(
@@ -322,14 +322,14 @@ def _mix(ready: Ready, folded: FoldedTables, kept: list[int], keys: NDArray) -> 
 
 
 def _find_values(keys: NDArray) -> Distinct:
-    """Find distinct keys, but not of few in numpy: it takes longer than it saves."""
+    """Find distinct keys. Without kernels, treat few keys as distinct: it is faster."""
     if compiled.kernels is not None or len(keys) > FEW_TOKENS:
         return find_distinct(keys)
     return Distinct(keys, np.arange(len(keys), dtype="int32"))
 
 
 def _multiply(mixer: Mixer, folded: FoldedTables, i: int, keys: NDArray) -> NDArray:
-    """Multiply the vectors of keys of a column. *Shape:* `(m,)` to `(m, nP * nO)`."""
+    """Multiply the vectors of a column's keys. *Shape:* `(m,)` to `(m, nP * nO)`."""
     if i not in folded.tables:
         with one_thread():
             X, _ = mixer.columns[i].embed(keys, False)
@@ -359,7 +359,7 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     mixed = sum_products(products, values)
     Y, backprop_mixed = begin_finish(mixed, norm)
     Y = tokens.gather(Y)
-    # numbers of each token are dropped on its own, copies of one too
+    # dropout is drawn for each token, also for copies
     mask = None if dropout is None else draw_mask(dropout, Y.shape)
 
     def backprop(dY: NDArray) -> None:

@@ -1,20 +1,21 @@
-"""Plan of how a model predicts, made once, and asked at each call if it still holds.
+"""Plans for prediction, made once per model and checked at each call.
 
-A plan has two parts, each of which is made anew when it no longer holds. Layers are
-found by what nodes compute, so that nothing but that is ever bypassed: somebody may
-have wrapped or replaced any of Thinc's, by `with_nvtx_range` for instance, which leaves
-the name. And of their parameters something is computed, until these change.
+A plan has two parts, each of which is made again when it is no longer valid. The first
+part is the layers, found by the forward functions of nodes: if somebody has wrapped or
+replaced a node, for instance by `with_nvtx_range`, which keeps the name, the node is
+not bypassed. The second part is a value computed from the layers' parameters.
 
-Thinc asks the proxy of a store of parameters, if there is one, whenever somebody gets
-or sets a parameter through its layer: an optimizer, `use_params`, whoever loads, saves
-or copies the layer. Here the proxy is a seal, which that breaks. What was computed is
-used until then, and afterwards as long as parameters equal a copy of those that it was
-computed of: whoever only reads them costs no more than a comparison.
+Thinc calls the proxy of a parameter store, if it has one, whenever a parameter is got
+or set through its layer: by an optimizer, by `use_params`, or when the layer is loaded,
+saved or copied. Here the proxy is a `Seal`, and such an access breaks it. The computed
+value is valid while the seal is unbroken, and afterwards if the parameters still equal
+the copy that was made when the value was computed. An access that only reads parameters
+thus costs one comparison.
 
-What somebody writes after a prediction, to an array that was got before it, is seen
-when `set_param` hands the array back, to each layer that has it, as optimizers,
-`use_params`, loading and copying do. Until then predictions may be stale, where Thinc's
-own layers would use the new values.
+If somebody writes, after a prediction, to an array that they got before it, the change
+is noticed when they pass the array to `set_param`, for each layer that has the array.
+Optimizers, `use_params`, loading and copying do so. Until then, predictions may be
+stale, unlike those of Thinc's own layers.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,13 +46,13 @@ from .checks import Seal
 _L = TypeVar("_L")
 _V = TypeVar("_V")
 
-# Methods of operations that fast paths bypass, and packages whose own may be bypassed.
+# Methods of ops that fast paths bypass, and packages whose methods may be bypassed.
 _METHODS = ("gemm", "maxout", "backprop_maxout", "seq2col", "backprop_seq2col")
 _PACKAGES = {"thinc", "thinc_apple_ops", "spacy_hashembeds"}
 
 
 class UnexpectedNodeError(Exception):
-    """A node computes something else than expected, or has other layers."""
+    """A node has another forward function than expected, or other layers."""
 
 
 class MaxoutLayers(NamedTuple):
@@ -63,7 +64,7 @@ class MaxoutLayers(NamedTuple):
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
-    """Get the layers of a node that computes `forward`, else UnexpectedNodeError."""
+    """Get the layers of a node. Raise UnexpectedNodeError if it is another one."""
     layers = model.layers
     if get_forward(model) is not forward or n_layers not in (None, len(layers)):
         raise UnexpectedNodeError(model.name)
@@ -71,7 +72,7 @@ def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list
 
 
 def expect_maxout(model: Model) -> MaxoutLayers:
-    """Find the layers of `Maxout(..., normalize=True)`, with dropout or without."""
+    """Find the layers of `Maxout(..., normalize=True)`, with or without dropout."""
     first, second = expect(model, chain_forward, 2)
     if get_forward(second) is dropout_forward:
         return expect_maxout(first)._replace(dropout=second)
@@ -84,7 +85,7 @@ def expect_maxout(model: Model) -> MaxoutLayers:
 
 
 def expect_column(model: Model, column: int) -> Model:
-    """Find the layer that is given one column of a matrix of integers."""
+    """Find the layer whose input is the given column of a matrix of integers."""
     selection, layer = expect(model, chain_forward, 2)
     expect(selection, getitem_forward, 0)
     if selection.attrs.get("index") != (slice(0, None), column):
@@ -93,9 +94,9 @@ def expect_column(model: Model, column: int) -> Model:
 
 
 class _Tree(Generic[_L]):
-    """Layers that were found below a root, and all that they were found by.
+    """Layers found below a root, and the state of all nodes when they were found.
 
-    Lists are side by side, so that no Python is run for each node or attribute.
+    Parallel lists allow comparisons without running Python for each node or attribute.
     """
 
     def __init__(
@@ -109,19 +110,19 @@ class _Tree(Generic[_L]):
         leaves = [node for node in self.nodes if not get_layers(node)]
         self.dicts += filter(None, map(get_dims, leaves))
         self.n_items = sum(map(len, self.dicts))
-        # trainers set the rate of dropout, which finds nothing
+        # trainers set the dropout rate, on which `find` does not depend
         items = [(d, name) for d in self.dicts for name in d if name != "dropout_rate"]
         self.owners, self.names = [d for d, _ in items], [name for _, name in items]
         values = map(getitem, self.owners, self.names)
         self.values = [root.ops, len(more), *more, *values]
-        # last: what another thread changes meanwhile is then seen by the next call
+        # last: changes by another thread meanwhile are then noticed by the next call
         try:
             self.found: _L | None = find(root)
         except UnexpectedNodeError:
             self.found = None
 
     def holds(self, root: Model, more: Sequence[Any]) -> bool:
-        """Return True if nodes have the functions, layers and values of that time."""
+        """Return True if functions, layers and values of all nodes are unchanged."""
         try:
             values = map(getitem, self.owners, self.names)
             return (
@@ -130,14 +131,14 @@ class _Tree(Generic[_L]):
                 and list(map(get_forward, self.nodes)) == self.functions
                 and [get_layers(root), *map(get_layers, self.parents)] == self.layers
             )
-        except KeyError:  # an attribute that is no longer there
+        except KeyError:  # an attribute was removed
             return False
 
 
 class _Kept(NamedTuple, Generic[_V]):
-    """A value, the layers of whose parameters it was computed, and what else it is of.
+    """A value computed from layers' parameters, with these layers and a further key.
 
-    The tokens are those of the layers' seals, and the copies are of their parameters.
+    `tokens` are those of the layers' seals; `copies` are copies of their parameters.
     """
 
     key: Any
@@ -147,18 +148,18 @@ class _Kept(NamedTuple, Generic[_V]):
     value: _V
 
     def is_of(self, models: list[Model], key: Any) -> bool:
-        """Return True if it was computed of just these."""
+        """Return True if the value was computed from these layers and this key."""
         return (self.models, self.key) == (models, key)
 
     def is_sealed(self) -> bool:
-        """Return True if nobody got at the parameters."""
+        """Return True if the parameters were not accessed."""
         try:
             return list(map(get_token, self.models)) == self.tokens
-        except AttributeError:  # somebody else's proxy
+        except AttributeError:  # a proxy that is no seal
             return False
 
     def has_equal_params(self) -> bool:
-        """Return True if those that somebody got at are what they were."""
+        """Return True if the parameters that were accessed are unchanged."""
         return all(
             seal.token is token or seal.has(copies)
             for seal, token, copies in zip(
@@ -168,14 +169,14 @@ class _Kept(NamedTuple, Generic[_V]):
 
 
 class Plan(Generic[_L, _V]):
-    """The layers that a model predicts with, and what was computed of their parameters.
+    """Layers with which a model predicts, and a value computed from their parameters.
 
-    Neither copied, pickled nor saved with a model. It does not hold the root, so that a
-    model goes when it is let go.
+    A plan is neither copied, pickled nor saved with a model. It has no reference to the
+    root, so that the model can be freed.
     """
 
     def __init__(self) -> None:
-        # each replaced as a whole, so that threads never see a part of it
+        # each replaced as a whole, so that threads never see it incomplete
         self._tree: _Tree[_L] | None = None
         self._kept: _Kept[_V] | None = None
 
@@ -185,11 +186,11 @@ class Plan(Generic[_L, _V]):
     def find_layers(
         self, root: Model, find: Callable[[Model], _L], *more: Any
     ) -> _L | None:
-        """Get what a function finds in a model, or None if it finds a stranger's node.
+        """Get the result of `find` for a model, or None if it finds an unexpected node.
 
-        `find` raises an `UnexpectedNodeError` then. It looks at functions, layers,
-        operations, attributes and dimensions, and at `more`, and returns nothing that
-        holds the root.
+        `find` raises an `UnexpectedNodeError` for such a node. Its result may depend
+        only on functions, layers, ops, attributes and dimensions of nodes, and on
+        `more`, and must not refer to the root.
         """
         tree = self._tree
         if tree is None or not tree.holds(root, more):
@@ -197,9 +198,9 @@ class Plan(Generic[_L, _V]):
         return tree.found
 
     def find(self, models: list[Model], key: Any = None) -> _V | None:
-        """Find what was computed, if nobody got at the parameters of just these layers.
+        """Get the value of these layers, or None if a parameter was accessed since.
 
-        key (Any): What it depends on beside parameters.
+        key (Any): The rest of what the value depends on, beside parameters.
         """
         kept = self._kept
         if kept and kept.is_of(models, key) and kept.is_sealed():
@@ -209,7 +210,7 @@ class Plan(Generic[_L, _V]):
     def get_or_compute(
         self, models: list[Model], compute: Callable[[], _V], key: Any = None
     ) -> _V | None:
-        """Get what was computed, or compute it on one thread; None if it can't be kept.
+        """Get the value, or compute it on one thread; None if it can't be cached.
 
         `compute` checks the layers' parameters first.
         """
@@ -224,28 +225,28 @@ class Plan(Generic[_L, _V]):
             tokens = list(map(get_token, models))
             kept, self._kept = self._kept, None
             if not (kept and kept.is_of(models, key) and kept.has_equal_params()):
-                del kept  # it may be as large as what is computed
+                del kept  # free its memory before computing a value as large
                 copies = [seal.copy_params() for seal in seals]
                 with one_thread():
                     kept = _Kept(key, models, tokens, copies, compute())
                 if not (kept.is_sealed() and all(map(Seal.has, seals, copies))):
-                    return kept.value  # of what another thread is changing
+                    return kept.value  # another thread is changing parameters
             else:
                 kept = kept._replace(value=self.renew(kept.value))
             self._kept = kept._replace(tokens=tokens)
             return kept.value
 
     def renew(self, value: _V) -> _V:
-        """Return what replaces a value whose parameters were accessed and are equal.
+        """Return a replacement for a value after access to its unchanged parameters.
 
-        Override for values that callers write to: a thread that still has the old value
-        may write to it what it read while the parameters were different.
+        Override this for values that callers modify: a thread with the old value may
+        write results to it that it computed while the parameters were different.
         """
         return value
 
 
 def _can_seal(model: Model) -> bool:
-    """Return True if parameters are numpy's, and no other proxy serves them."""
+    """Return True if parameters are numpy arrays without another proxy."""
     store = get_store(model)
     return isinstance(store.proxy, Seal | None) and all(
         isinstance(array, np.ndarray) for array in get_arrays(store).values()

@@ -19,18 +19,18 @@ from .symboltaker import (
 )
 from .tableembed import InT, OutT, TableColumn, TableEmbed, check_table
 
-#: Key that is no symbol: the hash of no text that anybody has met.
+#: Key that stands for unknown symbols. No known text has this hash.
 _UNKNOWN = np.uint64(2**64 - 1)
 
 
 class LookupColumn(TableColumn):
-    """Column of keys with a row for each known symbol, and one for all others."""
+    """Column of keys with a row for each known symbol, and one row for all others."""
 
     kind = "lookup"
 
     def __init__(self, model: Model, attr: str = "") -> None:
         super().__init__(model, attr)
-        # training looks some symbols up as unknown
+        # training replaces some symbols by unknown ones
         self.replaces_keys = model.attrs["counts"] is not None
 
     def check_weights(self) -> None:
@@ -53,7 +53,7 @@ class LookupColumn(TableColumn):
         check_table(model)
 
     def get_finder(self) -> Lookup | None:
-        """Return how kernels find the rows: None for a kind that finds others."""
+        """Return the finder of kernels, or None if a subclass finds other rows."""
         if type(self).locate is not LookupColumn.locate:
             return None
         return Lookup(self._get_symbols(self.model.ops), self.model.attrs["unk"])
@@ -66,12 +66,12 @@ class LookupColumn(TableColumn):
         return self.model.attrs["gpu_symbols"].get(ops, get_symbols(self.model))
 
     def initialize(self, initializer: Any) -> None:
-        """Set the table, for which symbols have to be there."""
+        """Initialise the table. Symbols must be set."""
         self.model.set_dim("nV", len(get_symbols(self.model)) + 1)
         super().initialize(initializer)
 
     def take_symbols(self, symbols: Symbols) -> None:
-        """Take the symbols that have rows, and their counts if training needs them."""
+        """Set the symbols that have rows, and their counts if training needs them."""
         attrs, n = self.model.attrs, len(symbols.frequent)
         if attrs["unk"] > n:
             raise ValueError(
@@ -80,12 +80,12 @@ class LookupColumn(TableColumn):
                 "others. Set unk = 0."
             )
         set_symbols(self.model, symbols.frequent, "nV")
-        attrs["counts"] = None  # those of earlier symbols are stale
+        attrs["counts"] = None  # counts of earlier symbols are stale
         if attrs["unknown_rate"] and symbols.counts is not None:
             attrs["counts"] = symbols.counts[symbols.frequent.argsort()]
 
     def replace_keys(self, keys: NDArray) -> NDArray:
-        """Replace the symbols of some tokens, each on its own, by no symbol."""
+        """Replace the symbols of randomly chosen tokens by the unknown one."""
         attrs = self.model.attrs
         rate, counts, symbols = attrs["unknown_rate"], attrs["counts"], attrs["symbols"]
         if not rate or not len(symbols):
@@ -96,11 +96,11 @@ class LookupColumn(TableColumn):
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table: one where there are no symbols yet."""
+        """Number of rows of the table, 1 while symbols are not set."""
         return 1 if self.symbols is None else len(self.symbols) + 1
 
     def are_unknown(self, keys: NDArray) -> NDArray:
-        """Return which keys have the row of all others. *Shape:* `(n,)`, bool."""
+        """Return which keys have the row for unknown ones. *Shape:* `(n,)`, bool."""
         return self.find_code(keys)[:, 0] == self.model.attrs["unk"]
 
 
@@ -116,11 +116,11 @@ def SymbolEmbed(
 ) -> Model[InT, OutT]:
     """Map known integers to a row each, and all others to one learned row.
 
-    The known symbols, which decide how many rows there are, are given before the layer
-    is initialised: see `symboltaker.py`.
+    The known symbols, which determine the number of rows, are set before the layer is
+    initialised: see `symboltaker.py`.
 
-    key (str): What the symbols are, e.g. "NORM": names the table in errors and tells
-        which of several tables a layer waits for.
+    key (str): The attribute of the symbols, e.g. "NORM". It names the table in errors,
+        and selects one of the tables of a corpus.
     unk (int): The row that stands for every unknown symbol; symbols take the rows
         around it, in the order of their values.
     unknown_rate (float): In training, the symbol of a token that was counted `n` times
@@ -128,8 +128,8 @@ def SymbolEmbed(
 
     Shapes and other arguments are those of `HashEmbed`.
 
-    Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1; unknown
-    ones in training: Kiperwasser and Goldberg, "Simple and Accurate Dependency Parsing
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1. Of
+    `unknown_rate`: Kiperwasser and Goldberg, "Simple and Accurate Dependency Parsing
     Using Bidirectional LSTM Feature Representations" (2016).
     """
     return TableEmbed(

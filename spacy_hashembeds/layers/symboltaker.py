@@ -1,12 +1,13 @@
 """Layers whose tables depend on the symbols of a corpus.
 
-Such a layer is built before anything is counted, and takes its symbols later, before it
-is initialised, by its kind of column in an attribute, which a wrapped layer has too:
+Such a layer is built before symbols are counted, and takes them before it is
+initialised. Its attribute "symbol_taker", which wrapped layers also have, is the class
+that takes them:
 
     attrs={"key": "NORM", "symbols": None, "symbol_taker": LookupColumn}
 
-Its `take_symbols` sets the attribute "symbols", which is saved with the layer, or
-raises a ValueError.
+The method `take_symbols` of that class sets the attribute "symbols", which is saved
+with the layer, or raises a ValueError.
 """
 
 from collections.abc import Callable
@@ -21,10 +22,10 @@ from ..thinc_internals import partial
 
 
 class Symbols(NamedTuple):
-    """The distinct values of an attribute that were seen often enough in a corpus, as
-    `Doc.to_array` has them, in any order, and how often, or None if that is not known.
+    """The distinct values of an attribute, as in `Doc.to_array`, that are frequent in a
+    corpus, in any order; and their counts, or None if these are unknown.
 
-    *Shapes:* of one dimension, uint64.
+    *Shapes:* one dimension, uint64.
     """
 
     frequent: NDArray
@@ -32,9 +33,9 @@ class Symbols(NamedTuple):
 
 
 def find_symbol_takers(model: Model) -> list[Model]:
-    """Find the layers anywhere inside a model that take symbols, wrapped or not.
+    """Find all layers in a model that take symbols, wrapped or not.
 
-    Their attribute "key" says what its symbols are, e.g. "NORM".
+    Their attribute "key" is the token attribute of the symbols, e.g. "NORM".
     """
     return [n for n in model.walk() if callable(n.attrs.get("symbol_taker"))]
 
@@ -58,7 +59,7 @@ def get_symbols(model: Model) -> Any:
 
 
 def set_symbols(model: Model, symbols: NDArray, dim: str) -> None:
-    """Set distinct symbols, of which the dimension `dim` has to be one more."""
+    """Set distinct symbols, one fewer than the dimension `dim` if that is known."""
     symbols, n_rows = np.sort(symbols, axis=-1), len(symbols) + 1
     if not are_sorted_symbols(symbols):
         raise ValueError(
@@ -87,7 +88,7 @@ def are_sorted_symbols(symbols: Any) -> bool:
 
 
 def check_symbols(model: Model, *, n_rows: int | None) -> None:
-    """Refuse symbols that can't be the layer's: all of `n_rows` rows but one."""
+    """Refuse symbols of a damaged layer: there must be `n_rows - 1`, in order."""
     symbols = get_symbols(model)
     if not are_sorted_symbols(symbols) or len(symbols) + 1 != n_rows:
         raise ValueError(
@@ -98,17 +99,17 @@ def check_symbols(model: Model, *, n_rows: int | None) -> None:
 
 
 def find_symbols(keys: Any, symbols: Any) -> tuple[Any, Any]:
-    """Find the place of each key among ascending symbols, of which there are some, and
-    whether it is the one there. *Shapes:* `(n,)`.
+    """Find the position of each key among ascending symbols, at least one, and whether
+    the symbol there equals the key. *Shapes:* `(n,)`.
     """
     found = np.minimum(np.searchsorted(symbols, keys), len(symbols) - 1)
     return found, symbols[found] == keys
 
 
 def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
-    """Find the row of each key, if `unk` is that of all but some ascending symbols.
+    """Find the row of each key. All keys that are not among the symbols have row `unk`.
 
-    *Shape:* `(n,)`, an array of these operations, to `(n, 1)`, uint32.
+    *Shape:* `(n,)`, an array of these ops, to `(n, 1)`, uint32.
     """
     if len(symbols) == 0:
         return ops.xp.full((len(ids), 1), unk, dtype="uint32")
@@ -120,14 +121,14 @@ def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
 
 @dataclass
 class Source:
-    """Source of, for instance, a model's symbols when it is initialised.
+    """Function that supplies, for instance, symbols when a model is initialised.
 
-    Not before: what a token's norm is depends on lookups and on the tokenizer, which
-    spaCy initialises after `before_init` and before any component.
+    It is not called earlier: norms of tokens depend on lookups and on the tokenizer,
+    which spaCy initialises after `before_init` and before any component.
 
-    is_for_once (bool): Whether to forget it then, and to leave it out of pickles: a
-        trained model shall not hold on to a corpus and a pipeline. One that waits can
-        be pickled, but waits in vain.
+    is_for_once (bool): Whether to delete `get` after initialisation, and to leave it
+        out of pickles, so that a trained model does not keep a corpus and a pipeline in
+        memory. A model that is pickled before has no source afterwards.
     """
 
     get: Callable[..., Any] | None = None
@@ -144,10 +145,10 @@ class Source:
 def wait_for(
     name: str, model: Model, hand_out: Callable, source: Source | None = None
 ) -> None:
-    """Make a model hand out what it gets of its attribute `name` when initialised.
+    """Make a model call `hand_out` before its layers are initialised.
 
-    `hand_out` is called before the layers are initialised, with the model, its
-    `Source.get`, which is None if nobody has set it, and the sample of input.
+    The arguments of `hand_out` are the model, the function `get` of the `Source` in the
+    attribute `name`, which is None if it was not set, and the sample of input.
     """
     model.attrs[name] = source or Source()
     model.init = partial(_init, name, hand_out, model.init)

@@ -1,9 +1,9 @@
-"""Layers that embed integers by rows of a table `E`: by hashing here, by lookup in
-`symbolembed.py`.
+"""Layers that embed integers by rows of a table `E`, chosen by hashing here, and by
+lookup in `symbolembed.py`.
 
-A kind of rows is a class of `TableColumn`: how rows are found, checked and counted. All
-else goes by it, whatever the kind: training and prediction, kernels, folding, and what
-`analyze` measures.
+Each kind of table is a subclass of `TableColumn`, which finds, checks and counts rows.
+Training, prediction, kernels, folding and the measurements of `analyze` use only its
+methods.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,9 +54,9 @@ def TableEmbed(
 ) -> Model[InT, OutT]:
     """Make a layer that embeds integers by rows of tables.
 
-    With `column` it embeds this column of a two-dimensional input. With `dropout` whole
-    output dimensions are dropped for all keys of a batch together; spaCy's trainer sets
-    the rate itself.
+    With `column`, the layer embeds this column of a two-dimensional input. With
+    `dropout`, whole output dimensions are dropped for all keys of a batch together;
+    spaCy's trainer sets the rate itself.
     """
     model: Model = Model(
         name,
@@ -78,7 +78,7 @@ def TableEmbed(
 def forward(model: Model, ids: Array, is_train: bool) -> tuple[Array, Backprop]:
     column = _get_column(model)
     column.check()
-    ids = ids.reshape((-1,))  # where there are none, Thinc cuts out no column
+    ids = ids.reshape((-1,))  # Thinc does not select a column of empty input
     if is_train and column.replaces_keys:
         keys = model.ops.to_numpy(ids).astype("uint64")
         ids = model.ops.asarray(column.replace_keys(keys))
@@ -90,7 +90,7 @@ def init(initializer: Any, model: Model, X: Any = None, Y: Any = None) -> None:
 
 
 def _get_column(model: Model) -> "TableColumn":
-    # not by `find_column`: somebody may have wrapped the forward function
+    # not by `find_column`: the forward function may be wrapped
     kind = model.attrs["column_kind"]
     is_kind = isinstance(kind, type) and issubclass(kind, TableColumn)
     check_attr(model, "column_kind", is_kind, "the layer's own, and in no file")
@@ -100,10 +100,10 @@ def _get_column(model: Model) -> "TableColumn":
 class TableColumn(Column):
     """Column of keys whose vectors are sums of rows of the layer's table.
 
-    A kind of rows is a class with a name, `kind`, with `check_weights`, `get_finder`
-    and `locate`, and what differs of the rest. Where vectors are no plain sum of rows,
-    it sets `has_rows = False` and `is_kept = True`, has an `embed` of its own, and its
-    `get_finder` returns None.
+    A subclass has a name, `kind`, implements `check_weights`, `get_finder` and
+    `locate`, and overrides other methods where it differs. If its vectors are not plain
+    sums of rows, it sets `has_rows = False` and `is_kept = True`, overrides `embed`,
+    and its `get_finder` returns None.
     """
 
     kind: ClassVar[str]
@@ -119,16 +119,16 @@ class TableColumn(Column):
         raise NotImplementedError
 
     def initialize(self, initializer: Any) -> None:
-        """Set the table to what an initializer makes of its shape."""
+        """Set the table to the result of an initializer."""
         shape = (self.n_rows, self.row_width)
         self.model.set_param("E", initializer(self.model.ops, shape))
 
     def check(self) -> None:
-        """Check weights and attributes once they arrive."""
+        """Check weights and attributes when they are set or loaded."""
         check_once(self.model, lambda _: self.check_weights())
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Embed keys, of any integer dtype, each on its own."""
+        """Embed keys of any integer dtype, independently of each other."""
         model, is_gpu = self.model, is_on_gpu(self.model.ops)
         if is_gpu and self.get_finder() is not None:
             return embed_ids(self, keys, is_train)
@@ -137,12 +137,12 @@ class TableColumn(Column):
         return finish_forward(model, rows, summed, is_train)
 
     def find_rows(self, keys: Array) -> tuple[Array, Array | None]:
-        """Find the rows of keys, none of which has weights."""
+        """Find the rows of keys, without weights."""
         return self.locate(self.model.ops, keys), None
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table."""
+        """Number of rows of the table."""
         return self.model.get_dim("nV")
 
     @property
@@ -152,50 +152,50 @@ class TableColumn(Column):
 
     @property
     def parts(self) -> dict[str, int]:
-        """Its parameters, by what they are."""
+        """Number of parameters, by their kind."""
         return {"rows": self.n_rows * self.row_width}
 
     @property
     def symbols(self) -> NDArray | None:
-        """Symbols that have a row each, ascending, `(n,)`, if any are known yet."""
+        """Symbols that have a row each, ascending, `(n,)`, or None if not set."""
         return self.model.attrs.get("symbols")
 
     def find_code(self, keys: NDArray) -> NDArray:
-        """Find the rows of keys, which need no weights. *Shape:* `(n, k)`, uint64."""
+        """Find the rows of keys; weights may be unset. *Shape:* `(n, k)`, uint64."""
         return self.locate(NUMPY_OPS, keys).astype("uint64")
 
     def identify(self, keys: NDArray) -> NDArray:
-        """Return `(n, k)`, uint64, equal where vectors are: sorted rows."""
+        """Return sorted rows, equal if vectors are equal. *Shape:* `(n, k)`, uint64."""
         return np.sort(self.find_code(keys), axis=1)
 
     def split_code(self, keys: NDArray) -> dict[str, NDArray]:
-        """Return parts of the codes, by name: `analyze` counts what shares them too."""
+        """Return parts of codes by name. `analyze` counts keys that share a part."""
         return {}
 
     def expect(self, keys: NDArray) -> dict[str, float]:
-        """Return what ideal hashing would do, by the names that `analyze` measures."""
+        """Return the values expected of ideal hashing, by the names of measures."""
         return {}
 
     def are_unknown(self, keys: NDArray) -> NDArray | None:
-        """Return which keys are no symbols, `(n,)`, or None if there are none."""
+        """Return which keys are unknown, `(n,)`, or None without symbols."""
         return None
 
 
 class HashColumn(TableColumn):
     """Column of keys whose rows are found by hashing.
 
-    Of Thinc's `HashEmbed` too, to measure it.
+    It is also used to measure Thinc's `HashEmbed`.
     """
 
     kind = "hash"
 
-    #: Attribute that is the seed of the hashes.
+    #: Name of the attribute with the seed of the hashes.
     seed_name: ClassVar[str] = "seed"
 
     def __init__(self, model: Model, attr: str = "") -> None:
         super().__init__(model, attr)
         self.seed: int = model.attrs[self.seed_name]
-        # Thinc's own layer has no attribute that says it
+        # Thinc's own layer has no such attribute
         self.num_hashes: int = model.attrs.get("num_hashes", murmur.MAX_HASHES)
 
     def check_weights(self) -> None:
@@ -206,7 +206,7 @@ class HashColumn(TableColumn):
         check_table(self.model)
 
     def get_finder(self) -> Finder | None:
-        """Return how kernels find the rows: None for a kind that finds others."""
+        """Return the finder of kernels, or None if a subclass finds other rows."""
         is_plain = type(self).locate is HashColumn.locate
         return Hashing(self.seed, self.num_hashes) if is_plain else None
 
@@ -221,7 +221,7 @@ class HashColumn(TableColumn):
         return self.find_code(keys)
 
     def expect(self, keys: NDArray) -> dict[str, float]:
-        """Return what ideal hashing would do."""
+        """Return the values expected of ideal hashing."""
         n, n_rows, k = len(keys), self.n_rows, self.num_hashes
         return {
             "rows_never_reached": n_rows - expected_rows_reached(n, n_rows, k),
@@ -242,8 +242,9 @@ def HashEmbed(
 ) -> Model[InT, OutT]:
     """Map integers to the sum of one to four rows of a table, chosen by hashing.
 
-    With four hashes this is Thinc's `HashEmbed.v1`, but that empty input works both
-    ways, the gradient that comes in is left as it was, and the seed is always explicit.
+    With four hashes this is Thinc's `HashEmbed.v1`, except that empty input works in
+    both passes, that backpropagation does not modify the incoming gradient, and that
+    the seed is always explicit.
 
     nO, nV (int): The width of the table and of the output, and the number of rows.
     num_hashes (int): How many rows to sum, 1 to 4. Row k of key x is
@@ -270,8 +271,8 @@ def HashEmbed(
 
 
 def check_table(model: Model) -> None:
-    # one of another width, which Thinc loads too, would surface layers later, and one
-    # with too few rows not at all
+    # Thinc loads tables of any shape: an error for another width would come layers
+    # later, and none for too few rows
     check_params(model, {"E": (model.get_dim("nV"), model.get_dim("nO"))})
 
 
@@ -280,7 +281,7 @@ def apply_dropout(
 ) -> tuple[Floats2d, Callable[[Floats2d], Floats2d]]:
     """Drop whole dimensions of the output, for all rows together, as Thinc does.
 
-    Backpropagation leaves the gradient that it is given as it was.
+    Backpropagation does not modify the incoming gradient.
     """
     rate = model.attrs.get("dropout_rate")
     if not is_train or not rate:
@@ -292,7 +293,7 @@ def apply_dropout(
 def finish_forward(
     model: Model, rows: Ints2d, output: Floats2d, is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
-    """Finish a layer's forward pass with dropout, and make its backward pass.
+    """Apply dropout to a layer's output, and make its backward pass.
 
     rows (Ints2d): The rows that were summed for each output. *Shape:* `(n, k)`.
     """
@@ -306,13 +307,13 @@ def finish_forward(
 
 
 def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:
-    """Add to the gradient of a table by `scatter_rows`."""
+    """Add to the gradient of a table with `scatter_rows`."""
     with table_gradient(model, name) as dE:
         scatter_rows(model.ops, rows, d_output, dE)
 
 
 def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
-    """Add the gradient of each sum of rows of a table to that of these rows, in place.
+    """Add the gradient of each sum of rows to the gradients of these rows, in place.
 
     *Shapes:* `(n, k)`, integers; `(n, width)` and `(rows, width)`, float32, contiguous.
     """

@@ -1,8 +1,8 @@
 """Layers over sequences with Thinc's parameters and PyTorch's arithmetic.
 
 Thinc's wrapper hides parameters in a module: optimizers then lose their averages, and
-weights are saved as a pickle. Here they are arrays like any others: PyTorch reads them
-where they lie, computes, and returns gradients. Extra: torch.
+weights are saved as a pickle. Here parameters are ordinary arrays of a Thinc layer:
+PyTorch reads them without a copy, computes, and returns gradients. Extra: torch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,20 +26,20 @@ OutT = list[Floats2d]
 
 Params = Mapping[str, "Tensor"]
 
-#: Rows that go through a layer at once, unless a single span has more. On a GPU
-#: more are needed to keep it busy.
+#: Most rows that go through a layer at once, unless a single span has more. A GPU needs
+#: more to be used well.
 MAX_ROWS = 2**12
 MAX_ROWS_ON_GPU = 2**15
 
-#: Largest share of a group of spans that may be padding.
+#: Largest share of padding in a group of spans.
 MOST_PADDING = 1 / 8
 
 
 class Spans(NamedTuple):
-    """Parts of sequences, such that one span speaks for each token. *Shapes:* `(n,)`.
+    """Parts of sequences. Each token's output is taken from one span. *Shapes:* `(n,)`.
 
-    `starts` count the tokens of all sequences. A span speaks for its tokens `kept_from`
-    up to, without it, `kept_to`, counted from its start.
+    `starts` count the tokens of all sequences. A span gives the output for its tokens
+    from `kept_from` to `kept_to` (exclusive), counted from the start of the span.
     """
 
     starts: NDArray[np.int64]
@@ -49,10 +49,10 @@ class Spans(NamedTuple):
 
 
 class Group:
-    """Spans of similar length, padded to the longest with their last token once more.
+    """Spans of similar length, padded to the longest with copies of their last token.
 
-    numbers, lengths (NDArray): Which spans, and how long they are. *Shape:* `(m,)`.
-    is_token (Tensor): Where there is no padding. *Shape:* `(m, longest)`.
+    numbers, lengths (NDArray): The numbers and lengths of spans. *Shape:* `(m,)`.
+    is_token (Tensor): True for tokens, False for padding. *Shape:* `(m, longest)`.
     """
 
     def __init__(self, ops: Any, numbers: NDArray, spans: Spans) -> None:
@@ -69,7 +69,7 @@ class Group:
 
 
 def require_torch(name: str) -> None:
-    """Import PyTorch, or raise an ImportError that says what to install for `name`."""
+    """Import PyTorch, or raise an ImportError that names the extra `name` needs."""
     if find_spec("torch") is None:
         raise ImportError(
             f"'{name}' needs PyTorch: pip install 'spacy-hashembeds[torch]'."
@@ -79,9 +79,9 @@ def require_torch(name: str) -> None:
 
 @cache
 def _import_torch() -> Any:
-    """Import PyTorch, such that processes forked later can compute with it.
+    """Import PyTorch so that processes forked later can compute with it.
 
-    They have none of its threads, and would wait for them without end.
+    Forked processes lack PyTorch's threads, and would wait for them forever.
     """
     import torch
 
@@ -100,10 +100,10 @@ def run_sequences(
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     """Compute the output of a layer for sequences, in padded groups of similar length.
 
-    read (Callable): Computes the output for a group, `(m, longest, nO)`, of the layer's
-        parameters and the padded input, `(m, longest, nI)`.
+    read (Callable): Computes the output for a group, `(m, longest, nO)`, from the
+        layer's parameters and the padded input, `(m, longest, nI)`.
     spans (Spans, optional): The parts to read. By default, sequences are read whole.
-    fewest_rows (int): How many rows a group has at least: see `group_by_length`.
+    fewest_rows (int): The fewest rows of a group: see `group_by_length`.
     """
     torch, ops = _import_torch(), cast(Any, model.ops)
     xp, lengths = ops.xp, [len(X) for X in Xs]
@@ -133,7 +133,7 @@ def run_sequences(
 
     def backprop(dYs: OutT) -> InT:
         dY = to_torch(ops, xp.concatenate(dYs))
-        # may be called again, as by listeners of a frozen tok2vec
+        # may be called again, for instance by listeners of a frozen tok2vec
         dX, *grads = torch.autograd.grad(
             outputs, [inputs, *params.values()], dY, retain_graph=True
         )
@@ -147,11 +147,11 @@ def run_sequences(
 def group_by_length(
     lengths: Sequence[int] | NDArray, max_rows: int, fewest_rows: int
 ) -> list[NDArray[np.int64]]:
-    """Group spans of similar length, to be padded: their numbers, the longest first.
+    """Group spans of similar length for padding. Return their numbers, longest first.
 
     A group has at most `max_rows` rows with its padding, unless a single span has more.
-    It ends before padding is more than `MOST_PADDING` of it, but not before it has
-    `fewest_rows`: with fewer, a step costs more than it computes.
+    It ends before its share of padding exceeds `MOST_PADDING`, but not before it has
+    `fewest_rows`: with fewer rows, the overhead of a step outweighs the computation.
     """
     sizes = np.asarray(lengths, dtype="int64")
     order = np.argsort(-sizes, kind="stable")
@@ -169,16 +169,16 @@ def group_by_length(
 
 
 def to_torch(ops: Ops, array: Any) -> "Tensor":
-    """View an array as a tensor, without a copy where that can be."""
+    """View an array as a tensor, without a copy if possible."""
     torch = _import_torch()
     if isinstance(array, np.ndarray):
-        # PyTorch warns of arrays that it may not write to, such as those from bytes
+        # PyTorch warns of read-only arrays, such as those from bytes
         return torch.from_numpy(np.require(array, requirements=["C", "W"]))
     return torch.from_dlpack(ops.xp.ascontiguousarray(array))
 
 
 def to_array(ops: Ops, tensor: "Tensor") -> Any:
-    """View a tensor as an array of these operations, without a copy."""
+    """View a tensor as an array of these ops, without a copy."""
     tensor = tensor.detach()
     if tensor.device.type == "cpu":
         return tensor.numpy()

@@ -1,10 +1,10 @@
 """Convolutions with Maxout, layer normalisation and a residual connection.
 
-What spaCy's `residual(chain(expand_window(), Maxout(..., normalize=True)))` computes,
-by the same layers, but a block of rows at a time, which stays in the processor's cache.
-Of the padding around each Doc, a convolution computes only rows that those after it
-still see. In prediction the first one multiplies equal embeddings, not far from each
-other, once, in float32.
+With the same layers, this computes the same as spaCy's
+`residual(chain(expand_window(), Maxout(..., normalize=True)))`, but a block of rows at
+a time, which stays in the processor's cache. A convolution computes only those rows of
+the padding around Docs that later convolutions still see. In prediction, the first one
+multiplies equal embeddings that are near each other once, in float32.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ from ..kernels.windows import BLOCK, add_windows, copy_windows, find_window_rows
 from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
 from .plan import Plan
 
-#: Rows at a time that share products, which then stay in the processor's cache.
+#: Number of rows that share products at a time, which then stay in the cache.
 SHARING = 2048
 
-#: Fewest rows to share products, and largest part of them that may be distinct: to
-#: gather products takes time too.
+#: Fewest rows to share products, and largest share of distinct ones among them:
+#: gathering products takes time too.
 FEW_ROWS, MOST_DISTINCT = 512, 0.6
 
-#: True while this thread computes in float32, whatever the precision: to compare.
+#: True while this thread computes in float32 for a comparison, ignoring the precision.
 IN_FLOAT32: ContextVar[bool] = ContextVar("IN_FLOAT32", default=False)
 
 #: Product of the windows of rows with Maxout's weights. *Shape:* `(m,)` to
@@ -40,8 +40,8 @@ Multiply = Callable[[NDArray], NDArray]
 
 
 class Convolution(NamedTuple):
-    """One convolution: how many neighbours each row has on either side, and Thinc's
-    layers. Maxout is over a row and its neighbours.
+    """One convolution: the number of neighbours on either side, and Thinc's layers.
+    Maxout's input is a row and its neighbours.
     """
 
     window_size: int
@@ -58,14 +58,15 @@ class Convolutions(list[Convolution]):
         self.models = [model for c in self for model in (c.maxout, c.layernorm)]
 
     def check(self) -> None:
-        """Check weights once they arrive."""
+        """Check weights when they are set or loaded."""
         for size, maxout, layernorm, _ in self:
             check_maxout(maxout, layernorm, nI=(2 * size + 1) * maxout.get_dim("nO"))
 
 
 class Unpacked(NamedTuple):
-    """Maxout's weights, `(nP * nO, nI)`, with pieces as in the norm, and neighbours on
-    either side. Of the first convolution, which may share products, packed ones too.
+    """Maxout's weights, `(nP * nO, nI)`, with pieces ordered as in the norm, and the
+    number of neighbours. The first convolution, which may share products, has packed
+    weights too.
     """
 
     W: NDArray
@@ -75,7 +76,7 @@ class Unpacked(NamedTuple):
 
 
 class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
-    """An encoder's plan: its weights, laid out for predicting in a precision."""
+    """An encoder's plan: its weights, in the layout for predicting in a precision."""
 
     def __init__(self, precision: str = "float32") -> None:
         super().__init__()
@@ -85,7 +86,7 @@ class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
         return type(self), (self.precision,)
 
     def get(self, convolutions: Convolutions) -> Sequence[Unpacked | Packed]:
-        """Get the weights of each convolution, which are checked."""
+        """Get the weights of each convolution. They are checked already."""
         precision = "float32" if IN_FLOAT32.get() else self.precision
 
         def compute() -> Sequence[Unpacked | Packed]:
@@ -94,7 +95,7 @@ class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
             instructions = find_instructions(precision)
             if instructions is None:
                 return list(weights)
-            # one after the other: each is as large again
+            # one at a time: each needs its memory again
             first = next(weights)
             packed = pack(first.W, first.norm, instructions)
             is_shared = precision == "float32"
@@ -114,8 +115,8 @@ def lay_out_convolution(layers: Convolution) -> Unpacked:
 class Rows(NamedTuple):
     """The rows that a convolution computes.
 
-    Where they are among those that the one before has computed, and among all
-    `n_padded`, of which each is dropped or kept.
+    They are given by their places among the rows of the convolution before, and among
+    all `n_padded` rows, for which dropout is drawn.
     """
 
     inputs: NDArray
@@ -126,9 +127,9 @@ class Rows(NamedTuple):
 def lay_rows(
     convolutions: Sequence[Convolution], lengths: NDArray, pad: int
 ) -> Iterator[Rows]:
-    """Return the rows that each convolution computes: those that the ones after it see.
+    """Yield the rows that each convolution computes: those that later ones depend on.
 
-    `lengths` are of Docs with tokens; `pad` rows of zeros lie between and around them.
+    `lengths` are of non-empty Docs; `pad` rows of zeros lie between and around Docs.
     """
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
@@ -137,7 +138,7 @@ def lay_rows(
     for layers in convolutions:
         margin -= layers.window_size
         padded = find_window_rows(lengths, pad, margin)
-        if len(lengths) == 1:  # they follow each other
+        if len(lengths) == 1:  # the rows are contiguous
             yield Rows(padded - first, padded, n_padded)
             first = pad - margin
             continue
@@ -148,7 +149,7 @@ def lay_rows(
 def predict(
     weights: Sequence[Unpacked | Packed], X: NDArray, rows: Iterable[Rows]
 ) -> NDArray:
-    predict_rows = _predict_sharing  # the first alone: then each row is its own
+    predict_rows = _predict_sharing  # only the first has many equal rows
     for of_layer, computed in zip(weights, rows, strict=True):
         Y = X.take(computed.inputs, axis=0)
         if isinstance(of_layer, Packed):
@@ -160,7 +161,7 @@ def predict(
 
 
 def _predict_sharing(weights: Unpacked, X: NDArray, rows: NDArray, Y: NDArray) -> None:
-    """Do the same as `_predict_rows`, multiplying equal rows once where it pays."""
+    """Do the same as `_predict_rows`, multiplying equal rows once if that is faster."""
     size = weights.window_size
     for start in range(0, len(rows), SHARING):
         part = rows[start : start + SHARING]
@@ -177,7 +178,7 @@ def _predict_rows(
     Y: NDArray,
     multiply: Multiply | None = None,
 ) -> None:
-    """Add to Y what a convolution makes of rows. *Shape:* `(rows, width)`."""
+    """Add the output of a convolution for rows to Y. *Shape:* `(rows, width)`."""
     W, norm, size, packed = weights
     if multiply is None and packed is not None:
         add_convolved(packed, X, rows, Y)
@@ -194,7 +195,7 @@ def _predict_rows(
 def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply | None:
     """Multiply equal rows once for each place in a window, if that saves time.
 
-    The product of a window is the sum of those of its rows.
+    The product of a window is the sum of the products of its rows.
     """
     if n_computed < FEW_ROWS:
         return None
@@ -220,7 +221,7 @@ def begin_update(
 ) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
     """Run one convolution in training, with dropout before the row is added.
 
-    Weights are checked. X is what the convolution before has computed, `(n, width)`.
+    Weights are checked already. X is the previous convolution's output, `(n, width)`.
     """
     size, maxout, layernorm, dropout = layers
     W, norm = lay_out(maxout, layernorm)

@@ -12,21 +12,21 @@ OutT = Floats2d
 
 
 def with_distinct(layer: Model[InT, OutT]) -> Model[InT, OutT]:
-    """Run a layer once for each distinct key of a batch, and share out what it gives.
+    """Run a layer once for each distinct key of a batch, and copy its output.
 
-    For any layer that turns each key into a vector on its own, such as an embedding
-    table or a network over characters. A batch of text has far fewer distinct words
-    than words. Numbers are the same, except that a dropout inside the layer treats all
-    copies of a key alike: put dropout around this one, to drop for each copy on its
-    own.
+    The layer must map each key to a vector independently of other keys, like an
+    embedding table or a network over characters. A batch of text has far fewer distinct
+    words than words. The output is the same as without this wrapper, except that
+    dropout inside the layer is the same for all copies of a key: apply dropout to the
+    output of this layer to drop independently for each copy.
 
     layer (Model): Maps keys of shape `(m,)` or `(m, columns)` to vectors of shape
         `(m, nO)`, and has the dimension `nO`. It is never given an empty batch.
 
-    *Input:* integers of shape `(n,)`, or `(n, columns)` with at most 64 columns: then a
-        row is a key.
+    *Input:* integers of shape `(n,)`, or `(n, columns)` with at most 64 columns, where
+        each row is a key.
     *Output:* of shape `(n, nO)`, float32. The gradient of each key is summed over its
-        copies; zeros go back to the integers.
+        copies; the gradient of the integers is zero.
 
     Registered for configs as `spacy-hashembeds.with_distinct.v1` (`@layers`).
     """
@@ -60,10 +60,10 @@ def forward(
 def run_distinct(
     layer: Model[Any, OutT], X: Any, distinct: Distinct, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], None]]:
-    """Run a layer once for each distinct key, and copy what it gives to each copy.
+    """Run a layer once for each distinct key, and copy its output to all copies.
 
-    X is what it is given of the keys. *Shape:* of the output and its gradient
-    `(n, nO)`, for `n` copies.
+    X is the layer's input for the distinct keys. The shape of the output and of its
+    gradient is `(n, nO)`, for `n` copies.
     """
     ops: Any = layer.ops
     Y, backprop_layer = layer(X, is_train)

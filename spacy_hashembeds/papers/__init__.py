@@ -1,1 +1,1 @@
-"""Systems of papers: a folder for each."""
+"""Implementations of papers, with a folder for each."""

@@ -1,1 +1,1 @@
-"""Prepare corpora, write configs, analyse, evaluate: the commands and what they run."""
+"""Commands to prepare corpora, write configs, analyse and evaluate; their functions."""

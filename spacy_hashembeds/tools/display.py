@@ -1,4 +1,4 @@
-"""Tables and sentences that commands print and notebooks show; text in Markdown."""
+"""Tables and sentences for commands and notebooks, and their Markdown."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,24 +8,24 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from wasabi import Printer
 
-# All but tabs and ends of lines, which texts for people have; and what embeds,
-# overrides or isolates a direction of writing.
+# Control characters, except tabs and line ends; and characters that embed, override or
+# isolate a writing direction.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-# An underscore within a word is one; multi_hash_embed is not to be full of backslashes.
+# Characters to escape, except underscores within words, such as multi_hash_embed.
 _MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
-# wasabi's headings are bold, colours or not.
+# wasabi's headings are bold, even without colours.
 _BOLD = re.compile(r"\x1b\[\d*m")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table, left out where it has no rows."""
+    """A table, which is not shown if it has no rows."""
 
     title: str | None
     legend: str | None
     header: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    #: "l" or "r" for each of the first columns; the others are to the right.
+    #: "l" or "r" for each of the first columns; others are right-aligned.
     aligns: str = "l"
 
     @property
@@ -36,10 +36,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words for people, or as a "divider" a heading over those that follow."""
+    """A sentence, or with kind "divider" the heading of the following ones."""
 
     text: str
-    #: The method of wasabi's printer that they are for.
+    #: The method of wasabi's printer that prints it.
     kind: Literal["text", "info", "good", "warn", "divider"] = "text"
 
 
@@ -47,10 +47,10 @@ Part = Table | Sentence
 
 
 class Shown:
-    """Result that shows in a notebook, and as text, as a command prints it."""
+    """Result that notebooks and `print` show like the command."""
 
     def get_parts(self) -> Iterable[Part]:
-        """Return what is to be shown."""
+        """Return the parts to show."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Shown:
 
 
 def show(parts: Iterable[Part], printer: Printer) -> str:
-    """Print parts with wasabi's printer; if that prints nothing, return their text."""
+    """Print parts with wasabi's printer, or return text if it does not print."""
     shown: list[str | None] = []
     for part in parts:
         if isinstance(part, Sentence):
@@ -120,8 +120,8 @@ def render_page(
 
 
 def show_controls(text: str) -> str:
-    r"""Write control characters as Python does, such as `\x1b` or `\u202e`: a word of a
-    corpus may hold any, and would move the cursor of a terminal.
+    r"""Escape control characters as Python does, such as `\x1b` or `\u202e`. Words of a
+    corpus may contain them, and they would affect a terminal.
     """
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
@@ -136,7 +136,7 @@ def _write_line(text: object, end: str) -> str:
 
 
 def format_field(field: Any) -> str:
-    """Format a number or a list of them, what is not there as '-', text as it is."""
+    """Format a number or a list of numbers. None is '-'; text is not changed."""
     if isinstance(field, list):
         return " ".join(map(format_field, field))
     if field is None:
@@ -147,5 +147,5 @@ def format_field(field: Any) -> str:
 
 
 def format_percent(share: float | None) -> str:
-    """Format a share of 0 to 1, and what is not there as '-'."""
+    """Format a share of 0 to 1 in percent, or None as '-'."""
     return "-" if share is None else f"{100 * share:.1f}%"

@@ -1,4 +1,4 @@
-"""Libraries of the extra `tools`, imported when they are needed."""
+"""Import libraries of the extra `tools` when they are needed."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Labels for texts without any, by several pipelines together, to train one on."""
+"""Label texts by several pipelines together, as training data for one pipeline."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -15,25 +15,25 @@ from ..components.token_ner import TokenNER
 from ..files import quote
 from ..training.annotation import copy_words
 
-#: What errors call a pipeline, the pipeline, and its recognizer with its name.
+#: The name of a pipeline in errors, the pipeline, its recognizer's name, and this.
 _Recognizer = tuple[str, Language, str, TokenNER]
 
 
 def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
-    """Set the entities that pipelines find together, beside those that Docs have.
+    """Set the entities that pipelines find together, and keep those that Docs have.
 
-    The tags of tokens are chosen by the mean of their probabilities by each pipeline,
-    and by the mean of what `balance` has chosen: see `TokenNER`. Trained from several
-    seeds, pipelines are right more often together than each alone. One that is trained
-    on what they find in many texts, beside the training data, takes that over.
+    The tags of tokens are chosen by the mean of the pipelines' probabilities, and with
+    the mean of their `outside_bias`: see `TokenNER`. Pipelines trained with several
+    seeds are right more often together than each alone. A pipeline that is trained on
+    the entities that they find in many texts, beside the training data, learns this.
 
-    pipelines (Iterable[Language]): Of one language, with a `token_ner` each that has
-        the same labels and decoding. Components ahead of it annotate, others don't.
-    docs (Iterable[Doc]): Tokenized texts, whose annotation no pipeline sees, though
-        their entities stay.
-    RETURNS (Iterator[Doc]): The same Docs, but for those without tokens.
+    pipelines (Iterable[Language]): Pipelines of one language, each with a `token_ner`;
+        these have the same labels and decoding. Only components before it annotate.
+    docs (Iterable[Doc]): Tokenized texts. Pipelines do not see their annotation, but
+        their entities are kept.
+    RETURNS (Iterator[Doc]): The same Docs, except those without tokens.
     RAISES (ValueError): If there is no pipeline, or they don't fit together; later, if
-        components ahead of `token_ner` set entities or change tokens.
+        components before `token_ner` set entities or change tokens.
 
     Source: Bucila et al., "Model Compression" (2006).
     """
@@ -73,7 +73,7 @@ def _label_batch(docs: list[Doc], found: Sequence[_Recognizer]) -> list[Doc]:
     for name, nlp, component, pipe in found:
         copies = [copy_words(doc, nlp.vocab) for doc in docs]
         for own, token in zip(chain(*copies), chain(*docs), strict=True):
-            # a tokenizer gives norms to tokens: the second of "don't" has "not"
+            # tokenizers set norms of tokens: the second token of "don't" has "not"
             if token.norm != token.lex.norm:
                 own.norm_ = token.norm_
         later = nlp.pipe_names[nlp.pipe_names.index(component) :]
@@ -87,7 +87,7 @@ def _label_batch(docs: list[Doc], found: Sequence[_Recognizer]) -> list[Doc]:
                     "without that component."
                 )
         probs = probs + np.exp(pipe.predict_tags(copies))
-    with np.errstate(divide="ignore"):  # of tags that a token can't have
+    with np.errstate(divide="ignore"):  # log(0) for forbidden tags
         scores = np.log(probs / len(found))
     bias = float(np.mean([pipe.cfg["outside_bias"] for *_, pipe in found]))
     forbid_tags(scores, docs)

@@ -1,4 +1,4 @@
-"""Annotation by components ahead of another, and predictions for gold Docs."""
+"""Annotate Docs by the components before another, and predict gold Docs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
@@ -13,34 +13,36 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Ints2d
 
-#: The attributes that components set. A norm is there before, but may be changed.
+#: The attributes that components set. Tokens always have a norm, but it may be changed.
 SETTABLE = (
     *("NORM", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"),
     *("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 )
-#: Names of some of these in factories.
+#: Names that some of these attributes have in factories.
 _NAMES = {"IS_SENT_START": "SENT_START", "ENT_KB_ID_": "ENT_KB_ID"}
 
 
 def find_settable(pipeline: Sequence[str], component: str | None) -> Sequence[str]:
-    """Find the attributes that a component may read as others, ahead of it, set them:
-    of these a corpus says nothing, which is read before they do.
+    """Find the attributes that components before this one may set. Their values in
+    training are not known from a corpus, which is read before these components run.
     """
-    # what a factory says that it assigns is not all, and a ruler's says nothing
+    # factories declare only some of the attributes they assign, and rulers none
     return SETTABLE if component in pipeline[1:] else ()
 
 
 class Annotation(NamedTuple):
-    """Setters of attributes of the Docs that training gives to a component."""
+    """Sources of the annotation of Docs that a component gets in training."""
 
-    #: Components of [training] annotating_components, ahead of it, that can run before
-    #: training: rules, and models with weights; and what each declares to assign.
+    #: Components before it, in [training] annotating_components, that can run before
+    #: training (rules, and models with weights), with the attributes that each
+    #: declares.
     components: tuple[tuple[str, frozenset[str]], ...]
-    #: The attributes of those that have yet to learn: they will near the gold values.
+    #: The attributes set by untrained components, whose output will approach the gold
+    #: annotation.
     gold: tuple[str, ...]
 
     def restrict(self, attrs: Iterable[str]) -> "Annotation":
-        """Leave out what sets none of these attributes, and what no other needs."""
+        """Leave out components after the last one that sets any of these attributes."""
         counted = {*attrs} & {*SETTABLE}
         setting = [
             i
@@ -54,7 +56,7 @@ class Annotation(NamedTuple):
 
 
 def find_annotation(nlp: Language, component: str) -> Annotation:
-    """Find what annotates before a component, in a pipeline yet to be initialised."""
+    """Find the annotation before a component in a pipeline that is not initialised."""
     annotating = nlp.config.interpolate()["training"].get("annotating_components", ())
     ready: list[tuple[str, frozenset[str]]] = []
     gold: set[str] = set()
@@ -67,21 +69,21 @@ def find_annotation(nlp: Language, component: str) -> Annotation:
         pipe = nlp.get_pipe(name)
         model = getattr(pipe, "model", None)
         is_trained = isinstance(model, Model) and has_params(model)
-        # those that are enabled get new weights in `nlp.initialize`
+        # enabled components get new weights in `nlp.initialize`
         learns = getattr(pipe, "is_trainable", False)
         if learns and (name in nlp.pipe_names or not is_trained):
             gold |= assigned
         else:
             ready.append((name, assigned))
-    gold -= {"HEAD"}  # heads alone are no parse
+    gold -= {"HEAD"}  # heads without labels are no parse
     return Annotation(tuple(ready), tuple(attr for attr in SETTABLE if attr in gold))
 
 
 def annotate(
     nlp: Language, examples: Iterable[Example], annotation: Annotation
 ) -> Iterator[Doc]:
-    """Yield the predicted Docs as `nlp.update` annotates them, or themselves if nothing
-    does.
+    """Yield copies of the predicted Docs, annotated as by `nlp.update`; or the Docs
+    themselves if there is no annotation.
     """
     docs: Iterator[Doc] = (
         _copy(eg, annotation) if any(annotation) else eg.predicted for eg in examples
@@ -103,7 +105,7 @@ def _copy(example: Example, annotation: Annotation) -> Doc:
 
 
 def has_params(model: Model) -> bool:
-    """Return True if there are any parameters in a model."""
+    """Return True if a model or any layer in it has parameters."""
     return any(n.has_param(name) for n in model.walk() for name in n.param_names)
 
 
@@ -116,7 +118,7 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
 
 
 def copy_words(doc: Doc, vocab: Vocab) -> Doc:
-    """Make a Doc of the words and spaces of another, without annotation."""
+    """Make a Doc with the words and spaces of another, without annotation."""
     spaces = [bool(token.whitespace_) for token in doc]
     return Doc(vocab, words=[token.text for token in doc], spaces=spaces)
 
@@ -133,9 +135,9 @@ def check_example(item: object) -> None:
 def predict_examples(
     nlp: Language, golds: Iterable[Doc | Example], *, disable: Iterable[str] = ()
 ) -> Iterator[Example]:
-    """Run a pipeline on the examples that `spacy evaluate` would make: not on gold docs
-    without tokens. Of the predicted side of an `Example` it gets the tokens and nothing
-    else: entities that stand there would bind its `ner`.
+    """Run a pipeline on the examples that `spacy evaluate` would make, except gold docs
+    without tokens. If an item is an `Example`, the pipeline gets only the tokens of its
+    predicted side: entities there would constrain `ner`.
     """
 
     def make_examples() -> Iterator[Example]:
@@ -147,7 +149,7 @@ def predict_examples(
                 yield Example(copy_words(gold.predicted, nlp.vocab), gold.reference)
 
     examples, inputs = tee(make_examples())
-    # a component may give another Doc, which has no context of `as_tuples`
+    # a component may return another Doc, which lacks the context of `as_tuples`
     docs = nlp.pipe((example.predicted for example in inputs), disable=disable)
     for example, doc in zip(examples, docs, strict=True):
         example.predicted = doc

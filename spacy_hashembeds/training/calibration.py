@@ -1,5 +1,5 @@
-"""The three numbers that are fitted to a trained `token_ner`: how readily entities are
-found, and what their scores say.
+"""Fit three numbers to a trained `token_ner`: the bias of O, and the slope and offset
+that calibrate the scores of entities.
 """
 
 import warnings
@@ -31,7 +31,7 @@ from ..components.token_ner import TokenNER
 from .annotation import predict_examples
 from .counting import get_reader
 
-#: Scores of entities that were found, and whether each is right.
+#: Scores of entities that were found, and whether each entity is right.
 Judged = list[tuple[float, bool]]
 
 
@@ -40,15 +40,15 @@ def create_calibrate_ner(
 ) -> Callable[[Language], Language]:
     """Calibrate the scores of each `token_ner` before a pipeline is saved.
 
-    For `[training.before_to_disk]`: at each save, which is at each evaluation, it costs
-    a prediction of the corpus, and half as much again to balance. Frozen components
-    stay as they are. Where all entities that are found are right, or none, scores stay
-    as they are, with a warning.
+    Use it in `[training.before_to_disk]`. Each save, made at each evaluation, then
+    takes the time of a prediction of the corpus, and half as much again with `balance`.
+    Frozen components are not changed. If all entities that are found are right, or
+    none, scores are not calibrated, with a warning.
 
-    corpus (str): The corpus to fit to, as [training] names its own. Not the training
-        corpus, where a pipeline is surer than elsewhere, and right.
-    balance (bool): Whether to fit too how readily entities are found: see
-        `calibrate_ner`. What training shows, and `meta.json`, are scores without it.
+    corpus (str): The corpus to fit to, in the notation of [training]. Do not use the
+        training corpus, where a pipeline is more confident and more often right.
+    balance (bool): Whether to fit the bias of O too: see `calibrate_ner`. The scores
+        printed by training and those in `meta.json` are computed without it.
     RAISES (ValueError): At the first save, right after the first step, if there is no
         such corpus, or no `token_ner`.
     """
@@ -68,22 +68,23 @@ def calibrate_ner(
 ) -> dict[str, Calibration | None]:
     """Calibrate the scores of each `token_ner` in a trained pipeline.
 
-    A score s becomes one with log-odds of a slope times -log(1 - s), plus an offset:
-    those under which the entities that it finds in `examples` are the likeliest to be
-    right where they are. Both are kept in the `cfg` of the component, and saved with
-    it. Where all that it finds are right, or none, scores stay as they are, with a
-    warning. No entity changes, unless `balance` is set.
+    The log-odds of a calibrated score are a slope times -log(1 - s), plus an offset,
+    where s is the original score. Slope and offset are fitted by maximum likelihood to
+    the entities that the component finds in `examples`. Both are stored in the `cfg` of
+    the component, and saved with it. If all entities that it finds are right, or none,
+    scores are not calibrated, with a warning. Entities do not change, unless `balance`
+    is set.
 
-    examples (Iterable[Example | Doc]): Gold docs that the pipeline was not trained on,
-        such as the development set. Nothing in them is changed. Where they annotate
-        fewer types than a component has as labels, mark as missing what may be of the
-        others: O says that a token is no entity of any type.
+    examples (Iterable[Example | Doc]): Gold docs on which the pipeline was not trained,
+        such as the development set. They are not modified. If they annotate fewer types
+        than a component has labels, mark tokens that may be entities of the other types
+        as missing: O means that a token is not part of an entity of any type.
     balance (bool): Whether to choose `cfg["outside_bias"]` too (see `TokenNER`), from
-        -2 to 6: of those whose F1 in `examples` is nearly the best, the nearest to 0.
-        Nearly is within 0.25 over the root of the number of gold entities, and half a
-        point at least.
+        -2 to 6: the value nearest to 0 whose F1 in `examples` is close to the best,
+        within 0.25 over the root of the number of gold entities, or half a point if
+        that is more.
     RETURNS (dict[str, tuple[float, float] | None]): Slopes and offsets, by the names of
-        components; None where scores stay.
+        components; None for those whose scores are not calibrated.
     RAISES (ValueError): If there is no `token_ner`.
     """
     check_pipeline(nlp)
@@ -108,7 +109,7 @@ def _calibrate(
     golds = list(golds)
     pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
     for name, pipe in pipes.items():
-        pipe.cfg["calibration"] = None  # what was fitted to other weights is stale
+        pipe.cfg["calibration"] = None  # the old one may belong to other weights
         biases = BIASES if balance else (pipe.cfg["outside_bias"],)
         judged, f_scores, n_gold = judge_entities(nlp, name, golds, biases)
         if balance:
@@ -130,14 +131,14 @@ def _calibrate(
 
 
 def fit_calibration(scores: NDArray, is_right: NDArray) -> Calibration:
-    """Find the slope, 1/20 to 20, and the offset under which entities are the likeliest
-    to be right where they are. *Shapes:* `(n,)`, `(n,)`, with a right one and a wrong.
+    """Fit the slope, 1/20 to 20, and the offset to right and wrong entities by maximum
+    likelihood. There must be a right one and a wrong one. *Shapes:* `(n,)`.
 
-    Targets are smoothed by Laplace's rule, and the slope is drawn to 1 by half its
-    squared distance. Sources: Platt, "Probabilistic Outputs for Support Vector
+    Targets are smoothed by Laplace's rule, and half the squared distance of the slope
+    from 1 is a penalty. Sources: Platt, "Probabilistic Outputs for Support Vector
     Machines" (1999), §2; and -log(1 - s) of Kull et al., "Beta calibration" (2017).
     """
-    with np.errstate(divide="ignore"):  # of 0
+    with np.errstate(divide="ignore"):  # log(0)
         sureness = get_sureness(np.log(np.asarray(scores, dtype="float64")))
     n_right, n = int(np.sum(is_right)), len(sureness)
     truth = np.where(is_right, (n_right + 1) / (n_right + 2), 1 / (n - n_right + 2))
@@ -158,7 +159,7 @@ def fit_calibration(scores: NDArray, is_right: NDArray) -> Calibration:
 
 
 def _find_zero(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Find where a function is 0, or the bound that is nearest to it, by halves."""
+    """Find the zero of a rising function by bisection, or the nearest bound."""
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if rising(middle) > 0 else (middle, high)
@@ -171,9 +172,9 @@ def judge_entities(
     golds: Iterable[Example | Doc],
     biases: Sequence[float],
 ) -> tuple[list[Judged], list[float], int]:
-    """Judge the entities that a `token_ner` finds with each bias of O, but for those on
-    tokens of which nothing is known. Return them, the F1 with each bias, of entities of
-    components before too, and the number of gold entities.
+    """Judge the entities that a `token_ner` finds with each bias of O, except those on
+    tokens with missing annotation. Return these entities; the F1 score with each bias,
+    which includes entities set by earlier components; and the number of gold entities.
     """
     pipe: Any = nlp.get_pipe(name)
     types = {label: k for k, label in enumerate(pipe.labels)}
@@ -211,7 +212,7 @@ def judge_entities(
 def _list_known(
     found: Sequence[Entities], are_known: Sequence[NDArray]
 ) -> Iterator[tuple[tuple[int, ...], float]]:
-    """List text, start, end and type of entities on known tokens, and their scores."""
+    """Yield text, start, end and type of entities on known tokens, and their scores."""
     for i, (entities, is_known) in enumerate(zip(found, are_known, strict=True)):
         for *place, score in zip(*(of.tolist() for of in entities), strict=True):
             if is_known[slice(*place[:2])].all():
@@ -219,7 +220,7 @@ def _list_known(
 
 
 def _hide_unknown(example: Example, labels: Sequence[str]) -> Example:
-    """Mark entities of types that the component can't find as missing, in a copy."""
+    """Return a copy in which entities of types that are no labels are missing."""
     missing = [ent for ent in example.reference.ents if ent.label_ not in labels]
     if missing:
         example.reference = example.reference.copy()

@@ -1,5 +1,6 @@
-"""Symbols and n-grams of a corpus, counted when the first layer that waits for them is
-initialised, in memory that can be bounded; and the callback that has them counted.
+"""Count the symbols and n-grams of a corpus when the first layer that needs them is
+initialised, in bounded memory if requested; and the callback that requests the
+counting.
 """
 
 import warnings
@@ -29,12 +30,12 @@ from .annotation import (
     walk_layers,
 )
 
-#: Fewest keys that are gathered before they are counted ...
+#: Keys are counted once this many are gathered. Each array adds `_AN_ARRAY` to the
+#: number, for its overhead.
 _GATHERED = 1_000_000
-#: ... and for how many of them an array counts, that of a short text too.
 _AN_ARRAY = 32
-#: Docs that are read at a time, and distinct n-grams that are counted, as a
-#: multiple of those wanted.
+#: Docs that are read at a time; and the most distinct n-grams in memory, as a multiple
+#: of the number to keep.
 _BATCH, _SPARE = 256, 8
 
 #: Counters of the values of each attribute.
@@ -47,23 +48,23 @@ def create_count_symbols(
     """Count the symbols of a corpus for every embedder that waits for them:
     those with an argument `tables`, such as `MultiEmbed`, that have no file there.
 
-    For `[initialize.before_init]`. The counting itself happens when the first such
-    layer is initialised, once for all of them. What [training] annotating_components
-    that stand ahead set is counted as training will see it; if they have yet to learn,
-    the gold annotation is. Frozen and sourced components keep the symbols that they
-    were trained with. The examples that `nlp.initialize` is given are not counted: see
-    `spacy_hashembeds.count_symbols` for those.
+    Use it in `[initialize.before_init]`. Symbols are counted when the first such layer
+    is initialised, once for all of them. Attributes set by earlier components in
+    [training] annotating_components are counted as training will see them, or, if these
+    components are untrained, as in the gold annotation. Frozen and sourced components
+    keep the symbols with which they were trained. The examples passed to
+    `nlp.initialize` are not counted: see `spacy_hashembeds.count_symbols` for those.
 
-    corpus (str): The corpus to count, as [training] names its own. Any registered
-        reader will do. It is read once, a Doc at a time, with its augmentation.
-    min_freq (int): How often a symbol must be seen to get a row of its own,
-        inclusive. The report uses 10; on small corpora a lower number may be much
-        better (AnEM gains 11 F1 points at 1: report, §A.2), at the cost of more rows
-        and of an unknown row that sees less training.
-    limit (int): Read at most this many Docs, or all if 0. For corpora without an end.
+    corpus (str): The corpus to count, in the notation of [training]. Any registered
+        reader works. The corpus is read once, a Doc at a time, with its augmentation.
+    min_freq (int): The smallest count for which a symbol gets a row of its own. The
+        report uses 10; on small corpora a lower number may be much better (AnEM gains
+        11 F1 points at 1: report, §A.2), at the cost of more rows and of an unknown row
+        that sees less training.
+    limit (int): Read at most this many Docs, or all if 0. Needed for infinite corpora.
 
-    RAISES (ValueError): Later, if there is no such corpus, or not a token in it, or if
-        the pipeline has weights, as one that was loaded has.
+    RAISES (ValueError): Later, if there is no such corpus, or it has no token, or if
+        the pipeline has weights already, as after loading it.
     """
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
@@ -84,18 +85,19 @@ def count_symbols(
 ) -> None:
     """Count the symbols of docs for every embedder that waits for them.
 
-    For training without a config: call it before `nlp.initialize`, with the same
-    components enabled. It does what the callback `spacy-hashembeds.count_symbols.v1`
-    does, with its `min_freq` and `limit`, and goes before it. The last call counts.
-    Set `nlp.vocab.lookups` before the first Doc is made: words keep their norms.
+    Use it for training without a config: call it before `nlp.initialize`, with the same
+    components enabled. It does the same as the callback
+    `spacy-hashembeds.count_symbols.v1`, with the same `min_freq` and `limit`, and takes
+    precedence over it. A later call replaces an earlier one. Set `nlp.vocab.lookups`
+    before the first Doc is made, since words keep their norms.
 
-    examples (Iterable[Example | Doc]): The training data. Of Examples, the predicted
-        side is counted, with what [training] annotating_components set. Read once, one
-        after the other: a generator is used up, and `nlp.initialize` needs another.
+    examples (Iterable[Example | Doc]): The training data. The predicted side of
+        Examples is counted, with the annotation by [training] annotating_components.
+        They are read once: a generator is used up, and `nlp.initialize` needs another.
     RAISES (TypeError): If `nlp` is no pipeline, or `examples` can't be iterated over;
-        in `nlp.initialize`, if it holds no Examples or Docs.
-    RAISES (ValueError): If no layer waits for symbols, or for bad numbers; in
-        `nlp.initialize`, if there is not a token in `examples`, or another language.
+        in `nlp.initialize`, if its items are not Examples or Docs.
+    RAISES (ValueError): If no layer waits for symbols, or numbers are invalid; in
+        `nlp.initialize`, if `examples` have no token, or another language.
     """
     check_pipeline(nlp)
     check_items("Examples or Docs", examples=examples)
@@ -126,12 +128,11 @@ def _count_symbols_later(
     min_freq: int,
     corpus: str | None,
 ) -> bool:
-    """Give embedders symbols when the first is initialised. Return True if there are
-    any.
+    """Give embedders symbols when the first of them is initialised. Return True if
+    there are embedders that wait for symbols.
 
-    corpus (str, optional): The corpus of the config that `read` returns the examples
-        of. Without one they were given from Python, and replace what embedders wait
-        for.
+    corpus (str, optional): The corpus of the config whose examples `read` returns. None
+        if the examples come from Python, which replace sources that are set already.
     """
     attrs_of: dict[Annotation, set[str]] = {}
 
@@ -173,12 +174,12 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
 def _find_waiting(
     nlp: Language, source: str, corpus: str | None
 ) -> list[tuple[Model, Annotation]]:
-    """Find what is to be initialised and waits for such a `Source`, in all components,
-    and what annotates the Docs that it will read.
+    """Find the layers of all components that wait for such a `Source` and will be
+    initialised, each with the annotation of the Docs that it will read.
 
-    Frozen and sourced components are disabled while others are initialised. Those that
-    have no weights yet count too: `spacy pretrain` disables all components before it
-    initialises one of them.
+    Frozen and sourced components, which are disabled during initialisation, are left
+    out if they have weights. Disabled ones without weights are included: `spacy
+    pretrain` disables all components before it initialises one of them.
     """
     waiting = []
     for name, node in walk_layers(nlp):
@@ -214,7 +215,7 @@ def get_reader(config: dict[str, Any], corpus: str) -> Callable:
     """Make the reader of a corpus that the config names."""
     section, _, name = corpus.partition(".")
     block = config.get(section, {})
-    if not registry.is_promise(block):  # else one function makes all corpora
+    if not registry.is_promise(block):  # otherwise one function makes all corpora
         block = {key: value for key, value in block.items() if key == name}
     reader = registry.resolve({section: block})[section].get(name)
     if not callable(reader):
@@ -226,10 +227,10 @@ def get_reader(config: dict[str, Any], corpus: str) -> Callable:
 
 
 class KeyCounter:
-    """Counts keys, exactly where there is no limit, or at most so many distinct ones.
+    """Counts keys: exactly without a limit, or else at most `limit` distinct ones.
 
-    Where there are more, the rarest are forgotten on the way, down to half as many, and
-    counted anew when they come again: counts may be too low by `error` at most.
+    If there are more, the rarest are dropped, down to half as many, and counted from 0
+    when they occur again: counts may be too low by `error` at most.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -253,12 +254,12 @@ class KeyCounter:
         return self._keys, self._counts
 
     def get_most_frequent(self, n: int) -> NDArray:
-        """Return those given most often. *Shape:* `(n,)` or less, ascending."""
+        """Return the `n` most frequent keys. *Shape:* `(n,)` or less, ascending."""
         self._count()
         return self._keys[self._find_top(n)]
 
     def _count(self) -> None:
-        if not self._gathered:  # to insert nothing would copy all that is known
+        if not self._gathered:  # inserting no keys would copy all arrays
             return
         gathered = np.concatenate(self._gathered)
         self._gathered, self._n_gathered = [], 0
@@ -266,7 +267,7 @@ class KeyCounter:
         places = np.searchsorted(self._keys, keys)
         is_new = places == np.searchsorted(self._keys, keys, side="right")
         self._counts[places[~is_new]] += counts[~is_new]
-        # one after the other: each is as large as all that is known
+        # one after the other, to have only one copy in memory
         self._keys = np.insert(self._keys, places[is_new], keys[is_new])
         self._counts = np.insert(self._counts, places[is_new], counts[is_new])
         if self.limit is not None and len(self._keys) > self.limit:
@@ -276,7 +277,7 @@ class KeyCounter:
             self._keys, self._counts = self._keys[is_kept], self._counts[is_kept]
 
     def _find_top(self, n: int) -> NDArray:
-        """Find where the largest counts are. *Shape:* `(n,)` or less, ascending."""
+        """Find places of the `n` largest counts. *Shape:* `(n,)` or less, ascending."""
         if len(self._counts) <= n:
             return np.arange(len(self._counts))
         return np.sort(np.argpartition(self._counts, -n)[-n:])
@@ -285,9 +286,7 @@ class KeyCounter:
 def count_values(
     docs: Iterable[Doc], attrs: Sequence[str], limit: int | None = None
 ) -> Counters:
-    """Count the values that attributes take. Memory grows with distinct ones only, up
-    to the limit.
-    """
+    """Count the values of attributes, in memory for at most `limit` distinct ones."""
     counts = {attr: KeyCounter(limit) for attr in attrs}
     ids = [IDS[attr] for attr in counts]
     for doc in docs:
@@ -298,9 +297,9 @@ def count_values(
 
 
 def cut_symbols(counts: Counters, *, min_freq: int, lang: str) -> SymbolTables:
-    """Return the symbols that were seen `min_freq` times or more, frequent ones first.
+    """Return the symbols with a count of at least `min_freq`, the most frequent first.
 
-    Those of equal counts are in the order of their values.
+    Symbols of equal counts are in the order of their values.
     """
     tables = {}
     for attr, counter in counts.items():
@@ -321,10 +320,10 @@ def count_ngrams_later(
 ) -> None:
     """Count a corpus' n-grams when the first layer that needs them is initialised.
 
-    source (str): Attribute of the layers, which holds their `Source`.
-    find_limit (Callable): Returns how many n-grams of a kind are kept at most. A kind
-        is hashable, has the `attr` of tokens that it reads, and `read`, which returns
-        the n-grams of Docs, `(n,)`, uint64.
+    source (str): Name of the layers' attribute that holds their `Source`.
+    find_limit (Callable): Returns the largest number of n-grams of a kind. A kind is
+        hashable; it has the token attribute that it reads, `attr`, and a method `read`,
+        which returns the n-grams of Docs, `(n,)`, uint64.
     """
 
     @cache
@@ -345,7 +344,7 @@ def count_ngrams_later(
         return ngrams
 
     for model, annotation in _find_waiting(nlp, source, corpus):
-        # once for all whose n-grams nothing, or the same, sets apart
+        # count once for layers with the same kind of n-grams and the same annotation
         model.attrs[source] = Source(
             lambda kind, a=annotation: count_ngrams(a.restrict([kind.attr]), kind)
         )

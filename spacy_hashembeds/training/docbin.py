@@ -1,4 +1,4 @@
-"""Reading `.spacy` files, with errors that name the file."""
+"""Read `.spacy` files, with errors that name the file."""
 
 import warnings
 import zlib
@@ -22,7 +22,7 @@ _TRAIN, *_HELD_OUT = "train.spacy", "dev.spacy", "test.spacy"
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """Read gold docs from a `.spacy` file, or from a folder of them, one in memory."""
+    """Yield gold docs from a `.spacy` file or a folder of them, one file at a time."""
     for location in find_files(Path(path)):
         try:
             for doc in _get_docs(location.read_bytes(), vocab):
@@ -31,7 +31,7 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
         except OSError:
             raise
         except Exception as error:
-            # Damaged bytes fail anywhere between zlib and the doc's arrays.
+            # Damaged bytes may raise any error of zlib, msgpack or spaCy.
             raise ValueError(
                 f"'{location}' should be a .spacy file (a DocBin), but is damaged or "
                 "of another kind. Make it anew, by `spacy hashembeds prepare iob`, "
@@ -40,7 +40,7 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
 
 
 def _check(doc: Doc) -> None:
-    # spaCy looks at spans later, and fails at entities without a beginning
+    # spaCy checks spans only later, and fails for entities without a beginning
     for span in chain(doc.ents, *doc.spans.values()):
         if span.label and span.label not in doc.vocab.strings:
             raise ValueError(f"{span.label} is not among the strings")
@@ -50,7 +50,7 @@ def _check(doc: Doc) -> None:
 
 
 def _check_lengths(file: bytes) -> None:
-    # spaCy cuts Docs where there are tokens for less, and leaves out what is too many
+    # spaCy silently truncates Docs if tokens are missing, and ignores surplus tokens
     content = srsly.msgpack_loads(zlib.decompress(file))
     lengths = np.frombuffer(content["lengths"], dtype="int32")
     n_bytes = lengths.sum(dtype="int64") * len(content["attrs"]) * 8
@@ -59,8 +59,8 @@ def _check_lengths(file: bytes) -> None:
 
 
 def _get_docs(file: bytes, vocab: Vocab) -> Iterator[Doc]:
-    """Get Docs as `DocBin.get_docs` does, with one unpacker of user data: to make one
-    for each Doc takes longer than all else, as it looks for entry points.
+    """Get Docs as `DocBin.get_docs` does, with one unpacker of user data. Making an
+    unpacker looks for entry points; one for each Doc would take most of the time.
     """
     _check_lengths(file)
     doc_bin = DocBin().from_bytes(file)
@@ -74,20 +74,20 @@ def _get_docs(file: bytes, vocab: Vocab) -> Iterator[Doc]:
 
 
 def read_entity_texts(path: str | Path) -> frozenset[str]:
-    """Collect the texts of all entities of what `read_docs` reads."""
-    # A vocab of its own: the pipeline's would keep every word of the corpus.
+    """Collect the texts of all entities in the docs of `read_docs`."""
+    # A separate vocab: the pipeline's would keep every word of the corpus.
     docs = read_docs(path, Vocab())
     return frozenset(ent.text for doc in docs for ent in doc.ents)
 
 
 def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
-    """Read the examples that `spacy evaluate` makes of what `read_docs` reads."""
-    # Corpus reads the files itself only when called, and names no broken one.
+    """Read the examples that `spacy evaluate` makes of the docs of `read_docs`."""
+    # Corpus itself would not name a damaged file.
     return Corpus(path).make_examples(nlp, read_docs(path, nlp.vocab))
 
 
 def find_files(path: Path) -> list[Path]:
-    """Find the `.spacy` files that are one corpus: one, or all in a folder."""
+    """Find the `.spacy` files of a corpus: the path itself, or all in a folder."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder '{path}'.")
     if not path.is_dir():
@@ -95,15 +95,15 @@ def find_files(path: Path) -> list[Path]:
     for _ in walk_folder(path):  # spaCy would go round in circles
         pass
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # spaCy warns of an empty folder; we refuse
+        warnings.simplefilter("ignore")  # we refuse empty folders, spaCy only warns
         files = walk_corpus(path, FILE_TYPE)
     if not files:
         raise FileNotFoundError(f"There is no {FILE_TYPE} file in the folder '{path}'.")
-    # a folder `train.spacy`, such as Spark writes, is one split
+    # a folder named `train.spacy`, such as Spark writes, is one split
     splits = {f.parent if f.parent.suffix == FILE_TYPE else f for f in files}
     for folder in sorted({split.parent for split in splits}):
         held_out = [name for name in _HELD_OUT if folder / name in splits]
-        if folder / _TRAIN in splits and held_out:  # they would count as one
+        if folder / _TRAIN in splits and held_out:  # they would be read as one corpus
             raise ValueError(
                 f"The folder '{folder}' should hold one corpus, but holds splits: "
                 f"{', '.join([_TRAIN, *held_out])}. Give the file that is meant."

@@ -1,4 +1,4 @@
-"""Training as texts are served: sentences joined to Docs, and Docs cut at sentences."""
+"""Train on Docs of varying length: join sentences to Docs, or cut Docs at sentences."""
 
 from bisect import bisect_left, bisect_right
 from collections import deque
@@ -22,29 +22,29 @@ from spacy.vocab import Vocab
 from ..arguments import check_integers, check_items
 from .docbin import read_docs
 
-#: The name that it is registered by.
+#: The registered name of the reader.
 READER = "spacy-hashembeds.JoinedCorpus.v1"
 
-#: The numbers of sentences of a Doc in training, all of them as often.
+#: Numbers of sentences of a Doc in training, drawn with equal probability.
 LENGTHS = (1, 1, 2, 3, 5, 10)
 
-#: The tokens from which on no more is joined: some annotate texts, not sentences.
+#: Docs with this many tokens are not extended: some corpora have Docs of whole texts.
 ENOUGH_TOKENS = 500
 
-# Where a Doc keeps the name of its document, in `user_data`: as an extension attribute
-# of its first token, which is kept in files and with `Doc.copy`.
+# Key of the name of a Doc's document in `user_data`. It has the form of an extension
+# attribute of the first token, which files and `Doc.copy` keep.
 _DOCUMENT: Any = ("._.", "spacy_hashembeds_document", 0, None)
 
 _ATTRS: Any = [IDS[attr] for attr in ALL_ATTRS]
 
-#: Layers that all Docs joined have, or none: spaCy would take what nobody annotated for
-#: annotation.
+#: Layers of annotation that either all joined Docs have or none of them: spaCy would
+#: treat missing annotation of a part as annotation.
 _LAYERS = ("ENT_IOB", "TAG", "POS", "MORPH", "LEMMA", "DEP")
 
 
 class JoinedCorpus(Corpus):
-    """Examples of `.spacy` files in Docs of as many sentences as are drawn: what
-    `spacy.Corpus.v1` reads, otherwise. See `create_joined_reader`.
+    """Examples of `.spacy` files, in Docs with random numbers of sentences. In other
+    respects it is like `spacy.Corpus.v1`. See `create_joined_reader`.
     """
 
     def __init__(
@@ -56,20 +56,20 @@ class JoinedCorpus(Corpus):
         self._epochs = count()
 
     def read_docbin(self, vocab: Vocab, locs: Iterable[str | Path]) -> Iterator[Doc]:
-        """Read Docs that have a token. Damaged files are refused by their paths."""
+        """Read Docs that have a token. Errors name damaged files."""
         docs = chain.from_iterable(read_docs(path, vocab) for path in locs)
         return islice(filter(len, docs), self.limit or None)
 
     def make_examples(
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
-        """Make examples as texts are served: tokenized by the pipeline."""
+        """Make examples whose predicted side is tokenized by the pipeline."""
         return super().make_examples(nlp, self._regroup(reference_docs))
 
     def make_examples_gold_preproc(
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
-        """Make examples with gold tokens. What sets sentences apart is the draw."""
+        """Make examples with gold tokens, also of several sentences, unlike spaCy's."""
         for reference in self._regroup(reference_docs):
             yield self._make_example(nlp, reference, True)
 
@@ -93,33 +93,33 @@ def create_joined_reader(
     """Read `.spacy` files as `spacy.Corpus.v1` does, in Docs of one sentence and of
     many, so that a pipeline learns from both: for `[corpora.train]`.
 
-    Docs of one sentence are joined to those that follow in the file, with a space
-    between them. Docs of several are cut, but not where an entity, span or tree goes
-    on. All annotation is kept, and `user_data`. Each reading draws anew: `spacy train`
-    reads once, or, with `max_epochs = -1`, in each epoch.
+    Docs of one sentence are joined to the following ones in the file, with a space
+    between them. Docs of several sentences are cut, but not inside an entity, span or
+    tree. All annotation and `user_data` are kept. Each reading makes new draws: `spacy
+    train` reads once, or, with `max_epochs = -1`, in each epoch.
 
-    Docs without sentence boundaries are neither joined nor cut, nor are those with
-    `cats` or with `attrs` of groups of spans. Sentences are not joined across the
-    -DOCSTART- lines that `spacy hashembeds prepare` read, if their `user_data` of the
-    whole Doc differs, if one has annotation that the other lacks, or if together they
-    have more than 500 tokens.
+    Docs without sentence boundaries, with `cats`, or with groups of spans that have
+    `attrs` are neither joined nor cut. Sentences are not joined across -DOCSTART- lines
+    read by `spacy hashembeds prepare`, if their `user_data` of the whole Doc differs,
+    if one lacks annotation that the other has, or if the result would have more than
+    500 tokens.
 
     path (Path): A `.spacy` file, or a folder of them.
-    gold_preproc (bool): Whether training gets the tokens of the file, and not those
-        that the pipeline's tokenizer makes. What has unknown spaces, as all that
-        `prepare` writes of token files, has the tokens of the file in any case.
-    max_length (int): What is joined or cut has fewer tokens; a longer sentence is left
-        out, as `spacy.Corpus.v1` does. 0: no limit.
-    limit (int): Stop after as many Docs of the files. 0: read all.
-    augmenter (Callable): Changes examples, as spaCy's do, once they are joined.
-    lengths (Sequence[int]): How many sentences a Doc may have. One of these numbers is
-        drawn for each, so that what stands twice is drawn twice as often.
-    seed (int): Draws them.
+    gold_preproc (bool): Whether training uses the tokens of the file instead of those
+        of the pipeline's tokenizer. Docs with unknown spaces, such as all that
+        `prepare` writes from token files, always keep the tokens of the file.
+    max_length (int): Upper limit (exclusive) of the tokens of joined or cut Docs.
+        Longer sentences are left out, as by `spacy.Corpus.v1`. 0: no limit.
+    limit (int): Stop after this many Docs of the files. 0: read all.
+    augmenter (Callable): Changes examples after joining, like spaCy's augmenters.
+    lengths (Sequence[int]): Numbers of sentences, one of which is drawn for each Doc. A
+        number that is listed twice is drawn twice as often.
+    seed (int): The seed of the draws.
     RETURNS (JoinedCorpus): Makes `Example` objects, given `nlp`.
-    RAISES (ValueError): No path, or a setting that cannot be.
+    RAISES (ValueError): If there is no path, or a setting is invalid.
     """
     if path is None:
-        raise ValueError(Errors.E913)  # as spaCy's own
+        raise ValueError(Errors.E913)  # the same error as spaCy's reader
     check_integers(0, max_length=max_length, limit=limit, seed=seed)
     check_items("numbers of sentences", lengths=lengths)
     numbers = {f"lengths[{i}]": n for i, n in enumerate(lengths)}
@@ -130,27 +130,27 @@ def create_joined_reader(
 
 
 def name_document(doc: Doc, name: str) -> None:
-    """Set the document that a Doc is a part of: others are never joined to it."""
+    """Set a Doc's document. Docs of different documents are not joined."""
     doc.user_data[_DOCUMENT] = name
 
 
 def get_document(doc: Doc) -> str | None:
-    """Return the name of the document that a Doc is a part of, if it is known."""
+    """Return the name of the document of which a Doc is a part, if known."""
     return doc.user_data.get(_DOCUMENT)
 
 
 def is_sentence(doc: Doc) -> bool:
-    """Return True if a Doc is known to hold one sentence."""
+    """Return True if a Doc is known to have exactly one sentence."""
     return doc.has_annotation("SENT_START") and len(list(doc.sents)) == 1
 
 
 def regroup(
     docs: Iterable[Doc], draws: Iterator[int], *, enough: float = ENOUGH_TOKENS
 ) -> Iterator[Doc]:
-    """Join Docs of a sentence to those that follow, and cut others at their sentences.
+    """Join Docs of one sentence to the following ones, and cut others at sentences.
 
-    draws (Iterator[int]): How many sentences the next Doc shall have.
-    enough (float): The tokens of a Doc which nothing more is joined to.
+    draws (Iterator[int]): The numbers of sentences of the next Docs.
+    enough (float): The number of tokens from which on a Doc is not extended.
     """
     waiting: list[Span] = []
     wanted = next(draws)
@@ -159,7 +159,7 @@ def regroup(
     for doc in filter(len, docs):
         if len(doc) > 1:  # spaCy says that each Doc of one token has boundaries
             has_sentences = doc.has_annotation("SENT_START")
-        # annotation that no part of it could have
+        # annotation that belongs to the whole Doc
         is_whole = bool(doc.cats) or any(group.attrs for group in doc.spans.values())
         is_whole = is_whole or not has_sentences
         ends = [] if is_whole else [sent.end for sent in doc.sents]
@@ -182,7 +182,7 @@ def regroup(
 
 
 def _describe(doc: Doc) -> list[Any]:
-    """Describe what all Docs that are joined have alike."""
+    """Return the properties in which joined Docs must be equal."""
     annotated = map(doc.has_annotation, _LAYERS)
     user_data: Any = doc.user_data
     data = {key: value for key, value in user_data.items() if not _is_placed(key)}
@@ -191,7 +191,7 @@ def _describe(doc: Doc) -> list[Any]:
 
 
 def _are_equal(one: list[Any], other: list[Any]) -> bool:
-    with suppress(Exception):  # of arrays and tensors in `user_data`, among others
+    with suppress(Exception):  # comparing arrays and tensors in `user_data` may fail
         return one == other
     return False
 
@@ -204,7 +204,7 @@ def _is_placed(key: Any) -> bool:
 def _cut(
     doc: Doc, ends: Sequence[int], draws: Iterator[int], enough: float
 ) -> Iterator[Doc]:
-    """Cut a Doc after as many sentences as are drawn, or as make `enough` tokens."""
+    """Cut a Doc after the drawn number of sentences, or once `enough` is reached."""
     reach = _find_reach(doc)
     start, left = 0, deque(end for end in ends if reach[end - 1] <= end)
     while left:
@@ -216,7 +216,7 @@ def _cut(
 
 
 def _find_reach(doc: Doc) -> NDArray[Any]:
-    """Find where what begins at each token, or before it, ends."""
+    """Find, for each token, the last end of all annotations that begin up to there."""
     tokens = np.arange(len(doc))
     heads = tokens + doc.to_array([HEAD]).astype("int64")
     reach = np.zeros(len(doc), dtype="int64")
@@ -233,11 +233,11 @@ def _find_reach(doc: Doc) -> NDArray[Any]:
 
 
 def _assemble(pieces: Sequence[Any]) -> Doc:  # Spans, whose types lack `to_array`
-    """Make a Doc of parts of Docs, through which nothing goes on, with a space between
-    them; or return the Doc of which one part is all.
+    """Join parts of Docs to a new Doc, with a space between them. No annotation may
+    cross the bounds of a part. A single part that is a whole Doc is returned itself.
 
-    `Doc.from_docs` leaves out `user_data` of the whole Doc, `Span.as_doc` spans, and
-    both that spaces are unknown.
+    `Doc.from_docs` loses `user_data` of the whole Doc, `Span.as_doc` loses spans, and
+    both lose the information that spaces are unknown.
     """
     if len(pieces) == 1 and len(pieces[0]) == len(pieces[0].doc):
         return pieces[0].doc
@@ -272,7 +272,7 @@ def _assemble(pieces: Sequence[Any]) -> Doc:  # Spans, whose types lack `to_arra
 
 
 def _begins_in(span: Span, piece: Span) -> bool:
-    """Return True if a span begins in a part of a Doc, or is empty at the Doc's end."""
+    """Return True if a span begins in a part, or is empty and at the end of the Doc."""
     is_last = span.start == piece.end == len(piece.doc)
     return is_last or piece.start <= span.start < piece.end
 
@@ -280,9 +280,9 @@ def _begins_in(span: Span, piece: Span) -> bool:
 def _copy_data(
     data: dict[Any, Any], new: dict[Any, Any], piece: Span, offset: int
 ) -> None:
-    """Copy the `user_data` of a part of a Doc, whose characters move by `offset`.
+    """Copy the `user_data` of a part of a Doc, whose characters are moved by `offset`.
 
-    `Span.as_doc` may leave attributes of others there, which are left out.
+    Attributes outside the part, which `Span.as_doc` may have left, are left out.
     """
     first, last = piece.start_char, piece.end_char
     for key, value in data.items():

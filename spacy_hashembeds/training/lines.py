@@ -1,4 +1,4 @@
-"""The lines of text files, with errors that name file and line."""
+"""Read lines of text files, with errors that name file and line."""
 
 import codecs
 import re
@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-#: The most bytes of a line. Corpora for word vectors have a hundred million on one.
+#: Most bytes of a line. Corpora for word vectors have lines of a hundred million.
 MAX_LINE = 2**27
 
-#: The most characters of a text: the longest that spaCy takes by default.
+#: Most characters of a text that spaCy accepts by default.
 MAX_TEXT = 1_000_000
 
-# What is not text, by its first bytes.
+# File types that are not text, by their first bytes.
 _FORMS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
@@ -21,13 +21,13 @@ _FORMS = {
     b"PK\3\4": "zip, such as .xlsx",
 }
 
-# Half a character and NUL, which JSON can write, and no text has.
+# NUL and halves of surrogate pairs, which JSON can express, but which are not text.
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def decode_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Read lines with what ends them, and their numbers, from 1. Drops a BOM."""
-    # Bytes are split and then decoded, so that a wrong byte is found on its line.
+    """Yield the numbers, from 1, and lines with their line ends. Drop a BOM."""
+    # Split bytes before decoding, so that errors name the line of an invalid byte.
     with path.open("rb") as file:
         lines = iter(partial(file.readline, MAX_LINE + 1), b"")
         for number, raw in enumerate(lines, start=1):
@@ -50,7 +50,7 @@ def decode_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Read lines as `decode_lines` does, without what ends them. Refuses a bare CR."""
+    """Read lines as `decode_lines` does, without line ends. Refuse a bare CR."""
     for number, line in decode_lines(path, encoding):
         line = line.rstrip("\r\n")
         if "\r" in line:
@@ -59,21 +59,21 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
 
 
 def fail(path: Path, number: int | str, message: object) -> NoReturn:
-    """Refuse a line of a file, or an item: raise a ValueError, `path:line: …`."""
+    """Raise a ValueError for a line of a file or an item: `path:line: …`."""
     raise ValueError(f"{path}:{number}: {message}.")
 
 
 def check_length(
     path: Path, number: int | str, text: str, limit: int = MAX_TEXT
 ) -> None:
-    """Refuse a text that spaCy does not take, whose own error names no line."""
+    """Refuse a text that is too long for spaCy, whose own error names no line."""
     if len(text) > limit:
         message = f"expected a text of {limit:,} characters at most, got {len(text):,}"
         fail(path, number, f"{message}. Split it, or leave it out")
 
 
 def check_path(path: Path | None) -> Path:
-    """Refuse a path that is not set, or where nothing is."""
+    """Refuse a path that is not set or does not exist."""
     if path is None:
         raise ValueError(
             "A path to read is None. Set it in the .cfg file or on the CLI."
@@ -85,7 +85,7 @@ def check_path(path: Path | None) -> Path:
 
 
 def check_is_regular(path: Path) -> None:
-    """Refuse a pipe, or what else can't be read twice."""
+    """Refuse pipes and other files that can't be read twice."""
     if path.exists() and not path.is_file():
         raise ValueError(
             f"'{path}' is read twice, so it should be a file, but is none, such as a "
@@ -94,5 +94,5 @@ def check_is_regular(path: Path) -> None:
 
 
 def is_text(value: Any) -> bool:
-    """Return True if a JSON value is text, without half a character or NUL."""
+    """Return True if a JSON value is a string without NUL or unpaired surrogates."""
     return isinstance(value, str) and not _NO_TEXT.search(value)

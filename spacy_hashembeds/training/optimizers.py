@@ -1,4 +1,4 @@
-"""Optimizers that give the numbers of Thinc's, faster."""
+"""Optimizers that compute the same as Thinc's, faster."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ _DEFAULTS: Any = ADAM_DEFAULTS  # whose types are of all of them together
 
 
 class OnePassAdam(Optimizer):
-    """Thinc's optimizer, whose Adam goes over each parameter on the CPU once, not a
-    dozen times. The numbers are the same, bit for bit, where Thinc was compiled to
-    round each of them, as its wheels for x86-64 are.
+    """Thinc's optimizer with an Adam that reads each parameter on the CPU once, not a
+    dozen times. Results are equal bit for bit if Thinc was compiled to round each
+    intermediate result, as in its wheels for x86-64.
     """
 
     __slots__ = ()
@@ -22,7 +22,7 @@ class OnePassAdam(Optimizer):
     def __call__(
         self, key: KeyT, weights: Any, gradient: Any, *, lr_scale: float = 1.0
     ) -> tuple[Any, Any]:
-        """Change weights by a gradient, as `thinc.api.Optimizer`."""
+        """Update weights by a gradient, as `thinc.api.Optimizer`."""
         if not self._is_covered(key, weights, gradient, lr_scale):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
         self.nr_update[key] += 1
@@ -35,7 +35,7 @@ class OnePassAdam(Optimizer):
             if key not in self.averages:
                 self.averages[key] = NumpyOps().alloc(weights.shape, dtype="float32")
             averages = self.averages[key].reshape((-1,))
-        # as in `_adam`, `__call__`, `Ops.update_averages` and `Ops.clip_gradient`
+        # see `_adam`, `__call__`, `Ops.update_averages` and `Ops.clip_gradient`
         corrected = learn_rate * (1.0 - self.b2**n) ** 0.5 / (1.0 - self.b1**n)
         norm = np.linalg.norm(gradient) if self.grad_clip else 0.0
         is_clipped = self.grad_clip and norm >= self.grad_clip
@@ -52,12 +52,12 @@ class OnePassAdam(Optimizer):
         compiled.kernels.step_adam(
             weights.reshape(-1), gradient.reshape(-1), *moments, averages, rates
         )
-        return weights[...], gradient  # another view, as Thinc gives one
+        return weights[...], gradient  # a new view, as in Thinc
 
     def _is_covered(
         self, key: KeyT, weights: Any, gradient: Any, lr_scale: float
     ) -> bool:
-        """Return True if the kernel does what Thinc would do."""
+        """Return True if the kernel computes the same as Thinc for these arguments."""
         if compiled.kernels is None or self.use_radam or min(self.b1, self.b2) <= 0:
             return False
         if self.L2 != 0 and not self.L2_is_weight_decay:
@@ -65,7 +65,7 @@ class OnePassAdam(Optimizer):
         rates = [self.learn_rate, self.b1, self.b2, self.eps, self.L2, self.grad_clip]
         kept = (self.mom1, self.mom2, self.averages or {})
         arrays = [weights, gradient, *(of[key] for of in kept if key in of)]
-        # numpy's own kinds of numbers are rounded otherwise
+        # numpy's scalar types are rounded differently
         return all(type(rate) in (float, int) for rate in [*rates, lr_scale]) and all(
             type(array) is np.ndarray
             and array.dtype.char == "f"
@@ -88,15 +88,15 @@ def Adam(
 ) -> Optimizer:
     """Optimise by Adam: Thinc's `Adam.v1`, with the same arguments and numbers.
 
-    Where there are compiled kernels, it goes over each parameter on the CPU once, and
-    takes about a third of the time.
+    With compiled kernels, it reads each parameter on the CPU once, and takes about a
+    third of the time.
 
-    learn_rate, L2, beta1, beta2, eps, grad_clip (FloatOrSeq): Numbers, or schedules.
-        Gradients are clipped to the norm `grad_clip`, parameter by parameter; 0: not.
-    L2_is_weight_decay (bool): Whether weights decay, as in AdamW, or the gradient has
-        the weights added. The second runs in Thinc.
-    use_averages (bool): Whether to average weights over steps, as spaCy evaluates and
-        saves them.
+    learn_rate, L2, beta1, beta2, eps, grad_clip (FloatOrSeq): Numbers or schedules. The
+        gradient of each parameter is clipped to the norm `grad_clip`, unless it is 0.
+    L2_is_weight_decay (bool): Whether to decay weights, as in AdamW, or to add `L2`
+        times the weights to the gradient, which is computed by Thinc.
+    use_averages (bool): Whether to average weights over steps. spaCy evaluates and
+        saves the averages.
 
     Source: Diederik P. Kingma and Jimmy Ba (2015), "Adam: A Method for Stochastic
     Optimization"; Ilya Loshchilov and Frank Hutter (2019), "Decoupled Weight Decay

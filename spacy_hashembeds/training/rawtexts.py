@@ -1,4 +1,4 @@
-"""Texts without annotation, made into Docs, and handed out to `spacy pretrain`."""
+"""Read texts without annotation as Docs, and supply them to `spacy pretrain`."""
 
 import logging
 import re
@@ -32,23 +32,23 @@ from .lines import (
     read_lines,
 )
 
-# Files that have no text a line, and lines that show it in others.
+# Suffixes of files without one text per line, and lines that reveal such files.
 _OTHERS = (".csv", ".tsv", ".conll", ".conllu", ".iob", ".json")
 _COLUMNS = re.compile(r"#.*|-DOCSTART-.*|.*\t.*|\S+ (.* )?(O|[BILUES]-\S+)\s*")
 
 Measures = dict[str, Callable[[Iterable[Doc]], float]]
-#: Where the objective of `spacy pretrain`, which gets nothing but Docs, puts what
-#: measures the mean loss of the tokens of others. Not in the Docs: they are plain.
+#: For a Doc, a dict to which the objective of `spacy pretrain`, which gets only Docs,
+#: adds a function that measures the mean loss of other Docs' tokens.
 MEASURES: WeakKeyDictionary[Doc, Measures] = WeakKeyDictionary()
 
-#: Makes a Doc of an example of a `.spacy` file.
+#: Function that makes a Doc of an example of a `.spacy` file.
 Take = Callable[[Example], Doc]
 _take_predicted: Take = attrgetter("predicted")
 
-#: By how much that loss has to fall, in nats: less may be chance.
+#: Smallest fall of the held-out loss, in nats, that counts: less may be chance.
 TOLERANCE = 0.001
 
-# `spacy pretrain` has no option that would show what spaCy's logger says of progress
+# `spacy pretrain` has no option to show the messages of spaCy's logger at level INFO
 _logger = logger.getChild("pretrain")
 _logger.setLevel(logging.INFO)
 
@@ -63,27 +63,27 @@ def create_raw_texts_reader(
     max_length: int = 500,
     seed: int = 0,
 ) -> Callable[[Language], Iterator[Example]]:
-    """Read texts for `spacy pretrain`, each once and in another order each epoch, until
-    the loss of texts that are held out no longer falls: epochs are empty from then on.
+    """Read texts for `spacy pretrain`, each once per epoch in a new order, until the
+    loss of held-out texts no longer falls: further epochs are then empty.
 
-    For `[corpora.pretrain]`. `PretrainShuffleRandom` measures that loss between epochs,
-    and it is logged. Other objectives get all texts from the second epoch on, and go on
-    to `max_epochs`. Texts are tokenised once, and stay in memory.
+    Use it in `[corpora.pretrain]`. `PretrainShuffleRandom` measures the held-out loss
+    between epochs, and it is logged. Other objectives get all texts from the second
+    epoch on, until `max_epochs`. Texts are tokenised once, and kept in memory.
 
-    path (Path): A file of one text a line, in UTF-8 (.txt), of JSON objects with a
-        "text" each (.jsonl), or .spacy, or a folder of .spacy files, whose annotation
-        is not used.
-    held_out (float): The share of texts that are held out, at least one; a hash
-        chooses. At 0 nothing is measured, and nothing ends early.
-    patience (int): End after so many epochs without a loss that is lower by 0.001.
-    exclude (Sequence[Path]): Files of texts to leave out, such as those that the
-        pipeline is tested on. Texts are compared as a whole, without white space.
-    min_length (int): Leave out texts of fewer tokens.
-    max_length (int): Cut longer texts into pieces of so many tokens. 0: none.
-    seed (int): Draws the order of the texts.
-    RETURNS (Callable): Makes `Example` objects, given `nlp`: at each call an epoch.
-    RAISES (ValueError): A setting that cannot be. Later, since `spacy train` makes this
-        reader too: no path, too few texts, and, with file and line, what can't be read.
+    path (Path): A UTF-8 file with one text a line (.txt) or a JSON object with a "text"
+        a line (.jsonl), a .spacy file, or a folder of .spacy files, whose annotation is
+        not used.
+    held_out (float): The share of texts that are held out, at least one, chosen by a
+        hash. At 0, no loss is measured, and training does not end early.
+    patience (int): End after this many epochs without a loss that is lower by 0.001.
+    exclude (Sequence[Path]): Files of texts to leave out, such as those on which the
+        pipeline is tested. Whole texts are compared, ignoring white space.
+    min_length (int): Leave out texts with fewer tokens.
+    max_length (int): Cut longer texts into pieces of this many tokens. 0: do not cut.
+    seed (int): The seed of the order of the texts.
+    RETURNS (Callable): Makes the `Example` objects of an epoch at each call with `nlp`.
+    RAISES (ValueError): If a setting is invalid; later, since `spacy train` makes this
+        reader too, if there is no path, or if texts are too few or can't be read.
     """
     check_shares(held_out=held_out)
     check_items("paths", exclude=exclude)
@@ -127,7 +127,7 @@ def _read_epochs(
     patience: int,
     seed: int,
 ) -> Iterator[Iterator[Example]]:
-    """Hand out epochs until the loss of held-out texts, between them, has stalled."""
+    """Yield epochs until the loss of held-out texts, measured between them, stalls."""
     measures: Measures = {}
     lowest, n_stalled = np.inf, 0
 
@@ -153,15 +153,16 @@ def _read_epochs(
 
 
 def pack_doc(doc: Doc) -> NDArray:
-    """Get words, norms and white space of a Doc. *Shape:* `(n, 3)`, uint64."""
+    """Return words, norms and white space of a Doc. *Shape:* `(n, 3)`, uint64."""
     return doc.to_array([ORTH, NORM, SPACY])
 
 
 def unpack_doc(vocab: Vocab, tokens: NDArray) -> Doc:
-    """Make a Doc of what `pack_doc` has got."""
+    """Make a Doc of the output of `pack_doc`."""
     words, norms, spaces = tokens.T
     doc = Doc(vocab, words=words, spaces=spaces.astype(bool))
-    # a tokenizer gives norms to tokens, not words: the second of "don't" has "not"
+    # tokenizers set norms of tokens, not of words: the second token of "don't" has
+    # "not"
     return doc.from_array([NORM], norms)
 
 
@@ -172,11 +173,11 @@ def read_distinct(
     pack: Callable[[Doc], Any],
     take: Take = _take_predicted,
 ) -> tuple[dict[int, Any], int]:
-    """Read texts that differ, as `pack` packs them, by their hashes; count those to
-    exclude.
+    """Return the distinct texts, packed by `pack`, by their hashes; and the number of
+    texts to exclude.
     """
     if path is not None and not Path(path).is_dir():
-        check_is_regular(Path(path))  # its symbols are counted, too
+        check_is_regular(Path(path))  # it is read again to count symbols
     excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
     docs = read_text_docs([path], nlp, take)
     texts = {_hash(doc): pack(doc) for doc in docs if len(doc)}
@@ -191,8 +192,8 @@ def _hash(doc: Doc) -> int:
 def read_text_docs(
     paths: Iterable[Path | None], nlp: Language, take: Take = _take_predicted
 ) -> Iterator[Doc]:
-    """Read the texts of `.spacy` files, folders of them, and what `read_texts` reads,
-    and tokenize them as `spacy train` does.
+    """Read the texts of `.spacy` files, of folders of them, and of files for
+    `read_texts`, and tokenize them as `spacy train` does.
     """
     for path in map(check_path, paths):
         if path.is_dir() or path.suffix == ".spacy":
@@ -202,8 +203,8 @@ def read_text_docs(
 
 
 def take_sentences(example: Example) -> Doc:
-    """Return the predicted side. If its tokens are those of the gold one, it gets the
-    sentences of that, and unknown spaces, without which they would be made anew.
+    """Return the predicted side. If its tokens equal those of the gold side, copy the
+    gold sentences and unknown spaces, which prevent another tokenization.
     """
     doc, gold = example.predicted, example.reference
     if np.array_equal(doc.to_array([ORTH]), gold.to_array([ORTH])):
@@ -214,8 +215,8 @@ def take_sentences(example: Example) -> Doc:
 
 
 def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
-    """Read texts: of `.jsonl` files the "text" of the object on each line, and of
-    others each line. Blank lines are passed over. Refuses files with columns.
+    """Read texts: the "text" of the object on each line of `.jsonl` files, and each
+    line of other files. Skip blank lines. Refuse files with columns.
     """
     path = check_path(path)
     suffix = path.suffix.lower()

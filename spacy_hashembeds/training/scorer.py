@@ -1,10 +1,11 @@
 """Entity scores on names seen in training and on names never seen there.
 
-An entity is *seen* if its exact text stands as an entity, of any type, in the training
-set. One pass counts what the multi hash embeddings report has by running `spacy
-evaluate` on two copies of the test set, where the gold entities of the other kind are
-marked missing. A prediction that touches a missing token is ignored, but one outside
-every gold entity is a false positive in both copies.
+An entity is *seen* if its exact text is an entity, of any type, in the training set.
+The scores are those that the multi hash embeddings report gets by running `spacy
+evaluate` on two copies of the test set, in which the gold entities of the other kind
+are marked missing, but they are counted in one pass. A prediction that overlaps a
+missing token is ignored; a prediction outside of all gold entities is a false positive
+in both copies.
 """
 
 from collections import defaultdict
@@ -21,13 +22,13 @@ from .docbin import read_entity_texts
 
 # Label, first token, token after the last, in the gold doc's tokens.
 SpanKey = tuple[str, int, int]
-#: True positives, false positives and false negatives of each thing that is counted.
+#: True positives, false positives and false negatives, by key.
 Counts = defaultdict[Any, list[int]]
 
 ALL, SEEN, UNSEEN = "ents", "ents_seen", "ents_unseen"
 KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
 
-#: Lengths in tokens by which entities are scored, gold and predicted ones.
+#: Lengths, in tokens, by which gold and predicted entities are grouped.
 LENGTHS = ("1", "2", "3", "4+")
 
 REMEDY = (
@@ -40,19 +41,18 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
     """Score entities, those seen in training apart from the others.
 
     Scores are `ents_p`, `ents_r`, `ents_f`, `ents_per_type`, `ents_per_length` (in
-    tokens) and `ents_support`, the number of gold entities behind them, and the same
-    with `ents_seen_` and `ents_unseen_`: of entities whose exact text stands as an
-    entity in the training set, and of others. A prediction outside of any entity is an
+    tokens) and `ents_support`, the number of gold entities. The same scores begin with
+    `ents_seen_` for entities whose exact text is an entity in the training set, and
+    with `ents_unseen_` for all others. A prediction outside of any gold entity is an
     error in both kinds.
 
-    To select checkpoints by entities the model has never met, set
+    To select checkpoints by entities that the model has not seen, set
     `ents_unseen_f = 1.0` and `ents_f = 0.0` in `[training.score_weights]`. The
-    development set must hold unseen entities: `spacy train` drops a score that
-    is None.
+    development set must have unseen entities: `spacy train` drops a score that is None.
 
-    train (Path, optional): The training set, a `.spacy` file or a folder of them.
-        It is read once, on first scoring: a saved pipeline also loads where the file is
-        gone, or with None.
+    train (Path, optional): The training set, a `.spacy` file or a folder of them. It is
+        read once, at the first scoring, so that a saved pipeline can be loaded without
+        the file. It may be None.
     """
     return SeenUnseenNERScorer(train)
 
@@ -62,7 +62,7 @@ class Matches(NamedTuple):
 
     correct: tuple[SpanKey, ...] = ()
     spurious: tuple[SpanKey, ...] = ()
-    #: On tokens whose annotation is missing, or on none of the gold doc's.
+    #: Entities on tokens with missing annotation, or on no tokens of the gold doc.
     ignored: tuple[SpanKey, ...] = ()
     missed: tuple[SpanKey, ...] = ()
 
@@ -93,9 +93,9 @@ def score_seen_unseen(
 ) -> dict[str, Any]:
     """Return the scores of `make_seen_unseen_ner_scorer`, fractions, 0 to 1.
 
-    Each type and length has `p`, `r`, `f` and `support`. As in spaCy, all but
-    `_support` are None where there was nothing to count. A predicted entity is as long
-    as the gold tokens that it is aligned with.
+    Each type and length has `p`, `r`, `f` and `support`. As in spaCy, all scores except
+    `_support` are None if there is nothing to count. The length of a predicted entity
+    is the number of gold tokens with which it is aligned.
     """
     docs = (match_entities(example, train_texts) for example in examples)
     return summarize_counts(add_counts(map(count_matches, docs)))
@@ -104,9 +104,9 @@ def score_seen_unseen(
 def match_entities(
     example: Example, train_texts: Collection[str] | None, gold: Doc | None = None
 ) -> dict[str, Matches]:
-    """Match the entities of one doc, under the prefixes of `KINDS`, without those of
-    which all annotation is missing. The texts of `gold` are looked up, by default the
-    gold doc. Without texts of training, there is `ents` alone.
+    """Match the entities of one doc, by the prefixes of `KINDS`. A kind is left out if
+    all of its annotation is missing. Whether an entity is seen is decided by its text
+    in `gold`, by default the gold doc. Without `train_texts`, only `ents` is returned.
     """
     gold = example.reference if gold is None else gold
     if not gold.has_annotation("ENT_IOB"):
@@ -125,7 +125,7 @@ def match_entities(
     return {
         prefix: match_spans(predicted, golds[prefix], hides)
         for prefix, hides in hidden.items()
-        # As spaCy: skip where all is missing, unless there are no tokens at all.
+        # As in spaCy, skip docs without any annotation, except empty docs.
         if (train_texts is not None or prefix == ALL)
         and (len(hides) == 0 or not hides.all())
     }
@@ -134,7 +134,7 @@ def match_entities(
 def match_spans(
     predicted: Sequence[SpanKey], golds: Sequence[SpanKey], missing: np.ndarray
 ) -> Matches:
-    """Divide the entities of one doc, some of whose tokens miss annotation."""
+    """Divide the entities of one doc. `missing` marks tokens without annotation."""
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []
     for key in predicted:
@@ -160,7 +160,7 @@ def count_matches(views: Mapping[str, Matches]) -> Counts:
                 for key in (("", None), ("", label), (length, None)):
                     counts[prefix, *key][i] += 1
         for label, _, _ in matches.ignored:
-            counts[prefix, "", label]  # spaCy lists a type even if its spans are
+            counts[prefix, "", label]  # spaCy lists types of ignored spans too
     return counts
 
 
@@ -168,8 +168,8 @@ def summarize_counts(
     totals: Mapping[Any, Sequence[int]],
     beside: Callable[[Any], dict[str, Any]] = lambda key: {},
 ) -> dict[str, Any]:
-    """Score the sums of what `count_matches` counts: see `score_seen_unseen`. What is
-    returned for a key of theirs goes beside its scores.
+    """Score the sums of counts of `count_matches`: see `score_seen_unseen`. The result
+    of `beside` for a key is added to the scores of this key.
     """
     scores: dict[str, Any] = {}
     nothing = {**dict.fromkeys("prf"), "support": 0}
@@ -189,7 +189,7 @@ def summarize_counts(
 
 
 def align_predictions(example: Example) -> list[SpanKey]:
-    """Express predicted entities in gold tokens; (label, 0, 0) where there are none."""
+    """Express predicted entities in gold tokens; (label, 0, 0) if there are none."""
     aligned = []
     for ent in example.predicted.ents:
         at = example.alignment.x2y[ent.start : ent.end].tolist() or [0, -1]
@@ -198,7 +198,7 @@ def align_predictions(example: Example) -> list[SpanKey]:
 
 
 def make_counts() -> Counts:
-    """Make counts of nothing, to add to."""
+    """Make empty counts."""
     return defaultdict(lambda: [0, 0, 0])
 
 
@@ -227,7 +227,7 @@ def score_counts(counts: Any) -> np.ndarray:
 
 
 def describe_counts(outcomes: Sequence[int]) -> dict[str, Any]:
-    """Return the `p`, `r` and `f` of one thing, 0 of nothing, and its `support`."""
+    """Return `p`, `r`, `f` and `support` of counts, which are 0 without entities."""
     scores = np.nan_to_num(score_counts(outcomes)).tolist()
     support = int(outcomes[0] + outcomes[2])
     return {**dict(zip("prf", scores, strict=True)), "support": support}

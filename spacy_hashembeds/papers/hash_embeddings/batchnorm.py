@@ -12,15 +12,15 @@ OutT = Floats2d
 #: The share of the running mean and variance that each batch replaces.
 MOMENTUM = 0.1
 
-#: Added to the variance, so that nothing is divided by zero.
+#: Added to the variance, to avoid division by zero.
 EPSILON = 1e-5
 
 
 def BatchNorm(nO: int) -> Model[InT, OutT]:
     """Normalise each dimension over the batch, as PyTorch's `BatchNorm1d`.
 
-    In training by the mean and the variance of the batch; in prediction, and for a
-    batch of one, by running ones, which are parameters without gradients.
+    Training uses the mean and variance of the batch. Prediction, and batches of one
+    row, use running ones, which are parameters without gradients.
 
     *Input and output shape:* `(n, nO)`, float32.
     Source: Ioffe and Szegedy, "Batch Normalization" (2015).

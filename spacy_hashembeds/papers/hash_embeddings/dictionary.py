@@ -1,4 +1,4 @@
-"""Dictionaries of `HashNgramTextCat`: counted when it is initialised."""
+"""Dictionaries of `HashNgramTextCat`, which are counted when it is initialised."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,12 +15,12 @@ from ...thinc_internals import partial as thinc_partial
 from ...training.counting import count_ngrams_later
 from .ngrams import extract_words, hash_ngrams
 
-#: The attribute with the `Source`, which gives the dictionary for a kind of n-grams.
+#: Attribute with the `Source` of dictionaries, a function of the kind of n-grams.
 NGRAM_SOURCE = "ngram_source"
 
 
 class NgramKind(NamedTuple):
-    """Kind of n-grams of words that a classifier reads: each is counted once."""
+    """Kind of n-grams that a classifier reads. Each kind is counted once."""
 
     attr: str
     include_punctuation: bool
@@ -34,7 +34,7 @@ class NgramKind(NamedTuple):
 
 
 def wait_for_ngrams(model: Model, kind: NgramKind) -> None:
-    """Make a classifier hand a dictionary to its layers before it is initialised."""
+    """Make a classifier give a dictionary to its layers before it is initialised."""
     wait_for(NGRAM_SOURCE, model, thinc_partial(_give_ngrams, kind))
 
 
@@ -61,13 +61,13 @@ def create_count_ngrams(
 ) -> Callable[[Language], None]:
     """Count the n-grams of a corpus that make up the classifiers' dictionary.
 
-    For `[initialize.before_init]`. They are counted when a classifier is initialised,
-    once for all that read the same n-grams. `corpus` and `limit` are as for
-    `spacy-hashembeds.count_symbols.v1`.
+    Use it in `[initialize.before_init]`. N-grams are counted when a classifier is
+    initialised, once for all classifiers that read the same n-grams. `corpus` and
+    `limit` are the same as for `spacy-hashembeds.count_symbols.v1`.
 
-    max_ngrams (int): The most n-grams of the dictionary, the most frequent ones. While
+    max_ngrams (int): The number of most frequent n-grams in the dictionary. While
         counting, up to eight times as many are in memory, about 35 bytes each; beyond
-        that, the rarest are forgotten.
+        that, the rarest are dropped.
 
     Source: Svenstrup et al., "Hash Embeddings" (2017), §5.4.
     """

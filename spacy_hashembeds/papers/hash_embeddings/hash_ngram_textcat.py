@@ -28,8 +28,8 @@ from .weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 
 KEY = "n-grams"
 
-# N-grams that training has not shown must not matter: without weights, their rows begin
-# near zero.
+# N-grams that do not occur in training should have little effect. Without weights, rows
+# therefore start near zero.
 _start_small = partial(uniform_init, lo=-0.01, hi=0.01)
 
 
@@ -52,37 +52,37 @@ def HashNgramTextCat(
 ) -> Model[list[Doc], Floats2d]:
     """Classify texts by the sum of the hash embeddings of their n-grams.
 
-    For `textcat` and `textcat_multilabel`. The vector of an n-gram is the sum of
-    `num_hashes` rows of a shared table, each times a weight of its own. A text of
-    20,000 words, with `ngram_size` 9 and width 200, takes 0.5 GB. [training] dropout
-    changes nothing.
+    It is for `textcat` and `textcat_multilabel`. The vector of an n-gram is the sum of
+    `num_hashes` rows of a shared table, each multiplied by a weight of the n-gram. A
+    text of 20,000 words, with `ngram_size` 9 and width 200, takes 0.5 GB. [training]
+    dropout has no effect.
 
-    exclusive_classes (bool): Whether a text has exactly one label: a softmax, for
-        `textcat`. Else each label is on its own, for `textcat_multilabel`.
-    ngram_size (int): How many words an n-gram has at most, 1 to 100. 2 is the paper's
-        without a dictionary; it has up to 9 with one.
+    exclusive_classes (bool): True, for `textcat`, if a text has exactly one label (a
+        softmax). False, for `textcat_multilabel`, if labels are independent.
+    ngram_size (int): The most words of an n-gram, 1 to 100. The paper uses 2 without a
+        dictionary, and up to 9 with one.
     rows (int | None): The rows of the table, the paper's B. 500 to 10,000 are nearly as
-        good as more. If null, each n-gram of the dictionary has a row of its own: set
-        `num_hashes = 1` and `importance_rows = 0` then.
-    width (int): The width of the table. The paper has 20 without a dictionary and
+        good as more. If null, each n-gram of the dictionary has a row of its own; then
+        set `num_hashes = 1` and `importance_rows = 0`.
+    width (int): The width of the table. The paper uses 20 without a dictionary and
         without hidden layers, and 200 with both.
     importance_rows (int | None): The rows of weights, the paper's K, chosen by hashing:
-        ten times `rows` or more. If null, each n-gram of the dictionary has its own. At
-        0 there are no weights: with one hash, that is the hashing trick.
-    num_hashes (int): Rows that are summed for each n-gram. Two are usual.
+        ten times `rows` or more. If null, each n-gram of the dictionary has its own. If
+        0, there are no weights: with one hash, this is the hashing trick.
+    num_hashes (int): The number of rows that are summed for each n-gram, usually 2.
     attr (str | int): The token attribute that stands for a word: LOWER, ORTH or NORM.
     include_punctuation (bool): Whether punctuation and white space are words too.
-    min_snippet, max_snippet (int): The bounds of the number of consecutive n-grams that
-        training takes of each text, at random: the model's dropout. If the largest is
-        null, training has whole texts, as prediction always has.
-    hidden_layers (int): Dense layers with ReLU, 100 at most, with batch normalisation
-        between all layers. The paper has three with a dictionary.
-    hidden_width (int): The width of each.
+    min_snippet, max_snippet (int): The bounds of the length of the random snippet of
+        consecutive n-grams that training reads of each text, as a kind of dropout. If
+        `max_snippet` is null, training reads whole texts, as prediction always does.
+    hidden_layers (int): The number of dense layers with ReLU, 100 at most, with batch
+        normalisation between all layers. The paper uses three with a dictionary.
+    hidden_width (int): The width of each hidden layer.
     seed (int): The hash seed, saved with the weights.
     nO (int | None): The number of labels. `textcat` sets it.
 
-    With a dictionary (`rows` or `importance_rows` null), other n-grams are left out. It
-    is counted by `spacy-hashembeds.count_ngrams.v1` (`[initialize.before_init]`).
+    With a dictionary (if `rows` or `importance_rows` is null), other n-grams are
+    ignored. `spacy-hashembeds.count_ngrams.v1` (`[initialize.before_init]`) counts it.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.1 to §5.4. Deviations: docs/hash-embeddings.md.
@@ -138,7 +138,7 @@ def HashNgramTextCat(
 
 
 def offer_labels(model: Model, nO: int | None, *, exclusive_classes: bool) -> Model:
-    """Set what spaCy's text categorizers ask of a model with `nO` labels, if known."""
+    """Set the attributes that spaCy's text categorizers require of a model."""
     model.attrs["multi_label"] = not exclusive_classes
     model.attrs["resize_output"] = resize_output
     model.set_ref("output_layer", find_resizable(model)[0].layers[0])

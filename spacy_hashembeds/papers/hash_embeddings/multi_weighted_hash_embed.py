@@ -29,7 +29,7 @@ NAME = "multi_weighted_hash_embed"
 
 _NUM_HASHES = 2
 
-#: Far beyond what is of use.
+#: Upper limit of weights, larger than any useful value.
 LARGEST_WEIGHT = 100.0
 
 
@@ -53,25 +53,27 @@ def MultiWeightedHashEmbed(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token by hashing, with importance weights.
 
-    In the place of `spacy.MultiHashEmbed.v2`: for each attribute, `num_hashes`
-    component vectors are chosen by hashing, shared with other symbols, and weighted by
-    learned numbers of the symbol's own, or nearly. A table has
-    `rows * width + importance_rows * num_hashes` parameters. Arguments that are not
-    here are as for `MultiEmbed`.
+    It can replace `spacy.MultiHashEmbed.v2`. For each attribute, `num_hashes` component
+    vectors, which other symbols share, are chosen by hashing. They are weighted by
+    learned numbers that belong to one symbol, or nearly so. A table has
+    `rows * width + importance_rows * num_hashes` parameters. Other arguments are the
+    same as those of `MultiEmbed`.
 
     rows (list[int]): The component vectors for each attribute, the paper's B.
     importance_rows (list[int], optional): The rows of weights for each attribute, the
         paper's K, chosen by hashing: ten times `rows` or more. By default each frequent
-        symbol has one, known as for `MultiEmbed`, and all others share one.
-    num_hashes (int): Component vectors of each symbol, the paper's k, 1 to 100. The
-        paper has 2, and finds no use in more than 3.
-    same_hash (bool): Whether the row of weights, hashed again, chooses the components
-        too, as in the paper's experiments. Its authors found the default better (§6).
-    combine (str): "sum" adds the weighted components up. "concat" puts them side by
-        side, so that the Maxout layer is `num_hashes` times as large.
+        symbol has a row, counted as for `MultiEmbed`, and all others share one.
+    num_hashes (int): The component vectors of each symbol, the paper's k, 1 to 100. The
+        paper uses 2, and finds no benefit in more than 3.
+    same_hash (bool): Whether to choose the components by hashing the number of the row
+        of weights, as in the paper's experiments. Its authors found the default better
+        (§6).
+    combine (str): "sum" adds the weighted components. "concat" concatenates them, so
+        that the Maxout layer is `num_hashes` times as large.
     append_weights (bool): Whether to mix in the weights themselves too.
-    initial_weight (float): What all weights begin at, but for a spread of 0.0005. At 1
-        it begins as `MultiFewerHashEmbed`, and training moves weights little.
+    initial_weight (float): The initial value of all weights, with a standard deviation
+        of 0.0005. With 1, the embedder starts like `MultiFewerHashEmbed`, and training
+        changes weights little.
     seed (int): The hash seed of the first table, saved; others count up from it.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"

@@ -17,7 +17,7 @@ from ...layers.column import find_column
 from ...layers.symboltaker import get_symbols, look_up
 from ...layers.with_distinct import run_distinct
 
-#: The most words of an n-gram, and n-grams of a snippet.
+#: Most words of an n-gram, and most n-grams of a snippet.
 MAX_NGRAM_SIZE = 100
 MAX_SNIPPET = 2**31 - 2
 
@@ -31,7 +31,7 @@ def extract_words(attr: str, *, include_punctuation: bool) -> Model[list[Doc], R
 def _read_words(
     model: Model[list[Doc], Ragged], docs: list[Doc], is_train: bool
 ) -> tuple[Ragged, Callable[[Ragged], list[Doc]]]:
-    # spaCy has an ID of no name too
+    # spaCy also has an ID that has no name
     attr = model.attrs["attr"]
     is_right = isinstance(attr, str) and bool(IDS.get(attr))
     check_attr(model, "attr", is_right, "a token attribute, such as LOWER")
@@ -54,10 +54,11 @@ def sum_ngrams(
     shortest: int = 1,
     longest: int | None = None,
 ) -> Model[Ragged, Floats2d]:
-    """Embed the word n-grams of each text, and add them up.
+    """Sum the embeddings of the word n-grams of each text.
 
-    If `embed` takes symbols, other n-grams are left out. In training, a random snippet
-    of each text has `shortest` to `longest` n-grams; with None, texts are whole.
+    If `embed` takes symbols, other n-grams are left out. Training reads a random
+    snippet of `shortest` to `longest` n-grams of each text, or whole texts if `longest`
+    is None.
 
     *Input:* the words of `n` texts, uint64, on the CPU.
     *Output shape:* `(n, nO)`, float32; zeros for texts without n-grams.
@@ -78,7 +79,7 @@ def forward(
 ) -> tuple[Floats2d, Callable[[Floats2d], Ragged]]:
     check_once(model, _check_sizes)
     ops, attrs, embed = cast(Any, model.ops), model.attrs, model.layers[0]
-    # where no n-gram is among the symbols, the layer is not called to check them
+    # check here, as the layer is not called if no n-gram is among the symbols
     if (column := find_column(embed)) is not None:
         column.check()
     ngrams = hash_ngrams(words.dataXd, words.lengths, attrs["ngram_size"])
@@ -109,7 +110,7 @@ def init(model: Model[Ragged, Floats2d], X: Any = None, Y: Any = None) -> None:
 
 
 class Ngrams(NamedTuple):
-    """The n-grams of several texts, `(n,)`, uint64; how many each has, `(texts,)`."""
+    """The n-grams of texts, `(n,)`, uint64, and the number of each text, `(texts,)`."""
 
     keys: NDArray
     lengths: NDArray
@@ -125,18 +126,18 @@ def _check_sizes(model: Model) -> None:
 def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
     """Find all sequences of 1 to `ngram_size` words within each text.
 
-    In the order of their first words, the shorter first: of "a b c" with two words at
-    most, a, a b, b, b c, c. A word is its own key; a sequence is hashed as by
-    `spacy.TextCatBOW.v3`. *Shapes:* `(words,)`, uint64, and `(texts,)`.
+    They are in the order of their first words, shorter ones first: those of "a b c"
+    with `ngram_size` 2 are a, a b, b, b c, c. A word is its own key; a sequence is
+    hashed as by `spacy.TextCatBOW.v3`. *Shapes:* `(words,)`, uint64, and `(texts,)`.
     """
-    # no n-gram is longer than a text, however many words it may have
+    # no n-gram is longer than the longest text
     ngram_size = min(ngram_size, int(lengths.max(initial=1)))
     left = np.repeat(lengths.cumsum(), lengths) - np.arange(len(words))
     fits = np.arange(ngram_size) < left[:, np.newaxis]
     keys = np.zeros(fits.shape, dtype="uint64")
     keys[:, 0] = words
     for size in range(2, ngram_size + 1):
-        # those that begin in one text and end in the next do not fit
+        # n-grams that cross the end of a text are removed later
         keys[: 1 - size, size - 1] = NUMPY_OPS.ngrams(size, words)
     return Ngrams(keys[fits], sum_by_text(np.minimum(left, ngram_size), lengths))
 
@@ -156,7 +157,7 @@ def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
 
 
 def sum_by_text(values: NDArray, lengths: NDArray) -> NDArray:
-    """Sum what each text has. *Shape:* `(items,)` to `(texts,)`, int32."""
-    # `reduceat` can't sum no items
+    """Sum the values of each text. *Shape:* `(items,)` to `(texts,)`, int32."""
+    # `reduceat` can't sum empty texts
     sums = np.append(0, values.cumsum())[np.append(0, lengths.cumsum())]
     return np.diff(sums).astype("int32")

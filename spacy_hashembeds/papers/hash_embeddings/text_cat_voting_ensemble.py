@@ -11,7 +11,7 @@ from .hash_ngram_textcat import offer_labels
 InT = TypeVar("InT")
 OutT = Floats2d
 
-#: The most classifiers that vote.
+#: Most classifiers that vote.
 MAX_MODELS = 1000
 
 #: Names of the seeds of layers that hash.
@@ -23,12 +23,13 @@ def TextCatVotingEnsemble(
 ) -> Model[list[Doc], Floats2d]:
     """Average the scores of several n-gram classifiers with different hash seeds.
 
-    N-grams that share rows in one of them have others in another. Each learns alone.
+    N-grams that share rows in one classifier have different rows in another.
+    Classifiers learn independently.
 
     members (Model): One or more `HashNgramTextCat` with the same `exclusive_classes`.
-    num_models (int): How many classifiers vote, 1000 at most; the paper has 10. They
-        are copies of `members` in turn, with initial weights and hash seeds of their
-        own: those of the members, or the next that are free.
+    num_models (int): The number of classifiers, 1000 at most; the paper uses 10. They
+        are copies of `members` in turn, with different initial weights and hash seeds:
+        those of the members, or the next unused ones.
 
     Source: Svenstrup et al., "Hash Embeddings" (2017), §5.5.
     """
@@ -41,7 +42,7 @@ def TextCatVotingEnsemble(
         )
     check_integers(len(members), MAX_MODELS, num_models=num_models)
     voters = [members[i % len(members)].copy() for i in range(num_models)]
-    # each gets a hash seed that none before it has, nearest to its own
+    # each gets the first unused hash seed from its own on
     taken: set[int] = set()
     for node in (node for voter in voters for node in voter.walk()):
         for name in _SEEDS & node.attrs.keys():
@@ -56,8 +57,9 @@ def TextCatVotingEnsemble(
 def soft_voting(*members: Model[InT, OutT]) -> Model[InT, OutT]:
     """Average the scores of several classifiers. *Output:* `(n, labels)`, float32.
 
-    Of the difference of the mean score and the truth, which spaCy's text categorizers
-    give back, each member gets its own; zero, where a label is missing.
+    spaCy's text categorizers backpropagate the difference of the mean score and the
+    truth. From it, each member gets the difference of its own score and the truth, or
+    zero if a label is missing.
     """
     return Model(
         "soft_voting",

@@ -36,10 +36,10 @@ from ...layers.tableembed import (
     inc_table_grad,
 )
 
-# How far weights begin from where they are told to: a standard deviation.
+# Standard deviation of initial weights around `initial_weight`.
 _SPREAD = 0.0005
 
-#: The most components of a key.
+#: Most components of a key.
 MAX_COMPONENTS = 100
 
 #: Ways to combine weighted components.
@@ -63,13 +63,14 @@ def WeightedHashEmbed(
 ) -> Model[InT, OutT]:
     """Map integers to the weighted sum of rows of a table, with learned weights.
 
-    A key has `num_hashes` component vectors, rows of the table `E`, which it shares
-    with others, and as many weights, a row of the table `P`.
+    A key has `num_hashes` component vectors, rows of the table `E` that it shares with
+    other keys, and as many weights, a row of the table `P`.
 
     nE, nV (int): The width and the number of the component vectors, the paper's B.
     nK (int, optional): The rows of weights, the paper's K, chosen by hashing. If None,
         each symbol has a row, and all other keys share one.
-    key, column, dropout: See `TableEmbed`. All others: see `MultiWeightedHashEmbed`.
+    key: See `SymbolEmbed`. column, dropout: See `TableEmbed`. Others: See
+        `MultiWeightedHashEmbed`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32.
@@ -77,7 +78,7 @@ def WeightedHashEmbed(
     Source: Svenstrup et al., "Hash Embeddings" (2017), §3 and §6.
     """
     attrs: dict[str, Any] = {
-        # not "seed", which layers without weights save: see `check_weights`
+        # not "seed", as saved by layers without weights: see `check_weights`
         "hash_seed": seed,
         "num_hashes": num_hashes,
         "same_hash": same_hash,
@@ -107,13 +108,13 @@ class WeightedColumn(HashColumn):
 
     kind = "weighted"
     has_weights = True
-    seed_name = "hash_seed"  # not that which layers without weights save
+    seed_name = "hash_seed"  # unlike in layers without weights
 
     def __init__(self, model: Model, attr: str = "") -> None:
         super().__init__(model, attr)
-        #: True if weighted components are added up, not side by side.
+        #: True if weighted components are added, False if they are concatenated.
         self.is_sum = model.attrs["combine"] == "sum"
-        #: True if symbols have the weights, by what no loaded file changes.
+        #: True if symbols have weights. No loaded file changes this attribute.
         self.has_symbols = "symbol_taker" in model.attrs
         self.has_rows = self.is_sum and not model.attrs["append_weights"]
         self.is_kept = not self.has_rows
@@ -139,7 +140,7 @@ class WeightedColumn(HashColumn):
         checks.check_params(model, self._get_shapes())
 
     def initialize(self, initializer: Any) -> None:
-        """Set the tables, whose weights begin at a number."""
+        """Initialise both tables. `initializer` is the initial weight, a number."""
         model = self.model
         if self.has_symbols:
             model.set_dim("nK", len(get_symbols(model)) + 1)
@@ -149,7 +150,7 @@ class WeightedColumn(HashColumn):
         model.set_param("P", model.ops.asarray2f(P.astype("float32")))
 
     def take_symbols(self, symbols: Symbols) -> None:
-        """Take the symbols that have weights."""
+        """Set the symbols that have weights."""
         set_symbols(self.model, symbols.frequent, "nK")
 
     def _get_shapes(self) -> dict[str, tuple[int, int]]:
@@ -157,7 +158,7 @@ class WeightedColumn(HashColumn):
         return {"E": (self.n_rows, self.row_width), "P": (nK, self.num_hashes)}
 
     def get_finder(self) -> Hashing | None:
-        """Return how components are found, if kernels can add them up."""
+        """Return the finder of components, or None if kernels can't add them."""
         self.check()
         if not self.has_rows or self.num_hashes > murmur.MAX_HASHES:
             return None
@@ -166,7 +167,7 @@ class WeightedColumn(HashColumn):
     def find_pairs(self, ops: Ops, keys: Array) -> tuple[Array, Array]:
         """Find components of keys, `(n, num_hashes)`, and rows of weights, `(n, 1)`."""
         attrs, seed, num_hashes = self.model.attrs, self.seed, self.num_hashes
-        # one hash more than there are components: independent of theirs
+        # an additional hash chooses the row of weights, independent of the components
         hashes = murmur.hash_keys(ops, keys, seed=seed, num_hashes=num_hashes + 1)
         if self.has_symbols:
             symbols = attrs["gpu_symbols"].get(ops, get_symbols(self.model))
@@ -179,7 +180,7 @@ class WeightedColumn(HashColumn):
         return hashes[:, :num_hashes] % self.n_rows, weight_rows
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Embed keys, of any integer dtype, each on its own."""
+        """Embed keys of any integer dtype, independently of each other."""
         model, xp, k = self.model, self.model.ops.xp, self.num_hashes
         if is_on_gpu(model.ops) and self.get_finder() is not None:
             return super().embed(keys, is_train)
@@ -202,7 +203,7 @@ class WeightedColumn(HashColumn):
             if appends_weights:
                 d_parts, d_weights = d_parts[:, :-k], d_parts[:, -k:]
             nE = self.row_width
-            # the gradient of a sum is that of all that is summed
+            # all terms of a sum have the gradient of the sum
             d_parts = d_parts.reshape(len(keys), 1 if self.is_sum else k, nE)
             d_weights = d_weights + (components * d_parts).sum(axis=2)
             d_components = (weights[:, :, None] * d_parts).reshape(-1, nE)
@@ -220,18 +221,18 @@ class WeightedColumn(HashColumn):
         return rows.astype("uint32", copy=False), weights
 
     def get_weights(self) -> Weights:
-        """Return how kernels find the weights on the CPU."""
+        """Return the weights for kernels on the CPU."""
         attrs, num_hashes = self.model.attrs, self.num_hashes
         if self.has_symbols:
             finder: Finder = Lookup(attrs["symbols"], unk=0)
         else:
-            # the hash after those of the components, of which the last is taken
+            # the finder's last hash is the one after those of the components
             seed = murmur.get_seed(self.seed, num_hashes // murmur.MAX_HASHES)
             finder = Hashing(seed, num_hashes=num_hashes % murmur.MAX_HASHES + 1)
         return Weights(Table(peek(self.model, "P"), finder), attrs["same_hash"])
 
     def weigh_keys(self, keys: Array) -> tuple[Array, Array, Backprop]:
-        """Weigh the rows of keys on a GPU."""
+        """Find the weights of rows on a GPU: see `Column.weigh_keys`."""
         model = self.model
         self.check()
         _, weight_rows = self.find_pairs(model.ops, keys)
@@ -250,46 +251,46 @@ class WeightedColumn(HashColumn):
 
     @property
     def weight_rows(self) -> int:
-        """Rows of weights, the paper's K: one where there are no symbols yet."""
+        """Number of rows of weights, the paper's K; 1 while symbols are not set."""
         if not self.has_symbols:
             return self.model.get_dim("nK")
         return 1 if self.symbols is None else len(self.symbols) + 1
 
     @property
     def parts(self) -> dict[str, int]:
-        """The parameters of its two parts, B·d and K·k in the paper's letters."""
+        """Number of parameters of both tables, B·d and K·k in the paper's notation."""
         return {
             "components": self.n_rows * self.row_width,
             "weights": self.weight_rows * self.num_hashes,
         }
 
     def find_code(self, keys: NDArray) -> NDArray:
-        """Find the component vectors of keys, and their rows of weights, the last."""
+        """Find the rows of component vectors, and in the last column of weights."""
         return np.hstack(self.find_pairs(NUMPY_OPS, keys)).astype("uint64")
 
     def find_hashed(self, keys: NDArray) -> NDArray:
-        """Find the component vectors alone."""
+        """Find the rows of component vectors."""
         return self.find_code(keys)[:, :-1]
 
     def identify(self, keys: NDArray) -> NDArray:
-        """Return the code: weights know an order of rows."""
+        """Return the code itself, unsorted: weights depend on the order of rows."""
         return self.find_code(keys)
 
     def split_code(self, keys: NDArray) -> dict[str, NDArray]:
-        """Return the component vectors, in no order, and the rows of weights."""
+        """Return the sorted rows of component vectors, and the rows of weights."""
         components = np.sort(self.find_hashed(keys), axis=1)
         return {"components": components, "weights": self.find_code(keys)[:, -1:]}
 
     def expect(self, keys: NDArray) -> dict[str, float]:
-        """Return how many keys would share weights and components."""
+        """Return how many keys are expected to share weights and components."""
         n = len(keys)
         codes = 1 if self.model.attrs["same_hash"] else self.n_rows**self.num_hashes
         if (unknown := self.are_unknown(keys)) is not None:
-            n = int(unknown.sum())  # a symbol shares its weights with no other key
+            n = int(unknown.sum())  # symbols do not share their weights
         else:
             codes *= self.weight_rows
         return {"sharing_code": expected_sharing_codes(n, codes)}
 
     def are_unknown(self, keys: NDArray) -> NDArray | None:
-        """Return which keys have the weights of no symbol, if symbols have any."""
+        """Return which keys are unknown, or None if weights are not of symbols."""
         return self.find_code(keys)[:, -1] == 0 if self.has_symbols else None

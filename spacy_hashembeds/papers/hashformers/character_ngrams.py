@@ -1,4 +1,4 @@
-"""Embedders whose character n-grams are counted when they are initialised."""
+"""Count the character n-grams of embedders when these are initialised."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,12 +17,12 @@ from ...training.counting import count_ngrams_later
 from .hashers import normalize
 from .lsh import find_ngrams
 
-#: The attribute with the `Source`, which gives those of a kind, in ascending order.
+#: Attribute with the `Source` of ascending n-grams, a function of their kind.
 CHARACTER_NGRAM_SOURCE = "character_ngram_source"
 
 
 class CharacterNgrams(NamedTuple):
-    """Kind of n-grams that `LSHHasher` reads of an attribute: each is counted once."""
+    """Kind of n-grams of an attribute for `LSHHasher`. Each kind is counted once."""
 
     attr: str
     ngram_size: int
@@ -45,9 +45,9 @@ def create_count_character_ngrams(
 ) -> Callable[[Language], None]:
     """Count the character n-grams of a corpus that `LSHHasher` layers take.
 
-    For `[initialize.before_init]`. They are counted when the first embedder with such a
-    layer is initialised, once for all that read the same n-grams, and each word as
-    often as it is there. All else is as for `spacy-hashembeds.count_symbols.v1`.
+    Use it in `[initialize.before_init]`. N-grams are counted when the first embedder
+    with such a layer is initialised, once for all that read the same n-grams, over all
+    tokens. Other details are the same as for `spacy-hashembeds.count_symbols.v1`.
 
     Source: Xue and Aletras, "HashFormers" (2022), §3.3, footnote 2.
     """

@@ -1,6 +1,6 @@
 """Compressors of `HashFormerEmbed`, from the codes of `hashers.py` to vectors.
 
-*Input shape* of all but `EmbCompressor`: `(n, nI)`, float32, each 0 or 1.
+*Input shape*, except for `EmbCompressor`: `(n, nI)`, float32, each number 0 or 1.
 *Output shape:* `(n, nO)`, float32.
 """
 
@@ -24,18 +24,18 @@ from ...layers.tableembed import (
 InT = Floats2d
 OutT = Floats2d
 
-#: The most bits of a codeword: a codebook of a million vectors.
+#: Most bits of a codeword: a codebook of a million vectors.
 MAX_CODEWORD = 20
 
-# What the authors' code divides by at least.
+# The smallest divisor, as in the authors' code.
 _SMALLEST_NORM = 1e-8
 
 
 def EmbCompressor(*, rows: int) -> Model[Ints2d, OutT]:
     """Map each word to a row of a table `E`, which it shares with others.
 
-    rows (int): The paper's N: 50,000, or 1,000 for about as many parameters as the
-        others have. Up to 2**20 with `LSHHasher`.
+    rows (int): The paper's N: 50,000, or 1,000 for about as many parameters as in the
+        other compressors. At most 2**20 with `LSHHasher`.
 
     *Input shape:* `(n, 1)`, unsigned integers.
     Source: Xue and Aletras, "HashFormers" (2022), §3.1 to §3.3.
@@ -48,20 +48,20 @@ def emb_forward(
     model: Model[Ints2d, OutT], rows: Ints2d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Any]]:
     checks.check_once(model, check_table)
-    # a copy, as long as rows are integers: nobody gets hold of the table
+    # a copy, since rows are integers: callers must not modify the table
     output: Any = peek(model, "E")[rows[:, 0]]
     return finish_forward(model, rows, output, is_train)
 
 
 def PoolCompressor(*, num_bits: int = 10) -> Model[InT, OutT]:
-    """Cut codes into codewords, and average their vectors by learned weights.
+    """Cut codes into codewords, and average their vectors with learned weights.
 
     `Y = Σⱼ softmax(W)ⱼ ⊙ E[cⱼ]`, where the weights of each dimension sum to 1 over the
-    codewords, and begin as an average. Codewords are `num_bits` successive bits each,
-    and share one codebook, `E`, uniform in ±0.1.
+    codewords, and are initially equal. Codewords have `num_bits` successive bits each,
+    and share one codebook, `E`, initialised uniformly in ±0.1.
 
-    num_bits (int): The bits of a codeword, the paper's k, 1 to 20. The paper has 10,
-        thirteen codewords. One more doubles the parameters.
+    num_bits (int): The bits of a codeword, the paper's k, 1 to 20. The paper uses 10,
+        which gives thirteen codewords. One more bit doubles the parameters.
 
     Source: Xue and Aletras (2022), §3.4, equation 1.
     """
@@ -100,7 +100,7 @@ def pool_forward(
 def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
     """Find the codewords of codes. *Shape:* `(n, nI)` to `(codewords, n)`, int32.
 
-    The first bit is the highest; a last codeword may have fewer.
+    The first bit is the highest. The last codeword may have fewer bits.
     """
     nI = bits.shape[1]
     worth = np.zeros((nI, -(-nI // num_bits)), dtype="float32")
@@ -112,10 +112,10 @@ def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
 
 
 def AddCompressor() -> Model[InT, OutT]:
-    """Add up a vector for each bit, one of two.
+    """Sum one of two vectors for each bit.
 
-    `Y = Σⱼ E[j, bitⱼ] / √nI`, where the `2 * nI * width` parameters begin uniform in
-    ±0.1. Source: Xue and Aletras (2022), §3.4, equation 2.
+    `Y = Σⱼ E[j, bitⱼ] / √nI`, where the `2 * nI * width` parameters are initialised
+    uniformly in ±0.1. Source: Xue and Aletras (2022), §3.4, equation 2.
     """
     return _build("addcompressor", add_forward, "E", {"nI": None})
 
@@ -127,7 +127,7 @@ def add_forward(
     ops = model.ops
     E = peek(model, "E")
     scale = 1 / float(E.shape[0]) ** 0.5
-    # those for 0, and for each bit that is 1 what the other has more
+    # the vectors for 0, plus the difference of both vectors for each bit that is 1
     Y = bits @ (E[:, 1] - E[:, 0]) + E[:, 0].sum(axis=0)
     Y *= scale
     Y, backprop_dropout = apply_dropout(model, Y, is_train)
@@ -144,9 +144,9 @@ def add_forward(
 def ProjCompressor() -> Model[InT, OutT]:
     """Correlate codes with learned axes, one for each dimension.
 
-    `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)` (Pearson); zeros
-    where all bits are equal. Axes begin uniform in ±0.1. There are `nI * width`
-    parameters: the fewest, and the paper's best.
+    `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)` (Pearson), or zeros
+    if all bits are equal. Axes are initialised uniformly in ±0.1. It has `nI * width`
+    parameters, the fewest of all compressors, and the paper's best results.
 
     Source: Xue and Aletras (2022), §3.4, equation 3, where `wʲ ∈ Rᵈ`, j to T, should
     read T numbers each, j to d.
@@ -165,7 +165,7 @@ def proj_forward(
 
     def backprop(dY: OutT) -> InT:
         d_axes = backprop_dropout(dY).T @ codes
-        # only what turns an axis; codes being centred, this is too
+        # remove the component along the axis; it is centred like the codes
         along = (d_axes * axes).sum(axis=1, keepdims=True)
         model.inc_grad("W", (d_axes - along * axes) / norms)
         return ops.alloc2f(*bits.shape)
@@ -174,7 +174,7 @@ def proj_forward(
 
 
 def _standardize(ops: Ops, X: Any) -> tuple[Any, Any]:
-    """Centre rows and scale them to length 1; return their lengths too, `(n, 1)`."""
+    """Centre rows and scale them to length 1. Also return their lengths, `(n, 1)`."""
     centred = X - X.mean(axis=1, keepdims=True)
     norms = ops.xp.sqrt((centred**2).sum(axis=1, keepdims=True))
     norms = ops.xp.maximum(norms, _SMALLEST_NORM)
@@ -201,7 +201,7 @@ def _build(
 def init(model: Model, X: Any = None, Y: Any = None) -> None:
     shapes = _find_shapes(model)
     for name, shape in shapes.items():
-        # of a pool's weights, equal ones are an average
+        # equal weights of a pool give the mean
         draw = zero_init if len(shapes) > 1 and name == "W" else uniform_init
         model.set_param(name, draw(model.ops, shape))
 

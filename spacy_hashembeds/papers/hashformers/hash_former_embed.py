@@ -49,8 +49,7 @@ OutT = list[Floats2d]
 
 NAME = "hash_former_embed"
 
-# What they make of words depends on what a plan looks at alone, and their rows are in a
-# table's range.
+# Hashers whose codes depend only on what a plan watches, and whose rows are in range.
 _HASHERS = (md5_forward, lsh_forward)
 _COMPRESSORS = (add_forward, emb_forward, pool_forward, proj_forward)
 
@@ -66,20 +65,21 @@ def HashFormerEmbed(
 ) -> Model[InT, OutT]:
     """Embed tokens by codes of their texts, without a table of words.
 
-    In the place of `spacy.MultiHashEmbed.v2`: for each attribute a hasher computes a
-    code of bits from the text, and a compressor, which alone has parameters, a vector
-    from the code. `LSHHasher` with `ProjCompressor` was the paper's best small pair.
+    It can replace `spacy.MultiHashEmbed.v2`. For each attribute, a hasher without
+    parameters computes a code of bits from the text, and a compressor with parameters
+    computes a vector from the code. `LSHHasher` with `ProjCompressor` was the paper's
+    best small pair.
 
     width (int): The width of the output and of each compressor's vectors.
-    attrs (list[str]): The token attributes to embed, which have to be text: NORM, or
-        LOWER as in the paper's code, and SHAPE or ORTH to tell upper from lower case.
+    attrs (list[str]): The token attributes to embed, which must be text: NORM, or LOWER
+        as in the paper's code, and SHAPE or ORTH to distinguish upper and lower case.
     hashers (dict[str, Model]): For each attribute `MD5Hasher.v1` or `LSHHasher.v1`.
     compressors (dict[str, Model]): For each attribute `EmbCompressor.v1`,
         `PoolCompressor.v1`, `AddCompressor.v1` or `ProjCompressor.v1`.
     include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
     maxout_pieces (int, optional): Linear pieces of the Maxout layer that mixes the
-        attributes, as in spaCy's embedder. If null, the vectors of a single attribute's
-        compressor are the output, as in the paper.
+        attributes, as in spaCy's embedder. If null, there must be a single attribute,
+        whose compressor's vectors are the output, as in the paper.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.
@@ -143,12 +143,12 @@ def _check_blocks(names: list[str], known: Sequence[Callable], **blocks: Any) ->
 def _build_column(
     attr: str, hasher: Model, compressor: Model, width: int
 ) -> Model[InT, OutT]:
-    """Fit hasher and compressor to each other, and have them embed an attribute."""
+    """Match the sizes of hasher and compressor, and embed an attribute with them."""
     compressor.set_dim("nO", width)
     if get_forward(compressor) is emb_forward:
         nV = compressor.get_dim("nV")
         if "lsh_seed" in hasher.attrs:
-            check_integers(1, MAX_ROWS, rows=nV)  # one vector after the other
+            check_integers(1, MAX_ROWS, rows=nV)  # the hasher compares all vectors
         hasher.set_dim("nV", nV)
     else:
         compressor.set_dim("nI", hasher.get_dim("nO"))
@@ -156,9 +156,9 @@ def _build_column(
 
 
 class CodeColumn(Column):
-    """Column of keys of words of `DOCS`, which are embedded by their codes.
+    """Column of keys of words in `DOCS`, which are embedded by their codes.
 
-    words (Model): The layer that runs others once for each word of an attribute.
+    words (Model): The layer that runs hasher and compressor once for each word.
     """
 
     def __init__(self, words: Model) -> None:
@@ -171,16 +171,16 @@ class CodeColumn(Column):
             self.has_rows, self.is_kept = compress is emb_forward, True
 
     def check(self) -> None:
-        """Check the table, if there is one."""
+        """Check the compressor's table, if it has one."""
         if self.has_rows:
             check_once(self.model, check_table)
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Embed words by their keys, each on its own."""
+        """Embed words by their keys, independently of each other."""
         return self.model(self.find_rows(keys)[0], is_train)
 
     def find_rows(self, keys: Array) -> tuple[Array, None]:
-        """Find the rows of distinct keys, or where there is no table their bits."""
+        """Find the rows of distinct keys, or their bits if there is no table."""
         words = Words(find_vocabs(DOCS.get()), keys.reshape(-1, 1))
         return self.hashing.predict(words), None
 
@@ -200,7 +200,7 @@ def _give_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> No
 
 
 def find_columns(model: Model[InT, OutT]) -> list[CodeColumn]:
-    """Find what embeds each attribute of an embedder."""
+    """Find the columns of an embedder, one for each attribute."""
     # by places in the tree, wrapped or not: copies of a model have no references
     return [CodeColumn(node) for node in model.walk() if "attr" in node.attrs]
 
@@ -211,16 +211,16 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     inputs, *mixers = model.layers
     inputs.initialize(X=X)
     for mixer in mixers:
-        # not by what comes from Docs: they may be without tokens
+        # not from the output for Docs, which may have no tokens
         mixer.initialize()
 
 
 def find_parts(model: Model[InT, OutT]) -> Parts:
-    """Find the layers, or raise UnexpectedNodeError if a node is another."""
+    """Find the layers. Raise UnexpectedNodeError if a node is not as it was built."""
     if len(model.layers) != 2:
         raise UnexpectedNodeError(model.name)
     embed, mixing = model.layers
-    # Thinc concatenates nothing where there is only one column
+    # Thinc does not concatenate a single column
     is_several = get_forward(embed) is concatenate_forward
     inputs = list(embed.layers) if is_several else [embed]
     vectors = None

@@ -1,8 +1,8 @@
 """Hashers of a `HashFormerEmbed`: layers without parameters.
 
-They turn words into codes: `nO` bits, *shape* `(n, ceil(nO / 8))`, uint8, the first bit
-the highest of the first byte; or, once the dimension `nV` says how many rows a table
-has, one of these, *shape* `(n, 1)`, uint32.
+They map words to codes of `nO` bits, *shape* `(n, ceil(nO / 8))`, uint8, in which the
+first bit is the highest of the first byte. If the dimension `nV`, the number of rows of
+a table, is set, they map words to rows instead, *shape* `(n, 1)`, uint32.
 """
 
 import hashlib
@@ -30,26 +30,25 @@ OutT = NDArray
 #: Unicode's normal forms.
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
-#: The most characters of an n-gram, and bits of a code: far beyond what is of use.
+#: Most characters of an n-gram, and bits of a code; larger than any useful values.
 MAX_NGRAM_SIZE = 100
 MAX_BITS = 4096
 
-#: The most rows: that of a word is the nearest of as many vectors, one after the other.
+#: Most rows. Each word is compared with one vector per row.
 MAX_ROWS = 2**20
 
-# To bring combining marks into their order takes the square of their number. Longer
-# words are cut.
+# Longer words are cut: the time to sort combining marks is quadratic in their number.
 _LONGEST = 1000
 
 
 def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, OutT]:
-    """Hash words by MD5, to 128 bits: similar ones have nothing in common.
+    """Hash words by MD5, to 128 bits: similar words have unrelated codes.
 
-    With `EmbCompressor` the digest modulo the number of rows is the word's row.
+    With `EmbCompressor`, the word's row is the digest modulo the number of rows.
 
-    key (str, optional): Hash by HMAC-MD5 with this key, as UTF-8, so that only who
-        knows it can make up words that share a row. It is saved with config and
-        weights. The authors' code has "en", the paper none.
+    key (str, optional): Hash by HMAC-MD5 with this key, as UTF-8, so that words that
+        share a row can be constructed only by someone who knows the key. It is saved
+        with config and weights. The authors' code has "en", the paper none.
     form (str, optional): The Unicode form to hash: "NFC", where the same letter may be
         one character or two, "NFD", "NFKC" or "NFKD".
 
@@ -86,9 +85,9 @@ def md5_forward(
 def hash_by_md5(words: Sequence[str], key: bytes | None = None) -> list[bytes]:
     """Hash words by MD5, or with a key by HMAC-MD5.
 
-    Halves of surrogate pairs, which JSON may hold, count as if they were characters.
+    Halves of surrogate pairs, which JSON may hold, are encoded like characters.
     """
-    # not for security: this works too where MD5 is switched off for that
+    # `usedforsecurity=False` also works where MD5 is disabled for security
     md5 = partial(hashlib.md5, usedforsecurity=False)
     start = md5() if key is None else hmac.new(key, digestmod=md5)
     digests = []
@@ -114,24 +113,26 @@ def LSHHasher(
     seed: int = 0,
     form: str | None = None,
 ) -> Model[InT, OutT]:
-    """Hash words by their character n-grams: similar ones have most bits in common.
+    """Hash words by their character n-grams: similar words have most bits in common.
 
-    Each bit says on which side of a random hyperplane the word lies, in a space of all
-    n-grams. With `EmbCompressor`, a word's row is the nearest of as many random
-    vectors: a slow search, and one row for words that differ in little. A word of which
-    no n-gram counts has all bits set. Of a word, 4,000 / `ngram_size` characters count.
+    Each bit tells on which side of a random hyperplane the word lies, in the space of
+    all n-grams. With `EmbCompressor`, each row has a random vector, and a word's row is
+    that of the nearest vector; the search is slow, and words that differ little share a
+    row. A word without known n-grams has all bits set. The first 4,000 / `ngram_size`
+    characters of a word are read.
 
-    num_bits (int): The bits, 1 to 4096; the paper has 128. Unused by `EmbCompressor`.
+    num_bits (int): The number of bits, 1 to 4096; the paper uses 128. Unused with
+        `EmbCompressor`.
     ngram_size (int): The most characters of an n-gram, 1 to 100. Shorter ones are read
-        too. The paper has 4.
-    max_ngrams (int, optional): How many n-grams count, the training corpus' most
-        frequent ones: `spacy-hashembeds.count_character_ngrams.v1` counts them, and
-        they are saved with the weights. If null, any n-gram counts.
-    seed (int): Of the hyperplanes, saved with the weights.
-    form (str, optional): As for `MD5Hasher`.
+        too. The paper uses 4.
+    max_ngrams (int, optional): Use only this number of n-grams, the most frequent in
+        the training corpus: `spacy-hashembeds.count_character_ngrams.v1` counts them,
+        and they are saved with the weights. If null, all n-grams are used.
+    seed (int): The seed of the hyperplanes, saved with the weights.
+    form (str, optional): The Unicode form, as for `MD5Hasher`.
 
-    Source: Xue and Aletras (2022), §3.3 and §3.5. N-grams are the paper's; the authors'
-    code has pieces of RoBERTa's vocabulary instead, weighted by the lengths of words.
+    Source: Xue and Aletras (2022), §3.3 and §3.5. N-grams are as in the paper; the
+    authors' code has pieces of RoBERTa's vocabulary instead, weighted by word lengths.
     """
     if form is not None:
         check_choice(FORMS, form=form)
@@ -165,12 +166,12 @@ def lsh_forward(
 
 
 def takes_ngrams(model: Model) -> bool:
-    """Return whether a layer, even a wrapped one, has n-grams of a corpus counted."""
+    """Return True if a layer, wrapped or not, needs n-grams counted in a corpus."""
     return model.attrs.get("max_ngrams") is not None
 
 
 def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
-    """Set the n-grams that count: sorted keys from `lsh.find_ngrams`."""
+    """Set the known n-grams: sorted keys from `lsh.find_ngrams`."""
     ngrams = np.array(ngrams)
     ngrams.flags.writeable = False  # they are checked only once
     model.attrs["ngrams"] = ngrams
@@ -195,7 +196,7 @@ def _check_lsh(model: Model[InT, OutT]) -> None:
 
 
 def hash_words(hasher: Model[InT, OutT]) -> Model[Words, Any]:
-    """Hash distinct words whose codes are not kept: to bits as float32, or to rows."""
+    """Hash distinct words, with a cache of codes: to bits as float32, or to rows."""
     nV = hasher.maybe_get_dim("nV")
     return Model(
         "hash_words",
@@ -223,13 +224,13 @@ def hash_forward(
 
 
 def _get_settings(model: Model) -> tuple:
-    """Return what the codes of a hasher depend on beside words."""
-    # their number, since an attribute that was loaded may be one more
+    """Return the settings on which the codes of a hasher depend."""
+    # with the number of attributes, since loading may add one
     return (len(model.attrs), model.maybe_get_dim("nV"), *model.attrs.values())
 
 
 def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:
-    """Bring words into a Unicode form, if there is one."""
+    """Convert words to a Unicode form, if one is given."""
     if form is None:
         return words
     to_form = partial(unicodedata.normalize, cast(Any, form))

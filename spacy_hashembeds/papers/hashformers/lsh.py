@@ -1,4 +1,4 @@
-"""Locality-sensitive hashing: codes that words of similar spelling have in common.
+"""Locality-sensitive hashing: words of similar spelling have similar codes.
 
 A word is the bag of its character n-grams, a point in a space with a dimension for each
 n-gram. Hyperplanes are generated from the n-grams, exactly the same on every machine.
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from ...kernels.rows import NUMPY_OPS
 
-#: About how many n-grams of a word count, whose characters are cut for that: of 1,000
-#: with up to four characters each. This keeps memory in bounds, and sums exact.
+#: Approximate limit of the n-grams of a word. Words are cut to fewer characters, 1,000
+#: for n-grams of up to four. The limit bounds memory, and keeps sums exact.
 MAX_NGRAMS = 4000
 
-#: The least length of the circle that words are rotated on, where any n-gram counts.
+#: Smallest length of the circle of random numbers if all n-grams are used.
 OPEN_CIRCLE = 2**16
 
 # Odd constants that mix bits well, of "splitmix64" (Steele, Lea and Flood 2014).
@@ -29,29 +29,29 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
-# Components of a hyperplane are one of 256 equally likely numbers, as if drawn from the
-# normal distribution; those of the circle, whose maximum is searched, one of 2³². Sums
-# of as many as a word can have of either are exact, as float32 and as int32.
+# Components of hyperplanes are quantiles of the normal distribution, one of 256 equally
+# likely numbers; those of the circle, whose maximum is searched, one of 2³². Sums of
+# all n-grams of a word are exact: as float32 for hyperplanes, as int32 for the circle.
 _SCALE = 1000
 _CIRCLE_SCALE = 2**16
 
-# Numbers that are gathered at a time, to be summed: they fit into a core's cache.
+# Numbers that are gathered and summed at a time. They fit into a core's cache.
 _BLOCK = 2**20
 
 
 class Ngrams(NamedTuple):
-    """The character n-grams of words, `(n,)`, uint64; how many each has, `(words,)`."""
+    """N-grams of words, `(n,)`, uint64, and the number of each word, `(words,)`."""
 
     keys: NDArray
     lengths: NDArray
 
     def select(self, chosen: NDArray) -> "Ngrams":
-        """Leave out all n-grams but the chosen. *Shape:* `(n,)`, bool."""
+        """Return only the chosen n-grams. *Shape:* `(n,)`, bool."""
         return Ngrams(self.keys[chosen], _sum_by_word(chosen, self.lengths))
 
 
 def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
-    """Find the sequences of 1 to `ngram_size` characters of words, repeated or not."""
+    """Find all sequences of 1 to `ngram_size` characters in words, with repetitions."""
     max_chars = MAX_NGRAMS // ngram_size
     cut = [word[:max_chars] for word in words]
     n_chars = np.fromiter(map(len, cut), dtype="int64", count=len(cut))
@@ -62,7 +62,7 @@ def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
     keys = np.zeros((len(codes), ngram_size), dtype="uint64")
     state = np.zeros(len(codes), dtype="uint64")
     for size in range(ngram_size):
-        # what begins in one word and ends in the next does not fit
+        # n-grams that cross the end of a word are removed later
         state = _mix(state + np.roll(codes, -size) + _GOLDEN)
         keys[:, size] = state
     fits = np.arange(ngram_size) < left[:, np.newaxis]
@@ -76,17 +76,18 @@ def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
 def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
     """Find on which sides of `num_bits` random hyperplanes words lie.
 
-    1 where the product of a word's counts of n-grams and the hyperplane is 0 or more,
-    the first bit the highest of a byte. *Shape:* `(words, ceil(num_bits / 8))`, uint8.
+    A bit is 1 if the inner product of a word's n-gram counts and the hyperplane is 0 or
+    more. The first bit is the highest of a byte. *Shape:*
+    `(words, ceil(num_bits / 8))`, uint8.
     """
     all_ones = np.packbits(np.ones(num_bits, dtype=bool))
     bits = np.tile(all_ones, (len(ngrams.lengths), 1))
     ends = ngrams.lengths.cumsum()
-    # in blocks of words with about so many n-grams
+    # in blocks of words whose n-grams have about `_BLOCK` bits
     cuts = np.flatnonzero(np.diff(ends // max(1, _BLOCK // num_bits), prepend=-1))
     for first, last in pairwise([*cuts.tolist(), len(ends)]):
         keys = ngrams.keys[ends[first] - ngrams.lengths[first] : ends[last - 1]]
-        if len(keys):  # others lie on all hyperplanes
+        if len(keys):  # words without n-grams lie on all hyperplanes
             distinct, places = np.unique(keys, return_inverse=True)
             planes = make_planes(distinct, num_bits, seed)
             lengths = ngrams.lengths[first:last].astype("int32")
@@ -96,7 +97,7 @@ def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
 
 
 def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:
-    """Generate what hyperplanes have for n-grams. *Shape:* `(n, num_bits)`, float32."""
+    """Generate components of hyperplanes for n-grams. *Shape:* `(n, num_bits)`."""
     steps = np.arange(1, -(-num_bits // 8) + 1, dtype="uint64") * _GOLDEN
     start = keys ^ _mix(np.array([seed], dtype="uint64"))
     drawn = _mix(start[:, np.newaxis] + steps)
@@ -107,12 +108,13 @@ def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:
 def find_rows(
     ngrams: Ngrams, n_rows: int, seed: int, counted: NDArray | None
 ) -> NDArray:
-    """Find for each word the nearest of as many random vectors as there are rows.
+    """Find the row of each word, whose random vector is the nearest to the word.
 
-    These are rotations of one: that of row i has for an n-gram what stands i places
-    behind the n-gram's own on a circle of random numbers. Each of the counted n-grams,
-    which ascend, has a place of its own; with None, any has one of `OPEN_CIRCLE` or
-    more. Words without n-grams have row 0. *Shape:* `(words,)`, uint32.
+    All vectors are rotations of one circle of random numbers. For an n-gram, the vector
+    of row i has the number i places after the n-gram's own place. Each of the counted
+    n-grams, in ascending order, has a distinct place; if `counted` is None, all n-grams
+    are hashed to `OPEN_CIRCLE` or more places. Words without n-grams have row 0.
+    *Shape:* `(words,)`, uint32.
     """
     size = max(n_rows, OPEN_CIRCLE if counted is None else len(counted))
     circle = _make_circle(size, seed)
@@ -143,14 +145,14 @@ def _make_circle(size: int, seed: int) -> NDArray:
 
 
 def _mix(numbers: NDArray) -> NDArray:
-    """Mix the bits of numbers: each of the result depends on all. uint64."""
+    """Mix the bits of uint64 numbers: each resulting bit depends on all bits."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * _MIX_1
     numbers = (numbers ^ (numbers >> np.uint64(27))) * _MIX_2
     return numbers ^ (numbers >> np.uint64(31))
 
 
 def _round_quantiles(uniform: Sequence[float], scale: int, dtype: str) -> NDArray:
-    """Round quantiles of the normal distribution, so that no last digit matters."""
+    """Round quantiles of the normal distribution, to be equal on all machines."""
     quantile = NormalDist().inv_cdf
     return np.array([round(quantile(u) * scale) for u in uniform], dtype=dtype)
 

@@ -17,8 +17,8 @@ from ...training.rawtexts import MEASURES, pack_doc, unpack_doc
 InT = list[Doc]
 OutT = tuple[Floats2d, NDArray]
 
-#: Classes of a token: its word is the one that was there, is that of another token
-#: of its text, or of another text.
+#: Classes of a token: its word is the original one, that of another token of the same
+#: text, or that of a token of another text.
 INTACT, SHUFFLED, RANDOM = CLASSES = (0, 1, 2)
 
 
@@ -28,21 +28,22 @@ def PretrainShuffleRandom(
     """Teach a tok2vec by `spacy pretrain` to tell which words are out of place.
 
     Some words of a text are replaced by others of the same text ("shuffled"), some by
-    words of the other texts of the batch ("random"): have it hold many
-    (`pretraining.batcher`). For each token an affine layer and a softmax tell from its
-    vector which it is. No vocabulary is predicted: this is cheap, and for any embedder.
+    words of other texts of the batch ("random"), which should have many texts
+    (`pretraining.batcher`). An affine layer and a softmax classify each token by its
+    vector. No vocabulary is predicted, so that this is fast and works for any embedder.
 
-    A word is replaced with all that an embedder reads of it but the white space behind
-    it. One that is replaced by the same word (ORTH) is intact. Annotation, as of a
-    tagger, is not kept. `spacy-hashembeds.RawTexts.v1` has it measure held-out texts.
+    All attributes that an embedder reads are replaced with a word, except the white
+    space after it. A token whose new word is the same (ORTH) is intact. Annotation,
+    such as that of a tagger, is not kept. With `spacy-hashembeds.RawTexts.v1`, the loss
+    of held-out texts is measured.
 
     shuffle (float): The share of tokens that are shuffled, below 1. The paper does not
-        say; 0.1 is that of its authors' earlier code.
-    random (float): The share of the others that are random, likewise: 9% of all by
-        default. One of both is above 0.
+        specify it; 0.1 is the value in its authors' earlier code.
+    random (float): The share of the other tokens that are random, below 1: 9% of all by
+        default. At least one of both shares must be above 0.
     RETURNS (Callable[[Vocab, Model], Model]): Makes the model that `spacy pretrain`
-        trains. Its output is probabilities, `(n, 3)`, and the right classes, `(n,)`;
-        its loss the cross-entropy in nats, summed up over tokens, and the gradient that
+        trains. Its output is the probabilities, `(n, 3)`, and the true classes, `(n,)`.
+        The loss is the cross-entropy in nats, summed over tokens; the gradient is that
         of the mean.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
@@ -56,7 +57,7 @@ def PretrainShuffleRandom(
         )
 
     def create_objective(vocab: Vocab, tok2vec: Model) -> Model[InT, OutT]:
-        # with weights of zero: what is below gets its first gradient in the second step
+        # initially zero weights: layers below get no gradient in the first step
         softmax = Softmax(len(CLASSES))
         return Model(
             "shuffle_random",
@@ -79,11 +80,11 @@ def forward(
     if not lengths.any():
         return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
     if is_train:
-        # for a reader that holds texts out
+        # for a reader with held-out texts
         MEASURES.get(docs[0], {}).update(loss=partial(measure_loss, model))
         docs, labels = corrupt_docs(docs, **model.attrs["shares"])
     vectors, backprop_tok2vec = tok2vec(docs, is_train)
-    # the layer "tok2vec" of `ner` and of a parser gives an array for all Docs
+    # the layer "tok2vec" of `ner` and of a parser returns one array for all Docs
     is_list = isinstance(vectors, list)
     X = model.ops.flatten(vectors) if is_list else vectors
     probs, backprop_output = output(X, is_train)
@@ -103,15 +104,15 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
-    """Sum up the cross-entropy of tokens in nats, and find the gradient of its mean."""
+    """Return the summed cross-entropy of tokens in nats, and the mean's gradient."""
     loss, gradient = get_cross_entropy(ops, *predictions)
     return loss, gradient / max(1, len(gradient))
 
 
 def measure_loss(model: Model[InT, OutT], docs: Iterable[Doc]) -> float:
-    """Measure the mean loss of a token, in nats, without learning and dropout.
+    """Measure the mean loss of tokens, in nats, without learning or dropout.
 
-    The same words are replaced whenever it is measured.
+    The same words are replaced in each measurement.
     """
     settings = {**model.attrs["shares"], "draws": np.random.RandomState(0)}
     total, n = 0.0, 0
@@ -124,7 +125,7 @@ def measure_loss(model: Model[InT, OutT], docs: Iterable[Doc]) -> float:
 
 
 def corrupt_docs(docs: Sequence[Doc], **settings: Any) -> tuple[list[Doc], NDArray]:
-    """Replace words of Docs of one vocab as `corrupt` does: new Docs, and classes."""
+    """Replace words of Docs of one vocab by `corrupt`. Return new Docs, and classes."""
     tokens = np.concatenate([pack_doc(doc) for doc in docs])
     lengths = np.array([len(doc) for doc in docs])
     sources, labels = corrupt(tokens[:, 0], lengths, **settings)
@@ -141,22 +142,22 @@ def corrupt(
     random: float,
     draws: Any = np.random,
 ) -> tuple[NDArray, NDArray]:
-    """Draw which words of a batch of texts are replaced, and by which.
+    """Draw the words of a batch of texts that are replaced, and the new words.
 
-    A shuffled token gets the word of another token of its text, each equally likely. A
-    random one, drawn of those that are not shuffled, gets that of a token of the other
-    texts. Where there is no such token, or the word is the same, the token is intact.
+    A shuffled token gets the word of another token of its text, with equal probability.
+    A random token, drawn from those that are not shuffled, gets the word of a token of
+    another text. If there is no such token, or its word is the same, a token is intact.
 
-    *Shapes:* words, `(n,)`, to the token whose word stands in each place, and its
-    class, `(n,)`, integers.
+    *Shapes:* words, `(n,)`, to the index of the token whose word each token gets, and
+    the class of each token, `(n,)`, integers.
     """
     n, places = len(words), np.arange(len(words))
     sizes = np.repeat(lengths, lengths)
     starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
     is_shuffled = draws.uniform(size=n) < shuffle
     is_random = ~is_shuffled & (draws.uniform(size=n) < random)
-    # So many tokens further on, and from the end on at the beginning. With none to
-    # choose from, one round: to the token itself.
+    # Draw the distance to the other token, modulo the length of the text. In a text of
+    # one token, the distance of 1 leads to the token itself.
     within = 1 + draws.randint(np.maximum(sizes - 1, 1))
     beyond = starts + sizes + draws.randint(np.maximum(n - sizes, 1))
     sources = np.where(is_shuffled, starts + (places - starts + within) % sizes, places)

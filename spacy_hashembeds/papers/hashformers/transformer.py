@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 InT = list[Floats2d]
 OutT = list[Floats2d]
 
-#: Places of normalisation: the input or the output of sublayers.
+#: The normalisation outside of sublayers: of the encoder's input, or of its output.
 NORMS = {"post": "input_norm", "pre": "output_norm"}
 
-#: Deviation of a normal distribution that is cut at twice that, as BERT's.
+#: Standard deviation of a normal distribution truncated at twice this, as in BERT.
 STD = 0.02
 
 #: Added to variances, as in BERT.
@@ -47,29 +47,31 @@ def TransformerEncoder(
     dropout: float = 0.1,
     attention_dropout: float = 0.1,
 ) -> Model[InT, OutT]:
-    """Encode context with a Transformer: each token looks at all others of its Doc.
+    """Encode context with a Transformer: each token attends to all others of its Doc.
 
-    With `norm = "post"` it is BERT's without special tokens. Pretrain it: trained on a
-    few thousand sentences alone, expect less of it than of `MaxoutWindowEncoder`.
+    With `norm = "post"` it is BERT's encoder without special tokens. It needs
+    pretraining: after training on only a few thousand sentences, expect lower scores
+    than with `MaxoutWindowEncoder`.
 
     width (int): The width of input and output. BERT-base has 768.
-    depth (int): The layers, 1 to 100. BERT-base has 12.
+    depth (int): The number of layers, 1 to 100. BERT-base has 12.
     num_heads (int): The heads of each layer, which share the width in equal parts.
         BERT-base has 12; parts of 16 to 64 numbers are usual.
     hidden_width (int, optional): The width between the two dense layers of each layer.
         By default four times `width`.
-    norm (str): "pre" normalises what each sublayer reads, and learns with any of
-        spaCy's usual settings; "post" its output, as BERT and HashFormers do: begin
-        with a learning rate near 0 then (the schedule `warmup_linear.v1`).
-    max_length (int): How many positions have a vector. Longer Docs are read in
-        overlapping spans of so many tokens. Time and memory grow with the square of a
-        Doc's length up to here, and from here on in proportion.
-    stride (int, optional): From the start of a span to that of the next, 1 to
-        `max_length`; half of that by default. The output for a token is of the span in
-        which it is furthest from the nearest end.
+    norm (str): "pre" normalises the input of each sublayer, and learns with any of
+        spaCy's usual settings. "post" normalises the output, as in BERT and
+        HashFormers; it needs a learning rate that starts near 0 (the schedule
+        `warmup_linear.v1`).
+    max_length (int): The number of positions with a vector. Longer Docs are read in
+        overlapping spans of this many tokens. Time and memory are quadratic in the
+        length of a Doc up to `max_length`, and linear beyond it.
+    stride (int, optional): The distance between the starts of spans, 1 to `max_length`;
+        half of `max_length` by default. The output for a token is taken from the span
+        in which it is furthest from the nearest end.
     dropout (float): The share of numbers that are dropped in training, 0 to 1, of the
         input and of each sublayer. `training.dropout` does not change it.
-    attention_dropout (float): The share of attention weights, likewise.
+    attention_dropout (float): The share of attention weights that are dropped.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
 
@@ -93,7 +95,7 @@ def TransformerEncoder(
     check_choice(list(NORMS), norm=norm)
     check_dropout(dropout)
     check_dropout(attention_dropout, name="attention_dropout")
-    # dimensions all of them: Thinc refuses weights that have others
+    # all sizes are dimensions, since Thinc refuses to load weights with other ones
     sizes = {"nO": width, "nI": width, "depth": depth, "num_heads": num_heads}
     sizes |= {"hidden_width": hidden_width, "max_length": max_length}
     rates = {"dropout": dropout or 0.0, "attention_dropout": attention_dropout or 0.0}
@@ -116,7 +118,7 @@ def forward(
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     if X:
-        model.set_dim("nI", get_width(X[0]))  # of another width are refused
+        model.set_dim("nI", get_width(X[0]))  # raises for another width
     for name, shape in _find_shapes(model).items():
         model.set_param(name, _draw(model.ops, name, shape))
 
@@ -124,7 +126,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 def encode(
     model: Model, is_train: bool, params: Params, X: "Tensor", group: Group
 ) -> "Tensor":
-    """Encode padded spans, `(m, longest, nO)`, with dropout where BERT has it."""
+    """Encode padded spans, `(m, longest, nO)`, with dropout at the places of BERT."""
     from torch.nn import functional
 
     def multiply(X: "Tensor", name: str) -> "Tensor":
@@ -162,11 +164,11 @@ def encode(
 
 
 def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
-    """Find the spans that sequences are read in.
+    """Find the spans in which sequences are read.
 
     The spans of a sequence with more than `max_length` tokens begin `stride` tokens
-    after each other; the last is moved back to end where the sequence ends. Each token
-    has the span in which it is furthest from the nearest end, the first of equal ones.
+    apart; the last is moved back to end where the sequence ends. The output for a token
+    is taken from the first of the spans in which it is furthest from the nearest end.
     """
     sizes = np.asarray(lengths, dtype="int64")
     counts = 1 + -(-np.maximum(sizes - max_length, 0) // stride)
@@ -175,7 +177,7 @@ def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
     numbers = np.arange(len(sequences)) - np.repeat(np.cumsum(counts) - counts, counts)
     size = sizes[sequences]
     starts = np.minimum(numbers * stride, np.maximum(size - max_length, 0))
-    # half-way between the middles of two spans
+    # the middle between the centres of two spans
     is_first, middles = numbers == 0, 2 * starts + max_length - 1
     borders = (middles + np.roll(middles, 1)) // 4 + 1
     begins = np.where(is_first, 0, borders)
@@ -192,7 +194,7 @@ def _find_shapes(model: Model) -> dict[str, tuple[int, ...]]:
     """
     norm, width = model.attrs["norm"], model.get_dim("nO")
     hidden = model.get_dim("hidden_width")
-    # the numbers that the first product gives, and those that the second one takes
+    # output width of the first product, and input width of the second one
     sublayers = {"attention": (3 * width, width), "feedforward": (hidden, hidden)}
     shapes: dict[str, tuple[int, ...]] = {
         "E_positions": (model.get_dim("max_length"), width)

@@ -26,19 +26,20 @@ def BiLSTM(
 ) -> Model[InT, OutT]:
     """Encode context with LSTMs that read from either end.
 
-    is_crossed (bool): Whether each cell above the first reads what both directions
-        below have found (§3.5 of the paper), and not only its own (§3.2).
+    is_crossed (bool): Whether each cell above the first reads the output of both
+        directions below (§3.5 of the paper), instead of only its own direction (§3.2).
 
-    Weights of the input are drawn as by Glorot and Bengio (2010), those of the hidden
-    state are orthogonal (Saxe et al. 2014), gate by gate. Biases are 0, and 1 for the
-    forget gate (Jozefowicz et al. 2015). Dropout is that of Gal and Ghahramani (2016),
-    but for hidden states. All else is as for `BiLSTMEncoder`.
+    Initially, the weights of the input are those of Glorot and Bengio (2010), and the
+    weights of the hidden state are orthogonal (Saxe et al. 2014), gate by gate. Biases
+    are 0, and 1 for the forget gate (Jozefowicz et al. 2015). Dropout is that of Gal
+    and Ghahramani (2016), except that hidden states are not dropped. Other details are
+    the same as in `BiLSTMEncoder`.
     """
     return Model(
         "crossbilstm" if is_crossed else "bilstm",
         forward,
         init=init,
-        # what cells above the first read: Thinc refuses weights that have another
+        # the input width of cells above the first, so that Thinc refuses other weights
         dims={"nO": nO, "nI": None, "n_below": nO if is_crossed else nO // 2},
         params={
             f"{name}_{direction}_{layer}": None
@@ -65,7 +66,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     for name, (n, *width) in _find_shapes(model).items():
         if name.startswith("b_"):
             bias = cast(Any, model.ops.alloc1f(n))
-            bias[n // N_GATES : n // 2] = 1  # the forget gate's
+            bias[n // N_GATES : n // 2] = 1  # of the forget gate
             model.set_param(name, bias)
             continue
         draw = draw_orthogonal if name.startswith("U_") else glorot_uniform_init
@@ -82,7 +83,7 @@ def encode(
     ops: Any = model.ops
     steps = torch.arange(X.shape[1])
     last = torch.from_numpy(group.lengths)[:, None] - 1
-    # its own inverse: padding stays at the end
+    # reverse tokens but not padding; this is its own inverse
     turned = torch.where(steps <= last, last - steps, steps)[:, :, None].to(X.device)
 
     def turn(X: "Tensor") -> "Tensor":
@@ -113,7 +114,7 @@ def encode(
 
 
 def draw_masks(model: Model, Xs: InT) -> dict[str, Any]:
-    """Draw masks of the input and each cell, `(n, width)`, for Docs with tokens."""
+    """Draw masks of the input and of each cell, `(n, width)`, for non-empty Docs."""
     rate = model.attrs["dropout"]
     if not rate:
         return {}
@@ -128,7 +129,7 @@ def draw_masks(model: Model, Xs: InT) -> dict[str, Any]:
 
 
 def draw_orthogonal(ops: Ops, shape: tuple[int, ...]) -> Any:
-    """Draw an orthogonal matrix, `(n, n)`, uniformly."""
+    """Draw a uniformly distributed orthogonal matrix, `(n, n)`."""
     Q, R = ops.xp.linalg.qr(ops.xp.random.normal(size=shape))
     return (Q * ops.xp.sign(ops.xp.diag(R))).astype("float32")
 

@@ -12,19 +12,19 @@ Encoder = Model[list[Floats2d], list[Floats2d]]
 
 
 def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:
-    """Encode context with LSTMs from either end that know nothing of each other.
+    """Encode context with independent LSTMs in both directions.
 
-    The baseline of the paper: patterns that take both sides of a token at once are
-    beyond it (the "XOR limitation"), unlike `CrossBiLSTMEncoder`, `AttBiLSTMEncoder`
-    and `spacy.TorchBiLSTMEncoder.v1`, which is crossed.
+    It is the baseline of the paper, and can't learn patterns that depend on both sides
+    of a token at once (the "XOR limitation"), unlike `CrossBiLSTMEncoder`,
+    `AttBiLSTMEncoder` and `spacy.TorchBiLSTMEncoder.v1`, which is crossed.
 
-    width (int): The width of the output, an even number: half of it is of each
-        direction. The paper has 200.
-    depth (int): The LSTMs of each direction, on top of each other, 1 to 100. The paper
-        has 2.
-    dropout (float): The share of dimensions that are dropped in training, 0 to 1, of
-        what each LSTM reads and of the output, the same ones for all tokens of a Doc.
-        The paper has 0.35, of hidden states too. `training.dropout` changes nothing.
+    width (int): The width of the output, an even number: half for each direction. The
+        paper uses 200.
+    depth (int): The number of stacked LSTMs of each direction, 1 to 100. The paper uses
+        2.
+    dropout (float): The share of dimensions of the output and of the input of each LSTM
+        that are dropped in training, 0 to 1, the same for all tokens of a Doc. The
+        paper uses 0.35, also for hidden states. `training.dropout` does not change it.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
     `(tokens, width)`.
@@ -36,11 +36,11 @@ def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encod
 
 
 def CrossBiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:
-    """Encode context with LSTMs from either end that read each other's findings.
+    """Encode context with LSTMs in both directions that read each other's output.
 
-    Each LSTM above the first layer reads what both directions below have found: with a
-    `depth` of 2 or more, any pattern of both sides of a token can be learned. All else
-    is as for `BiLSTMEncoder`; source: §3.5.
+    Each LSTM above the first layer reads the output of both directions below. With a
+    `depth` of 2 or more, any pattern of both sides of a token can be learned. Other
+    details are the same as for `BiLSTMEncoder`. Source: §3.5.
     """
     return _build("CrossBiLSTMEncoder", width, depth, dropout, is_crossed=True)
 
@@ -48,18 +48,20 @@ def CrossBiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> 
 def AttBiLSTMEncoder(
     *, width: int, depth: int = 2, num_heads: int = 5, dropout: float = 0.35
 ) -> Encoder:
-    """Encode context with LSTMs from either end, and self-attention on top.
+    """Encode context with LSTMs in both directions, and self-attention on top.
 
-    The first half of the output is what `BiLSTMEncoder` finds, the second what the
-    heads take of it from all tokens of the Doc. Time and memory for the latter grow
-    with the square of a Doc's length.
+    The first half of the output is the output of `BiLSTMEncoder`, the second half that
+    of attention over all tokens of the Doc. Time and memory of the attention are
+    quadratic in the length of a Doc.
 
     width (int): The width of the output, a multiple of 4 and of `2 * num_heads`. The
-        paper has 400.
-    num_heads (int): The heads, which have equal parts of the second half.
+        paper uses 400.
+    num_heads (int): The heads, which share the second half in equal parts.
 
-    All else is as for `BiLSTMEncoder`. Attention weights are not dropped. Source: §3.6,
-    which prints `d_p / 5` for the width of a head: only `d_h / 5` fits its matrices.
+    Other details are the same as for `BiLSTMEncoder`. Attention weights are not
+    dropped.
+    Source: §3.6, which prints `d_p / 5` as the width of a head; only `d_h / 5` fits its
+    matrices.
     """
     check_integers(1, MAX_WIDTH, width=width, num_heads=num_heads)
     unit = 2 * num_heads

@@ -14,11 +14,11 @@ from ...layers.tableembed import inc_table_grad, scatter_rows
 InT = Sequence[str]
 OutT = Floats2d
 
-#: The most characters of a word.
+#: Upper limit of `max_chars`.
 MAX_CHARS = 10_000
 
-# A character has two rows, by its remainders of this and the next number: their product
-# is above 0x10FFFF, so that no two code points have both in common.
+# A character has two rows: the code point modulo this number, and modulo the next. The
+# product of both is above 0x10FFFF, so that no two code points have the same rows.
 _N_ROWS = 1056
 #: The rows of the table of characters.
 N_ROWS = _N_ROWS + _N_ROWS + 1
@@ -32,11 +32,11 @@ def CharCNN(
 ) -> Model[InT, OutT]:
     """Embed words by convolutions over their characters, and the maximum of each.
 
-    A character is a learned vector, `nM` wide, the sum of two rows of `E`, and four
-    numbers that say whether it is upper case, lower case, a digit or punctuation.
-    Kernels of each length from 1 to `ngram_size` begin at each character of a word;
-    beyond its end they see zeros, not a learned vector as in the authors' code. There
-    is no activation function, as in paper and code. A word without characters is zeros.
+    A character is represented by a learned vector of width `nM`, the sum of two rows of
+    `E`, and by four numbers for upper case, lower case, digit and punctuation. Kernels
+    of each length from 1 to `ngram_size` start at each character of a word; beyond its
+    end they read zeros, not a learned vector as in the authors' code. As in paper and
+    code, there is no activation function. An empty word gives zeros.
 
     *Output shape:* `(n, num_kernels * ngram_size)`, float32, kernels of length 1 first.
     Source: Li, Fu and Ma, "Why Attention?" (2020), §3.1.
@@ -90,7 +90,7 @@ def forward(
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
-    # the sum of two such rows is about as long as the one-hot vector of a type
+    # the sum of two rows then has about the length of the one-hot vector of a type
     bound = float(np.sqrt(1.5 / model.get_dim("nM")))
     shapes = _find_shapes(model)
     model.set_param("E", uniform_init(model.ops, shapes["E"], lo=-bound, hi=bound))
@@ -105,11 +105,11 @@ def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Multiply distinct characters with kernels, for each place of a window.
 
     *Shape:* `(c, nI)` to `(places * (c + 1), nO)`; the last row of each place is zeros,
-    for what is beyond the end of a word. Windows are sums of such rows.
+    for places beyond the end of a word. The product of a window is a sum of such rows.
     """
     ops, nK, nO = cast(Any, model.ops), model.get_dim("nK"), model.get_dim("nO")
     names = _get_kernels(model)
-    # kernels have nothing for the places after their length
+    # weights of kernels are zero for places beyond their length
     W = ops.alloc3f(len(names), nO, X.shape[1])
     for k, name in enumerate(names):
         W[: k + 1, k * nK : (k + 1) * nK] = peek(model, name).transpose(1, 0, 2)
@@ -133,10 +133,10 @@ def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
 def find_windows(
     words: Sequence[str], max_chars: int, size: int
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Find the characters of words, and for each the window that begins there.
+    """Find the characters of words, and the window that begins at each character.
 
     *Shapes:* distinct code points, `(c,)`, uint32; rows in the table of `_multiply`,
-    `(n, size)`, int32; and how many of the characters each word has, `(words,)`, int32.
+    `(n, size)`, int32; and the number of characters of each word, `(words,)`, int32.
     """
     cut = [word[:max_chars] for word in words]
     lengths = np.fromiter(map(len, cut), dtype="int32", count=len(cut))
@@ -156,10 +156,10 @@ def find_character_rows(codes: NDArray) -> NDArray:
 
 
 def find_types(codes: NDArray) -> NDArray:
-    """Encode the type of each code point one-hot, any other type as zeros.
+    """Encode the type of each code point one-hot, or as zeros for other types.
 
-    By Unicode's categories; what ASCII has besides letters and digits is punctuation
-    too, such as "$" and "+". *Shape:* `(c,)` to `(c, N_TYPES)`, float32.
+    Types are Unicode's categories, but all marks and symbols of ASCII, such as "$", are
+    punctuation. *Shape:* `(c,)` to `(c, N_TYPES)`, float32.
     """
     types = []
     for char in map(chr, codes.tolist()):

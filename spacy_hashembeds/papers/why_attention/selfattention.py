@@ -21,10 +21,10 @@ NAMES = ("query", "key", "value")
 def SelfAttention(
     nO: int | None = None, nI: int | None = None, *, num_heads: int
 ) -> Model[InT, OutT]:
-    """Append to each token's vector what several heads find in all tokens of its Doc.
+    """Append the output of multi-head attention over its Doc to each token's vector.
 
-    Without biases, projection of the output, residual connection and normalisation, as
-    in the paper. *Output:* for each Doc `(tokens, 2 * nI)`, float32.
+    As in the paper, there are no biases, output projection, residual connection or
+    normalisation. *Output:* for each Doc `(tokens, 2 * nI)`, float32.
 
     Source: Li, Fu and Ma, "Why Attention?" (2020), §3.6.
     """
@@ -59,16 +59,16 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 
 
 def attend(num_heads: int, params: Params, H: "Tensor", group: Group) -> "Tensor":
-    """Append what heads find to padded vectors, `(m, longest, nI)`."""
+    """Append the output of all heads to padded vectors, `(m, longest, nI)`."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention
 
-    # each (m, num_heads, longest, nI / num_heads)
+    # shape of each: (m, num_heads, longest, nI / num_heads)
     Q, K, V = (
         (H @ params[name]).unflatten(2, (num_heads, -1)).transpose(1, 2)
         for name in NAMES
     )
-    is_token = group.is_token[:, None, None]  # for all heads, for all queries
+    is_token = group.is_token[:, None, None]  # the same for all heads and queries
     C = scaled_dot_product_attention(Q, K, V, attn_mask=is_token)
     return torch.cat([H, C.transpose(1, 2).flatten(2)], dim=2)
 

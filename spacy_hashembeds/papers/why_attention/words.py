@@ -28,7 +28,7 @@ def _read(
 def capitalisation() -> Model[Sequence[str], Floats2d]:
     """Encode the capitalisation of words. *Output shape:* `(n, 4)`, float32.
 
-    Zeros where no letter is cased. Source: §3.1, after Collobert et al. (2011).
+    Words without cased letters give zeros. Source: §3.1, after Collobert et al. (2011).
     """
     return Model("capitalisation", _capitalisation, dims={"nO": N_CAPITALISATIONS})
 
@@ -42,7 +42,7 @@ def _capitalisation(
 
 
 def find_capitalisation(word: str) -> int:
-    """Find the kind of a word by its cased letters; 4, if no letter is cased.
+    """Find the capitalisation of a word by its cased letters; 4 if no letter is cased.
 
     "U.S." and "A" are upper case, "n't" lower case.
     """
@@ -56,7 +56,7 @@ def find_capitalisation(word: str) -> int:
 
 
 def word_vectors() -> Model[Words, Floats2d]:
-    """Look up the vectors of the first Doc's vocab, or zeros: never trained."""
+    """Look up vectors in the first Doc's vocab, or zeros. They are not trained."""
     return Model("word_vectors", _look_up, init=_init_vectors, dims={"nO": None})
 
 

@@ -1,1 +1,1 @@
-"""Measure what a corpus and an embedder do to each other."""
+"""Measure embedding tables on a corpus."""

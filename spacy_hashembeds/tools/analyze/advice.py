@@ -12,17 +12,17 @@ from ...layers.tableembed import HashColumn, HashEmbed
 from .corpus import Vocabulary, list_rows
 from .embedders import Measures, count_sharing
 
-#: Share of an attribute's values that may share their whole code.
+#: Largest share of an attribute's values that may share their whole code.
 BOUND = 0.001
 
-#: With fewer distinct words there is nothing to choose: any table has room for them,
-#: and what they show of the words to come is chance.
+#: Fewest distinct words for advice on sizes: fewer fit into any table, and tell little
+#: about future words.
 FEWEST_WORDS = 100
 
-#: From 2, so that rarer values train the row for unknown ones.
+#: Values of `min_freq` to try, from 2, so that rarer values train the unknown row.
 MIN_FREQS = (2, 3, 5, 10, 20)
 
-#: Hashes depend on each other: "Seed 8" in docs/analyze.md.
+#: Seed with which hashes are not independent: "Seed 8" in docs/analyze.md.
 DEGENERATE_SEED = 8
 SOUND_SEED = 9
 
@@ -43,16 +43,17 @@ def advise(
 ) -> Measures:
     """Advise on rows, hashes, attributes and `min_freq`.
 
-    It is about telling the words of the training corpus apart: what a choice is worth
-    in F1 only training shows. There is none on sizes below `FEWEST_WORDS` words.
+    The advice is about distinguishing the words of the training corpus; only training
+    shows the effect on F1. There is no advice on sizes below `FEWEST_WORDS` words.
 
-    embedder (Measures): The "component", and what was measured of its "tables". Without
-        any, those that spaCy has by default are advised on.
-    settable (Collection[str]): Attributes that components may set, which are not there
-        yet: they stay.
-    RETURNS (Measures): "component"; "attrs", those to embed; "hashing", the smallest
-        hash tables within the bound, a lower limit, and "lookup", lookup tables with no
-        more rows than there are: each None without advice; "reasons", in words.
+    embedder (Measures): The "component", and the measures of its "tables". Without
+        tables, the advice is about spaCy's default attributes.
+    settable (Collection[str]): Attributes that components may set later, which are
+        always kept.
+    RETURNS (Measures): "component"; "attrs", the attributes to embed; "hashing", the
+        smallest hash tables within the bound, as a lower limit, and "lookup", lookup
+        tables with no more rows than now, each None without advice; "reasons", in
+        words.
     """
     tables = embedder["tables"] or [{"attr": attr, "width": WIDTH} for attr in ATTRS]
     width, n_words = tables[0]["width"], len(np.unique(train.words[:, 0]))
@@ -101,7 +102,7 @@ def advise(
 def find_useless(
     train: Vocabulary, attrs: Sequence[str], settable: Collection[str] = ()
 ) -> dict[str, str]:
-    """Find attributes that could go at no loss, and why. None of the settable could."""
+    """Find attributes that could be removed without loss, except settable ones; why."""
     fixed = [attr for attr in attrs if attr not in settable]
     n_values = {attr: len(train.count_values(attr)[0]) for attr in fixed}
     useless = {}
@@ -118,9 +119,9 @@ def find_useless(
 def find_fewest_rows(
     train: Vocabulary, attrs: Sequence[str], bound: float
 ) -> dict[str, int]:
-    """Find the rows of the smallest hash tables in which the expected and the measured
-    share of values with another's code are within a bound: those with `MAX_HASHES`.
-    They are rounded up to two figures.
+    """Find the rows of the smallest hash tables, with `MAX_HASHES` hashes, for which
+    the expected and the measured share of values that share a code are within a bound.
+    Rows are rounded up to two figures.
     """
     return {
         attr: _find_fewest(train.count_values(attr)[0], seed, bound)
@@ -143,8 +144,8 @@ def _find_fewest(values: NDArray, seed: int, bound: float) -> int:
 def find_min_freq(
     train: Vocabulary, attrs: Sequence[str], most: int
 ) -> tuple[int, list[int]]:
-    """Find the lowest `min_freq` whose lookup tables have at most so many rows, or the
-    highest, and the rows of each.
+    """Find the lowest `min_freq` whose lookup tables have at most `most` rows together,
+    or else the highest; and the rows of each table.
     """
     counts = [train.count_values(attr)[1] for attr in attrs]
     for min_freq in MIN_FREQS:
@@ -155,14 +156,14 @@ def find_min_freq(
 
 
 def get_usual_rows(attr: str) -> int:
-    """Return the rows that `spacy init config` gives to an attribute's table. It has no
-    others than these: they get what NORM has.
+    """Return the rows of an attribute's table in `spacy init config`. Attributes that
+    it does not embed get as many as NORM.
     """
     return {"PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}.get(attr, 5000)
 
 
 def format_bound(share: float) -> str:
-    """Format a share of 0 to 1 in percent, to three figures and in plain digits."""
+    """Format a share of 0 to 1 in percent, to three figures, without an exponent."""
     return np.format_float_positional(100 * share, 3, fractional=False, trim="-") + "%"
 
 

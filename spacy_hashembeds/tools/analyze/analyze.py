@@ -1,4 +1,4 @@
-"""Analysis of a corpus, and of the tables of an embedder on it."""
+"""Analyse a corpus, and the tables of an embedder on the corpus."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ from .embedders import (
 #: A corpus: a `.spacy` file, a folder of them, or gold docs in memory.
 CorpusSource = str | Path | Iterable[Doc | Example]
 
-#: Headers of columns that are not their keys.
+#: Headers of columns that differ from their keys.
 _TITLES = {
     "vocabulary": "Words",
     "unknown": "No vector",
@@ -53,7 +53,7 @@ class Analysis(Shown, dict[str, Any]):
     """Findings of `analyze`: a dict that is ready for JSON, as `--json` writes it."""
 
     def get_parts(self) -> Iterable[Part]:
-        """Return what is to be shown."""
+        """Return the parts to show."""
         return _summarize(self)
 
 
@@ -70,24 +70,25 @@ def analyze(
 ) -> Analysis:
     """Analyse a corpus, and the embedding tables of a pipeline on it.
 
-    What `spacy hashembeds analyze` does: see docs/analyze.md. Memory grows with the
-    distinct words of the corpus. Words are read anew by the pipeline, as in training.
+    It is the function of `spacy hashembeds analyze`: see docs/analyze.md. Memory grows
+    with the distinct words of the corpus. Attributes of words are computed by the
+    pipeline, as in training.
 
-    train (str | Path | Iterable[Doc | Example]): Gold Docs, or Examples, whose
-        reference side counts; or a `.spacy` file, or a folder of them. Read once.
+    train (str | Path | Iterable[Doc | Example]): Gold Docs, or Examples, of which the
+        reference side is used; or a `.spacy` file, or a folder of them. Read once.
     dev, test (str | Path | Iterable[Doc | Example], optional): The other splits.
     config (Config | dict | str | Path, optional): A config for training, or its file.
-        Its pipeline is built, but not initialised: the norms are those without
+        Its pipeline is built, but not initialised, so that norms do not depend on
         [initialize.lookups].
-    model (Language | str | Path, optional): A trained pipeline instead.
-    overrides (Mapping[str, Any], optional): Settings of the config to change. Without
-        one `{"nlp.lang": "de"}` says whose norms to count: by default those of the
-        first Doc in `train`, or of "xx" for a file.
-    bound (float): How many of an attribute's values may share their whole code within
-        the lower limit for hash tables, as a share of them, above 0 and below 1.
+    model (Language | str | Path, optional): A trained pipeline, instead of `config`.
+    overrides (Mapping[str, Any], optional): Settings of the config to change. Without a
+        config, `{"nlp.lang": "de"}` selects the language of norms. It is by default
+        that of the first Doc in `train`, or "xx" for a file.
+    bound (float): The share of an attribute's values, above 0 and below 1, that may
+        share their whole code. It determines the lower limit for hash tables.
     progress (Callable, optional): Wraps the docs of each split as they are read.
-    RAISES (OSError, ImportError, TypeError, ValueError): If what is named is not there,
-        or can't be used.
+    RAISES (OSError, ImportError, TypeError, ValueError): If an argument names a missing
+        file or package, or can't be used.
     RETURNS (Analysis): "lang"; "splits" and "entities", see `StatisticsCounter`;
         "features", see `count_features`; "embedders" ("component"; "tables", see
         `measure_table`; "words", see `measure_words`; "has_others", True if vectors or
@@ -169,7 +170,7 @@ def _measure(embedder: Embedder, nlp: Language, vocabularies: Vocabularies) -> M
 
 
 def _summarize(data: Measures) -> Iterator[Part]:
-    """Show what `analyze` counted and measured, and advice."""
+    """Yield tables and sentences for the counts, measures and advice of `analyze`."""
     yield _tabulate(
         "Corpus",
         "Words: distinct tokens. No vector: those that the vectors don't have.",
@@ -242,7 +243,7 @@ def _tabulate(
 
 
 def _format(record: Measures, key: str) -> str:
-    """Format a value, and what is expected in brackets."""
+    """Format a value, with the expected value in brackets."""
     if key.startswith("unknown_in_"):
         return format_percent(record.get(key))
     shown = format_field(record.get(key))

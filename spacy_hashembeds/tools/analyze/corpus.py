@@ -1,4 +1,4 @@
-"""What a corpus holds: tables 4 to 6 of the report."""
+"""Statistics of a corpus: tables 4 to 6 of the report."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -14,12 +14,12 @@ from spacy.vocab import Vocab
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """The distinct words of a corpus, by ORTH and other attributes: the same ORTH twice
-    where another differs, such as a norm set by the tokenizer.
+    """The words of a corpus, distinct by ORTH and other attributes. The same ORTH
+    occurs twice if another attribute differs, such as a norm set by the tokenizer.
     """
 
     attrs: tuple[str, ...]  #: The other attributes.
-    words: NDArray  #: ORTH and these. *Shape:* `(n, 1 + attrs)`, uint64.
+    words: NDArray  #: ORTH and `attrs`. *Shape:* `(n, 1 + attrs)`, uint64.
     counts: NDArray  #: How often each word was seen. *Shape:* `(n,)`, int64.
 
     def get_columns(self, attrs: Sequence[str]) -> NDArray:
@@ -27,7 +27,7 @@ class Vocabulary:
         return self.words[:, [1 + self.attrs.index(attr) for attr in attrs]]
 
     def get_words(self, attrs: Sequence[str]) -> NDArray:
-        """Get words by ORTH and some attributes alone. *Shape:* `(m, 1 + attrs)`."""
+        """Get words, distinct by ORTH and `attrs`. *Shape:* `(m, 1 + attrs)`."""
         words = np.hstack([self.words[:, :1], self.get_columns(attrs)])
         return _to_matrix(dict.fromkeys(list_rows(words)), words.shape[1])
 
@@ -40,7 +40,7 @@ class Vocabulary:
 
 
 def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
-    """Collect the distinct words of docs, read one at a time, in memory for these."""
+    """Collect the distinct words of docs. Memory grows only with distinct words."""
     ids = [IDS[attr] for attr in ("ORTH", *attrs)]
     found: Counter[bytes] = Counter()
     for doc in docs:
@@ -53,7 +53,7 @@ def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
 
 
 def list_rows(matrix: NDArray) -> list[bytes]:
-    """List the bytes of each row, equal where rows are. *Shape:* `(n, k)`, uint64."""
+    """List the bytes of each row, for comparison. *Shape:* `(n, k)`, uint64."""
     rows = np.ascontiguousarray(matrix, dtype="uint64").view(f"V{8 * matrix.shape[1]}")
     return rows.reshape(-1).tolist()
 
@@ -63,7 +63,7 @@ def _to_matrix(rows: Iterable[bytes], n_columns: int) -> NDArray:
 
 
 def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
-    """Count "values" of each attribute, those seen "once", and "at_least_10" times."""
+    """Count each attribute's "values", and those seen "once" or "at_least_10" times."""
     counted = {attr: vocabulary.count_values(attr)[1] for attr in vocabulary.attrs}
     return {
         attr: {
@@ -76,7 +76,7 @@ def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
 
 
 class StatisticsCounter:
-    """Counts what one split holds, in memory for distinct tokens and entities only."""
+    """Counts one split. Memory grows only with distinct tokens and entities."""
 
     def __init__(self, docs: Iterable[Doc] = ()) -> None:
         self._documents = self._entity_tokens = 0
@@ -99,11 +99,11 @@ class StatisticsCounter:
         return doc
 
     def get_statistics(self, vectors: Vocab | None = None) -> dict[str, Any]:
-        """Return the counts so far: table 5 for one split. Means over nothing are 0.
+        """Return the counts so far, table 5 for one split. Means of no items are 0.
 
-        "classes": distinct entity labels. "vocabulary": distinct tokens, by ORTH: case
-        counts. "document_length", "entity_length": means, in tokens. "unknown":
-        distinct tokens without vectors, of which floret's know every word.
+        "classes": distinct entity labels. "vocabulary": distinct tokens, by ORTH, which
+        is case-sensitive. "document_length", "entity_length": means, in tokens.
+        "unknown": distinct tokens without vectors; floret's vectors cover all words.
         """
         tokens, entities = self._words.total(), self._entities.total()
         return {
@@ -119,8 +119,9 @@ class StatisticsCounter:
         }
 
     def count_seen(self, train_texts: Collection[str]) -> dict[str, Any]:
-        """Count entities "seen", whose text is among `train_texts` (case counts, labels
-        do not), and "unseen"; "per_type" both by label: table 6 for one split.
+        """Count the entities "seen" and "unseen", and both "per_type", table 6 for one
+        split. An entity is seen if its text is in `train_texts`, which is
+        case-sensitive, whatever its label.
         """
         labels = sorted({label for label, _ in self._entities})
         total = {"seen": 0, "unseen": 0}

@@ -1,6 +1,6 @@
 """Embedders of a pipeline, the sizes of their tables, and collisions on a vocabulary.
 
-Kinds of tables are known by what they offer alone: see `TableColumn`.
+All kinds of tables are used through the methods of `TableColumn`.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ ModelSource = str | Path | Language
 Overrides = Mapping[str, Any]
 #: Measured values by their names, ready for JSON.
 Measures = dict[str, Any]
-#: For each split what it holds, "train" among them, whose values are counted.
+#: The vocabulary of each split. Values are counted in "train".
 Vocabularies = Mapping[str, Vocabulary]
 
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
@@ -44,7 +44,7 @@ COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 def load_pipeline(
     *, config: ConfigSource | None, model: ModelSource | None, overrides: Overrides
 ) -> Language:
-    """Load a pipeline, or build one, by default a blank one, not initialised."""
+    """Load a pipeline, or build one without initialising it, by default a blank one."""
     if model is not None and (config is not None or overrides):
         raise ValueError(
             "'model' excludes 'config' and settings of one: leave out either."
@@ -59,7 +59,7 @@ def load_pipeline(
             loaded = Config({"nlp": {"lang": "xx"}} if config is None else config)
             loaded = loaded.merge(dot_to_dict(dict(overrides)))
         return load_model_from_config(loaded, auto_fill=True)
-    # AttributeError: spaCy's, of a language that is another module in spacy.lang
+    # AttributeError: the language names another module in spacy.lang
     except (ValueError, ImportError, AttributeError) as error:
         reason = explain_missing_code(error) or describe_config_error(error)
         raise ValueError(
@@ -73,8 +73,8 @@ class Embedder(NamedTuple):
 
     component: str
     tables: list[TableColumn]
-    #: True if word vectors or character n-grams are mixed in, which may tell apart what
-    #: the tables don't.
+    #: True if word vectors or character n-grams are mixed in, which may distinguish
+    #: words that the tables do not.
     has_others: bool
 
 
@@ -85,7 +85,7 @@ def find_models(nlp: Language) -> list[tuple[str, Model]]:
 
 
 def find_embeddings_in(model: Model) -> list[Model]:
-    """Find the layers that are the "embed" of a tok2vec, or embedders described."""
+    """Find the layers that are the "embed" of a tok2vec or have a description."""
     names = {description.name for description in get_descriptions()}
     return [
         node.get_ref("embed") if node.has_ref("embed") else node
@@ -95,7 +95,7 @@ def find_embeddings_in(model: Model) -> list[Model]:
 
 
 def find_embedders(nlp: Language) -> list[Embedder]:
-    """Find embedders with a table for each attribute. Shared ones are there once."""
+    """Find embedders with a table for each attribute. Shared ones are listed once."""
     kinds = find_table_kinds()
     found: dict[int, Embedder] = {}
     for name, model in find_models(nlp):
@@ -116,8 +116,8 @@ def find_embedders(nlp: Language) -> list[Embedder]:
 def give_symbols(
     embedder: Embedder, nlp: Language, train: Vocabulary
 ) -> list[TableColumn]:
-    """Return the tables, with the symbols that initialising would give to copies of
-    their layers.
+    """Return the tables of copies of the layers, with the symbols that initialisation
+    would set.
     """
     tables = []
     for table in embedder.tables:
@@ -150,8 +150,8 @@ def _find_symbols(
 
 
 def measure_size(table: TableColumn, n_values: int) -> Measures:
-    """Count the parameters of a table, and of "standard" embeddings of its width: with
-    a row for each value of the "vocabulary".
+    """Count the parameters of a table, and of "standard" embeddings of the same width,
+    with a row for each value of the "vocabulary".
     """
     return {
         "attr": table.attr,
@@ -165,15 +165,16 @@ def measure_size(table: TableColumn, n_values: int) -> Measures:
 
 
 def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
-    """Measure a table, which has its symbols, on the splits of a corpus.
+    """Measure a table, whose symbols are set, on the splits of a corpus.
 
-    RETURNS (Measures): What `measure_size` counts, and "values" of the training corpus:
-        "sharing_code" have the vector of another; "sharing_…" other parts of a code, of
-        tables that have some. What to expect of ideal hashing begins with "expected_".
+    RETURNS (Measures): The counts of `measure_size`; the number of "values" in the
+        training corpus; "sharing_code", the number of values whose vector equals
+        another's; "sharing_…", the number that share a part of the code, if codes have
+        parts; "expected_…", the values expected of ideal hashing.
         Hashed tables: "rows_never_reached" by any hash; "rows_reached_by_hash" and
-        "sharing_row_by_hash", of each hash alone.
-        Tables with symbols: "unknown_values" share a row, which is that of a share of
-        the tokens of each split, "unknown_in_train" and the like, 0 to 1.
+        "sharing_row_by_hash", for each hash separately.
+        Tables with symbols: "unknown_values", which share a row; "unknown_in_train" and
+        the like, the share of unknown tokens in each split, 0 to 1.
     """
     values, _ = vocabularies["train"].count_values(table.attr)
     found = {**measure_size(table, len(values)), "values": len(values)}
@@ -199,8 +200,9 @@ def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
 
 
 def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Measures:
-    """Count the distinct words, by ORTH and attributes, and those "sharing_codes": all
-    tables give them another's vectors. Some of these have the "same_attributes".
+    """Count the words, distinct by ORTH and attributes; those "sharing_codes", whose
+    vectors equal another word's in all tables; and among these those with the
+    "same_attributes".
     """
     attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
     pairs = zip(tables, attributes.T, strict=True)
@@ -213,5 +215,5 @@ def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Meas
 
 
 def count_sharing(codes: NDArray) -> int:
-    """Count the codes that another one equals. *Shape:* `(n, columns)`, uint64."""
+    """Count the codes that equal another one. *Shape:* `(n, columns)`, uint64."""
     return sum(n for n in Counter(list_rows(codes)).values() if n > 1)

@@ -1,4 +1,4 @@
-"""The command group that `spacy hashembeds` names, and how its commands fail."""
+"""The command group of `spacy hashembeds`, and the handling of its errors."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,24 +18,24 @@ hashembeds_cli = typer.Typer(
 )
 app.add_typer(hashembeds_cli)
 
-#: The context settings of a command that leaves the options it does not know to us.
+#: Context settings of a command that accepts overrides as unknown options.
 TAKE_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 @contextmanager
 def failing(title: str, *more: type[Exception]) -> Iterator[None]:
-    """Exit with 1 where there are errors, of these kinds too, and say why."""
+    """Print expected errors, also of these further types, and exit with status 1."""
     errors: tuple[type[Exception], ...] = (OSError, ValueError, ImportError, *more)
     try:
         yield
     except BrokenPipeError:
-        raise  # whoever read what is printed has read enough
+        raise  # the reader of the output has closed the pipe
     except errors as e:
         msg.fail(title, describe(e), exits=1)
 
 
 def describe(error: Exception) -> str:
-    """Return an error's message, without the middle if long: spaCy quotes configs."""
+    """Return an error's message, shortened in the middle: spaCy quotes configs."""
     from ...loading import explain_missing_code
 
     text = explain_missing_code(error) or str(error)
@@ -43,8 +43,8 @@ def describe(error: Exception) -> str:
 
 
 def read_overrides(args: Sequence[str]) -> dict[str, Any]:
-    """Read options such as `--training.dropout 0.2`, or end with an error."""
+    """Read options such as `--training.dropout 0.2`, or exit with an error."""
     try:
         return parse_config_overrides(list(args))
-    except NoSuchOption as e:  # of click, which typer does not catch: it has its own
+    except NoSuchOption as e:  # click's class, which typer does not catch
         msg.fail(e.message, "Settings look like --training.dropout 0.2", exits=1)

@@ -1,4 +1,4 @@
-"""Options that several commands have, beside those of `_output`."""
+"""Options of several commands, in addition to those of `_output`."""
 
 import re
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def folder_output(what: str) -> Any:
 
 
 def code_option(*names: str) -> Any:
-    """Make the option of a command that loads pipelines, whose code it imports."""
+    """Make the option of a command to import the code of pipelines."""
     text = "A Python file with code that the pipeline needs, to be imported first."
     return Opt(None, "--code", *names, help=text, callback=_import_code)
 
@@ -46,17 +46,17 @@ def _import_code(path: Path | None) -> Path | None:
 
 
 def read_column(text: str) -> "Column":
-    """Take a number for the place of a column, and all else for its name."""
+    """Return the number of a column as an integer, or the name of a column."""
     return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
 
 
 def read_separator(text: str | None) -> str | None:
-    r"""Take `\t` for a tab."""
+    r"""Replace `\t` by a tab."""
     return text and text.replace(r"\t", "\t")
 
 
 def make_layout(options: Mapping[str, Any]) -> "ColumnFormat":
-    """Make the layout of IOB files of what the options of a command hold."""
+    """Make the layout of IOB files from the options of a command."""
     from ..prepare.columns import ColumnFormat
 
     sentence = options["sentence_column"]

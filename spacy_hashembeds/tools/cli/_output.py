@@ -1,8 +1,8 @@
-"""Output of commands: the screen, and files that may be standard output.
+"""Output of commands to the screen, and to files that may be standard output.
 
-Words go to standard output, but warnings and errors to stderr. With `--quiet` only
-these are left; with `--json` or `-o -` standard output has data alone, and all words
-go to stderr.
+Messages are written to standard output, except warnings and errors, which are written
+to stderr. With `--quiet`, only warnings and errors are written. With `--json`, or with
+`-o -`, standard output has only data, and all messages are written to stderr.
 """
 
 import signal
@@ -21,18 +21,18 @@ Item = TypeVar("Item")
 
 
 class Nowhere(StringIO):
-    """Stream in the place of standard output where nothing shall be printed."""
+    """Stream that replaces standard output if nothing should be printed."""
 
 
 class Group(TyperGroup):
-    """Commands that send warnings and errors to stderr, and leave no incomplete file
-    when they are ended.
+    """Commands that write warnings and errors to stderr, and remove incomplete files
+    when they are terminated.
     """
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-            with suppress(ValueError):  # in another thread than the main one
+            with suppress(ValueError):  # not in the main thread
                 if signal.getsignal(number) == signal.SIG_DFL:
                     signal.signal(number, _exit)
         with _plain_messages():
@@ -40,14 +40,14 @@ class Group(TyperGroup):
 
 
 def _exit(number: int, frame: Any) -> None:
-    """End the process as a shell does, but remove files that are not complete."""
+    """Exit with the status of a signal, so that incomplete files are removed."""
     sys.exit(128 + number)
 
 
 @contextmanager
 def _plain_messages() -> Iterator[None]:
-    """Show control characters of what is said, such as names of files, and send
-    warnings and errors to stderr, those of spaCy too.
+    """Escape control characters in messages, for instance in file names, and write
+    warnings and errors, also spaCy's, to stderr.
     """
     from ..display import show_controls
 
@@ -67,22 +67,22 @@ def _plain_messages() -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Return True if the command was told to print nothing that can be spared."""
+    """Return True if the command should print only warnings and errors."""
     return isinstance(sys.stdout, Nowhere)
 
 
 def hide_progress() -> bool | None:
-    """Return whether `tqdm` should hide bars: None where stderr is no screen."""
+    """Return whether `tqdm` should hide bars; None hides them without a terminal."""
     return is_quiet() or None
 
 
 def show_split(title: str, docs: Iterable[Item], split: str) -> Iterable[Item]:
-    """Hand the docs of a split on, and show how many there are."""
+    """Yield the docs of a split, and show their number."""
     return show_progress(docs, f"{title} {split}", unit="docs")
 
 
 def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[Item]:
-    """Hand items on, and show on stderr "Reading train: 12 docs" if it is a screen."""
+    """Yield items, and show "Reading train: 12 docs" on stderr if it is a terminal."""
     from tqdm import tqdm  # type: ignore[import-untyped]
 
     hide = hide_progress()
@@ -117,8 +117,8 @@ def _take_standard_output(ctx: typer.Context) -> None:
 
 
 def name_output(ctx: typer.Context, path: Any) -> Any:
-    """Take `-` for standard output, and leave that to the file alone: the callback of
-    an option that is a path, or paths.
+    """Replace `-` by standard output, which then has only the file: the callback of an
+    option that is a path or a list of paths.
     """
     from ...files import STANDARD_OUTPUT
 
@@ -130,7 +130,7 @@ def name_output(ctx: typer.Context, path: Any) -> Any:
     return output
 
 
-#: The option of every command. It is read before those that send data there.
+#: Option of every command. It is read before options that write data to stdout.
 QUIET = typer.Option(
     False,
     *("--quiet", "-q"),
@@ -139,7 +139,7 @@ QUIET = typer.Option(
     callback=_be_quiet,
 )
 
-#: The option of every command that has data to show.
+#: Option of every command that has data.
 JSON = typer.Option(
     False, "--json", help="Print JSON; words go to stderr.", callback=_prefer_json
 )
@@ -154,5 +154,5 @@ def file_output(what: str, *, default: Any = None) -> Any:
 
 
 def json_output(what: str) -> Any:
-    """Make the option of a command that can write what it prints to a JSON file."""
+    """Make the option of a command that can write its output to a JSON file."""
     return file_output(f"The JSON file to write {what} to")

@@ -1,4 +1,4 @@
-"""Summary that `spacy hashembeds prepare` shows of what it has written."""
+"""The summary of written files that `spacy hashembeds prepare` shows."""
 
 from collections import Counter
 from functools import partial
@@ -14,22 +14,22 @@ from ..display import Table, show
 from ..prepare.labelled import has_one_label
 from ._output import show_split
 
-#: The most labels that are shown, and characters of each.
+#: Most labels that are shown, and most characters of each.
 _N_SHOWN = 30
 
-#: The tokens of a split that is hardly a single sentence, or document.
+#: Tokens of a split from which on it is hardly a single sentence or document.
 _MANY_TOKENS = 500
 
 #: Show how many documents of a split have been converted.
 show_documents = partial(show_split, "Converting")
 
-#: What is counted in each split.
+#: Counts of each split.
 _Counts = dict[str, Counter[str]]
 
 
 def show_prepared(paths: dict[str, Path]) -> str | None:
-    """Count what was written, and show some of it: a wrong column is seen at once.
-    Return the component of spaCy that can learn it, or None if none can.
+    """Count what was written, and show an example, in which a wrong column is obvious.
+    Return the spaCy component that can learn from the files, or None.
     """
     labels: _Counts = {split: Counter() for split in paths}
     sizes: _Counts = {split: Counter() for split in paths}
@@ -60,7 +60,7 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
 
 
 def _measure(doc: Doc) -> dict[str, int]:
-    # not `is_space`, which a vocab without a language does not know
+    # not `is_space`, which needs a vocab with a language
     ends = [(ent[0].orth_, ent[-1].orth_) for ent in doc.ents]
     return {
         **{"Docs": 1, "Tokens": len(doc), "of one label": has_one_label(doc.cats)},
@@ -72,7 +72,7 @@ def _measure(doc: Doc) -> dict[str, int]:
 def _choose_classifier(
     names: list[str], counts: Counter[str], sizes: _Counts
 ) -> str | None:
-    """Choose the classifier for texts, and warn of what can't be learned."""
+    """Choose the classifier for texts, and warn about labels that can't be learned."""
     alike = [x for x in names if counts[x] in (0, sizes["train"]["Docs"])]
     if alike:
         title = "All texts of train have these labels, or none: nothing can learn them:"
@@ -84,7 +84,7 @@ def _choose_classifier(
 
 
 def _warn_of_entities(labels: Counter[str], sizes: _Counts, *, is_whole: bool) -> None:
-    """Warn of what is hardly meant."""
+    """Warn about probable mistakes in entities and sizes."""
     if not labels:
         msg.warn("There is no entity in train.")
     if not is_whole and not any(n["named"] for n in sizes.values()):

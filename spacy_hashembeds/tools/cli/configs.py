@@ -54,11 +54,11 @@ def config_cli(
     force: bool = options.FORCE,
     quiet: bool = QUIET,
 ) -> None:
-    """Put a compact embedder and what belongs to it into a config.
+    """Insert a compact embedder and related settings into a config.
 
-    Without --embedder that is what is recommended, and comments say what each change
-    is. With --train, attributes, hashes, min_freq and a lower limit for rows are those
-    that `spacy hashembeds analyze` advises; with --raw there is pretraining first.
+    Without --embedder, all recommended settings are inserted. Comments explain each
+    change. With --train, attributes, hashes, min_freq and a lower limit for rows follow
+    the advice of `spacy hashembeds analyze`; with --raw, pretraining is added.
     """
     from ...architectures.symbols import save_symbols
     from ...files import STANDARD_INPUT, find_descriptor, replacing
@@ -87,7 +87,7 @@ def config_cli(
             scorer=scorer,
             progress=partial(show_progress, title="Reading", unit="docs"),
         )
-        # both are complete before either is moved to its place
+        # both files are complete before either is moved to its place
         temporary = stack.enter_context(replacing(output))
         temporary.write_text(made.text, encoding="utf8")
         if made.symbols is not None:
@@ -127,10 +127,10 @@ def analyze_cli(
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Analyse a corpus before training, and say what to set.
+    """Analyse a corpus before training, and advise on settings.
 
-    Further options change the config, as for `spacy train`. `--nlp.lang de` says whose
-    norms to count without a config too.
+    Further options change the config, as for `spacy train`. Without a config,
+    `--nlp.lang de` selects the language of norms.
     """
     from ...files import check_targets, write_json
     from ..analyze.analyze import analyze

@@ -55,8 +55,8 @@ def prepare_cli(
 ) -> None:
     """Convert your own files to train.spacy, dev.spacy, test.spacy.
 
-    'iob' files have one token a line, 'spans' are JSON, 'texts' are CSV or JSON. What
-    was written is counted, and a sentence or text shown as it was read.
+    'iob' files have one token a line, 'spans' are JSON, 'texts' are CSV or JSON. The
+    command shows counts of the written data, and a sentence or text as it was read.
     """
     from ...files import check_targets
     from ..display import show_controls
@@ -118,8 +118,8 @@ def tables_cli(
 ) -> None:
     """Count the symbols of a corpus for an embedder.
 
-    Name the file in the argument `tables` of the embedder. Norms are those of a blank
-    pipeline: where [initialize] has lookups, use `spacy-hashembeds.count_symbols.v1`.
+    Set the argument `tables` of the embedder to the file. Norms are those of a blank
+    pipeline: if [initialize] has lookups, use `spacy-hashembeds.count_symbols.v1`.
     """
     from spacy import blank
 
@@ -141,7 +141,7 @@ def tables_cli(
         texts = [f for f in files if f.suffix in (".jsonl", ".txt")]
         has_docs = any(f.suffix == ".spacy" for f in files)
         parts = texts if texts and not has_docs else find_files(corpus)
-        # a vocab for each part, since one keeps every word that it has met
+        # a vocab for each part, since a vocab keeps all words that it has seen
         docs = (doc for part in parts for doc in read_text_docs([part], blank(lang)))
         shown = show_progress(docs, title="Counting", unit="docs")
         counts = count_values(shown, names, max_symbols)
@@ -184,12 +184,12 @@ def label_cli(
     code: Path | None = options.code_option("-c"),
     quiet: bool = QUIET,
 ) -> None:
-    """Label texts by several pipelines together, to train one on.
+    """Label texts by several pipelines together, to train a new one.
 
-    Each has a `token_ner` of the same labels, and was trained on the same data from
-    another seed. What is written are texts with the entities that are the most probable
-    by the mean of all pipelines. They should be of the kind of your training data: what
-    pipelines don't find in texts of another, they teach to be none.
+    Each pipeline has a `token_ner` with the same labels, trained on the same data with
+    another seed. The output has the texts with the most probable entities by the mean
+    of all pipelines. Texts should be similar to your training data: in other texts,
+    entities that the pipelines miss are labelled as no entities.
     """
     from zlib import compress, decompress
 
@@ -213,7 +213,7 @@ def label_cli(
             first,
             raw,
             exclude,
-            lambda doc: compress(doc.to_bytes()),  # a Doc takes a hundred times as much
+            lambda doc: compress(doc.to_bytes()),  # a hundredth of a Doc's memory
             take_sentences,
         )
         if not found:

@@ -37,8 +37,8 @@ def accelerate_cli(
     """Make a trained pipeline faster on CPU.
 
     spaCy's hash embeddings, window encoders, lemmatizers, rulers and tokenizer are
-    replaced by ours. The new pipeline is saved only if it annotates all texts as the
-    old one does, or with --precision nearly all. The old one is not changed.
+    replaced by ours. The new pipeline is saved only if its annotation of texts equals
+    that of the old one, or with --precision nearly so. The old one is not changed.
     """
     from dataclasses import asdict
 
@@ -51,7 +51,7 @@ def accelerate_cli(
     from ...training.docbin import read_docs
     from ...training.rawtexts import read_texts
 
-    if missing := describe_missing_kernels():  # which `pip install` does not say
+    if missing := describe_missing_kernels():  # `pip install` does not report this
         msg.warn(missing)
     with failing("Can't accelerate the pipeline"):
         check_free(output, force=force)
@@ -126,10 +126,10 @@ def evaluate_cli(
 ) -> None:
     """Score the entities or the categories that a pipeline sets.
 
-    With --train entities are scored apart for texts seen in training, as an entity, and
-    unseen ones. Intervals don't say what another training seed would give. Files that
-    are not .spacy are IOB files, with one token a line and tags of the IOB, BIO, BILUO,
-    BIOES or BMES scheme.
+    With --train, entities whose text is an entity in training (seen) and others
+    (unseen) are also scored separately. Intervals do not include the variation by
+    training seeds. Files that are not .spacy are IOB files, with one token a line and
+    tags of the IOB, BIO, BILUO, BIOES or BMES scheme.
     """
     from ...files import check_targets, choose_suffix
     from ..display import show
@@ -171,10 +171,12 @@ def evaluate_cli(
 def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
     """Check the installation, and measure this machine.
 
-    It says what could be faster, and ends with an error only if something is broken: a
-    version outside our ranges, a name that does not load, a CuPy that can't be used.
+    The report lists possible speed-ups. The exit status is an error only if something
+    is
+    broken: a version outside our ranges, a name that does not load, or an unusable
+        CuPy.
     """
-    with failing("Can't load the package"):  # for what is in the environment
+    with failing("Can't load the package"):  # environment variables may be invalid
         from ...acceleration.doctor import examine
     health = examine()
     if as_json:

@@ -1,4 +1,4 @@
-"""Putting an embedder, and what belongs to it, into any config."""
+"""Insert an embedder and related settings into any config."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -34,27 +34,28 @@ def configure(
     scorer: bool = False,
     progress: Progress = lambda docs: docs,
 ) -> Edits:
-    """Put an embedder into any config in place of those that stand there.
+    """Replace the embedders in any config by one of ours.
 
     base (str | Path): A `.cfg` file, or the folder or package of a saved pipeline.
-    embedder (str, optional): Name of the embedder to put in. By default what is
-        recommended, with the training and the NER that are.
-    train (str | Path, optional): Training corpus, a `.spacy` file or a folder of them,
-        by which settings are chosen. Without it they stay, or are the defaults.
+    embedder (str, optional): The name of the embedder to insert. By default, insert the
+        recommended embedder, with the recommended NER and training settings.
+    train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
+        them, from which settings are chosen. Without it, settings are kept or defaults.
     raw (str | Path, optional): Texts to pretrain on, as `RawTexts.v1` reads them.
-    output (str | Path): The config to be saved, by which symbols and weights are named.
+    output (str | Path): The config to save. Files of symbols and weights are named
+        after it.
     vectors (str | Path, optional): Word vectors to mix in: a folder or package.
-    encoder (bool): Whether to put our encoder in the place of spaCy's.
-    blas (bool): Whether the pipeline is to choose the fastest BLAS.
-    scorer (bool): Whether to score seen and unseen entities apart.
+    encoder (bool): Whether to replace spaCy's encoder by ours.
+    blas (bool): Whether the pipeline should choose the fastest BLAS.
+    scorer (bool): Whether to score seen and unseen entities separately.
     progress (Progress, optional): Wraps the docs of the corpus as they are read.
     RETURNS (Edits): The new config, as `config` and `text`, with `changes`, `warnings`
         and `symbols`.
-    RAISES (OSError, ValueError): If something can't be used, or has no place.
+    RAISES (OSError, ValueError): If an argument can't be used with this config.
     """
     new = presets.EMBEDDER if embedder is None else get_description(embedder)
     edits = Edits(base)
-    if raw is not None:  # weights that are there are replaced
+    if raw is not None:  # pretraining replaces existing weights
         edits.config["initialize"]["init_tok2vec"] = None
     embedders.write_out_models(edits)
     olds = embedders.read_embedders(edits, new)
@@ -79,10 +80,10 @@ def configure(
 
 
 def _put_in_classifiers(edits: Edits, *, is_other: bool) -> None:
-    """Put ours in the place of spaCy's bags of words, and train as it was measured, if
-    nothing else of the pipeline learns: [training] is of all components.
+    """Replace spaCy's bag-of-words classifiers by ours, with the [training] settings of
+    our measurements. Refuse if another component learns, which shares [training].
 
-    `is_other`: what is asked for has no place there.
+    is_other (bool): Whether options are given that do not apply to classifiers.
     """
     blocks = embedders.find_blocks(edits)
     names = [b["@architectures"] for p, b in blocks.items() if p.count(".") == 2]
@@ -106,8 +107,8 @@ def _put_in_classifiers(edits: Edits, *, is_other: bool) -> None:
 
 
 def _put_in_vectors(edits: Edits, vectors: str | Path, places: Collection[str]) -> None:
-    """Name word vectors, and have embedders without weights mix them in."""
-    # the pipeline in it need not be loaded
+    """Set word vectors, and let embedders without weights mix them in."""
+    # check the file: the pipeline with the vectors need not be loaded
     if not (find_config(vectors).parent / "vocab" / "vectors").is_file():
         raise ValueError(
             f"'{vectors}' should hold vectors, but has none. Name a folder by `spacy "
@@ -127,7 +128,7 @@ def _put_in_vectors(edits: Edits, vectors: str | Path, places: Collection[str]) 
 def _put_in_recommended(
     edits: Edits, places: Collection[str], corpus: Corpus | None
 ) -> None:
-    """Put in what is recommended beside embedders. `places`: those without weights."""
+    """Insert recommendations beside embedders. `places`: embedders without weights."""
     for place in places:
         if not edits.get(place).get("subwords"):
             why = "Character n-grams of words, half a megabyte: docs/whole-texts.md."
@@ -144,8 +145,8 @@ def _put_in_recommended(
 
 
 def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
-    """Put `token_ner` in the place of an `ner` that reads one of these embedders, as
-    none does that listens to a transformer.
+    """Replace an `ner` that reads one of these embedders by `token_ner`. An `ner` that
+    listens to a transformer is kept.
     """
     place = f"components.{name}"
     model = edits.resolve(f"{place}.model") or {}
@@ -174,7 +175,7 @@ def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
 
 
 def _put_in_joined(edits: Edits, corpus: Corpus | None) -> None:
-    """Join sentences in training, and cut texts, if any Doc has their boundaries."""
+    """Join sentences and cut texts in training, if any Doc has sentence boundaries."""
     place = edits.resolve("training.train_corpus")
     readers = ("spacy.Corpus.v1", find_name(presets.JOINED.values))
     n_docs = n_whole = 0
@@ -198,7 +199,7 @@ def _put_in_pretraining(
     output: str | Path,
     progress: Progress,
 ) -> None:
-    """Put in what `spacy pretrain` needs to train an embedder's tok2vec first."""
+    """Insert the settings of `spacy pretrain` to pretrain an embedder's tok2vec."""
     old = olds[0]
     _, component, _, *parts = old.place.split(".")
     layer = [part for part in parts if part != "embed"]
@@ -226,20 +227,20 @@ def _put_in_pretraining(
 
 
 def name_weights(output: str | Path) -> Path:
-    """Name the file with the weights for a config: `spacy pretrain` writes it."""
+    """Return the path of the weights that `spacy pretrain` writes for a config."""
     return Path("pretrained", Path(output).stem, "model-last.bin")
 
 
 def _put_in_symbols(
     edits: Edits, old: Embedder, raw: str | Path, tables: str, progress: Progress
 ) -> None:
-    """Read the symbols of the texts from a file: those of the lowest `min_freq` with no
-    more rows than stood there before.
+    """Count the symbols of the texts, to be saved to a file, with the lowest `min_freq`
+    that needs no more rows than before.
 
-    `spacy train` need neither count the texts then, nor keep the strings of all words.
+    `spacy train` then neither counts the texts, nor keeps the strings of all words.
     """
     attrs = old.block["attrs"]
-    # the norms of raw texts are there, whoever may change them
+    # raw texts have norms, even if a component may change them
     if later := [a for a in attrs if a in old.settable and a != "NORM"]:
         raise ValueError(
             f"[{old.place}] embeds {', '.join(later)}, which components ahead of it "
@@ -261,7 +262,7 @@ def _put_in_symbols(
 def _put_in_counting(
     edits: Edits, olds: Sequence[Embedder], corpus: Corpus | None
 ) -> None:
-    """Count the training corpus, if an embedder that was put in needs it."""
+    """Insert the callback that counts the training corpus, if an embedder needs it."""
     new = olds[0].new
     preset = presets.SYMBOLS if new.symbol_width else presets.NGRAMS
     there, name = find_name(edits.resolve(preset.section)), find_name(preset.values)
@@ -274,13 +275,13 @@ def _put_in_counting(
         edits.put_in(preset)
         chosen = max(old.min_freq for old in olds)
         why = EXPLAIN_SMALL if corpus else EXPLAIN_DEFAULT
-        if chosen:  # the largest, which gives none of them more rows
+        if chosen:  # the largest, so that no embedder gets more rows
             why = "By size, not scores: the lowest with no more rows than stood here."
         if new.symbol_width and (chosen or there != name):
-            # of lookup what was measured, of others what the report used
+            # lookup: the value of our measurements; others: that of the report
             min_freq = chosen or (2 if new == presets.EMBEDDER else 10)
             edits.set(preset.section, "min_freq", min_freq, why)
-    elif not all(old.is_ours for old in olds):  # for which it may count
+    elif not all(old.is_ours for old in olds):  # the callback may count for our own
         raise ValueError(
             f"[initialize] before_init is {there}, so that {name} can't count for "
             f"{new.architecture}. Take it out, or put in multi_fewer_hash_embed "
@@ -289,14 +290,14 @@ def _put_in_counting(
 
 
 def _has_ngrams(block: Mapping[str, Any]) -> bool:
-    """Return True if a hasher of an embedder takes only n-grams that were counted."""
+    """Return True if a hasher of an embedder uses only counted n-grams."""
     hashers = [h for h in block.get("hashers", {}).values() if isinstance(h, Mapping)]
     lsh = [h for h in hashers if h["@architectures"] == presets.HASHER]
     return any(hasher.get("max_ngrams", 1) is not None for hasher in lsh)
 
 
 def _put_in_faster(edits: Edits, *, encoder: bool, blas: bool) -> None:
-    """Put in what computes the same numbers as spaCy's, faster."""
+    """Insert faster layers and settings that compute the same as spaCy's."""
     for place in embedders.find_blocks(edits) if encoder else ():
         edits.put_in(presets.ENCODER, place)
     if blas and find_name(edits.resolve("nlp.before_creation")) != presets.BLAS:
@@ -305,10 +306,10 @@ def _put_in_faster(edits: Edits, *, encoder: bool, blas: bool) -> None:
 
 
 def _put_in_paths(edits: Edits, train: str | Path | None) -> None:
-    """Name the training corpus in [paths], and the development corpus beside it, if
-    none is named or that of another training corpus.
+    """Set the training corpus in [paths], and the development corpus beside it, unless
+    one that belongs to this training corpus is set.
 
-    Warn of lookups of a package that is missing, as published pipelines have them.
+    Warn about lookups of a missing package, which published pipelines require.
     """
     paths, lookups = edits.plain["paths"], edits.resolve("initialize.lookups")
     if train is not None and paths["train"] != str(train):
@@ -325,7 +326,7 @@ def _put_in_paths(edits: Edits, train: str | Path | None) -> None:
 
 
 def _put_in_scorer(edits: Edits) -> None:
-    """Score seen and unseen entities apart, and select checkpoints by both F-scores."""
+    """Score seen and unseen entities, and select checkpoints by both F-scores."""
     edits.refresh()
     names = edits.find_components(*presets.RECOGNIZERS, is_any=True)
     if not names:
@@ -339,7 +340,7 @@ def _put_in_scorer(edits: Edits) -> None:
         edits.put(f"components.{name}.scorer", block, {"@scorers": why})
     weights = edits.plain["training"]["score_weights"]
     if "ents_unseen_f" not in weights:
-        # what is not there gets spaCy's weight
+        # a missing weight is spaCy's default
         weight = weights.get("ents_f", 1.0)
         half = round((weight or 0.0) / 2, 4)
         new = {"ents_f": half if weight else weight, "ents_seen_f": 0.0}
@@ -356,8 +357,8 @@ def list_commands(
     raw: str | Path | None = None,
     code: str | Path | None = None,
 ) -> list[str]:
-    """List the commands that pretrain, if there is pretraining, train and evaluate.
-    Splits that are not known have names in capitals, such as DEV.spacy.
+    """List the commands to pretrain, if configured, to train and to evaluate. Unknown
+    splits have names in capitals, such as DEV.spacy.
     """
     paths, initialize = made.plain["paths"], made.plain["initialize"]
     corpus = str(train or paths["train"] or "TRAIN.spacy")

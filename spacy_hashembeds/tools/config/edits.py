@@ -1,4 +1,4 @@
-"""A config that is being changed, with the reasons, and its text with these above."""
+"""A config under change, with reasons, and its text with the reasons as comments."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from ...files import STANDARD_INPUT, check_targets, find_descriptor, open_file, 
 from ...loading import check_variables, describe_config_error
 from .presets import Preset
 
-#: Kinds of values that are read before spaCy checks them.
+#: Types of values that are read before spaCy checks them.
 _KINDS: dict[str, type] = {
     **dict.fromkeys([*DEFAULT_CONFIG, "training.score_weights"], dict),
     **dict.fromkeys(["nlp.lang", "training.train_corpus", "training.dev_corpus"], str),
@@ -39,7 +39,7 @@ _KINDS: dict[str, type] = {
 
 
 class Change(NamedTuple):
-    """Change of a config, with its reason."""
+    """A change of a config, with its reason."""
 
     section: str
     key: str | None  #: None if the whole section is new.
@@ -51,30 +51,30 @@ class Change(NamedTuple):
         return f"[{self.section}]" + (f" {self.key}" if self.key else "")
 
     def describe(self, config: Config) -> str:
-        """Describe it by a value of the new config: of a section, its function."""
+        """Describe a change by the new value, or the function of a new section."""
         block = dot_to_object(config, self.section)
         key = self.key or next((key for key in block if key.startswith("@")), None)
         return f"[{self.section}] {key} = {block[key]!r}" if key else self.place
 
 
 class Edits:
-    """A config to change, and what was done to it.
+    """A config to change, and the changes.
 
     base (str | Path): A `.cfg` file, or the folder or package of a saved pipeline.
     """
 
     def __init__(self, base: str | Path) -> None:
         self.base = find_config(base)
-        self.config = _read_config(self.base)  #: With variables.
-        self.plain = self.config.interpolate()  #: Without: see `refresh`.
+        self.config = _read_config(self.base)  #: The config with variables.
+        self.plain = self.config.interpolate()  #: Without variables: see `refresh`.
         self.changes: list[Change] = []
         self.warnings: list[str] = []
-        self.text = ""  #: What `write` makes of it.
+        self.text = ""  #: The text, which `write` sets.
         #: Symbols of the texts to pretrain on, to be saved beside the config as .npz.
         self.symbols: SymbolTables | None = None
         self._before = {*_walk_lines(self.config.to_str(interpolate=False))}
         self._reasons: dict[tuple[str, str | None], str] = {}
-        self.left: set[str] = set()  #: The components that keep the models they have.
+        self.left: set[str] = set()  #: The components whose models are kept.
         frozen = self.plain["training"]["frozen_components"]
         for name, component in self.config["components"].items():
             if "source" in component or name in frozen:
@@ -83,7 +83,7 @@ class Edits:
                 self.warnings.append(f"[components.{name}] keeps its model ({why}).")
 
     def get(self, section: str) -> Any:
-        """Return a section or value, a variable as it is written, or None."""
+        """Return a section or value, with variables unresolved, or None."""
         return get_value(self.config, section)
 
     def resolve(self, section: str) -> Any:
@@ -91,7 +91,7 @@ class Edits:
         return get_value(self.plain, section)
 
     def find_components(self, *factories: str, is_any: bool = False) -> list[str]:
-        """Find the components of these factories: those that may change, or any."""
+        """Find components of these factories: those that may change, or all."""
         components = self.plain["components"].items()
         found = [name for name, c in components if c.get("factory") in factories]
         return [name for name in found if is_any or name not in self.left]
@@ -103,7 +103,7 @@ class Edits:
         return load_model_from_config({"nlp": settings}, auto_fill=True)
 
     def refresh(self) -> None:
-        """Resolve variables anew."""
+        """Update `plain`: resolve the variables of the current config."""
         try:
             self.plain = self.config.interpolate()
         except (ValueError, ConfigParserError) as error:
@@ -115,8 +115,8 @@ class Edits:
     def put(
         self, section: str, block: Mapping[str, Any], why: Mapping[Any, str]
     ) -> None:
-        """Put a block in the place of a section or value. `why`: reasons for keys, and
-        for None for a new section. They are told where something has changed.
+        """Replace a section or value by a block. `why` has reasons by key, and for None
+        the reason of a new section. They are recorded for changed values.
         """
         set_dot_to_object(self.config, section, dict(block))
         for key, reason in why.items():
@@ -125,8 +125,8 @@ class Edits:
             self._reasons[place] = " ".join(reason.split())
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
-        """Set a value that holds no variable."""
-        if "${" in str(value):  # a name of a file: nothing escapes it
+        """Set a value without variables."""
+        if "${" in str(value):  # in a file name, which can't be escaped
             raise ValueError(
                 f"'{key}' should be a name that a config can hold, but is "
                 f"{quote(str(value))}: '${{' begins a variable. Rename it."
@@ -134,13 +134,13 @@ class Edits:
         self.put(section, {**(self.get(section) or {}), key: value}, {key: why})
 
     def set_path(self, key: str, value: str | Path, why: str) -> None:
-        """Set a value of [paths], and that of [initialize] which is read from there."""
+        """Set a value of [paths], and let that of [initialize] refer to it."""
         self.set("paths", key, str(value), why)
         if key in self.config["initialize"]:
             self.config["initialize"][key] = f"${{paths.{key}}}"
 
     def put_in(self, preset: Preset, section: str = "") -> None:
-        """Put in a preset, or warn of what stands in its place."""
+        """Insert a preset, or warn about another function in its place."""
         section = section or preset.section
         there, ours = find_name(self.resolve(section)), find_name(preset.values)
         if not re.fullmatch(preset.over, str(there)):
@@ -160,7 +160,7 @@ class Edits:
         self.put(section, {**block, **preset.values, **stays}, why)
 
     def write(self) -> None:
-        """Write the config as spaCy does, with the reasons above what has changed."""
+        """Write the config as spaCy does, with reasons as comments above changes."""
         self.refresh()
         told = set()
         for place, line in _walk_lines(self.config.to_str(interpolate=False)):
@@ -176,7 +176,7 @@ class Edits:
 
 
 def _walk_lines(text: str) -> Iterator[tuple[tuple[str, str | None], str]]:
-    """Walk the lines of a config, each with its section and key, if it begins one."""
+    """Yield the lines of a config, each with the section and key that it begins."""
     section = ""
     for line in text.split("\n"):
         header = re.fullmatch(r"\[(.+)\]", line)
@@ -185,7 +185,7 @@ def _walk_lines(text: str) -> Iterator[tuple[tuple[str, str | None], str]]:
 
 
 def find_name(block: Any) -> Any:
-    """Find the function that a block names."""
+    """Return the name of a block's registered function."""
     if not isinstance(block, Mapping):
         return block
     return next((value for key, value in block.items() if key.startswith("@")), None)
@@ -200,7 +200,7 @@ def get_value(config: Config, section: str, default: Any = None) -> Any:
 
 
 def find_config(base: str | Path) -> Path:
-    """Find a config, which may be that of the folder or package of a pipeline."""
+    """Find the path of a config: a file, or in the folder or package of a pipeline."""
     path, name = Path(base), str(base)
     if path == STANDARD_INPUT or (path.exists() and not path.is_dir()):
         return path
@@ -215,20 +215,20 @@ def find_config(base: str | Path) -> Path:
 
 
 def is_pipeline(folder: Path) -> bool:
-    """Return True if a folder is that of a saved pipeline."""
+    """Return True if a folder has a saved pipeline."""
     return (folder / "config.cfg").is_file() and (folder / "meta.json").is_file()
 
 
 def check_outputs(
     outputs: Iterable[Path], inputs: Iterable[str | Path | None], *, force: bool
 ) -> None:
-    """Check where files go: even with `force` into no saved pipeline or input."""
+    """Check paths of output files: never in a saved pipeline or input, even forced."""
     outputs = [path for path in outputs if find_descriptor(path) is None]
     given = [each for each in inputs if each is not None]
-    # the files of a corpus may be links to others
+    # the files of a corpus may be links
     files = [file for each in given for file in Path(each).rglob(f"*{FILE_TYPE}")]
     for path in outputs:
-        # as it is named, and where links lead to
+        # the path as given, and with links resolved
         places = Path(os.path.abspath(path)), Path(os.path.realpath(path))
         if any(is_pipeline(parent) for place in places for parent in place.parents):
             raise FileExistsError(
@@ -244,14 +244,14 @@ def check_outputs(
 
 
 def _read_config(path: Path) -> Config:
-    """Read a config to change, with what spaCy fills in."""
+    """Read a config to change, filled with spaCy's defaults."""
     with open_file(path, "rb") as file:
         data = file.read()
     try:
-        text = data.decode("utf-8-sig")  # spaCy would not take a byte-order mark
+        text = data.decode("utf-8-sig")  # spaCy refuses a byte-order mark
         config = load_config_from_str(text)
         check_variables(config)
-        if "$$" in text:  # which `Config.to_str` would double again
+        if "$$" in text:  # `Config.to_str` would double it again
             config = Config(json.loads(json.dumps(config).replace("$$", "$")))
             if config.interpolate() != load_config_from_str(text, interpolate=True):
                 raise ValueError("'$${' in it can't be kept. Write it another way.")
@@ -261,7 +261,7 @@ def _read_config(path: Path) -> Config:
         plain = config.interpolate()
         _check_kinds(config, plain)
         get_lang_class(plain["nlp"]["lang"])
-    except Exception as error:  # of whatever module a language names, too
+    except Exception as error:  # importing a language's module may raise any error
         raise ValueError(
             f"'{path}' should be a spaCy config, in UTF-8, but can't be read as one: "
             + describe_config_error(error)[:600]
@@ -270,7 +270,7 @@ def _read_config(path: Path) -> Config:
 
 
 def _check_kinds(config: Config, plain: Config) -> None:
-    """Check kinds of values, and that sections stand where they are changed."""
+    """Check types of values, and that sections which are changed are sections."""
     kinds = {**_KINDS}
     for name in plain["components"] if isinstance(plain["components"], dict) else ():
         place = f"components.{name}"

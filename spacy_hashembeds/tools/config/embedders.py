@@ -1,4 +1,4 @@
-"""Embedders and encoders in a config, and ours in their place."""
+"""Find embedders and encoders in a config, and replace them by ours."""
 
 import re
 import warnings
@@ -35,7 +35,7 @@ from ..prepare.labelled import has_one_label
 from . import presets
 from .edits import Edits
 
-#: spaCy's that ours can take the place of.
+#: spaCy's embedders that ours can replace.
 REPLACED = ("spacy.MultiHashEmbed", "spacy.HashEmbedCNN", "spacy.CharacterEmbed")
 _EMBEDDER = re.compile(r"spacy(-legacy)?\.(MultiHashEmbed|CharacterEmbed)\.v[12]")
 _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
@@ -48,37 +48,37 @@ _RAISED = (
 )
 _SEED = "With spaCy's seed, 8, hash 1 reaches half of the first table: docs/analyze.md."
 
-#: Takes the docs of a corpus, and hands them on.
+#: Function that yields the docs of a corpus, and may show progress.
 Progress = Callable[[Iterator[Doc]], Iterable[Doc]]
 
 
 @dataclass
 class Embedder:
-    """An embedder that stands in a config, and what is put in its place."""
+    """An embedder in a config, and its replacement."""
 
     place: str
     plain: dict[str, Any]  #: Its block without variables, with names of `attrs`.
     tables: dict[str, int]  #: The attributes that `new` can have, with their rows.
     new: EmbedderDescription
-    is_ours: bool  #: True if it is this one already.
-    is_pretrained: bool  #: True if training starts from weights, so that it stays.
-    settable: Collection[str]  #: Attributes that a component ahead may set.
-    block: dict[str, Any]  #: What stands there now, with variables for blocks alone.
-    min_freq: int = 0  #: The lowest from 2 with no more rows than there are; 0: none.
+    is_ours: bool  #: True if the embedder is `new` already.
+    is_pretrained: bool  #: True if training starts from weights, so that it is kept.
+    settable: Collection[str]  #: Attributes that an earlier component may set.
+    block: dict[str, Any]  #: Its current block, with variables only for blocks.
+    min_freq: int = 0  #: The lowest from 2 that needs no more rows than now, or 0.
 
 
 class Corpus(NamedTuple):
-    """A training corpus, as far as a config depends on it."""
+    """Properties of a training corpus on which a config depends."""
 
     vocabulary: Vocabulary
-    n_docs: int  #: With more than one token: spaCy says others are a sentence.
-    n_whole: int  #: Without sentence boundaries.
+    n_docs: int  #: Docs with two tokens or more; spaCy treats others as a sentence.
+    n_whole: int  #: Docs without sentence boundaries.
 
 
 def _check_block(place: str, block: Any) -> None:
     """Check that the model of a block without variables can be built."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # of what is replaced
+        with warnings.catch_warnings(action="ignore"):  # about replaced functions
             registry.resolve({"model": block})
     except (ValueError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:500]
@@ -88,7 +88,7 @@ def _check_block(place: str, block: Any) -> None:
 
 
 def find_blocks(edits: Edits) -> dict[str, dict[str, Any]]:
-    """Find the models in components that may change, without variables, by place."""
+    """Find the resolved models of components that may change, by place."""
     return {
         place: block
         for place, block in find_architectures(edits.plain).items()
@@ -97,7 +97,7 @@ def find_blocks(edits: Edits) -> dict[str, dict[str, Any]]:
 
 
 def write_out_models(edits: Edits) -> None:
-    """Write out embedders that the config leaves to spaCy's defaults, or to a CNN."""
+    """Insert blocks of embedders that are spaCy's defaults or part of a CNN."""
     Language()  # the first pipeline of a process finds the factories of packages
     language = get_lang_class(edits.resolve("nlp.lang"))
     for name in edits.config["components"].keys() - edits.left:
@@ -114,7 +114,7 @@ def write_out_models(edits: Edits) -> None:
         if not _CNN.fullmatch(name := block["@architectures"]):
             continue
         _check_block(place, block)
-        for keys, value in [*walk_dict(edits.config)]:  # its arguments move
+        for keys, value in [*walk_dict(edits.config)]:  # update references to arguments
             if found := re.search(rf"\$\{{{re.escape(place)}[.:](\w+)\}}", str(value)):
                 at, new = ".".join(keys), f"${{{place}.encode.{found[1]}}}"
                 is_kept = found[0] == value and found[1] in OF_ENCODER
@@ -128,7 +128,7 @@ def write_out_models(edits: Edits) -> None:
 
 
 def read_embedders(edits: Edits, new: EmbedderDescription) -> list[Embedder]:
-    """Read the embedders that ours can take the place of."""
+    """Read the embedders that ours can replace."""
     return [
         _read_embedder(edits, place, block, new)
         for place, block in find_blocks(edits).items()
@@ -144,7 +144,7 @@ def _read_embedder(
     name, component = block["@architectures"], place.split(".")[1]
     settable = find_settable(edits.resolve("nlp.pipeline"), component)
     attrs, rows = block.get("attrs", []), block.get("rows", [])
-    if "nC" in block:  # a CharacterEmbed: subwords stand for its characters
+    if "nC" in block:  # a CharacterEmbed: subwords replace its characters
         given = [block.get("feature", "LOWER"), "PREFIX", "SUFFIX", "SHAPE"]
         attrs, rows = [*dict.fromkeys(given)], [rows]
     attrs = check_attributes(attrs)
@@ -181,7 +181,7 @@ def _read_embedder(
 def read_corpus(
     edits: Edits, path: str | Path, olds: Sequence[Embedder], progress: Progress
 ) -> Corpus:
-    """Read a training corpus, and warn of components that can't learn what it has."""
+    """Read a training corpus, and warn about components that can't learn from it."""
     n: Counter[str] = Counter()
     cats: list[dict[str, float]] = []  # up to two that differ
 
@@ -219,8 +219,8 @@ def read_corpus(
 def put_in_embedders(
     edits: Edits, olds: Sequence[Embedder], corpus: Corpus | None
 ) -> list[str]:
-    """Put embedders in, with settings that a corpus advises, if there is one. Return
-    their places: not of those with weights, which stay.
+    """Insert embedders, with settings advised for a corpus, if there is one. Return
+    their places. Embedders with weights are kept and left out.
     """
     free = [old for old in olds if not old.is_pretrained]
     for old in free:
@@ -244,11 +244,11 @@ def _put_in_embedder(
         default = EXPLAIN_SMALL if vocabulary else EXPLAIN_DEFAULT
         why["num_hashes"] = new.why_hashes or default
         for name, (architecture, why[name]) in new.blocks.items():
-            # one for all: what is changed there is changed for the others too
+            # variables: changing the first block changes the others too
             same = dict.fromkeys(attrs[1:], f"${{{old.place}.{name}.{attrs[0]}}}")
             settings[name] = {attrs[0]: {"@architectures": architecture}, **same}
         if settings.get("maxout_pieces", 0) is None:
-            del settings["maxout_pieces"]  # nothing was mixed
+            del settings["maxout_pieces"]  # the old embedder mixes nothing
     if sizes:
         least = dict(zip(attrs, sizes["rows"], strict=True))
         pairs = zip(settings["attrs"], settings["rows"], strict=True)
@@ -259,7 +259,7 @@ def _put_in_embedder(
     seed = settings.get("seed", DEGENERATE_SEED)
     if seed == DEGENERATE_SEED and (sizes or not old.is_ours):
         settings["seed"], why["seed"] = SOUND_SEED, _SEED
-    # variables, and numbers of attributes, that say the same stay
+    # keep variables and attribute IDs with equal values
     keys = ("@architectures", *known)
     old.block = {key: value for key, value in settings.items() if key in keys}
     block = {

@@ -1,4 +1,4 @@
-"""Presets that `config` puts in: the place, the values, what they replace, and why."""
+"""Presets of `config`: the place, the values, the replaced functions, and reasons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,18 +10,18 @@ from ...architectures import multi_embed
 from ...architectures.subword_embed import SubwordEmbed
 from ...training.joined import LENGTHS, READER
 
-#: The embedder that is recommended.
+#: The recommended embedder.
 EMBEDDER = multi_embed.DESCRIPTION
 ADAM = "spacy-hashembeds.Adam.v1"
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
-#: The layer whose n-grams are counted.
+#: The layer that needs n-grams to be counted.
 HASHER = "spacy-hashembeds.LSHHasher.v1"
 OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
-#: Factories of components that learn entities, and those that learn texts' labels.
+#: Factories of components that learn entities, and of those that learn text labels.
 RECOGNIZERS = ("ner", "beam_ner", "token_ner")
 CLASSIFIERS = ("textcat", "textcat_multilabel")
-#: What components learn, by factory: attributes of tokens, and entities.
+#: Annotation that components learn, by factory: attributes of tokens, and entities.
 ATTRIBUTES = ("TAG", "POS", "DEP", "LEMMA")
 LEARNED = {
     **dict.fromkeys(RECOGNIZERS, "entities"),
@@ -34,18 +34,19 @@ LEARNED = {
 class Preset:
     """Values of a section, and the comment above them."""
 
-    section: str  #: Empty where it is found: models stand anywhere.
+    section: str  #: Empty for models, whose places are searched.
     values: Mapping[str, Any]
     why: str
-    #: The functions to replace, or to change, as a pattern: None is an empty place.
+    #: Pattern of the functions to replace or change. "None" is an empty place.
     over: str = "None"
-    #: The arguments of another function that stay, or all. These are not set anew.
+    #: Arguments to keep, with their values, when another function is replaced. None
+    #: keeps all that the preset does not set.
     kept: tuple[str, ...] | None = None
-    #: If True, warn of other functions.
+    #: If True, warn about other functions.
     warns: bool = False
 
 
-# What embedders need.
+# Needed by embedders.
 
 SYMBOLS = Preset(
     "initialize.before_init",
@@ -81,7 +82,7 @@ FASTER_ADAM = Preset(
     over="Adam.v1",
 )
 
-# What is recommended, without --embedder.
+# Recommended, without --embedder.
 
 SUBWORDS = {
     "@architectures": "spacy-hashembeds.SubwordEmbed.v1",
@@ -144,7 +145,7 @@ OF_CLASSIFIER = (
     ),
 )
 
-# What is asked for by --raw and --scorer.
+# Requested by --raw and --scorer.
 
 RAW_TEXTS = Preset(
     "corpora.pretrain",
@@ -153,7 +154,7 @@ RAW_TEXTS = Preset(
     over=".*",
     kept=(),
 )
-#: In spaCy's [pretraining]. It ends before so many epochs if nothing is learned.
+#: Settings of [pretraining], which ends before `max_epochs` if the loss stalls.
 PRETRAINING = {
     "dropout": 0.1,
     "max_epochs": 100,

@@ -1,1 +1,1 @@
-"""Score pipelines, and compare them."""
+"""Score and compare pipelines."""

@@ -1,7 +1,7 @@
-"""Counts of documents, and intervals and tests of scores over them.
+"""Counts of documents, and intervals and significance tests of scores.
 
-Whole documents are drawn: entities of one share its topic, author and casing. The
-pipelines are held fixed: nothing here says what another training seed would give.
+Whole documents are drawn, since entities of one document share its topic, author and
+casing. Pipelines are fixed: intervals do not cover the variation by training seeds.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -14,17 +14,17 @@ from ...training.scorer import Counts, add_counts, score_counts
 from ..extra import import_extra
 from .confusions import ErrorCounter
 
-#: The share of draws between the bounds of an interval, and the most draws, which are
-#: kept in memory: bounds are steady long before.
+#: The share of draws inside an interval, and the most draws. Draws are kept in memory;
+#: far fewer give stable bounds.
 CONFIDENCE, MAX_SAMPLES = 0.95, 100_000
 
-#: What is returned of a thing that has none.
+#: The intervals of a key without gold counts.
 NO_INTERVALS = dict.fromkeys(("p_interval", "r_interval", "f_interval"))
 
-#: Cells of a matrix that are in memory at a time.
+#: Number of matrix cells in memory at a time.
 _CELLS = 4_000_000
 
-#: Scores sums of counts: (..., n_things, 3) to (..., n_scored, 3).
+#: Function that scores sums of counts: (..., n_things, 3) to (..., n_scored, 3).
 _Score = Callable[[np.ndarray], np.ndarray]
 
 
@@ -36,8 +36,9 @@ class Draws(NamedTuple):
 
 
 class Run:
-    """Counts what examples hold: `n_read` of them, of which `numbers`, from 0, are
-    annotated; the counts of these, `documents`, and `totals`; and `errors`.
+    """Counts of examples: `n_read` is their number; `numbers` are the indices of the
+    annotated ones, with counts `documents` and their sum `totals`; `errors` are
+    counted.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -49,7 +50,7 @@ class Run:
         self.totals = add_counts(self.documents)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count one document, and note what else there is; None without annotation."""
+        """Count one document, and note further data. Return None without annotation."""
         raise NotImplementedError
 
     def stack(self, keys: Sequence[Hashable]) -> np.ndarray:
@@ -58,23 +59,24 @@ class Run:
         return np.array(rows, dtype="int32").reshape(len(rows), len(keys), 3)
 
     def list_keys(self) -> list[Any]:
-        """List what there is something to count of, in the order of first sight."""
+        """List the keys with nonzero counts, in the order of first occurrence."""
         return [key for key, outcomes in self.totals.items() if any(outcomes)]
 
 
 def bootstrap_scores(
     counts: np.ndarray, draws: Draws, *, is_mean: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the percentile bootstrap intervals of the scores of things, each a dict of
-    "p_interval", "r_interval" and "f_interval".
+    """Return the percentile bootstrap intervals of each thing's scores, a dict of
+    "p_interval", "r_interval" and "f_interval". Things are, for instance, types.
 
-    An interval is None if not two documents have gold ones, or each draw scores the
-    same. Draws without anything, for recall without a gold one, are left out.
+    An interval is None if fewer than two documents have the thing as gold, or if all
+    draws score the same. Draws with an undefined score, as recall without gold, are
+    left out.
 
     counts (ndarray): True positives, false positives and false negatives. *Shape:*
         (n_documents, n_things, 3)
-    is_mean (bool): Score the mean over things instead. A draw leaves out gold things
-        that it lacks; things that no document has score 0.
+    is_mean (bool): Score the mean over things instead. A draw ignores gold things that
+        it lacks; things that no document has as gold score 0.
 
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
     """
@@ -85,14 +87,14 @@ def bootstrap_scores(
 def compare_scores(
     ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, is_mean: bool = False
 ) -> list[Any]:
-    """Compare two pipelines on the same documents: return, for "p", "r" and "f" of each
-    thing, the "other" score, by how much ours is better, as "difference", its
-    "interval" and "p_value"; None of things without gold ones. Arguments and intervals
-    are as in `bootstrap_scores`.
+    """Compare two pipelines on the same documents: for "p", "r" and "f" of each thing,
+    return the "other" score, the "difference" of ours from it, and the "interval" and
+    "p_value" of the difference; or None for things without gold counts. Arguments and
+    intervals are as in `bootstrap_scores`.
 
-    p is that of the paired randomization test: how often the difference is at least as
-    large, in either direction, when the outputs of the pipelines are swapped in
-    documents drawn at random; of accuracies, McNemar's exact test.
+    The p-value is the share of draws in which the difference is at least as large, in
+    either direction, when the pipelines' outputs are swapped in random documents
+    (paired randomization test). For accuracies, it is that of McNemar's exact test.
 
     Source: Noreen (1989); Yeh, https://aclanthology.org/C00-2137.
     """
@@ -120,7 +122,7 @@ def compare_scores(
 
 
 def _choose_score(counts: np.ndarray, is_mean: bool) -> tuple[_Score, np.ndarray]:
-    """Choose how sums are scored, and count the documents with gold ones."""
+    """Return the function that scores sums, and the number of documents with gold."""
     is_gold = _is_gold(counts)
     is_ever_gold = is_gold.any(axis=0)
 
@@ -138,7 +140,7 @@ def _choose_score(counts: np.ndarray, is_mean: bool) -> tuple[_Score, np.ndarray
 
 
 def _is_gold(counts: np.ndarray) -> np.ndarray:
-    """True where there are gold ones, found or missed. *Shape:* (..., 3) -> (...)"""
+    """Return True for counts of gold, found or missed. *Shape:* (..., 3) -> (...)"""
     return counts[..., 0] + counts[..., 2] > 0
 
 
@@ -154,7 +156,7 @@ def _bound(
 
 
 def _resample(rows: np.ndarray, score: _Score, draws: Draws) -> np.ndarray:
-    """Score sums of as many rows as there are, drawn with replacement.
+    """Score sums of rows drawn with replacement, as many as there are rows.
 
     *Shape:* (samples, n_scored, 3)
     """
@@ -182,18 +184,18 @@ def _swap(
 ) -> np.ndarray:
     """Return p-values: see `compare_scores`. *Shape:* (n_scored, 3)"""
     total = (ours + theirs).sum(axis=0, dtype="float64")
-    # the other documents are the same when they are swapped; SciPy needs two or more
+    # swapping equal documents has no effect; SciPy needs two or more documents
     differs = (ours != theirs).any(axis=(1, 2))
     moved = np.pad((ours - theirs)[differs], ((2, 0), (0, 0), (0, 0))).astype("float64")
 
     def score_swapped(signs: np.ndarray, axis: int) -> np.ndarray:
         change = np.tensordot(signs, moved, 1)
-        # twice the sums, which score the same
+        # twice the sums, which have the same scores
         sums = np.concatenate([total + change, total - change], axis=-2)
         return np.abs(np.nan_to_num(subtract(sums))).reshape(*signs.shape[:-1], -1)
 
     tested = import_extra("scipy.stats").permutation_test(
-        (np.ones(len(moved)),),  # whose signs are changed
+        (np.ones(len(moved)),),  # SciPy changes their signs
         score_swapped,
         permutation_type="samples",
         n_resamples=draws.samples,

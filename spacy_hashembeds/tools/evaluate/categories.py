@@ -1,8 +1,7 @@
 """Categories of documents, scored as by scikit-learn's `accuracy_score` and `f1_score`.
 
-spaCy's `Scorer.score_cats` differs: it knows no other labels than the pipeline's, and
-counts a document without any `cats` as a wrong prediction where labels exclude each
-other.
+spaCy's `Scorer.score_cats` differs: it ignores labels that the pipeline does not have,
+and counts a document without `cats` as a wrong prediction if labels are exclusive.
 """
 
 from collections import Counter
@@ -19,30 +18,30 @@ from ...training.scorer import Counts, describe_counts, make_counts
 from .bootstrap import Run, bootstrap_scores, compare_scores
 from .sources import Classes, Inputs, Source, find_classes, get_reference
 
-#: Keys, beside labels, of whether all labels of a document are right, whose precision
-#: is the accuracy; of the mean of the labels' scores; and of all labels together.
+#: Keys beside labels: whether all labels of a document are right (the precision is the
+#: accuracy); the mean of the labels' scores; and all labels together.
 ACCURACY, MACRO, MICRO = ("acc",), ("macro",), ("micro",)
 
-#: All scores of a corpus, but those of each label.
+#: All scores of a corpus, except those of single labels.
 SCORES = ("cats_acc", *(f"cats_{x}_{key}" for x in ("macro", "micro") for key in "prf"))
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
-#: Characters shown of a document with a wrong label.
+#: Number of characters that are shown of a document with a wrong label.
 _SHOWN = 600
 
 Labels = frozenset[str]
 
 
 class CategoryRun(Run):
-    """Counts labels of documents, and notes which are wrong."""
+    """Counts labels of documents, and records wrong ones."""
 
     def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
         self.classes = classes
         self.judgements: list[tuple[Labels, Labels]] = []
         super().__init__(examples)
         gold = frozenset().union(*(gold for gold, _ in self.judgements))
-        #: Labels of the classifier, then those that only gold docs have.
+        #: Labels of the classifier, followed by those that only gold docs have.
         self.labels = [*classes.labels, *sorted(gold.difference(classes.labels))]
 
     def count(self, number: int, example: Example) -> Counts | None:
@@ -67,14 +66,14 @@ class CategoryRun(Run):
             return {"document": number, "text": text, **labels}
 
         pairs = [*zip_longest(sorted(missed), ()), *zip_longest((), sorted(wrong))]
-        if self.classes.exclusive:  # so that there is one of each, at most
+        if self.classes.exclusive:  # at most one missed and one wrong label
             pairs = [*zip_longest(missed, wrong)]
         for pair in pairs:
             self.errors.add(pair, show)
         return counts
 
     def score(self) -> dict[str, Any]:
-        """Score labels: see docs/sweep.md. None without documents."""
+        """Score labels: see docs/sweep.md. Scores are None without documents."""
         setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
         if not self.documents:
             return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
@@ -87,8 +86,8 @@ class CategoryRun(Run):
         return {**scores, "cats_per_type": per_type, **setting}
 
     def make_matrix(self) -> dict[str, Any] | None:
-        """Count how often each label is taken for each other, as scikit-learn's
-        `confusion_matrix`. None where they are not exclusive.
+        """Count how often each label is predicted for each gold label, as
+        scikit-learn's `confusion_matrix`. Return None if labels are not exclusive.
         """
         if not self.classes.exclusive:
             return None
@@ -103,12 +102,12 @@ class CategoryRun(Run):
 
 
 def evaluate_categories(inputs: Inputs) -> tuple[Run, dict[str, Any]]:
-    """Return the run, and what an `Evaluation` of categories holds: see `evaluate`."""
+    """Return the run, and the data of an `Evaluation` of categories: see `evaluate`."""
     ours = _run(inputs.predictions, inputs)
     keys, scores, comparison = [*ours.labels, ACCURACY, MICRO], ours.score(), None
 
     def measure(compute: Callable[..., Any], *runs: CategoryRun) -> dict[Any, Any]:
-        """Measure by a function of `bootstrap` all labels, and what is of all."""
+        """Apply a function of `bootstrap` to all labels, and to the other keys."""
         each = compute(*(run.stack(keys) for run in runs), inputs.draws)
         of_labels = (run.stack(ours.labels) for run in runs)
         mean = compute(*of_labels, inputs.draws, is_mean=True)
@@ -143,8 +142,8 @@ def evaluate_categories(inputs: Inputs) -> tuple[Run, dict[str, Any]]:
 
 
 def _run(source: Source, inputs: Inputs) -> CategoryRun:
-    """Run a pipeline, or read predictions, whose labels are exclusive if gold docs with
-    categories have one each.
+    """Run a pipeline, or read predictions. Labels of predictions are exclusive if all
+    gold docs with categories have exactly one.
     """
     if source.is_pipeline:
         return CategoryRun(inputs.predict(source), find_classes(source.docs))
@@ -159,11 +158,11 @@ def _run(source: Source, inputs: Inputs) -> CategoryRun:
 def judge(
     number: int, example: Example, classes: Classes
 ) -> tuple[Labels, Labels] | None:
-    """Return the labels of the gold doc and the predicted ones; None if the gold doc
-    has no `cats`, and so no annotation.
+    """Return the gold and the predicted labels, or None if the gold doc has no `cats`
+    and thus no annotation.
 
-    As in spaCy: of exclusive labels that are all 0, the first one counts as the label;
-    of others, only those with an entry in the gold doc count, be it 0.
+    As in spaCy, if exclusive labels are all 0, the first one is the label. Labels that
+    are not exclusive are compared only if the gold doc has an entry, which may be 0.
     """
     known, found = example.reference.cats, example.predicted.cats
     for label, value in (*known.items(), *found.items()):

@@ -1,4 +1,4 @@
-"""Confusions of entities, or of the labels of documents, and where they are."""
+"""Confusions of entities, or of the labels of documents, with examples."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,17 +9,17 @@ from spacy.tokens import Doc, Span
 
 from ...training.scorer import Matches, SpanKey
 
-#: Examples of each kind of error that are kept.
+#: Number of examples that are kept for each kind of error.
 _N_EXAMPLES = 5
 
-#: Tokens on each side of an error that are shown of a doc without sentences, or of a
-#: sentence with more than so many.
+#: Tokens shown on each side of an error in a doc without sentences, or in a sentence of
+#: more than `_LONGEST` tokens.
 _MARGIN, _LONGEST = 30, 200
 
 
 class ErrorCounter:
-    """Counts errors by their kind: the gold label and the predicted one, and of
-    entities what is wrong. Keeps the first examples of each.
+    """Counts errors by kind: the gold label, the predicted label, and for entities the
+    type of error. Keeps the first examples of each kind.
     """
 
     def __init__(self) -> None:
@@ -29,13 +29,13 @@ class ErrorCounter:
     def add(
         self, kind: tuple[str | None, ...], show: Callable[..., Any], *of: Any
     ) -> None:
-        """Count one error, of which `show(*of)` makes an example."""
+        """Count one error. `show(*of)` makes its example."""
         self._counts[kind] += 1
         if self._counts[kind] <= _N_EXAMPLES:
             self._examples[kind].append(show(*of))
 
     def rank(self) -> list[dict[str, Any]]:
-        """List the kinds, the most frequent first, and by name where equal."""
+        """List the kinds, most frequent first; equally frequent ones by name."""
         ranked = sorted(
             self._counts, key=lambda k: (-self._counts[k], [name or "" for name in k])
         )
@@ -50,8 +50,8 @@ class ErrorCounter:
 def count_entity_errors(
     counter: ErrorCounter, number: int, gold: Doc, matches: Matches
 ) -> None:
-    """Count wrong entities of a doc, shown with what else is in their sentence: "start"
-    and "end" are characters of that.
+    """Count wrong entities of a doc. Examples have the other entities of the sentence;
+    "start" and "end" are character offsets in the sentence.
     """
     golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
     predicted = [*matches.correct, *matches.spurious, *matches.ignored]
@@ -79,8 +79,8 @@ def count_entity_errors(
 def pair_errors(
     missed: Sequence[SpanKey], spurious: Sequence[SpanKey]
 ) -> list[tuple[SpanKey | None, SpanKey | None]]:
-    """Pair what was missed with what was predicted in its place, as the text stands:
-    those that share most tokens first, then those of one type; each at most once.
+    """Pair missed entities with overlapping predictions, in the order of the text.
+    Pairs that share most tokens come first, then pairs of one type; each is used once.
     """
     overlaps = []
     for gold in missed:
@@ -100,7 +100,7 @@ def pair_errors(
 
 
 def _name_error(gold: SpanKey | None, predicted: SpanKey | None) -> str:
-    """Name the kind of an error; "type" has the right bounds, "boundary" the type."""
+    """Return what is wrong: "type", "boundary", both, or "missed" or "spurious"."""
     if predicted is None or gold is None:
         return "spurious" if predicted else "missed"
     wrong = {"type": gold[0] != predicted[0], "boundary": gold[1:] != predicted[1:]}
@@ -123,11 +123,11 @@ def _mark(
     ]
 
 
-# What is shown of them.
+# Presentation of errors.
 
 
 def quote_error(confusion: Mapping[str, Any]) -> str:
-    """Quote what is around the first error, in brackets, or how its document begins."""
+    """Quote the first error, in brackets, with context, or its document's beginning."""
     example = confusion["examples"][0]
     marks = example["gold" if confusion["gold"] else "predicted"]
     pieces = _split(example["text"], marks if "error" in confusion else ())
@@ -138,7 +138,7 @@ def quote_error(confusion: Mapping[str, Any]) -> str:
 
 def list_errors(confusions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """List confusions with their examples as lines: a heading, and pieces of text, each
-    with the entity that is marked there, if any.
+    with the entity that is marked in it, if any.
     """
 
     def write(example: Mapping[str, Any], is_of_entity: bool) -> Iterator[Any]:
@@ -158,7 +158,7 @@ def list_errors(confusions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]
 def _split(text: str, marks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
     last = 0
     for mark in sorted(marks, key=lambda m: (m["start"], not m["is_error"])):
-        if mark["start"] >= last:  # two that are aligned with one gold token overlap
+        if mark["start"] >= last:  # entities aligned with the same gold token overlap
             yield text[last : mark["start"]], None
             last = mark["end"]
             yield text[mark["start"] : last], mark

@@ -21,10 +21,10 @@ from .confusions import count_entity_errors
 from .measures import average_types, collect_scores, score_schemes, summarize_scores
 from .sources import NER, Inputs, get_reference
 
-#: The keys of all entities, the seen and the unseen ones.
+#: The keys of all entities, of the seen and of the unseen ones.
 TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
 
-#: The precision, recall and F1 of these.
+#: The names of their precision, recall and F1.
 SCORES = tuple(f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf")
 
 #: Tags of tokens: outside, single, begin, inside, end. Li, Fu and Ma, "Why Attention?"
@@ -34,13 +34,13 @@ CHUNKS = ("O", "S", "B", "I", "E")
 #: Default number of sentences to join.
 SENTENCES = 10
 
-#: The fewest tokens of a document that hardly stands in two corpora by chance: in AnEM
-#: 5% of the test set's sentences stand in training too, but none of ten tokens or more.
+#: Fewest tokens of a document that is unlikely to be in two corpora by chance: in AnEM,
+#: 5% of the test set's sentences are in training too, but none of ten tokens or more.
 LONG = 10
 
-#: The groups of gold entities by what training has shown: of them, how often their text
-#: was an entity there, and their rarest token stood there. They have no precision: a
-#: prediction that is wrong belongs to no group.
+#: Groups of gold entities by the training set: by the kind of "knowledge" about them,
+#: by the "frequency" of their text as an entity, and by the "token_frequency" of their
+#: rarest token. Groups have no precision, since wrong predictions belong to no group.
 _TIMES = ("0", "1", "2-9", "10-99", "100+")
 _KNOWN = ("same_type", "other_type", "tokens_seen", "tokens_partly_seen")
 GROUPS = {
@@ -51,8 +51,8 @@ GROUPS = {
 
 
 class TrainingKnowledge:
-    """Counts of a training set's texts of entities, by type, and of its tokens; and its
-    documents, as `_identify` returns them.
+    """Counts of a training set's entity texts, by type, and of its tokens; and the
+    identities of its documents, by `_identify`.
     """
 
     def __init__(self, docs: Iterable[Doc]) -> None:
@@ -67,14 +67,14 @@ class TrainingKnowledge:
 
 
 def _identify(doc: Doc) -> bytes:
-    """Return the tokens of a doc as few bytes, equal for equal ones in any vocab."""
+    """Return a short hash of a doc's tokens, which does not depend on the vocab."""
     return doc.to_array([ORTH]).tobytes()
 
 
 def count_shared(
     golds: Iterable[Doc | Example], knowledge: TrainingKnowledge
 ) -> dict[str, int]:
-    """Count the `LONG` documents, and those of them that stand in training too."""
+    """Count the documents of `LONG` tokens or more, and those also in training."""
     keys = [_identify(doc) for doc in map(get_reference, golds) if len(doc) >= LONG]
     return {"of": len(keys), "documents": sum(x in knowledge.documents for x in keys)}
 
@@ -82,8 +82,9 @@ def count_shared(
 def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     """Return the group of a gold entity in each of `GROUPS`.
 
-    "same_type" and "other_type" together are the seen entities of the scorer. For the
-    others a token counts wherever it stood in training: an embedding learns it there.
+    "same_type" and "other_type" together are the seen entities of the scorer. For other
+    entities, tokens are seen if they occur anywhere in training, where embeddings
+    learn.
     """
     labels = knowledge.entities.get(ent.text, Counter())
     counts = [knowledge.tokens.get(token.text, 0) for token in ent]
@@ -99,8 +100,8 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
 
 
 class EntityRun(Run):
-    """Counts entities, and notes what else there is. The texts of `golds`, docs with
-    the entities and tokens of the references, tell the seen entities from others.
+    """Counts entities, and records further data. Whether an entity is seen is decided
+    by its text in `golds`, docs with the entities and tokens of the references.
     """
 
     def __init__(
@@ -116,9 +117,9 @@ class EntityRun(Run):
         self.scores = scorer.summarize_counts(self.totals)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count what the scorer does, tokens by chunk tag, and gold entities by group:
-        the keys of the latter are ("chunk", tag, None) and (grouping, group, type or
-        None).
+        """Make the counts of the scorer, and count tokens by chunk tag, with keys
+        ("chunk", tag, None), and gold entities by group, with keys (grouping, group,
+        type or None).
         """
         gold = example.reference if self._golds is None else self._golds[number]
         known = self._knowledge
@@ -143,14 +144,14 @@ class EntityRun(Run):
         return counts
 
     def recall(self, *key: str | None) -> dict[str, Any]:
-        """Count the gold ones of a key, and return the share that is found."""
+        """Return the number of gold entities of a key, and the share that is found."""
         found, _, missed = self.totals[key]
         support = found + missed
         return {"support": support, "recall": found / support if support else None}
 
 
 def compare_chunks(gold: Doc, matches: Matches) -> Iterator[tuple[str, bool]]:
-    """Yield which of `CHUNKS` each annotated token has, and whether it is predicted."""
+    """Yield each annotated token's tag of `CHUNKS`, and whether it is predicted."""
     tags = []
     predicted = (*matches.ignored, *matches.spurious, *matches.correct)
     for spans in ((*matches.correct, *matches.missed), predicted):
@@ -159,14 +160,14 @@ def compare_chunks(gold: Doc, matches: Matches) -> Iterator[tuple[str, bool]]:
             n = end - start
             tags[-1][start:end] = ["B", *"I" * (n - 2), "E"] if n > 1 else ["S"] * n
     for token, tag, other in zip(gold, *tags, strict=True):
-        if token.ent_iob:  # else annotation is missing
+        if token.ent_iob:  # 0 for missing annotation
             yield tag, tag == other
 
 
 def evaluate_entities(
     inputs: Inputs, known: TrainingKnowledge | None, join: int
 ) -> tuple[Run, dict[str, Any]]:
-    """Return the run, and what an `Evaluation` of entities holds: see `evaluate`."""
+    """Return the run, and the data of an `Evaluation` of entities: see `evaluate`."""
     ours, against = EntityRun(inputs.predict(inputs.predictions), known), inputs.against
     theirs = against and EntityRun(inputs.predict(against), known)
     keys = ours.list_keys()
@@ -223,8 +224,8 @@ def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]
 
 
 def choose_sentences(inputs: Inputs, task: str, join: int | None) -> int:
-    """Choose how many sentences to join: what was asked for, by default `SENTENCES`
-    where a pipeline of entities is given single sentences, and else 0, none.
+    """Return the number of sentences to join: `join` if given; otherwise `SENTENCES` if
+    entities are scored by a pipeline on single sentences, or else 0, for none.
     """
     golds = inputs.gold.docs
     is_possible = task == NER and inputs.predictions.is_pipeline
@@ -245,8 +246,8 @@ def choose_sentences(inputs: Inputs, task: str, join: int | None) -> int:
 def _score_joined(
     inputs: Inputs, join: int, known: TrainingKnowledge | None, ours: EntityRun
 ) -> dict[str, Any] | None:
-    """Score texts of so many sentences, if any are made, and test how F1 differs: over
-    the smallest texts that both have whole.
+    """Score texts of `join` sentences, if any can be made, and test the difference in
+    F1, over the smallest texts that are not divided in either form.
     """
     docs = list(regroup(inputs.gold.docs, repeat(join), enough=inf))
     if len(docs) == ours.n_read:

@@ -1,4 +1,4 @@
-"""Evaluation of a pipeline: scores, with intervals, and errors."""
+"""Evaluate a pipeline: scores, with intervals, and errors."""
 
 from collections import UserDict
 from dataclasses import replace
@@ -18,12 +18,12 @@ from .confusions import list_errors
 from .sources import LAYOUT, Corpus, Predictions, name_source
 from .tables import find_warnings, make_tables, summarize
 
-#: The writers of files, by their suffix.
+#: The suffixes of files that can be written.
 SUFFIXES = (".json", ".html", ".md")
 
 
 class Evaluation(UserDict[str, Any]):
-    """Findings, as a `.json` file holds them. Its keys are in docs/evaluate.md."""
+    """Results, as in a `.json` file. docs/evaluate.md describes the keys."""
 
     def __repr__(self) -> str:
         return f"<Evaluation of {self['setting']['model']}>"
@@ -35,7 +35,7 @@ class Evaluation(UserDict[str, Any]):
         return render_page(self._list_parts(), list_errors(self["confusions"]), title)
 
     def get_parts(self, *, full: bool = True) -> list[Part]:
-        """Return what the command prints: all tables, or what to look at first."""
+        """Return the parts that the command prints: all tables, or a summary."""
         tables, notes = make_tables(self), [*self["notes"]]
         if not full:
             tables = summarize(tables)
@@ -58,7 +58,7 @@ class Evaluation(UserDict[str, Any]):
         return [about, *warnings, *self.get_parts()]
 
     def write(self, path: str | Path) -> None:
-        """Write a .json, .html or .md file, whole or not at all; JSON to a stream."""
+        """Write a .json, .html or .md file, whole or not at all. Streams get JSON."""
         check_types(str | Path, "the path of a file", path=path)
         suffix = choose_suffix(path, SUFFIXES)
         if suffix == ".json":
@@ -66,7 +66,7 @@ class Evaluation(UserDict[str, Any]):
             return
         text = self.to_html() if suffix == ".html" else self.to_markdown()
         with replacing(path) as temporary:
-            # names of files may hold bytes that are no text
+            # file names may hold bytes that are not text
             temporary.write_text(text, encoding="utf8", errors="backslashreplace")
 
 
@@ -82,32 +82,34 @@ def evaluate(
     seed: int = 0,
     show_progress: bool = True,
 ) -> Evaluation:
-    """Score entities or categories with intervals, beside others; list errors.
+    """Score entities or categories with intervals, compare pipelines, and list errors.
 
         nlp = spacy.load("model-best")
         evaluation = evaluate(nlp, "test.spacy", train="train.spacy")
         evaluation["ents_unseen_f"]
         evaluation.write("evaluation.html")
 
-    A notebook shows the evaluation as a page. Nothing that is given is changed, and
-    iterators are read once. Needs the extra `tools`. See docs/evaluate.md.
+    A notebook shows the evaluation as a page. Arguments are not modified, and iterators
+    are read once. Needs the extra `tools`. See docs/evaluate.md.
 
-    nlp (Language | Iterable[Doc] | str | Path): The pipeline, or Docs that one has
-        annotated, of the same words as the gold docs; or the folder or file.
-    examples (Iterable[Doc | Example] | str | Path): The gold docs, Examples with
-        them, or their file: `.spacy` or one token a line. The pipeline gets their
-        text, or the tokens on the predicted side of an Example, and nothing else.
-    train (Iterable[Doc | Example] | str | Path, optional): What the pipeline was
-        trained on, by which entities are seen or unseen.
-    against (Language | Iterable[Doc] | str | Path, optional): What to compare it with.
-    task (str, optional): What to score, entities ("ner") or categories ("textcat"); by
-        default what the pipeline's components set, or without one, the gold docs have.
-    join (int, optional): Score entities on texts of so many sentences too, joined as
-        they follow each other, or cut. By default 10 where a pipeline is given single
-        sentences, else 0, none. Needs a pipeline, and gold Docs with sentences.
-    samples (int): Draws for intervals and significance, up to 100,000.
+    nlp (Language | Iterable[Doc] | str | Path): The pipeline, or Docs annotated by a
+        pipeline, with the same words as the gold docs; or the folder or file.
+    examples (Iterable[Doc | Example] | str | Path): The gold docs, Examples with gold
+        docs, or their file: `.spacy` or one token a line. The pipeline gets only their
+        text, or the tokens on the predicted side of an Example.
+    train (Iterable[Doc | Example] | str | Path, optional): The training set of the
+        pipeline, which determines the seen and unseen entities.
+    against (Language | Iterable[Doc] | str | Path, optional): A pipeline or Docs to
+        compare with.
+    task (str, optional): Score entities ("ner") or categories ("textcat"). By default,
+        the annotation of the pipeline's components or, without one, of the gold docs.
+    join (int, optional): Score entities also on texts of this many sentences, which are
+        joined in their order, or cut. By default 10 if a pipeline is given single
+        sentences, otherwise 0, for none. Needs a pipeline, and gold Docs with
+        sentences.
+    samples (int): The number of draws for intervals and significance, up to 100,000.
     seed (int): The seed of these draws.
-    show_progress (bool): True to show progress on stderr, where that is a terminal.
+    show_progress (bool): Whether to show progress on stderr, if it is a terminal.
     RAISES (ValueError): If predictions have other words than the gold docs, or there
         are both entities and categories.
     """
@@ -164,13 +166,13 @@ def evaluate_in_depth(
     **options: Any,
 ) -> Evaluation:
     """Evaluate a pipeline (package name or folder), or the file of its predictions, on
-    the files of corpora. `options` are the others of `evaluate`.
+    the files of corpora. `options` are further arguments of `evaluate`.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
     tag = layout.tag if predicted_column is None else predicted_column
     of_predictions = replace(layout, tag=tag)
-    # Both are loaded first: a wrong name should not cost a run.
+    # Load both pipelines first: a wrong name should not cost a run.
     return evaluate(
         name_source(model, "nlp", of_predictions),
         name_source(test, "examples", layout),

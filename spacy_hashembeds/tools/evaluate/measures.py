@@ -1,5 +1,5 @@
-"""Measures of entities beside their scores: credit for those that are nearly right,
-averages over types, and how sure a pipeline is of those that are right.
+"""Further measures of entities: credit for partially right entities, averages over
+types, and the calibration of scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,15 +19,15 @@ SCHEMES = ("strict", "exact", "partial", "ent_type")
 OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
 
 #: "micro" counts entities of all types together; "macro" is the mean of the types'
-#: scores, and "weighted" that with each type as often as it has gold entities.
+#: scores, and "weighted" their mean weighted by the number of gold entities.
 AVERAGES = ("micro", "macro", "weighted")
 
 
 def score_schemes(docs: Iterable[Mapping[str, Matches]], prefix: str) -> dict[str, Any]:
     """Score the entities of a prefix of `KINDS` by each scheme of SemEval 2013, task
-    9.1, as nervaluate counts them, and in "per_type" each type by itself: predictions
-    choose in turn, from left to right, among the gold entities that they share a token
-    with, right ones first.
+    9.1, as nervaluate counts them, and in "per_type" each type separately. Predictions
+    are matched from left to right with gold entities that overlap them, right ones
+    first.
     """
     found = [views[prefix] for views in docs if prefix in views]
     golds = [_write(of.correct, of.missed) for of in found]
@@ -53,7 +53,7 @@ def _write(right: Iterable[SpanKey], wrong: Iterable[SpanKey]) -> list[dict[str,
 
 
 def _score(found: Any) -> dict[str, float | int]:
-    """Score what nervaluate has counted, with SemEval's formulas."""
+    """Score the counts of nervaluate with SemEval's formulas."""
     outcomes = {name: getattr(found, name) for name in OUTCOMES}
     correct, incorrect, partial, missed, spurious = outcomes.values()
     right, wrong = correct + partial / 2, incorrect + partial / 2
@@ -62,8 +62,8 @@ def _score(found: Any) -> dict[str, float | int]:
 
 
 def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Average the strict scores of types, as seqeval's `classification_report` does
-    with `zero_division=0`: of all that are gold or predicted.
+    """Average the strict scores of all gold and predicted types, as seqeval's
+    `classification_report` does with `zero_division=0`.
     """
     if strict is None:
         return None
@@ -79,13 +79,13 @@ def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
-    """Collect the scores of entities, which components put into groups of `doc.spans`
-    with `attrs["scores"]`: for each group the pairs of a score and whether its entity
-    is right, which is in `matches`; None of a group with other spans than entities, or
-    with scores that are not from 0 to 1.
+    """Collect the scores of entities that components store in groups of `doc.spans`
+    with `attrs["scores"]`. Return for each group pairs of a score and whether `matches`
+    has its entity as correct; or None for a group with spans that are not entities, or
+    with scores outside of 0 to 1.
     """
     doc, ignored = example.predicted, dict.fromkeys(matches.ignored)
-    # of two that are aligned with one gold entity, the first is right
+    # if two entities are aligned with one gold entity, the first is right
     right = dict.fromkeys(matches.correct, True)
     judged = {
         (ent.label_, ent.start, ent.end): ignored.get(key, right.pop(key, False))
@@ -98,7 +98,7 @@ def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
         places = [(span.label_, span.start, span.end) for span in group]
         try:
             scores = np.asarray(group.attrs["scores"], dtype="float64")
-        except (ValueError, TypeError):  # other things than numbers, or on a GPU
+        except (ValueError, TypeError):  # not numbers, or on a GPU
             scores = np.array(np.nan)
         found[name] = None
         is_share = scores.shape == (len(places),) and judged.keys() >= {*places}
@@ -109,8 +109,8 @@ def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
 
 
 def summarize_scores(docs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Measure the calibration of all scores that `collect_scores` has found, if there
-    are any. A group that is of something else in some document is left out.
+    """Measure the calibration of all scores of `collect_scores`, if there are any. A
+    group that is None in any document is left out.
     """
     names = sorted({name for doc in docs for name in doc})
     groups = [[doc.get(name, ()) for doc in docs] for name in names]
@@ -121,9 +121,9 @@ def summarize_scores(docs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None
 def measure_calibration(
     scores: Sequence[float], is_right: Sequence[bool]
 ) -> dict[str, Any]:
-    """Return the expected calibration error, the mean over entities of how far
-    precision and mean score of their bin are apart; and these ten bins, of equal width,
-    each without its lower bound but for 0.
+    """Return the expected calibration error, which is the mean over entities of the
+    distance of precision and mean score in their bin; and the ten bins of equal width,
+    each of which excludes its lower bound, except 0.
 
     Source: Guo et al., "On Calibration of Modern Neural Networks" (2017), §2.
     """

@@ -1,5 +1,5 @@
-"""Sources of an evaluation: gold docs, predictions made here or elsewhere, and what of
-them is scored.
+"""Sources of an evaluation: gold docs, and predictions by a pipeline or from a file;
+and the task to score.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ NER, TEXTCAT = "ner", "textcat"
 
 
 class Source(NamedTuple):
-    """Docs, or a pipeline that makes some, with the name that is shown for them."""
+    """Docs, or a pipeline that predicts some, with the name to show."""
 
     name: str
     docs: Any
@@ -43,13 +43,13 @@ class Source(NamedTuple):
         return isinstance(self.docs, Language)
 
 
-# What may be given in its place.
+# Types that can be converted to a Source.
 Predictions = Language | Iterable[Doc] | str | Path | Source
 Corpus = Iterable[Doc | Example] | str | Path | Source
 
 
 class Inputs(NamedTuple):
-    """What `evaluate` is given. Gold docs, or Examples with them, have tokens."""
+    """The arguments of `evaluate`. Gold docs, or Examples with them, have tokens."""
 
     predictions: Source
     gold: Source
@@ -61,7 +61,7 @@ class Inputs(NamedTuple):
     def predict(
         self, source: Source, golds: Sequence[Doc | Example] | None = None
     ) -> Iterable[Example]:
-        """Put predictions beside gold docs, by default `gold`, and show progress."""
+        """Pair predictions with gold docs, by default `gold`, and show progress."""
         golds = self.gold.docs if golds is None else golds
         if source.is_pipeline:
             examples = predict_examples(source.docs, golds)
@@ -90,7 +90,7 @@ class Inputs(NamedTuple):
 def name_source(
     source: Predictions | Corpus, argument: str, layout: ColumnFormat = LAYOUT
 ) -> Source:
-    """Name a pipeline or docs, or load the pipeline or read the docs of this name."""
+    """Make a Source of a pipeline or docs, or load those with this name."""
     is_corpus = argument in ("examples", "train")
     if isinstance(source, Source):
         return source
@@ -112,7 +112,7 @@ def name_source(
 def pair_examples(
     predicted: Iterable[Doc], golds: Iterable[Doc | Example], *, name: str, gold: str
 ) -> Iterator[Example]:
-    """Put predictions beside gold docs of the same words, but for those without any."""
+    """Pair predictions with gold docs of the same words, except empty docs."""
     pairs = zip_longest(filter(len, predicted), map(get_reference, golds))
     for number, pair in enumerate(pairs):
         got, wanted = ([token.text for token in doc or ()] for doc in pair)
@@ -132,12 +132,13 @@ def get_reference(gold: Doc | Example) -> Doc:
     return gold.reference if isinstance(gold, Example) else gold
 
 
-# What is scored.
+# The task to score.
 
 
 class Classes(NamedTuple):
-    """The labels that a text classifier may predict: all from the threshold on, or if
-    there is none, since they exclude each other, that of the highest score.
+    """The labels of a text classifier. It predicts all labels that reach the threshold;
+    without a threshold labels are exclusive, and it predicts the one with the highest
+    score.
     """
 
     labels: Sequence[str]
@@ -145,13 +146,14 @@ class Classes(NamedTuple):
 
     @property
     def exclusive(self) -> bool:
-        """True if labels exclude each other."""
+        """True if labels are exclusive."""
         return self.threshold is None
 
 
 def find_task(*pipelines: Language, golds: Iterable[Doc] = ()) -> str:
-    """Return "textcat" if pipelines have text classifiers of spaCy's, else "ner", since
-    any component may set entities; without pipelines, what gold docs have.
+    """Return "textcat" if pipelines have spaCy's text classifiers, otherwise "ner",
+    since any component may set entities. Without pipelines, the annotation of gold docs
+    decides.
     """
     found = set()
     for nlp in pipelines:
@@ -173,7 +175,7 @@ def find_task(*pipelines: Language, golds: Iterable[Doc] = ()) -> str:
 
 
 def find_classes(nlp: Language) -> Classes:
-    """Return what the one text classifier of a pipeline may predict."""
+    """Return the labels of a pipeline's only text classifier."""
     found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, TextCategorizer)]
     if len(found) != 1:
         raise ValueError(

@@ -10,10 +10,10 @@ from .confusions import quote_error
 from .entities import LONG
 from .measures import OUTCOMES
 
-#: Confusions, and labels of a matrix, that tables have; JSON has all.
+#: Most confusions, and most labels of a matrix, in tables. JSON has all.
 _N_SHOWN, _N_LABELS = 10, 20
 
-#: Headers of columns that are not their keys in capital letters.
+#: Headers of columns that differ from their capitalised keys.
 _HEADERS = {
     **{f"{key}_interval": f"{key.upper()} from-to" for key in "prf"},
     **{"correct": "COR", "incorrect": "INC", "partial": "PAR", "missed": "MIS"},
@@ -64,7 +64,7 @@ def _warn_of_categories(data: _Data) -> Iterator[str]:
 
 def _warn_of_entities(data: _Data) -> Iterator[str]:
     setting, joined = data["setting"], data["joined"]
-    # where nothing is right, all predictions are errors
+    # if no entity is right, all predictions are errors
     gold, predicted = (
         {error[key] for error in data["confusions"]} - {None}
         for key in ("gold", "predicted")
@@ -88,14 +88,14 @@ def _warn_of_entities(data: _Data) -> Iterator[str]:
 
 
 def make_tables(data: _Data) -> list[Table]:
-    """Make the tables of what `evaluate` returns, those that have rows."""
+    """Make the tables of the results of `evaluate`, without empty ones."""
     tables = _show_entities(data) if "schemes" in data else _show_categories(data)
     shown = [*tables, _show_confusions(data["confusions"])]
     return [table for table in shown if table.rows]
 
 
 def summarize(tables: Sequence[Table]) -> list[Table]:
-    """Choose what to look at first: totals, surely changed scores, the main errors."""
+    """Choose what to show first: totals, surely changed scores, and the main errors."""
     shown = [replace(tables[0], legend=None)] if tables else []
     for table in tables:
         if "Difference" in table.header:
@@ -189,15 +189,15 @@ def _pick(data: _Data, prefix: str) -> dict[str, Any]:
 
 
 def _hide(kind: str, scores: _Data) -> _Data:
-    """Leave out scores of no seen entities, or no unseen ones: what was counted are
-    predictions on other tokens, errors for both kinds.
+    """Leave out the scores of a kind, seen or unseen, without gold entities. Such
+    counts are only of predictions on other tokens, which are errors for both kinds.
     """
     none = {**dict.fromkeys((*_SCORES, *_INTERVALS)), "support": 0}
     return scores if scores.get("support") or kind == "all" else none
 
 
 def _flatten(found: Mapping[str, _Data | None]) -> dict[Any, Any]:
-    """Put records of records into one, by both names."""
+    """Flatten records of records to records, keyed by both names."""
     return {
         (name.capitalize(), key.upper() if len(key) == 1 else key): record
         for name, of in found.items()
@@ -246,5 +246,5 @@ def _show(key: str, value: Any) -> str:
 
 
 def show_score(value: float | None) -> str:
-    """Format a share of 0 to 1, None where nothing was counted."""
+    """Format a share of 0 to 1, or None if nothing was counted."""
     return "-" if value is None else f"{value * 100:.2f}"

@@ -1,1 +1,1 @@
-"""Read files that people have, and write DocBins."""
+"""Read files in common formats, and write DocBins."""

@@ -1,4 +1,4 @@
-"""Files with one token a line: read lazily, one document in memory at a time."""
+"""Read files with one token a line lazily, with one document in memory at a time."""
 
 import csv
 import re
@@ -19,16 +19,16 @@ from ...training.joined import name_document
 from ...training.lines import fail, read_lines
 from .rows import QUOTED, check_encoding, check_separator, list_names
 
-# -DOCSTART-, and what files have in its place: --DOCSTART--, -DOCSTART, lower case.
+# -DOCSTART- and its variants in files: --DOCSTART--, -DOCSTART, lower case.
 _DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
-# B, I, O; L and U end and stand alone in BILUO, E and S do so in BIOES and in BMES,
-# where M is I.
+# B, I, O; BILUO has L for the last and U for a single token, BIOES has E and S, and
+# BMES too, with M for I.
 _TAG = re.compile(r"O|[BIMLUES]-.+")
-# Of a word in CoNLL-U; "3-4" is what 3 and 4 are written as, "4.1" a word left out.
+# Number of a word in CoNLL-U: "3-4" is a multiword token, "4.1" an empty node.
 _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")
-# Not what Python calls white space: a no-break space may be part of a word.
+# Unlike Python's white space, without the no-break space, which may be part of a word.
 _BLANKS = " \t"
-#: The most tokens of a sentence: with more, nothing tells sentences apart.
+#: Most tokens of a sentence: with more, the file lacks sentence boundaries.
 MAX_SENTENCE = 10_000
 
 #: A column's place, from 0 or, if negative, from the end; or its name in the first row.
@@ -36,8 +36,8 @@ Column = int | str
 
 
 class Sentence(NamedTuple):
-    """The words of a sentence, the entity tag of each, and the name of its document:
-    file and number, from 1, or empty where no line marks one.
+    """The words of a sentence, their entity tags, and the name of the document: file
+    and number, from 1, or empty if the file does not mark documents.
     """
 
     words: list[str]
@@ -72,18 +72,18 @@ class ColumnFormat:
 
     @property
     def has_quotes(self) -> bool:
-        """True if quotation marks may stand around columns, as in CSV."""
+        """True if columns may be quoted, as in CSV."""
         return self.separator in (",", ";") if self.quotes is None else self.quotes
 
 
 def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
-    """Read the documents that hold at least one token, keeping no more than one."""
+    """Yield the documents with at least one token, with only one in memory."""
     table = _Table(path, layout)
     parsed = (
         table.parse(document, [row for _, row in islice(rows, MAX_SENTENCE + 1)])
         for (document, _), rows in groupby(table.read(), itemgetter(0))
     )
-    first = [*islice(parsed, 3)]  # tell what columns hold
+    first = [*islice(parsed, 3)]  # to check the columns
     table.check([rows for rows, _ in first if len(rows) > 1])
     sentences = (sentence for _, sentence in chain(first, parsed))
     if layout.group == "sentence":
@@ -94,7 +94,7 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
     """Make the annotated `Doc` of a document, as `spacy convert` does: with unknown
-    spaces, so that training keeps the tokens. Tags mean what they do to conlleval.
+    spaces, so that training keeps the tokens. Tags are interpreted as in conlleval.
     A single sentence keeps the name of its document.
     """
     words = [word for sentence in document for word in sentence.words]
@@ -115,27 +115,27 @@ def find_types(document: Document) -> list[str]:
 
 
 def _to_bio(before: str, tag: str) -> str:
-    """Return the BIO tag of what stands after another. I, M, L and E go on with an open
-    entity, which Doc ends at other labels; all others begin one.
+    """Return the BIO tag for a tag after another. I, M, L and E continue an open
+    entity, which Doc ends at another label; all other tags begin an entity.
     """
     begins = tag[0] in "BUS" or before[0] not in "BIM"
     return tag if tag == "O" else ("B" if begins else "I") + tag[1:]
 
 
 class _Table:
-    """The rows of a file, as the settings and its first row say."""
+    """The rows of a file, read by the settings and the first row."""
 
     def __init__(self, path: Path, layout: ColumnFormat) -> None:
         self.path, self.layout = path, layout
         self.blanks = f"{_BLANKS}\ufeff{layout.separator or ''}"
-        self.width = 0  # until there is a first row
+        self.width = 0  # until the first row is read
         self.has_tabs = False
         self.word = self.tag = self.sentence = 0
-        #: The name of the sentence before, and that of this one.
+        #: The names of the previous and of the current sentence.
         self.names = "", ""
 
     def fail(self, row: _Row, message: str, option: str) -> NoReturn:
-        """Refuse a row, and name the option that says how it is to be read."""
+        """Refuse a row, and name the option that determines how to read it."""
         line, columns = row
         fail(self.path, line, f"{message}, got {quote(columns)}. Say --{option}")
 
@@ -158,7 +158,7 @@ class _Table:
                 self.names = "", ""
 
     def split(self, line: int, text: str) -> list[str]:
-        """Split a line at its separators, into nothing if it is blank."""
+        """Split a line at its separators. A blank line has no columns."""
         separator = self.layout.separator
         if not text.strip(self.blanks):
             return []
@@ -171,14 +171,14 @@ class _Table:
             return re.split(f"[{_BLANKS}]+", text.lstrip(_BLANKS))
         if not self.layout.has_quotes:
             return text.split(separator)
-        try:  # line by line, since no word goes on in the next one
+        try:  # line by line, since no word continues on the next line
             return next(csv.reader([text], delimiter=separator, strict=True))
         except csv.Error as err:
             self.fail((line, [text]), f"expected CSV ({err})", "no-quotes")
 
     def is_comment(self, row: _Row) -> bool:
-        """Return True for "# key = value", as in CoNLL-U, and "# …" without a tag: "#"
-        may well be a token.
+        """Return True for "# key = value", as in CoNLL-U, and for "# …" without a tag,
+        since "#" may be a token.
         """
         start = " ".join(row[1]).split(maxsplit=3)
         has_tag = any(_TAG.fullmatch(column.strip()) for column in row[1])
@@ -202,7 +202,7 @@ class _Table:
         return any(isinstance(column, str) for column in named)
 
     def begins_sentence(self, row: _Row) -> bool:
-        """Return True if the column of sentences has another name here."""
+        """Return True if the column of sentences has a new name in this row."""
         if self.layout.sentence in (None, ""):
             return False
         before, name = self.names
@@ -215,8 +215,8 @@ class _Table:
         return True
 
     def parse(self, number: int, rows: list[_Row]) -> tuple[list[_Row], Sentence]:
-        """Parse the rows of a sentence in the document of this number, if any. Leave
-        out what is no word, where column 0 numbers words as in CoNLL-U.
+        """Parse the rows of a sentence in the document of this number, if any. If
+        column 0 numbers words as in CoNLL-U, leave out rows that are not words.
         """
         if len(rows) > MAX_SENTENCE:
             message = f"a sentence of more than {MAX_SENTENCE:,} tokens"
@@ -247,7 +247,7 @@ class _Table:
         return word, tag
 
     def check(self, sentences: Sequence[list[_Row]]) -> None:
-        """Refuse, by the first sentences, what is read wrongly without an error."""
+        """Refuse files whose first sentences show that columns are misread."""
         words = [columns[self.word] for rows in sentences for _, columns in rows]
         if not words:
             return
@@ -271,7 +271,7 @@ def _number_sentences(cells: Sequence[str]) -> bool:
     """Return True for 1 1 2 3 3, "Sentence: 1" "" "Sentence: 2" "", and the like."""
     found = [re.fullmatch(r"\D*([0-9]{1,9})(\.0)?", cell) for cell in cells if cell]
     numbers = [number for number, _ in groupby(int(x[1]) if x else 0 for x in found)]
-    if not all(found) or not cells[0] or set(numbers) == {0, 1}:  # a flag of tokens
+    if not all(found) or not cells[0] or set(numbers) == {0, 1}:  # a flag of each token
         return False
-    steps = {b - a for a, b in pairwise(numbers) if b != numbers[0]}  # or begin anew
+    steps = {b - a for a, b in pairwise(numbers) if b != numbers[0]}  # or a restart
     return len(numbers) < len(cells) and steps == {1}

@@ -1,4 +1,4 @@
-"""Your own texts with labels or entities, read lazily from CSV and JSON."""
+"""Read texts with labels or entities lazily from CSV and JSON."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,17 +25,17 @@ from .rows import (
     read_rows,
 )
 
-# More labels should be in so many rows on average, or they are no labels.
+# A column with more labels than this must have each in this many rows on average.
 _MANY_LABELS, _FEWEST_ROWS = 1000, 3
-# What columns hold that say whether a text has their label, as pandas writes it too.
+# Values of columns for a single label, also as written by pandas.
 _NUMBERS = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
 
-#: Takes the documents of a split and the split's name, and hands the documents on.
+#: Function of a split's documents and name that yields them and may show progress.
 Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 
 #: The start, end and label of an entity.
 _Entity = tuple[int, int, str]
-#: The line or item of a row, its text, and the row or what it says.
+#: The line or item of a row, its text, and the row or its parsed labels.
 _Record = tuple[int | str, str, dict[str, Any]]
 
 
@@ -48,8 +48,8 @@ class LabelledText(NamedTuple):
 
 @dataclass(frozen=True)
 class TextFormat:
-    """The settings of `spacy-hashembeds.LabelledTextsCorpus.v1`, checked. If columns of
-    labels are several, each has 1 or 0 for the label that it names.
+    """The settings of `spacy-hashembeds.LabelledTextsCorpus.v1`, checked. If there are
+    several label columns, each has 1 or 0 for the label that is its name.
     """
 
     text: Sequence[str] = ("text",)
@@ -70,11 +70,11 @@ class TextFormat:
 
 @dataclass(frozen=True)
 class SpanFormat(TextFormat):
-    """The settings of `prepare spans`, checked, and what was left out by them.
+    """The settings of `prepare spans`, checked, and the entities that were left out.
 
-    label (Sequence[str]): The keys, of which one has the entities.
-    misaligned (str): What becomes of entities that begin or end within tokens.
-    overlapping (str): What becomes of those that share tokens with longer ones.
+    label (Sequence[str]): The keys, one of which has the entities.
+    misaligned (str): The treatment of entities that begin or end inside tokens.
+    overlapping (str): The treatment of entities that share tokens with longer ones.
     """
 
     label: Sequence[str] = ("entities", "spans", "label", "labels")
@@ -92,7 +92,7 @@ class SpanFormat(TextFormat):
 
 
 class SpanText(NamedTuple):
-    """A text, its entities, where it stands, and what it was read by."""
+    """A text, its entities, its place in a file, and the settings."""
 
     text: str
     spans: list[_Entity]
@@ -103,7 +103,7 @@ class SpanText(NamedTuple):
 def read_labelled(
     path: Path, layout: TextFormat, labels: Iterable[str] | None = None
 ) -> Iterator[LabelledText]:
-    """Read texts with labels, by default those in the file, then read twice."""
+    """Read texts with labels. Without `labels`, the file is read twice to list them."""
     if labels is None:
         labels = gather_labels({"train": path}, layout)
     none = dict.fromkeys(labels, 0.0)
@@ -119,7 +119,7 @@ def gather_labels(
     layout: TextFormat,
     progress: Progress = lambda rows, split: rows,
 ) -> list[str]:
-    """List the labels of files, by their splits, in the order of the alphabet."""
+    """List the labels of all splits' files, in alphabetical order."""
     places: dict[str, tuple[Path, int | str]] = {}
     n_rows = 0
     for split, path in paths.items():
@@ -136,13 +136,13 @@ def gather_labels(
         )
     for label, (path, place) in places.items():
         parts = {part.strip() for part in re.split("[#|,;]", label)}
-        if len(parts) > 1 and parts <= places.keys():  # of Doccano
+        if len(parts) > 1 and parts <= places.keys():  # from Doccano
             fail(path, place, f"{quote(label)} seems several labels: write a JSON list")
     return sorted(places)
 
 
 def _read_cats(path: Path, layout: TextFormat) -> Iterator[_Record]:
-    """Read 1.0 or 0.0 for the labels that each row names."""
+    """Read rows, and parse 1.0 or 0.0 for each label that a row names."""
     place: int | str = 0
     is_data = "answer" in (*layout.text, *layout.label)
     for place, text, row in _read_texts(path, layout):
@@ -165,9 +165,9 @@ def _read_cats(path: Path, layout: TextFormat) -> Iterator[_Record]:
 
 
 def parse_label(label: Any) -> dict[str, float]:
-    """Parse labels, 1.0 or 0.0 for each: a name, a list of names, or an object."""
+    """Parse a name, a list of names, or an object of labels to 1.0 or 0.0 for each."""
     if isinstance(label, dict) and list(label) == ["choices"]:
-        label = label["choices"]  # of Label Studio, where there may be several
+        label = label["choices"]  # from Label Studio, which may have several labels
     listed = label if isinstance(label, list | dict) else [label]
     names = [str(x) if type(x) is int else x for x in listed]
     if not all(is_text(name) and name.strip() for name in names):
@@ -184,8 +184,8 @@ def parse_label(label: Any) -> dict[str, float]:
 
 
 def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
-    """Read texts with entities from JSON, an object a line or in an array, or the
-    pairs of spaCy v2. Of Prodigy's rows only those accepted are read.
+    """Read texts with entities from JSON: an object a line, an array of objects, or the
+    pairs of spaCy v2. Rows of Prodigy are read only if they are accepted.
     """
     if not is_json(path):
         raise ValueError(f"'{path}' should be JSON with entities, .json or .jsonl.")
@@ -221,7 +221,7 @@ def _parse_span(item: Any, n_characters: int) -> _Entity:
 
 
 def _read_texts(path: Path, layout: TextFormat) -> Iterator[_Record]:
-    """Read the text of each row, and the row."""
+    """Yield the place and text of each row, and the row."""
     is_spans = isinstance(layout, SpanFormat)
     columns = [*layout.text, *(() if is_spans else layout.label)]
     rows: Iterator[tuple[int | str, Any]] = read_objects(path, layout.encoding)
@@ -256,7 +256,7 @@ def _read_csv(
         remedy = "Say --text-column, --label-column, --separator or --quotes"
         fail(path, top, f"{message}, got {list_names(names)}. {remedy}")
     for line, row in rows:
-        # a mark too many makes one field of several rows
+        # an additional quotation mark joins several rows to one field
         lines = separator.join(row).split("\n") if quotes else []
         widths = {1 + x.count(separator) for x in lines}
         is_joined = len(lines) > 1 and widths == {len(names)}
@@ -269,7 +269,7 @@ def _read_csv(
 
 
 def has_one_label(cats: Mapping[str, float]) -> bool:
-    """Return True if a text has one label and no other, as `textcat` learns it."""
+    """Return True if a text has exactly one label, as required by `textcat`."""
     values = list(cats.values())
     return values.count(1.0) == 1 and values.count(0.0) == len(values) - 1
 
@@ -292,8 +292,9 @@ def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
 
 
 def make_span_doc(nlp: Language, item: SpanText) -> Doc:
-    """Make the annotated `Doc` of a text, tokenized by a pipeline. What is left out as
-    misaligned is unknown, and not outside of entities, wherever no other is.
+    """Make the annotated `Doc` of a text, tokenized by a pipeline. Tokens of entities
+    that are left out as misaligned get missing annotation, not O, unless they are in
+    another entity.
     """
     doc, layout = nlp.make_doc(item.text), item.layout
     is_strict = layout.misaligned in ("refuse", "leave-out")

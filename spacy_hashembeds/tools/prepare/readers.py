@@ -1,4 +1,4 @@
-"""Corpus readers for your own files, which they read anew for every pass."""
+"""Corpus readers for your own files, which are read again in each pass."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -31,26 +31,26 @@ def create_iob_reader(
     limit: int = 0,
 ) -> Reader:
     """Read your own file with one token a line, tagged by the IOB, BIO, BILUO, BIOES
-    or BMES scheme, as conlleval reads them. Blank lines stand between sentences,
-    `-DOCSTART-` lines between documents; comments ("# …") before a sentence are passed
-    over. The arguments are options of `spacy hashembeds prepare iob`.
+    or BMES scheme, as conlleval reads them. Blank lines separate sentences, and
+    `-DOCSTART-` lines separate documents. Comments ("# …") before a sentence are
+    skipped. The arguments are options of `spacy hashembeds prepare iob`.
 
     path (Path): The file.
-    encoding (str): Its encoding, which extends ASCII.
-    separator (str): What stands between columns, e.g. ",". None (default): tabs, so
-        that a word may hold spaces, where the first row has some; else any blanks.
+    encoding (str): Its encoding, which must extend ASCII.
+    separator (str): The separator of columns, e.g. ",". None (default): tabs if the
+        first row has any, so that words may have spaces; otherwise any blanks.
     word_column, tag_column (int | str): Columns of the token and of the entity tag,
-        from 0; negative ones count from the end. Or names that the first line has.
-    sentence_column (int | str): Column that numbers or names sentences, in each row or
-        in the first of each. None (default): blank lines tell them apart, and a file is
-        refused where such a column is seen. "": they do, whatever columns number.
-    quotes (bool): Whether quotation marks may stand around columns. None (default):
-        where the separator is "," or ";".
-    group (str): What becomes one document: each "sentence" (default), or each
-        "document", for which the file must begin with a `-DOCSTART-` line.
-    limit (int): Stop after as many documents. 0: read all.
-    RAISES (ValueError): No path, or a setting that cannot be; later, with file and
-        line, what cannot be parsed.
+        from 0; negative ones count from the end. Or names in the first line.
+    sentence_column (int | str): Column that numbers or names sentences, in all rows or
+        their first ones. By default, blank lines separate sentences, and files with
+        such a column are refused (None) or accepted ("").
+    quotes (bool): Whether columns may be quoted. None (default): only if the separator
+        is "," or ";".
+    group (str): Make a Doc of each "sentence" (default), or of each "document", for
+        which the file must begin with a `-DOCSTART-` line.
+    limit (int): Stop after this many documents. 0: read all.
+    RAISES (ValueError): If there is no path, or a setting is invalid; later, with file
+        and line, if a row can't be parsed.
     """
     columns = (word_column, tag_column, encoding, group, sentence_column, quotes)
     layout, file = ColumnFormat(separator, *columns), _check_file(path)
@@ -79,21 +79,23 @@ def create_labelled_texts_reader(
 
     path (Path): The file.
     encoding (str): Its encoding, which extends ASCII.
-    text_columns (Sequence[str]): The columns that hold text, which are put together
-        with blanks between: keys of objects, or names in the first line of CSV.
-    label_column (str | Sequence[str]): The column of the label, or of a list of labels,
-        or an object with 1 or 0 for each, as spaCy's `cats`; in CSV both as JSON. Or
-        several columns, each with 1 or 0 for the label that it is named after.
-    labels (Sequence[str]): All labels of the corpus. None (default): those of this
-        file, for which it is read once more. Give them where the files of train and dev
-        differ in theirs, or are large.
-    separator (str): What stands between the columns of CSV, one character. None
-        (default): a tab in .tsv files, else a comma.
-    quotes (bool): Whether quotation marks may stand around fields of CSV. None
-        (default): not where tabs separate; what can be read in both ways is refused.
-    limit (int): Stop after as many texts. 0: read all.
-    RAISES (ValueError): No path, a setting that cannot be, or a pipe where there are no
-        `labels`; later, with file and line, what cannot be parsed.
+    text_columns (Sequence[str]): The columns of text, which are joined with spaces:
+        keys of objects, or names in the first line of CSV.
+    label_column (str | Sequence[str]): The column of a label, of a list of labels, or
+        of an object with 1 or 0 for each, like spaCy's `cats`; in CSV, lists and
+        objects are JSON. Or several columns, each with 1 or 0 for the label that is its
+        name.
+    labels (Sequence[str]): All labels of the corpus. None (default): the labels of this
+        file, which is read twice. Set them if the files of train and dev have different
+        labels, or are large.
+    separator (str): The separator of CSV columns, one character. None (default): a tab
+        in .tsv files, otherwise a comma.
+    quotes (bool): Whether fields of CSV may be quoted. None (default): not if tabs
+        separate them; ambiguous files are refused.
+    limit (int): Stop after this many texts. 0: read all.
+    RAISES (ValueError): If there is no path, a setting is invalid, or the path is a
+        pipe and there are no `labels`; later, with file and line, if a row can't be
+        parsed.
     """
     label = [label_column] if isinstance(label_column, str) else label_column
     layout = TextFormat(text_columns, label, separator, encoding, quotes)
@@ -115,7 +117,7 @@ def create_labelled_texts_reader(
 def read_annotated(
     path: str | Path, vocab: Vocab, *, layout: ColumnFormat
 ) -> Iterator[Doc]:
-    """Read docs with entities from `.spacy` files, or any other file of this layout."""
+    """Read docs with entities from `.spacy` files, or from a file in this layout."""
     path = Path(path)
     if (path / "meta.json").is_file():
         message = f"'{path}' should be a corpus, but is a pipeline"
@@ -128,7 +130,7 @@ def read_annotated(
 
 
 def _check_file(path: Path | None) -> Path:
-    """Check the path at once: the one of dev is read at the first evaluation only."""
+    """Check the path at once. That of dev is read only at the first evaluation."""
     path = check_path(path)
     if path.is_dir():
         raise ValueError(f"'path' should be a file, but '{path}' is a folder.")

@@ -1,4 +1,4 @@
-"""The rows of CSV and JSON files, and where each stands."""
+"""Read the rows of CSV and JSON files, with their places."""
 
 import csv
 import re
@@ -9,29 +9,29 @@ from typing import Any
 from ...files import load_json, quote
 from ...training.lines import MAX_TEXT, decode_lines, fail, read_lines
 
-#: A field that stands in quotation marks, as CSV has it.
+#: A quoted field of CSV.
 QUOTED = re.compile('"(?:[^"]|"")*"')
 
 SAY_QUOTES = "Say --quotes if quotation marks stand around fields, else --no-quotes"
 
 
 def is_json(path: Path) -> bool:
-    """Return True if a file is JSON by its name."""
+    """Return True if a file name has a suffix of JSON."""
     return path.suffix.lower() in (".jsonl", ".ndjson", ".json")
 
 
 def list_names(names: Iterable[object]) -> str:
-    """List the first names that a file or a user has, in a message."""
+    """List the first names of a file or a user for a message."""
     return ", ".join([quote(name) for name in names][:20])
 
 
 def read_rows(
     path: Path, *, separator: str = ",", quotes: bool = True, encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a CSV file, but blank ones, and the line that each begins on.
-    Without `quotes`, quotation marks are characters as any other.
+    """Yield the rows of a CSV file, except blank ones, and the number of their first
+    line. Without `quotes`, quotation marks are ordinary characters.
     """
-    # A limit of the whole process: nobody is hurt by a higher one.
+    # The limit applies to the whole process, where a higher one does no harm.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
     lines = (line for _, line in decode_lines(path, encoding))
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
@@ -49,8 +49,8 @@ def read_rows(
 def read_objects(
     path: Path, encoding: str = "utf-8"
 ) -> Iterator[tuple[int | str, Any]]:
-    """Read the JSON of each line, with its number; of a .json file, which holds an
-    array, each item, as "item 1".
+    """Yield the JSON of each line, with its number; or each item of the array in a
+    .json file, with its place, "item 1".
     """
     if path.suffix.lower() != ".json":
         for number, line in read_lines(path, encoding):
@@ -71,13 +71,13 @@ def read_objects(
 
 
 def check_separator(separator: str | None) -> None:
-    """Refuse a separator that `csv` does not take."""
+    """Refuse a separator that `csv` does not accept."""
     if separator is not None and not re.fullmatch('[^"\r\n]', separator):
         raise ValueError(f"'separator' should be a character, but is {separator!r}.")
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse an encoding unknown to Python, or whose lines don't end as in ASCII."""
+    """Refuse encodings unknown to Python, or with other line ends than ASCII."""
     try:
         if b"O\n".decode(encoding) == "O\n":
             return

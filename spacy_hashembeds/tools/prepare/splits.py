@@ -1,4 +1,4 @@
-"""The splits of a corpus, read from your own files and written as `.spacy` files."""
+"""Read the splits of a corpus from your own files, and write `.spacy` files."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ from .labelled import (
     read_spans,
 )
 
-#: The documents of each split, in whatever form the task has them.
+#: The documents of each split, whose type depends on the task.
 Splits = Mapping[str, Iterator[Any]]
 
 SPLITS = ("train", "dev", "test")
@@ -41,8 +41,8 @@ SEED = 42
 
 @dataclass(frozen=True)
 class Task:
-    """Task that a corpus is annotated for: how a document becomes a Doc, given what is
-    loaded for a language, which labels it has, and what `.spacy` files have of tokens.
+    """The task of a corpus: functions that make a Doc of a document, find its labels
+    and load a language; and the attributes of tokens in `.spacy` files.
     """
 
     make_doc: Callable[[Any, Any], Doc]
@@ -55,11 +55,11 @@ NER = Task(
     make_doc,
     find_types,
     ("ORTH", "NORM", "ENT_IOB", "ENT_TYPE", "SENT_START"),
-    # without a tokenizer, which some languages need further packages for
+    # without a tokenizer, which needs further packages for some languages
     lambda lang: create_vocab(lang, get_lang_class(lang).Defaults),
 )
 
-#: Without what is not known: millions of texts have no room for it.
+#: Without attributes that are unknown, to save space for millions of texts.
 TEXTCAT = Task(make_text_doc, find_labels, NER.attrs[:2])
 SPANS = Task(make_span_doc, find_span_labels, NER.attrs[:4])
 
@@ -75,8 +75,8 @@ def prepare_files(
     force: bool = False,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert your own files. Labels are those of all together; `dev` may be drawn.
-    With `force`, the splits that are in `output` already are replaced.
+    """Convert your own files. All splits have the labels of all files. Without a `dev`
+    file, texts of `train` are drawn. `force` replaces existing splits in `output`.
     """
     check_language(lang)
     files = {"train": train, "dev": dev, "test": test}
@@ -117,12 +117,12 @@ def hold_out(
     *,
     every: int = 10,
 ) -> dict[str, Iterator[Any]]:
-    """Split a corpus into train and dev without keeping it: `read` reads it anew.
+    """Split a corpus into train and dev without keeping it in memory.
 
-    One in `every` items of each label, as `find` gives them, is in dev, drawn from a
-    fixed seed, and one of all that have several, or none: most combinations are too
-    rare. The first item with a label never is, so that dev has no label that train has
-    not.
+    For each split, `read` is called again. One in `every` items of each label (from
+    `find`) is in dev, drawn with a fixed seed. Items with several labels or none form
+    one group, since most combinations are too rare. The first item with a label is in
+    train, so that train has all labels of dev.
     """
 
     def choose(*, is_drawn: bool) -> Iterator[Any]:
@@ -157,14 +157,14 @@ def write_splits(
     """
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as moved, ExitStack() as stack:
-        # Files are moved to their places as the stack is left, after the last split.
+        # Files are moved to their places when the stack closes, after the last split.
         for split, documents in splits.items():
             doc_bin = _make_doc_bin(progress(documents, split), task, lang)
             if not len(doc_bin):
                 message = f"The {split} split is empty: its file is, or no label is in"
                 raise ValueError(f"{message} ten documents. Give one (--{split}).")
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
-            del doc_bin  # or it would be in memory beside the next
+            del doc_bin  # free its memory before making the next
         moved.enter_context(uninterrupted())
         check()  # another process may have written its own
     return written
@@ -172,7 +172,7 @@ def write_splits(
 
 def _make_doc_bin(documents: Iterable[Any], task: Task, lang: str) -> DocBin:
     loaded, doc_bin = task.load(lang), DocBin(attrs=task.attrs)
-    # DocBin.add would make a packer for each Doc, which looks for entry points
+    # DocBin.add would make a packer for each Doc, which looks up entry points
     packer, has_data = Packer(use_bin_type=True), False
     for document in documents:
         doc = task.make_doc(loaded, document)
