@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 MODEL = Arg(..., help="The pipeline: a package name or a folder.")
 LANG = Opt(..., "--lang", "-l", help="The language: --nlp.lang of 'spacy train'.")
-FORCE = Opt(False, "--force", "-F", help="Replace what is there.")
+FORCE = Opt(False, "--force", "-F", help="Replace existing output.")
 SEPARATOR = Opt(None, "--separator", help=r"What separates columns, e.g. '\t'.")
 WORD_COLUMN = Opt("0", "--word-column", help="The token's column, from 0, or its name.")
-TAG_COLUMN = Opt("-1", "--tag-column", help="The tag's column, likewise.")
+TAG_COLUMN = Opt("-1", "--tag-column", help="The tag's column, from 0, or its name.")
 SENTENCE_COLUMN = Opt(
     None, "--sentence-column", help="The column that numbers sentences; '' for none."
 )
-QUOTES = Opt(None, "--quotes/--no-quotes", help="Take quotation marks off fields.")
+QUOTES = Opt(None, "--quotes/--no-quotes", help="Strip quotation marks from fields.")
 ENCODING = Opt("utf-8", "--encoding", help="The encoding of your files.")
 GROUP = Opt("sentence", "--group", help="Make a Doc of each 'sentence' or 'document'.")
 
@@ -34,7 +34,7 @@ def folder_output(what: str) -> Any:
 
 def code_option(*names: str) -> Any:
     """Make the option of a command to import the code of pipelines."""
-    text = "A Python file with code that the pipeline needs, to be imported first."
+    text = "A Python file to import first, with code that the pipeline needs."
     return Opt(None, "--code", *names, help=text, callback=_import_code)
 
 

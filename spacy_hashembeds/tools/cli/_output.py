@@ -141,7 +141,7 @@ QUIET = typer.Option(
 
 #: Option of every command that has data.
 JSON = typer.Option(
-    False, "--json", help="Print JSON; words go to stderr.", callback=_prefer_json
+    False, "--json", help="Print JSON; messages go to stderr.", callback=_prefer_json
 )
 
 

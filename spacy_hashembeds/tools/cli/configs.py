@@ -32,11 +32,11 @@ def config_cli(
         None,
         "--embedder",
         "-e",
-        help="Embedder to put in, and nothing else that is recommended: "
+        help="Embedder to insert, without the other recommendations: "
         f"{', '.join(list_names())}.",
     ),
     train: Path | None = Opt(
-        None, "--train", "-t", help="Training corpus (.spacy) to choose settings by."
+        None, "--train", "-t", help="Training corpus (.spacy) for choosing settings."
     ),
     raw: Path | None = Opt(
         None, "--raw", "-r", help="Texts to pretrain on: .txt, .jsonl or .spacy."
@@ -45,11 +45,13 @@ def config_cli(
         None, "--vectors", "-v", help="Word vectors to mix in: a folder or package."
     ),
     encoder: bool = Opt(
-        True, "--encoder/--no-encoder", help="Put in our MaxoutWindowEncoder, too."
+        True, "--encoder/--no-encoder", help="Insert our MaxoutWindowEncoder, too."
     ),
     blas: bool = Opt(True, "--blas/--no-blas", help="Choose the fastest BLAS."),
-    scorer: bool = Opt(False, "--scorer", help="Score seen and unseen entities apart."),
-    why: bool = Opt(False, "--why", help="Say why of each change."),
+    scorer: bool = Opt(
+        False, "--scorer", help="Score seen and unseen entities separately."
+    ),
+    why: bool = Opt(False, "--why", help="Print the reason for each change."),
     code: Path | None = options.code_option("-c"),
     force: bool = options.FORCE,
     quiet: bool = QUIET,
@@ -120,7 +122,7 @@ def analyze_cli(
         None, "--model", "-m", help="The trained pipeline: a package name or a folder."
     ),
     bound: float = Opt(
-        0.001, help="The share of values that may collide at the lower limit for rows."
+        0.001, help="Maximum share of colliding values at the lower limit for rows."
     ),
     code: Path | None = options.code_option(),
     output: Path | None = json_output("everything"),

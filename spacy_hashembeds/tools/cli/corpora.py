@@ -22,12 +22,13 @@ Kind = StrEnum("Kind", ["iob", "spans", "texts"])
 def prepare_cli(
     ctx: typer.Context,
     kind: Kind = Arg(
-        ..., help="The tags of tokens, the spans of entities, or the labels of texts."
+        ...,
+        help="The annotation: token tags, entity spans, or text labels.",
     ),
     output: Path = options.folder_output("The folder for the .spacy files."),
     train: Path = Opt(..., "--train", "-t", help="Your training file.", dir_okay=False),
     dev: Path | None = Opt(
-        None, help="Your development file, or one in ten texts.", dir_okay=False
+        None, help="Your development file. Default: one in ten texts.", dir_okay=False
     ),
     test: Path | None = Opt(None, help="Your test file.", dir_okay=False),
     lang: str = options.LANG,
@@ -36,7 +37,8 @@ def prepare_cli(
         ["text"], help="The column or key of the text; may be given several times."
     ),
     label_column: list[str] = Opt(
-        [], help="That of the label or the entities; may be given several times."
+        [],
+        help="The label or entities column or key; may be given several times.",
     ),
     word_column: str = options.WORD_COLUMN,
     tag_column: str = options.TAG_COLUMN,
@@ -109,10 +111,10 @@ def tables_cli(
         "NORM,PREFIX,SUFFIX,SHAPE", "--attrs", "-a", help="The attributes to count."
     ),
     min_freq: int = Opt(
-        10, "--min-freq", "-m", help="Times seen to get a row.", min=1, max=2**31
+        10, "--min-freq", "-m", help="Minimum frequency for a row.", min=1, max=2**31
     ),
     max_symbols: int = Opt(
-        10_000_000, help="The most distinct ones to have in memory.", min=1000
+        10_000_000, help="Maximum number of symbols in memory.", min=1000
     ),
     quiet: bool = QUIET,
 ) -> None:
@@ -168,7 +170,7 @@ def tables_cli(
 @hashembeds_cli.command("label")
 def label_cli(
     models: list[str] = Arg(
-        ..., help="The pipelines, each a package name or a folder, of several seeds."
+        ..., help="Pipelines of several seeds: package names or folders."
     ),
     raw: Path = Opt(
         ..., "--raw", "-r", help="The texts: .txt (one a line), .jsonl or .spacy."
@@ -178,7 +180,7 @@ def label_cli(
         [], "--exclude", "-x", help="Texts to leave out; may be given several times."
     ),
     limit: int = Opt(
-        0, "--limit", "-n", help="The most texts to draw, 0 for all.", min=0
+        0, "--limit", "-n", help="Maximum number of texts to draw; 0 for all.", min=0
     ),
     force: bool = options.FORCE,
     code: Path | None = options.code_option("-c"),

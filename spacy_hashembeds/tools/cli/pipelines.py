@@ -17,16 +17,16 @@ def accelerate_cli(
     model: str = options.MODEL,
     output: Path = options.folder_output("The new pipeline's folder."),
     text: Path | None = Opt(
-        None, "--text", help="What to check it on: .spacy, .jsonl or a text a line."
+        None, "--text", help="Texts to compare on: .spacy, .jsonl or a text a line."
     ),
     precision: str | None = Opt(
-        None, "--precision", help="Of products: float32, bfloat16, int8 or auto."
+        None, "--precision", help="Precision: float32, bfloat16, int8 or auto."
     ),
     max_changed: float = Opt(
         0.5,
         "--max-changed",
-        help="The most percent of annotation that may change, ten times that of "
-        "entities, and the most points by which F1 may fall.",
+        help="Maximum percentage of changed annotation (ten times as much for "
+        "entities), and maximum fall of F1 in points.",
     ),
     blas: bool = Opt(True, "--blas/--no-blas", help="Choose the fastest BLAS."),
     force: bool = options.FORCE,
@@ -90,14 +90,14 @@ def evaluate_cli(
         ..., help="The gold corpus: a .spacy file, a folder of them, or an IOB file."
     ),
     train: Path | None = Opt(
-        None, "--train", "-t", help="The training corpus, by which entities are seen."
+        None, "--train", "-t", help="The training corpus, which defines seen entities."
     ),
     against: str | None = Opt(
         None, "--against", "-a", help="A second pipeline, or file, to compare with."
     ),
     task: str | None = Opt(None, help="What to score: 'ner' or 'textcat'."),
     join: int | None = Opt(
-        None, help="Score entities on so many sentences too, 0 for none.", min=0
+        None, help="Also score entities on texts of N sentences; 0 for none.", min=0
     ),
     full: bool = Opt(False, "--full", help="Print all tables, instead of a summary."),
     output: list[Path] = Opt(
@@ -110,11 +110,13 @@ def evaluate_cli(
         callback=name_output,
     ),
     samples: int = Opt(5000, "--samples", "-n", help="Draws for intervals.", min=1),
-    seed: int = Opt(0, "--seed", "-s", help="The seed of these draws.", min=0),
+    seed: int = Opt(0, "--seed", "-s", help="The seed of the draws.", min=0),
     separator: str | None = options.SEPARATOR,
     word_column: str = options.WORD_COLUMN,
     tag_column: str = options.TAG_COLUMN,
-    predicted_column: str | None = Opt(None, help="That of predictions, if another."),
+    predicted_column: str | None = Opt(
+        None, help="The column of predictions, if separate."
+    ),
     sentence_column: str | None = options.SENTENCE_COLUMN,
     encoding: str = options.ENCODING,
     quotes: bool | None = options.QUOTES,
