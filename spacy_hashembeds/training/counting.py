@@ -128,7 +128,7 @@ def _count_symbols_later(
     min_freq: int,
     corpus: str | None,
 ) -> bool:
-    """Give embedders symbols when the first of them is initialised. Return True if
+    """Set embedders' symbols when the first one is initialised. Return True if
     there are embedders that wait for symbols.
 
     corpus (str, optional): The corpus of the config whose examples `read` returns. None
