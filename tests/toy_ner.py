@@ -68,6 +68,7 @@ def make_test_docs() -> list[Doc]:
 
 
 def write(path: Path, docs: Iterable[Doc]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
     DocBin(docs=docs).to_disk(path)
     return path
 

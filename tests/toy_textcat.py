@@ -6,7 +6,7 @@ from typing import Any
 
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 from thinc.api import fix_random_seed
@@ -48,12 +48,6 @@ def make_doc(text: str, cats: Mapping[str, float] | str) -> Doc:
 
 def make_docs(pairs: Iterable[tuple[str, Any]]) -> list[Doc]:
     return [make_doc(text, cats) for text, cats in pairs]
-
-
-def write(path: Path, docs: Iterable[Doc]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    DocBin(docs=docs).to_disk(path)
-    return path
 
 
 def train_textcat(corpus: Path, *, exclusive: bool = True, steps: int = 20) -> Language:

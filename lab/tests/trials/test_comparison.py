@@ -14,7 +14,7 @@ from lab.trials.comparison import compare_trials
 from lab.trials.run_trial import run_trial
 from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Spread
-from tests import toy_textcat
+from tests import toy_ner, toy_textcat
 from tests.configs import CONFIGS
 
 NAME = "multi_fewer_hash_embed"
@@ -113,7 +113,7 @@ def test_text_classifiers_are_trained_and_compared(tmp_path):
     splits = {"train": toy_textcat.TRAIN, "dev": toy_textcat.TRAIN[::2]}
     for split, texts in {**splits, "test": toy_textcat.TEST}.items():
         path = tmp_path / f"corpus/texts/{split}.spacy"
-        toy_textcat.write(path, toy_textcat.make_docs(texts))
+        toy_ner.write(path, toy_textcat.make_docs(texts))
     (tmp_path / "configs").mkdir()
     config = init_config(pipeline=["textcat"], silent=True)
     config.to_disk(tmp_path / "configs/textcat.cfg")

@@ -166,7 +166,7 @@ def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
         "spans_key": name if "ents" in keys else "ents",
         **{k: v for k, v in edits.get(place).items() if k == "scorer"},
         "model": {
-            "@architectures": "spacy-hashembeds.TokenClassifier.v1",
+            "@architectures": presets.TOKEN_CLASSIFIER,
             "tok2vec": edits.get(f"{place}.model.tok2vec") or model["tok2vec"],
         },
     }

@@ -18,6 +18,7 @@ from spacy_hashembeds.tools.evaluate.evaluate import evaluate
 from spacy_hashembeds.tools.evaluate.sources import Classes, find_classes, find_task
 
 from ... import toy_ner
+from ...toy_ner import write
 from ...toy_textcat import (
     LABELS,
     TEST,
@@ -26,7 +27,6 @@ from ...toy_textcat import (
     make_doc,
     make_docs,
     train_textcat,
-    write,
 )
 from .expected import check
 
