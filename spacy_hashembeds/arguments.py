@@ -22,6 +22,9 @@ MAX_DEPTH = 100
 
 _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 
+#: Prefixes of features: extension attributes of tokens, and groups of spans.
+EXTENSION, SPANS = "_.", "spans."
+
 
 def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -> None:
     """Check that arguments are integers within the bounds."""
@@ -74,7 +77,15 @@ def check_types(types: type | UnionType, expected: str, **arguments: object) -> 
             raise TypeError(f"'{name}' should be {expected}, but is {quote(value)}.")
 
 
-def check_attributes(attrs: Sequence[str | int]) -> list[str]:
+def is_feature(attr: str | int) -> bool:
+    """Return True if an attribute is an extension attribute or a group of spans."""
+    is_named = isinstance(attr, str) and attr.startswith((EXTENSION, SPANS))
+    return is_named and not str(attr).endswith(".")
+
+
+def check_attributes(
+    attrs: Sequence[str | int], *, with_features: bool = False
+) -> list[str]:
     """Check token attributes, and return their names. IDs may be strings, since some
     versions 3.8 of spaCy convert those of a config to strings.
     """
@@ -83,10 +94,12 @@ def check_attributes(attrs: Sequence[str | int]) -> list[str]:
             f"'attrs' should be a list of token attributes, but is {attrs!r}. The "
             'usual ones are ["NORM", "PREFIX", "SUFFIX", "SHAPE"].'
         )
-    return [_get_attribute_name(attr) for attr in attrs]
+    return [_get_attribute_name(attr, with_features) for attr in attrs]
 
 
-def _get_attribute_name(attr: str | int) -> str:
+def _get_attribute_name(attr: str | int, with_features: bool) -> str:
+    if with_features and is_feature(attr):
+        return str(attr)
     if isinstance(attr, str) and attr and attr.upper() in IDS:
         return attr.upper()
     attr_id = int(attr) if isinstance(attr, str) and attr.isdecimal() else attr
@@ -94,9 +107,24 @@ def _get_attribute_name(attr: str | int) -> str:
         return _NAMES[attr_id]
     raise ValueError(
         f"'attrs' holds {attr!r:.80}, which is no token attribute. Usual ones are "
-        "ORTH, NORM, LOWER, PREFIX, SUFFIX and SHAPE; "
-        "all are listed at https://spacy.io/api/attributes."
+        "ORTH, NORM, LOWER, PREFIX, SUFFIX and SHAPE; all are listed at "
+        "https://spacy.io/api/attributes."
+        + " Features are '_.name' and 'spans.key'."
+        * with_features
     )
+
+
+def check_features(**arguments: Sequence[str]) -> list[str]:
+    """Check that an argument lists features, and return them."""
+    ((argument, attrs),) = arguments.items()
+    check_items("features", **arguments)
+    for attr in attrs:
+        if not is_feature(attr):
+            raise ValueError(
+                f"'{argument}' should hold features, such as '_.is_bold' or "
+                f"'spans.names', but holds {quote(attr)}."
+            )
+    return list(attrs)
 
 
 def check_language(lang: str) -> None:

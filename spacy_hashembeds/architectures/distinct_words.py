@@ -16,6 +16,7 @@ from ..kernels.distinct import Distinct, find_distinct
 from ..kernels.rows import split
 from ..layers.checks import check_attr_choice, check_once
 from ..layers.with_distinct import run_distinct
+from .features import read_keys
 from .static_vectors import get_key_attr
 
 
@@ -115,14 +116,6 @@ def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
     elif (key_attr := intify_attr(get_key_attr(docs[0].vocab))) != ORTH:
         attrs.append(key_attr)
     return find_distinct(read_keys(docs, attrs))
-
-
-def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
-    """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
-    # IDs are faster than names, which are looked up for each Doc
-    attr_ids: list[int | str] = [intify_attr(attr) for attr in attrs]
-    keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
-    return keys.reshape(-1, len(attr_ids))
 
 
 def get_attribute(model: Model[InT, OutT]) -> int:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 from spacy.attrs import IDS, intify_attr
-from spacy.ml.featureextractor import FeatureExtractor
 from spacy.ml.featureextractor import forward as extract_forward
 from spacy.ml.staticvectors import StaticVectors
 from spacy.ml.staticvectors import forward as vectors_forward
@@ -27,7 +26,7 @@ from thinc.api import (
 )
 from thinc.types import Floats2d, Ragged
 
-from ..arguments import MAX_WIDTH, check_dropout, check_integers
+from ..arguments import MAX_WIDTH, check_dropout, check_integers, is_feature
 from ..kernels.rows import split
 from ..layers.checks import check_attr, check_gradient
 from ..layers.column import Column, find_column
@@ -50,7 +49,9 @@ from ..thinc_internals import (
     with_array_forward,
 )
 from .distinct_words import forward as distinct_forward
-from .distinct_words import get_attribute, read_keys
+from .distinct_words import get_attribute
+from .features import extract_features, read_keys
+from .features import forward as features_forward
 from .static_vectors import DOCS, VectorColumn, get_key_attr, get_vectors_width
 from .subword_embed import SubwordColumn
 from .subword_embed import forward as subword_forward
@@ -98,7 +99,7 @@ def mix_attributes(
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_dropout(dropout)
     features: Model[InT, Ragged] = chain(
-        FeatureExtractor(list(attrs)),
+        extract_features(attrs),
         list2ragged(),
         with_array(concatenate(*tables)),
     )
@@ -196,7 +197,8 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
             raise UnexpectedNodeError(inputs[0].name)
         inputs = expect(features, chain_forward, 3)
     extractor, to_ragged, embed = inputs
-    expect(extractor, extract_forward, 0)
+    if get_forward(extractor) is not features_forward:
+        expect(extractor, extract_forward, 0)
     expect(to_ragged, list2ragged_forward, 0)
     (mixing,) = expect(mixer, with_array_forward, 1)
     layers, columns = expect_maxout(mixing), _expect_columns(embed)
@@ -246,7 +248,9 @@ def check_columns(extractor: Model, n_columns: int) -> None:
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
     # True is an integer too, and 0 is not the ID of an attribute
     is_right = is_list and all(
-        type(attr) in (int, str) and intify_attr(attr) in _ATTR_IDS for attr in attrs
+        type(attr) in (int, str)
+        and (is_feature(attr) or intify_attr(attr) in _ATTR_IDS)
+        for attr in attrs
     )
     expected = f"{n_columns} token attributes, one for each table"
     check_attr(extractor, "columns", is_right, expected)

@@ -61,7 +61,7 @@ def MultiEmbed(
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3. Of
     `unknown_rate`: see `SymbolEmbed`.
     """
-    names = check_attributes(attrs)
+    names = check_attributes(attrs, with_features=True)
     check_integers(0, MAX_ROWS, unk=unk)
     check_shares(unknown_rate=unknown_rate)
     make = partial(SymbolEmbed, width, unk=unk, unknown_rate=unknown_rate)

@@ -55,7 +55,7 @@ def MultiFewerHashEmbed(
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
     """
-    names = check_attributes(attrs)
+    names = check_attributes(attrs, with_features=True)
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
     check_seed(seed, len(names))
     check_rows(names, rows=rows)

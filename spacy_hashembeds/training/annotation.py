@@ -13,6 +13,8 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Ints2d
 
+from ..arguments import is_feature
+
 #: The attributes that components set. Tokens always have a norm, but it may be changed.
 SETTABLE = (
     *("NORM", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"),
@@ -43,11 +45,13 @@ class Annotation(NamedTuple):
 
     def restrict(self, attrs: Iterable[str]) -> "Annotation":
         """Leave out components after the last one that sets any of these attributes."""
-        counted = {*attrs} & {*SETTABLE}
+        counted = {attr for attr in attrs if attr in SETTABLE or is_feature(attr)}
+        # no factory has to declare which features it sets
+        may_all = any(map(is_feature, counted))
         setting = [
             i
             for i, (_, assigned) in enumerate(self.components, start=1)
-            if counted and (not assigned or assigned & counted)
+            if counted and (may_all or not assigned or assigned & counted)
         ]
         return Annotation(
             components=self.components[: max(setting, default=0)],

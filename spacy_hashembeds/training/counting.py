@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import IDS
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, minibatch, registry
 from thinc.api import Model
 
+from ..architectures.features import read_keys
 from ..architectures.symbols import SYMBOL_SOURCE, SymbolTables
 from ..arguments import check_integers, check_items, check_pipeline
 from ..layers.symboltaker import Source, Symbols, find_symbol_takers
@@ -288,9 +288,8 @@ def count_values(
 ) -> Counters:
     """Count the values of attributes, in memory for at most `limit` distinct ones."""
     counts = {attr: KeyCounter(limit) for attr in attrs}
-    ids = [IDS[attr] for attr in counts]
     for doc in docs:
-        columns = doc.to_array(ids).reshape(len(doc), len(ids)).T
+        columns = read_keys([doc], list(counts)).T
         for counter, column in zip(counts.values(), columns, strict=True):
             counter.add(column)
     return counts

@@ -1,132 +1,32 @@
-"""Train on Docs of varying length: join sentences to Docs, or cut Docs at sentences."""
+"""Join sentences to Docs, or cut Docs at sentences, with all annotation."""
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
-from itertools import chain, count, islice
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from spacy.attrs import HEAD, IDS
-from spacy.errors import Errors
-from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.tokens._serialize import ALL_ATTRS
-from spacy.training import Corpus, Example
-from spacy.vocab import Vocab
-
-from ..arguments import check_integers, check_items
-from .docbin import read_docs
-
-#: The registered name of the reader.
-READER = "spacy-hashembeds.JoinedCorpus.v1"
-
-#: Numbers of sentences of a Doc in training, drawn with equal probability.
-LENGTHS = (1, 1, 2, 3, 5, 10)
 
 #: Docs with this many tokens are not extended: some corpora have Docs of whole texts.
 ENOUGH_TOKENS = 500
 
-# Key of the name of a Doc's document in `user_data`. It has the form of an extension
-# attribute of the first token, which files and `Doc.copy` keep.
-_DOCUMENT: Any = ("._.", "spacy_hashembeds_document", 0, None)
+#: Name of the attribute, which is not registered, with a Doc's document.
+DOCUMENT = "spacy_hashembeds_document"
+# Its key in `user_data`: that of the first token, which files and `Doc.copy` keep.
+_DOCUMENT: Any = ("._.", DOCUMENT, 0, None)
 
 _ATTRS: Any = [IDS[attr] for attr in ALL_ATTRS]
 
 #: Layers of annotation that either all joined Docs have or none of them: spaCy would
 #: treat missing annotation of a part as annotation.
 _LAYERS = ("ENT_IOB", "TAG", "POS", "MORPH", "LEMMA", "DEP")
-
-
-class JoinedCorpus(Corpus):
-    """Examples of `.spacy` files, in Docs with random numbers of sentences. In other
-    respects it is like `spacy.Corpus.v1`. See `create_joined_reader`.
-    """
-
-    def __init__(
-        self, path: str | Path, *, lengths: Sequence[int], seed: int, **options: Any
-    ) -> None:
-        super().__init__(path, **options)
-        self.lengths = tuple(lengths)
-        self.seed = seed
-        self._epochs = count()
-
-    def read_docbin(self, vocab: Vocab, locs: Iterable[str | Path]) -> Iterator[Doc]:
-        """Read Docs that have a token. Errors name damaged files."""
-        docs = chain.from_iterable(read_docs(path, vocab) for path in locs)
-        return islice(filter(len, docs), self.limit or None)
-
-    def make_examples(
-        self, nlp: Language, reference_docs: Iterable[Doc]
-    ) -> Iterator[Example]:
-        """Make examples whose predicted side is tokenized by the pipeline."""
-        return super().make_examples(nlp, self._regroup(reference_docs))
-
-    def make_examples_gold_preproc(
-        self, nlp: Language, reference_docs: Iterable[Doc]
-    ) -> Iterator[Example]:
-        """Make examples with gold tokens, also of several sentences, unlike spaCy's."""
-        for reference in self._regroup(reference_docs):
-            yield self._make_example(nlp, reference, True)
-
-    def _regroup(self, docs: Iterable[Doc]) -> Iterator[Doc]:
-        rng = np.random.default_rng([self.seed, next(self._epochs)])
-        draws = (self.lengths[rng.integers(len(self.lengths))] for _ in count())
-        longest = self.max_length - 1 if self.max_length else ENOUGH_TOKENS
-        return regroup(docs, draws, enough=min(longest, ENOUGH_TOKENS))
-
-
-def create_joined_reader(
-    *,
-    path: Path | None,
-    gold_preproc: bool = False,
-    max_length: int = 0,
-    limit: int = 0,
-    augmenter: Callable[[Language, Example], Iterator[Example]] | None = None,
-    lengths: Sequence[int] = LENGTHS,
-    seed: int = 0,
-) -> JoinedCorpus:
-    """Read `.spacy` files as `spacy.Corpus.v1` does, in Docs of one sentence and of
-    many, so that a pipeline learns from both: for `[corpora.train]`.
-
-    Docs of one sentence are joined to the following ones in the file, with a space
-    between them. Docs of several sentences are cut, but not inside an entity, span or
-    tree. All annotation and `user_data` are kept. Each reading makes new draws: `spacy
-    train` reads once, or, with `max_epochs = -1`, in each epoch.
-
-    Docs without sentence boundaries, with `cats`, or with groups of spans that have
-    `attrs` are neither joined nor cut. Sentences are not joined across -DOCSTART- lines
-    read by `spacy hashembeds prepare`, if their `user_data` of the whole Doc differs,
-    if one lacks annotation that the other has, or if the result would have more than
-    500 tokens.
-
-    path (Path): A `.spacy` file, or a folder of them.
-    gold_preproc (bool): Whether training uses the tokens of the file instead of those
-        of the pipeline's tokenizer. Docs with unknown spaces, such as all that
-        `prepare` writes from token files, always keep the tokens of the file.
-    max_length (int): Upper limit (exclusive) of the tokens of joined or cut Docs.
-        Longer sentences are left out, as by `spacy.Corpus.v1`. 0: no limit.
-    limit (int): Stop after this many Docs of the files. 0: read all.
-    augmenter (Callable): Changes examples after joining, like spaCy's augmenters.
-    lengths (Sequence[int]): Numbers of sentences, one of which is drawn for each Doc. A
-        number that is listed twice is drawn twice as often.
-    seed (int): The seed of the draws.
-    RETURNS (JoinedCorpus): Makes `Example` objects, given `nlp`.
-    RAISES (ValueError): If there is no path, or a setting is invalid.
-    """
-    if path is None:
-        raise ValueError(Errors.E913)  # the same error as spaCy's reader
-    check_integers(0, max_length=max_length, limit=limit, seed=seed)
-    check_items("numbers of sentences", lengths=lengths)
-    numbers = {f"lengths[{i}]": n for i, n in enumerate(lengths)}
-    check_integers(1, **{"len(lengths)": len(numbers)}, **numbers)
-    options: dict[str, Any] = {"gold_preproc": gold_preproc, "max_length": max_length}
-    options |= {"limit": limit, "augmenter": augmenter}
-    return JoinedCorpus(path, lengths=lengths, seed=seed, **options)
 
 
 def name_document(doc: Doc, name: str) -> None:
@@ -185,7 +85,7 @@ def _describe(doc: Doc) -> list[Any]:
     """Return the properties in which joined Docs must be equal."""
     annotated = map(doc.has_annotation, _LAYERS)
     user_data: Any = doc.user_data
-    data = {key: value for key, value in user_data.items() if not _is_placed(key)}
+    data = {key: value for key, value in user_data.items() if not is_placed(key)}
     spaces = doc.has_unknown_spaces
     return [id(doc.vocab), get_document(doc), spaces, *annotated, data]
 
@@ -196,9 +96,10 @@ def _are_equal(one: list[Any], other: list[Any]) -> bool:
     return False
 
 
-def _is_placed(key: Any) -> bool:
+def is_placed(key: Any) -> bool:
     """Return True if a key of `user_data` is of an attribute of a token or span."""
-    return isinstance(key, tuple) and key[0] == "._." and key[2] is not None
+    is_attribute = isinstance(key, tuple) and len(key) == 4 and key[0] == "._."
+    return is_attribute and key[2] is not None
 
 
 def _cut(
@@ -225,7 +126,7 @@ def _find_reach(doc: Doc) -> NDArray[Any]:
         reach[span.start] = max(reach[span.start], span.end)
     starts = [token.idx for token in doc]
     keys: Iterable[Any] = doc.user_data
-    for _, _, start, end in filter(_is_placed, keys):
+    for _, _, start, end in filter(is_placed, keys):
         if end is not None and 0 <= start < end <= starts[-1] + len(doc[-1]):
             place = bisect_right(starts, start) - 1
             reach[place] = max(reach[place], bisect_left(starts, end))
@@ -286,7 +187,7 @@ def _copy_data(
     """
     first, last = piece.start_char, piece.end_char
     for key, value in data.items():
-        if not _is_placed(key):
+        if not is_placed(key):
             new[key] = copy(value)
             continue
         _, name, start, end = key

@@ -79,7 +79,7 @@ def MultiWeightedHashEmbed(
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §3 and §6.
     """
-    names = check_attributes(attrs)
+    names = check_attributes(attrs, with_features=True)
     check_integers(1, MAX_WIDTH, width=width)
     check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
     check_seed(seed, len(names))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ...architectures.distinct_words import Words, find_vocabs, read_keys
+from ...architectures.distinct_words import Words, find_vocabs
+from ...architectures.features import read_keys
 from ...arguments import check_integers
 from ...kernels.distinct import find_distinct
 from ...training.counting import count_ngrams_later

@@ -8,7 +8,7 @@ from typing import Any
 from ...acceleration.conversion import BLAS, OUR_ENCODER
 from ...architectures import multi_embed
 from ...architectures.subword_embed import SubwordEmbed
-from ...training.joined import LENGTHS, READER
+from ...training.readers import JOINED_READER, LENGTHS
 
 #: The recommended embedder.
 EMBEDDER = multi_embed.DESCRIPTION
@@ -109,7 +109,7 @@ CALIBRATION = Preset(
 )
 JOINED = Preset(
     "",
-    {"@readers": READER, "lengths": [*LENGTHS], "seed": "${training.seed}"},
+    {"@readers": JOINED_READER, "lengths": [*LENGTHS], "seed": "${training.seed}"},
     "Joins the sentences of .spacy files to texts: docs/whole-texts.md.",
     over="spacy.Corpus.v1",
     warns=True,

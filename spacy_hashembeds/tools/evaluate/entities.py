@@ -14,7 +14,8 @@ from spacy.training import Example
 
 from ...arguments import check_integers
 from ...training import scorer
-from ...training.joined import READER, is_sentence, regroup
+from ...training.joined import is_sentence, regroup
+from ...training.readers import JOINED_READER
 from ...training.scorer import ALL, KINDS, LENGTHS, Counts, Matches
 from .bootstrap import NO_INTERVALS, Draws, Run, bootstrap_scores, compare_scores
 from .confusions import count_entity_errors
@@ -268,5 +269,6 @@ def _score_joined(
         "documents": run.n_read,
         **{key: run.scores[key] for key in SCORES},
         "difference": tested and {key: tested["f"][key] for key in keys},
-        "is_trained_so": isinstance(reader, dict) and reader.get("@readers") == READER,
+        "is_trained_so": isinstance(reader, dict)
+        and reader.get("@readers") == JOINED_READER,
     }

@@ -21,7 +21,7 @@ from spacy_hashembeds.architectures.symbols import save_symbols
 from spacy_hashembeds.tools.analyze.analyze import analyze
 from spacy_hashembeds.tools.config.configure import configure, list_commands
 from spacy_hashembeds.tools.config.edits import get_value
-from spacy_hashembeds.training.joined import LENGTHS
+from spacy_hashembeds.training.readers import LENGTHS
 
 from ...conftest import ROOT
 from . import toy_configs as toys

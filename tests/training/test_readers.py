@@ -12,11 +12,8 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.tokens._serialize import ALL_ATTRS
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.training.joined import (
-    create_joined_reader,
-    name_document,
-    regroup,
-)
+from spacy_hashembeds.training.joined import name_document, regroup
+from spacy_hashembeds.training.readers import create_joined_reader
 
 VOCAB = spacy.blank("xx").vocab  # which knows white space
 

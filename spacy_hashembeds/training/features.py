@@ -1,0 +1,129 @@
+"""Keep features that a corpus stores, and register extension attributes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import IDX, ORTH
+from spacy.language import Language
+from spacy.tokens import Doc, Span, Token
+from spacy.training import Example
+
+from ..arguments import EXTENSION, SPANS, check_items, check_types, is_feature
+from ..files import quote
+from .annotation import walk_layers
+from .joined import DOCUMENT, is_placed
+
+#: What to do where the tokens of both sides of an example do not align one to one.
+MISALIGNED = ("first", "error")
+
+
+def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
+    """Register extension attributes of tokens whose values are stored in Docs.
+
+    Use it in `[nlp.before_creation]`, so that a pipeline that reads such features can
+    be loaded and trained without code. An attribute that is registered already, for
+    instance with a getter, is left as it is.
+
+    names (list[str]): Their names: "is_bold" for `token._.is_bold`, None by default.
+    """
+    check_items("names of attributes", names=names)
+    for i, name in enumerate(names):
+        check_types(str, "the name of an attribute", **{f"names[{i}]": name})
+
+    def set_extensions(language: type[Language]) -> type[Language]:
+        for name in names:
+            if not Token.has_extension(name):
+                Token.set_extension(name, default=None)
+        return language
+
+    return set_extensions
+
+
+def find_features(nlp: Language) -> list[str]:
+    """Find the features that the embedders of a pipeline read, sorted by name."""
+    columns = (node.attrs.get("columns", ()) for _, node in walk_layers(nlp))
+    return sorted({attr for attrs in columns for attr in attrs if is_feature(attr)})
+
+
+def find_kept(nlp: Language) -> list[str]:
+    """Find the features that the readers of a pipeline's config keep."""
+    corpora = nlp.config.interpolate()["corpora"].values()
+    blocks = [block for block in corpora if isinstance(block, dict)]
+    return sorted({attr for block in blocks for attr in block.get("keep", ())})
+
+
+def find_stored(doc: Doc) -> set[str]:
+    """Find the features that a Doc stores."""
+    data: Any = doc.user_data
+    names = {key[1] for key in filter(is_placed, data) if key[3] is None}
+    stored = {EXTENSION + name for name in names - {DOCUMENT}}
+    return stored | {SPANS + key for key in doc.spans}
+
+
+def keep_features(
+    example: Example,
+    attrs: Sequence[str],
+    *,
+    source: Doc | None = None,
+    misaligned: str = "first",
+) -> None:
+    """Copy features to the predicted side of an example.
+
+    source (Doc, optional): A Doc with the tokens of the gold side, which has them. By
+        default, the gold side itself.
+    """
+    if not attrs:
+        return
+    doc, gold = example.predicted, example.reference
+    source = gold if source is None else source
+    aligned = _align(example, misaligned)
+    for attr in attrs:
+        if attr.startswith(SPANS):
+            _copy_spans(attr.removeprefix(SPANS), source, doc, aligned)
+        else:
+            _copy_values(attr.removeprefix(EXTENSION), source, doc, aligned)
+
+
+def _align(example: Example, misaligned: str) -> NDArray:
+    """Find the gold token of each predicted token, or -1. *Shape:* `(n,)`."""
+    doc, gold = example.predicted, example.reference
+    if np.array_equal(doc.to_array(ORTH), gold.to_array(ORTH)):
+        return np.arange(len(doc))
+    alignment = example.alignment
+    if misaligned == "error":
+        both = (alignment.x2y, doc), (alignment.y2x, gold)
+        for array, of in both:
+            for i in np.flatnonzero(array.lengths > 1)[:1]:
+                raise ValueError(
+                    "'misaligned' is \"error\", and the tokens of the corpus and of "
+                    f"the pipeline differ at {of[int(i)].text!r} in {quote(of.text)}. "
+                    'Set misaligned = "first", or use the tokens of the corpus.'
+                )
+    found = np.full(len(doc), -1)
+    has_gold = alignment.x2y.lengths > 0
+    found[has_gold] = alignment.x2y.data[alignment.x2y.starts[has_gold]]
+    return found
+
+
+def _copy_values(name: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
+    data: Any = source.user_data
+    new: Any = doc.user_data
+    starts, places = source.to_array(IDX).tolist(), doc.to_array(IDX).tolist()
+    for place, i in zip(places, aligned.tolist(), strict=True):
+        key = "._.", name, starts[i], None
+        if i >= 0 and key in data:
+            new["._.", name, place, None] = data[key]
+
+
+def _copy_spans(key: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
+    if key not in source.spans:
+        return
+    spans = []
+    for span in source.spans[key]:
+        inside = np.flatnonzero((aligned >= span.start) & (aligned < span.end))
+        if len(inside):
+            start, end = int(inside[0]), int(inside[-1]) + 1
+            spans.append(Span(doc, start, end, span.label, span.kb_id, span_id=span.id))
+    doc.spans[key] = spans
