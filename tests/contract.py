@@ -20,7 +20,7 @@ from spacy_hashembeds.layers.tableembed import HashEmbed
 from spacy_hashembeds.papers.hashformers.hashers import set_ngrams
 from spacy_hashembeds.papers.hashformers.lsh import find_ngrams
 
-from .toy_embedders import ATTRS, initialize, make_docs, make_vocab
+from .toy_embedders import ATTRS, FEATURES, initialize, make_docs, make_vocab
 
 Batch = Sequence[Any]
 
@@ -217,6 +217,7 @@ _CASES = [
         **HASHED,
         subwords=partial(LAYERS["SubwordEmbed"], rows=13, width=5, minn=2, maxn=3),
     ),
+    embedder("MultiFewerHashEmbed, features", **{**HASHED, "attrs": FEATURES}),
     embedder("SubwordEmbed", {"minn": 2}, rows=11, width=3, minn=1, maxn=2),
     hash_former(
         "HashFormerEmbed: md5, emb",

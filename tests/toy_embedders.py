@@ -1,10 +1,11 @@
 """Small embedders of all kinds, and all that can happen to their weights."""
 
 import copy
+from itertools import chain
 
 import numpy as np
 import spacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from spacy.vectors import Vectors
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model
@@ -20,6 +21,9 @@ from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
 from spacy_hashembeds.training.counting import count_values, cut_symbols
 
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
+FEATURES = ["_.toy_stored", "NORM", "_.toy_initial"]
+Token.set_extension("toy_stored", default=None, force=True)
+Token.set_extension("toy_initial", getter=lambda token: token.text[0], force=True)
 WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été", "n't"]
 
 
@@ -38,9 +42,12 @@ def make_vocab(seed=0, attr="ORTH") -> Vocab:
 
 def make_docs(vocab, lengths=(3, 0, 7, 1), seed=0) -> list[Doc]:
     state = np.random.default_rng(seed)
-    return [
+    docs = [
         Doc(vocab, words=state.choice(WORDS, length).tolist()) for length in lengths
     ]
+    for token in chain.from_iterable(docs):
+        token._.toy_stored = [True, 2, "3", None][token.i % 4]
+    return docs
 
 
 def build_hash(vocab, *, num_hashes=4, **options) -> Model:
@@ -122,6 +129,9 @@ BUILDERS = {
     "subwords, weighted": lambda vocab: build_weighted(
         vocab, width=8, subwords=build_subwords(rows=1, attr="SHAPE")
     ),
+    "features": lambda vocab: build_hash(vocab, attrs=FEATURES),
+    "features, lookup": lambda vocab: build_lookup(vocab, attrs=FEATURES),
+    "features, weighted": lambda vocab: build_weighted(vocab, attrs=FEATURES),
     "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
 }
 

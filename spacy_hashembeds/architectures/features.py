@@ -97,9 +97,8 @@ def _hash(value: Value, attr: str) -> int:
     try:
         return int(hash_string(value if isinstance(value, str) else str(int(value))))
     except ValueError as error:  # too many digits, or half of a surrogate pair
-        raise ValueError(
-            f"'{attr}' has the value {quote(value)}, which can't be hashed: {error}."
-        ) from error
+        message = f"'{attr}' has a value that can't be hashed: {error}."
+        raise ValueError(message) from error
 
 
 def read_feature(doc: Doc, attr: str) -> list[Value]:

@@ -56,7 +56,7 @@ class FeatureCorpus(Corpus):
         missing = {*self.keep}
         for example in super().__call__(nlp):
             if missing:
-                missing -= find_stored(example.reference)
+                missing -= find_stored(example.predicted)
             yield example
         if missing:
             warnings.warn(

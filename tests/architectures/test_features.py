@@ -1,0 +1,188 @@
+"""Features: extension attributes and groups of spans as columns of an embedder."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import spacy
+from spacy.ml.models import MultiHashEmbed
+from spacy.tokens import Doc, Span, Token
+from spacy.training import Example
+
+from spacy_hashembeds.architectures.features import read_feature, read_keys
+from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
+from spacy_hashembeds.training.counting import count_symbols
+
+from ..toy_embedders import build_hash, get_nodes
+
+NLP = spacy.blank("en")
+WORDS = ["Ann", "Lee", "lives", "in", "New", "York"]
+
+
+@pytest.fixture(autouse=True)
+def _extensions():
+    Token.set_extension("mark", default=False)
+    Token.set_extension("size", getter=lambda token: len(token.text))
+    Token.set_extension("shout", method=lambda token: token.text.upper())
+    yield
+    for name in ("mark", "size", "shout"):
+        Token.remove_extension(name)
+
+
+def make_doc() -> Doc:
+    doc = Doc(NLP.vocab, words=WORDS)
+    doc[0]._.mark = True
+    doc[1]._.mark = "bold"
+    doc[2]._.mark = None
+    doc.spans["names"] = [Span(doc, 0, 2, "PER"), Span(doc, 1, 2, "X"), doc[4:6]]
+    return doc
+
+
+@pytest.mark.parametrize("name", ["mark", "size"])
+def test_values_are_those_of_the_token(name):
+    doc = make_doc()
+    assert read_feature(doc, f"_.{name}") == [token._.get(name) for token in doc]
+
+
+def test_a_group_tells_where_each_of_its_spans_begins_and_its_label():
+    found = ["B-PER", "B-X|I-PER", None, None, "B-", "I-"]
+    assert read_feature(make_doc(), "spans.names") == found
+
+
+def test_keys_are_the_same_in_each_process_and_do_not_depend_on_types_of_numbers():
+    doc = Doc(NLP.vocab, words=["a"] * 7)
+    for token, value in zip(doc, [True, 1, "1", np.int64(1), None, "", 0], strict=True):
+        token._.mark = value
+    keys = read_keys([doc], ["ORTH", "_.mark"])[:, 1].tolist()
+    assert keys == [keys[0]] * 4 + [0, 0, keys[6]]
+    assert (keys[0], keys[6]) == (5533571732986600803, 746762829127501960)
+
+
+def test_reading_changes_no_doc():
+    doc = make_doc()
+    before = deepcopy(doc.user_data), [(s.start, s.end) for s in doc.spans["names"]]
+    read_keys([doc], ["_.mark", "_.size", "spans.names"])
+    assert (doc.user_data, [(s.start, s.end) for s in doc.spans["names"]]) == before
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0.5, float("nan"), [1], (1,), {"a": 1}, {1}, b"a", object(), np.ones(2), 1j],
+    ids=str,
+)
+def test_a_value_that_is_no_category_is_refused_with_its_token(value):
+    doc = make_doc()
+    doc[2]._.mark = value
+    with pytest.raises(TypeError, match=r"_\.mark.*'lives'"):
+        read_keys([doc], ["_.mark"])
+
+
+@pytest.mark.parametrize("value", ["\ud800", 10**5000], ids=["surrogate", "huge"])
+def test_a_value_that_cant_be_hashed_is_refused_by_name(value):
+    doc = make_doc()
+    doc[2]._.mark = value
+    with pytest.raises(ValueError, match=r"_\.mark"):
+        read_keys([doc], ["_.mark"])
+
+
+@pytest.mark.parametrize("attr", ["_.nobodys", "_.shout", "spans.nobodys"])
+def test_what_is_not_there_is_refused_by_name_at_the_first_doc(attr):
+    model = build_hash(NLP.vocab, attrs=["NORM", "_.mark"])
+    model.layers[0].attrs["columns"][1] = attr
+    assert len(model.predict([Doc(NLP.vocab)])[0]) == 0
+    with pytest.raises(ValueError, match=attr.removeprefix("spans.")):
+        model.predict([make_doc()])
+
+
+def test_an_unregistered_attribute_is_refused_before_training():
+    with pytest.raises(ValueError, match=r"_\.nobodys"):
+        build_hash(NLP.vocab, attrs=["NORM", "_.nobodys"])
+
+
+@pytest.mark.parametrize("attr", ["_.", "spans.", "span.x", "_is_bold", "._.x"])
+def test_names_that_are_no_features_are_refused(attr):
+    with pytest.raises(ValueError, match="'attrs'"):
+        build_hash(NLP.vocab, attrs=[attr])
+
+
+def test_an_empty_group_is_no_error_and_equals_no_span():
+    doc = make_doc()
+    doc.spans["names"] = []
+    assert not read_keys([doc], ["spans.names"]).any()
+
+
+def test_values_decide_the_vectors():
+    model = build_hash(NLP.vocab, attrs=["NORM", "_.mark", "spans.names"])
+    one, other = make_doc(), make_doc()
+    other[3]._.mark = "bold"
+    other.spans["names"] = [Span(other, 0, 2, "PER")]
+    differ = (model.predict([one])[0] != model.predict([other])[0]).any(axis=1)
+    assert differ.tolist() == [False, True, False, True, True, True]
+
+
+def make_pipeline(embed: str, ruler: bool = True):
+    """A tagger that reads a gazetteer, which a span ruler finds."""
+    nlp = spacy.blank("en")
+    if ruler:
+        config = {"spans_key": "names", "annotate_ents": False}
+        nlp.add_pipe("span_ruler", config=config)
+        patterns = {"PER": "Ann", "GPE": "York"}.items()
+        nlp.config["initialize"]["components"]["span_ruler"] = {
+            "patterns": [{"label": label, "pattern": name} for label, name in patterns]
+        }
+    block = {
+        "@architectures": f"spacy-hashembeds.{embed}.v1",
+        **{"width": 8, "attrs": ["NORM", "spans.names", "_.size"]},
+        "include_static_vectors": False,
+        **({"rows": [50, 9, 9]} if embed == "MultiFewerHashEmbed" else {}),
+    }
+    encode = {"@architectures": "spacy.MaxoutWindowEncoder.v2", "width": 8, "depth": 1}
+    encode |= {"window_size": 1, "maxout_pieces": 2}
+    tok2vec = {"@architectures": "spacy.Tok2Vec.v2", "embed": block, "encode": encode}
+    model = {"@architectures": "spacy.Tagger.v2", "tok2vec": tok2vec}
+    nlp.add_pipe("tagger", config={"model": model})
+    nlp.config["training"]["annotating_components"] = ["span_ruler"] if ruler else []
+    gold = Doc(nlp.vocab, words=WORDS, tags=["N", "N", "V", "P", "N", "N"])
+    return nlp, [Example(nlp.make_doc(" ".join(WORDS)), gold)]
+
+
+@pytest.mark.parametrize("embed", ["MultiFewerHashEmbed", "MultiEmbed"])
+def test_a_component_sets_features_in_training_and_in_prediction(embed):
+    nlp, examples = make_pipeline(embed)
+    if embed == "MultiEmbed":
+        count_symbols(nlp, examples, min_freq=1)
+    nlp.initialize(lambda: examples)  # Docs of which no component has annotated
+    losses = [
+        nlp.update(examples, annotates=["span_ruler"])["tagger"] for _ in range(150)
+    ]
+    assert losses[-1] < losses[0] / 2
+    doc = nlp(" ".join(WORDS))
+    assert [token.tag_ for token in doc] == ["N", "N", "V", "P", "N", "N"]
+    if embed == "MultiEmbed":
+        column = get_nodes(nlp.get_pipe("tagger").model, "symbolembed")[1]
+        assert len(column.attrs["symbols"]) == 3  # none, B-PER, B-GPE
+
+
+def test_a_group_that_nobody_sets_is_an_error_in_the_first_update():
+    nlp, examples = make_pipeline("MultiFewerHashEmbed", ruler=False)
+    nlp.initialize(lambda: examples)
+    with pytest.raises(ValueError, match="names"):
+        nlp.update(examples)
+
+
+def test_weights_of_spacys_embedder_load_into_the_columns_that_are_spacys():
+    options = {"width": 8, "include_static_vectors": False}
+    attrs, rows = ["NORM", "SHAPE"], [20, 10]
+    spacys = MultiHashEmbed(attrs=attrs, rows=rows, **options)
+    spacys.initialize(X=[make_doc()])
+    model = MultiFewerHashEmbed(attrs=[*attrs, "_.mark"], rows=[*rows, 5], **options)
+    model.initialize(X=[make_doc()])
+    tables = get_nodes(model, "hashembed")
+    for theirs, ours in zip(get_nodes(spacys, "hashembed"), tables[:2], strict=True):
+        ours.from_bytes(theirs.to_bytes())
+    (theirs,), (ours,) = (get_nodes(m, "maxout") for m in (spacys, model))
+    W = np.zeros_like(ours.get_param("W"))
+    W[..., :16] = theirs.get_param("W")
+    ours.set_param("W", W)
+    expected = spacys.predict([make_doc()])[0]
+    np.testing.assert_allclose(model.predict([make_doc()])[0], expected, atol=1e-5)

@@ -1,0 +1,160 @@
+"""Features that a corpus stores reach the Docs that a pipeline is trained on."""
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span, Token
+from spacy.training import Example
+from spacy.training.augment import create_lower_casing_augmenter
+from spacy.util import load_model_from_config
+
+from spacy_hashembeds.training.features import find_features, find_kept, find_stored
+from spacy_hashembeds.training.joined import name_document
+from spacy_hashembeds.training.readers import create_corpus_reader, create_joined_reader
+
+NLP = spacy.blank("en")
+KEEP = ["_.mark", "spans.names"]
+TEXT = "He can't see New York."
+WORDS = TEXT.replace("can't", "ca n't").replace(".", " .").split()
+BOTH = pytest.mark.parametrize("create", [create_corpus_reader, create_joined_reader])
+
+
+def make_gold(words=WORDS, spaces=None) -> Doc:
+    """A sentence with a value for every token but the second, and a place."""
+    starts = [i == 0 for i in range(len(words))]
+    doc = Doc(NLP.vocab, words=words, spaces=spaces, sent_starts=starts)
+    for token in doc:
+        if token.i != 1:
+            doc.user_data["._.", "mark", token.idx, None] = f"{token.i}:{token}"
+    doc.spans["names"] = [Span(doc, len(doc) - 3, len(doc) - 1, "GPE", "Q60", "s")]
+    return doc
+
+
+def save(path, *docs: Doc):
+    DocBin(docs=docs, store_user_data=True).to_disk(path / "train.spacy")
+    return path / "train.spacy"
+
+
+def read_values(doc: Doc) -> list:
+    data = doc.user_data
+    return [data.get(("._.", "mark", token.idx, None)) for token in doc]
+
+
+def describe(doc: Doc) -> tuple:
+    spans = [(s.text, s.label_, s.kb_id_, s.id_) for s in doc.spans["names"]]
+    return [token.text for token in doc], read_values(doc), spans
+
+
+@BOTH
+@pytest.mark.parametrize("options", [{}, {"gold_preproc": True}, {"max_length": 8}])
+def test_joined_and_cut_docs_keep_features_at_their_tokens(tmp_path, create, options):
+    path = save(tmp_path, *(Doc.from_docs([make_gold()] * n) for n in (1, 3, 1, 2)))
+    examples = list(create(path=path, keep=KEEP, **options)(NLP))
+    words, values, spans = describe(make_gold())
+    for example in examples:
+        n = len(example.predicted) // len(words)
+        expected = words * n, values * n, spans * n
+        assert describe(example.predicted) == describe(example.reference) == expected
+    assert sum(len(example.predicted) for example in examples) == 7 * len(words)
+
+
+def test_by_default_nothing_is_kept_as_by_spacys_reader(tmp_path):
+    (example,) = create_corpus_reader(path=save(tmp_path, make_gold()))(NLP)
+    assert find_stored(example.reference) == {*KEEP}
+    assert not find_stored(example.predicted)
+
+
+def test_values_go_by_alignment_where_tokens_differ(tmp_path):
+    # "can't" is two tokens of the pipeline, and "Yo" and "rk" one
+    words, spaces = (
+        ["He", "can't", "see", "New", "Yo", "rk", "."],
+        [1, 1, 1, 1, 0, 0, 0],
+    )
+    path = save(tmp_path, make_gold(words, list(map(bool, spaces))))
+    (example,) = create_corpus_reader(path=path, keep=KEEP)(NLP)
+    doc = example.predicted
+    assert [token.text for token in doc] == WORDS
+    found = ["0:He", None, None, "2:see", "3:New", "4:Yo", "6:."]
+    assert read_values(doc) == found
+    assert [(span.start, span.end) for span in doc.spans["names"]] == [(5, 6)]
+    strict = create_corpus_reader(path=path, keep=KEEP, misaligned="error")
+    with pytest.raises(ValueError, match="'misaligned'"):
+        next(strict(NLP))
+
+
+@BOTH
+def test_examples_of_spacys_augmenters_keep_features(tmp_path, create):
+    augmenter = create_lower_casing_augmenter(1.0)
+    path = save(tmp_path, make_gold(spaces=[True] * len(WORDS)))
+    (example,) = create(path=path, keep=KEEP, augmenter=augmenter)(NLP)
+    words, values, _ = describe(example.predicted)
+    assert words == [word.lower() for word in WORDS]
+    assert values == read_values(make_gold())
+
+
+def test_an_augmenter_that_loses_features_is_refused(tmp_path):
+    def shorten(nlp, example):
+        yield Example(nlp.make_doc("He"), nlp.make_doc("He"))
+
+    path = save(tmp_path, make_gold())
+    with pytest.raises(ValueError, match="'augmenter'"):
+        list(create_corpus_reader(path=path, keep=KEEP, augmenter=shorten)(NLP))
+
+
+def test_a_feature_that_no_doc_stores_is_named(tmp_path):
+    reader = create_corpus_reader(path=save(tmp_path, make_gold()), keep=["_.typo"])
+    with pytest.warns(UserWarning, match=r"_\.typo"):
+        list(reader(NLP))
+
+
+@pytest.mark.parametrize(
+    "setting", [{"keep": "_.mark"}, {"keep": ["mark"]}, {"misaligned": "last"}]
+)
+@BOTH
+def test_settings_that_cant_be_are_refused_by_name(tmp_path, create, setting):
+    with pytest.raises((ValueError, TypeError), match=f"'{next(iter(setting))}'"):
+        create(path=tmp_path, **setting)
+
+
+def test_the_name_of_a_document_is_no_feature():
+    doc = Doc(NLP.vocab, words=["a"])
+    name_document(doc, "first")
+    assert not find_stored(doc)
+
+
+def test_evaluation_by_spacy_gets_features_from_examples_of_the_reader(tmp_path):
+    seen = []
+
+    @Language.component("note_features")
+    def note_features(doc):
+        seen.append(read_values(doc))
+        return doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("note_features")
+    nlp.evaluate(
+        list(create_corpus_reader(path=save(tmp_path, make_gold()), keep=KEEP)(nlp))
+    )
+    assert seen == [read_values(make_gold())]
+
+
+def test_a_config_registers_what_it_reads_and_says_what_it_keeps():
+    block = {"@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1", "width": 8}
+    block |= {"attrs": ["NORM", "_.toy_new"], "rows": [9, 9]}
+    block |= {"include_static_vectors": False}
+    model = {"@architectures": "spacy.Tagger.v2", "tok2vec": block}
+    callback = {
+        "@callbacks": "spacy-hashembeds.set_extensions.v1",
+        "names": ["toy_new"],
+    }
+    reader = {"@readers": "spacy-hashembeds.Corpus.v1", "path": None, "keep": ["_.a"]}
+    nlp = load_model_from_config(
+        {
+            "nlp": {"lang": "en", "pipeline": ["tagger"], "before_creation": callback},
+            "components": {"tagger": {"factory": "tagger", "model": model}},
+            "corpora": {"train": reader, "dev": reader},
+        },
+        auto_fill=True,
+    )
+    assert Token.get_extension("toy_new") == (None, None, None, None)
+    assert (find_features(nlp), find_kept(nlp)) == (["_.toy_new"], ["_.a"])
