@@ -36,7 +36,8 @@ def MultiEmbed(
     from a file. They are saved with the pipeline, so that loading it needs neither.
 
     attrs (list[str | int]): The token attributes to embed, each in a table of its
-        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE. "_.name" and "spans.key"
+        are features: see docs/features.md.
     width (int): The width of the output and of each table, usually 64 to 300. Time
         grows with its square.
     unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at 0:

@@ -42,7 +42,8 @@ def MultiFewerHashEmbed(
         that share a row. Keep 3 or 4 if the input may be hostile: with one, a word that
         collides with a given one can be found in a fraction of a second.
     attrs (list[str | int]): The token attributes to embed, each in a table of its
-        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE.
+        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE. "_.name" and "spans.key"
+        are features: see docs/features.md.
     rows (list[int]): The rows of each table. `spacy init config` writes [5000, 1000,
         2500, 2500], and the report has 2500 for PREFIX too: more than PREFIX and SHAPE
         need in most languages (its table 4).

@@ -220,7 +220,8 @@ def create_joined_reader(
     lengths (Sequence[int]): Numbers of sentences, one of which is drawn for each Doc. A
         number that is listed twice is drawn twice as often.
     seed (int): The seed of the draws.
-    keep, misaligned: As for `create_corpus_reader`.
+    keep (list[str]): The features to keep, as for `create_corpus_reader`.
+    misaligned (str): "first" or "error", as for `create_corpus_reader`.
     RETURNS (JoinedCorpus): Makes `Example` objects, given `nlp`.
     RAISES (ValueError): If there is no path, or a setting is invalid.
     """
