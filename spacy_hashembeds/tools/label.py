@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Example
 from spacy.util import minibatch
 
 from ..arguments import check_items, check_pipeline
@@ -14,6 +15,7 @@ from ..components.entity_tags import forbid_tags, set_entities
 from ..components.token_ner import TokenNER
 from ..files import quote
 from ..training.annotation import copy_words
+from ..training.features import find_features, keep_features
 
 #: The name of a pipeline in errors, the pipeline, its recognizer's name, and this.
 _Recognizer = tuple[str, Language, str, TokenNER]
@@ -29,8 +31,8 @@ def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterat
 
     pipelines (Iterable[Language]): Pipelines of one language, each with a `token_ner`;
         these have the same labels and decoding. Only components before it annotate.
-    docs (Iterable[Doc]): Tokenized texts. Pipelines do not see their annotation, but
-        their entities are kept.
+    docs (Iterable[Doc]): Tokenized texts. Pipelines do not see their annotation,
+        except the features that they read, but their entities are kept.
     RETURNS (Iterator[Doc]): The same Docs, except those without tokens.
     RAISES (ValueError): If there is no pipeline, or they don't fit together; later, if
         components before `token_ner` set entities or change tokens.
@@ -76,6 +78,8 @@ def _label_batch(docs: list[Doc], found: Sequence[_Recognizer]) -> list[Doc]:
             # tokenizers set norms of tokens: the second token of "don't" has "not"
             if token.norm != token.lex.norm:
                 own.norm_ = token.norm_
+        for doc, copy in zip(docs, copies, strict=True):
+            keep_features(Example(copy, doc), find_features(nlp))
         later = nlp.pipe_names[nlp.pipe_names.index(component) :]
         copies = list(nlp.pipe(copies, disable=later))
         for doc, copy in zip(docs, copies, strict=True):

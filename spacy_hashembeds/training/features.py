@@ -1,6 +1,6 @@
 """Keep features that a corpus stores, and register extension attributes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
+from ..architectures.features import Value
 from ..arguments import EXTENSION, SPANS, check_items, check_types, is_feature
 from ..files import quote
 from .annotation import walk_layers
@@ -51,15 +52,31 @@ def find_kept(nlp: Language) -> list[str]:
     """Find the features that the readers of a pipeline's config keep."""
     corpora = nlp.config.interpolate()["corpora"].values()
     blocks = [block for block in corpora if isinstance(block, dict)]
-    return sorted({attr for block in blocks for attr in block.get("keep", ())})
+    names = {name for block in blocks for name in block.get("features", ())}
+    kept = {attr for block in blocks for attr in block.get("keep", ())}
+    return sorted(kept | {EXTENSION + name for name in names})
 
 
 def find_stored(doc: Doc) -> set[str]:
     """Find the features that a Doc stores."""
-    data: Any = doc.user_data
-    names = {key[1] for key in filter(is_placed, data) if key[3] is None}
-    stored = {EXTENSION + name for name in names - {DOCUMENT}}
+    stored = {attr for attr, _ in read_stored(doc)}
     return stored | {SPANS + key for key in doc.spans}
+
+
+def read_stored(doc: Doc) -> Iterator[tuple[str, Any]]:
+    """Yield the values of extension attributes that a Doc stores, with their names."""
+    data: Any = doc.user_data
+    for key in filter(is_placed, data):
+        if key[3] is None and key[1] != DOCUMENT:
+            yield EXTENSION + key[1], data[key]
+
+
+def store_values(doc: Doc, name: str, values: Iterable[Value]) -> None:
+    """Store values of an extension attribute of all tokens, except None and ""."""
+    data: Any = doc.user_data
+    for token, value in zip(doc, values, strict=True):
+        if value is not None and value != "":
+            data["._.", name, token.idx, None] = value
 
 
 def keep_features(
@@ -125,5 +142,6 @@ def _copy_spans(key: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
         inside = np.flatnonzero((aligned >= span.start) & (aligned < span.end))
         if len(inside):
             start, end = int(inside[0]), int(inside[-1]) + 1
-            spans.append(Span(doc, start, end, span.label, span.kb_id, span_id=span.id))
+            names = span.label_, span.kb_id_  # which the other vocab may lack
+            spans.append(Span(doc, start, end, *names, span_id=span.id_))
     doc.spans[key] = spans

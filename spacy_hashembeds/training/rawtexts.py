@@ -22,6 +22,7 @@ from spacy.vocab import Vocab
 from ..arguments import check_integers, check_items, check_shares
 from ..files import parse_json, quote
 from .docbin import read_examples
+from .features import find_stored, keep_features
 from .lines import (
     MAX_TEXT,
     check_is_regular,
@@ -202,11 +203,17 @@ def read_text_docs(
             yield from map(nlp.make_doc, read_texts(path, nlp.max_length))
 
 
+def take_features(example: Example) -> Doc:
+    """Return the predicted side with all features of the gold side."""
+    keep_features(example, sorted(find_stored(example.reference)))
+    return example.predicted
+
+
 def take_sentences(example: Example) -> Doc:
-    """Return the predicted side. If its tokens equal those of the gold side, copy the
-    gold sentences and unknown spaces, which prevent another tokenization.
+    """Return the predicted side with features. If its tokens equal those of the gold
+    side, copy gold sentences and unknown spaces, which prevent another tokenization.
     """
-    doc, gold = example.predicted, example.reference
+    doc, gold = take_features(example), example.reference
     if np.array_equal(doc.to_array([ORTH]), gold.to_array([ORTH])):
         starts: Any = gold.to_array([SENT_START])
         doc.from_array([SENT_START], starts)

@@ -1,7 +1,7 @@
 """Options of several commands, in addition to those of `_output`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ SENTENCE_COLUMN = Opt(
 QUOTES = Opt(None, "--quotes/--no-quotes", help="Strip quotation marks from fields.")
 ENCODING = Opt("utf-8", "--encoding", help="The encoding of your files.")
 GROUP = Opt("sentence", "--group", help="Make a Doc of each 'sentence' or 'document'.")
+FEATURE = Opt([], "--feature", help="NAME=COLUMN: store the column as token._.NAME.")
 
 
 def folder_output(what: str) -> Any:
@@ -50,6 +51,16 @@ def read_column(text: str) -> "Column":
     return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
 
 
+def read_features(texts: Iterable[str]) -> dict[str, str]:
+    """Read NAME=COLUMN, or NAME for the column of this name."""
+    pairs = [text.partition("=") for text in texts]
+    features = {name: column if sign else name for name, sign, column in pairs}
+    if len(features) < len(pairs) or not all(map(str.isidentifier, features)):
+        expected = "NAME=COLUMN, with each NAME once and like is_bold"
+        raise ValueError(f"'feature' should be {expected}, but is {[*texts]!r:.80}.")
+    return features
+
+
 def read_separator(text: str | None) -> str | None:
     r"""Replace `\t` by a tab."""
     return text and text.replace(r"\t", "\t")
@@ -60,10 +71,12 @@ def make_layout(options: Mapping[str, Any]) -> "ColumnFormat":
     from ..prepare.columns import ColumnFormat
 
     sentence = options["sentence_column"]
+    features = read_features(options.get("feature", ())).items()
     return ColumnFormat(
         separator=read_separator(options["separator"]),
         word=read_column(options["word_column"]),
         tag=read_column(options["tag_column"]),
         sentence=None if sentence is None else read_column(sentence),
+        features={name: read_column(column) for name, column in features},
         **{name: options[name] for name in ("encoding", "group", "quotes")},
     )

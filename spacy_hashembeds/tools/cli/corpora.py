@@ -2,6 +2,7 @@
 
 import os
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -43,6 +44,7 @@ def prepare_cli(
     word_column: str = options.WORD_COLUMN,
     tag_column: str = options.TAG_COLUMN,
     sentence_column: str | None = options.SENTENCE_COLUMN,
+    feature: list[str] = options.FEATURE,
     encoding: str = options.ENCODING,
     quotes: bool | None = options.QUOTES,
     group: str = options.GROUP,
@@ -77,11 +79,13 @@ def prepare_cli(
         if kind is Kind.iob:
             layout = options.make_layout(ctx.params)
         elif kind is Kind.texts:
+            if feature:
+                raise ValueError("'feature' is for tokens: prepare 'iob' or 'spans'.")
             separator = options.read_separator(separator)
             layout = TextFormat(**texts, separator=separator, quotes=quotes)
         else:
             texts |= {"misaligned": misaligned, "overlapping": overlapping}
-            layout = SpanFormat(**texts)
+            layout = SpanFormat(**texts, features=options.read_features(feature))
         settings: dict[str, Any] = {"lang": lang, "output": output, "force": force}
         settings |= {"layout": layout, "progress": show_documents}
         paths = prepare_files(**files, **settings)
@@ -122,21 +126,26 @@ def tables_cli(
 
     Set the argument `tables` of the embedder to the file. Norms are those of a blank
     pipeline: if [initialize] has lookups, use `spacy-hashembeds.count_symbols.v1`.
+    Features, such as _.is_bold or spans.names, are those that .spacy files store.
     """
     from spacy import blank
 
     from ...architectures.symbols import save_symbols
-    from ...arguments import check_attributes, check_language
+    from ...arguments import EXTENSION, check_attributes, check_language
     from ...files import check_targets, choose_suffix
     from ...training.counting import count_values, cut_symbols
     from ...training.docbin import find_files
-    from ...training.rawtexts import read_text_docs
+    from ...training.features import create_set_extensions
+    from ...training.rawtexts import read_text_docs, take_features
     from ..display import Table, show
 
-    with failing("Can't count the symbols"):
+    with failing("Can't count the symbols", TypeError):
         check_targets([output], [corpus])
         choose_suffix(output, [".npz"])
-        names = check_attributes([name.strip() for name in attrs.split(",")])
+        listed = [name.strip() for name in attrs.split(",")]
+        names = check_attributes(listed, with_features=True)
+        own = [x.removeprefix(EXTENSION) for x in names if x.startswith(EXTENSION)]
+        create_set_extensions(names=own)(None)
         check_language(lang)
         # Hidden files may be incomplete.
         files = [f for f in sorted(corpus.rglob("*")) if not f.name.startswith(".")]
@@ -144,7 +153,8 @@ def tables_cli(
         has_docs = any(f.suffix == ".spacy" for f in files)
         parts = texts if texts and not has_docs else find_files(corpus)
         # a vocab for each part, since a vocab keeps all words that it has seen
-        docs = (doc for part in parts for doc in read_text_docs([part], blank(lang)))
+        read = partial(read_text_docs, take=take_features)
+        docs = (doc for part in parts for doc in read([part], blank(lang)))
         shown = show_progress(docs, title="Counting", unit="docs")
         counts = count_values(shown, names, max_symbols)
         found = {name: counter.get_counts()[0] for name, counter in counts.items()}
@@ -189,9 +199,9 @@ def label_cli(
     """Label texts by several pipelines together, to train a new one.
 
     Each pipeline has a `token_ner` with the same labels, trained on the same data with
-    another seed. The output has the texts with the most probable entities by the mean
-    of all pipelines. Texts should be similar to your training data: in other texts,
-    entities that the pipelines miss are labelled as no entities.
+    another seed. The output has the texts and their features, with the most probable
+    entities by the mean of all pipelines. Texts should be similar to your training
+    data: in other texts, entities that the pipelines miss are labelled as no entities.
     """
     from zlib import compress, decompress
 
@@ -204,7 +214,7 @@ def label_cli(
     from ..label import label_entities
     from ..prepare.splits import NER
 
-    with failing("Can't label the texts"):
+    with failing("Can't label the texts", TypeError):
         check_outputs([output], [raw, *exclude], force=force)
         choose_suffix(output, [".spacy"])
         if len({os.path.realpath(model) for model in models}) < len(models):
@@ -226,7 +236,7 @@ def label_cli(
             Doc(first.vocab).from_bytes(decompress(text))
             for text in show_progress(texts, "Labelling", unit="texts")
         )
-        labelled, n_entities = DocBin(attrs=NER.attrs), 0
+        labelled, n_entities = DocBin(attrs=NER.attrs, store_user_data=True), 0
         for doc in label_entities(pipelines, docs):
             labelled.add(doc)
             n_entities += len(doc.ents)

@@ -3,8 +3,8 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, groupby, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -15,6 +15,7 @@ from spacy.vocab import Vocab
 
 from ...arguments import check_choice
 from ...files import quote
+from ...training.features import store_values
 from ...training.joined import name_document
 from ...training.lines import fail, read_lines
 from .rows import QUOTED, check_encoding, check_separator, list_names
@@ -37,12 +38,13 @@ Column = int | str
 
 class Sentence(NamedTuple):
     """The words of a sentence, their entity tags, and the name of the document: file
-    and number, from 1, or empty if the file does not mark documents.
+    and number, from 1, or empty if the file does not mark documents; and features.
     """
 
     words: list[str]
     tags: list[str]
     document: str = ""
+    features: Mapping[str, list[str]] = {}
 
 
 Document = list[Sentence]
@@ -61,6 +63,7 @@ class ColumnFormat:
     group: str = "sentence"
     sentence: Column | None = None
     quotes: bool | None = None
+    features: Mapping[str, Column] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.quotes or self.separator == "":
@@ -104,6 +107,9 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
         starts += [i == 0 for i in range(len(sentence.tags))]
         tags += map(_to_bio, ["O", *sentence.tags], sentence.tags)
     doc = Doc(vocab, words=words, sent_starts=starts, ents=tags)
+    for name in document[0].features:
+        values = (sentence.features[name] for sentence in document)
+        store_values(doc, name, chain.from_iterable(values))
     if len(document) == 1 and document[0].document:
         name_document(doc, document[0].document)
     return doc
@@ -111,7 +117,7 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
 
 def find_types(document: Document) -> list[str]:
     """Find the types of a document's entities."""
-    return sorted({tag[2:] for _, tags, _ in document for tag in tags if tag != "O"})
+    return sorted({tag[2:] for x in document for tag in x.tags if tag != "O"})
 
 
 def _to_bio(before: str, tag: str) -> str:
@@ -131,6 +137,7 @@ class _Table:
         self.width = 0  # until the first row is read
         self.has_tabs = False
         self.word = self.tag = self.sentence = 0
+        self.features: dict[str, int] = {}
         #: The names of the previous and of the current sentence.
         self.names = "", ""
 
@@ -194,11 +201,14 @@ class _Table:
             **{name: i for i, name in enumerate(columns) if times[name] == 1},
             **{i: i % self.width for i in range(-self.width, self.width)},
         }
-        named = (layout.word, layout.tag, layout.sentence or 0)
-        if not places.keys() >= {*named} or places[layout.word] == places[layout.tag]:
-            options = "word-column, --tag-column or --separator"
-            self.fail(row, f"expected the columns {list_names(named)}", options)
-        self.word, self.tag, self.sentence = (places[column] for column in named)
+        named = layout.sentence or 0, layout.word, layout.tag, *layout.features.values()
+        found = [places[column] for column in named if column in places]
+        if len(found) < len(named) or len({*found[1:]}) < len(found) - 1:
+            listed = list_names(named if layout.sentence else named[1:])
+            options = "word-column, --tag-column, --feature or --separator"
+            self.fail(row, f"expected different columns {listed}", options)
+        self.sentence, self.word, self.tag, *features = found
+        self.features = dict(zip(layout.features, features, strict=True))
         return any(isinstance(column, str) for column in named)
 
     def begins_sentence(self, row: _Row) -> bool:
@@ -230,7 +240,9 @@ class _Table:
                 rows = counted
         words, tags = map(list, zip(*map(self.parse_row, rows), strict=True))
         document = f"{self.path.name}:{number}" if number else ""
-        return rows, Sentence(words, tags, document)
+        places = self.features.items()
+        features = {x: [row[i].strip(_BLANKS) for _, row in rows] for x, i in places}
+        return rows, Sentence(words, tags, document, features)
 
     def parse_row(self, row: _Row) -> tuple[str, str]:
         """Get the word and the tag of a row."""
@@ -260,9 +272,10 @@ class _Table:
         prefix = re.match("[a-z-]{2,12}:", words[0])
         if prefix and all(word.startswith(prefix[0]) for word in words):
             fail(self.path, row[0], f"remove {quote(prefix[0])}, as of WikiANN")
+        known = {self.word, *self.features.values()}
         for place in range(self.width if self.layout.sentence is None else 0):
             cells = [[columns[place] for _, columns in rows] for rows in sentences]
-            if place != self.word and any(map(_number_sentences, cells)):
+            if place not in known and any(map(_number_sentences, cells)):
                 option = f"sentence-column {place}, or '' if it numbers others"
                 self.fail(row, f"column {place} numbers sentences", option)
 

@@ -11,8 +11,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
+from ...architectures.features import Value
 from ...arguments import check_choice
 from ...files import load_json, quote
+from ...training.features import store_values
 from ...training.lines import check_is_regular, check_length, fail, is_text
 from .rows import (
     QUOTED,
@@ -73,6 +75,7 @@ class SpanFormat(TextFormat):
     """The settings of `prepare spans`, checked, and the entities that were left out.
 
     label (Sequence[str]): The keys, one of which has the entities.
+    features (Mapping[str, str]): The keys of lists with values of tokens, by name.
     misaligned (str): The treatment of entities that begin or end inside tokens.
     overlapping (str): The treatment of entities that share tokens with longer ones.
     """
@@ -81,6 +84,7 @@ class SpanFormat(TextFormat):
     misaligned: str = "refuse"
     overlapping: str = "refuse"
     left_out: list[str] = field(default_factory=list)
+    features: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,12 +96,13 @@ class SpanFormat(TextFormat):
 
 
 class SpanText(NamedTuple):
-    """A text, its entities, its place in a file, and the settings."""
+    """A text, its entities, place and settings, and features at each character."""
 
     text: str
     spans: list[_Entity]
     place: str
     layout: SpanFormat
+    features: Mapping[str, list[Value]]
 
 
 def read_labelled(
@@ -198,9 +203,11 @@ def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
             fail(path, place, f"{message}, got {list_names(row)}. Say --label-column")
         try:
             spans = {_parse_span(item, len(text)) for item in chain(*lists)}
+            keys = layout.features.items()
+            features = {name: _parse_feature(row, key, text) for name, key in keys}
         except ValueError as err:
             fail(path, place, err)
-        yield SpanText(text, sorted(spans), f"{path}:{place}", layout)
+        yield SpanText(text, sorted(spans), f"{path}:{place}", layout, features)
 
 
 def _parse_span(item: Any, n_characters: int) -> _Entity:
@@ -218,6 +225,27 @@ def _parse_span(item: Any, n_characters: int) -> _Entity:
     expected = f"the start and end of an entity within {n_characters} characters"
     keys = "as a list of three or the keys start, end and label"
     raise ValueError(f"expected {expected}, and a label, {keys}, got {quote(item)}")
+
+
+def _parse_feature(row: dict[str, Any], key: str, text: str) -> list[Value]:
+    """Parse the values of tokens, and return the value at each character."""
+    found: list[Value] = [None] * len(text)
+    lists: list[Any] = [row.get("tokens"), row.get(key)]
+    if not all(isinstance(x, list) and len(x) == len(lists[0]) for x in lists):
+        expected = f"'tokens', and in {key!r} a list with a value of each"
+        raise ValueError(f"expected {expected}, got {quote(lists)}")
+    end = 0
+    for token, value in zip(*lists, strict=True):
+        word: Any = token.get("text") if isinstance(token, dict) else token
+        start = text.find(word, end) if is_text(word) else -1
+        is_number = isinstance(value, int) and abs(value) < 2**63
+        is_right = value is None or is_number or is_text(value)
+        if start < 0 or text[end:start].strip() or not is_right:
+            expected = "the next word of the text, and an integer, true, text or null"
+            raise ValueError(f"expected {expected}, got {quote((token, value))}")
+        end = start + len(word)
+        found[start:end] = [value] * len(word)
+    return found
 
 
 def _read_texts(path: Path, layout: TextFormat) -> Iterator[_Record]:
@@ -294,7 +322,7 @@ def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
 def make_span_doc(nlp: Language, item: SpanText) -> Doc:
     """Make the annotated `Doc` of a text, tokenized by a pipeline. Tokens of entities
     that are left out as misaligned get missing annotation, not O, unless they are in
-    another entity.
+    another entity. A token has the values of features at its first character.
     """
     doc, layout = nlp.make_doc(item.text), item.layout
     is_strict = layout.misaligned in ("refuse", "leave-out")
@@ -324,4 +352,6 @@ def make_span_doc(nlp: Language, item: SpanText) -> Doc:
         layout.left_out.append(found)
     missing = [doc[i : i + 1] for i in unknown.difference(owners)]
     doc.set_ents(kept, missing=missing, default="outside")
+    for name, values in item.features.items():
+        store_values(doc, name, [values[token.idx] for token in doc])
     return doc

@@ -1,6 +1,6 @@
 """Corpus readers for your own files, which are read again in each pass."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -10,7 +10,9 @@ from spacy.training import Corpus, Example
 from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
+from ...arguments import EXTENSION
 from ...training.docbin import read_docs
+from ...training.features import keep_features
 from ...training.lines import check_is_regular, check_path
 from .columns import Column, ColumnFormat, make_doc, read_documents
 from .labelled import TextFormat, make_text_doc, read_labelled
@@ -29,6 +31,7 @@ def create_iob_reader(
     quotes: bool | None = None,
     group: str = "sentence",
     limit: int = 0,
+    features: Mapping[str, Column] = {},
 ) -> Reader:
     """Read your own file with one token a line, tagged by the IOB, BIO, BILUO, BIOES
     or BMES scheme, as conlleval reads them. Blank lines separate sentences, and
@@ -49,16 +52,20 @@ def create_iob_reader(
     group (str): Make a Doc of each "sentence" (default), or of each "document", for
         which the file must begin with a `-DOCSTART-` line.
     limit (int): Stop after this many documents. 0: read all.
+    features (dict[str, int | str]): Columns to store in both Docs: `is_bold = 3` is
+        for `token._.is_bold`, whose value is the text of the cell, if there is one.
     RAISES (ValueError): If there is no path, or a setting is invalid; later, with file
         and line, if a row can't be parsed.
     """
     columns = (word_column, tag_column, encoding, group, sentence_column, quotes)
-    layout, file = ColumnFormat(separator, *columns), _check_file(path)
+    layout, file = ColumnFormat(separator, *columns, features), _check_file(path)
 
     def read_examples(nlp: Language) -> Iterator[Example]:
         documents = islice(read_documents(file, layout), max(limit, 0) or None)
         docs = (make_doc(nlp.vocab, document) for document in documents)
-        return Corpus(file).make_examples(nlp, docs)
+        for example in Corpus(file).make_examples(nlp, docs):
+            keep_features(example, [EXTENSION + name for name in features])
+            yield example
 
     return read_examples
 

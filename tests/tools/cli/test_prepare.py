@@ -14,7 +14,7 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 from typer.testing import Result
 
-from .running import get_rows, run_command, try_command, unwrap
+from .running import check_refused, get_rows, run_command, try_command, unwrap
 
 MULTILABEL = "textcat_multilabel"
 
@@ -87,6 +87,21 @@ def test_entities_by_their_characters():
         assert said in output
     assert "No -DOCSTART-" not in output
     assert split_words(result.stdout.splitlines()[-2])[-1] == "ner"
+
+
+def test_features_are_stored_and_counted():
+    Path("own.tsv").write_text("w\tbold\tpos\tt\nAnn\t1\tN\tB-X\nis\t\tV\tO\n")
+    files = ("--train", "own.tsv", "--dev", "own.tsv", "--lang", "en", "-o", "output")
+    columns = ("--tag-column", "t", "--feature", "bold", "--feature", "tag=2")
+    result = run("iob", *files, *columns)
+    for said in ("_.bold (1 distinct) 50.0% 50.0%", "_.tag (2 distinct) 100.0% 100.0%"):
+        assert f"Tokens with {said}" in unwrap(result.output)
+    for bad in (["a b=1"], ["=1"], ["bold", "bold=2"]):
+        options = [x for each in bad for x in ("--feature", each)]
+        result = try_command("prepare", "iob", *files, *options, "--force")
+        check_refused(result, "'feature' should be NAME=COLUMN", bad[-1])
+    result = try_command("prepare", "texts", *files, "--feature", "bold", "--force")
+    check_refused(result, "'feature' is for tokens")
 
 
 @pytest.mark.parametrize(

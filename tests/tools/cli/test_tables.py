@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.tokens import DocBin, Span
+from spacy.tokens.underscore import Underscore
 
 from spacy_hashembeds.architectures.symbols import load_symbols
+from spacy_hashembeds.training.features import store_values
 
 from ... import toy_ner
-from .running import get_rows, run_command, unwrap
+from .running import check_refused, get_rows, run_command, try_command, unwrap
 
 run = partial(run_command, "tables")
 
@@ -27,6 +30,7 @@ def get_strings(path: str, attr: str) -> dict[str, int]:
     """The symbols in a file that were counted in the corpus, and how often."""
     table = load_symbols(path).tables[attr]
     names = ["the", "cat", "saw", "a", "x", "xxx", "Xxx", "come", "first"]
+    names += ["B-a", ""]
     strings = {spacy.blank("en").vocab.strings.add(name): name for name in names}
     return {
         strings[int(symbol)]: int(count)
@@ -76,3 +80,18 @@ def test_it_is_said_what_counts_may_be_too_low_by(corpus):
     assert "NORM has more than 1,000 distinct symbols" in said
     assert "too low by 1 at most, and symbols seen less than 3 times may be" in said
     assert "SHAPE has more" not in said
+
+
+def test_features_that_files_store_are_counted(corpus, monkeypatch):
+    monkeypatch.setattr(Underscore, "token_extensions", {})  # nobody registers them
+    doc = toy_ner.make_doc("the cat saw")
+    store_values(doc, "bold", ["x", None, "x"])
+    doc.spans["names"] = [Span(doc, 1, 2, "a")]
+    DocBin(docs=[doc], store_user_data=True).to_disk(corpus)
+    options = ("--lang", "en", "-m", 1, "-o", "a.npz")
+    run(corpus, *options, "-a", "NORM,_.bold,spans.names")
+    assert get_strings("a.npz", "_.bold") == {"x": 2, "": 1}
+    assert get_strings("a.npz", "spans.names") == {"": 2, "B-a": 1}
+    store_values(doc, "bold", [1.5] * 3)
+    DocBin(docs=[doc], store_user_data=True).to_disk(corpus)
+    check_refused(try_command("tables", corpus, *options, "-a", "_.bold"), "_.bold")

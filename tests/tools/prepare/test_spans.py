@@ -27,7 +27,8 @@ def prepare(folder: Path, name: str, content: Any, **settings: Any) -> list[Any]
     text = content if isinstance(content, str) else json.dumps(content)
     train, dev, output = folder / name, folder / "dev.jsonl", folder / "out"
     train.write_text(text, encoding="utf8")
-    dev.write_text('{"text": "a", "spans": [], "entities": 1, "gold": [], "body": "b"}')
+    row = {"text": "a", "spans": [], "entities": 1, "gold": [], "body": "b"}
+    dev.write_text(json.dumps(row | {"tokens": ["a"], "size": [1]}))
     layout = SpanFormat(**settings)
     paths = prepare_files(
         train=train, dev=dev, lang="en", output=output, layout=layout, force=True
@@ -177,3 +178,34 @@ NO_SPANS = [
 def test_other_forms_are_refused(name, content, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         prepare(tmp_path, name, content)
+
+
+WORDS = ["Don't", "tell", "Ann", "😀", "in", "New York."]
+PRODIGY = [{"text": word, "id": i} for i, word in enumerate(WORDS)]
+SIZES = {"features": {"big": "size"}}
+
+
+@pytest.mark.parametrize("tokens", [WORDS, PRODIGY])
+def test_values_of_words_are_features_of_their_tokens(tokens, tmp_path):
+    row = {"text": TEXT, "spans": [], "tokens": tokens}
+    row["size"] = [True, None, 0, False, "", "x"]
+    prepare(tmp_path, "a.jsonl", row, **SIZES)
+    (doc,) = toy_ner.read(tmp_path / "out" / "train.spacy")
+    data = doc.user_data
+    found = [data.get(("._.", "big", token.idx, None)) for token in doc]
+    # the three tokens of "New York." have the value of the word in which they begin
+    assert repr(found) == "[True, None, 0, False, None, 'x', 'x', 'x']"
+
+
+NO_WORDS = [None, WORDS[::-1], [*WORDS[:5], "more"], [*WORDS[:5], {"id": 5}], WORDS[1:]]
+NO_VALUES = [None, [1] * 5, "abcdef", *([*"abcde", x] for x in (1.5, [], 2**63, "\0"))]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "values"),
+    [*((x, [1] * 6) for x in NO_WORDS), *((WORDS, x) for x in NO_VALUES)],
+)
+def test_values_that_fit_no_token_are_refused_with_their_line(tokens, values, tmp_path):
+    row = {"text": TEXT, "spans": [], "tokens": tokens, "size": values}
+    with pytest.raises(ValueError, match=r"a\.jsonl:1: expected .*, got"):
+        prepare(tmp_path, "a.jsonl", row, **SIZES)
