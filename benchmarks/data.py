@@ -10,8 +10,8 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_hashembeds.training.annotation import copy_words
 from spacy_hashembeds.training.docbin import read_docs
+from spacy_hashembeds.training.prediction import copy_words
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "corpus" / "wnut17" / "train.spacy"

@@ -16,7 +16,7 @@ from wasabi import msg
 
 from lab.trials.configs import CONFIGS
 from lab.trials.sizes import count_parameters
-from spacy_hashembeds.training.annotation import copy_words
+from spacy_hashembeds.training.prediction import copy_words
 
 from .data import (
     BATCH_WORDS,

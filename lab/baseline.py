@@ -28,8 +28,8 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.components.decoding import BIASES, choose_bias
 from spacy_hashembeds.tools.evaluate.entities import EntityRun
 from spacy_hashembeds.tools.evaluate.sources import predict_examples
-from spacy_hashembeds.training.annotation import copy_words
 from spacy_hashembeds.training.docbin import read_docs
+from spacy_hashembeds.training.prediction import copy_words
 
 from .extras import import_extra
 from .trials.run_trial import measure_model, record_trial

@@ -12,11 +12,14 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 from thinc.api import Model
 
+from ..architectures.features import read_feature
 from ..architectures.maxout_window_encoder import forward as encode_windows
 from ..architectures.mix_attributes import forward as embed_attributes
 from ..layers.windowencoder import IN_FLOAT32, LaidOut
 from ..thinc_internals import get_forward
-from ..training.annotation import copy_words, walk_layers
+from ..training.annotation import walk_layers
+from ..training.features import find_features
+from ..training.prediction import copy_words, find_inputs
 from .changes import ATTRS
 
 #: The forward functions by which our layers are found in a pipeline.
@@ -49,6 +52,8 @@ class Parity:
     #: The largest difference between outputs of a layer before and after, as a share
     #: of the largest output (or of 1).
     max_relative_diff: float = 0.0
+    #: Features that the pipelines read, and of which all values were false.
+    features_without_values: list[str] = field(default_factory=list)
 
 
 @contextmanager
@@ -91,12 +96,14 @@ def compare_pipelines(
     unchecked = dict.fromkeys(name for name, old, _ in layers if not _has_weights(old))
     layers = [each for each in layers if _has_weights(each[1])]
     parity, sample = Parity(unchecked=[*unchecked]), []
+    unset = find_features(before)
     for batch in minibatch(texts, _BATCH_SIZE):
         with in_float32():
             docs = [*annotate(before, batch, "as it is")]
             new_docs = [*annotate(after, batch)]
             for doc, new_doc in zip(docs, new_docs, strict=True):
                 _check_annotation(doc, new_doc)
+                unset = [attr for attr in unset if not any(read_feature(doc, attr))]
                 if parity.tokens < SAMPLE_SIZE:
                     sample.append(doc)
                 parity.texts += 1
@@ -108,6 +115,7 @@ def compare_pipelines(
         raise ValueError(
             "'texts' should have tokens to compare the pipelines on, but have none."
         )
+    parity.features_without_values = unset
     return parity, sample
 
 
@@ -141,15 +149,17 @@ def make_texts(nlp: Language, *, only_known: bool = False) -> list[str]:
 def annotate(
     nlp: Language, texts: Iterable[str | Doc], which: str = "as converted"
 ) -> Iterator[Doc]:
-    """Annotate texts, or the words of Docs, with the enabled components."""
-    inputs = (copy_words(t, nlp.vocab) if isinstance(t, Doc) else t for t in texts)
+    """Annotate texts, or the words and features of Docs, with enabled components."""
+    inputs, vocab = find_inputs(nlp), nlp.vocab
+    copies = (copy_words(t, vocab, inputs) if isinstance(t, Doc) else t for t in texts)
     try:
-        yield from nlp.pipe(inputs)
+        yield from nlp.pipe(copies)
     except Exception as error:  # components, also of other packages, may raise any
         raise ValueError(
             f"The pipeline {which} fails on texts to check it with: "
-            f"{type(error).__name__}: {error} Give texts of the kind that it is for "
-            "(--text, or 'texts' in Python); if it fails on these too, mend it first."
+            f"{type(error).__name__}: {error} Give texts of the kind that it is for, "
+            "with the features that it reads (--text file.spacy, or Docs as 'texts' in "
+            "Python); if it fails on these too, mend it first."
         ) from error
 
 

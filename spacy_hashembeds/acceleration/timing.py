@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from statistics import quantiles
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import _pipe
 
-from ..training.annotation import copy_words
+from ..training.prediction import copy_words, find_inputs
 
 #: Seconds after which no round begins, and the number of rounds that always run, if as
 #: many are asked for.
@@ -44,11 +45,11 @@ def measure_speeds(
     rounds: int = 7,
     progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
 ) -> dict[str, Spread]:
-    """Time `nlp.pipe` on the words of docs, in tokens a second. Pipelines take turns,
-    each after a warm-up on a tenth of the docs. Each is loaded again for its turn,
-    since the addresses of weights change the speed of Thinc's matrix product by up to a
-    third. Pipelines that load slowly have fewer rounds: after a minute no round begins,
-    except the first three.
+    """Time `nlp.pipe` on the words and features of docs, in tokens a second. Pipelines
+    take turns, each after a warm-up on a tenth of the docs. Each is loaded again for
+    its turn, since the addresses of weights change the speed of Thinc's matrix product
+    by up to a third. Pipelines that load slowly have fewer rounds: after a minute no
+    round begins, except the first three.
     """
     n_words = sum(map(len, docs))
     if n_words == 0:
@@ -76,12 +77,11 @@ def _warm_up(nlp: Language, docs: Sequence[Doc]) -> list[Doc]:
     during the timing, for a second if lemma tables have a million objects. Return
     copies of all docs, to annotate.
     """
-    for _ in nlp.pipe(
-        copy_words(doc, nlp.vocab) for doc in docs[: len(docs) // 10 + 1]
-    ):
+    copy = partial(copy_words, vocab=nlp.vocab, features=find_inputs(nlp))
+    for _ in nlp.pipe(map(copy, docs[: len(docs) // 10 + 1])):
         pass
     gc.collect()
-    return [copy_words(doc, nlp.vocab) for doc in docs]
+    return [*map(copy, docs)]
 
 
 def measure_components(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:

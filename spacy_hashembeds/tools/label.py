@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
 from spacy.util import minibatch
 
 from ..arguments import check_items, check_pipeline
 from ..components.entity_tags import forbid_tags, set_entities
 from ..components.token_ner import TokenNER
 from ..files import quote
-from ..training.annotation import copy_words
-from ..training.features import find_features, keep_features
+from ..training.prediction import copy_words, find_inputs
 
 #: The name of a pipeline in errors, the pipeline, its recognizer's name, and this.
 _Recognizer = tuple[str, Language, str, TokenNER]
@@ -73,13 +71,12 @@ def _label_batch(docs: list[Doc], found: Sequence[_Recognizer]) -> list[Doc]:
     lengths = np.array([len(doc) for doc in docs], dtype="int64")
     probs: Any = 0.0
     for name, nlp, component, pipe in found:
-        copies = [copy_words(doc, nlp.vocab) for doc in docs]
+        inputs = find_inputs(nlp)
+        copies = [copy_words(doc, nlp.vocab, inputs) for doc in docs]
         for own, token in zip(chain(*copies), chain(*docs), strict=True):
             # tokenizers set norms of tokens: the second token of "don't" has "not"
             if token.norm != token.lex.norm:
                 own.norm_ = token.norm_
-        for doc, copy in zip(docs, copies, strict=True):
-            keep_features(Example(copy, doc), find_features(nlp))
         later = nlp.pipe_names[nlp.pipe_names.index(component) :]
         copies = list(nlp.pipe(copies, disable=later))
         for doc, copy in zip(docs, copies, strict=True):

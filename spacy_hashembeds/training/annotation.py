@@ -1,15 +1,13 @@
-"""Annotate Docs by the components before another, and predict gold Docs."""
+"""Annotate Docs by the components before another."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import tee
 from typing import NamedTuple
 
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Corpus, Example
+from spacy.training import Example
 from spacy.util import _pipe
-from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Ints2d
 
@@ -121,12 +119,6 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
             yield name, node
 
 
-def copy_words(doc: Doc, vocab: Vocab) -> Doc:
-    """Make a Doc with the words and spaces of another, without annotation."""
-    spaces = [bool(token.whitespace_) for token in doc]
-    return Doc(vocab, words=[token.text for token in doc], spaces=spaces)
-
-
 def check_example(item: object) -> None:
     """Check an item of the argument 'examples'."""
     if not isinstance(item, Example | Doc):
@@ -134,27 +126,3 @@ def check_example(item: object) -> None:
             "'examples' should hold Examples or Docs, but holds a "
             f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
         )
-
-
-def predict_examples(
-    nlp: Language, golds: Iterable[Doc | Example], *, disable: Iterable[str] = ()
-) -> Iterator[Example]:
-    """Run a pipeline on the examples that `spacy evaluate` would make, except gold docs
-    without tokens. If an item is an `Example`, the pipeline gets only the tokens of its
-    predicted side: entities there would constrain `ner`.
-    """
-
-    def make_examples() -> Iterator[Example]:
-        for gold in golds:
-            check_example(gold)
-            if isinstance(gold, Doc):
-                yield from Corpus("").make_examples(nlp, [gold])
-            elif len(gold.reference):
-                yield Example(copy_words(gold.predicted, nlp.vocab), gold.reference)
-
-    examples, inputs = tee(make_examples())
-    # a component may return another Doc, which lacks the context of `as_tuples`
-    docs = nlp.pipe((example.predicted for example in inputs), disable=disable)
-    for example, doc in zip(examples, docs, strict=True):
-        example.predicted = doc
-        yield example

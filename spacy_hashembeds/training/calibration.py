@@ -28,8 +28,8 @@ from ..components.decoding import (
 )
 from ..components.entity_tags import read_truth
 from ..components.token_ner import TokenNER
-from .annotation import predict_examples
 from .counting import get_reader
+from .prediction import predict_examples
 
 #: Scores of entities that were found, and whether each entity is right.
 Judged = list[tuple[float, bool]]

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
-from ..architectures.features import Value
+from ..architectures.features import Value, read_feature
 from ..arguments import EXTENSION, SPANS, check_items, check_types, is_feature
 from ..files import quote
 from .annotation import walk_layers
@@ -52,9 +52,11 @@ def find_kept(nlp: Language) -> list[str]:
     """Find the features that the readers of a pipeline's config keep."""
     corpora = nlp.config.interpolate()["corpora"].values()
     blocks = [block for block in corpora if isinstance(block, dict)]
-    names = {name for block in blocks for name in block.get("features", ())}
-    kept = {attr for block in blocks for attr in block.get("keep", ())}
-    return sorted(kept | {EXTENSION + name for name in names})
+    # readers of other packages may have arguments of these names, of other kinds
+    keeps, columns = ([x.get(key) for x in blocks] for key in ("keep", "features"))
+    kept = [attr for x in keeps if isinstance(x, list | tuple) for attr in x]
+    kept += [EXTENSION + name for x in columns if isinstance(x, dict) for name in x]
+    return sorted({attr for attr in kept if is_feature(attr)})
 
 
 def find_stored(doc: Doc) -> set[str]:
@@ -77,6 +79,16 @@ def store_values(doc: Doc, name: str, values: Iterable[Value]) -> None:
     for token, value in zip(doc, values, strict=True):
         if value is not None and value != "":
             data["._.", name, token.idx, None] = value
+
+
+def read_values(doc: Doc, attr: str) -> list[Any]:
+    """Read the values that a Doc stores of a feature, which may be unregistered."""
+    if attr.startswith(SPANS):
+        is_stored = attr.removeprefix(SPANS) in doc.spans
+        return read_feature(doc, attr) if is_stored else [None] * len(doc)
+    data: Any = doc.user_data
+    name = attr.removeprefix(EXTENSION)
+    return [data.get(("._.", name, token.idx, None)) for token in doc]
 
 
 def keep_features(
@@ -142,6 +154,7 @@ def _copy_spans(key: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
         inside = np.flatnonzero((aligned >= span.start) & (aligned < span.end))
         if len(inside):
             start, end = int(inside[0]), int(inside[-1]) + 1
-            names = span.label_, span.kb_id_  # which the other vocab may lack
-            spans.append(Span(doc, start, end, *names, span_id=span.id_))
+            # as texts, which the vocab of `doc` may lack
+            names = {"kb_id": span.kb_id_, "span_id": span.id_}
+            spans.append(Span(doc, start, end, span.label_, **names))
     doc.spans[key] = spans

@@ -26,7 +26,8 @@ def make_gold(words=WORDS, spaces=None) -> Doc:
     for token in doc:
         if token.i != 1:
             doc.user_data["._.", "mark", token.idx, None] = f"{token.i}:{token}"
-    doc.spans["names"] = [Span(doc, len(doc) - 3, len(doc) - 1, "GPE", "Q60", "s")]
+    ids = {"kb_id": "Q60", "span_id": "s"}
+    doc.spans["names"] = [Span(doc, len(doc) - 3, len(doc) - 1, "GPE", **ids)]
     return doc
 
 

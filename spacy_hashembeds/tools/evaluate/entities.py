@@ -2,9 +2,10 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from spacy.attrs import ORTH
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ...arguments import check_integers
+from ...arguments import EXTENSION, SPANS, check_integers
 from ...training import scorer
+from ...training.features import find_features, find_stored, read_values
 from ...training.joined import is_sentence, regroup
 from ...training.readers import JOINED_READER
 from ...training.scorer import ALL, KINDS, LENGTHS, Counts, Matches
@@ -49,6 +51,9 @@ GROUPS = {
     "frequency": _TIMES,
     "token_frequency": _TIMES,
 }
+
+#: The number of values of a feature that have scores of their own.
+_N_VALUES = 5
 
 
 class TrainingKnowledge:
@@ -100,9 +105,39 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     return dict(zip(GROUPS, (known, *ranges), strict=True))
 
 
+def find_frequent(golds: Sequence[Doc], read: Collection[str]) -> dict[str, list[str]]:
+    """Find the features that gold docs store, without groups of spans that are not
+    `read`, and the most frequent values of each at the first tokens of entities.
+    """
+    stored = {*chain(*map(find_stored, golds))}
+    attrs = sorted(x for x in stored if x in read or x.startswith(EXTENSION))
+    counts = {attr: Counter[str]() for attr in attrs}
+    for doc in golds:
+        for attr, counter in counts.items():
+            values = read_values(doc, attr)
+            counter.update(f"{values[ent.start]!s:.40}" for ent in doc.ents)
+    return {attr: [x for x, _ in counts[attr].most_common(_N_VALUES)] for attr in attrs}
+
+
+def _name_values(doc: Doc, attr: str, frequent: Collection[str]) -> list[str]:
+    values = [f"{value!s:.40}" for value in read_values(doc, attr)]
+    return [f"{attr}={x}" if x in frequent else f"{attr}: others" for x in values]
+
+
+def _count_values(
+    counts: Counts, views: Mapping[str, Matches], values: Sequence[str]
+) -> None:
+    for prefix, of in views.items():
+        for i, keys in enumerate((of.correct, of.spurious, of.missed)):
+            for _, start, _ in keys:
+                counts[prefix, values[start], None][i] += 1
+
+
 class EntityRun(Run):
     """Counts entities, and records further data. Whether an entity is seen is decided
     by its text in `golds`, docs with the entities and tokens of the references.
+
+    features (Mapping): The results of `find_frequent`, by which to count entities too.
     """
 
     def __init__(
@@ -110,7 +145,9 @@ class EntityRun(Run):
         examples: Iterable[Example],
         knowledge: TrainingKnowledge | None,
         golds: Sequence[Doc] | None = None,
+        features: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
+        self._features = features
         self._knowledge, self._golds = knowledge, golds
         self.matches: list[dict[str, Matches]] = []
         self.scored: list[dict[str, Any]] = []
@@ -119,8 +156,8 @@ class EntityRun(Run):
 
     def count(self, number: int, example: Example) -> Counts | None:
         """Make the counts of the scorer, and count tokens by chunk tag, with keys
-        ("chunk", tag, None), and gold entities by group, with keys (grouping, group,
-        type or None).
+        ("chunk", tag, None), gold entities by group, with keys (grouping, group, type
+        or None), and entities by their first token, with keys (prefix, value, None).
         """
         gold = example.reference if self._golds is None else self._golds[number]
         known = self._knowledge
@@ -135,6 +172,8 @@ class EntityRun(Run):
         counts = scorer.count_matches(views)
         for tag, is_right in compare_chunks(example.reference, of_all):
             counts["chunk", tag, None][0 if is_right else 2] += 1
+        for attr, frequent in self._features.items():
+            _count_values(counts, views, _name_values(gold, attr, frequent))
         found = {*of_all.correct}
         for ent in gold.ents:
             is_right = (ent.label_, ent.start, ent.end) in found
@@ -143,6 +182,11 @@ class EntityRun(Run):
                 for label in (None, ent.label_):
                     counts[grouping, group, label][0 if is_right else 2] += 1
         return counts
+
+    def find_values(self, prefix: str) -> dict[str, Any]:
+        """Return the keys of a prefix with values of features, by these, sorted."""
+        names = sorted(x for found, x, _ in self.totals if found == prefix)
+        return {x: (prefix, x, None) for x in names if x.startswith((EXTENSION, SPANS))}
 
     def recall(self, *key: str | None) -> dict[str, Any]:
         """Return the number of gold entities of a key, and the share that is found."""
@@ -169,8 +213,11 @@ def evaluate_entities(
     inputs: Inputs, known: TrainingKnowledge | None, join: int
 ) -> tuple[Run, dict[str, Any]]:
     """Return the run, and the data of an `Evaluation` of entities: see `evaluate`."""
-    ours, against = EntityRun(inputs.predict(inputs.predictions), known), inputs.against
-    theirs = against and EntityRun(inputs.predict(against), known)
+    against, golds = inputs.against, [*map(get_reference, inputs.gold.docs)]
+    pipelines = [x.docs for x in (inputs.predictions, against) if x and x.is_pipeline]
+    features = find_frequent(golds, {*chain(*map(find_features, pipelines))})
+    ours = EntityRun(inputs.predict(inputs.predictions), known, features=features)
+    theirs = against and EntityRun(inputs.predict(against), known, features=features)
     keys = ours.list_keys()
     drawn = bootstrap_scores(ours.stack(keys), inputs.draws)
     intervals = defaultdict(lambda: NO_INTERVALS, zip(keys, drawn, strict=True))
@@ -182,6 +229,13 @@ def evaluate_entities(
     schemes = {kind: score_schemes(ours.matches, KINDS[kind]) for kind in KINDS}
     return ours, {
         **scorer.summarize_counts(ours.totals, intervals.__getitem__),
+        **{
+            f"{prefix}_per_feature": {
+                value: scorer.describe_counts(ours.totals[key]) | intervals[key]
+                for value, key in ours.find_values(prefix).items()
+            }
+            for prefix in KINDS.values()
+        },
         "joined": _score_joined(inputs, join, known, ours) if join else None,
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
         "schemes": schemes,
@@ -214,13 +268,15 @@ def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]
     found = (run.scores[f"{ALL}_per_type"] or () for run in (ours, theirs))
     types = {label: (ALL, "", label) for label in sorted(set().union(*found))}
     lengths = {length: (ALL, length, None) for length in LENGTHS}
-    keys = [*TOTALS.values(), *types.values(), *lengths.values()]
+    values = ours.find_values(ALL)
+    keys = [*TOTALS.values(), *types.values(), *lengths.values(), *values.values()]
     drawn = compare_scores(ours.stack(keys), theirs.stack(keys), draws)
     rows = dict(zip(keys, drawn, strict=True))
     return {
         **{kind: rows[key] for kind, key in TOTALS.items()},
         "per_type": {label: rows[key] for label, key in types.items()},
         "per_length": {length: rows[key] for length, key in lengths.items()},
+        "per_feature": {value: rows[key] for value, key in values.items()},
     }
 
 

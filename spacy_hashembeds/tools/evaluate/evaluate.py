@@ -96,7 +96,8 @@ def evaluate(
         pipeline, with the same words as the gold docs; or the folder or file.
     examples (Iterable[Doc | Example] | str | Path): The gold docs, Examples with gold
         docs, or their file: `.spacy` or one token a line. The pipeline gets only their
-        text, or the tokens on the predicted side of an Example.
+        text and the features that its config keeps, or the tokens and features on the
+        predicted side of an Example.
     train (Iterable[Doc | Example] | str | Path, optional): The training set of the
         pipeline, which determines the seen and unseen entities.
     against (Language | Iterable[Doc] | str | Path, optional): A pipeline or Docs to

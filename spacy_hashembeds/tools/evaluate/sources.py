@@ -19,7 +19,7 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 from ...arguments import check_items
 from ...files import quote
 from ...loading import load_trained
-from ...training.annotation import predict_examples
+from ...training.prediction import predict_examples
 from ..prepare.columns import ColumnFormat
 from ..prepare.readers import read_annotated
 from .bootstrap import Draws

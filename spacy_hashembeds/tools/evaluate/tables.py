@@ -119,7 +119,8 @@ def _show_entities(data: _Data) -> Iterator[Table]:
     if comparison:
         rows = _flatten({kind: comparison[kind] for kind in KINDS})
         yield _compare(f"Against {model}", ["", ""], rows)
-    for name, heading in (("type", "Type"), ("length", "Tokens")):
+    names = {"type": "Type", "length": "Tokens", "feature": "First token"}
+    for name, heading in names.items():
         parts = {k: data[f"{prefix}_per_{name}"] or {} for k, prefix in kinds.items()}
         rows = {
             (each, kind.title()): _hide(kind, of.get(each, {}))

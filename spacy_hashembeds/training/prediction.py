@@ -1,0 +1,73 @@
+"""Predict gold Docs, with the features that the pipeline needs."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import tee
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Corpus, Example
+from spacy.vocab import Vocab
+
+from .annotation import check_example
+from .features import find_features, find_kept, find_stored, keep_features
+
+
+def find_inputs(nlp: Language) -> list[str]:
+    """Find the features that Docs may store for a pipeline: those that its embedders
+    read, and those that its config keeps, which getters and components may read.
+    """
+    return sorted({*find_features(nlp), *find_kept(nlp)})
+
+
+def copy_words(doc: Doc, vocab: Vocab, features: Sequence[str] = ()) -> Doc:
+    """Make a Doc with the words, spaces and these features of another, without other
+    annotation.
+    """
+    spaces = [bool(token.whitespace_) for token in doc]
+    made = Doc(vocab, words=[token.text for token in doc], spaces=spaces)
+    keep_features(Example(made, doc), features)
+    return made
+
+
+def predict_examples(
+    nlp: Language, golds: Iterable[Doc | Example], *, disable: Iterable[str] = ()
+) -> Iterator[Example]:
+    """Run a pipeline on the examples that `spacy evaluate` would make, except gold docs
+    without tokens, and with the features that the pipeline's config keeps. If an item
+    is an `Example`, the pipeline gets only the tokens of its predicted side and the
+    features that it may need: entities there would constrain `ner`.
+
+    Features that are lost because no reader of the config keeps them are warned of.
+    """
+    unset, lost = {*find_features(nlp)}.difference(find_kept(nlp)), set[str]()
+    examples, copies = tee(_make_examples(nlp, golds))
+    # a component may return another Doc, which lacks the context of `as_tuples`
+    docs = nlp.pipe((example.predicted for example in copies), disable=disable)
+    for example, doc in zip(examples, docs, strict=True):
+        example.predicted = doc
+        if unset:
+            unset -= find_stored(doc)
+            lost = unset & (lost | find_stored(example.reference))
+        yield example
+    if lost:
+        names = ", ".join(sorted(lost))
+        warnings.warn(
+            f"The pipeline reads {names}, of which the corpus stores values that it "
+            "does not get: no component sets them, and no reader in [corpora] of its "
+            "config has them in `keep`.",
+            stacklevel=2,
+        )
+
+
+def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:
+    kept, inputs = find_kept(nlp), find_inputs(nlp)
+    for gold in golds:
+        check_example(gold)
+        if isinstance(gold, Doc):
+            for example in Corpus("").make_examples(nlp, [gold]):
+                keep_features(example, kept)
+                yield example
+        elif len(gold.reference):
+            doc = copy_words(gold.predicted, nlp.vocab, inputs)
+            yield Example(doc, gold.reference)
