@@ -10,7 +10,7 @@ each process; the key of a number is that of its digits, where True is 1; and No
 an empty text, has the key 0.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any
 from weakref import WeakSet
@@ -32,7 +32,7 @@ Value = bool | int | str | None
 
 _TYPES = {bool, int, str, type(None)}
 
-# Docs with which models are initialised: components did not annotate them.
+# Docs that components did not annotate, such as those that initialise models.
 _samples: WeakSet[Doc] = WeakSet()
 
 
@@ -60,7 +60,12 @@ def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     for attr in filter(is_feature, model.attrs["columns"]):
         if attr.startswith(EXTENSION):
             _get_extension(attr)
-    _samples.update(X or ())
+    allow_missing(X or ())
+
+
+def allow_missing(docs: Iterable[Doc]) -> None:
+    """Read features that Docs lack as None: no component has set them yet."""
+    _samples.update(docs)
 
 
 def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:

@@ -24,8 +24,9 @@ def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
     """Register extension attributes of tokens whose values are stored in Docs.
 
     Use it in `[nlp.before_creation]`, so that a pipeline that reads such features can
-    be loaded and trained without code. An attribute that is registered already, for
-    instance with a getter, is left as it is.
+    be loaded and trained without code, or in `[nlp.after_creation]` if another callback
+    is there. An attribute that is registered already, for instance with a getter, is
+    left as it is.
 
     names (list[str]): Their names: "is_bold" for `token._.is_bold`, None by default.
     """
@@ -33,11 +34,11 @@ def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
     for i, name in enumerate(names):
         check_types(str, "the name of an attribute", **{f"names[{i}]": name})
 
-    def set_extensions(language: type[Language]) -> type[Language]:
+    def set_extensions(target: Any) -> Any:
         for name in names:
             if not Token.has_extension(name):
                 Token.set_extension(name, default=None)
-        return language
+        return target
 
     return set_extensions
 

@@ -13,6 +13,7 @@ from spacy.training import Corpus, Example
 from ...arguments import check_items, check_types
 from ...training.annotation import find_settable
 from ...training.docbin import read_docs
+from ...training.features import find_features
 from ..display import Part, Sentence, Shown, Table, format_field, format_percent
 from .advice import ATTRS, BOUND, advise
 from .corpus import StatisticsCounter, collect_vocabulary, count_features
@@ -29,6 +30,7 @@ from .embedders import (
     measure_table,
     measure_words,
 )
+from .features import FeatureCounter, suggest
 
 #: A corpus: a `.spacy` file, a folder of them, or gold docs in memory.
 CorpusSource = str | Path | Iterable[Doc | Example]
@@ -40,6 +42,7 @@ _TITLES = {
     "once": "Seen once",
     "at_least_10": "10 times or more",
     "attr": "Attribute",
+    "share": "Of tokens",
     "num_hashes": "Hashes",
     "rows_never_reached": "Unused rows",
     "sharing_code": "Shared",
@@ -90,7 +93,8 @@ def analyze(
     RAISES (OSError, ImportError, TypeError, ValueError): If an argument names a missing
         file or package, or can't be used.
     RETURNS (Analysis): "lang"; "splits" and "entities", see `StatisticsCounter`;
-        "features", see `count_features`; "embedders" ("component"; "tables", see
+        "features", see `count_features`; "stored", see `FeatureCounter`; "needed", the
+        features that the pipeline reads; "embedders" ("component"; "tables", see
         `measure_table`; "words", see `measure_words`; "has_others", True if vectors or
         n-grams are mixed in); "advice", see `advise`.
     """
@@ -115,14 +119,16 @@ def analyze(
             "Leave it out to analyse the corpus alone."
         )
     attrs = [*ATTRS, *(table.attr for _, tables, _ in embedders for table in tables)]
-    vocabularies, counters = {}, {}
+    vocabularies, counters, stored, needed = {}, {}, {}, find_features(nlp)
     for split, corpus in corpora.items():
         if corpus is not None:
             is_open = isinstance(corpus, Iterator)
             docs = corpus if is_open else read_docs(corpus, nlp.vocab)
             counters[split] = counter = StatisticsCounter()
             docs = map(counter.add, progress(docs, split) if progress else docs)
-            predicted = (eg.predicted for eg in Corpus("").make_examples(nlp, docs))
+            stored[split] = FeatureCounter(needed)
+            examples = Corpus("").make_examples(nlp, docs)
+            predicted = map(stored[split].add, examples)
             vocabularies[split] = collect_vocabulary(predicted, [*dict.fromkeys(attrs)])
     measured = [_measure(embedder, nlp, vocabularies) for embedder in embedders]
     words, seen = vocabularies["train"], counters["train"].entity_texts
@@ -136,6 +142,8 @@ def analyze(
         splits={split: c.get_statistics(vectors) for split, c in counters.items()},
         entities={s: c.count_seen(seen) for s, c in counters.items() if s != "train"},
         features=count_features(words),
+        stored=stored["train"].describe(bound),
+        needed=needed,
         embedders=measured,
         advice=advice,
     )
@@ -196,8 +204,17 @@ def _summarize(data: Measures) -> Iterator[Part]:
         [{"attr": attr, **counts} for attr, counts in data["features"].items()],
         ("attr", "values", "once", "at_least_10"),
     )
+    yield _tabulate(
+        "Features",
+        "Stored in the training corpus. Rows: of a hash table. '-': a value is neither "
+        "a bool, an int nor a str.",
+        [{"attr": attr, **found} for attr, found in data["stored"].items()],
+        ("attr", "values", "share", "rows"),
+    )
     for embedder in data["embedders"]:
         yield from _show_embedder(embedder)
+    if needed := ", ".join(data["needed"]):
+        yield Sentence(f"The pipeline needs these features of each Doc: {needed}.")
     yield Sentence("Advice", "divider")
     for advice in data["advice"]:
         if len(data["advice"]) > 1:
@@ -206,6 +223,8 @@ def _summarize(data: Measures) -> Iterator[Part]:
             yield Sentence(reason, "info")
         if not advice["reasons"]:
             yield Sentence("There is not a token in the training corpus.", "warn")
+    for text in suggest(data["stored"], data["needed"]):
+        yield Sentence(text, "info")
 
 
 def _show_embedder(embedder: Measures) -> Iterator[Part]:
@@ -244,7 +263,7 @@ def _tabulate(
 
 def _format(record: Measures, key: str) -> str:
     """Format a value, with the expected value in brackets."""
-    if key.startswith("unknown_in_"):
+    if key.startswith("unknown_in_") or key == "share":
         return format_percent(record.get(key))
     shown = format_field(record.get(key))
     expected = record.get(f"expected_{key}")

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import IDS
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
+
+from ...architectures.features import allow_missing, read_keys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +42,14 @@ class Vocabulary:
 
 def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
     """Collect the distinct words of docs. Memory grows only with distinct words."""
-    ids = [IDS[attr] for attr in ("ORTH", *attrs)]
+    columns = ["ORTH", *attrs]
     found: Counter[bytes] = Counter()
     for doc in docs:
-        found.update(list_rows(doc.to_array(ids).reshape(-1, len(ids))))
+        allow_missing([doc])
+        found.update(list_rows(read_keys([doc], columns)))
     return Vocabulary(
         attrs=tuple(attrs),
-        words=_to_matrix(found, len(ids)),
+        words=_to_matrix(found, len(columns)),
         counts=np.array([*found.values()], dtype="int64"),
     )
 

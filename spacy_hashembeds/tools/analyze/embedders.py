@@ -106,7 +106,8 @@ def find_embedders(nlp: Language) -> list[Embedder]:
             extractors = [node for node in nodes if node.name == "extract_features"]
             if "charembed" in names or len(extractors) != 1 or not layers:
                 continue
-            attrs = check_attributes(extractors[0].attrs["columns"])
+            columns = extractors[0].attrs["columns"]
+            attrs = check_attributes(columns, with_features=True)
             tables = [kinds[n.name](n, attrs[n.attrs["column"]]) for n in layers]
             has_others = not names.isdisjoint({"static_vectors", SUBWORDS})
             found.setdefault(embedding.id, Embedder(name, tables, has_others))

@@ -48,6 +48,11 @@ def config_cli(
         True, "--encoder/--no-encoder", help="Insert our MaxoutWindowEncoder, too."
     ),
     blas: bool = Opt(True, "--blas/--no-blas", help="Choose the fastest BLAS."),
+    features: list[str] = Opt(
+        [],
+        "--feature",
+        help="A feature to embed, too: _.is_bold or spans.names. May be repeated.",
+    ),
     scorer: bool = Opt(
         False, "--scorer", help="Score seen and unseen entities separately."
     ),
@@ -68,7 +73,7 @@ def config_cli(
     from ..config.edits import check_outputs, is_pipeline
     from ..display import show_controls
 
-    with failing("Can't write the config"), ExitStack() as stack:
+    with failing("Can't write the config", TypeError), ExitStack() as stack:
         beside = output.with_suffix(".npz")
         if raw is not None and find_descriptor(output) is not None:
             raise ValueError(
@@ -84,6 +89,7 @@ def config_cli(
             raw=raw,
             output=output,
             vectors=vectors,
+            features=features,
             encoder=encoder,
             blas=blas,
             scorer=scorer,
@@ -99,7 +105,7 @@ def config_cli(
     changes = [
         f"{c.place}: {c.why}" if why else c.describe(made.config) for c in made.changes
     ]
-    for change in changes or ["There was nothing to change."]:
+    for change in [*(changes or ["There was nothing to change."]), *made.advice]:
         msg.info(change)
     if is_pipeline(folder := made.base.parent):
         msg.info(f"Training starts anew: the weights in {folder} are not taken.")
@@ -139,7 +145,7 @@ def analyze_cli(
     from ..display import show
 
     overrides = read_overrides(ctx.args)
-    with failing("Can't analyse the corpus"):
+    with failing("Can't analyse the corpus", TypeError):
         check_targets([output], [train, dev, test, config, model])
         data = analyze(
             train,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import join
@@ -12,6 +13,7 @@ from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
 from spacy.util import load_config, set_dot_to_object
 
 from ...architectures.descriptions import get_description, get_descriptions
+from ...arguments import EXTENSION, SPANS, check_features
 from ...files import find_descriptor
 from ...loading import find_architectures
 from ...training.counting import count_values, cut_symbols
@@ -19,6 +21,7 @@ from ...training.rawtexts import create_raw_texts_reader
 from . import embedders, presets
 from .edits import Edits, find_config, find_name
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Corpus, Embedder, Progress
+from .presets import Preset
 
 
 def configure(
@@ -29,6 +32,7 @@ def configure(
     raw: str | Path | None = None,
     output: str | Path = "config.cfg",
     vectors: str | Path | None = None,
+    features: Sequence[str] = (),
     encoder: bool = True,
     blas: bool = True,
     scorer: bool = False,
@@ -45,6 +49,8 @@ def configure(
     output (str | Path): The config to save. Files of symbols and weights are named
         after it.
     vectors (str | Path, optional): Word vectors to mix in: a folder or package.
+    features (Sequence[str]): Features to embed, such as "_.is_bold" or "spans.names".
+        Readers will keep those that the training corpus stores.
     encoder (bool): Whether to replace spaCy's encoder by ours.
     blas (bool): Whether the pipeline should choose the fastest BLAS.
     scorer (bool): Whether to score seen and unseen entities separately.
@@ -54,19 +60,25 @@ def configure(
     RAISES (OSError, ValueError): If an argument can't be used with this config.
     """
     new = presets.EMBEDDER if embedder is None else get_description(embedder)
+    features = [*dict.fromkeys(check_features(features=features))]
     edits = Edits(base)
     if raw is not None:  # pretraining replaces existing weights
         edits.config["initialize"]["init_tok2vec"] = None
     embedders.write_out_models(edits)
     olds = embedders.read_embedders(edits, new)
     if not olds:
-        _put_in_classifiers(edits, is_other=bool(embedder or raw or vectors))
-    corpus = embedders.read_corpus(edits, train, olds, progress) if train else None
+        is_other = bool(embedder or raw or vectors or features)
+        _put_in_classifiers(edits, is_other=is_other)
+    corpus = (
+        embedders.read_corpus(edits, train, olds, features, progress) if train else None
+    )
+    embedders.add_features(edits, olds, features, corpus)
     places = embedders.put_in_embedders(edits, olds, corpus)
     if vectors is not None:
         _put_in_vectors(edits, vectors, places)
     if embedder is None and olds:
         _put_in_recommended(edits, places, corpus)
+    _put_in_features(edits, features, corpus.stored if corpus else {})
     if raw is not None:
         _put_in_pretraining(edits, raw, olds, output, progress)
     if olds:
@@ -97,8 +109,8 @@ def _put_in_classifiers(edits: Edits, *, is_other: bool) -> None:
             f"'{edits.base}' should have an embedder that ours can take the place of "
             f"({', '.join([*embedders.REPLACED, *ours])}), but has none "
             f"({found[:500] or 'no model of its own'}). Bags of words are replaced "
-            "where nothing else learns, without --embedder, --raw and --vectors. Of "
-            "sourced components, give the pipeline itself."
+            "where nothing else learns, without --embedder, --feature, --raw and "
+            "--vectors. Of sourced components, give the pipeline itself."
         )
     for place in blocks:
         edits.put_in(presets.CLASSIFIER, place)
@@ -177,9 +189,9 @@ def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
 def _put_in_joined(edits: Edits, corpus: Corpus | None) -> None:
     """Join sentences and cut texts in training, if any Doc has sentence boundaries."""
     place = edits.resolve("training.train_corpus")
-    readers = ("spacy.Corpus.v1", find_name(presets.JOINED.values))
+    there = str(find_name(edits.resolve(place)))
     n_docs = n_whole = 0
-    if corpus and find_name(edits.resolve(place)) in readers:
+    if corpus and re.fullmatch(presets.KEPT.over, there):
         n_docs, n_whole = corpus.n_docs, corpus.n_whole
     if n_whole:
         edits.warnings.append(
@@ -190,6 +202,41 @@ def _put_in_joined(edits: Edits, corpus: Corpus | None) -> None:
         )
     if not n_whole or n_whole < n_docs:
         edits.put_in(presets.JOINED, place)
+
+
+def _put_in_features(
+    edits: Edits, features: Sequence[str], stored: Collection[str]
+) -> None:
+    """Let training keep features that its corpus stores. Warn about those that a
+    component has to set.
+    """
+    edits.refresh()
+    if kept := [attr for attr in features if attr in stored]:
+        for split in ("train", "dev"):
+            place = edits.resolve(f"training.{split}_corpus")
+            _extend(edits, presets.KEPT, place, "keep", kept)
+    if names := [a.removeprefix(EXTENSION) for a in kept if a.startswith(EXTENSION)]:
+        hook = presets.EXTENSIONS.section
+        there = str(find_name(edits.resolve(hook)))
+        if not re.fullmatch(presets.EXTENSIONS.over, there):
+            hook = "nlp.after_creation"
+        _extend(edits, presets.EXTENSIONS, hook, "names", names)
+    if others := ", ".join(attr for attr in features if attr not in stored):
+        edits.warnings.append(
+            f"--train names no corpus that stores {others}. A getter has to compute "
+            "them, or a component ahead, in [training] annotating_components, set them."
+        )
+
+
+def _extend(
+    edits: Edits, preset: Preset, place: str, key: str, items: Sequence[str]
+) -> None:
+    """Insert a function, unless one of ours is there, and extend one of its lists."""
+    there = edits.resolve(f"{place}.{key}") or ()
+    is_ours = str(find_name(edits.resolve(place))).startswith("spacy-hashembeds.")
+    values = {key: [*dict.fromkeys([*there, *items])]}
+    new = values if is_ours else {**preset.values, **values}
+    edits.put_in(replace(preset, values=new), place)
 
 
 def _put_in_pretraining(
@@ -207,6 +254,11 @@ def _put_in_pretraining(
         raise ValueError(
             "--raw pretrains one tok2vec, which is a component or a layer 'tok2vec' of "
             f"one, but embedders stand in {', '.join(each.place for each in olds)}."
+        )
+    if groups := ", ".join(x for x in old.block["attrs"] if str(x).startswith(SPANS)):
+        raise ValueError(
+            f"[{old.place}] embeds {groups}, which the texts of --raw don't have. "
+            "Leave out --raw, or take it out of 'attrs' or --feature."
         )
     edits.set_path("raw_text", raw, "The texts that --raw names.")
     edits.put_in(presets.RAW_TEXTS)

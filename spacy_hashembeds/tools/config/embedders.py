@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -17,7 +17,7 @@ from thinc.api import Config
 from ...acceleration.conversion import OF_ENCODER, write_out_cnn
 from ...architectures.descriptions import EmbedderDescription, find_description
 from ...architectures.distinct_words import TEXT_ATTRIBUTES
-from ...arguments import check_attributes
+from ...arguments import check_attributes, is_feature
 from ...files import quote
 from ...loading import find_architectures
 from ...training.annotation import find_settable
@@ -31,6 +31,7 @@ from ..analyze.advice import (
     get_usual_rows,
 )
 from ..analyze.corpus import Vocabulary, collect_vocabulary
+from ..analyze.features import FeatureCounter, suggest
 from ..prepare.labelled import has_one_label
 from . import presets
 from .edits import Edits
@@ -62,9 +63,10 @@ class Embedder:
     new: EmbedderDescription
     is_ours: bool  #: True if the embedder is `new` already.
     is_pretrained: bool  #: True if training starts from weights, so that it is kept.
-    settable: Collection[str]  #: Attributes that an earlier component may set.
+    settable: set[str]  #: Features, and what an earlier component may set.
     block: dict[str, Any]  #: Its current block, with variables only for blocks.
     min_freq: int = 0  #: The lowest from 2 that needs no more rows than now, or 0.
+    why_added: str = ""  #: Reason for new columns.
 
 
 class Corpus(NamedTuple):
@@ -73,6 +75,7 @@ class Corpus(NamedTuple):
     vocabulary: Vocabulary
     n_docs: int  #: Docs with two tokens or more; spaCy treats others as a sentence.
     n_whole: int  #: Docs without sentence boundaries.
+    stored: dict[str, Any]  #: The features that Docs store: see `FeatureCounter`.
 
 
 def _check_block(place: str, block: Any) -> None:
@@ -142,12 +145,13 @@ def _read_embedder(
 ) -> Embedder:
     _check_block(place, block)
     name, component = block["@architectures"], place.split(".")[1]
-    settable = find_settable(edits.resolve("nlp.pipeline"), component)
     attrs, rows = block.get("attrs", []), block.get("rows", [])
     if "nC" in block:  # a CharacterEmbed: subwords replace its characters
         given = [block.get("feature", "LOWER"), "PREFIX", "SUFFIX", "SHAPE"]
         attrs, rows = [*dict.fromkeys(given)], [rows]
-    attrs = check_attributes(attrs)
+    attrs = check_attributes(attrs, with_features=True)
+    settable = {*find_settable(edits.resolve("nlp.pipeline"), component)}
+    settable |= {*filter(is_feature, attrs)}
     rows = [*rows, *map(get_usual_rows, attrs[len(rows) :])]
     kept = [attr for attr in attrs if attr in TEXT_ATTRIBUTES or not new.is_of_text]
     tables = {attr: rows[attrs.index(attr)] for attr in kept}
@@ -179,11 +183,17 @@ def _read_embedder(
 
 
 def read_corpus(
-    edits: Edits, path: str | Path, olds: Sequence[Embedder], progress: Progress
+    edits: Edits,
+    path: str | Path,
+    olds: Sequence[Embedder],
+    features: Sequence[str],
+    progress: Progress,
 ) -> Corpus:
     """Read a training corpus, and warn about components that can't learn from it."""
     n: Counter[str] = Counter()
     cats: list[dict[str, float]] = []  # up to two that differ
+    embedded = dict.fromkeys([*(a for old in olds for a in old.tables), *features])
+    counter = FeatureCounter(embedded)
 
     def read() -> Iterator[Doc]:
         for example in read_examples(path, edits.make_tokenizer()):
@@ -193,9 +203,8 @@ def read_corpus(
             n.update({attr: doc.has_annotation(attr) for attr in presets.ATTRIBUTES})
             if len(cats) < 2 and doc.cats not in cats:
                 cats.append(doc.cats)
-            yield example.predicted
+            yield counter.add(example)
 
-    embedded = dict.fromkeys(attr for old in olds for attr in old.tables)
     vocabulary = collect_vocabulary(progress(read()), [*embedded] or ["NORM"])
     if not len(vocabulary.words):
         raise ValueError(f"There is not a token in the corpus '{path}'.")
@@ -213,7 +222,41 @@ def read_corpus(
         for factory, what in wrong.items()
         for name in edits.find_components(factory)
     ]
-    return Corpus(vocabulary, n["docs"], n["whole"])
+    stored = counter.describe()
+    if any(not old.new.is_of_text for old in olds):
+        edits.advice += suggest(stored, [*embedded])
+    return Corpus(vocabulary, n["docs"], n["whole"], stored)
+
+
+def add_features(
+    edits: Edits,
+    olds: Sequence[Embedder],
+    features: Sequence[str],
+    corpus: Corpus | None,
+) -> None:
+    """Add columns for features to embedders, with rows for the values in a corpus."""
+    stored = corpus.stored if corpus else {}
+    for old in olds:
+        added = [attr for attr in features if attr not in old.tables]
+        if not added:
+            continue
+        names = ", ".join(added)
+        if old.new.is_of_text or old.is_pretrained:
+            why = "starts from weights" if old.is_pretrained else "embeds text alone"
+            raise ValueError(
+                f"'--feature' adds {names}, but [{old.place}] {old.new.architecture} "
+                f"{why}. Leave it out, or put in another embedder (--embedder)."
+            )
+        usual = {"rows": get_usual_rows(names)}
+        rows = [stored.get(attr, usual)["rows"] for attr in added]
+        old.tables |= dict(zip(added, rows, strict=True))
+        old.settable |= {*added}
+        old.why_added = f"With {names}, for --feature: docs/features.md."
+        more = {"attrs": added, "rows": rows, "importance_rows": rows}
+        for key in more if old.is_ours else ():
+            if old.plain.get(key):
+                old.plain[key] = [*old.plain[key], *more[key]]
+                edits.get(old.place)[key] = old.plain[key]
 
 
 def put_in_embedders(
@@ -234,12 +277,14 @@ def _put_in_embedder(
     plain, new, given = old.plain, old.new, edits.get(old.place)
     known = signature(registry.architectures.get(new.architecture)).parameters
     attrs, sizes = _advise(old, vocabulary) if vocabulary else ([*old.tables], None)
-    why = {"@architectures": f"In place of {plain['@architectures']}: {new.purpose}"}
+    said = f"In place of {plain['@architectures']}: {new.purpose}"
+    why = {"@architectures": said, "attrs": old.why_added}
     settings = {**plain, "@architectures": new.architecture}
     if not old.is_ours:
         settings |= {"attrs": attrs, "rows": [old.tables[attr] for attr in attrs]}
         if without := [attr for attr in plain["attrs"] if attr not in attrs]:
-            why["attrs"] = f"Without {', '.join(without)}: no text, or others say all."
+            said = f"Without {', '.join(without)}: no text, or others say all."
+            why["attrs"] = f"{said} {old.why_added}"
         settings["num_hashes"] = getattr(known.get("num_hashes"), "default", None)
         default = EXPLAIN_SMALL if vocabulary else EXPLAIN_DEFAULT
         why["num_hashes"] = new.why_hashes or default

@@ -8,7 +8,7 @@ from typing import Any
 from ...acceleration.conversion import BLAS, OUR_ENCODER
 from ...architectures import multi_embed
 from ...architectures.subword_embed import SubwordEmbed
-from ...training.readers import JOINED_READER, LENGTHS
+from ...training.readers import JOINED_READER, LENGTHS, READER
 
 #: The recommended embedder.
 EMBEDDER = multi_embed.DESCRIPTION
@@ -111,7 +111,7 @@ JOINED = Preset(
     "",
     {"@readers": JOINED_READER, "lengths": [*LENGTHS], "seed": "${training.seed}"},
     "Joins the sentences of .spacy files to texts: docs/whole-texts.md.",
-    over="spacy.Corpus.v1",
+    over=f"spacy.Corpus.v1|{READER}",
     warns=True,
 )
 CLASSIFIER = Preset(
@@ -145,7 +145,23 @@ OF_CLASSIFIER = (
     ),
 )
 
-# Requested by --raw and --scorer.
+# Requested by --feature, --raw and --scorer.
+
+KEPT = Preset(
+    "",
+    {"@readers": READER},
+    "Keeps the features of --feature that the training corpus stores.",
+    over=f"{JOINED.over}|{JOINED_READER}",
+    warns=True,
+)
+SET_EXTENSIONS = "spacy-hashembeds.set_extensions.v1"
+EXTENSIONS = Preset(
+    "nlp.before_creation",
+    {"@callbacks": SET_EXTENSIONS},
+    "Registers the extension attributes of --feature that Docs store.",
+    over=f"None|{SET_EXTENSIONS}",
+    warns=True,
+)
 
 RAW_TEXTS = Preset(
     "corpora.pretrain",
