@@ -100,7 +100,8 @@ def _hash(value: Value, attr: str) -> int:
     if value is None or value == "":
         return 0
     try:
-        return int(hash_string(value if isinstance(value, str) else str(int(value))))
+        text = str.__str__(value) if isinstance(value, str) else str(int(value))
+        return int(hash_string(text))  # which takes no subclass of str
     except ValueError as error:  # too many digits, or half of a surrogate pair
         message = f"'{attr}' has a value that can't be hashed: {error}."
         raise ValueError(message) from error
@@ -108,6 +109,8 @@ def _hash(value: Value, attr: str) -> int:
 
 def read_feature(doc: Doc, attr: str) -> list[Value]:
     """Read the value of a feature, such as "_.is_bold", of each token."""
+    if len(doc) == 0:
+        return []
     return (_read_spans if attr.startswith(SPANS) else _read_extension)(doc, attr)
 
 
@@ -124,8 +127,7 @@ def _read_extension(doc: Doc, attr: str) -> list[Value]:
         # as `token._` does, without an object for each token
         name, starts = attr.removeprefix(EXTENSION), doc.to_array(IDX).tolist()
         get: Any = doc.user_data.get
-        places = zip(repeat("._."), repeat(name), starts, repeat(None))
-        values = list(map(get, places, repeat(default)))
+        values = [get(("._.", name, start, None), default) for start in starts]
     if not {*map(type, values)} <= _TYPES:
         values = list(map(_check_value, doc, repeat(attr), values))
     return values

@@ -197,8 +197,8 @@ def find_parts(model: Model[InT, OutT]) -> Parts:
             raise UnexpectedNodeError(inputs[0].name)
         inputs = expect(features, chain_forward, 3)
     extractor, to_ragged, embed = inputs
-    if get_forward(extractor) is not features_forward:
-        expect(extractor, extract_forward, 0)
+    is_ours = get_forward(extractor) is features_forward
+    expect(extractor, features_forward if is_ours else extract_forward, 0)
     expect(to_ragged, list2ragged_forward, 0)
     (mixing,) = expect(mixer, with_array_forward, 1)
     layers, columns = expect_maxout(mixing), _expect_columns(embed)
@@ -243,7 +243,7 @@ def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
 
 
 def check_columns(extractor: Model, n_columns: int) -> None:
-    """Check that spaCy's FeatureExtractor reads `n_columns` known attributes."""
+    """Check that the extractor reads `n_columns` known attributes."""
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
     # True is an integer too, and 0 is not the ID of an attribute

@@ -44,7 +44,7 @@ class Annotation(NamedTuple):
     def restrict(self, attrs: Iterable[str]) -> "Annotation":
         """Leave out components after the last one that sets any of these attributes."""
         counted = {attr for attr in attrs if attr in SETTABLE or is_feature(attr)}
-        # no factory has to declare which features it sets
+        # no factory declares the features it sets, and getters may read any attribute
         may_all = any(map(is_feature, counted))
         setting = [
             i
@@ -53,7 +53,7 @@ class Annotation(NamedTuple):
         ]
         return Annotation(
             components=self.components[: max(setting, default=0)],
-            gold=self.gold if counted.intersection(self.gold) else (),
+            gold=self.gold if may_all or counted.intersection(self.gold) else (),
         )
 
 

@@ -1,6 +1,7 @@
 """Keep features that a corpus stores, and register extension attributes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,16 @@ def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
 
 def find_features(nlp: Language) -> list[str]:
     """Find the features that the embedders of a pipeline read, sorted by name."""
-    columns = (node.attrs.get("columns", ()) for _, node in walk_layers(nlp))
-    return sorted({attr for attrs in columns for attr in attrs if is_feature(attr)})
+    extractors = (x for _, x in walk_layers(nlp) if x.name == "extract_features")
+    return sorted(
+        {*filter(is_feature, chain(*(x.attrs["columns"] for x in extractors)))}
+    )
 
 
 def find_kept(nlp: Language) -> list[str]:
     """Find the features that the readers of a pipeline's config keep."""
-    corpora = nlp.config.interpolate()["corpora"].values()
-    blocks = [block for block in corpora if isinstance(block, dict)]
+    corpora = nlp.config.interpolate().get("corpora") or {}
+    blocks = [block for block in corpora.values() if isinstance(block, dict)]
     # readers of other packages may have arguments of these names, of other kinds
     keeps, columns = ([x.get(key) for x in blocks] for key in ("keep", "features"))
     kept = [attr for x in keeps if isinstance(x, list | tuple) for attr in x]
@@ -148,10 +151,9 @@ def _copy_values(name: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
 
 
 def _copy_spans(key: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
-    if key not in source.spans:
-        return
     spans = []
-    for span in source.spans[key]:
+    # corpora may have a group only where there is a span
+    for span in source.spans.get(key, ()):
         inside = np.flatnonzero((aligned >= span.start) & (aligned < span.end))
         if len(inside):
             start, end = int(inside[0]), int(inside[-1]) + 1

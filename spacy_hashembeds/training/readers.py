@@ -3,21 +3,20 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, count, islice, repeat
+from itertools import chain, count, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from spacy.errors import Errors
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Corpus, Example
 from spacy.training.augment import dont_augment
 from spacy.vocab import Vocab
 
 from ..arguments import check_choice, check_features, check_integers, check_items
 from .docbin import read_docs
-from .features import MISALIGNED, find_stored, keep_features
+from .features import MISALIGNED, find_stored, keep_features, read_stored
 from .joined import ENOUGH_TOKENS, regroup
 
 #: The registered names of the readers.
@@ -30,33 +29,60 @@ Augmenter = Callable[[Language, Example], Iterator[Example]]
 
 
 class FeatureCorpus(Corpus):
-    """Examples of `.spacy` files whose predicted side has features that the files
-    store. In other respects it is like `spacy.Corpus.v1`. See `create_corpus_reader`.
+    """Read `.spacy` files as `spacy.Corpus.v1` does, and keep features that they store,
+    for pipelines whose embedder reads features that no component sets.
+
+    spaCy makes the Docs to predict of words and spaces alone. This reader copies to
+    them what the gold Docs store, by the alignment of their tokens. `spacy evaluate`
+    does not use it: evaluate with `spacy hashembeds evaluate`.
+
+    path (Path): A `.spacy` file, or a folder of them.
+    gold_preproc (bool): Whether to cut Docs at sentences and to use the tokens of the
+        file instead of those of the pipeline's tokenizer. Docs with unknown spaces,
+        such as all that `prepare` writes from token files, always keep the tokens.
+    max_length (int): Upper limit (exclusive) of the tokens of a Doc: longer ones are
+        cut at sentences. 0: no limit.
+    limit (int): Stop after this many Docs of the files. 0: read all.
+    augmenter (Callable): Changes examples, like spaCy's augmenters. Features that it
+        loses are copied by position, if the number of gold tokens stays.
+    keep (list[str]): The features to keep: "_.name" for the stored values of
+        `token._.name`, "spans.key" for `doc.spans["key"]`.
+    misaligned (str): What to do where tokens do not align one to one: "first" takes the
+        value of the first aligned token of the file; "error" raises a ValueError.
+    RAISES (ValueError): If there is no path, or a setting is invalid.
     """
 
     def __init__(
         self,
         path: Path | None,
         *,
-        keep: Sequence[str],
-        misaligned: str,
-        augmenter: Augmenter | None,
-        **options: Any,
+        gold_preproc: bool = False,
+        max_length: int = 0,
+        limit: int = 0,
+        augmenter: Augmenter | None = None,
+        keep: Sequence[str] = (),
+        misaligned: str = "first",
     ) -> None:
         if path is None:
             raise ValueError(Errors.E913)  # the same error as spaCy's reader
-        check_integers(0, **{name: options[name] for name in ("max_length", "limit")})
+        check_integers(0, max_length=max_length, limit=limit)
         self.keep, self.misaligned = check_features(keep=keep), misaligned
         check_choice(MISALIGNED, misaligned=misaligned)
-        super().__init__(path, **options)
-        self.augmenter = partial(self._augment, augmenter or dont_augment)
+        super().__init__(
+            path,
+            gold_preproc=gold_preproc,
+            max_length=max_length,
+            limit=limit,
+            augmenter=partial(self._augment, augmenter or dont_augment),
+        )
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield the examples."""
         missing = {*self.keep}
         for example in super().__call__(nlp):
-            if missing:
-                missing -= find_stored(example.predicted)
+            if missing:  # the gold side of an augmented example may have none
+                missing -= find_stored(example.reference)
+                missing -= {name for name, _ in read_stored(example.predicted)}
             yield example
         if missing:
             warnings.warn(
@@ -74,21 +100,18 @@ class FeatureCorpus(Corpus):
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
         """Make examples whose predicted side is tokenized by the pipeline."""
-        return super().make_examples(nlp, self._regroup(reference_docs))
+        for doc in reference_docs:
+            is_long = 0 < self.max_length <= len(doc)
+            for part in _cut(doc) if is_long else [doc]:
+                if not self.max_length or len(part) < self.max_length:
+                    yield self._make_example(nlp, part, False)
 
     def make_examples_gold_preproc(
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
-        """Make examples with gold tokens."""
-        for reference in self._regroup(reference_docs):
-            yield self._make_example(nlp, reference, True)
-
-    def _regroup(self, docs: Iterable[Doc]) -> Iterator[Doc]:
-        # `Span.as_doc`, by which spaCy cuts Docs, loses features
-        for doc in docs:
-            is_long = 0 < self.max_length <= len(doc) and not self.gold_preproc
-            is_cut = self.gold_preproc or is_long
-            yield from regroup([doc], repeat(1)) if is_cut else [doc]
+        """Make examples of sentences, with gold tokens."""
+        for part in chain.from_iterable(map(_cut, reference_docs)):
+            yield self._make_example(nlp, part, True)
 
     def _make_example(
         self, nlp: Language, reference: Doc, gold_preproc: bool
@@ -101,100 +124,37 @@ class FeatureCorpus(Corpus):
         self, augmenter: Augmenter, nlp: Language, example: Example
     ) -> Iterator[Example]:
         gold = example.reference
+        stored = find_stored(gold).intersection(self.keep)
         for new in augmenter(nlp, example):
             # spaCy's augmenters make Docs of words and annotation alone
-            is_bare = new is not example and not find_stored(new.predicted)
-            if self.keep and is_bare and find_stored(gold):
+            if lost := sorted(stored - find_stored(new.predicted)):
                 if len(new.reference) != len(gold):
                     raise ValueError(
                         "'augmenter' changes the number of tokens and loses the "
-                        f"features to 'keep' ({', '.join(self.keep)}). Leave it out, "
-                        "or let it copy `user_data` and `spans`."
+                        f"features to 'keep' ({', '.join(lost)}). Leave it out, or let "
+                        "it copy `user_data` and `spans`."
                     )
-                keep_features(new, self.keep, source=gold, misaligned=self.misaligned)
+                keep_features(new, lost, source=gold, misaligned=self.misaligned)
             yield new
 
 
+def _cut(doc: Doc) -> Iterator[Doc]:
+    """Cut a Doc at its sentences, if they are known, with its features."""
+    for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+        part = sent.as_doc(copy_user_data=True)
+        for key, group in doc.spans.items():
+            inside = [x for x in group if sent.start <= x.start and x.end <= sent.end]
+            part.spans[key] = [
+                Span(
+                    *(part, x.start - sent.start, x.end - sent.start, x.label),
+                    **{"kb_id": x.kb_id, "span_id": x.id},
+                )
+                for x in inside
+            ]
+        yield part
+
+
 class JoinedCorpus(FeatureCorpus):
-    """Examples of `.spacy` files, in Docs with random numbers of sentences. See
-    `create_joined_reader`.
-    """
-
-    def __init__(
-        self, path: Path | None, *, lengths: Sequence[int], seed: int, **options: Any
-    ) -> None:
-        super().__init__(path, **options)
-        check_integers(0, seed=seed)
-        check_items("numbers of sentences", lengths=lengths)
-        numbers = {f"lengths[{i}]": n for i, n in enumerate(lengths)}
-        check_integers(1, **{"len(lengths)": len(numbers)}, **numbers)
-        self.lengths = tuple(lengths)
-        self.seed = seed
-        self._epochs = count()
-
-    def _regroup(self, docs: Iterable[Doc]) -> Iterator[Doc]:
-        rng = np.random.default_rng([self.seed, next(self._epochs)])
-        draws = (self.lengths[rng.integers(len(self.lengths))] for _ in count())
-        longest = self.max_length - 1 if self.max_length else ENOUGH_TOKENS
-        return regroup(docs, draws, enough=min(longest, ENOUGH_TOKENS))
-
-
-def create_corpus_reader(
-    *,
-    path: Path | None,
-    gold_preproc: bool = False,
-    max_length: int = 0,
-    limit: int = 0,
-    augmenter: Augmenter | None = None,
-    keep: Sequence[str] = (),
-    misaligned: str = "first",
-) -> FeatureCorpus:
-    """Read `.spacy` files as `spacy.Corpus.v1` does, and keep features that they store,
-    for pipelines whose embedder reads features that no component sets.
-
-    spaCy makes the Docs to predict of words and spaces alone. This reader copies to
-    them what the gold Docs store, by the alignment of their tokens. `spacy evaluate`
-    does not use it: evaluate with `spacy hashembeds evaluate`.
-
-    path (Path): A `.spacy` file, or a folder of them.
-    gold_preproc (bool): Whether to cut Docs at sentences and to use the tokens of the
-        file instead of those of the pipeline's tokenizer. Docs with unknown spaces,
-        such as all that `prepare` writes from token files, always keep the tokens.
-    max_length (int): Upper limit (exclusive) of the tokens of a Doc: longer ones are
-        cut at sentences. 0: no limit.
-    limit (int): Stop after this many Docs of the files. 0: read all.
-    augmenter (Callable): Changes examples, like spaCy's augmenters. Features are copied
-        to its examples if it changes no number of tokens.
-    keep (list[str]): The features to keep: "_.name" for the stored values of
-        `token._.name`, "spans.key" for `doc.spans["key"]`.
-    misaligned (str): What to do where tokens do not align one to one: "first" takes the
-        value of the first aligned token of the file; "error" raises a ValueError.
-    RETURNS (FeatureCorpus): Makes `Example` objects, given `nlp`.
-    RAISES (ValueError): If there is no path, or a setting is invalid.
-    """
-    return FeatureCorpus(
-        path,
-        gold_preproc=gold_preproc,
-        max_length=max_length,
-        limit=limit,
-        augmenter=augmenter,
-        keep=keep,
-        misaligned=misaligned,
-    )
-
-
-def create_joined_reader(
-    *,
-    path: Path | None,
-    gold_preproc: bool = False,
-    max_length: int = 0,
-    limit: int = 0,
-    augmenter: Augmenter | None = None,
-    lengths: Sequence[int] = LENGTHS,
-    seed: int = 0,
-    keep: Sequence[str] = (),
-    misaligned: str = "first",
-) -> JoinedCorpus:
     """Read `.spacy` files as `spacy.Corpus.v1` does, in Docs of one sentence and of
     many, so that a pipeline learns from both: for `[corpora.train]`.
 
@@ -220,19 +180,56 @@ def create_joined_reader(
     lengths (Sequence[int]): Numbers of sentences, one of which is drawn for each Doc. A
         number that is listed twice is drawn twice as often.
     seed (int): The seed of the draws.
-    keep (list[str]): The features to keep, as for `create_corpus_reader`.
-    misaligned (str): "first" or "error", as for `create_corpus_reader`.
-    RETURNS (JoinedCorpus): Makes `Example` objects, given `nlp`.
+    keep (list[str]): The features to keep, as for `FeatureCorpus`.
+    misaligned (str): "first" or "error", as for `FeatureCorpus`.
     RAISES (ValueError): If there is no path, or a setting is invalid.
     """
-    return JoinedCorpus(
-        path,
-        gold_preproc=gold_preproc,
-        max_length=max_length,
-        limit=limit,
-        augmenter=augmenter,
-        lengths=lengths,
-        seed=seed,
-        keep=keep,
-        misaligned=misaligned,
-    )
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        gold_preproc: bool = False,
+        max_length: int = 0,
+        limit: int = 0,
+        augmenter: Augmenter | None = None,
+        lengths: Sequence[int] = LENGTHS,
+        seed: int = 0,
+        keep: Sequence[str] = (),
+        misaligned: str = "first",
+    ) -> None:
+        super().__init__(
+            path,
+            gold_preproc=gold_preproc,
+            max_length=max_length,
+            limit=limit,
+            augmenter=augmenter,
+            keep=keep,
+            misaligned=misaligned,
+        )
+        check_integers(0, seed=seed)
+        check_items("numbers of sentences", lengths=lengths)
+        numbers = {f"lengths[{i}]": n for i, n in enumerate(lengths)}
+        check_integers(1, **{"len(lengths)": len(numbers)}, **numbers)
+        self.lengths = tuple(lengths)
+        self.seed = seed
+        self._epochs = count()
+
+    def make_examples(
+        self, nlp: Language, reference_docs: Iterable[Doc]
+    ) -> Iterator[Example]:
+        """Make examples whose predicted side is tokenized by the pipeline."""
+        return super().make_examples(nlp, self._regroup(reference_docs))
+
+    def make_examples_gold_preproc(
+        self, nlp: Language, reference_docs: Iterable[Doc]
+    ) -> Iterator[Example]:
+        """Make examples with gold tokens, also of several sentences, unlike spaCy's."""
+        for reference in self._regroup(reference_docs):
+            yield self._make_example(nlp, reference, True)
+
+    def _regroup(self, docs: Iterable[Doc]) -> Iterator[Doc]:
+        rng = np.random.default_rng([self.seed, next(self._epochs)])
+        draws = (self.lengths[rng.integers(len(self.lengths))] for _ in count())
+        longest = self.max_length - 1 if self.max_length else ENOUGH_TOKENS
+        return regroup(docs, draws, enough=min(longest, ENOUGH_TOKENS))

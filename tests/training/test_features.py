@@ -10,13 +10,13 @@ from spacy.util import load_model_from_config
 
 from spacy_hashembeds.training.features import find_features, find_kept, find_stored
 from spacy_hashembeds.training.joined import name_document
-from spacy_hashembeds.training.readers import create_corpus_reader, create_joined_reader
+from spacy_hashembeds.training.readers import FeatureCorpus, JoinedCorpus
 
 NLP = spacy.blank("en")
 KEEP = ["_.mark", "spans.names"]
 TEXT = "He can't see New York."
 WORDS = TEXT.replace("can't", "ca n't").replace(".", " .").split()
-BOTH = pytest.mark.parametrize("create", [create_corpus_reader, create_joined_reader])
+BOTH = pytest.mark.parametrize("create", [FeatureCorpus, JoinedCorpus])
 
 
 def make_gold(words=WORDS, spaces=None) -> Doc:
@@ -47,10 +47,14 @@ def describe(doc: Doc) -> tuple:
 
 
 @BOTH
+@pytest.mark.parametrize("cats", [{}, {"A": 1.0}], ids=["", "cats"])
 @pytest.mark.parametrize("options", [{}, {"gold_preproc": True}, {"max_length": 8}])
-def test_joined_and_cut_docs_keep_features_at_their_tokens(tmp_path, create, options):
-    path = save(tmp_path, *(Doc.from_docs([make_gold()] * n) for n in (1, 3, 1, 2)))
-    examples = list(create(path=path, keep=KEEP, **options)(NLP))
+def test_joined_and_cut_docs_keep_features(tmp_path, create, options, cats):
+    docs = [Doc.from_docs([make_gold()] * n) for n in (1, 3, 1, 2)]
+    for doc in docs:
+        doc.cats = cats
+    path = save(tmp_path, *docs)
+    examples = list(create(path, keep=KEEP, **options)(NLP))
     words, values, spans = describe(make_gold())
     for example in examples:
         n = len(example.predicted) // len(words)
@@ -60,7 +64,7 @@ def test_joined_and_cut_docs_keep_features_at_their_tokens(tmp_path, create, opt
 
 
 def test_by_default_nothing_is_kept_as_by_spacys_reader(tmp_path):
-    (example,) = create_corpus_reader(path=save(tmp_path, make_gold()))(NLP)
+    (example,) = FeatureCorpus(save(tmp_path, make_gold()))(NLP)
     assert find_stored(example.reference) == {*KEEP}
     assert not find_stored(example.predicted)
 
@@ -72,13 +76,13 @@ def test_values_go_by_alignment_where_tokens_differ(tmp_path):
         [1, 1, 1, 1, 0, 0, 0],
     )
     path = save(tmp_path, make_gold(words, list(map(bool, spaces))))
-    (example,) = create_corpus_reader(path=path, keep=KEEP)(NLP)
+    (example,) = FeatureCorpus(path, keep=KEEP)(NLP)
     doc = example.predicted
     assert [token.text for token in doc] == WORDS
     found = ["0:He", None, None, "2:see", "3:New", "4:Yo", "6:."]
     assert read_values(doc) == found
     assert [(span.start, span.end) for span in doc.spans["names"]] == [(5, 6)]
-    strict = create_corpus_reader(path=path, keep=KEEP, misaligned="error")
+    strict = FeatureCorpus(path, keep=KEEP, misaligned="error")
     with pytest.raises(ValueError, match="'misaligned'"):
         next(strict(NLP))
 
@@ -87,10 +91,25 @@ def test_values_go_by_alignment_where_tokens_differ(tmp_path):
 def test_examples_of_spacys_augmenters_keep_features(tmp_path, create):
     augmenter = create_lower_casing_augmenter(1.0)
     path = save(tmp_path, make_gold(spaces=[True] * len(WORDS)))
-    (example,) = create(path=path, keep=KEEP, augmenter=augmenter)(NLP)
+    (example,) = create(path, keep=KEEP, augmenter=augmenter)(NLP)
     words, values, _ = describe(example.predicted)
     assert words == [word.lower() for word in WORDS]
     assert values == read_values(make_gold())
+
+
+def test_what_an_augmenter_or_a_doc_lacks_is_filled_in(tmp_path):
+    def copy_spans(nlp, example):
+        doc = Doc(nlp.vocab, words=[token.text for token in example.predicted])
+        doc.spans["names"] = [doc[0:1]]
+        yield Example(doc, example.reference)
+
+    bare = Doc(NLP.vocab, words=["No", "group"])
+    path = save(tmp_path, make_gold(), bare)
+    one, other = FeatureCorpus(path, keep=KEEP, augmenter=copy_spans)(NLP)
+    assert read_values(one.predicted) == read_values(make_gold())
+    assert [span.text for span in one.predicted.spans["names"]] == ["He"]
+    _, other = FeatureCorpus(path, keep=KEEP)(NLP)
+    assert not other.predicted.spans["names"]
 
 
 def test_an_augmenter_that_loses_features_is_refused(tmp_path):
@@ -99,11 +118,11 @@ def test_an_augmenter_that_loses_features_is_refused(tmp_path):
 
     path = save(tmp_path, make_gold())
     with pytest.raises(ValueError, match="'augmenter'"):
-        list(create_corpus_reader(path=path, keep=KEEP, augmenter=shorten)(NLP))
+        list(FeatureCorpus(path, keep=KEEP, augmenter=shorten)(NLP))
 
 
 def test_a_feature_that_no_doc_stores_is_named(tmp_path):
-    reader = create_corpus_reader(path=save(tmp_path, make_gold()), keep=["_.typo"])
+    reader = FeatureCorpus(save(tmp_path, make_gold()), keep=["_.typo"])
     with pytest.warns(UserWarning, match=r"_\.typo"):
         list(reader(NLP))
 
@@ -114,7 +133,7 @@ def test_a_feature_that_no_doc_stores_is_named(tmp_path):
 @BOTH
 def test_settings_that_cant_be_are_refused_by_name(tmp_path, create, setting):
     with pytest.raises((ValueError, TypeError), match=f"'{next(iter(setting))}'"):
-        create(path=tmp_path, **setting)
+        create(tmp_path, **setting)
 
 
 def test_the_name_of_a_document_is_no_feature():
@@ -133,9 +152,7 @@ def test_evaluation_by_spacy_gets_features_from_examples_of_the_reader(tmp_path)
 
     nlp = spacy.blank("en")
     nlp.add_pipe("note_features")
-    nlp.evaluate(
-        list(create_corpus_reader(path=save(tmp_path, make_gold()), keep=KEEP)(nlp))
-    )
+    nlp.evaluate(list(FeatureCorpus(save(tmp_path, make_gold()), keep=KEEP)(nlp)))
     assert seen == [read_values(make_gold())]
 
 
@@ -159,3 +176,5 @@ def test_a_config_registers_what_it_reads_and_says_what_it_keeps():
     )
     assert Token.get_extension("toy_new") == (None, None, None, None)
     assert (find_features(nlp), find_kept(nlp)) == (["_.toy_new"], ["_.a"])
+    del nlp.config["corpora"]
+    assert find_kept(nlp) == []

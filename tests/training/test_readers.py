@@ -13,7 +13,7 @@ from spacy.tokens._serialize import ALL_ATTRS
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.training.joined import name_document, regroup
-from spacy_hashembeds.training.readers import create_joined_reader
+from spacy_hashembeds.training.readers import JoinedCorpus
 
 VOCAB = spacy.blank("xx").vocab  # which knows white space
 
@@ -224,7 +224,7 @@ def test_what_has_no_sentence_boundaries_is_neither_joined_nor_cut():
 
 def read(**settings) -> list[int]:
     """Read the numbers of tokens of examples."""
-    reader = create_joined_reader(**settings)
+    reader = JoinedCorpus(**settings)
     return [len(example.reference) for example in reader(spacy.blank("xx"))]
 
 
@@ -245,7 +245,7 @@ def path(tmp_path):
 
 def test_each_reading_draws_anew_from_the_seed(path):
     def read_epochs(seed: int) -> list[list[int]]:
-        reader = create_joined_reader(path=path, seed=seed)
+        reader = JoinedCorpus(path, seed=seed)
         nlp = spacy.blank("xx")
         return [[len(eg.reference) for eg in reader(nlp)] for _ in range(2)]
 
@@ -269,7 +269,7 @@ def test_settings_of_spacys_reader(path, tmp_path):
     doc = Doc(VOCAB, words=["(don", "x"], spaces=[True, False], sent_starts=[1, -1])
     path = write(tmp_path / "gold.spacy", [doc] * 2)
     for gold_preproc, n in ((True, 4), (False, 6)):
-        reader = create_joined_reader(path=path, lengths=[2], gold_preproc=gold_preproc)
+        reader = JoinedCorpus(path, lengths=[2], gold_preproc=gold_preproc)
         (example,) = reader(spacy.blank("en"))
         assert len(example.predicted) == n
 
@@ -287,6 +287,6 @@ def test_files_are_those_of_a_folder_up_to_the_limit_and_whole(tmp_path):
 @pytest.mark.parametrize("lengths", [[], "12", None, [1, 0], [2.5], [True]])
 def test_settings_that_cannot_be(path, lengths):
     with pytest.raises((TypeError, ValueError), match="lengths"):
-        create_joined_reader(path=path, lengths=lengths)
+        JoinedCorpus(path, lengths=lengths)
     with pytest.raises(ValueError, match="E913"):
-        create_joined_reader(path=None)
+        JoinedCorpus(None)
