@@ -69,7 +69,7 @@ def test_reading_changes_no_doc():
 @pytest.mark.parametrize(
     "value",
     [0.5, float("nan"), [1], (1,), {"a": 1}, {1}, b"a", object(), np.ones(2), 1j],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_a_value_that_is_no_category_is_refused_with_its_token(value):
     doc = make_doc()
