@@ -79,8 +79,11 @@ def check_types(types: type | UnionType, expected: str, **arguments: object) -> 
 
 def is_feature(attr: str | int) -> bool:
     """Return True if an attribute is an extension attribute or a group of spans."""
-    is_named = isinstance(attr, str) and attr.startswith((EXTENSION, SPANS))
-    return is_named and not str(attr).endswith(".")
+    if not isinstance(attr, str):
+        return False
+    is_extension = attr.startswith(EXTENSION)
+    is_named = attr.removeprefix(EXTENSION).isidentifier()
+    return is_named if is_extension else attr.startswith(SPANS) and attr != SPANS
 
 
 def check_attributes(

@@ -146,6 +146,12 @@ def _get_extension(attr: str) -> tuple:
     return Token.get_extension(name)
 
 
+def has_getter(attr: str) -> bool:
+    """Return True if a feature is computed, so that Docs store no value."""
+    name = attr.removeprefix(EXTENSION)
+    return Token.has_extension(name) and Token.get_extension(name)[2] is not None
+
+
 def _check_value(token: Token, attr: str, value: Any) -> Value:
     if isinstance(value, np.generic):
         value = value.item()

@@ -42,8 +42,11 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
 def _check(doc: Doc) -> None:
     # spaCy checks spans only later, and fails for entities without a beginning
     for span in chain(doc.ents, *doc.spans.values()):
-        if span.label and span.label not in doc.vocab.strings:
-            raise ValueError(f"{span.label} is not among the strings")
+        for name in filter(None, (span.label, span.kb_id, span.id)):
+            if name not in doc.vocab.strings:
+                raise ValueError(f"{name} is not among the strings")
+    if not all(isinstance(key, str) for key in doc.spans):
+        raise TypeError("a name of a group of spans is no text")
     for label, value in doc.cats.items():
         if not (isinstance(label, str) and isinstance(value, int | float)):
             raise TypeError(f"{label} and {value} are no category")

@@ -66,15 +66,16 @@ def find_kept(nlp: Language) -> list[str]:
 def find_stored(doc: Doc) -> set[str]:
     """Find the features that a Doc stores."""
     stored = {attr for attr, _ in read_stored(doc)}
-    return stored | {SPANS + key for key in doc.spans}
+    return stored | {attr for key in doc.spans if is_feature(attr := SPANS + key)}
 
 
 def read_stored(doc: Doc) -> Iterator[tuple[str, Any]]:
     """Yield the values of extension attributes that a Doc stores, with their names."""
     data: Any = doc.user_data
     for key in filter(is_placed, data):
-        if key[3] is None and key[1] != DOCUMENT:
-            yield EXTENSION + key[1], data[key]
+        _, name, _, end = key
+        if end is None and name != DOCUMENT and is_feature(attr := EXTENSION + name):
+            yield attr, data[key]
 
 
 def store_values(doc: Doc, name: str, values: Iterable[Value]) -> None:
@@ -107,11 +108,17 @@ def keep_features(
     source (Doc, optional): A Doc with the tokens of the gold side, which has them. By
         default, the gold side itself.
     """
-    if not attrs:
-        return
-    doc, gold = example.predicted, example.reference
-    source = gold if source is None else source
-    aligned = _align(example, misaligned)
+    if attrs:
+        gold = example.reference if source is None else source
+        copy_features(gold, example.predicted, attrs, _align(example, misaligned))
+
+
+def copy_features(
+    source: Doc, doc: Doc, attrs: Sequence[str], aligned: NDArray
+) -> None:
+    """Copy features to a Doc, for whose tokens `aligned` has those of the source, or -1
+    for none. *Shape:* `(n,)`, integers.
+    """
     for attr in attrs:
         if attr.startswith(SPANS):
             _copy_spans(attr.removeprefix(SPANS), source, doc, aligned)
@@ -134,19 +141,23 @@ def _align(example: Example, misaligned: str) -> NDArray:
                     f"the pipeline differ at {of[int(i)].text!r} in {quote(of.text)}. "
                     'Set misaligned = "first", or use the tokens of the corpus.'
                 )
+    # spaCy counts a last token of white space twice if a part of it aligns
+    lengths = alignment.x2y.lengths[: len(doc)]
+    starts, has_gold = np.cumsum(lengths) - lengths, lengths > 0
     found = np.full(len(doc), -1)
-    has_gold = alignment.x2y.lengths > 0
-    found[has_gold] = alignment.x2y.data[alignment.x2y.starts[has_gold]]
+    found[has_gold] = alignment.x2y.data[starts[has_gold]]
     return found
 
 
 def _copy_values(name: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
     data: Any = source.user_data
     new: Any = doc.user_data
-    starts, places = source.to_array(IDX).tolist(), doc.to_array(IDX).tolist()
-    for place, i in zip(places, aligned.tolist(), strict=True):
-        key = "._.", name, starts[i], None
-        if i >= 0 and key in data:
+    is_aligned = aligned >= 0
+    starts = source.to_array(IDX)[aligned[is_aligned]]
+    places = doc.to_array(IDX)[is_aligned]
+    for start, place in zip(starts.tolist(), places.tolist(), strict=True):
+        key = "._.", name, start, None
+        if key in data:
             new["._.", name, place, None] = data[key]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -98,21 +99,51 @@ def _are_equal(one: list[Any], other: list[Any]) -> bool:
 
 def is_placed(key: Any) -> bool:
     """Return True if a key of `user_data` is of an attribute of a token or span."""
-    is_attribute = isinstance(key, tuple) and len(key) == 4 and key[0] == "._."
-    return is_attribute and key[2] is not None
+    if not (isinstance(key, tuple) and len(key) == 4 and key[0] == "._."):
+        return False
+    _, name, start, end = key
+    is_token = isinstance(name, str) and isinstance(start, int)
+    return is_token and isinstance(end, int | None)
+
+
+class _UserData:
+    """The `user_data` of a Doc, with the keys of tokens and spans by their place."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.whole = [key for key in data if not is_placed(key)]
+        self.placed = sorted(filter(is_placed, data), key=itemgetter(2))
+        self.starts = [start for _, _, start, _ in self.placed]
+
+    def copy_part(self, new: dict[Any, Any], piece: Span, offset: int) -> None:
+        """Copy the data of a part of the Doc, whose characters are moved by `offset`.
+
+        Attributes outside the part, which `Span.as_doc` may have left, are left out.
+        """
+        for key in self.whole:
+            new[key] = copy(self.data[key])
+        first, last = piece.start_char, piece.end_char
+        places = bisect_left(self.starts, first), bisect_right(self.starts, last)
+        for key in self.placed[slice(*places)]:
+            _, name, start, end = key
+            is_last = start == end == last and piece.end == len(piece.doc)
+            is_inside = start < last and (end is None or start <= end <= last)
+            if is_last or is_inside:
+                moved = None if end is None else end + offset
+                new["._.", name, start + offset, moved] = copy(self.data[key])
 
 
 def _cut(
     doc: Doc, ends: Sequence[int], draws: Iterator[int], enough: float
 ) -> Iterator[Doc]:
     """Cut a Doc after the drawn number of sentences, or once `enough` is reached."""
-    reach = _find_reach(doc)
+    reach, data = _find_reach(doc), _UserData(doc.user_data)
     start, left = 0, deque(end for end in ends if reach[end - 1] <= end)
     while left:
         end, wanted = left.popleft(), next(draws)
         while left and wanted > 1 and left[0] - start <= enough:
             end, wanted = left.popleft(), wanted - 1
-        yield _assemble([doc[start:end]])
+        yield _assemble([doc[start:end]], data)
         start = end
 
 
@@ -133,9 +164,11 @@ def _find_reach(doc: Doc) -> NDArray[Any]:
     return np.maximum.accumulate(reach)
 
 
-def _assemble(pieces: Sequence[Any]) -> Doc:  # Spans, whose types lack `to_array`
+# pieces are Spans, whose types lack `to_array`
+def _assemble(pieces: Sequence[Any], data: _UserData | None = None) -> Doc:
     """Join parts of Docs to a new Doc, with a space between them. No annotation may
     cross the bounds of a part. A single part that is a whole Doc is returned itself.
+    `data` is that of the Doc, if there is a single part.
 
     `Doc.from_docs` loses `user_data` of the whole Doc, `Span.as_doc` loses spans, and
     both lose the information that spaces are unknown.
@@ -156,7 +189,8 @@ def _assemble(pieces: Sequence[Any]) -> Doc:  # Spans, whose types lack `to_arra
         for key, group in of.spans.items():
             inside = [(offset, x) for x in group if _begins_in(x, piece)]
             spans.setdefault(key, []).extend(inside)
-        _copy_data(of.user_data, user_data, piece, n_chars - piece.start_char)
+        of_doc = data or _UserData(of.user_data)
+        of_doc.copy_part(user_data, piece, n_chars - piece.start_char)
         words += [token.text for token in piece]
         spaces += [bool(token.whitespace_) for token in piece]
         n_chars += len(piece.text_with_ws)
@@ -176,22 +210,3 @@ def _begins_in(span: Span, piece: Span) -> bool:
     """Return True if a span begins in a part, or is empty and at the end of the Doc."""
     is_last = span.start == piece.end == len(piece.doc)
     return is_last or piece.start <= span.start < piece.end
-
-
-def _copy_data(
-    data: dict[Any, Any], new: dict[Any, Any], piece: Span, offset: int
-) -> None:
-    """Copy the `user_data` of a part of a Doc, whose characters are moved by `offset`.
-
-    Attributes outside the part, which `Span.as_doc` may have left, are left out.
-    """
-    first, last = piece.start_char, piece.end_char
-    for key, value in data.items():
-        if not is_placed(key):
-            new[key] = copy(value)
-            continue
-        _, name, start, end = key
-        is_last = start == end == last and piece.end == len(piece.doc)
-        if is_last or (first <= start < last and (end is None or start <= end <= last)):
-            moved = None if end is None else end + offset
-            new["._.", name, start + offset, moved] = copy(value)

@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 from spacy.vocab import Vocab
 
+from ..architectures.features import has_getter
 from .annotation import check_example
 from .features import find_features, find_kept, find_stored, keep_features
 
@@ -37,25 +38,30 @@ def predict_examples(
     without tokens, and with the features that the pipeline's config keeps. If an item
     is an `Example`, the pipeline gets only the tokens of its predicted side and the
     features that it may need: entities there would constrain `ner`.
-
-    Features that are lost because no reader of the config keeps them are warned of.
     """
-    unset, lost = {*find_features(nlp)}.difference(find_kept(nlp)), set[str]()
     examples, copies = tee(_make_examples(nlp, golds))
     # a component may return another Doc, which lacks the context of `as_tuples`
     docs = nlp.pipe((example.predicted for example in copies), disable=disable)
+    docs = warn_of_absent(find_features(nlp), docs)
     for example, doc in zip(examples, docs, strict=True):
         example.predicted = doc
-        if unset:
-            unset -= find_stored(doc)
-            lost = unset & (lost | find_stored(example.reference))
         yield example
-    if lost:
-        names = ", ".join(sorted(lost))
+
+
+def warn_of_absent(attrs: Iterable[str], docs: Iterable[Doc]) -> Iterator[Doc]:
+    """Yield Docs, and warn at the end of features that a pipeline reads and that none
+    of them has.
+    """
+    absent = {attr for attr in attrs if not has_getter(attr)}
+    for doc in docs:
+        if absent:
+            absent -= find_stored(doc)
+        yield doc
+    if absent:
         warnings.warn(
-            f"The pipeline reads {names}, of which the corpus stores values that it "
-            "does not get: no component sets them, and no reader in [corpora] of its "
-            "config has them in `keep`.",
+            f"The pipeline reads {', '.join(sorted(absent))}, of which no text has a "
+            "value: the corpus has to store it and a reader in [corpora] of the config "
+            "to keep it, or a component has to set it.",
             stacklevel=2,
         )
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 from spacy.errors import Errors
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 from spacy.training.augment import dont_augment
 from spacy.vocab import Vocab
 
 from ..arguments import check_choice, check_features, check_integers, check_items
 from .docbin import read_docs
-from .features import MISALIGNED, find_stored, keep_features, read_stored
+from .features import MISALIGNED, copy_features, find_stored, keep_features, read_stored
 from .joined import ENOUGH_TOKENS, regroup
 
 #: The registered names of the readers.
@@ -102,7 +102,7 @@ class FeatureCorpus(Corpus):
         """Make examples whose predicted side is tokenized by the pipeline."""
         for doc in reference_docs:
             is_long = 0 < self.max_length <= len(doc)
-            for part in _cut(doc) if is_long else [doc]:
+            for part in self._cut(doc) if is_long else [doc]:
                 if not self.max_length or len(part) < self.max_length:
                     yield self._make_example(nlp, part, False)
 
@@ -110,8 +110,18 @@ class FeatureCorpus(Corpus):
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
         """Make examples of sentences, with gold tokens."""
-        for part in chain.from_iterable(map(_cut, reference_docs)):
+        for part in chain.from_iterable(map(self._cut, reference_docs)):
             yield self._make_example(nlp, part, True)
+
+    def _cut(self, doc: Doc) -> Iterator[Doc]:
+        """Cut a Doc at its sentences, if they are known."""
+        if not doc.has_annotation("SENT_START"):
+            yield doc
+            return
+        for sent in doc.sents:
+            part = sent.as_doc()  # without features
+            copy_features(doc, part, self.keep, np.arange(sent.start, sent.end))
+            yield part
 
     def _make_example(
         self, nlp: Language, reference: Doc, gold_preproc: bool
@@ -136,22 +146,6 @@ class FeatureCorpus(Corpus):
                     )
                 keep_features(new, lost, source=gold, misaligned=self.misaligned)
             yield new
-
-
-def _cut(doc: Doc) -> Iterator[Doc]:
-    """Cut a Doc at its sentences, if they are known, with its features."""
-    for sent in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
-        part = sent.as_doc(copy_user_data=True)
-        for key, group in doc.spans.items():
-            inside = [x for x in group if sent.start <= x.start and x.end <= sent.end]
-            part.spans[key] = [
-                Span(
-                    *(part, x.start - sent.start, x.end - sent.start, x.label),
-                    **{"kb_id": x.kb_id, "span_id": x.id},
-                )
-                for x in inside
-            ]
-        yield part
 
 
 class JoinedCorpus(FeatureCorpus):

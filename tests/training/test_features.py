@@ -87,6 +87,14 @@ def test_values_go_by_alignment_where_tokens_differ(tmp_path):
         next(strict(NLP))
 
 
+def test_white_space_that_is_segmented_otherwise_has_no_value(tmp_path):
+    gold = make_gold(["Ann", "don't", "go", "\n"], [True] * 4)
+    (example,) = FeatureCorpus(save(tmp_path, gold), keep=KEEP)(NLP)
+    words = [token.text for token in example.predicted]
+    found = dict(zip(words, read_values(example.predicted), strict=True))
+    assert (found["Ann"], found["go"]) == ("0:Ann", "2:go")
+
+
 @BOTH
 def test_examples_of_spacys_augmenters_keep_features(tmp_path, create):
     augmenter = create_lower_casing_augmenter(1.0)
@@ -136,9 +144,11 @@ def test_settings_that_cant_be_are_refused_by_name(tmp_path, create, setting):
         create(tmp_path, **setting)
 
 
-def test_the_name_of_a_document_is_no_feature():
+def test_the_name_of_a_document_and_odd_keys_are_no_features():
     doc = Doc(NLP.vocab, words=["a"])
     name_document(doc, "first")
+    for key in ("", "a b", "$(id)", 5, None, b"x"):
+        doc.user_data["._.", key, 0, None] = doc.user_data["._.", "x", "0", None] = 1
     assert not find_stored(doc)
 
 
