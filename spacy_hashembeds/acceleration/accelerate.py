@@ -97,13 +97,11 @@ class Acceleration(Parity):
             yield "warn", f"Left {place} as it is: {reason}"
         for name in self.unchecked:
             yield "warn", f"Converted '{name}' unchecked: it was never initialised"
-        yield from (("info", str(each)) for each in self.chosen)
+        for each in self.chosen:
+            yield "info", str(each)
         if self.texts:
             same = f"Same predictions on {self.texts:,} texts ({self.tokens:,} tokens)"
             yield "good", same if self.changes is None else f"{same}, in float32"
-            for name in self.features_without_values:
-                how = "give Docs that do (--text file.spacy, or 'texts' in Python)"
-                yield "warn", f"No text has a value of {name}: {how}"
             diff = f"{self.max_relative_diff:.3g} of the largest number"
             yield "text", f"Largest difference of vectors: {diff}, by rounding"
         if self.changes is not None:

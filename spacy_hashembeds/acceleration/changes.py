@@ -1,6 +1,6 @@
 """Count the annotations that products of fewer bits change, by kind."""
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from statistics import NormalDist
@@ -13,8 +13,6 @@ from spacy.pipeline.textcat_multilabel import MultiLabel_TextCategorizer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..arguments import SPANS
-from ..training.prediction import find_inputs
 from ..training.scorer import ALL, Matches, match_entities
 
 #: Kinds of annotation that are told apart, and the attributes of tokens that have them.
@@ -175,11 +173,9 @@ def count_changes(
     """
     classifiers = [p for _, p in nlp.pipeline if isinstance(p, TextCategorizer)]
     names = (*KINDS, ENTITIES, CATEGORIES)
-    inputs = {attr.removeprefix(SPANS) for attr in find_inputs(nlp)}
     counts, outcomes = [], []  # for each text and kind, changed and all; last tokens
     for text, before, after in zip(texts, befores, afters, strict=True):
-        given = inputs.intersection(text.spans if isinstance(text, Doc) else ())
-        n, old, new = len(before), *(_find_spans(x, given) for x in (before, after))
+        n, old, new = len(before), _find_spans(before), _find_spans(after)
         columns: Any = (before.to_array([*ATTRS]) != after.to_array([*ATTRS])).T
         by_attr = dict(zip(ATTRS, columns, strict=True))
         by_kind = ([by_attr[attr] for attr in attrs] for attrs in KINDS.values())
@@ -212,12 +208,11 @@ def _choose(pipe: TextCategorizer, doc: Doc) -> set[str]:
     return {label for label, score in scores.items() if score >= least}
 
 
-def _find_spans(doc: Doc, given: Set[str]) -> set[tuple[int, int, str, str, str]]:
-    """Return the entities and the spans of all groups but those that were given."""
-    groups = (group for key, group in doc.spans.items() if key not in given)
+def _find_spans(doc: Doc) -> set[tuple[int, int, str, str, str]]:
+    """Return the entities and the spans of all groups."""
     return {
         (span.start, span.end, span.label_, span.kb_id_, span.id_)
-        for spans in (doc.ents, *groups)
+        for spans in (doc.ents, *doc.spans.values())
         for span in spans
     }
 

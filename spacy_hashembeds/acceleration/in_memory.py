@@ -63,9 +63,9 @@ def accelerate(
 
     nlp (Language): The trained pipeline, on CPU or GPU, outside of any memory zone. It
         annotates the texts itself, with the components that are enabled.
-    texts (Iterable[str | Doc], optional): The texts to annotate; of Docs,
-        only words, spaces and the features that the pipeline needs are used. By default
-        texts are generated from known words.
+    texts (Iterable[str | Doc], optional): The texts to annotate; of Docs, only words,
+        spaces and the features that the pipeline may read are used. By default texts
+        are generated from known words.
     precision (str, optional): The precision of the products of window encoders:
         "float32", or, faster if the processor has instructions for it, "bfloat16" or
         "int8". The last two change predictions. "auto" chooses for each component the

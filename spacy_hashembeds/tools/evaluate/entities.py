@@ -2,10 +2,9 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from math import inf
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,12 @@ from spacy.attrs import ORTH
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ...arguments import EXTENSION, SPANS, check_integers
+from ...architectures.features import Value
+from ...arguments import check_integers
 from ...training import scorer
-from ...training.features import find_features, find_stored, read_values
+from ...training.features import find_stored, read_values
 from ...training.joined import is_sentence, regroup
+from ...training.prediction import find_inputs
 from ...training.readers import JOINED_READER
 from ...training.scorer import ALL, KINDS, LENGTHS, Counts, Matches
 from .bootstrap import NO_INTERVALS, Draws, Run, bootstrap_scores, compare_scores
@@ -52,8 +53,8 @@ GROUPS = {
     "token_frequency": _TIMES,
 }
 
-#: The number of values of a feature that have scores of their own.
-_N_VALUES = 5
+#: The number of values of a feature, the most frequent ones, that are groups too.
+_N_VALUES = 10
 
 
 class TrainingKnowledge:
@@ -105,39 +106,12 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     return dict(zip(GROUPS, (known, *ranges), strict=True))
 
 
-def find_frequent(golds: Sequence[Doc], read: Collection[str]) -> dict[str, list[str]]:
-    """Find the features that gold docs store, without groups of spans that are not
-    `read`, and the most frequent values of each at the first tokens of entities.
-    """
-    stored = {*chain(*map(find_stored, golds))}
-    attrs = sorted(x for x in stored if x in read or x.startswith(EXTENSION))
-    counts = {attr: Counter[str]() for attr in attrs}
-    for doc in golds:
-        for attr, counter in counts.items():
-            values = read_values(doc, attr)
-            counter.update(f"{values[ent.start]!s:.40}" for ent in doc.ents)
-    return {attr: [x for x, _ in counts[attr].most_common(_N_VALUES)] for attr in attrs}
-
-
-def _name_values(doc: Doc, attr: str, frequent: Collection[str]) -> list[str]:
-    values = [f"{value!s:.40}" for value in read_values(doc, attr)]
-    return [f"{attr}={x}" if x in frequent else f"{attr}: others" for x in values]
-
-
-def _count_values(
-    counts: Counts, views: Mapping[str, Matches], values: Sequence[str]
-) -> None:
-    for prefix, of in views.items():
-        for i, keys in enumerate((of.correct, of.spurious, of.missed)):
-            for _, start, _ in keys:
-                counts[prefix, values[start], None][i] += 1
-
-
 class EntityRun(Run):
     """Counts entities, and records further data. Whether an entity is seen is decided
     by its text in `golds`, docs with the entities and tokens of the references.
 
-    features (Mapping): The results of `find_frequent`, by which to count entities too.
+    features (Iterable[str]): Features, to group gold entities by the values of their
+        first tokens too. `values` has the counts of these.
     """
 
     def __init__(
@@ -145,9 +119,9 @@ class EntityRun(Run):
         examples: Iterable[Example],
         knowledge: TrainingKnowledge | None,
         golds: Sequence[Doc] | None = None,
-        features: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        features: Iterable[str] = (),
     ) -> None:
-        self._features = features
+        self.values = {attr: Counter[str]() for attr in features}
         self._knowledge, self._golds = knowledge, golds
         self.matches: list[dict[str, Matches]] = []
         self.scored: list[dict[str, Any]] = []
@@ -156,8 +130,8 @@ class EntityRun(Run):
 
     def count(self, number: int, example: Example) -> Counts | None:
         """Make the counts of the scorer, and count tokens by chunk tag, with keys
-        ("chunk", tag, None), gold entities by group, with keys (grouping, group, type
-        or None), and entities by their first token, with keys (prefix, value, None).
+        ("chunk", tag, None), and gold entities by group, with keys (grouping, group,
+        type or None).
         """
         gold = example.reference if self._golds is None else self._golds[number]
         known = self._knowledge
@@ -172,21 +146,19 @@ class EntityRun(Run):
         counts = scorer.count_matches(views)
         for tag, is_right in compare_chunks(example.reference, of_all):
             counts["chunk", tag, None][0 if is_right else 2] += 1
-        for attr, frequent in self._features.items():
-            _count_values(counts, views, _name_values(gold, attr, frequent))
         found = {*of_all.correct}
+        values = {attr: read_values(gold, attr) for attr in self.values}
         for ent in gold.ents:
             is_right = (ent.label_, ent.start, ent.end) in found
             groups = {} if known is None else group_entity(ent, known)
+            for attr, of in values.items():
+                if isinstance(value := of[ent.start], Value):
+                    groups[attr] = f"{value!s:.40}"
+                    self.values[attr][groups[attr]] += 1
             for grouping, group in groups.items():
                 for label in (None, ent.label_):
                     counts[grouping, group, label][0 if is_right else 2] += 1
         return counts
-
-    def find_values(self, prefix: str) -> dict[str, Any]:
-        """Return the keys of a prefix with values of features, by these, sorted."""
-        names = sorted(x for found, x, _ in self.totals if found == prefix)
-        return {x: (prefix, x, None) for x in names if x.startswith((EXTENSION, SPANS))}
 
     def recall(self, *key: str | None) -> dict[str, Any]:
         """Return the number of gold entities of a key, and the share that is found."""
@@ -213,15 +185,20 @@ def evaluate_entities(
     inputs: Inputs, known: TrainingKnowledge | None, join: int
 ) -> tuple[Run, dict[str, Any]]:
     """Return the run, and the data of an `Evaluation` of entities: see `evaluate`."""
-    against, golds = inputs.against, [*map(get_reference, inputs.gold.docs)]
+    against, golds = inputs.against, map(get_reference, inputs.gold.docs)
     pipelines = [x.docs for x in (inputs.predictions, against) if x and x.is_pipeline]
-    features = find_frequent(golds, {*chain(*map(find_features, pipelines))})
-    ours = EntityRun(inputs.predict(inputs.predictions), known, features=features)
-    theirs = against and EntityRun(inputs.predict(against), known, features=features)
-    keys = ours.list_keys()
+    features = {*chain(*map(find_inputs, pipelines))}
+    features.intersection_update(chain(*map(find_stored, golds)))
+    ours = EntityRun(inputs.predict(inputs.predictions), known, None, sorted(features))
+    theirs = against and EntityRun(inputs.predict(against), known)
+    groups: dict[str, Sequence[str]] = {**GROUPS} if known else {}
+    for attr, counter in ours.values.items():
+        groups[attr] = [value for value, _ in counter.most_common(_N_VALUES)]
+    # without groups of rare values
+    keys = [key for key in ours.list_keys() if key[1] in groups.get(key[0], key)]
     drawn = bootstrap_scores(ours.stack(keys), inputs.draws)
     intervals = defaultdict(lambda: NO_INTERVALS, zip(keys, drawn, strict=True))
-    types = sorted({x for name, _, x in ours.totals if x and name in GROUPS})
+    types = sorted({x for name, _, x in ours.totals if x and name in groups})
 
     def describe(*key: str | None) -> dict[str, Any]:
         return {**ours.recall(*key), "interval": intervals[key]["r_interval"]}
@@ -229,13 +206,6 @@ def evaluate_entities(
     schemes = {kind: score_schemes(ours.matches, KINDS[kind]) for kind in KINDS}
     return ours, {
         **scorer.summarize_counts(ours.totals, intervals.__getitem__),
-        **{
-            f"{prefix}_per_feature": {
-                value: scorer.describe_counts(ours.totals[key]) | intervals[key]
-                for value, key in ours.find_values(prefix).items()
-            }
-            for prefix in KINDS.values()
-        },
         "joined": _score_joined(inputs, join, known, ours) if join else None,
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
         "schemes": schemes,
@@ -250,9 +220,9 @@ def evaluate_entities(
                     **describe(name, group, None),
                     "per_type": {x: describe(name, group, x) for x in types},
                 }
-                for group in groups
+                for group in of_name
             ]
-            for name, groups in (GROUPS.items() if known else ())
+            for name, of_name in groups.items()
         },
         "chunks": {
             tag: {
@@ -268,15 +238,13 @@ def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]
     found = (run.scores[f"{ALL}_per_type"] or () for run in (ours, theirs))
     types = {label: (ALL, "", label) for label in sorted(set().union(*found))}
     lengths = {length: (ALL, length, None) for length in LENGTHS}
-    values = ours.find_values(ALL)
-    keys = [*TOTALS.values(), *types.values(), *lengths.values(), *values.values()]
+    keys = [*TOTALS.values(), *types.values(), *lengths.values()]
     drawn = compare_scores(ours.stack(keys), theirs.stack(keys), draws)
     rows = dict(zip(keys, drawn, strict=True))
     return {
         **{kind: rows[key] for kind, key in TOTALS.items()},
         "per_type": {label: rows[key] for label, key in types.items()},
         "per_length": {length: rows[key] for length, key in lengths.items()},
-        "per_feature": {value: rows[key] for value, key in values.items()},
     }
 
 

@@ -119,8 +119,7 @@ def _show_entities(data: _Data) -> Iterator[Table]:
     if comparison:
         rows = _flatten({kind: comparison[kind] for kind in KINDS})
         yield _compare(f"Against {model}", ["", ""], rows)
-    names = {"type": "Type", "length": "Tokens", "feature": "First token"}
-    for name, heading in names.items():
+    for name, heading in (("type", "Type"), ("length", "Tokens")):
         parts = {k: data[f"{prefix}_per_{name}"] or {} for k, prefix in kinds.items()}
         rows = {
             (each, kind.title()): _hide(kind, of.get(each, {}))
@@ -142,7 +141,7 @@ def _show_entities(data: _Data) -> Iterator[Table]:
         title = f"Expected calibration error: {show_score(scores['error'])}"
         yield _tabulate(title, ["Score"], rows, ("mean_score", "precision", "entities"))
     groups = {k: {of["group"]: of for of in data["groups"][k]} for k in data["groups"]}
-    columns, title = ("recall", "support", "interval"), "What training has shown"
+    columns, title = ("recall", "support", "interval"), "Recall by group"
     yield _tabulate(title, ["", "Gold entities"], _flatten(groups), columns)
     columns = ("recall", "other", "support")
     yield _tabulate("Tokens by chunk tag", ["Tag"], data["chunks"], columns)
@@ -200,7 +199,7 @@ def _hide(kind: str, scores: _Data) -> _Data:
 def _flatten(found: Mapping[str, _Data | None]) -> dict[Any, Any]:
     """Flatten records of records to records, keyed by both names."""
     return {
-        (name.capitalize(), key.upper() if len(key) == 1 else key): record
+        (name[0].upper() + name[1:], key.upper() if len(key) == 1 else key): record
         for name, of in found.items()
         for key, record in (of or {}).items()
     }

@@ -8,61 +8,44 @@ from spacy.training import Example
 from spacy_hashembeds.tools.evaluate.evaluate import evaluate
 from spacy_hashembeds.training.features import read_values
 
-from ... import toy_ner
-from ...toy_features import FEATURES, make_doc, make_nlp, register
-
-
-@pytest.fixture(autouse=True)
-def _extensions(monkeypatch):
-    register(monkeypatch)
+from ...toy_features import FEATURES, make_doc, make_nlp
 
 
 @Language.component("tests_marked_places")
 def find_marked_places(doc: Doc) -> Doc:
-    marks, names = (read_values(doc, attr) for attr in FEATURES)
-    places = [i for i in range(len(doc)) if marks[i] and names[i]]
-    doc.ents = [Span(doc, i, i + 1, "LOC") for i in places]
+    pairs = zip(*(read_values(doc, attr) for attr in FEATURES), strict=True)
+    doc.ents = [Span(doc, i, i + 1, "LOC") for i, pair in enumerate(pairs) if all(pair)]
     return doc
 
 
-def run(golds, keep=FEATURES, **options):
-    nlp = make_nlp(keep)
+def run(monkeypatch, golds, keep=FEATURES):
+    nlp = make_nlp(monkeypatch, keep)
     nlp.add_pipe("tests_marked_places")
-    return evaluate(nlp, golds, samples=10, **options)
+    return evaluate(nlp, golds, samples=10)
 
 
-def test_scores_are_those_with_features_kept_by_the_config_or_of_examples():
-    for golds, keep in (
-        ([make_doc()], FEATURES),
-        ([Example(make_doc(), make_doc())], []),
-    ):
-        assert run(golds, keep)["ents_per_type"]["LOC"]["f"] == 1
-
-
-def test_features_that_do_not_reach_the_pipeline_are_named():
+def test_features_are_those_kept_by_the_config_or_of_examples(monkeypatch):
+    assert run(monkeypatch, [make_doc()])["ents_r"] == 0.5
+    assert run(monkeypatch, [Example(make_doc(), make_doc())], [])["ents_r"] == 0.5
     with pytest.warns(UserWarning, match=r"reads _\.mark, of which"):
-        run([make_doc()], ["spans.names"])
+        run(monkeypatch, [make_doc()], ["spans.names"])
     # True: readers of other packages may mean another thing by it
     with pytest.raises(ValueError, match="spans 'names'"):
-        run([make_doc()], True)
+        run(monkeypatch, [make_doc()], True)
 
 
-def test_entities_are_scored_by_features_of_the_first_token():
-    golds = [make_doc(is_marked=i > 0) for i in range(8)]
+def test_gold_entities_are_grouped_by_features_of_the_first_token(monkeypatch):
+    golds = [make_doc(is_marked=i > 0) for i in range(12)]
     for i, doc in enumerate(golds):
-        doc.user_data["._.", "mark", doc[0].idx, None] = f"size {min(i, 5)}"
-    baseline = toy_ner.make_ruler({"Rome": "LOC", "Ann": "LOC"}, None)
-    found = run(golds, against=baseline, train=golds)
-    scores = found["ents_per_feature"]
-    assert {x: (scores[x]["r"], scores[x]["support"]) for x in scores} == {
-        "_.mark: others": (0, 3),  # sizes 2 to 4
-        **{f"_.mark={x}": (0, 1) for x in ("None", "size 0", "size 1")},
-        "_.mark=size 5": (0, 3),
-        "_.mark=True": (1, 7),
-        "spans.names=B-CITY": (1, 7),
-        "spans.names=None": (0, 9),
-    }
-    compared = found["comparison"]["per_feature"]["spans.names=None"]
-    assert compared["p"]["other"] == pytest.approx(1 / 9)
-    for form in (found.to_html(), found.to_markdown()):
-        assert form.count("spans.names=B-CITY") == 4  # all, seen, unseen, F1 compared
+        for name, value in {"mark": i, "vector": [0.5], "of_others": i}.items():
+            doc.user_data["._.", name, doc[0].idx, None] = value
+    found = run(monkeypatch, golds, [*FEATURES, "_.vector"])
+    mark, vector, names = (
+        {x["group"]: (x["recall"], x["support"]) for x in groups}
+        for groups in found["groups"].values()
+    )
+    numbers = {str(i): (0, 1) for i in range(8)}  # the ten most frequent values
+    assert mark == {"True": (1, 11), "None": (0, 1), **numbers}
+    assert vector.keys() == {"None"}
+    assert names == {"B-CITY": (1, 11), "None": (0, 13)}
+    assert "| Spans.names | B-CITY | 100.00 | 11 |" in found.to_markdown()
