@@ -118,6 +118,7 @@ def evaluate_cli(
         None, help="The column of predictions, if separate."
     ),
     sentence_column: str | None = options.SENTENCE_COLUMN,
+    feature: list[str] = options.FEATURE,
     encoding: str = options.ENCODING,
     quotes: bool | None = options.QUOTES,
     group: str = options.GROUP,
@@ -137,7 +138,7 @@ def evaluate_cli(
     from ..display import show
     from ..evaluate.evaluate import SUFFIXES, evaluate_in_depth
 
-    with failing("Can't evaluate the pipeline"):
+    with failing("Can't evaluate the pipeline", TypeError):
         check_targets(output, [model, test, train, against])
         for path in output:
             choose_suffix(path, SUFFIXES)
