@@ -19,6 +19,7 @@ NO_MKDOCS = "needs MkDocs"
 NO_LOOKUPS = "needs spacy-lookups-data and pymorphy3"
 NO_RAY = "needs Ray Data"
 NO_FASTAPI = "needs FastAPI"
+NO_STEMMER = "needs snowballstemmer"
 NO_SPARK = "needs PySpark and Java"
 
 #: What runs those that are left out, by the reason that they give.
@@ -34,6 +35,7 @@ REMEDIES = {
     NO_LOOKUPS: "`pip install -e .[test]` brings them",
     NO_RAY: "`pip install -e .[test]` brings it",
     NO_FASTAPI: "`pip install -e .[test]` brings it",
+    NO_STEMMER: "`pip install -e .[test]` brings it",
     NO_SPARK: "`pip install pyspark pyarrow` and a JVM bring them",
 }
 

