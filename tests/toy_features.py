@@ -1,5 +1,6 @@
 """A small pipeline that reads features, and Docs that have them."""
 
+import numpy as np
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
@@ -32,3 +33,19 @@ def make_doc(vocab: Vocab | None = None, *, is_marked: bool = True) -> Doc:
     if is_marked:
         doc.user_data["._.", "mark", doc[3].idx, None] = True
     return doc
+
+
+def make_docs() -> list[Doc]:
+    """Gold Docs in which the entities, and no other words, are marked."""
+    docs = []
+    for i in range(100):
+        words = ["the", f"one{i}", "sees", f"other{i}"]
+        doc = Doc(Vocab(), words=words, sent_starts=[True, *[False] * 3])
+        place = 1 + 2 * (i % 2)
+        doc.set_ents([Span(doc, place, place + 1, "A")])
+        stored = {"mark": True, "cluster": np.int64(i % 3), "size": 1.5}
+        for name, value in stored.items():
+            doc.user_data["._.", name, doc[place].idx, None] = value
+        doc.spans["names"] = [Span(doc, 1, 2, f"L{i % 50}")]
+        docs.append(doc)
+    return docs

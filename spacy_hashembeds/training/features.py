@@ -93,7 +93,8 @@ def read_values(doc: Doc, attr: str) -> list[Any]:
         return read_feature(doc, attr) if is_stored else [None] * len(doc)
     data: Any = doc.user_data
     name = attr.removeprefix(EXTENSION)
-    return [data.get(("._.", name, token.idx, None)) for token in doc]
+    values = (data.get(("._.", name, token.idx, None)) for token in doc)
+    return [x.item() if isinstance(x, np.generic) else x for x in values]
 
 
 def keep_features(

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...architectures import multi_embed, multi_fewer_hash_embed
-from ...arguments import is_feature
 from ...hashing.collisions import fewest_rows
 from ...hashing.murmur import MAX_HASHES
 from ...layers.tableembed import HashColumn, HashEmbed
@@ -50,7 +49,7 @@ def advise(
     embedder (Measures): The "component", and the measures of its "tables". Without
         tables, the advice is about spaCy's default attributes.
     settable (Collection[str]): Attributes that components may set later, which are
-        always kept, as are features of which the corpus has no value.
+        always kept.
     RETURNS (Measures): "component"; "attrs", the attributes to embed; "hashing", the
         smallest hash tables within the bound, as a lower limit, and "lookup", lookup
         tables with no more rows than now, each None without advice; "reasons", in
@@ -59,9 +58,6 @@ def advise(
     tables = embedder["tables"] or [{"attr": attr, "width": WIDTH} for attr in ATTRS]
     width, n_words = tables[0]["width"], len(np.unique(train.words[:, 0]))
     attrs = [*dict.fromkeys(table["attr"] for table in tables)] if n_words else []
-    features = filter(is_feature, attrs)
-    missing = {attr for attr in features if not train.count_values(attr)[0].any()}
-    settable = {*settable, *missing}
     useless = find_useless(train, attrs, settable)
     kept = [attr for attr in attrs if attr not in useless]
     unseen = [attr for attr in kept if attr in settable and attr != "NORM"]
@@ -76,10 +72,10 @@ def advise(
         counted = (
             table["rows"] if "num_hashes" in table else get_usual_rows(table["attr"])
             for table in tables
-            if table["attr"] not in unseen and not is_feature(table["attr"])
+            if table["attr"] not in unseen
         )
-        own = (len(train.count_values(attr)[0]) for attr in filter(is_feature, kept))
-        min_freq, rows = find_min_freq(train, kept, sum(counted) + sum(own))
+        known = [attr for attr in kept if attr not in unseen]
+        min_freq, rows = find_min_freq(train, known, sum(counted))
         hashing = {"num_hashes": MAX_HASHES, **_describe([*least.values()], width)}
         lookup = {"min_freq": min_freq, **_describe(rows, width)}
         reasons += [

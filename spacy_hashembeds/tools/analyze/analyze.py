@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 
-from ...arguments import check_items, check_types
+from ...arguments import EXTENSION, check_items, check_types
 from ...training.annotation import find_settable
 from ...training.docbin import read_docs
 from ...training.features import find_features
@@ -30,7 +30,7 @@ from .embedders import (
     measure_table,
     measure_words,
 )
-from .features import FeatureCounter, suggest
+from .features import FeatureCounter
 
 #: A corpus: a `.spacy` file, a folder of them, or gold docs in memory.
 CorpusSource = str | Path | Iterable[Doc | Example]
@@ -135,7 +135,7 @@ def analyze(
     vectors = nlp.vocab if nlp.vocab.vectors.size else None
     advice = []
     for each in measured or [{"component": None, "tables": []}]:
-        settable = find_settable(nlp.component_names, each["component"])
+        settable = {*find_settable(nlp.component_names, each["component"]), *needed}
         advice.append(advise(words, each, bound=bound, settable=settable))
     return Analysis(
         lang=nlp.lang,
@@ -206,8 +206,7 @@ def _summarize(data: Measures) -> Iterator[Part]:
     )
     yield _tabulate(
         "Features",
-        "Stored in the training corpus. Rows: of a hash table. '-': a value is neither "
-        "a bool, an int nor a str.",
+        "Stored in the training corpus. Rows: of a hash table.",
         [{"attr": attr, **found} for attr, found in data["stored"].items()],
         ("attr", "values", "share", "rows"),
     )
@@ -223,7 +222,10 @@ def _summarize(data: Measures) -> Iterator[Part]:
             yield Sentence(reason, "info")
         if not advice["reasons"]:
             yield Sentence("There is not a token in the training corpus.", "warn")
-    for text in suggest(data["stored"], data["needed"]):
+    new = [attr for attr in data["stored"] if attr not in data["needed"]]
+    # groups of spans may be what components learn
+    if options := [f"--feature {attr}" for attr in new if attr.startswith(EXTENSION)]:
+        text = f"To embed features: `spacy hashembeds config {' '.join(options)}`."
         yield Sentence(text, "info")
 
 

@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
 from ...architectures.features import allow_missing, read_keys
+from ...arguments import EXTENSION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +43,20 @@ class Vocabulary:
 
 
 def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
-    """Collect the distinct words of docs. Memory grows only with distinct words."""
+    """Collect the distinct words of docs. Memory grows only with distinct words.
+    Features that a Doc lacks have no value; nobody needs to register them.
+    """
     columns = ["ORTH", *attrs]
     found: Counter[bytes] = Counter()
-    for doc in docs:
-        allow_missing([doc])
-        found.update(list_rows(read_keys([doc], columns)))
+    with ExitStack() as stack:
+        for attr in attrs:
+            name = attr.removeprefix(EXTENSION)
+            if attr.startswith(EXTENSION) and not Token.has_extension(name):
+                Token.set_extension(name, default=None)
+                stack.callback(Token.remove_extension, name)
+        for doc in docs:
+            allow_missing([doc])
+            found.update(list_rows(read_keys([doc], columns)))
     return Vocabulary(
         attrs=tuple(attrs),
         words=_to_matrix(found, len(columns)),

@@ -1,6 +1,6 @@
 """The summary of written files that `spacy hashembeds prepare` shows."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from wasabi import msg
 
-from ...architectures.features import Value
+from ...arguments import is_feature
 from ...training.docbin import read_docs
 from ...training.features import read_stored
 from ...training.joined import get_document, is_sentence
@@ -35,16 +35,13 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
     """
     labels: _Counts = {split: Counter() for split in paths}
     sizes: _Counts = {split: Counter() for split in paths}
-    values: defaultdict[str, set[Value]] = defaultdict(set)
     shown: Doc | None = None
     for split, path in paths.items():
         for doc in show_split("Counting", read_docs(path, Vocab()), split):
             labels[split].update({name: int(x) for name, x in doc.cats.items()})
             labels[split].update(ent.label_ for ent in doc.ents)
             sizes[split].update(_measure(doc))
-            for attr, value in read_stored(doc):
-                values[attr].add(value)
-                sizes[split][attr] += 1
+            sizes[split].update(attr for attr, _ in read_stored(doc))
             if shown is None or not (shown.cats or shown.ents):
                 shown = doc
     assert shown is not None  # no split is empty
@@ -52,9 +49,9 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
     rows = [(x[:_N_SHOWN], [labels[s][x] for s in paths]) for x in names[:_N_SHOWN]]
     rows += [(x, [sizes[s][x] for s in paths]) for x in ("Docs", "Tokens")]
     cells = [(name, *(f"{n:,}" for n in counts)) for name, counts in rows]
-    for attr, found in sorted(values.items()):
+    for attr in sorted(filter(is_feature, set[str]().union(*sizes.values()))):
         shares = (format_percent(n[attr] / n["Tokens"]) for n in sizes.values())
-        cells.append((f"Tokens with {attr} ({len(found):,} distinct)", *shares))
+        cells.append((f"Tokens with {attr}", *shares))
     show([Table(None, None, ("Label", *paths), cells)], msg)
     if len(names) > _N_SHOWN:
         msg.info(f"{len(names) - _N_SHOWN:,} more labels are not shown.")

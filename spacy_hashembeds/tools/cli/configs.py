@@ -73,7 +73,7 @@ def config_cli(
     from ..config.edits import check_outputs, is_pipeline
     from ..display import show_controls
 
-    with failing("Can't write the config", TypeError), ExitStack() as stack:
+    with failing("Can't write the config"), ExitStack() as stack:
         beside = output.with_suffix(".npz")
         if raw is not None and find_descriptor(output) is not None:
             raise ValueError(
@@ -105,7 +105,7 @@ def config_cli(
     changes = [
         f"{c.place}: {c.why}" if why else c.describe(made.config) for c in made.changes
     ]
-    for change in [*(changes or ["There was nothing to change."]), *made.advice]:
+    for change in changes or ["There was nothing to change."]:
         msg.info(change)
     if is_pipeline(folder := made.base.parent):
         msg.info(f"Training starts anew: the weights in {folder} are not taken.")
@@ -145,7 +145,7 @@ def analyze_cli(
     from ..display import show
 
     overrides = read_overrides(ctx.args)
-    with failing("Can't analyse the corpus", TypeError):
+    with failing("Can't analyse the corpus"):
         check_targets([output], [train, dev, test, config, model])
         data = analyze(
             train,

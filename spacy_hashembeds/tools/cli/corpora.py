@@ -97,9 +97,7 @@ def prepare_cli(
     msg.good(f"Saved {len(paths)} splits to {output}{drawn}")
     if component is not None:
         msg.text("Write a config for them:")
-        names = "".join(
-            f" --feature _.{name}" for name in options.read_features(feature)
-        )
+        names = options.read_features(feature)
         typer.echo(
             f"spacy init config base.cfg --lang {lang} --pipeline {component}\n"
             "spacy hashembeds config base.cfg -o config.cfg --train "

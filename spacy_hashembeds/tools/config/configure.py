@@ -18,6 +18,7 @@ from ...files import find_descriptor
 from ...loading import find_architectures
 from ...training.counting import count_values, cut_symbols
 from ...training.rawtexts import create_raw_texts_reader
+from ...training.readers import JOINED_READER
 from . import embedders, presets
 from .edits import Edits, find_config, find_name
 from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Corpus, Embedder, Progress
@@ -65,14 +66,10 @@ def configure(
     if raw is not None:  # pretraining replaces existing weights
         edits.config["initialize"]["init_tok2vec"] = None
     embedders.write_out_models(edits)
-    olds = embedders.read_embedders(edits, new)
+    olds = embedders.read_embedders(edits, new, features)
     if not olds:
-        is_other = bool(embedder or raw or vectors or features)
-        _put_in_classifiers(edits, is_other=is_other)
-    corpus = (
-        embedders.read_corpus(edits, train, olds, features, progress) if train else None
-    )
-    embedders.add_features(edits, olds, features, corpus)
+        _put_in_classifiers(edits, is_other=any([embedder, raw, vectors, features]))
+    corpus = embedders.read_corpus(edits, train, olds, progress) if train else None
     places = embedders.put_in_embedders(edits, olds, corpus)
     if vectors is not None:
         _put_in_vectors(edits, vectors, places)
@@ -223,20 +220,21 @@ def _put_in_features(
         _extend(edits, presets.EXTENSIONS, hook, "names", names)
     if others := ", ".join(attr for attr in features if attr not in stored):
         edits.warnings.append(
-            f"--train names no corpus that stores {others}. A getter has to compute "
-            "them, or a component ahead, in [training] annotating_components, set them."
+            f"--train names no corpus that stores {others} as bool, int or str. A "
+            "getter has to compute them, or a component ahead, in [training] "
+            "annotating_components, set them."
         )
 
 
 def _extend(
     edits: Edits, preset: Preset, place: str, key: str, items: Sequence[str]
 ) -> None:
-    """Insert a function, unless one of ours is there, and extend one of its lists."""
+    """Insert a preset, and add items to a list of it. A reader that joins stays."""
     there = edits.resolve(f"{place}.{key}") or ()
-    is_ours = str(find_name(edits.resolve(place))).startswith("spacy-hashembeds.")
-    values = {key: [*dict.fromkeys([*there, *items])]}
-    new = values if is_ours else {**preset.values, **values}
-    edits.put_in(replace(preset, values=new), place)
+    values = {**preset.values, key: [*dict.fromkeys([*there, *items])]}
+    if find_name(edits.resolve(place)) == JOINED_READER:
+        values["@readers"] = JOINED_READER
+    edits.put_in(replace(preset, values=values), place)
 
 
 def _put_in_pretraining(

@@ -69,7 +69,6 @@ class Edits:
         self.plain = self.config.interpolate()  #: Without variables: see `refresh`.
         self.changes: list[Change] = []
         self.warnings: list[str] = []
-        self.advice: list[str] = []
         self.text = ""  #: The text, which `write` sets.
         #: Symbols of the texts to pretrain on, to be saved beside the config as .npz.
         self.symbols: SymbolTables | None = None

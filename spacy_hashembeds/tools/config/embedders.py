@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -31,7 +31,7 @@ from ..analyze.advice import (
     get_usual_rows,
 )
 from ..analyze.corpus import Vocabulary, collect_vocabulary
-from ..analyze.features import FeatureCounter, suggest
+from ..analyze.features import FeatureCounter
 from ..prepare.labelled import has_one_label
 from . import presets
 from .edits import Edits
@@ -63,10 +63,9 @@ class Embedder:
     new: EmbedderDescription
     is_ours: bool  #: True if the embedder is `new` already.
     is_pretrained: bool  #: True if training starts from weights, so that it is kept.
-    settable: set[str]  #: Features, and what an earlier component may set.
+    settable: Collection[str]  #: Features, and what an earlier component may set.
     block: dict[str, Any]  #: Its current block, with variables only for blocks.
     min_freq: int = 0  #: The lowest from 2 that needs no more rows than now, or 0.
-    why_added: str = ""  #: Reason for new columns.
 
 
 class Corpus(NamedTuple):
@@ -75,7 +74,7 @@ class Corpus(NamedTuple):
     vocabulary: Vocabulary
     n_docs: int  #: Docs with two tokens or more; spaCy treats others as a sentence.
     n_whole: int  #: Docs without sentence boundaries.
-    stored: dict[str, Any]  #: The features that Docs store: see `FeatureCounter`.
+    stored: dict[str, Any]  #: Features that Docs store: see `FeatureCounter`.
 
 
 def _check_block(place: str, block: Any) -> None:
@@ -130,10 +129,12 @@ def write_out_models(edits: Edits) -> None:
     edits.refresh()
 
 
-def read_embedders(edits: Edits, new: EmbedderDescription) -> list[Embedder]:
-    """Read the embedders that ours can replace."""
+def read_embedders(
+    edits: Edits, new: EmbedderDescription, features: Sequence[str]
+) -> list[Embedder]:
+    """Read the embedders that ours can replace, and that features are added to."""
     return [
-        _read_embedder(edits, place, block, new)
+        _read_embedder(edits, place, block, new, features)
         for place, block in find_blocks(edits).items()
         if _EMBEDDER.fullmatch(block["@architectures"])
         or find_description(block["@architectures"])
@@ -141,7 +142,11 @@ def read_embedders(edits: Edits, new: EmbedderDescription) -> list[Embedder]:
 
 
 def _read_embedder(
-    edits: Edits, place: str, block: dict[str, Any], new: EmbedderDescription
+    edits: Edits,
+    place: str,
+    block: dict[str, Any],
+    new: EmbedderDescription,
+    features: Sequence[str],
 ) -> Embedder:
     _check_block(place, block)
     name, component = block["@architectures"], place.split(".")[1]
@@ -150,6 +155,9 @@ def _read_embedder(
         given = [block.get("feature", "LOWER"), "PREFIX", "SUFFIX", "SHAPE"]
         attrs, rows = [*dict.fromkeys(given)], [rows]
     attrs = check_attributes(attrs, with_features=True)
+    plain = {**block, "attrs": attrs}
+    added = [attr for attr in features if attr not in attrs]
+    attrs = [*attrs, *added]
     settable = {*find_settable(edits.resolve("nlp.pipeline"), component)}
     settable |= {*filter(is_feature, attrs)}
     rows = [*rows, *map(get_usual_rows, attrs[len(rows) :])]
@@ -160,40 +168,36 @@ def _read_embedder(
         raise ValueError(
             f"[{place}] embeds {', '.join(lost or attrs)}, which is no text, and "
             f"{new.architecture} can't embed. Put in another embedder (--embedder), or "
-            "change 'attrs'."
+            "change 'attrs' or --feature."
         )
     weights = edits.resolve("initialize.init_tok2vec")
     is_ours, trained = new.is_named(name), edits.resolve("pretraining.component")
     is_pretrained = bool(weights) and trained in (None, component)  # None: any
     said = f"[initialize] init_tok2vec names weights of {name}, {weights!r:.300}"
-    if is_pretrained and not is_ours:
+    if is_pretrained and (added or not is_ours):
+        what = ", ".join([new.architecture, *added])
         raise ValueError(
-            f"{new.architecture} can't be put into [{place}]: {said}. Set it to null, "
-            "to train without them, or have others trained (--raw)."
+            f"{what} can't be put into [{place}]: {said}. Set it to null, to train "
+            "without them, or have others trained (--raw)."
         )
     if is_pretrained:
         edits.warnings.append(
             f"[{place}] keeps its settings: {said}. To have them chosen anew, set it "
             "to null."
         )
-    plain = {**block, "attrs": attrs}
     return Embedder(
         place, plain, tables, new, is_ours, is_pretrained, settable, block=plain
     )
 
 
 def read_corpus(
-    edits: Edits,
-    path: str | Path,
-    olds: Sequence[Embedder],
-    features: Sequence[str],
-    progress: Progress,
+    edits: Edits, path: str | Path, olds: Sequence[Embedder], progress: Progress
 ) -> Corpus:
     """Read a training corpus, and warn about components that can't learn from it."""
     n: Counter[str] = Counter()
     cats: list[dict[str, float]] = []  # up to two that differ
-    embedded = dict.fromkeys([*(a for old in olds for a in old.tables), *features])
-    counter = FeatureCounter(embedded)
+    embedded = dict.fromkeys(attr for old in olds for attr in old.tables)
+    counter = FeatureCounter([*filter(is_feature, embedded)])
 
     def read() -> Iterator[Doc]:
         for example in read_examples(path, edits.make_tokenizer()):
@@ -222,41 +226,7 @@ def read_corpus(
         for factory, what in wrong.items()
         for name in edits.find_components(factory)
     ]
-    stored = counter.describe()
-    if any(not old.new.is_of_text for old in olds):
-        edits.advice += suggest(stored, [*embedded])
-    return Corpus(vocabulary, n["docs"], n["whole"], stored)
-
-
-def add_features(
-    edits: Edits,
-    olds: Sequence[Embedder],
-    features: Sequence[str],
-    corpus: Corpus | None,
-) -> None:
-    """Add columns for features to embedders, with rows for the values in a corpus."""
-    stored = corpus.stored if corpus else {}
-    for old in olds:
-        added = [attr for attr in features if attr not in old.tables]
-        if not added:
-            continue
-        names = ", ".join(added)
-        if old.new.is_of_text or old.is_pretrained:
-            why = "starts from weights" if old.is_pretrained else "embeds text alone"
-            raise ValueError(
-                f"'--feature' adds {names}, but [{old.place}] {old.new.architecture} "
-                f"{why}. Leave it out, or put in another embedder (--embedder)."
-            )
-        usual = {"rows": get_usual_rows(names)}
-        rows = [stored.get(attr, usual)["rows"] for attr in added]
-        old.tables |= dict(zip(added, rows, strict=True))
-        old.settable |= {*added}
-        old.why_added = f"With {names}, for --feature: docs/features.md."
-        more = {"attrs": added, "rows": rows, "importance_rows": rows}
-        for key in more if old.is_ours else ():
-            if old.plain.get(key):
-                old.plain[key] = [*old.plain[key], *more[key]]
-                edits.get(old.place)[key] = old.plain[key]
+    return Corpus(vocabulary, n["docs"], n["whole"], counter.describe())
 
 
 def put_in_embedders(
@@ -266,7 +236,10 @@ def put_in_embedders(
     their places. Embedders with weights are kept and left out.
     """
     free = [old for old in olds if not old.is_pretrained]
+    stored = corpus.stored if corpus else {}
     for old in free:
+        for attr in old.tables.keys() & stored:
+            old.tables[attr] = min(old.tables[attr], stored[attr]["rows"])
         _put_in_embedder(edits, old, corpus and corpus.vocabulary)
     return [old.place for old in free]
 
@@ -277,14 +250,18 @@ def _put_in_embedder(
     plain, new, given = old.plain, old.new, edits.get(old.place)
     known = signature(registry.architectures.get(new.architecture)).parameters
     attrs, sizes = _advise(old, vocabulary) if vocabulary else ([*old.tables], None)
-    said = f"In place of {plain['@architectures']}: {new.purpose}"
-    why = {"@architectures": said, "attrs": old.why_added}
+    why = {"@architectures": f"In place of {plain['@architectures']}: {new.purpose}"}
     settings = {**plain, "@architectures": new.architecture}
-    if not old.is_ours:
+    added = {a: rows for a, rows in old.tables.items() if a not in plain["attrs"]}
+    why["attrs"] = f"With {', '.join(added)}: docs/features.md. " * bool(added)
+    if old.is_ours:
+        settings["attrs"] = [*plain["attrs"], *added]
+        given_rows = [key for key in ("rows", "importance_rows") if plain.get(key)]
+        settings |= {key: [*plain[key], *added.values()] for key in given_rows}
+    else:
         settings |= {"attrs": attrs, "rows": [old.tables[attr] for attr in attrs]}
         if without := [attr for attr in plain["attrs"] if attr not in attrs]:
-            said = f"Without {', '.join(without)}: no text, or others say all."
-            why["attrs"] = f"{said} {old.why_added}"
+            why["attrs"] += f"Without {', '.join(without)}: no text, or others say all."
         settings["num_hashes"] = getattr(known.get("num_hashes"), "default", None)
         default = EXPLAIN_SMALL if vocabulary else EXPLAIN_DEFAULT
         why["num_hashes"] = new.why_hashes or default

@@ -154,12 +154,11 @@ KEPT = Preset(
     over=f"{JOINED.over}|{JOINED_READER}",
     warns=True,
 )
-SET_EXTENSIONS = "spacy-hashembeds.set_extensions.v1"
 EXTENSIONS = Preset(
     "nlp.before_creation",
-    {"@callbacks": SET_EXTENSIONS},
+    {"@callbacks": "spacy-hashembeds.set_extensions.v1"},
     "Registers the extension attributes of --feature that Docs store.",
-    over=f"None|{SET_EXTENSIONS}",
+    over="None|spacy-hashembeds.set_extensions.v1",
     warns=True,
 )
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from spacy.training import Example
 from spacy.util import filter_spans
 
-from ...architectures.features import Value
-from ...arguments import check_choice
+from ...arguments import EXTENSION, check_choice
 from ...files import load_json, quote
-from ...training.features import store_values
+from ...training.features import keep_features, store_values
 from ...training.lines import check_is_regular, check_length, fail, is_text
 from .rows import (
     QUOTED,
@@ -96,13 +96,13 @@ class SpanFormat(TextFormat):
 
 
 class SpanText(NamedTuple):
-    """A text, its entities, place and settings, and features at each character."""
+    """A text, its entities, its place in a file, the settings, and the row."""
 
     text: str
     spans: list[_Entity]
     place: str
     layout: SpanFormat
-    features: Mapping[str, list[Value]]
+    row: dict[str, Any]
 
 
 def read_labelled(
@@ -203,11 +203,9 @@ def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
             fail(path, place, f"{message}, got {list_names(row)}. Say --label-column")
         try:
             spans = {_parse_span(item, len(text)) for item in chain(*lists)}
-            keys = layout.features.items()
-            features = {name: _parse_feature(row, key, text) for name, key in keys}
         except ValueError as err:
             fail(path, place, err)
-        yield SpanText(text, sorted(spans), f"{path}:{place}", layout, features)
+        yield SpanText(text, sorted(spans), f"{path}:{place}", layout, row)
 
 
 def _parse_span(item: Any, n_characters: int) -> _Entity:
@@ -225,27 +223,6 @@ def _parse_span(item: Any, n_characters: int) -> _Entity:
     expected = f"the start and end of an entity within {n_characters} characters"
     keys = "as a list of three or the keys start, end and label"
     raise ValueError(f"expected {expected}, and a label, {keys}, got {quote(item)}")
-
-
-def _parse_feature(row: dict[str, Any], key: str, text: str) -> list[Value]:
-    """Parse the values of tokens, and return the value at each character."""
-    found: list[Value] = [None] * len(text)
-    lists: list[Any] = [row.get("tokens"), row.get(key)]
-    if not all(isinstance(x, list) and len(x) == len(lists[0]) for x in lists):
-        expected = f"'tokens', and in {key!r} a list with a value of each"
-        raise ValueError(f"expected {expected}, got {quote(lists)}")
-    end = 0
-    for token, value in zip(*lists, strict=True):
-        word: Any = token.get("text") if isinstance(token, dict) else token
-        start = text.find(word, end) if is_text(word) else -1
-        is_number = isinstance(value, int) and abs(value) < 2**63
-        is_right = value is None or is_number or is_text(value)
-        if start < 0 or text[end:start].strip() or not is_right:
-            expected = "the next word of the text, and an integer, true, text or null"
-            raise ValueError(f"expected {expected}, got {quote((token, value))}")
-        end = start + len(word)
-        found[start:end] = [value] * len(word)
-    return found
 
 
 def _read_texts(path: Path, layout: TextFormat) -> Iterator[_Record]:
@@ -322,7 +299,7 @@ def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
 def make_span_doc(nlp: Language, item: SpanText) -> Doc:
     """Make the annotated `Doc` of a text, tokenized by a pipeline. Tokens of entities
     that are left out as misaligned get missing annotation, not O, unless they are in
-    another entity. A token has the values of features at its first character.
+    another entity. Features are those of the first word of each token.
     """
     doc, layout = nlp.make_doc(item.text), item.layout
     is_strict = layout.misaligned in ("refuse", "leave-out")
@@ -352,6 +329,31 @@ def make_span_doc(nlp: Language, item: SpanText) -> Doc:
         layout.left_out.append(found)
     missing = [doc[i : i + 1] for i in unknown.difference(owners)]
     doc.set_ents(kept, missing=missing, default="outside")
-    for name, values in item.features.items():
-        store_values(doc, name, [values[token.idx] for token in doc])
+    if layout.features:
+        _store_features(doc, item)
     return doc
+
+
+def _store_features(doc: Doc, item: SpanText) -> None:
+    """Store lists with a value of each word as features of tokens."""
+    features = item.layout.features
+    found: list[Any] = [item.row.get(key) for key in ("tokens", *features.values())]
+    try:
+        words = [x["text"] if isinstance(x, dict) else x for x in found[0]]
+        source = Doc(doc.vocab, words=words)
+        for name, values in zip(features, found[1:], strict=True):
+            if not (isinstance(values, list) and all(map(_is_value, values))):
+                raise ValueError("no list of values")
+            store_values(source, name, values)
+        keep_features(Example(doc, source), [EXTENSION + name for name in features])
+    except (KeyError, TypeError, ValueError) as err:
+        raise ValueError(
+            f"{item.place}: expected the words of the text in 'tokens', and an "
+            "integer, true, text or null for each of them in "
+            f"{list_names(features.values())}, got {quote(found)}."
+        ) from err
+
+
+def _is_value(value: Any) -> bool:
+    is_number = isinstance(value, int) and abs(value) < 2**63
+    return value is None or is_number or is_text(value)

@@ -17,6 +17,7 @@ from spacy_hashembeds.tools.prepare.columns import (
     read_documents,
 )
 from spacy_hashembeds.training import lines
+from spacy_hashembeds.training.features import read_values
 from spacy_hashembeds.training.joined import get_document
 
 
@@ -257,24 +258,20 @@ def test_memory_does_not_grow_with_the_file(file, group):
     assert highest < 300_000
 
 
-BOLD = "w t bold is b\nAnn B-PER 1 x 1\nis O 0 _ 1\n\nhere O 1 z 2\n"
+FEATURES = "w t bold is b\nAnn B-PER 1 x 1\nis O 0 _ 1\n\nhere O 1 z 2\n"
 
 
 @pytest.mark.parametrize("group", ["sentence", "document"])
 def test_columns_are_stored_as_features_of_their_tokens(file, group):
-    text = f"-DOCSTART-\n\n{BOLD}".replace(" ", "\t").replace("_", " ")
+    text = f"-DOCSTART-\n\n{FEATURES}".replace(" ", "\t").replace("_", " ")
     layout = {"word": "w", "tag": 1, "features": {"bold": "bold", "kind": -2, "n": 4}}
-    documents = read(file, text, group=group, **layout)
-    docs = [make_doc(Vocab(), document) for document in documents]
-    assert len(docs) == (2 if group == "sentence" else 1)
-    tokens = [(doc.user_data, token.idx) for doc in docs for token in doc]
-    # an empty cell has no value
+    docs = [make_doc(Vocab(), x) for x in read(file, text, group=group, **layout)]
     expected = {"bold": ["1", "0", "1"], "kind": ["x", None, "z"], "n": ["1", "1", "2"]}
-    for name, values in expected.items():
-        assert [data.get(("._.", name, at, None)) for data, at in tokens] == values
+    for name, values in expected.items():  # an empty cell has no value
+        assert [x for doc in docs for x in read_values(doc, f"_.{name}")] == values
 
 
-@pytest.mark.parametrize("column", ["w", 0, -4, "gone", 5])
+@pytest.mark.parametrize("column", ["w", -4, "gone"])
 def test_a_feature_is_neither_the_word_nor_the_tag(file, column):
     with pytest.raises(ValueError, match=rf":1: .*{column!r}.*--feature"):
-        read(file, BOLD, word="w", tag="t", features={"bold": column})
+        read(file, FEATURES, word="w", tag="t", features={"bold": column})

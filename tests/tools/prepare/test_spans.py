@@ -10,6 +10,7 @@ from spacy.training import Corpus
 
 from spacy_hashembeds.tools.prepare.labelled import SpanFormat
 from spacy_hashembeds.tools.prepare.splits import prepare_files
+from spacy_hashembeds.training.features import read_values
 
 from ... import toy_ner
 
@@ -181,31 +182,25 @@ def test_other_forms_are_refused(name, content, message, tmp_path):
 
 
 WORDS = ["Don't", "tell", "Ann", "😀", "in", "New York."]
-PRODIGY = [{"text": word, "id": i} for i, word in enumerate(WORDS)]
-SIZES = {"features": {"big": "size"}}
+VALUES = [True, None, 0, False, "", "x"]
+BAD = (1.5, [], 2**63, "\0")
 
 
-@pytest.mark.parametrize("tokens", [WORDS, PRODIGY])
+@pytest.mark.parametrize("tokens", [WORDS, [{"text": x} for x in WORDS]])
 def test_values_of_words_are_features_of_their_tokens(tokens, tmp_path):
-    row = {"text": TEXT, "spans": [], "tokens": tokens}
-    row["size"] = [True, None, 0, False, "", "x"]
-    prepare(tmp_path, "a.jsonl", row, **SIZES)
+    row = {"text": TEXT, "spans": [], "tokens": tokens, "size": VALUES}
+    prepare(tmp_path, "a.jsonl", row, features={"big": "size"})
     (doc,) = toy_ner.read(tmp_path / "out" / "train.spacy")
-    data = doc.user_data
-    found = [data.get(("._.", "big", token.idx, None)) for token in doc]
     # the three tokens of "New York." have the value of the word in which they begin
-    assert repr(found) == "[True, None, 0, False, None, 'x', 'x', 'x']"
+    assert read_values(doc, "_.big") == [True, None, 0, False, None, *"xxx"]
 
 
-NO_WORDS = [None, WORDS[::-1], [*WORDS[:5], "more"], [*WORDS[:5], {"id": 5}], WORDS[1:]]
-NO_VALUES = [None, [1] * 5, "abcdef", *([*"abcde", x] for x in (1.5, [], 2**63, "\0"))]
+NO_WORDS = [{"tokens": x} for x in (None, WORDS[::-1], WORDS[1:], [*WORDS[:5], {}])]
+NO_VALUES = [{"size": x} for x in (None, [1] * 5, "abcdef", *([x] * 6 for x in BAD))]
 
 
-@pytest.mark.parametrize(
-    ("tokens", "values"),
-    [*((x, [1] * 6) for x in NO_WORDS), *((WORDS, x) for x in NO_VALUES)],
-)
-def test_values_that_fit_no_token_are_refused_with_their_line(tokens, values, tmp_path):
-    row = {"text": TEXT, "spans": [], "tokens": tokens, "size": values}
-    with pytest.raises(ValueError, match=r"a\.jsonl:1: expected .*, got"):
-        prepare(tmp_path, "a.jsonl", row, **SIZES)
+@pytest.mark.parametrize("given", NO_WORDS + NO_VALUES)
+def test_values_that_fit_no_token_are_refused_with_their_line(given, tmp_path):
+    row = {"text": TEXT, "spans": [], "tokens": WORDS, "size": VALUES, **given}
+    with pytest.raises(ValueError, match=r"a\.jsonl:1: expected .*'size', got"):
+        prepare(tmp_path, "a.jsonl", row, features={"big": "size"})
