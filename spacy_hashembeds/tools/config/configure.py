@@ -218,7 +218,11 @@ def _put_in_features(
         if not re.fullmatch(presets.EXTENSIONS.over, there):
             hook = "nlp.after_creation"
         _extend(edits, presets.EXTENSIONS, hook, "names", names)
-    if others := ", ".join(attr for attr in features if attr not in stored):
+    ready = {*stored}
+    for name in edits.resolve("training.annotating_components") or ():
+        component = edits.resolve(f"components.{name}") or {}
+        ready.add(f"{SPANS}{component.get('spans_key')}")
+    if others := ", ".join(attr for attr in features if attr not in ready):
         edits.warnings.append(
             f"--train names no corpus that stores {others} as bool, int or str. A "
             "getter has to compute them, or a component ahead, in [training] "
