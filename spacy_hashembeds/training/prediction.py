@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
+from types import NoneType
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -11,7 +12,7 @@ from spacy.vocab import Vocab
 
 from ..architectures.features import has_getter
 from .annotation import check_example
-from .features import find_features, find_kept, find_stored, keep_features
+from .features import find_features, find_kept, keep_features, read_values
 
 
 def find_inputs(nlp: Language) -> list[str]:
@@ -54,8 +55,7 @@ def warn_of_absent(attrs: Iterable[str], docs: Iterable[Doc]) -> Iterator[Doc]:
     """
     absent = {attr for attr in attrs if not has_getter(attr)}
     for doc in docs:
-        if absent:
-            absent -= find_stored(doc)
+        absent = {x for x in absent if {*map(type, read_values(doc, x))} <= {NoneType}}
         yield doc
     if absent:
         warnings.warn(
