@@ -23,7 +23,14 @@ from spacy_hashembeds.training.counting import count_values, cut_symbols
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
 FEATURES = ["_.toy_stored", "NORM", "_.toy_initial"]
 Token.set_extension("toy_stored", default=None, force=True)
-Token.set_extension("toy_initial", getter=lambda token: token.text[0], force=True)
+
+
+def get_initial(token: Token) -> str:
+    """Get the first character. A lambda could not be sent to processes."""
+    return token.text[0]
+
+
+Token.set_extension("toy_initial", getter=get_initial, force=True)
 WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été", "n't"]
 
 

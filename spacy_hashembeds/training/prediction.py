@@ -11,6 +11,7 @@ from spacy.training import Corpus, Example
 from spacy.vocab import Vocab
 
 from ..architectures.features import has_getter
+from ..arguments import EXTENSION
 from .annotation import check_example
 from .features import find_features, find_kept, keep_features, read_values
 
@@ -43,7 +44,10 @@ def predict_examples(
     examples, copies = tee(_make_examples(nlp, golds))
     # a component may return another Doc, which lacks the context of `as_tuples`
     docs = nlp.pipe((example.predicted for example in copies), disable=disable)
-    docs = warn_of_absent(find_features(nlp), docs)
+    kept, read = find_kept(nlp), find_features(nlp)
+    # groups of spans that components set may well be empty
+    needed = [attr for attr in read if attr in kept or attr.startswith(EXTENSION)]
+    docs = warn_of_absent(needed, docs)
     for example, doc in zip(examples, docs, strict=True):
         example.predicted = doc
         yield example
