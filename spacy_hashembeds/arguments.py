@@ -124,8 +124,8 @@ def check_features(**arguments: Sequence[str]) -> list[str]:
     for attr in attrs:
         if not is_feature(attr):
             raise ValueError(
-                f"'{argument}' should hold features, such as '_.is_bold' or "
-                f"'spans.names', but holds {quote(attr)}."
+                f"'{argument}' should hold features, '_.name' for `token._.name` or "
+                f"'spans.key' for `doc.spans['key']`, but holds {quote(attr)}."
             )
     return list(attrs)
 

@@ -16,7 +16,8 @@ from spacy.util import load_config
 
 def main(base: Path, names: Path, output: Path) -> None:
     """Write the config and the patterns."""
-    rows = (line.split("\t") for line in names.read_text("utf8").splitlines())
+    lines = filter(str.strip, names.read_text("utf8").splitlines())
+    rows = (line.split("\t") for line in lines)
     patterns = [{"label": kind, "pattern": name} for name, kind in rows]
     path = output.with_suffix(".json")
     path.write_text(json.dumps(patterns), encoding="utf8")
@@ -26,7 +27,11 @@ def main(base: Path, names: Path, output: Path) -> None:
     config["components"]["span_ruler"] = ruler
     config["training"]["annotating_components"] = ["span_ruler"]
     reader = {"@readers": "srsly.read_json.v1", "path": str(path)}
-    config["initialize"]["components"]["span_ruler"] = {"patterns": reader}
+    components = config["initialize"].setdefault("components", {})
+    components["span_ruler"] = {"patterns": reader}
+    # the names are no annotation to be scored
+    scores = ("spans_ruler_f", "spans_ruler_p", "spans_ruler_r", "spans_ruler_per_type")
+    config["training"].setdefault("score_weights", {}).update(dict.fromkeys(scores))
     config.to_disk(output)
 
 

@@ -57,10 +57,15 @@ def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     features: all models around predict them too, to infer shapes, before components
     that set features have run.
     """
-    for attr in filter(is_feature, model.attrs["columns"]):
+    check_registered(model.attrs["columns"])
+    allow_missing(X or ())
+
+
+def check_registered(attrs: Iterable[str]) -> None:
+    """Check that the extension attributes among these are registered."""
+    for attr in attrs:
         if attr.startswith(EXTENSION):
             _get_extension(attr)
-    allow_missing(X or ())
 
 
 def allow_missing(docs: Iterable[Doc]) -> None:
@@ -138,10 +143,11 @@ def _get_extension(attr: str) -> tuple:
     if not Token.has_extension(name):
         raise ValueError(
             f"The pipeline reads the extension attribute '{attr}' of each token, which "
-            f"nobody has registered. Call `Token.set_extension({name!r}, default=None)`"
-            ", or with a getter, before the pipeline is used, in each process; or let "
-            "its config do so: [nlp.before_creation] @callbacks = "
-            f'"spacy-hashembeds.set_extensions.v1", names = ["{name}"].'
+            "nobody has registered in this process. If it has a getter, import the "
+            "file that registers it (--code). If its values are stored, let the config "
+            'register it, by [nlp.before_creation] @callbacks = "spacy-hashembeds.'
+            f'set_extensions.v1", names = ["{name}"], and readers keep it in training, '
+            f'by keep = ["{attr}"].'
         )
     return Token.get_extension(name)
 
@@ -159,10 +165,10 @@ def _check_value(token: Token, attr: str, value: Any) -> Value:
         raise TypeError(
             f"'{attr}' should be a bool, an int, a str or None, but is {quote(value)} "
             f"for the token {token.text!r} ({token.i}). Make it a category by a getter:"
-            "\n\ndef get_size(token):\n"
-            '    return "large" if token._.font_size > 12 else "small"\n'
-            'Token.set_extension("size", getter=get_size)\n\n'
-            'and give "_.size" in `attrs`.'
+            "\n\ndef get_kind(token):\n"
+            f'    return "large" if token.{attr} > 12 else "small"\n'
+            'Token.set_extension("kind", getter=get_kind)\n\n'
+            'and give "_.kind" in `attrs`.'
         )
     return value
 

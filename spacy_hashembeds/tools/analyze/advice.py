@@ -87,8 +87,8 @@ def advise(
         ]
     if unseen:
         reasons.append(
-            f"Keep {', '.join(unseen)} with the rows there are: components ahead may "
-            "set values that are not in the corpus."
+            f"Keep {', '.join(unseen)} with the rows there are: components ahead, or "
+            "getters, may give values that are not in the corpus."
         )
     poor = [t for t in tables if n_words and t.get("seed") == DEGENERATE_SEED]
     return {

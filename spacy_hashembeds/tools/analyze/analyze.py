@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 
+from ...architectures.features import check_registered
 from ...arguments import EXTENSION, check_items, check_types
 from ...training.annotation import find_settable
 from ...training.docbin import read_docs
@@ -130,6 +131,8 @@ def analyze(
             examples = Corpus("").make_examples(nlp, docs)
             predicted = map(stored[split].add, examples)
             vocabularies[split] = collect_vocabulary(predicted, [*dict.fromkeys(attrs)])
+    known = stored["train"].describe(bound)
+    check_registered(attr for attr in needed if attr not in known)
     measured = [_measure(embedder, nlp, vocabularies) for embedder in embedders]
     words, seen = vocabularies["train"], counters["train"].entity_texts
     vectors = nlp.vocab if nlp.vocab.vectors.size else None
@@ -142,7 +145,7 @@ def analyze(
         splits={split: c.get_statistics(vectors) for split, c in counters.items()},
         entities={s: c.count_seen(seen) for s, c in counters.items() if s != "train"},
         features=count_features(words),
-        stored=stored["train"].describe(bound),
+        stored=known,
         needed=needed,
         embedders=measured,
         advice=advice,

@@ -224,9 +224,9 @@ def _put_in_features(
         ready.add(f"{SPANS}{component.get('spans_key')}")
     if others := ", ".join(attr for attr in features if attr not in ready):
         edits.warnings.append(
-            f"--train names no corpus that stores {others} as bool, int or str. A "
-            "getter has to compute them, or a component ahead, in [training] "
-            "annotating_components, set them."
+            f"A getter has to compute {others}, or a component ahead, in [training] "
+            "annotating_components, to set them: --train names no corpus that stores "
+            f"them as categories (it stores: {', '.join(stored) or 'none'})."
         )
 
 

@@ -199,7 +199,7 @@ def _hide(kind: str, scores: _Data) -> _Data:
 def _flatten(found: Mapping[str, _Data | None]) -> dict[Any, Any]:
     """Flatten records of records to records, keyed by both names."""
     return {
-        (name[0].upper() + name[1:], key.upper() if len(key) == 1 else key): record
+        (name[0].upper() + name[1:], key.upper() if key in "prf" else key): record
         for name, of in found.items()
         for key, record in (of or {}).items()
     }

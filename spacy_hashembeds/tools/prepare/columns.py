@@ -203,10 +203,12 @@ class _Table:
         }
         named = layout.sentence or 0, layout.word, layout.tag, *layout.features.values()
         found = [places[column] for column in named if column in places]
-        if len(found) < len(named) or len({*found[1:]}) < len(found) - 1:
-            listed = list_names(named if layout.sentence else named[1:])
-            options = "word-column, --tag-column, --feature or --separator"
-            self.fail(row, f"expected different columns {listed}", options)
+        options = "word-column, --tag-column, --feature or --separator"
+        if missing := [column for column in named if column not in places]:
+            self.fail(row, f"expected a column {list_names(missing)}", options)
+        if len({*found[1:]}) < len(found) - 1:
+            message = f"columns {list_names(named[1:])} should be different ones"
+            self.fail(row, message, options)
         self.sentence, self.word, self.tag, *features = found
         self.features = dict(zip(layout.features, features, strict=True))
         return any(isinstance(column, str) for column in named)

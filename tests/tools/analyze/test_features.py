@@ -1,5 +1,6 @@
 """Features in `analyze`: those that a corpus stores, and those a pipeline needs."""
 
+import pytest
 from spacy.tokens import Token
 from spacy.tokens.underscore import Underscore
 from spacy.util import load_config
@@ -27,6 +28,9 @@ def test_what_a_pipeline_needs_is_named_and_its_columns_are_measured(monkeypatch
     config = load_config(CONFIGS / "multi_embed.cfg")
     config["components"]["tok2vec"]["model"]["embed"]["attrs"] = ATTRS
     docs = make_docs()
+    with pytest.raises(ValueError, match=r"_\.other"):
+        analyze(docs, config=config)  # as if its code was not given
+    Token.set_extension("other", default=None)
     data = analyze(docs, dev=docs[:3], config=config)
     assert not Token.has_extension("mark")  # callers can register it themselves
     assert "needs these features of each Doc: _.mark, _.other, spans.names" in str(data)
