@@ -26,7 +26,7 @@ def test_copies_predict_alike_and_name_what_is_not_registered(monkeypatch, tmp_p
     for each in (nlp, spacy.load(tmp_path), pickle.loads(pickle.dumps(nlp))):
         check(each)
     Token.remove_extension("mark")
-    with pytest.raises(ValueError, match=r"'_\.mark'.*Token\.set_extension\('mark'"):
+    with pytest.raises(ValueError, match=r"'_\.mark'"):
         nlp(make_doc(nlp.vocab))
 
 
