@@ -8,6 +8,7 @@ import pytest
 import spacy
 from spacy.ml.models import MultiHashEmbed
 from spacy.tokens import Doc, Span, Token
+from spacy.tokens.underscore import Underscore
 from spacy.training import Example
 
 from spacy_hashembeds.architectures.features import read_feature, read_keys
@@ -21,13 +22,12 @@ WORDS = ["Ann", "Lee", "lives", "in", "New", "York"]
 
 
 @pytest.fixture(autouse=True)
-def _extensions():
+def _extensions(monkeypatch):
+    before = {**Underscore.token_extensions}
+    monkeypatch.setattr(Underscore, "token_extensions", before)
     Token.set_extension("mark", default=False)
     Token.set_extension("size", getter=lambda token: len(token.text))
     Token.set_extension("shout", method=lambda token: token.text.upper())
-    yield
-    for name in ("mark", "size", "shout"):
-        Token.remove_extension(name)
 
 
 def make_doc() -> Doc:
