@@ -11,7 +11,7 @@ an empty text, has the key 0.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 from weakref import WeakSet
 
@@ -84,21 +84,22 @@ def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
     known = [i for i, attr_id in enumerate(attr_ids) if attr_id is not None]
     if known:
         keys[:, known] = read_keys(docs, [attr_ids[i] for i in known])
-    for i, attr in enumerate(attrs):
+    for i, attr in enumerate(map(str, attrs)):
         if attr_ids[i] is None:
-            keys[:, i] = np.concatenate([_read_feature(doc, str(attr)) for doc in docs])
+            of_docs = (_read_or_allow(doc, attr) for doc in docs)
+            values = list(chain.from_iterable(of_docs))
+            hashes = {value: _hash(value, attr) for value in {*values}}
+            keys[:, i] = np.fromiter(map(hashes.__getitem__, values), "uint64")
     return keys
 
 
-def _read_feature(doc: Doc, attr: str) -> NDArray:
+def _read_or_allow(doc: Doc, attr: str) -> list[Value]:
     try:
-        values = read_feature(doc, attr)
+        return read_feature(doc, attr)
     except Exception:  # a getter may raise any error
         if doc not in _samples:
             raise
-        values = [None] * len(doc)
-    keys = {value: _hash(value, attr) for value in {*values}}
-    return np.fromiter(map(keys.__getitem__, values), "uint64", len(values))
+        return [None] * len(doc)
 
 
 def _hash(value: Value, attr: str) -> int:
@@ -132,7 +133,8 @@ def _read_extension(doc: Doc, attr: str) -> list[Value]:
         # as `token._` does, without an object for each token
         name, starts = attr.removeprefix(EXTENSION), doc.to_array(IDX).tolist()
         get: Any = doc.user_data.get
-        values = [get(("._.", name, start, None), default) for start in starts]
+        places = zip(repeat("._."), repeat(name), starts, repeat(None))
+        values = list(map(get, places, repeat(default)))
     if not {*map(type, values)} <= _TYPES:
         values = list(map(_check_value, doc, repeat(attr), values))
     return values
