@@ -16,10 +16,18 @@ from spacy.tokens import Doc
 from thinc.api import Config
 from wasabi import Printer
 
-from ..arguments import check_choice, check_integers, check_items, check_types
+from ..arguments import (
+    EXTENSION,
+    check_choice,
+    check_integers,
+    check_items,
+    check_types,
+)
 from ..files import replacing_folder
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
+from ..training.features import find_features, find_kept
+from ..training.prediction import warn_of_absent
 from .blas import keeping_ops
 from .changes import Changes, count_changes
 from .conversion import (
@@ -180,6 +188,9 @@ def convert(
         texts = make_texts(before, only_known=only_known)
     check_items("strings or Docs", texts=texts)
     texts = [*texts]
+    kept = {*find_features(before)}.intersection(find_kept(before))
+    stored = [attr for attr in kept if attr.startswith(EXTENSION)]  # others must be
+    list(warn_of_absent(stored, (text for text in texts if isinstance(text, Doc))))
     left = find_left(before, config, blas=blas)
     change = partial(convert_config, before, config, blas=blas)
     check_precision(change(), precision)

@@ -64,8 +64,8 @@ def warn_of_absent(attrs: Iterable[str], docs: Iterable[Doc]) -> Iterator[Doc]:
     if absent:
         warnings.warn(
             f"The pipeline reads {', '.join(sorted(absent))}, of which no text has a "
-            "value: the corpus has to store it and a reader in [corpora] of the config "
-            "to keep it, or a component has to set it.",
+            "value. Give Docs that have one (.spacy): the corpus has to store it, and "
+            "a reader in [corpora] of the config to keep it, or a component to set it.",
             stacklevel=2,
         )
 
