@@ -86,6 +86,11 @@ def is_feature(attr: str | int) -> bool:
     return is_named if is_extension else attr.startswith(SPANS) and attr != SPANS
 
 
+def list_extensions(attrs: Iterable[str]) -> list[str]:
+    """List the names of the extension attributes among these: "x" of "_.x"."""
+    return [x.removeprefix(EXTENSION) for x in attrs if x.startswith(EXTENSION)]
+
+
 def check_attributes(
     attrs: Sequence[str | int], *, with_features: bool = False
 ) -> list[str]:

@@ -26,8 +26,7 @@ from ..arguments import (
 from ..files import replacing_folder
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
-from ..training.features import find_features, find_kept
-from ..training.prediction import warn_of_absent
+from ..training.prediction import find_needed, warn_of_absent
 from .blas import keeping_ops
 from .changes import Changes, count_changes
 from .conversion import (
@@ -187,10 +186,9 @@ def convert(
     if texts is None:
         texts = make_texts(before, only_known=only_known)
     check_items("strings or Docs", texts=texts)
-    texts = [*texts]
-    kept = {*find_features(before)}.intersection(find_kept(before))
-    stored = [attr for attr in kept if attr.startswith(EXTENSION)]  # others must be
-    list(warn_of_absent(stored, (text for text in texts if isinstance(text, Doc))))
+    # a group of spans that is not there is an error
+    needed = [attr for attr in find_needed(before) if attr.startswith(EXTENSION)]
+    texts = [*warn_of_absent(needed, texts)]
     left = find_left(before, config, blas=blas)
     change = partial(convert_config, before, config, blas=blas)
     check_precision(change(), precision)

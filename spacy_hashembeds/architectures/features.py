@@ -24,7 +24,7 @@ from spacy.tokens import Doc, Token
 from thinc.api import Model
 from thinc.types import Ints2d
 
-from ..arguments import EXTENSION, SPANS, is_feature
+from ..arguments import EXTENSION, SPANS, is_feature, list_extensions
 from ..files import quote
 
 #: Value of a feature.
@@ -63,9 +63,8 @@ def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 def check_registered(attrs: Iterable[str]) -> None:
     """Check that the extension attributes among these are registered."""
-    for attr in attrs:
-        if attr.startswith(EXTENSION):
-            _get_extension(attr)
+    for name in list_extensions(attrs):
+        _get_extension(EXTENSION + name)
 
 
 def allow_missing(docs: Iterable[Doc]) -> None:
@@ -130,14 +129,20 @@ def _read_extension(doc: Doc, attr: str) -> list[Value]:
             "attribute with a getter that calls it."
         )
     else:
-        # as `token._` does, without an object for each token
-        name, starts = attr.removeprefix(EXTENSION), doc.to_array(IDX).tolist()
-        get: Any = doc.user_data.get
-        places = zip(repeat("._."), repeat(name), starts, repeat(None))
-        values = list(map(get, places, repeat(default)))
+        values = get_stored(doc, attr.removeprefix(EXTENSION), default)
     if not {*map(type, values)} <= _TYPES:
         values = list(map(_check_value, doc, repeat(attr), values))
     return values
+
+
+def get_stored(doc: Doc, name: str, default: Any = None) -> list[Any]:
+    """Get the value that a Doc stores of an extension attribute for each token, as
+    `token._` does, without an object for each.
+    """
+    get: Any = doc.user_data.get
+    starts = doc.to_array(IDX).tolist()
+    places = zip(repeat("._."), repeat(name), starts, repeat(None))
+    return list(map(get, places, repeat(default)))
 
 
 def _get_extension(attr: str) -> tuple:

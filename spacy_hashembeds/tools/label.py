@@ -13,8 +13,7 @@ from ..arguments import check_items, check_pipeline
 from ..components.entity_tags import forbid_tags, set_entities
 from ..components.token_ner import TokenNER
 from ..files import quote
-from ..training.features import find_features, find_kept
-from ..training.prediction import copy_words, find_inputs, warn_of_absent
+from ..training.prediction import copy_words, find_inputs, find_needed, warn_of_absent
 
 #: The name of a pipeline in errors, the pipeline, its recognizer's name, and this.
 _Recognizer = tuple[str, Language, str, TokenNER]
@@ -51,9 +50,8 @@ def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterat
                 f"{quote(traits[0])}, but has {quote(own)}. Train all by one config, "
                 "on the same data."
             )
-    nlp = found[0][1]
-    kept = {*find_features(nlp)}.intersection(find_kept(nlp))
-    batches = minibatch(warn_of_absent(kept, filter(len, docs)), 128)
+    needed = find_needed(found[0][1])
+    batches = minibatch(warn_of_absent(needed, filter(len, docs)), 128)
     return chain.from_iterable(_label_batch(batch, found) for batch in batches)
 
 

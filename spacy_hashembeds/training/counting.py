@@ -288,8 +288,9 @@ def count_values(
 ) -> Counters:
     """Count the values of attributes, in memory for at most `limit` distinct ones."""
     counts = {attr: KeyCounter(limit) for attr in attrs}
+    names = list(counts)
     for doc in docs:
-        columns = read_keys([doc], list(counts)).T
+        columns = read_keys([doc], names).T
         for counter, column in zip(counts.values(), columns, strict=True):
             counter.add(column)
     return counts

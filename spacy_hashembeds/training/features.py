@@ -11,13 +11,13 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
-from ..architectures.features import Value, read_feature
+from ..architectures.features import Value, get_stored, read_feature
 from ..arguments import EXTENSION, SPANS, check_items, check_types, is_feature
 from ..files import quote
 from .annotation import walk_layers
 from .joined import DOCUMENT, is_placed
 
-#: What to do where the tokens of both sides of an example do not align one to one.
+#: Policies for tokens of both sides of an example that do not align one to one.
 MISALIGNED = ("first", "error")
 
 
@@ -36,12 +36,20 @@ def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
         check_types(str, "the name of an attribute", **{f"names[{i}]": name})
 
     def set_extensions(target: Any) -> Any:
-        for name in names:
-            if not Token.has_extension(name):
-                Token.set_extension(name, default=None)
+        register_extensions(names)
         return target
 
     return set_extensions
+
+
+def register_extensions(names: Iterable[str]) -> list[str]:
+    """Register those extension attributes of tokens that are not, with the default
+    None, and return their names.
+    """
+    new = [name for name in dict.fromkeys(names) if not Token.has_extension(name)]
+    for name in new:
+        Token.set_extension(name, default=None)
+    return new
 
 
 def find_features(nlp: Language) -> list[str]:
@@ -91,9 +99,7 @@ def read_values(doc: Doc, attr: str) -> list[Any]:
     if attr.startswith(SPANS):
         is_stored = attr.removeprefix(SPANS) in doc.spans
         return read_feature(doc, attr) if is_stored else [None] * len(doc)
-    data: Any = doc.user_data
-    name = attr.removeprefix(EXTENSION)
-    values = (data.get(("._.", name, token.idx, None)) for token in doc)
+    values = get_stored(doc, attr.removeprefix(EXTENSION))
     return [x.item() if isinstance(x, np.generic) else x for x in values]
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,8 @@ from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
 from ...architectures.features import allow_missing, read_keys
-from ...arguments import EXTENSION
+from ...arguments import list_extensions
+from ...training.features import register_extensions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +48,14 @@ def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
     """
     columns = ["ORTH", *attrs]
     found: Counter[bytes] = Counter()
-    with ExitStack() as stack:
-        for attr in attrs:
-            name = attr.removeprefix(EXTENSION)
-            if attr.startswith(EXTENSION) and not Token.has_extension(name):
-                Token.set_extension(name, default=None)
-                stack.callback(Token.remove_extension, name)
+    new = register_extensions(list_extensions(attrs))
+    try:
         for doc in docs:
             allow_missing([doc])
             found.update(list_rows(read_keys([doc], columns)))
+    finally:
+        for name in new:
+            Token.remove_extension(name)
     return Vocabulary(
         attrs=tuple(attrs),
         words=_to_matrix(found, len(columns)),

@@ -133,11 +133,11 @@ def tables_cli(
     from spacy import blank
 
     from ...architectures.symbols import save_symbols
-    from ...arguments import EXTENSION, check_attributes, check_language
+    from ...arguments import check_attributes, check_language, list_extensions
     from ...files import check_targets, choose_suffix
     from ...training.counting import count_values, cut_symbols
     from ...training.docbin import find_files
-    from ...training.features import create_set_extensions
+    from ...training.features import register_extensions
     from ...training.rawtexts import read_text_docs, take_features
     from ..display import Table, show
 
@@ -146,8 +146,7 @@ def tables_cli(
         choose_suffix(output, [".npz"])
         listed = [name.strip() for name in attrs.split(",")]
         names = check_attributes(listed, with_features=True)
-        own = [x.removeprefix(EXTENSION) for x in names if x.startswith(EXTENSION)]
-        create_set_extensions(names=own)(None)
+        register_extensions(list_extensions(names))
         check_language(lang)
         # Hidden files may be incomplete.
         files = [f for f in sorted(corpus.rglob("*")) if not f.name.startswith(".")]

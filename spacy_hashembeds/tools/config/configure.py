@@ -13,7 +13,7 @@ from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
 from spacy.util import load_config, set_dot_to_object
 
 from ...architectures.descriptions import get_description, get_descriptions
-from ...arguments import EXTENSION, SPANS, check_features
+from ...arguments import SPANS, check_features, list_extensions
 from ...files import find_descriptor
 from ...loading import find_architectures
 from ...training.counting import count_values, cut_symbols
@@ -212,7 +212,7 @@ def _put_in_features(
         for split in ("train", "dev"):
             place = edits.resolve(f"training.{split}_corpus")
             _extend(edits, presets.KEPT, place, "keep", kept)
-    if names := [a.removeprefix(EXTENSION) for a in kept if a.startswith(EXTENSION)]:
+    if names := list_extensions(kept):
         hook = presets.EXTENSIONS.section
         there = str(find_name(edits.resolve(hook)))
         if not re.fullmatch(presets.EXTENSIONS.over, there):
