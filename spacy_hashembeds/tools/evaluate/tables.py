@@ -117,7 +117,7 @@ def _show_entities(data: _Data) -> Iterator[Table]:
         totals[f"In texts of {joined['sentences']}"] = _pick(joined, ALL)
     yield _tabulate("Entities", [""], totals, (*"prf", "support", *_INTERVALS), legend)
     if comparison:
-        rows = _flatten({kind: comparison[kind] for kind in KINDS})
+        rows = _flatten({kind: _name_scores(comparison[kind]) for kind in KINDS})
         yield _compare(f"Against {model}", ["", ""], rows)
     for name, heading in (("type", "Type"), ("length", "Tokens")):
         parts = {k: data[f"{prefix}_per_{name}"] or {} for k, prefix in kinds.items()}
@@ -158,7 +158,8 @@ def _show_categories(data: _Data) -> Iterator[Table]:
         legend += f". Labels are predicted from a score of {threshold} on"
     yield _tabulate("Categories", [""], rows, (*"prf", *_INTERVALS), legend)
     if comparison:
-        averages = {x: _pick(comparison, f"cats_{x}") for x in ("macro", "micro")}
+        kinds = ("macro", "micro")
+        averages = {x: _name_scores(_pick(comparison, f"cats_{x}")) for x in kinds}
         rows = {(accuracy, ""): comparison["cats_acc"]} | _flatten(averages)
         yield _compare(f"Against {comparison['model']}", ["", ""], rows)
     per_type = data["cats_per_type"] or {}
@@ -196,10 +197,15 @@ def _hide(kind: str, scores: _Data) -> _Data:
     return scores if scores.get("support") or kind == "all" else none
 
 
+def _name_scores(found: _Data | None) -> _Data:
+    """Name the scores P, R and F."""
+    return {key.upper(): record for key, record in (found or {}).items()}
+
+
 def _flatten(found: Mapping[str, _Data | None]) -> dict[Any, Any]:
     """Flatten records of records to records, keyed by both names."""
     return {
-        (name[0].upper() + name[1:], key.upper() if key in "prf" else key): record
+        (name[0].upper() + name[1:], key): record
         for name, of in found.items()
         for key, record in (of or {}).items()
     }

@@ -37,15 +37,17 @@ def test_features_are_those_kept_by_the_config_or_of_examples(monkeypatch):
 def test_gold_entities_are_grouped_by_features_of_the_first_token(monkeypatch):
     golds = [make_doc(is_marked=i > 0) for i in range(12)]
     for i, doc in enumerate(golds):
-        for name, value in {"mark": i, "vector": [0.5], "of_others": i}.items():
+        for name, value in {"mark": i or "p", "vector": [0.5], "of_others": i}.items():
             doc.user_data["._.", name, doc[0].idx, None] = value
     found = run(monkeypatch, golds, [*FEATURES, "_.vector"])
     mark, vector, names = (
         {x["group"]: (x["recall"], x["support"]) for x in groups}
         for groups in found["groups"].values()
     )
-    numbers = {str(i): (0, 1) for i in range(8)}  # the ten most frequent values
+    numbers = {str(i or "p"): (0, 1) for i in range(8)}  # the ten most frequent values
     assert mark == {"True": (1, 11), "None": (0, 1), **numbers}
     assert vector.keys() == {"None"}
     assert names == {"B-CITY": (1, 11), "None": (0, 13)}
-    assert "| Spans.names | B-CITY | 100.00 | 11 |" in found.to_markdown()
+    rows = found.to_markdown()
+    assert "| Spans.names | B-CITY | 100.00 | 11 |" in rows
+    assert "| p | 0.00 | 1 |" in rows
