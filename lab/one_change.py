@@ -51,6 +51,8 @@ _COMPARED = 3000
 SETTINGS: dict[str, dict[str, Any]] = {
     "baseline": {},
     "depth8": {f"{_ENCODE}.depth": 8},
+    "depth8_rows20000": {f"{_ENCODE}.depth": 8, **_ROWS},
+    "depth8_dropout02": {f"{_ENCODE}.depth": 8, "training.dropout": 0.2},
     "depth6_pieces2": {f"{_ENCODE}.depth": 6, f"{_ENCODE}.maxout_pieces": 2},
     "window2": {f"{_ENCODE}.window_size": 2},
     "window2_pieces2": {f"{_ENCODE}.window_size": 2, f"{_ENCODE}.maxout_pieces": 2},
