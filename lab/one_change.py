@@ -52,6 +52,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "baseline": {},
     "depth8": {f"{_ENCODE}.depth": 8},
     "depth8_rows20000": {f"{_ENCODE}.depth": 8, **_ROWS},
+    "depth8_long": {
+        f"{_ENCODE}.depth": 8,
+        "training.max_steps": 10000,
+        "training.patience": 0,
+    },
     "depth8_dropout02": {f"{_ENCODE}.depth": 8, "training.dropout": 0.2},
     "depth6_pieces2": {f"{_ENCODE}.depth": 6, f"{_ENCODE}.maxout_pieces": 2},
     "window2": {f"{_ENCODE}.window_size": 2},

@@ -44,6 +44,12 @@ def config_cli(
     vectors: str | None = Opt(
         None, "--vectors", "-v", help="Word vectors to mix in: a folder or package."
     ),
+    depth: int | None = Opt(
+        None,
+        "--depth",
+        help="Layers of window encoders. Default: 8 if only entities are learned.",
+        min=1,
+    ),
     encoder: bool = Opt(
         True, "--encoder/--no-encoder", help="Insert our MaxoutWindowEncoder, too."
     ),
@@ -90,6 +96,7 @@ def config_cli(
             output=output,
             vectors=vectors,
             features=features,
+            depth=depth,
             encoder=encoder,
             blas=blas,
             scorer=scorer,

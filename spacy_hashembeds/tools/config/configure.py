@@ -13,7 +13,7 @@ from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
 from spacy.util import load_config, set_dot_to_object
 
 from ...architectures.descriptions import get_description, get_descriptions
-from ...arguments import SPANS, check_features, list_extensions
+from ...arguments import SPANS, check_features, check_integers, list_extensions
 from ...files import find_descriptor
 from ...loading import find_architectures
 from ...training.counting import count_values, cut_symbols
@@ -34,6 +34,7 @@ def configure(
     output: str | Path = "config.cfg",
     vectors: str | Path | None = None,
     features: Sequence[str] = (),
+    depth: int | None = None,
     encoder: bool = True,
     blas: bool = True,
     scorer: bool = False,
@@ -52,6 +53,8 @@ def configure(
     vectors (str | Path, optional): Word vectors to mix in: a folder or package.
     features (Sequence[str]): Features to embed, such as "_.is_bold" or "spans.names".
         Readers will keep those that the training corpus stores.
+    depth (int, optional): The number of layers of window encoders. By default, keep it,
+        but recommend 8 instead of spaCy's 4 if entities are all that is learned.
     encoder (bool): Whether to replace spaCy's encoder by ours.
     blas (bool): Whether the pipeline should choose the fastest BLAS.
     scorer (bool): Whether to score seen and unseen entities separately.
@@ -73,6 +76,7 @@ def configure(
     places = embedders.put_in_embedders(edits, olds, corpus)
     if vectors is not None:
         _put_in_vectors(edits, vectors, places)
+    _put_in_depth(edits, places, depth, is_recommended=embedder is None)
     if embedder is None and olds:
         _put_in_recommended(edits, places, corpus)
     _put_in_features(edits, features, corpus.stored if corpus else {})
@@ -132,6 +136,28 @@ def _put_in_vectors(edits: Edits, vectors: str | Path, places: Collection[str]) 
     for place in places:
         why = "Mixes in the vectors that --vectors names: docs/vectors.md."
         edits.set(place, "include_static_vectors", True, why)
+
+
+def _put_in_depth(
+    edits: Edits, places: Collection[str], depth: int | None, *, is_recommended: bool
+) -> None:
+    """Set the depth of the window encoders beside embedders without weights. By
+    default, replace spaCy's default depth if recommended and only entities are learned.
+    """
+    encoders = embedders.find_encoders(edits, places)
+    if depth is not None:
+        check_integers(1, depth=depth)
+        for place in encoders:
+            edits.set(place, "depth", depth, "The number of layers that --depth names.")
+        if not encoders:
+            raise ValueError(
+                f"'depth' is {depth}, but no MaxoutWindowEncoder can be changed: those "
+                "with weights, sourced or frozen are kept. Leave it out."
+            )
+    elif is_recommended and embedders.find_learners(edits) <= {*presets.RECOGNIZERS}:
+        for place, block in encoders.items():
+            if block["depth"] == presets.USUAL_DEPTH:
+                edits.put_in(presets.DEPTH, place)
 
 
 def _put_in_recommended(

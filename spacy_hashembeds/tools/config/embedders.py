@@ -34,7 +34,7 @@ from ..analyze.corpus import Vocabulary, collect_vocabulary
 from ..analyze.features import FeatureCounter
 from ..prepare.labelled import has_one_label
 from . import presets
-from .edits import Edits
+from .edits import Edits, find_name
 
 #: spaCy's embedders that ours can replace.
 REPLACED = ("spacy.MultiHashEmbed", "spacy.HashEmbedCNN", "spacy.CharacterEmbed")
@@ -96,6 +96,22 @@ def find_blocks(edits: Edits) -> dict[str, dict[str, Any]]:
         for place, block in find_architectures(edits.plain).items()
         if place.split(".")[1] not in edits.left and isinstance(edits.get(place), dict)
     }
+
+
+def find_encoders(edits: Edits, places: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Find the window encoders beside the embedders at `places`."""
+    beside = {f"{place.rpartition('.')[0]}.encode" for place in places}
+    return {
+        place: block
+        for place, block in find_blocks(edits).items()
+        if place in beside and re.fullmatch(presets.DEPTH.over, find_name(block))
+    }
+
+
+def find_learners(edits: Edits) -> set[str]:
+    """Find the factories of components whose models may change, except embedders."""
+    names = {place.split(".")[1] for place in find_blocks(edits)}
+    return {edits.resolve(f"components.{n}.factory") for n in names} - {"tok2vec"}
 
 
 def write_out_models(edits: Edits) -> None:

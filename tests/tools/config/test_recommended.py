@@ -135,6 +135,36 @@ def test_the_reader_stays_where_no_doc_has_boundaries(
     assert "boundaries" not in warning
 
 
+DEPTH = "components.tok2vec.model.encode.depth"
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "there", "given", "expected"),
+    [
+        (["ner"], 4, None, 8),
+        (["tagger", "ner"], 4, None, 4),  # others learn from it too
+        (["tagger"], 4, None, 4),
+        (["ner"], 3, None, 3),  # chosen by the user
+        (["ner"], 4, 6, 6),
+        (["tagger"], 4, 6, 6),
+    ],
+)
+def test_encoders_of_entities_have_8_layers(tmp_path, pipeline, there, given, expected):
+    base = toys.write_base(tmp_path / "base.cfg", *pipeline)
+    toys.edit_base(base, ("depth = 4", f"depth = {there}"))
+    made = configure(base, depth=given)
+    assert get_value(made.config, DEPTH) == expected
+    if given is None:
+        hashed = toys.configure_hashed(base)
+        assert get_value(hashed.config, DEPTH) == there
+
+
+def test_a_depth_that_changes_nothing_is_refused(base):
+    toys.edit_base(base, ("MaxoutWindowEncoder", "MishWindowEncoder"))
+    with pytest.raises(ValueError, match="'depth'"):
+        configure(base, depth=2)
+
+
 def test_each_ner_has_spans_of_its_own_and_what_reads_no_embedder_stays(tmp_path):
     base = toys.write_base(tmp_path / "base.cfg", "ner", "spancat")
     config = load_config(base)
