@@ -47,8 +47,6 @@ TRIAL = "subword_token_ner/joined"
 N_PARTS = 20
 N_FOLDS = 5
 N_DIVISIONS = 20
-#: How often right entities are drawn by their scores, for each division.
-N_DRAWS = 10
 
 #: Scores of entities, and whether these are right.
 Judged = tuple[NDArray, NDArray]
@@ -62,8 +60,8 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
         dev, test = read_splits(root, dataset, "dev", "test")
         for model in models:
             nlp = load_trained(model)
-            parts = [_judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
-            of_test = _judge(nlp, test)
+            parts = [judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
+            of_test = judge(nlp, test)
             after = calibrate(np.log(of_test[0]), fit_calibration(*join(parts)))
             yield {
                 **name_trial(model),
@@ -72,11 +70,12 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
             }
 
 
-def _judge(nlp: Language, golds: Sequence[Doc]) -> Judged:
+def judge(nlp: Language, golds: Sequence[Doc], bias: float = 0.0) -> Judged:
+    """Judge the entities that are found with a bias of O, with scores as they were."""
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
     pipe.cfg["calibration"] = None
-    (judged,), _, _ = judge_entities(nlp, name, golds, [0.0])
+    (judged,), _, _ = judge_entities(nlp, name, golds, [bias])
     scores, is_right = np.array(judged).reshape(-1, 2).T
     return scores, is_right.astype(bool)
 
@@ -105,23 +104,16 @@ def cross_validate(parts: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _compare(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
-    """Measure calibration errors before and, on average, after; and that of scores
-    which say exactly how often entities are right (`chance`).
-    """
+    """Measure calibration errors before and, on average, after; and by chance."""
     before, is_right = judged
-    rng = np.random.default_rng(0)
-    drawn = [(a, rng.random(len(a)) < a) for a in afters for _ in range(N_DRAWS)]
+    measured = [measure_calibration(a.tolist(), is_right.tolist()) for a in afters]
     return {
         "entities": len(before),
         "precision": float(is_right.mean()),
-        "before": _measure_error(before, is_right),
-        "after": fmean(_measure_error(after, is_right) for after in afters),
-        "chance": fmean(_measure_error(*pair) for pair in drawn),
+        "before": measure_calibration(before.tolist(), is_right.tolist())["error"],
+        "after": fmean(each["error"] for each in measured),
+        "chance": fmean(each["chance"] for each in measured),
     }
-
-
-def _measure_error(scores: NDArray, is_right: NDArray) -> float:
-    return measure_calibration(scores.tolist(), is_right.tolist())["error"]
 
 
 def make_table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -24,7 +24,8 @@ NO_INTERVALS = dict.fromkeys(("p_interval", "r_interval", "f_interval"))
 #: Number of matrix cells in memory at a time.
 _CELLS = 4_000_000
 
-#: Function that scores sums of counts: (..., n_things, 3) to (..., n_scored, 3).
+#: Function that scores sums of counts: (..., n_things, 3) to (..., n_scored, 3), or to
+#: (...) for a single score.
 _Score = Callable[[np.ndarray], np.ndarray]
 
 
@@ -82,6 +83,19 @@ def bootstrap_scores(
     """
     intervals = _bound(counts, *_choose_score(counts, is_mean), draws)
     return [dict(zip(NO_INTERVALS, each, strict=True)) for each in intervals]
+
+
+def bound_error(
+    sums: np.ndarray, measure: _Score, draws: Draws
+) -> tuple[float, float] | None:
+    """Return the basic bootstrap interval of an error that noise enlarges, as it does
+    absolute differences: percentiles of draws, noisier than the sample, are too high.
+
+    Source: Davison and Hinkley, "Bootstrap Methods and their Application" (1997), §5.2.
+    """
+    bounds = _find_bounds(_resample(sums, measure, draws))
+    twice = 2 * float(measure(sums.sum(axis=0)))
+    return bounds and (max(twice - bounds[1], 0.0), max(twice - bounds[0], 0.0))
 
 
 def compare_scores(

@@ -209,7 +209,7 @@ def evaluate_entities(
         "joined": _score_joined(inputs, join, known, ours) if join else None,
         "averages": {kind: average_types(schemes[kind]["strict"]) for kind in KINDS},
         "schemes": schemes,
-        "calibration": summarize_scores(ours.scored),
+        "calibration": summarize_scores(ours.scored, inputs.draws),
         "comparison": against
         and theirs
         and {"model": against.name, **_compare(ours, theirs, inputs.draws)},

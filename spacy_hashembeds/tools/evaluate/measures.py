@@ -12,6 +12,7 @@ from spacy.training import Example
 
 from ...training.scorer import Matches, SpanKey, align_predictions, score_counts
 from ..extra import import_extra
+from .bootstrap import Draws, bound_error
 
 SCHEMES = ("strict", "exact", "partial", "ent_type")
 
@@ -21,6 +22,9 @@ OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
 #: "micro" counts entities of all types together; "macro" is the mean of the types'
 #: scores, and "weighted" their mean weighted by the number of gold entities.
 AVERAGES = ("micro", "macro", "weighted")
+
+#: How often right entities are drawn by their scores.
+_N_DRAWS = 100
 
 
 def score_schemes(docs: Iterable[Mapping[str, Matches]], prefix: str) -> dict[str, Any]:
@@ -108,36 +112,61 @@ def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
     return found
 
 
-def summarize_scores(docs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Measure the calibration of all scores of `collect_scores`, if there are any. A
-    group that is None in any document is left out.
+def summarize_scores(
+    docs: Sequence[Mapping[str, Any]], draws: Draws
+) -> dict[str, Any] | None:
+    """Measure the calibration of all scores of `collect_scores`, if there are any, and
+    the interval of the error. A group that is None in any document is left out.
     """
-    names = sorted({name for doc in docs for name in doc})
-    groups = [[doc.get(name, ()) for doc in docs] for name in names]
-    pairs = [pair for of in groups if None not in of for pair in chain(*of)]
-    return measure_calibration(*zip(*pairs, strict=True)) if pairs else None
+    names = {name for doc in docs for name in doc}
+    kept = sorted(x for x in names if None not in [doc.get(x, ()) for doc in docs])
+    pairs = [[pair for name in kept for pair in doc.get(name, ())] for doc in docs]
+    if not any(pairs):
+        return None
+    sums = np.array([_sum_bins(*np.reshape(of, (-1, 2)).T) for of in pairs])
+    found = measure_calibration(*zip(*chain(*pairs), strict=True))
+    return {**found, "interval": bound_error(sums, _get_error, draws)}
 
 
 def measure_calibration(
     scores: Sequence[float], is_right: Sequence[bool]
 ) -> dict[str, Any]:
     """Return the expected calibration error, which is the mean over entities of the
-    distance of precision and mean score in their bin; and the ten bins of equal width,
+    distance of precision and mean score in their bin; the error by chance, the mean if
+    entities are right exactly as often as scores say; and the ten bins of equal width,
     each of which excludes its lower bound, except 0.
 
     Source: Guo et al., "On Calibration of Modern Neural Networks" (2017), §2.
     """
-    pairs = np.column_stack([scores, is_right]).astype("float64")
-    places = np.clip(np.ceil(pairs[:, 0] * 10) - 1, 0, 9)
-    bins = [
-        {"above": i / 10, "to": (i + 1) / 10, **_average(pairs[places == i])}
-        for i in range(10)
-    ]
-    filled = [each for each in bins if each["entities"]]
-    gaps = [b["entities"] * abs(b["precision"] - b["mean_score"]) for b in filled]
-    return {"error": sum(gaps) / len(pairs), **_average(pairs), "bins": bins}
+    given, rng = np.asarray(scores, dtype="float64"), np.random.default_rng(0)
+    sums = _sum_bins(given, np.asarray(is_right))
+    drawn = [_sum_bins(given, rng.random(len(given)) < given) for _ in range(_N_DRAWS)]
+    return {
+        "error": float(_get_error(sums)),
+        "chance": float(_get_error(np.array(drawn)).mean()),
+        **_average(sums.sum(axis=0)),
+        "bins": [
+            {"above": i / 10, "to": (i + 1) / 10, **_average(of)}
+            for i, of in enumerate(sums)
+        ],
+    }
 
 
-def _average(pairs: np.ndarray) -> dict[str, Any]:
-    score, precision = pairs.mean(axis=0).tolist() if len(pairs) else (None, None)
-    return {"entities": len(pairs), "mean_score": score, "precision": precision}
+def _sum_bins(scores: np.ndarray, is_right: np.ndarray) -> np.ndarray:
+    """Count entities, and sum scores and right ones, by bin. *Shape:* (10, 3)"""
+    places = np.clip(np.ceil(scores * 10) - 1, 0, 9).astype(int)
+    columns = (np.ones(len(scores)), scores, is_right)
+    return np.stack([np.bincount(places, of, minlength=10) for of in columns], axis=-1)
+
+
+def _get_error(sums: np.ndarray) -> np.ndarray:
+    """*Shape:* (..., 10, 3) -> (...)"""
+    n, score, right = np.moveaxis(sums, -1, 0)
+    with np.errstate(invalid="ignore"):  # draws without entities
+        return np.abs(score - right).sum(axis=-1) / n.sum(axis=-1)
+
+
+def _average(sums: np.ndarray) -> dict[str, Any]:
+    n, *of = sums.tolist()
+    score, precision = (x / n for x in of) if n else (None, None)
+    return {"entities": int(n), "mean_score": score, "precision": precision}

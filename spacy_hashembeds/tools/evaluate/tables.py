@@ -139,7 +139,10 @@ def _show_entities(data: _Data) -> Iterator[Table]:
     if scores := data["calibration"]:
         rows = {"all": scores, **{f"to {of['to']}": of for of in scores["bins"]}}
         title = f"Expected calibration error: {show_score(scores['error'])}"
-        yield _tabulate(title, ["Score"], rows, ("mean_score", "precision", "entities"))
+        legend = f"From-to {_show('interval', scores['interval'])}; by chance alone "
+        legend += show_score(scores["chance"])
+        columns: Sequence[str] = ("mean_score", "precision", "entities")
+        yield _tabulate(title, ["Score"], rows, columns, legend)
     groups = {k: {of["group"]: of for of in data["groups"][k]} for k in data["groups"]}
     columns, title = ("recall", "support", "interval"), "Recall by group"
     yield _tabulate(title, ["", "Gold entities"], _flatten(groups), columns)

@@ -14,6 +14,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_hashembeds import evaluate
+from spacy_hashembeds.tools.evaluate.bootstrap import Draws
 from spacy_hashembeds.tools.evaluate.measures import (
     AVERAGES,
     OUTCOMES,
@@ -22,6 +23,7 @@ from spacy_hashembeds.tools.evaluate.measures import (
     collect_scores,
     measure_calibration,
     score_schemes,
+    summarize_scores,
 )
 from spacy_hashembeds.training.scorer import match_entities, match_spans
 
@@ -127,6 +129,31 @@ def test_an_example_by_hand():
 def test_upper_bounds_are_in_their_bin(score, place):
     bins = measure_calibration([score], [True])["bins"]
     assert [each["entities"] for each in bins].index(1) == place
+
+
+def test_the_error_by_chance_is_that_of_right_scores():
+    # of an entity by itself in its bin: s right and off by 1 - s, or wrong and off by s
+    found = [measure_calibration([s, 1 - s], [True, True])["chance"] for s in (0.1, 0)]
+    assert found == pytest.approx([2 * 0.1 * 0.9, 0], abs=0.05)
+
+
+def draw(rng, n_docs: int, slope: float) -> list[dict]:
+    """Docs with scores whose log-odds should be `slope` times as large."""
+    odds = rng.normal(1, 1.5, size=(n_docs, 2))
+    is_right = rng.random(odds.shape) < 1 / (1 + np.exp(-slope * odds))
+    pairs = zip(1 / (1 + np.exp(-odds)), is_right, strict=True)
+    return [{"ents": [*zip(*each, strict=True)]} for each in pairs]
+
+
+@pytest.mark.parametrize("slope", [0.3, 0.7])
+def test_the_interval_covers_the_error_of_many_documents(slope):
+    rng, draws = np.random.default_rng(0), Draws(200, 0)
+    pairs = [pair for doc in draw(rng, 20_000, slope) for pair in doc["ents"]]
+    truth = measure_calibration(*zip(*pairs, strict=True))["error"]
+    found = [summarize_scores(draw(rng, 100, slope), draws) for _ in range(40)]
+    bounds = [each["interval"] for each in found]
+    assert 36 <= sum(low <= truth <= high for low, high in bounds) < 40
+    assert summarize_scores(draw(rng, 1, slope), draws)["interval"] is None
 
 
 def predict(text: str, **scores: object) -> Doc:
