@@ -1,4 +1,5 @@
-"""Train what README's commands give with one change, and score it on development data.
+"""Train what README's commands give, with 4 layers and one change, and score it on
+development data.
 
     python -m lab.one_change wnut17 depth8 --seed 0
     python -m lab.one_change table
@@ -74,12 +75,14 @@ def make_config(dataset: str) -> Path:
     base, config = folder / "base.cfg", folder / "config.cfg"
     if not config.exists():
         lang, train = DATASETS[dataset].lang, f"corpus/{dataset}/train.spacy"
-        _run("init", "config", base, "--lang", lang, "--pipeline", "ner")
-        _run("hashembeds", "config", base, "-o", config, "--train", train)
+        run_spacy("init", "config", base, "--lang", lang, "--pipeline", "ner")
+        options = "--train", train, "--depth", 4
+        run_spacy("hashembeds", "config", base, "-o", config, *options)
     return config
 
 
-def _run(*arguments: Any) -> None:
+def run_spacy(*arguments: Any) -> None:
+    """Run a command of spaCy in the root of the project, without its output."""
     command = [sys.executable, "-m", "spacy", *map(str, arguments)]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
