@@ -119,10 +119,16 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
             yield name, node
 
 
-def check_example(item: object) -> None:
-    """Check an item of the argument 'examples'."""
+def check_example(item: object, argument: str = "examples") -> None:
+    """Check an item of an argument."""
     if not isinstance(item, Example | Doc):
         raise TypeError(
-            "'examples' should hold Examples or Docs, but holds a "
+            f"'{argument}' should hold Examples or Docs, but holds a "
             f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
         )
+
+
+def get_reference(item: Doc | Example, argument: str = "examples") -> Doc:
+    """Return the gold Doc, which is an item of an argument or in it."""
+    check_example(item, argument)
+    return item.reference if isinstance(item, Example) else item

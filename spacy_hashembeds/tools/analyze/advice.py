@@ -1,9 +1,9 @@
 """Advice on the settings of an embedder, with reasons."""
 
 from collections.abc import Collection, Mapping, Sequence
+from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...architectures import multi_embed, multi_fewer_hash_embed
 from ...hashing.collisions import fewest_rows
@@ -69,13 +69,13 @@ def advise(
         )
     elif kept:
         least = find_fewest_rows(train, kept, bound)
-        counted = (
+        most = sum(
             table["rows"] if "num_hashes" in table else get_usual_rows(table["attr"])
             for table in tables
             if table["attr"] not in unseen
         )
         known = [attr for attr in kept if attr not in unseen]
-        min_freq, rows = find_min_freq(train, known, sum(counted))
+        min_freq, rows = find_min_freq(train, known, most)
         hashing = {"num_hashes": MAX_HASHES, **_describe([*least.values()], width)}
         lookup = {"min_freq": min_freq, **_describe(rows, width)}
         reasons += [
@@ -124,22 +124,18 @@ def find_fewest_rows(
     the expected and the measured share of values that share a code are within a bound.
     Rows are rounded up to two figures.
     """
-    return {
-        attr: _find_fewest(train.count_values(attr)[0], seed, bound)
-        for seed, attr in enumerate(attrs, start=SOUND_SEED)
-    }
-
-
-def _find_fewest(values: NDArray, seed: int, bound: float) -> int:
-    limit = bound * len(values)
-    rows = fewest_rows(len(values), MAX_HASHES, limit)
-    while True:
-        unit = 10 ** max(len(str(rows)) - 2, 0)
-        rows = -(-rows // unit) * unit
-        table = HashColumn(HashEmbed(1, rows, seed=seed))
-        if count_sharing(table.identify(values)) <= limit:
-            return rows
-        rows += 1
+    found = {}
+    for seed, attr in enumerate(attrs, start=SOUND_SEED):
+        values, _ = train.count_values(attr)
+        limit, n_sharing = bound * len(values), inf
+        rows = fewest_rows(len(values), MAX_HASHES, limit) - 1
+        while n_sharing > limit:
+            unit = 10 ** max(len(str(rows + 1)) - 2, 0)
+            rows = (rows // unit + 1) * unit
+            table = HashColumn(HashEmbed(1, rows, seed=seed))
+            n_sharing = count_sharing(table.identify(values))
+        found[attr] = rows
+    return found
 
 
 def find_min_freq(
@@ -163,11 +159,6 @@ def get_usual_rows(attr: str) -> int:
     return {"PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}.get(attr, 5000)
 
 
-def format_bound(share: float) -> str:
-    """Format a share of 0 to 1 in percent, to three figures, without an exponent."""
-    return np.format_float_positional(100 * share, 3, fractional=False, trim="-") + "%"
-
-
 def _describe(rows: list[int], width: int) -> Measures:
     return {"rows": rows, "parameters": width * sum(rows)}
 
@@ -183,7 +174,7 @@ def _explain_hashing(
         f"{'the rows there are' if hashed else 'the usual rows'}{more}. The lower "
         f"limit, with {size:,} parameters, is "
         f"{', '.join(f'{attr} {rows:,}' for attr, rows in least.items())}: at most "
-        f"{format_bound(bound)} of the values of each share all rows with another."
+        f"{100 * bound:g}% of the values of each share all rows with another."
     )
 
 

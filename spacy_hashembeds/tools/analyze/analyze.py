@@ -12,7 +12,7 @@ from spacy.training import Corpus, Example
 
 from ...architectures.features import check_registered
 from ...arguments import EXTENSION, check_items, check_types
-from ...training.annotation import find_settable
+from ...training.annotation import find_settable, get_reference
 from ...training.docbin import read_docs
 from ...training.features import find_features
 from ..display import Part, Sentence, Shown, Table, format_field, format_percent
@@ -20,11 +20,9 @@ from .advice import ATTRS, BOUND, advise
 from .corpus import StatisticsCounter, collect_vocabulary, count_features
 from .embedders import (
     ConfigSource,
-    Embedder,
     Measures,
     ModelSource,
     Overrides,
-    Vocabularies,
     find_embedders,
     give_symbols,
     load_pipeline,
@@ -104,7 +102,7 @@ def analyze(
     if not 0 < bound < 1:
         raise ValueError(f"'bound' should be above 0 and below 1, but is {bound}.")
     given = {"train": train, "dev": dev, "test": test}
-    corpora: dict[str, Any] = {s: _open(corpus, s) for s, corpus in given.items()}
+    corpora = {split: _open(x, split) for split, x in given.items() if x is not None}
     is_alone = config is None and model is None
     if is_alone and not overrides and isinstance(corpora["train"], Iterator):
         first = [*islice(corpora["train"], 1)]
@@ -122,21 +120,28 @@ def analyze(
     attrs = [*ATTRS, *(table.attr for _, tables, _ in embedders for table in tables)]
     vocabularies, counters, stored, needed = {}, {}, {}, find_features(nlp)
     for split, corpus in corpora.items():
-        if corpus is not None:
-            is_open = isinstance(corpus, Iterator)
-            docs = corpus if is_open else read_docs(corpus, nlp.vocab)
-            counters[split] = counter = StatisticsCounter()
-            docs = map(counter.add, progress(docs, split) if progress else docs)
-            stored[split] = FeatureCounter(needed)
-            examples = Corpus("").make_examples(nlp, docs)
-            predicted = map(stored[split].add, examples)
-            vocabularies[split] = collect_vocabulary(predicted, [*dict.fromkeys(attrs)])
+        is_open = isinstance(corpus, Iterator)
+        docs = corpus if is_open else read_docs(corpus, nlp.vocab)
+        counters[split], stored[split] = StatisticsCounter(), FeatureCounter(needed)
+        docs = map(counters[split].add, progress(docs, split) if progress else docs)
+        examples = map(stored[split].add, Corpus("").make_examples(nlp, docs))
+        vocabularies[split] = collect_vocabulary(examples, [*dict.fromkeys(attrs)])
     known = stored["train"].describe(bound)
     check_registered(attr for attr in needed if attr not in known)
-    measured = [_measure(embedder, nlp, vocabularies) for embedder in embedders]
     words, seen = vocabularies["train"], counters["train"].entity_texts
     vectors = nlp.vocab if nlp.vocab.vectors.size else None
+    measured: list[Measures] = []
     advice = []
+    for embedder in embedders:
+        tables = give_symbols(embedder, nlp, words)
+        measured.append(
+            {
+                "component": embedder.component,
+                "has_others": embedder.has_others,
+                "tables": [measure_table(table, vocabularies) for table in tables],
+                "words": measure_words(tables, words),
+            }
+        )
     for each in measured or [{"component": None, "tables": []}]:
         settable = {*find_settable(nlp.component_names, each["component"]), *needed}
         advice.append(advise(words, each, bound=bound, settable=settable))
@@ -152,32 +157,12 @@ def analyze(
     )
 
 
-def _open(corpus: CorpusSource | None, split: str) -> str | Path | Iterator[Doc] | None:
-    if corpus is None or isinstance(corpus, str | Path):
+def _open(corpus: CorpusSource, split: str) -> Any:
+    """Return a path, or an iterator of gold docs."""
+    if isinstance(corpus, str | Path):
         return corpus
     check_items("Docs or Examples, or their file", **{split: corpus})
-    return _get_golds(corpus, split)
-
-
-def _get_golds(items: Iterable[Any], split: str) -> Iterator[Doc]:
-    for item in items:
-        doc = item.reference if isinstance(item, Example) else item
-        if not isinstance(doc, Doc):
-            raise ValueError(
-                f"'{split}' should be a path, or hold Docs or Examples, but holds a "
-                f"{type(item).__name__}. Give a list of Docs."
-            )
-        yield doc
-
-
-def _measure(embedder: Embedder, nlp: Language, vocabularies: Vocabularies) -> Measures:
-    tables = give_symbols(embedder, nlp, vocabularies["train"])
-    return {
-        "component": embedder.component,
-        "has_others": embedder.has_others,
-        "tables": [measure_table(table, vocabularies) for table in tables],
-        "words": measure_words(tables, vocabularies["train"]),
-    }
+    return (get_reference(item, split) for item in corpus)
 
 
 def _summarize(data: Measures) -> Iterator[Part]:

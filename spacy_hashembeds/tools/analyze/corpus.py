@@ -26,13 +26,9 @@ class Vocabulary:
     counts: NDArray  #: How often each word was seen. *Shape:* `(n,)`, int64.
 
     def get_columns(self, attrs: Sequence[str]) -> NDArray:
-        """Get some attributes of all words. *Shape:* `(n, attrs)`."""
-        return self.words[:, [1 + self.attrs.index(attr) for attr in attrs]]
-
-    def get_words(self, attrs: Sequence[str]) -> NDArray:
-        """Get words, distinct by ORTH and `attrs`. *Shape:* `(m, 1 + attrs)`."""
-        words = np.hstack([self.words[:, :1], self.get_columns(attrs)])
-        return _to_matrix(dict.fromkeys(list_rows(words)), words.shape[1])
+        """Get ORTH or other attributes of all words. *Shape:* `(n, attrs)`."""
+        columns = ("ORTH", *self.attrs)
+        return self.words[:, [columns.index(attr) for attr in attrs]]
 
     def count_values(self, attr: str) -> tuple[NDArray, NDArray]:
         """Count an attribute's values, sorted. *Shapes:* `(m,)`, uint64 and int64."""
@@ -56,11 +52,9 @@ def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
     finally:
         for name in new:
             Token.remove_extension(name)
-    return Vocabulary(
-        attrs=tuple(attrs),
-        words=_to_matrix(found, len(columns)),
-        counts=np.array([*found.values()], dtype="int64"),
-    )
+    words = np.frombuffer(b"".join(found), dtype="uint64").reshape(-1, len(columns))
+    counts = np.array([*found.values()], dtype="int64")
+    return Vocabulary(attrs=tuple(attrs), words=words, counts=counts)
 
 
 def list_rows(matrix: NDArray) -> list[bytes]:
@@ -69,21 +63,14 @@ def list_rows(matrix: NDArray) -> list[bytes]:
     return rows.reshape(-1).tolist()
 
 
-def _to_matrix(rows: Iterable[bytes], n_columns: int) -> NDArray:
-    return np.frombuffer(b"".join(rows), dtype="uint64").reshape(-1, n_columns)
-
-
 def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
     """Count each attribute's "values", and those seen "once" or "at_least_10" times."""
-    counted = {attr: vocabulary.count_values(attr)[1] for attr in vocabulary.attrs}
-    return {
-        attr: {
-            "values": len(counts),
-            "once": int((counts == 1).sum()),
-            "at_least_10": int((counts >= 10).sum()),
-        }
-        for attr, counts in counted.items()
-    }
+    found = {}
+    for attr in vocabulary.attrs:
+        _, counts = vocabulary.count_values(attr)
+        numbers = (len(counts), int((counts == 1).sum()), int((counts >= 10).sum()))
+        found[attr] = dict(zip(("values", "once", "at_least_10"), numbers, strict=True))
+    return found
 
 
 class StatisticsCounter:
@@ -134,9 +121,10 @@ class StatisticsCounter:
         split. An entity is seen if its text is in `train_texts`, which is
         case-sensitive, whatever its label.
         """
-        labels = sorted({label for label, _ in self._entities})
         total = {"seen": 0, "unseen": 0}
-        per_type = {label: {**total} for label in labels}
+        per_type = {
+            label: {**total} for label in sorted({x for x, _ in self._entities})
+        }
         for (label, text), count in self._entities.items():
             for counts in (total, per_type[label]):
                 counts["seen" if text in train_texts else "unseen"] += count

@@ -205,12 +205,13 @@ def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Meas
     vectors equal another word's in all tables; and among these those with the
     "same_attributes".
     """
-    attributes = vocabulary.get_words([table.attr for table in tables])[:, 1:]
-    pairs = zip(tables, attributes.T, strict=True)
+    columns = vocabulary.get_columns(["ORTH", *(table.attr for table in tables)])
+    _, *attributes = np.unique(columns, axis=0).T
+    pairs = zip(tables, attributes, strict=True)
     codes = [table.identify(values) for table, values in pairs]
     return {
-        "words": len(attributes),
-        "same_attributes": count_sharing(attributes),
+        "words": len(codes[0]),
+        "same_attributes": count_sharing(np.stack(attributes, axis=1)),
         "sharing_codes": count_sharing(np.hstack(codes)),
     }
 

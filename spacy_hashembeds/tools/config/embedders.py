@@ -22,14 +22,7 @@ from ...files import quote
 from ...loading import find_architectures
 from ...training.annotation import find_settable
 from ...training.docbin import read_examples
-from ..analyze.advice import (
-    BOUND,
-    DEGENERATE_SEED,
-    SOUND_SEED,
-    advise,
-    format_bound,
-    get_usual_rows,
-)
+from ..analyze.advice import BOUND, DEGENERATE_SEED, SOUND_SEED, advise, get_usual_rows
 from ..analyze.corpus import Vocabulary, collect_vocabulary
 from ..analyze.features import FeatureCounter
 from ..prepare.labelled import has_one_label
@@ -44,7 +37,7 @@ _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
 EXPLAIN_DEFAULT = "The default: --train would have it chosen by the training corpus."
 EXPLAIN_SMALL = "The default: the training corpus is too small to choose by."
 _RAISED = (
-    f"Raised: in fewer rows, more than {format_bound(BOUND)} of an attribute's values "
+    f"Raised: in fewer rows, more than {100 * BOUND:g}% of an attribute's values "
     "would share all of them."
 )
 _SEED = "With spaCy's seed, 8, hash 1 reaches half of the first table: docs/analyze.md."

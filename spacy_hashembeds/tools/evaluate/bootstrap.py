@@ -59,13 +59,9 @@ class Run:
         rows = [[of.get(key, (0, 0, 0)) for key in keys] for of in self.documents]
         return np.array(rows, dtype="int32").reshape(len(rows), len(keys), 3)
 
-    def list_keys(self) -> list[Any]:
-        """List the keys with nonzero counts, in the order of first occurrence."""
-        return [key for key, outcomes in self.totals.items() if any(outcomes)]
-
 
 def bootstrap_scores(
-    counts: np.ndarray, draws: Draws, *, is_mean: bool = False
+    counts: np.ndarray, draws: Draws, n_averaged: int | None = None
 ) -> list[dict[str, Any]]:
     """Return the percentile bootstrap intervals of each thing's scores, a dict of
     "p_interval", "r_interval" and "f_interval". Things are, for instance, types.
@@ -76,12 +72,12 @@ def bootstrap_scores(
 
     counts (ndarray): True positives, false positives and false negatives. *Shape:*
         (n_documents, n_things, 3)
-    is_mean (bool): Score the mean over things instead. A draw ignores gold things that
-        it lacks; things that no document has as gold score 0.
+    n_averaged (int, optional): Append the mean over the first things. A draw ignores
+        gold things that it lacks; things that no document has as gold score 0.
 
     Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
     """
-    intervals = _bound(counts, *_choose_score(counts, is_mean), draws)
+    intervals = _bound(counts, *_choose_score(counts, n_averaged), draws)
     return [dict(zip(NO_INTERVALS, each, strict=True)) for each in intervals]
 
 
@@ -99,7 +95,7 @@ def bound_error(
 
 
 def compare_scores(
-    ours: np.ndarray, theirs: np.ndarray, draws: Draws, *, is_mean: bool = False
+    ours: np.ndarray, theirs: np.ndarray, draws: Draws, n_averaged: int | None = None
 ) -> list[Any]:
     """Compare two pipelines on the same documents: for "p", "r" and "f" of each thing,
     return the "other" score, the "difference" of ours from it, and the "interval" and
@@ -112,45 +108,47 @@ def compare_scores(
 
     Source: Noreen (1989); Yeh, https://aclanthology.org/C00-2137.
     """
-    score, n_documents = _choose_score(ours, is_mean)
+    score, n_documents = _choose_score(ours, n_averaged)
     n_things, both = ours.shape[1], np.concatenate([ours, theirs], axis=1)
 
     def subtract(sums: np.ndarray) -> np.ndarray:
         return score(sums[..., :n_things, :]) - score(sums[..., n_things:, :])
 
-    columns = {
-        "other": np.nan_to_num(score(theirs.sum(axis=0))).tolist(),
-        "difference": np.nan_to_num(subtract(both.sum(axis=0))).tolist(),
-        "interval": _bound(both, subtract, n_documents, draws),
-        "p_value": _swap(ours, theirs, subtract, draws).tolist(),
-    }
-    return [
-        {
-            key: {name: values[thing][i] for name, values in columns.items()}
-            for i, key in enumerate("prf")
-        }
-        if n
-        else None
-        for thing, n in enumerate(n_documents)
-    ]
+    columns = (
+        np.nan_to_num(score(theirs.sum(axis=0))).tolist(),
+        np.nan_to_num(subtract(both.sum(axis=0))).tolist(),
+        _bound(both, subtract, n_documents, draws),
+        _swap(ours, theirs, subtract, draws).tolist(),
+    )
+    names = ("other", "difference", "interval", "p_value")
+    found: list[Any] = []
+    for n, *values in zip(n_documents, *columns, strict=True):
+        rows = (dict(zip(names, of, strict=True)) for of in zip(*values, strict=True))
+        found.append(dict(zip("prf", rows, strict=True)) if n else None)
+    return found
 
 
-def _choose_score(counts: np.ndarray, is_mean: bool) -> tuple[_Score, np.ndarray]:
+def _choose_score(
+    counts: np.ndarray, n_averaged: int | None
+) -> tuple[_Score, np.ndarray]:
     """Return the function that scores sums, and the number of documents with gold."""
-    is_gold = _is_gold(counts)
-    is_ever_gold = is_gold.any(axis=0)
+    is_gold, averaged = _is_gold(counts), slice(n_averaged)
+    is_never_gold = ~is_gold[:, averaged].any(axis=0)
 
     def score(sums: np.ndarray) -> np.ndarray:
         scores, is_there = score_counts(sums), _is_gold(sums)
-        if not is_mean:
-            scores[~is_there, 1] = np.nan  # spaCy's is 0
+        scores[~is_there, 1] = np.nan  # spaCy's is 0
+        if n_averaged is None:
             return scores
-        is_there = (is_there | ~is_ever_gold)[..., None]
-        total = (np.nan_to_num(scores) * is_there).sum(axis=-2, keepdims=True)
-        return total / np.maximum(is_there.sum(axis=-2, keepdims=True), 1)
+        is_there = (is_there[..., averaged] | is_never_gold)[..., None]
+        total = (np.nan_to_num(scores[..., averaged, :]) * is_there).sum(-2)
+        mean = total / np.maximum(is_there.sum(axis=-2), 1)
+        return np.concatenate([scores, mean[..., None, :]], axis=-2)
 
-    any_gold = is_gold.any(axis=1, keepdims=True) if is_mean else is_gold
-    return score, any_gold.sum(axis=0)
+    if n_averaged is not None:
+        any_gold = is_gold[:, averaged].any(axis=1, keepdims=True)
+        is_gold = np.concatenate([is_gold, any_gold], axis=1)
+    return score, is_gold.sum(axis=0)
 
 
 def _is_gold(counts: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ and counts a document without `cats` as a wrong prediction if labels are exclusi
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import zip_longest
 from math import isfinite
 from typing import Any
@@ -16,7 +16,7 @@ from spacy.training import Example
 from ...files import quote
 from ...training.scorer import Counts, describe_counts, make_counts
 from .bootstrap import Run, bootstrap_scores, compare_scores
-from .sources import Classes, Inputs, Source, find_classes, get_reference
+from .sources import Classes, Inputs, Source, find_classes
 
 #: Keys beside labels: whether all labels of a document are right (the precision is the
 #: accuracy); the mean of the labels' scores; and all labels together.
@@ -91,8 +91,7 @@ class CategoryRun(Run):
         """
         if not self.classes.exclusive:
             return None
-        found = {*self.list_keys()}
-        labels = [label for label in self.labels if label in found]
+        labels = [label for label in self.labels if any(self.totals[label])]
         pairs = Counter((*gold, *(other or [None])) for gold, other in self.judgements)
         return {
             "labels": labels,
@@ -105,30 +104,25 @@ def evaluate_categories(inputs: Inputs) -> tuple[Run, dict[str, Any]]:
     """Return the run, and the data of an `Evaluation` of categories: see `evaluate`."""
     ours = _run(inputs.predictions, inputs)
     keys, scores, comparison = [*ours.labels, ACCURACY, MICRO], ours.score(), None
-
-    def measure(compute: Callable[..., Any], *runs: CategoryRun) -> dict[Any, Any]:
-        """Apply a function of `bootstrap` to all labels, and to the other keys."""
-        each = compute(*(run.stack(keys) for run in runs), inputs.draws)
-        of_labels = (run.stack(ours.labels) for run in runs)
-        mean = compute(*of_labels, inputs.draws, is_mean=True)
-        return dict(zip([*keys, MACRO], [*each, *mean], strict=True))
-
-    intervals = measure(bootstrap_scores, ours)
+    settings = (inputs.draws, len(ours.labels))
+    drawn = bootstrap_scores(ours.stack(keys), *settings)
+    intervals = dict(zip([*keys, MACRO], drawn, strict=True))
     for label, score in (scores["cats_per_type"] or {}).items():
         score |= intervals[label]
     scores["cats_acc_interval"] = intervals[ACCURACY]["p_interval"]
     for key in (MACRO, MICRO):
         scores |= {f"cats_{key[0]}_{name}": x for name, x in intervals[key].items()}
     if inputs.against is not None:
-        rows = measure(compare_scores, ours, _run(inputs.against, inputs))
-        none = dict.fromkeys("prf")
+        theirs = _run(inputs.against, inputs)
+        found = compare_scores(ours.stack(keys), theirs.stack(keys), *settings)
+        rows, none = dict(zip([*keys, MACRO], found, strict=True)), dict.fromkeys("prf")
         comparison = {
             "model": inputs.against.name,
             "cats_acc": (rows[ACCURACY] or none)["p"],
             **{f"cats_macro_{x}": of for x, of in (rows[MACRO] or none).items()},
             **{f"cats_micro_{x}": of for x, of in (rows[MICRO] or none).items()},
         }
-    golds = (get_reference(gold).cats for gold in inputs.gold.docs)
+    golds = (gold.cats for gold in inputs.references)
     return ours, {
         "setting": {
             "labels": sorted(ours.classes.labels),
@@ -149,7 +143,7 @@ def _run(source: Source, inputs: Inputs) -> CategoryRun:
         return CategoryRun(inputs.predict(source), find_classes(source.docs))
     source = source._replace(docs=list(source.docs))
     predicted = (label for doc in source.docs for label in doc.cats)
-    golds = (get_reference(doc).cats for doc in inputs.gold.docs)
+    golds = (gold.cats for gold in inputs.references)
     n_labels = {sum(value > 0 for value in cats.values()) for cats in golds if cats}
     classes = Classes([*dict.fromkeys(predicted)], None if n_labels <= {1} else 0.5)
     return CategoryRun(inputs.predict(source), classes)

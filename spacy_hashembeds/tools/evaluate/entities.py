@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
 from itertools import chain, repeat
 from math import inf
 from typing import Any
@@ -23,7 +24,7 @@ from ...training.scorer import ALL, KINDS, LENGTHS, Counts, Matches
 from .bootstrap import NO_INTERVALS, Draws, Run, bootstrap_scores, compare_scores
 from .confusions import count_entity_errors
 from .measures import average_types, collect_scores, score_schemes, summarize_scores
-from .sources import NER, Inputs, get_reference
+from .sources import NER, Inputs
 
 #: The keys of all entities, of the seen and of the unseen ones.
 TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
@@ -78,11 +79,9 @@ def _identify(doc: Doc) -> bytes:
     return doc.to_array([ORTH]).tobytes()
 
 
-def count_shared(
-    golds: Iterable[Doc | Example], knowledge: TrainingKnowledge
-) -> dict[str, int]:
+def count_shared(golds: Iterable[Doc], knowledge: TrainingKnowledge) -> dict[str, int]:
     """Count the documents of `LONG` tokens or more, and those also in training."""
-    keys = [_identify(doc) for doc in map(get_reference, golds) if len(doc) >= LONG]
+    keys = [_identify(doc) for doc in golds if len(doc) >= LONG]
     return {"of": len(keys), "documents": sum(x in knowledge.documents for x in keys)}
 
 
@@ -110,8 +109,8 @@ class EntityRun(Run):
     """Counts entities, and records further data. Whether an entity is seen is decided
     by its text in `golds`, docs with the entities and tokens of the references.
 
-    features (Iterable[str]): Features, to group gold entities by the values of their
-        first tokens too. `values` has the counts of these.
+    features (Sequence[str]): Features, to group gold entities by the values of their
+        first tokens too.
     """
 
     def __init__(
@@ -119,9 +118,9 @@ class EntityRun(Run):
         examples: Iterable[Example],
         knowledge: TrainingKnowledge | None,
         golds: Sequence[Doc] | None = None,
-        features: Iterable[str] = (),
+        features: Sequence[str] = (),
     ) -> None:
-        self.values = {attr: Counter[str]() for attr in features}
+        self.features = features
         self._knowledge, self._golds = knowledge, golds
         self.matches: list[dict[str, Matches]] = []
         self.scored: list[dict[str, Any]] = []
@@ -130,8 +129,7 @@ class EntityRun(Run):
 
     def count(self, number: int, example: Example) -> Counts | None:
         """Make the counts of the scorer, and count tokens by chunk tag, with keys
-        ("chunk", tag, None), and gold entities by group, with keys (grouping, group,
-        type or None).
+        ("chunk", tag, None), and gold entities by group, (grouping, group, None).
         """
         gold = example.reference if self._golds is None else self._golds[number]
         known = self._knowledge
@@ -147,17 +145,15 @@ class EntityRun(Run):
         for tag, is_right in compare_chunks(example.reference, of_all):
             counts["chunk", tag, None][0 if is_right else 2] += 1
         found = {*of_all.correct}
-        values = {attr: read_values(gold, attr) for attr in self.values}
+        values = {attr: read_values(gold, attr) for attr in self.features}
         for ent in gold.ents:
             is_right = (ent.label_, ent.start, ent.end) in found
             groups = {} if known is None else group_entity(ent, known)
             for attr, of in values.items():
                 if isinstance(value := of[ent.start], Value):
                     groups[attr] = f"{value!s:.40}"
-                    self.values[attr][groups[attr]] += 1
             for grouping, group in groups.items():
-                for label in (None, ent.label_):
-                    counts[grouping, group, label][0 if is_right else 2] += 1
+                counts[grouping, group, None][0 if is_right else 2] += 1
         return counts
 
     def recall(self, *key: str | None) -> dict[str, Any]:
@@ -185,24 +181,19 @@ def evaluate_entities(
     inputs: Inputs, known: TrainingKnowledge | None, join: int
 ) -> tuple[Run, dict[str, Any]]:
     """Return the run, and the data of an `Evaluation` of entities: see `evaluate`."""
-    against, golds = inputs.against, map(get_reference, inputs.gold.docs)
-    pipelines = [x.docs for x in (inputs.predictions, against) if x and x.is_pipeline]
-    features = {*chain(*map(find_inputs, pipelines))}
-    features.intersection_update(chain(*map(find_stored, golds)))
+    against = inputs.against
+    features = {*chain(*map(find_inputs, inputs.pipelines))}
+    features.intersection_update(chain(*map(find_stored, inputs.references)))
     ours = EntityRun(inputs.predict(inputs.predictions), known, None, sorted(features))
     theirs = against and EntityRun(inputs.predict(against), known)
-    groups: dict[str, Sequence[str]] = {**GROUPS} if known else {}
-    for attr, counter in ours.values.items():
-        groups[attr] = [value for value, _ in counter.most_common(_N_VALUES)]
+    groups: dict[str, Any] = {**GROUPS} if known else {}
+    for attr in ours.features:
+        found = {x[1]: sum(n) for x, n in ours.totals.items() if x[0] == attr}
+        groups[attr] = nlargest(_N_VALUES, found, key=found.__getitem__)
     # without groups of rare values
-    keys = [key for key in ours.list_keys() if key[1] in groups.get(key[0], key)]
+    keys = [x for x in ours.totals if x[0] not in groups or x[1] in groups[x[0]]]
     drawn = bootstrap_scores(ours.stack(keys), inputs.draws)
     intervals = defaultdict(lambda: NO_INTERVALS, zip(keys, drawn, strict=True))
-    types = sorted({x for name, _, x in ours.totals if x and name in groups})
-
-    def describe(*key: str | None) -> dict[str, Any]:
-        return {**ours.recall(*key), "interval": intervals[key]["r_interval"]}
-
     schemes = {kind: score_schemes(ours.matches, KINDS[kind]) for kind in KINDS}
     return ours, {
         **scorer.summarize_counts(ours.totals, intervals.__getitem__),
@@ -217,8 +208,8 @@ def evaluate_entities(
             name: [
                 {
                     "group": group,
-                    **describe(name, group, None),
-                    "per_type": {x: describe(name, group, x) for x in types},
+                    **ours.recall(name, group, None),
+                    "interval": intervals[name, group, None]["r_interval"],
                 }
                 for group in of_name
             ]
@@ -235,16 +226,16 @@ def evaluate_entities(
 
 
 def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]:
-    found = (run.scores[f"{ALL}_per_type"] or () for run in (ours, theirs))
-    types = {label: (ALL, "", label) for label in sorted(set().union(*found))}
-    lengths = {length: (ALL, length, None) for length in LENGTHS}
-    keys = [*TOTALS.values(), *types.values(), *lengths.values()]
+    found = (x for x in (*ours.totals, *theirs.totals) if x[0] == ALL and x[2])
+    types = sorted({*found})
+    lengths = [(ALL, length, None) for length in LENGTHS]
+    keys = [*TOTALS.values(), *types, *lengths]
     drawn = compare_scores(ours.stack(keys), theirs.stack(keys), draws)
     rows = dict(zip(keys, drawn, strict=True))
     return {
         **{kind: rows[key] for kind, key in TOTALS.items()},
-        "per_type": {label: rows[key] for label, key in types.items()},
-        "per_length": {length: rows[key] for length, key in lengths.items()},
+        "per_type": {key[2]: rows[key] for key in types},
+        "per_length": {key[1]: rows[key] for key in lengths},
     }
 
 
@@ -253,14 +244,13 @@ def choose_sentences(inputs: Inputs, task: str, join: int | None) -> int:
     entities are scored by a pipeline on single sentences, or else 0, for none.
     """
     golds = inputs.gold.docs
-    is_possible = task == NER and inputs.predictions.is_pipeline
-    is_possible &= all(isinstance(gold, Doc) for gold in golds)
+    can_join = task == NER and inputs.predictions.is_pipeline
+    can_join &= all(isinstance(gold, Doc) for gold in golds) and len(golds) > 0
     if join is None:
-        is_sure = is_possible and golds and all(map(is_sentence, golds))
-        return SENTENCES if is_sure else 0
+        return SENTENCES if can_join and all(map(is_sentence, golds)) else 0
     check_integers(0, join=join)
-    known = (gold.has_annotation("SENT_START") for gold in golds)
-    if join and not (is_possible and any(known)):
+    known = (can_join and gold.has_annotation("SENT_START") for gold in golds)
+    if join and not any(known):
         raise ValueError(
             f"'join' is {join}, but needs a pipeline that sets entities, and Docs, no "
             f"Examples, with sentence boundaries in '{inputs.gold.name}'. Leave it out."

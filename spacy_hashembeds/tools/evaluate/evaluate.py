@@ -9,6 +9,7 @@ from thinc.api import require_gpu
 
 from ...arguments import check_choice, check_integers, check_types
 from ...files import choose_suffix, replacing, write_json
+from ...training.annotation import get_reference
 from ..display import Part, Sentence, Table, render_page, write_markdown
 from ..prepare.columns import Column, ColumnFormat
 from . import entities, sources
@@ -114,24 +115,25 @@ def evaluate(
     RAISES (ValueError): If predictions have other words than the gold docs, or there
         are both entities and categories.
     """
-    check_types(int, "an integer", samples=samples, seed=seed)
     check_integers(1, MAX_SAMPLES, samples=samples)
     check_integers(0, seed=seed)
     if task is not None:
         check_choice((sources.NER, sources.TEXTCAT), task=task)
     gold = name_source(examples, "examples")
-    docs = [each for each in gold.docs if len(sources.get_reference(each))]
+    docs = [each for each in gold.docs if len(get_reference(each))]
     inputs = sources.Inputs(
         predictions=name_source(nlp, "nlp"),
         gold=gold._replace(docs=docs),
-        train=None if train is None else name_source(train, "train"),
         against=None if against is None else name_source(against, "against"),
         draws=Draws(samples, seed),
         show_progress=show_progress,
     )
-    task = task or inputs.find_task()
+    task = task or sources.find_task(*inputs.pipelines, golds=inputs.references)
     join = entities.choose_sentences(inputs, task, join)
-    known = entities.TrainingKnowledge(inputs.read_train()) if inputs.train else None
+    known, training = None, train if train is None else name_source(train, "train")
+    if training:
+        docs = inputs.show(training.docs, f"Reading {training.name}")
+        known = entities.TrainingKnowledge(map(get_reference, docs))
     if task == sources.NER:
         run, found = entities.evaluate_entities(inputs, known, join)
     else:
@@ -139,12 +141,12 @@ def evaluate(
     setting = {
         "model": inputs.predictions.name,
         "test": inputs.gold.name,
-        "train": inputs.train and inputs.train.name,
+        "train": training and training.name,
         "documents": len(run.documents),
         "documents_read": run.n_read,
         "confidence": CONFIDENCE,
         **inputs.draws._asdict(),
-        "shared": known and entities.count_shared(inputs.gold.docs, known),
+        "shared": known and entities.count_shared(inputs.references, known),
         **found.pop("setting", {}),
     }
     note = (

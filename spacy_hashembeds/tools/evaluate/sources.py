@@ -19,6 +19,7 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 from ...arguments import check_items
 from ...files import quote
 from ...loading import load_trained
+from ...training.annotation import get_reference
 from ...training.prediction import predict_examples
 from ..prepare.columns import ColumnFormat
 from ..prepare.readers import read_annotated
@@ -53,10 +54,20 @@ class Inputs(NamedTuple):
 
     predictions: Source
     gold: Source
-    train: Source | None
     against: Source | None
     draws: Draws
     show_progress: bool
+
+    @property
+    def pipelines(self) -> list[Language]:
+        """The pipelines among the predictions."""
+        given = (self.predictions, self.against)
+        return [each.docs for each in given if each and each.is_pipeline]
+
+    @property
+    def references(self) -> list[Doc]:
+        """The gold docs, also those of Examples."""
+        return [get_reference(gold) for gold in self.gold.docs]
 
     def predict(
         self, source: Source, golds: Sequence[Doc | Example] | None = None
@@ -68,21 +79,10 @@ class Inputs(NamedTuple):
         else:
             names = {"name": source.name, "gold": self.gold.name}
             examples = pair_examples(source.docs, golds, **names)
-        return self._show(examples, f"Evaluating {source.name}", total=len(golds))
+        return self.show(examples, f"Evaluating {source.name}", total=len(golds))
 
-    def find_task(self) -> str:
-        """Return the task of the pipelines, or else of the gold docs."""
-        sources = [each for each in (self.predictions, self.against) if each]
-        pipelines = [each.docs for each in sources if each.is_pipeline]
-        return find_task(*pipelines, golds=map(get_reference, self.gold.docs))
-
-    def read_train(self) -> Iterator[Doc]:
-        """Read the gold docs of the training set."""
-        assert self.train is not None
-        docs = self._show(self.train.docs, f"Reading {self.train.name}")
-        return map(get_reference, docs)
-
-    def _show(self, docs: Any, title: str, **settings: Any) -> Any:
+    def show(self, docs: Any, title: str, **settings: Any) -> Any:
+        """Show the progress of an iteration."""
         settings["disable"] = None if self.show_progress else True  # None: no terminal
         return tqdm(docs, desc=title, unit=" docs", leave=False, **settings)
 
@@ -125,11 +125,6 @@ def pair_examples(
                 f"ones) has {quote(got[i : i + 5])}, not {quote(wanted[i : i + 5])}."
             )
         yield Example(*pair)
-
-
-def get_reference(gold: Doc | Example) -> Doc:
-    """Return the gold doc."""
-    return gold.reference if isinstance(gold, Example) else gold
 
 
 # The task to score.

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...training.scorer import ALL, KINDS
 from ..display import Table
+from .bootstrap import NO_INTERVALS
 from .confusions import quote_error
 from .entities import LONG
 from .measures import OUTCOMES
@@ -20,8 +21,8 @@ _HEADERS = {
     **{"spurious": "SPU", "interval": "From-to", "recall": "R", "precision": "P"},
     **{"mean_score": "Mean score", "p_value": "p"},
 }
-_INTERVALS = ("p_interval", "r_interval", "f_interval")
 _SCORES = (*"prf", "support", "f_interval")
+_TOTALS = (*"prf", "support", *NO_INTERVALS)
 _ADVICE = (
     " A pipeline is best served as it was trained: train it on both, by "
     "`spacy-hashembeds.JoinedCorpus.v1`, or serve it sentence by sentence."
@@ -115,16 +116,15 @@ def _show_entities(data: _Data) -> Iterator[Table]:
     totals = {k.title(): _hide(k, _pick(data, prefix)) for k, prefix in kinds.items()}
     if joined:
         totals[f"In texts of {joined['sentences']}"] = _pick(joined, ALL)
-    yield _tabulate("Entities", [""], totals, (*"prf", "support", *_INTERVALS), legend)
+    yield _tabulate("Entities", [""], totals, _TOTALS, legend)
     if comparison:
-        rows = _flatten({kind: _name_scores(comparison[kind]) for kind in KINDS})
+        rows = _flatten({kind: comparison[kind] for kind in KINDS})
         yield _compare(f"Against {model}", ["", ""], rows)
     for name, heading in (("type", "Type"), ("length", "Tokens")):
-        parts = {k: data[f"{prefix}_per_{name}"] or {} for k, prefix in kinds.items()}
         rows = {
-            (each, kind.title()): _hide(kind, of.get(each, {}))
-            for each in sorted(parts["all"])
-            for kind, of in parts.items()
+            (each, kind.title()): _hide(kind, (data[key] or {}).get(each, {}))
+            for each in sorted(data[f"{ALL}_per_{name}"] or ())
+            for kind, key in ((k, f"{x}_per_{name}") for k, x in kinds.items())
         }
         yield _tabulate(f"Entities by {name}", [heading, ""], rows, _SCORES)
         if comparison:
@@ -159,10 +159,9 @@ def _show_categories(data: _Data) -> Iterator[Table]:
     legend = f"Documents: {data['cats_support']:,}"
     if (threshold := data["setting"]["threshold"]) is not None:
         legend += f". Labels are predicted from a score of {threshold} on"
-    yield _tabulate("Categories", [""], rows, (*"prf", *_INTERVALS), legend)
+    yield _tabulate("Categories", [""], rows, (*"prf", *NO_INTERVALS), legend)
     if comparison:
-        kinds = ("macro", "micro")
-        averages = {x: _name_scores(_pick(comparison, f"cats_{x}")) for x in kinds}
+        averages = {x: _pick(comparison, f"cats_{x}") for x in ("macro", "micro")}
         rows = {(accuracy, ""): comparison["cats_acc"]} | _flatten(averages)
         yield _compare(f"Against {comparison['model']}", ["", ""], rows)
     per_type = data["cats_per_type"] or {}
@@ -177,13 +176,13 @@ def _show_categories(data: _Data) -> Iterator[Table]:
 
 
 def _show_confusions(confusions: Sequence[_Data]) -> Table:
-    names, shown = ("gold", "predicted", "error"), confusions[:_N_SHOWN]
+    names = ("gold", "predicted", "error")
     rows = [
         (*(each.get(name) or "-" for name in names), each["count"], quote_error(each))
-        for each in shown
+        for each in confusions[:_N_SHOWN]
     ]
-    header = [*map(str.capitalize, names), "Count", "For example"]
     title = f"Confusions ({len(rows)} of {len(confusions)} kinds)"
+    header = ("Gold", "Predicted", "Error", "Count", "For example")
     return Table(title, None, header, rows, "lllrl")
 
 
@@ -196,13 +195,8 @@ def _hide(kind: str, scores: _Data) -> _Data:
     """Leave out the scores of a kind, seen or unseen, without gold entities. Such
     counts are only of predictions on other tokens, which are errors for both kinds.
     """
-    none = {**dict.fromkeys((*_SCORES, *_INTERVALS)), "support": 0}
+    none = {**dict.fromkeys(_TOTALS), "support": 0}
     return scores if scores.get("support") or kind == "all" else none
-
-
-def _name_scores(found: _Data | None) -> _Data:
-    """Name the scores P, R and F."""
-    return {key.upper(): record for key, record in (found or {}).items()}
 
 
 def _flatten(found: Mapping[str, _Data | None]) -> dict[Any, Any]:
@@ -215,8 +209,11 @@ def _flatten(found: Mapping[str, _Data | None]) -> dict[Any, Any]:
 
 
 def _compare(title: str, names: Sequence[str], found: Mapping[Any, Any]) -> Table:
-    rows = {
-        name: {**row, "this": row["other"] + row["difference"]}
+    rows = {  # of each name, or of each kind and score
+        name if isinstance(name, str) else (name[0], name[1].upper()): {
+            **row,
+            "this": row["other"] + row["difference"],
+        }
         for name, row in found.items()
         if row
     }
@@ -234,13 +231,10 @@ def _tabulate(
 ) -> Table:
     """Make a table of records: a row for each, with its name or names, and columns."""
     header = [*names, *(_HEADERS.get(key, key.capitalize()) for key in columns)]
-    rows = [
-        (
-            *([name] if isinstance(name, str) else name),
-            *(_show(key, record.get(key, "")) for key in columns),
-        )
-        for name, record in records.items()
-    ]
+    rows = []
+    for name, record in records.items():
+        cells = [_show(key, record.get(key, "")) for key in columns]
+        rows.append((*([name] if isinstance(name, str) else name), *cells))
     return Table(title, legend, header, rows, "l" * len(names))
 
 

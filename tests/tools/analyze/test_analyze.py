@@ -107,8 +107,7 @@ def test_configs_and_pipelines_may_be_in_memory(files, docs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"train": ["a text"]}, "'train' should be a path, or hold .* holds a str"),
-        ({"dev": [1]}, "'dev' should be a path, .* holds a int"),
+        ({"dev": ["a text"]}, "'dev' should hold Examples or Docs, but holds a str"),
         ({"config": {}}, "'config' should be a spaCy config, but no pipeline can"),
         ({"model": BLANK}, r"\(components: none\) has no embedding"),
         ({"config": "a.cfg", "model": BLANK}, "'model' excludes 'config'"),
@@ -118,5 +117,5 @@ def test_configs_and_pipelines_may_be_in_memory(files, docs):
     ],
 )
 def test_errors_name_the_argument(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         analyze(**{"train": [], **arguments})

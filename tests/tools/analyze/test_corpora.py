@@ -14,9 +14,9 @@ from spacy_hashembeds.tools.analyze.corpus import (
     collect_vocabulary,
     count_features,
 )
-from spacy_hashembeds.tools.analyze.embedders import count_sharing
+from spacy_hashembeds.tools.analyze.embedders import count_sharing, measure_words
 
-from .tables import ATTRS, collect, make_docs
+from .tables import ATTRS, collect, make_docs, make_hash_table
 
 
 def test_words_are_counted_by_orth_and_attributes():
@@ -39,8 +39,9 @@ def test_words_are_counted_by_orth_and_attributes():
     assert dict(zip(norms, counts.tolist(), strict=True)) == expected
     assert (values[1:] > values[:-1]).all()
     # the word with two norms is one by its shape
-    assert len(vocabulary.get_words(["SHAPE"])) == 5
-    assert len(vocabulary.get_words(["SHAPE", "NORM"])) == 6
+    for attrs, n in ((["SHAPE"], 5), (["SHAPE", "NORM"], 6)):
+        tables = [make_hash_table(attr) for attr in attrs]
+        assert measure_words(tables, vocabulary)["words"] == n
 
 
 def test_frequencies_are_inclusive():

@@ -30,32 +30,22 @@ def test_seed_8_halves_what_hash_1_reaches():
     assert measures["sharing_code"] > 0 == round(measures["expected_sharing_code"])
     sound = measure(make_hash_table(seed=9), NORMS)
     assert (sound["sharing_code"], sound["rows_reached_by_hash"]) == (0, [5000] * 4)
-    one = measure(make_hash_table(seed=8, num_hashes=1), NORMS)
-    assert one["rows_never_reached"] == 2500
     weighted = make_weighted_table(seed=8, hashed_weights=20_000)
     assert measure(weighted, NORMS)["rows_reached_by_hash"][0] == 2500
 
 
-#: Seed 42, since two hashes from the seeds next to 8 are not quite independent.
+#: With seed 42: two hashes from the seeds next to 8 are not quite independent.
 NEAR = [
-    (make_hash_table, {"rows": 20_000, "num_hashes": 2, "seed": 9}),
     (make_hash_table, {"rows": 300, "num_hashes": 2, "seed": 42}),
     (make_hash_table, {"rows": 90, "num_hashes": 4, "seed": 9}),
-    (make_weighted_table, {"rows": 60, "hashed_weights": 40, "seed": 42}),
-    (
-        make_weighted_table,
-        {"rows": 5000, "hashed_weights": 50_000, "same_hash": True, "seed": 42},
-    ),
-    (
-        make_weighted_table,
-        {"rows": 300, "symbols": np.sort(NORMS[:25_000]), "seed": 42},
-    ),
+    (make_weighted_table, {"rows": 5000, "hashed_weights": 50_000, "same_hash": True}),
+    (make_weighted_table, {"rows": 300, "symbols": np.sort(NORMS[:25_000])}),
 ]
 
 
 @pytest.mark.parametrize(("make", "settings"), NEAR)
 def test_what_is_measured_is_near_what_is_expected(make, settings):
-    measures = measure(make(**settings), NORMS)
+    measures = measure(make(**{"seed": 42, **settings}), NORMS)
     assert measures["values"] == 50_000
     shared, expected = measures["sharing_code"], measures["expected_sharing_code"]
     if make is make_hash_table:

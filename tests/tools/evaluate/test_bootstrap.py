@@ -30,15 +30,9 @@ def make_pair(
     return pair[0], pair[1]
 
 
-def bound(counts, samples: int = 50, **options) -> np.ndarray:
-    """The intervals of things, of shape (n_things, 3, 2)."""
-    found = bootstrap_scores(counts, Draws(samples, 0), **options)
-    return np.array([[of[f"{key}_interval"] for key in "prf"] for of in found])
-
-
 def compare(ours, theirs, samples: int = 50, **options):
-    """What is found of a single thing, of precision, recall and F1 by name."""
-    [found] = compare_scores(ours, theirs, Draws(samples, 0), **options)
+    """What is found of the last thing, of precision, recall and F1 by name."""
+    *_, found = compare_scores(ours, theirs, Draws(samples, 0), **options)
     return {name: [found[key][name] for key in "prf"] for name in found["f"]}
 
 
@@ -52,7 +46,8 @@ def test_intervals_equal_those_of_drawing_documents_one_by_one():
     both = np.concatenate([ours, theirs], axis=1)
     scores = score_counts(np.array([both[of].sum(axis=0) for of in drawn]))
     expected = np.quantile(scores, [0.025, 0.975], axis=0)
-    assert bound(both, 20_000) == pytest.approx(np.moveaxis(expected, 0, -1), abs=0.01)
+    bounds = [[*of.values()] for of in bootstrap_scores(both, Draws(20_000, 0))]
+    assert np.array(bounds) == pytest.approx(np.moveaxis(expected, 0, -1), abs=0.01)
     found = compare(ours, theirs, 20_000)
     expected = np.quantile(scores[:, 0] - scores[:, 1], [0.025, 0.975], axis=0)
     assert np.array(found["interval"]) == pytest.approx(expected.T, abs=0.01)
@@ -121,10 +116,10 @@ def test_p_values_are_those_of_all_swaps():
 
 def test_a_pipeline_beside_itself_has_no_interval():
     counts = np.random.default_rng(0).integers(0, 6, (30, 1, 3))
-    for is_mean in (False, True):
-        found = compare(counts, counts, is_mean=is_mean)
-        del found["other"]
-        assert [*zip(*found.values(), strict=True)] == [(0, None, 1)] * 3
+    for found in compare_scores(counts, counts, Draws(50, 0), 1):
+        for record in found.values():
+            del record["other"]
+            assert [*record.values()] == [0, None, 1]
 
 
 def test_without_gold_entities_nothing_is_compared_and_of_one_document_not_drawn():
@@ -155,21 +150,23 @@ def test_the_interval_of_a_mean_is_that_of_drawing_one_by_one():
         there = [i for i in range(4) if i == 2 or sums[i, 0] + sums[i, 2]]
         scores.append(np.nan_to_num(score_counts(sums[there])).mean(axis=0))
     expected = np.quantile(scores, [0.025, 0.975], axis=0).T
-    [found] = bound(counts, 4000, is_mean=True)
-    assert found == pytest.approx(expected, abs=0.01)
+    *_, found = bootstrap_scores(counts, Draws(4000, 0), 4)
+    assert np.array([*found.values()]) == pytest.approx(expected, abs=0.01)
 
 
 def test_things_that_no_document_has_score_0_in_a_mean():
     rng = np.random.default_rng(3)
     pair = [rng.integers(1, 4, size=(20, 2, 3)) for _ in range(2)]
     padded = [np.pad(counts, ((0, 0), (0, 2), (0, 0))) for counts in pair]
-    alone, found = (compare(*both, is_mean=True) for both in (pair, padded))
+    alone, found = (
+        compare(*both, n_averaged=both[0].shape[1]) for both in (pair, padded)
+    )
     for name in ("other", "difference", "interval"):
         assert np.array(found[name]) == pytest.approx(np.array(alone[name]) / 2)
     assert found["p_value"] == alone["p_value"]
     nothing = np.zeros((5, 2, 3), dtype=int)
     nothing[:, 0, 1] = 1
     for counts in (nothing, nothing[:, :0]):
-        found = bootstrap_scores(counts, Draws(20, 0), is_mean=True)
-        assert found == [NO_INTERVALS]
-        assert compare_scores(counts, counts, Draws(9, 0), is_mean=True) == [None]
+        n = counts.shape[1]
+        assert bootstrap_scores(counts, Draws(20, 0), n)[-1] == NO_INTERVALS
+        assert compare_scores(counts, counts, Draws(9, 0), n)[-1] is None
