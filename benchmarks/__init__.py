@@ -1,1 +1,1 @@
-"""Speed and memory of our layers beside spaCy's and PyTorch's: see README.md."""
+"""Speed and memory of our layers, compared with spaCy and PyTorch. See README.md."""

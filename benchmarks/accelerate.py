@@ -1,4 +1,4 @@
-"""NER that spaCy's own configs train, before and after `accelerate`."""
+"""NER trained with spaCy's default configs, before and after `accelerate`."""
 
 from functools import partial
 from pathlib import Path
@@ -18,20 +18,20 @@ from .data import ROOT, Corpus, Sizes, load_corpus
 from .pipelines import compare_annotations, prepare_pipe
 from .timing import Json, Makes, Results, Schedule, time_in_turns
 
-#: Where trained pipelines are kept for the next time.
+#: The folder of trained pipelines, which later runs use again.
 TRAINED = ROOT / "training" / "benchmarks"
 STOCK, ACCELERATED = "stock", "accelerated"
 TOK2VEC = "components.tok2vec.model"
 
-#: What `spacy init config` optimizes for.
+#: Values of `--optimize` of `spacy init config`, with titles.
 GROUPS = {"efficiency": "Default config", "accuracy": "Accuracy config without vectors"}
 
 
 def measure_acceleration(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure stock pipelines as they are, and accelerated.
+    """Measure stock pipelines before and after acceleration.
 
-    corpus (Path): A folder with train.spacy, dev.spacy and test.spacy. The pipelines
-        are trained on the first, and timed and checked on all of the last.
+    corpus (Path): A folder with train.spacy, dev.spacy and test.spacy. Pipelines are
+        timed and compared on test.spacy.
     RAISES (FileNotFoundError): If a split of the corpus is missing.
     """
     for split in ("train", "dev", "test"):
@@ -59,11 +59,11 @@ def measure_acceleration(corpus: Path, schedule: Schedule, sizes: Sizes) -> Resu
 
 
 def train_stock(optimize: str, corpus: Path, steps: int) -> Path:
-    """Train the NER of spaCy's own config, unless it is there, and return its path."""
+    """Train NER with spaCy's default config if necessary, and return its path."""
     output = TRAINED / f"{optimize}-{corpus.name}-{steps}"
     model = output / "model-last"
     if model.is_dir():
-        msg.info(f"Using the pipeline in {model}: remove it to train it anew")
+        msg.info(f"Using the pipeline in {model}. Remove it to train it again")
         return model
     output.mkdir(parents=True, exist_ok=True)
     config = init_config(
@@ -73,7 +73,7 @@ def train_stock(optimize: str, corpus: Path, steps: int) -> Path:
     overrides = {
         "paths.train": str(corpus / "train.spacy"),
         "paths.dev": str(corpus / "dev.spacy"),
-        # that for accuracy names vectors of half a gigabyte
+        # the config for accuracy has vectors of half a gigabyte
         "paths.vectors": None,
         f"{TOK2VEC}.embed.include_static_vectors": False,
         "training.max_steps": steps,
@@ -84,7 +84,7 @@ def train_stock(optimize: str, corpus: Path, steps: int) -> Path:
 
 
 def measure_model(model: Path, test: Corpus, schedule: Schedule) -> tuple[Json, Json]:
-    """Accelerate a pipeline in each precision of this processor, and time all."""
+    """Accelerate a pipeline in each precision of this processor, and time them."""
     makes: Makes = {STOCK: partial(load_trained, model)}
     changes = {}
     with TemporaryDirectory() as folder:
@@ -92,7 +92,7 @@ def measure_model(model: Path, test: Corpus, schedule: Schedule) -> tuple[Json, 
             if precision != "float32" and find_instructions(precision) is None:
                 continue
             path = Path(folder) / precision
-            # how much is changed is in the results
+            # accept all changes: they are in the results
             settings: Json = {"precision": precision, "max_changed": 100, "rounds": 1}
             done = accelerate_folder(model, path, test.docs, **settings)
             suffix = "" if precision == "float32" else f", {precision}"

@@ -1,4 +1,4 @@
-"""Charts of the benchmarks' results, drawn with matplotlib (extra: report)."""
+"""Charts of the results, drawn with matplotlib (extra: report)."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -11,13 +11,13 @@ from spacy_hashembeds.files import replacing
 
 Json = Mapping[str, Any]
 
-#: The colour of what others are compared with.
+#: The colour of the baseline.
 BASELINE = "#c8501a"
 
 
 def draw(results: Json, title: str, place: str, path: Path) -> None:
-    """Draw how many times as fast as the first contender of each group others are, a
-    panel for each section, to be read on a telephone, 390 pixels wide.
+    """Draw the speeds of contenders relative to the first one of each group, with a
+    panel for each section. Text is readable at a width of 390 pixels.
     """
     sections: Json = results["timings"]
     n_bars = [sum(map(len, groups.values())) for groups in sections.values()]
@@ -40,7 +40,7 @@ def draw(results: Json, title: str, place: str, path: Path) -> None:
 
 
 def draw_panel(axes: Any, groups: Json) -> None:
-    """Draw a group of bars for each thing that was timed, its name above."""
+    """Draw a group of bars for each task, with its name above."""
     baseline, *names = next(iter(groups.values()))
     colors = import_module("matplotlib").colormaps["cividis"]
     height = 0.7 / len(names)
@@ -55,7 +55,7 @@ def draw_panel(axes: Any, groups: Json) -> None:
             places,
             ratios,
             height,
-            # told apart in grey too, by lightness
+            # colours differ in lightness, for greyscale
             color=colors(0.15 + 0.8 * i / len(names)),
             label=_spell(name),
             xerr=(below, above),
@@ -77,8 +77,8 @@ def _spell(name: str) -> str:
 
 
 def compare(base: Json, timing: Json) -> tuple[float, float, float]:
-    """Return how many times as fast a contender is, and how far off quartiles are."""
+    """Return the relative speed of a contender, and the distances of its quartiles."""
     us, ratio = base["us_per_word"], base["us_per_word"] / timing["us_per_word"]
     upper, lower = (us / quartile for quartile in timing["us_per_word_quartiles"])
-    # rounding may put a quartile that equals the median on its other side
+    # rounding errors could make a distance negative
     return ratio, max(0.0, ratio - lower), max(0.0, upper - ratio)

@@ -1,4 +1,4 @@
-"""`python -m benchmarks NAME`: measure on one thread, and write and print results."""
+"""`python -m benchmarks NAME`: measure on one thread, write results, and print them."""
 
 import platform
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from .torch_embed import import_torch
 
 
 class Benchmark(NamedTuple):
-    """Measurement of a corpus, its schedule, where the corpus is, and what loads it."""
+    """A function that measures, its schedule, and the path and loader of its corpus."""
 
     measure: Callable[[Any, Schedule, Any], Results]
     blocks: int
@@ -54,26 +54,26 @@ BENCHMARKS = {
 
 _PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "blis", "numpy", "torch")
 
-#: How long to see whether the machine is idle, before work of many minutes.
+#: Time for checking that the machine is idle, before work of many minutes.
 _SECONDS_TO_WATCH = 2.0
 
 
 def run(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(BENCHMARKS)}.")],
-    corpus: Annotated[Path | None, typer.Option(help="Instead of its own.")] = None,
-    output: Annotated[Path | None, typer.Option(help="A file of JSON.")] = None,
+    corpus: Annotated[Path | None, typer.Option(help="Another corpus.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The JSON file to write.")] = None,
     blocks: Annotated[int | None, typer.Option(min=1)] = None,
     rounds: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
-    """Measure, with a warning where other processes disturb it."""
+    """Run a benchmark. A warning says if other processes disturb the timings."""
     if name not in BENCHMARKS:
-        raise typer.BadParameter(f"It should be one of {', '.join(BENCHMARKS)}.")
+        raise typer.BadParameter(f"NAME should be one of {', '.join(BENCHMARKS)}.")
     benchmark, output = BENCHMARKS[name], output or RESULTS / f"{name}.json"
     schedule = Schedule(blocks or benchmark.blocks, rounds or benchmark.rounds)
     try:
         write_results(measure(benchmark, corpus or benchmark.path, schedule), output)
     except (FileNotFoundError, ImportError, RuntimeError) as error:
-        msg.fail("This was not measured", str(error), exits=1)
+        msg.fail("The benchmark failed", str(error), exits=1)
     for make in (make for source, make in PARTS.values() if source == name):
         typer.echo(f"\n{make(read_json(output))}")
     msg.good(f"Results: {output}")
@@ -82,7 +82,7 @@ def run(
 def measure(
     benchmark: Benchmark, path: Path, schedule: Schedule, sizes: Any = SIZES
 ) -> Results:
-    """Load a corpus, and measure on it."""
+    """Load a corpus, and run a benchmark."""
     corpus, head = benchmark.load(path), schedule._asdict()
     if isinstance(corpus, Corpus):
         head["corpus"] = corpus.to_json()
@@ -91,12 +91,12 @@ def measure(
 
 
 def write_results(measured: Results, output: Path) -> None:
-    """Write each results that a benchmark yields, with the machine they are of."""
+    """Write all results that a benchmark yields, with a description of the machine."""
     software = describe_software()
     with watch_machine() as before:
         sleep(_SECONDS_TO_WATCH)
     for disturbance in find_disturbances(before, {}):
-        msg.warn("The machine is not idle: results may be worthless", disturbance)
+        msg.warn("The machine is not idle: timings may be wrong", disturbance)
     results: Json = {}
     with watch_machine() as machine:
         for results in measured:
@@ -109,18 +109,18 @@ def write_results(measured: Results, output: Path) -> None:
 
 
 def describe_software() -> dict[str, Any]:
-    """Describe libraries, and the processors that a large product of each keeps busy.
+    """Describe the system and the libraries.
 
-    RAISES (RuntimeError): If one uses more than one thread.
+    RAISES (RuntimeError): If a library uses more than one thread.
     """
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     busy = measure_busy()
     for name, value in busy.items():
         if value > 1.5:
             raise RuntimeError(
-                f"'{name}' should use one thread, but keeps {value:.1f} busy. Run "
-                "the benchmark as `python -m benchmarks NAME`, which sets the number "
-                "of threads before any library is loaded."
+                f"'{name}' should use one thread, but keeps {value:.1f} processors "
+                "busy. Run `python -m benchmarks NAME`, which sets the number of "
+                "threads before libraries are loaded."
             )
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -133,7 +133,7 @@ def describe_software() -> dict[str, Any]:
 
 
 def measure_busy() -> dict[str, float]:
-    """Measure how many processors a large matrix product of each library keeps busy."""
+    """Measure the number of busy processors during a matrix product of each library."""
     X: Any = np.ones((1000, 1000), "float32")
     products: dict[str, Any] = {
         "numpy": (np.matmul, X),

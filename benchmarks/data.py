@@ -1,4 +1,4 @@
-"""The text that everything is measured on, and samples of it."""
+"""Corpora for measurements, and samples of their Docs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,32 +18,32 @@ CORPUS = ROOT / "corpus" / "wnut17" / "train.spacy"
 TEXTS = ROOT / "corpus" / "ag_news_small" / "train.spacy"
 RESULTS = ROOT / "benchmarks" / "results"
 
-#: The tokens of a short document, and how many of these there are.
+#: The length of a short document in tokens, and the number of short documents.
 SHORT, N_SHORT = 27, 100
-#: About the words of a step of training.
+#: The approximate number of words in a step of training.
 BATCH_WORDS = 1000
-#: Calls are timed several at once, until they have so many words.
+#: The minimum number of words in a sample. Samples of short calls have several.
 _WORDS_PER_SAMPLE = 500
 
 
 class Sizes(NamedTuple):
-    """Sizes of what is measured, unless in a test."""
+    """Sizes of the measurements. Tests use smaller ones."""
 
-    #: Docs in a call of a layer, where one means a short one.
+    #: Docs in a call of a layer. A single Doc is a short one.
     calls: Sequence[int] = (1, 10, 100, 1000)
-    #: About the words in a call of a layer in training, and on a GPU.
+    #: Approximate words in a call of a layer in training, and on a GPU.
     words: Sequence[int] = (100, 1000, 10_000)
     gpu_words: Sequence[int] = (1000, 10_000, 100_000)
-    #: Docs that are annotated in a round, and steps of training.
+    #: Docs to annotate, and steps of training, in a round.
     docs: int = 1000
     updates: int = 5
-    #: Texts in a step of training of classifiers, and texts of all steps in a round.
+    #: Texts in a step of training a classifier, and in all steps of a round.
     texts: Sequence[int] = (32, 128)
     texts_trained: int = 512
-    #: Steps of training before, and for stock pipelines to be accelerated.
+    #: Steps of training pipelines, and stock pipelines for `accelerate`.
     steps: int = 60
     stock_steps: int = 600
-    #: Distinct words, one after the other.
+    #: Distinct words for measuring memory.
     distinct_words: int = 1_000_000
 
 
@@ -52,7 +52,7 @@ SIZES = Sizes()
 
 @dataclass(frozen=True)
 class Corpus:
-    """Gold Docs of English, none of them empty, all of one vocab."""
+    """Gold Docs of English with one vocab, without empty ones."""
 
     name: str
     docs: list[Doc]
@@ -79,18 +79,18 @@ def load_corpus(path: Path) -> Corpus:
 
 
 def find_short_docs(docs: Sequence[Doc], n_docs: int = N_SHORT) -> list[Doc]:
-    """Find the docs whose length is nearest to that of a short document."""
+    """Return the docs whose lengths are nearest to `SHORT`."""
     return sorted(docs, key=lambda doc: abs(len(doc) - SHORT))[:n_docs]
 
 
 def batch_by_docs(docs: Sequence[Doc], size: int, n_batches: int) -> list[list[Doc]]:
-    """Cut batches of so many docs each, starting over where the corpus ends."""
+    """Return batches of `size` docs. Repeat the corpus if necessary."""
     stream = cycle(docs)
     return [[next(stream) for _ in range(size)] for _ in range(n_batches)]
 
 
 def batch_by_words(docs: Sequence[Doc], size: int, n_batches: int) -> list[list[Doc]]:
-    """Cut batches of so many words each, the last doc running over."""
+    """Return batches of docs with at least `size` words."""
     stream = cycle(docs)
     return [_take_words(stream, size) for _ in range(n_batches)]
 
@@ -105,16 +105,16 @@ def _take_words(stream: Iterator[Doc], size: int) -> list[Doc]:
 
 
 def cut_updates(docs: Sequence[Doc], steps: int, n_samples: int) -> list[Any]:
-    """Cut samples of so many steps of training each."""
+    """Return samples of `steps` batches of training."""
     return group(batch_by_words(docs, BATCH_WORDS, steps * n_samples), steps)
 
 
 def group(batches: Sequence[Any], size: int | None = None) -> list[Any]:
-    """Group batches into samples of so many, or that take long enough to time."""
+    """Group batches into samples of `size`, or of about `_WORDS_PER_SAMPLE` words."""
     size = size or max(1, _WORDS_PER_SAMPLE // sum(map(len, batches[0])))
     return [batches[i : i + size] for i in range(0, len(batches), size)]
 
 
 def make_examples(docs: Sequence[Doc]) -> list[Example]:
-    """Make new examples of gold docs."""
+    """Make examples of gold docs."""
     return [Example(copy_words(doc, doc.vocab), doc) for doc in docs]

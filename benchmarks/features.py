@@ -1,10 +1,10 @@
-"""Time what features cost, in microseconds of processor time a word.
+"""Time the costs of features, in microseconds of processor time per word.
 
     python docs/features/headings.py corpus/headings
     python -m benchmarks.features corpus/headings/train.spacy
 
-`Doc.copy` is what spaCy's `nlp.update` does with each Doc: with and without the values
-of three attributes.
+`Doc.copy`, which spaCy's `nlp.update` calls for each Doc, is timed with and without the
+values of three attributes.
 """
 
 import sys
@@ -26,12 +26,12 @@ STORED = ["_.is_bold", "_.size", "_.is_first"]
 
 
 def get_is_title(token: Token) -> bool:
-    """Get a flag of spaCy's, as the cheapest of getters."""
+    """Return a flag of spaCy, as an example of a fast getter."""
     return token.is_title
 
 
 def read(docs: list[Doc], attr: str) -> None:
-    """Read a feature of each Doc, as prediction does for a batch."""
+    """Read a feature of a batch of Docs."""
     read_keys(docs, [attr])
 
 
@@ -42,7 +42,7 @@ def copy(docs: list[Doc]) -> None:
 
 
 def main(path: str) -> None:
-    """Print the median and quartiles of each, in turns."""
+    """Time all operations in turns, and print medians and quartiles."""
     vocab: Vocab = spacy.blank("en").vocab
     docs = list(read_docs(path, vocab))
     for name in STORED:

@@ -1,4 +1,4 @@
-"""Embedders and pipelines on a GPU, ours beside spaCy's, by the host's clock."""
+"""Our embedders and pipelines, and spaCy's, on a GPU, timed by the host's clock."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,19 +21,19 @@ PREPARE_TRAIN = partial(layers.prepare_train, dropout=0.0)
 
 
 class Device(NamedTuple):
-    """A GPU: CuPy, or what acts for it, and Thinc's ops for its arrays."""
+    """A GPU: CuPy, or a mock, and Thinc's ops for its arrays."""
 
     cupy: Any
     ops: Ops
 
     def move(self, model: Model) -> Model:
-        """Copy a layer to the GPU, weights and all."""
+        """Copy a layer to the GPU."""
         moved = model.copy()
         moved._to_ops(self.ops)
         return moved
 
     def read_clock(self) -> float:
-        """Wait for the end of the GPU's work, and return the time."""
+        """Wait until the GPU is idle, and return the time."""
         self.cupy.cuda.Device().synchronize()
         return perf_counter()
 
@@ -51,7 +51,7 @@ class Device(NamedTuple):
 
 
 def find_device() -> Device:
-    """Find the GPU, and check that it works.
+    """Return the GPU.
 
     RAISES (RuntimeError): If there is none, or CuPy can't use it.
     """
@@ -59,15 +59,15 @@ def find_device() -> Device:
     if gpu.device is None:
         what = gpu.error or "CuPy is not installed."
         raise RuntimeError(
-            f"This needs a GPU by NVIDIA, and CuPy. {what} Install CuPy for the CUDA "
-            "that the driver has: pip install 'spacy-hashembeds[cuda12x]' or "
-            "'spacy-hashembeds[cuda13x]'."
+            f"The benchmark needs a GPU by NVIDIA and CuPy. {what} Install CuPy for "
+            "the CUDA version of the driver: pip install 'spacy-hashembeds[cuda12x]' "
+            "or 'spacy-hashembeds[cuda13x]'."
         )
     return Device(import_module("cupy"), CupyOps())
 
 
 def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure embedders, whether training repeats to the bit, and pipelines.
+    """Measure embedders, the reproducibility of training, and pipelines.
 
     RAISES (RuntimeError): If there is no GPU, or outputs differ.
     """
@@ -103,7 +103,7 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
 def measure_equality(
     device: Device, models: Mapping[str, Model], docs: Sequence[Doc]
 ) -> Json:
-    """Train embedders twice alike, and compare the weights bit by bit."""
+    """Train each embedder twice. Return True for those with equal weights."""
     batches = batch_by_words(docs, 10 * BATCH_WORDS, 20)
 
     def train(model: Model) -> bytes:

@@ -1,4 +1,4 @@
-"""Layers alone: embedders and HashFormers."""
+"""Benchmarks of layers: embedders and HashFormers."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -39,12 +39,12 @@ from .torch_embed import TorchEmbed, import_torch
 
 WIDTH = 96
 ATTRS = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
-#: What `spacy init config` writes.
+#: The default of `spacy init config`.
 ROWS = [5000, 1000, 2500, 2500]
 DROPOUT = 0.1
-#: From how many occurrences on a symbol has a row of its own: as in our configs.
+#: The minimum count of symbols, as in our configs.
 MIN_FREQ = 10
-#: How far outputs may be apart, relative to the largest of them.
+#: Maximum difference of outputs, relative to the largest output.
 TOLERANCE = 1e-5
 
 SPACY, OURS = "spaCy, 4 hashes", "ours, 4 hashes"
@@ -54,24 +54,24 @@ TORCH, OURS_1, LOOKUP = "PyTorch, 4 hashes", "ours, 1 hash", "ours, lookup"
 STOCK_EMBED = "spacy.MultiHashEmbed.v2"
 OUR_EMBED = "spacy-hashembeds.MultiFewerHashEmbed.v1"
 
-#: Without, and with what `spacy train` sets by default.
+#: Without dropout, and with the default of `spacy train`.
 DROPOUTS = (0.0, DROPOUT)
 
 
 def prepare_predict(model: Any, sample: Sequence[Any]) -> Callable[[], object]:
-    """Get ready to go forward with batches."""
+    """Return a function that predicts batches."""
     return lambda: [model.predict(batch) for batch in sample]
 
 
 def prepare_train(
     model: Any, sample: Sequence[Any], dropout: float | None = None
 ) -> Callable[[], object]:
-    """Get ready to go forward and backward, at a rate of dropout unless it is None."""
+    """Return a function that runs forward and backward, with a rate of dropout."""
     if isinstance(model, TorchEmbed):
         model.dropout = dropout or 0.0
     elif dropout is not None:
         set_dropout_rate(model, dropout)
-    # layers may change the arrays that they are given, and spaCy's do
+    # spaCy's layers change their input arrays
     steps = [(batch, make_gradients(model, batch)) for batch in sample]
 
     def run() -> None:
@@ -83,7 +83,7 @@ def prepare_train(
 
 
 def make_gradients(model: Any, batch: Sequence[Any]) -> list[Any]:
-    """Make gradients of a layer's output, of equal values for equal batches."""
+    """Make gradients of a layer's output, which are equal for equal batches."""
     is_wide = isinstance(model, Model) and model.has_dim("nO")
     width = model.get_dim("nO") if is_wide else WIDTH
     ops = getattr(model, "ops", NumpyOps())
@@ -91,7 +91,7 @@ def make_gradients(model: Any, batch: Sequence[Any]) -> list[Any]:
 
 
 def make_vectors(batch: Sequence[Any], width: int) -> list[np.ndarray]:
-    """Make vectors for the tokens of each Doc of a batch."""
+    """Make random vectors for the tokens of each Doc of a batch."""
     rng = np.random.default_rng(0)
     return [rng.standard_normal((len(doc), width), dtype="float32") for doc in batch]
 
@@ -99,9 +99,9 @@ def make_vectors(batch: Sequence[Any], width: int) -> list[np.ndarray]:
 def compare_outputs(
     stock: Any, ours: Any, batches: Sequence[Any], to_numpy: Callable = np.asarray
 ) -> dict[str, float]:
-    """Compare what our layer predicts with what spaCy's does.
+    """Compare the predictions of our layer and of spaCy's.
 
-    RAISES (RuntimeError): If it is off by more than the tolerance.
+    RAISES (RuntimeError): If they differ by more than `TOLERANCE`.
     """
     expected, actual = (
         np.concatenate([to_numpy(Y) for batch in batches for Y in model.predict(batch)])
@@ -111,19 +111,19 @@ def compare_outputs(
     if not difference <= TOLERANCE * scale:  # NaN too
         raise RuntimeError(
             f"Ours and spaCy's outputs should be within {TOLERANCE:g} of each other, "
-            f"relative to {scale:g}, but differ by {difference:g}: mend the layer."
+            f"relative to {scale:g}, but differ by {difference:g}."
         )
     return {"largest_output": scale, "largest_difference": difference}
 
 
 def build_embedder(name: str, **settings: Any) -> Model:
-    """Build an embedder as a config would."""
+    """Build an embedder by the name of its architecture."""
     shape = {"width": WIDTH, "attrs": ATTRS, "include_static_vectors": False}
     return registry.get("architectures", name)(**{**shape, **settings})
 
 
 def build_lookup(docs: Sequence[Doc]) -> Model:
-    """Build an embedder by lookup, with the symbols that are frequent in some docs."""
+    """Build an embedder by lookup, with the frequent symbols of docs."""
     counts = count_values(docs, ATTRS)
     tables = cut_symbols(counts, min_freq=MIN_FREQ, lang=docs[0].vocab.lang)
     with TemporaryDirectory() as folder:
@@ -140,7 +140,7 @@ def initialize(model: Model, docs: Sequence[Doc]) -> Model:
 
 
 def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
-    """Make spaCy's embedder and ours, with equal weights where both hash."""
+    """Make spaCy's embedder and ours, with equal weights if both hash."""
     fix_random_seed(0)
     stock = initialize(build_embedder(STOCK_EMBED, rows=[*rows]), docs)
     ours, one_hash = (
@@ -159,7 +159,7 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
 
     makes: dict[str, Callable[[], Any]] = {SPACY: stock.copy, SPACY_BLAS: make_on_blas}
     if import_torch() is None:
-        msg.warn("torch is not installed: measuring without it.")
+        msg.warn("torch is not installed, and is left out.")
     else:
         makes[TORCH] = partial(TorchEmbed, stock)
     return {
@@ -172,7 +172,7 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
 
 
 def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure our embedding layers beside spaCy's and PyTorch's, by size of a call."""
+    """Measure embedding layers of ours, spaCy and PyTorch, by the size of a call."""
     makes = make_embedders(text.docs)
     predict: dict[str, Any] = {}
     for n in sizes.calls:
@@ -202,25 +202,25 @@ def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
     }
 
 
-#: For each name the hashes, or the hasher and the compressor of all attributes.
+#: The number of hashes, or the hasher and compressor of all attributes, by name.
 FEWER = {"MultiFewerHashEmbed, 4 hashes": 4, "MultiFewerHashEmbed, 1 hash": 1}
 PAIRS = {
     ", ".join(pair): pair
     for pair in product(("MD5", "LSH"), ("Emb", "Pool", "Add", "Proj"))
 }
-#: Rows of `EmbCompressor`: nearly as many parameters as `PoolCompressor` has.
+#: Rows of `EmbCompressor`, which then has about as many parameters as `PoolCompressor`.
 EMB_ROWS = 1037
 
 
 def make_hashformers(docs: Sequence[Doc]) -> dict[str, Model]:
-    """Make plain hashing and each hasher with each compressor, of the docs' n-grams."""
+    """Make hash embeddings, and all pairs of hashers and compressors, for docs."""
     fix_random_seed(0)
     models = {
         name: build_embedder(OUR_EMBED, rows=ROWS, num_hashes=k)
         for name, k in FEWER.items()
     }
 
-    @cache  # as `count_character_ngrams.v1` has a corpus counted
+    @cache
     def get_ngrams(kind: CharacterNgrams) -> NDArray:
         counter = KeyCounter(8 * kind.max_ngrams)
         counter.add(kind.read(docs))
@@ -243,7 +243,7 @@ def make_hashformers(docs: Sequence[Doc]) -> dict[str, Model]:
 
 
 def cut_ways(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list[Any]]]:
-    """Cut docs into as many calls, and steps of training, as they are enough for."""
+    """Divide docs into calls and steps of training."""
     calls = batch_by_docs(docs, sizes.docs, max(1, len(docs) // sizes.docs))
     short = [[doc] for doc in find_short_docs(docs)]
     n_steps = max(1, count_words([*docs]) // BATCH_WORDS)
@@ -257,7 +257,7 @@ def cut_ways(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list
 
 
 def measure_hashformers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure how fast all pairs are, on words that they have met."""
+    """Measure the speeds of all pairs on words that were embedded before."""
     models = make_hashformers(text.docs)
     ways = {}
     for what, (prepare, samples) in cut_ways(text.docs, sizes).items():
@@ -277,7 +277,7 @@ def measure_hashformers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Resul
 
 
 def _warm_up(model: Model, prepare: Prepare, whole: list[Any]) -> Model:
-    """Copy an embedder, and have it go through the whole text."""
+    """Copy an embedder, and run it on the whole text."""
     copied = model.copy()
     prepare(copied, whole)()
     return copied

@@ -1,4 +1,4 @@
-"""Memory while distinct words go through a layer, and through a vocab."""
+"""Memory of a layer and of a vocab after many distinct words."""
 
 from contextlib import nullcontext
 from multiprocessing import get_context
@@ -11,30 +11,30 @@ from .data import BATCH_WORDS, Sizes
 from .layers import OUR_EMBED, ROWS, build_embedder
 from .timing import Results, Schedule, read_memory_mib
 
-#: The ways to meet distinct words: spaCy's vocab grows, whatever the layer does.
+#: Ways to embed distinct words. spaCy's vocab grows with each word.
 WAYS = (
     "ours, one vocab",
     "no layer, one vocab",
     "ours, memory zones",
     "ours, new vocab at times",
 )
-#: What is made once, such as folded tables, is made in the first batches.
+#: Batches before the first measurement, which make caches such as folded tables.
 _FIRST = 5
-#: After how many batches a vocab is thrown away, where it is at times.
+#: The number of batches for which a vocab is used.
 _VOCAB_BATCHES = 10
 
 
 def measure_memory(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure whether memory grows with words, which are made up."""
+    """Measure the growth of memory with random words."""
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        # each in a process of its own: memory once used is not always given back
+        # use new processes, since memory is not always released
         grown = {w: pool.apply(watch_rss, (w, sizes.distinct_words)) for w in WAYS}
     yield {"rows": ROWS, "rss_mib": grown}
 
 
 def watch_rss(way: str, n_words: int) -> dict[str, float]:
-    """Embed distinct words in one of the ways, and return resident MiB by words seen:
-    after five batches, and after all.
+    """Embed distinct words in one of the ways. Return resident MiB by number of words,
+    after `_FIRST` batches and after all.
     """
     points, starts = {}, range(0, n_words, BATCH_WORDS)
     model = build_embedder(OUR_EMBED, rows=ROWS)
@@ -48,7 +48,7 @@ def watch_rss(way: str, n_words: int) -> dict[str, float]:
             docs = [Doc(nlp.vocab, words=words)]
             if not way.startswith("no layer"):
                 model.predict(docs)
-            docs.clear()  # before its strings and lexemes go
+            docs.clear()  # before the memory zone ends
         if number + 1 in (_FIRST, len(starts)):
             points[f"{(number + 1) * BATCH_WORDS:,}"] = read_memory_mib("VmRSS")
     return points

@@ -1,6 +1,5 @@
-"""Tables of pages, between comments with their names, and charts.
-
-Run as `python -m benchmarks.page` from the checkout.
+"""Insert tables into pages, between comments with their names, and draw charts: `python
+-m benchmarks.page`.
 """
 
 import re
@@ -26,7 +25,7 @@ SPEED = "words a second (quartiles)"
 Json = Mapping[str, Any]
 Form = Callable[[Json], str]
 
-#: What the chart of each file of results shows.
+#: Titles of charts, by file of results.
 CHARTS = {
     "published": "Published pipelines, on text that they have not met",
     "embedding": "Embedders, by the size of a call",
@@ -38,42 +37,42 @@ _PART = re.compile(r"(<!-- begin (?P<name>\S+) -->\n).*?(<!-- end (?P=name) -->)
 
 
 def make_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Make a table whose first column is text, and all others are numbers."""
+    """Make a table with a column of text and columns of numbers."""
     lines = [header, ["---", *["--:"] * (len(header) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def format_spread(form: str, value: float, quartiles: Sequence[float]) -> str:
-    """Format a median with its quartiles, where there was more than one round."""
+    """Format a median with its quartiles, if there were several rounds."""
     lower, upper = quartiles
     spread = f" ({lower:{form}}..{upper:{form}})" if lower < upper else ""
     return f"{value:{form}}{spread}"
 
 
 def format_speed(timing: Json) -> str:
-    """Format words a second and their quartiles."""
+    """Format words per second and their quartiles."""
     quartiles = [1e6 / us for us in reversed(timing["us_per_word_quartiles"])]
     return format_spread(",.0f", 1e6 / timing["us_per_word"], quartiles)
 
 
 def format_time(timing: Json) -> str:
-    """Format microseconds a word and their quartiles."""
+    """Format microseconds per word and their quartiles."""
     return format_spread(".2f", timing["us_per_word"], timing["us_per_word_quartiles"])
 
 
 def find_ratio(timed: Json, name: str) -> float:
-    """Find how many times as fast as the first contender one is."""
+    """Return the speed of a contender relative to the first one."""
     base: float = next(iter(timed.values()))["us_per_word"]
     return base / float(timed[name]["us_per_word"])
 
 
 def format_cell(timed: Json, name: str, form: Form = format_speed) -> str:
-    """Format a timing, and how many times as fast as the first contender it is."""
+    """Format a timing, and the speed relative to the first contender."""
     return f"{form(timed[name])}, **{find_ratio(timed, name):.2f}x**"
 
 
 def tabulate_sections(results: Json) -> str:
-    """Make a table of each section, a row for each thing that is timed."""
+    """Make a table for each section, with a row for each task."""
     tables = []
     for section, groups in results["timings"].items():
         names = [*next(iter(groups.values()))]
@@ -86,7 +85,7 @@ def tabulate_sections(results: Json) -> str:
 
 
 def tabulate_contenders(results: Json) -> str:
-    """Make a table with a row for each contender, and its parameters if counted."""
+    """Make a table with a row for each contender, with parameters if known."""
     groups = results["timings"]["one thread"]
     counts = results.get("parameters")
     rows = []
@@ -97,7 +96,7 @@ def tabulate_contenders(results: Json) -> str:
 
 
 def tabulate_memory(results: Json) -> str:
-    """Make a table of resident memory by words seen."""
+    """Make a table of resident memory by number of words."""
     grown = results["rss_mib"]
     rows = [[way, *(f"{mib:.1f}" for mib in of.values())] for way, of in grown.items()]
     head = "MiB, after so many distinct words"
@@ -105,7 +104,7 @@ def tabulate_memory(results: Json) -> str:
 
 
 def tabulate_ratios(precisions: Sequence[str], results: Json) -> str:
-    """Make a table of how many times as fast published pipelines are."""
+    """Make a table of the relative speeds of published pipelines."""
     columns = [(of, name) for of in results["timings"] for name in precisions]
     rows = []
     for pipeline in results["pipelines"]:
@@ -115,9 +114,8 @@ def tabulate_ratios(precisions: Sequence[str], results: Json) -> str:
 
 
 def tabulate_published(results: Json) -> str:
-    """Make a table of published pipelines: speed, loading and memory.
-
-    A row of `auto` that left all in float32 is left out.
+    """Make a table of speed, loading and memory of published pipelines. Rows of `auto`
+    are left out if all components have float32.
     """
     rows = []
     for pipeline, about in results["pipelines"].items():
@@ -134,7 +132,7 @@ def tabulate_published(results: Json) -> str:
 
 
 def tabulate_changes(results: Json) -> str:
-    """Make a table of what published pipelines annotate otherwise, those that do."""
+    """Make a table of changed annotations of published pipelines."""
     rows = []
     n_changed = n_tokens = 0
     for pipeline, about in results["pipelines"].items():
@@ -154,7 +152,7 @@ def tabulate_changes(results: Json) -> str:
 
 
 def tabulate_components(results: Json) -> str:
-    """Make a table of what each component of published pipelines takes."""
+    """Make a table of the times of components of published pipelines."""
     rows = []
     for pipeline, about in results["pipelines"].items():
         exact, auto = about["accelerated"].values()
@@ -169,7 +167,7 @@ def tabulate_components(results: Json) -> str:
 
 
 def tabulate_accelerated(results: Json) -> str:
-    """Make a table of pipelines before and after, a row for each."""
+    """Make a table of pipelines before and after acceleration."""
     rows = [
         [f"{name}, {section}", *(format_cell(timed, name) for timed in groups.values())]
         for section, groups in results["timings"].items()
@@ -192,7 +190,7 @@ def tabulate_gpu(results: Json) -> str:
 
 
 def tabulate_recipes(results: Json) -> str:
-    """Make a table of recipes, a row for each, and what else they take."""
+    """Make a table of recipes with their speeds and other costs."""
     (timed,) = results["timings"]["recipes"].values()
     rows = [
         [name, format_cell(timed, name), *(f"{x:.1f}" for x in others.values())]
@@ -203,7 +201,7 @@ def tabulate_recipes(results: Json) -> str:
 
 
 def tabulate_service(results: Json) -> str:
-    """Make a table of how long a service takes to answer, and how often it does."""
+    """Make a table of latencies and answers per second of services."""
     rows, kinds = [], []
     for clients, services in results["service"].items():
         for name, of in services.items():
@@ -213,7 +211,7 @@ def tabulate_service(results: Json) -> str:
     return make_table(["", *kinds], rows)
 
 
-#: For each table the results that it is made of, and what makes it.
+#: The file of results of each table, and the function that makes the table.
 PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "ratios": ("published", partial(tabulate_ratios, ("float32", "auto"))),
     "ratios-avx2": ("published-avx2", partial(tabulate_ratios, ("float32",))),
@@ -231,10 +229,10 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "memory": ("memory", tabulate_memory),
 }
 
-#: Tables that are printed and on no page.
+#: Tables that are printed, but not on a page.
 OFF_PAGES = {"gpu"}
 
-#: Rows of tables that are printed and on no page, by how they begin.
+#: Patterns of rows that are printed, but not on a page.
 ROWS_OFF_PAGES = {
     "accelerate": r"(fastest BLAS alone|.*, a text a call \|)",
     "pipeline": r"ours( \+ callback)? \|",
@@ -243,14 +241,14 @@ ROWS_OFF_PAGES = {
 
 
 def describe_place(results: Json) -> str:
-    """Describe the text and the machine that were measured on."""
+    """Describe the text and the machine of results."""
     corpus = f"{results['corpus']['name']}, " if "corpus" in results else ""
     threads = results.get("threads", "one thread")
     return f"{corpus}{threads}, {describe_machine(results['machine'])}"
 
 
 def make_caption(results: Json) -> str:
-    """Make a caption of the text, the machine, and disturbances."""
+    """Make a caption with the text, the machine and disturbances."""
     troubles: list[str] = results["disturbances"]
     if not troubles:
         return f"{describe_place(results)}."
@@ -259,7 +257,7 @@ def make_caption(results: Json) -> str:
 
 
 def make_part(name: str, folder: Path = RESULTS) -> str:
-    """Make a part of a page: tables, and what they were measured on."""
+    """Make a part of a page: tables and their caption."""
     source, make = PARTS[name]
     path = folder / f"{source}.json"
     if not path.is_file():
@@ -273,9 +271,9 @@ def make_part(name: str, folder: Path = RESULTS) -> str:
 
 
 def fill_pages(pages: Sequence[str], folder: Path = RESULTS) -> list[str]:
-    """Put tables into pages of Markdown, between two comments each.
+    """Insert tables into pages of Markdown, between two comments each.
 
-    RAISES (ValueError): If a table has no place in the pages, or a place no table.
+    RAISES (ValueError): If comments and tables do not match.
     """
     found = [match["name"] for page in pages for match in _PART.finditer(page)]
     parts = [name for name in PARTS if name not in OFF_PAGES]
@@ -292,7 +290,7 @@ def fill_pages(pages: Sequence[str], folder: Path = RESULTS) -> list[str]:
 
 
 def draw_charts(folder: Path = RESULTS) -> Iterator[Path]:
-    """Draw the chart of each of the results there are."""
+    """Draw the charts of existing files of results."""
     for name, title in CHARTS.items():
         if (path := folder / f"{name}.json").is_file():
             results = read_json(path)
@@ -303,7 +301,7 @@ def draw_charts(folder: Path = RESULTS) -> Iterator[Path]:
 
 
 def main() -> None:
-    """Draw all charts anew, and put the tables into the pages."""
+    """Insert the tables into pages, and draw all charts."""
     filled = fill_pages([page.read_text(encoding="utf8") for page in PAGES])
     for page, text in zip(PAGES, filled, strict=True):
         page.write_text(text, encoding="utf8")

@@ -32,19 +32,19 @@ from .data import (
 from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH
 from .timing import Json, Makes, Results, Schedule, Ways, in_numpy, time_ways
 
-#: Builds a pipeline without weights.
+#: Function that builds a pipeline without weights.
 Build = Callable[[Vocab], Language]
 
-#: Layers of the encoder: spaCy's default.
+#: Layers of the encoder, spaCy's default.
 DEPTH = 4
 SHAPE = {"width": WIDTH, "depth": DEPTH, "rows": ROWS}
-#: Short texts that each contender is given in a turn.
+#: Short texts in a turn.
 SHORT_TEXTS = 20
 
 SPACY, OURS = "spacy", "ours"
 OURS_BLAS = "ours + callback"
 OURS_ADAM = "ours + callback + Adam"
-#: With products of int8 in prediction, and of bfloat16 in training.
+#: With int8 in prediction, and bfloat16 in training.
 OURS_INT8 = "ours + callback + Adam, int8"
 OURS_NUMPY = "ours + callback + Adam, in numpy"
 NAMES = (SPACY, "spacy + callback", OURS, OURS_BLAS, OURS_ADAM, OURS_INT8, OURS_NUMPY)
@@ -52,7 +52,7 @@ NUMPY = in_numpy(OURS_NUMPY)
 
 
 def build_pipeline(name: str, vocab: Vocab) -> Language:
-    """Build a contender: the pipeline of our configs, but of spaCy's sizes."""
+    """Build a contender: the pipeline of our configs, with spaCy's sizes."""
     config = load_config(CONFIGS / "multi_hash_embed.cfg")
     tok2vec = config["components"]["tok2vec"]["model"]
     is_ours = name.startswith(OURS)
@@ -73,7 +73,7 @@ def build_pipeline(name: str, vocab: Vocab) -> Language:
 
 
 def train(build: Build, docs: Sequence[Doc], steps: int) -> Language:
-    """Train a contender for some steps, on docs with entities, if there are any."""
+    """Train a contender, on docs with entities if there are any."""
     docs = [doc for doc in docs if doc.ents] or docs
     fix_random_seed(0)
     nlp = build(docs[0].vocab)
@@ -84,7 +84,7 @@ def train(build: Build, docs: Sequence[Doc], steps: int) -> Language:
 
 
 def copy_weights(build: Build, source: Language) -> Language:
-    """Build a pipeline, and give it the labels and weights of another."""
+    """Build a pipeline, and copy the labels and weights of another."""
     nlp = build(source.vocab)
     for component in source.pipe_names:
         saved: Any = source.get_pipe(component)
@@ -96,34 +96,34 @@ def copy_weights(build: Build, source: Language) -> Language:
 def make_copies(
     names: Sequence[str], build: Callable[[str, Vocab], Language], source: Language
 ) -> Makes:
-    """Make what makes each contender, with the weights of one pipeline."""
+    """Return functions that make contenders, with the weights of one pipeline."""
     return {name: partial(copy_weights, partial(build, name), source) for name in names}
 
 
 def prepare_pipe(nlp: Language, docs: Sequence[Doc]) -> Callable[[], object]:
-    """Get ready to annotate docs: no tokenizer is timed."""
+    """Return a function that annotates docs, without tokenization."""
     bare = [copy_words(doc, nlp.vocab) for doc in docs]
     return lambda: [*nlp.pipe(bare)]
 
 
 def prepare_texts(nlp: Language, docs: Sequence[Doc]) -> Callable[[], object]:
-    """Get ready to make an annotated doc of each text, one call each."""
+    """Return a function that annotates texts, with a call for each."""
     texts = [doc.text for doc in docs]
     return lambda: [nlp(text) for text in texts]
 
 
 def prepare_update(nlp: Language, batches: Sequence[list[Doc]]) -> Callable[[], object]:
-    """Get ready to train on batches, one step each, as the config says."""
+    """Return a function that trains on batches, with a step for each."""
     examples = [make_examples(batch) for batch in batches]
     dropout = nlp.config["training"]["dropout"]
-    # a step more than is timed: Adam makes its moments in the first
+    # Adam initializes its moments in the first step, which is not timed
     optimizer = nlp.create_optimizer()
     nlp.update(make_examples(batches[0]), sgd=optimizer, drop=dropout)
     return lambda: [nlp.update(b, sgd=optimizer, drop=dropout) for b in examples]
 
 
 def compare_annotations(makes: Makes, docs: Sequence[Doc]) -> Json:
-    """Count the Docs that a contender annotates otherwise than the first one."""
+    """Count the Docs whose annotations differ from those of the first contender."""
     found, entities = {}, []
     for name, make in makes.items():
         with NUMPY.get(name, nullcontext)():
@@ -133,7 +133,7 @@ def compare_annotations(makes: Makes, docs: Sequence[Doc]) -> Json:
         entities.append(sum(len(doc.ents) for doc in made))
     stock = next(iter(found.values()))
     if entities[0] == 0:
-        msg.warn("No pipeline finds an entity, so that they agree says nothing.")
+        msg.warn("No pipeline finds entities, so the comparison is empty.")
     return {
         "entities": entities[0],
         "docs_that_differ": {
@@ -151,7 +151,7 @@ def _read_annotation(token: Token) -> tuple:
 def make_ways(
     names: Sequence[str], docs: Sequence[Doc], schedule: Schedule, sizes: Sizes
 ) -> tuple[Makes, dict[str, Any]]:
-    """Make contenders of equal weights, docs to annotate, and steps of training."""
+    """Make contenders with equal weights, docs to annotate, and steps of training."""
     source = train(partial(build_pipeline, SPACY), docs, sizes.steps)
     makes = make_copies(names, build_pipeline, source)
     pipe = batch_by_docs(docs, sizes.docs, schedule.rounds)
@@ -163,7 +163,7 @@ def make_ways(
 
 
 def measure_pipelines(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure pipelines with our embedder and encoder beside those with spaCy's."""
+    """Measure pipelines with our embedder and encoder, and with spaCy's."""
     makes, made = make_ways(NAMES, text.docs, schedule, sizes)
     short_docs = find_short_docs(text.docs, SHORT_TEXTS * schedule.rounds)
     short = batch_by_docs(short_docs, SHORT_TEXTS, schedule.rounds)
@@ -179,8 +179,7 @@ def measure_pipelines(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
 
 
 ENSEMBLE, LARGE = "TextCatEnsemble", "HashNgramTextCat, large"
-#: The config that each classifier is trained by: spaCy's default model with the dropout
-#: of spaCy's other network.
+#: The config of each classifier. spaCy's default model uses that of its other network.
 CLASSIFIERS = {
     ENSEMBLE: "textcat_reduce",
     "TextCatReduce": "textcat_reduce",
@@ -191,18 +190,18 @@ CLASSIFIERS = {
 
 
 def build_classifier(name: str, vocab: Vocab) -> Language:
-    """Build a pipeline of a text classifier, without labels or weights."""
+    """Build a pipeline with a text classifier, without labels and weights."""
     config = load_config(CONFIGS / f"{CLASSIFIERS[name]}.cfg")
     component = config["components"]["textcat"]
     if name == ENSEMBLE:
         component["model"] = deepcopy(DEFAULT_SINGLE_TEXTCAT_MODEL)
-    if name == LARGE:  # ten times what our config has
+    if name == LARGE:  # ten times the size of our config
         component["model"]["importance_rows"] = 1_000_000
     return get_lang_class(config["nlp"]["lang"]).from_config(config, vocab=vocab)
 
 
 def measure_classifiers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure our text classifier beside spaCy's."""
+    """Measure our text classifier and spaCy's."""
     makes: Makes = {}
     models: dict[str, Any] = {}
     for name in CLASSIFIERS:

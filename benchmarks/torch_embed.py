@@ -1,4 +1,4 @@
-"""The embedding layer as one would write it in PyTorch."""
+"""The embedding layer in PyTorch."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -9,20 +9,20 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-# torch's types take mypy a minute to read
+# mypy needs a minute to read torch's types
 Tensor = Any
 
 
 def import_torch() -> Any:
-    """Import torch, or return None where it is not installed."""
+    """Import torch, or return None if it is not installed."""
     return import_module("torch") if find_spec("torch") else None
 
 
 class TorchEmbed:
     """A sum of rows for each attribute, a linear layer, max and layer norm.
 
-    It has the weights of a `spacy.MultiHashEmbed.v2`, and computes the same. The pieces
-    of the maximum stand outermost: the fastest of four ways, with torch 2.13.
+    Weights and outputs are those of a `spacy.MultiHashEmbed.v2`. The pieces of the
+    maximum are the outermost axis, which was the fastest layout with torch 2.13.
     """
 
     def __init__(self, stock: Model) -> None:
@@ -64,7 +64,7 @@ class TorchEmbed:
             rows = self.torch.from_numpy((keys % len(E)).astype("int32"))
             vectors.append(self.functional.embedding_bag(rows, E, mode="sum"))
         if dropout:
-            # whole dimensions, for all tokens together, as Thinc does
+            # drop dimensions for all tokens, as Thinc does
             vectors = [v * drop(v.new_ones(self.width), dropout) for v in vectors]
         X = self.functional.linear(self.torch.cat(vectors, dim=1), self.W, self.b)
         best = X.view(-1, self.pieces, self.width).amax(dim=1)

@@ -1,18 +1,18 @@
-"""The baseline that anybody can run: a linear-chain conditional random field (CRF) as a
-component, trained by CRFsuite and recorded as a trial.
+"""The baseline: a linear-chain conditional random field (CRF) as a component, which
+CRFsuite trains, recorded as a trial.
 
-Its features are texts such as `0:suffix3=ing`: where it was looked for, from the token
-itself, what was looked at, and what was found.
+Features are strings such as `0:suffix3=ing`: a place relative to the token, a property
+of the token there, and its value.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
+from importlib import import_module
 from importlib.metadata import version
 from itertools import product
 from math import ceil
 from pathlib import Path
-from statistics import median
 from time import process_time
 from typing import Any
 
@@ -29,9 +29,7 @@ from spacy_hashembeds.components.decoding import BIASES, choose_bias
 from spacy_hashembeds.tools.evaluate.entities import EntityRun
 from spacy_hashembeds.tools.evaluate.sources import predict_examples
 from spacy_hashembeds.training.docbin import read_docs
-from spacy_hashembeds.training.prediction import copy_words
 
-from .extras import import_extra
 from .trials.run_trial import measure_model, record_trial
 from .trials.trial import Trial, get_overrides, identify_inputs
 
@@ -41,23 +39,23 @@ NAME = "crf"
 #: The files of the weights and of the bias, in the folder of the component.
 _FILE, _CFG = "model.crfsuite", "cfg"
 
-#: How many characters prefixes and suffixes have at most.
+#: Maximum length of prefixes and suffixes.
 AFFIXES = 4
 
-#: What stands before the first token and after the last.
+#: The word before the first token and after the last.
 EDGE = "<edge>"
 
-#: Where neighbours are looked at, from the token itself.
+#: Places of neighbours, relative to the token.
 _PLACES = (-2, -1, 0, 1, 2)
 
-#: What `c1` and `c2` are chosen from.
+#: Values of `c1` and `c2` to choose from.
 PENALTIES = {"c1": (0.0, 0.05, 0.2), "c2": (0.01, 0.1)}
 
-#: For how long L-BFGS runs, at most. A shorter run to choose would favor no `c1`, with
-#: which it is faster.
+#: Maximum number of iterations of L-BFGS. Fewer iterations for choosing penalties would
+#: favor `c1 = 0`, with which L-BFGS converges faster.
 ITERATIONS = 100
 
-#: How many tokens training has to choose, at most: of more, a share of the Docs.
+#: Maximum number of training tokens for choosing penalties.
 CHOICE_TOKENS = 65_000
 
 
@@ -70,10 +68,11 @@ def list_features(words: Sequence[str]) -> list[list[str]]:
 
 @lru_cache(maxsize=2**17)
 def describe_word(word: str) -> tuple[str, str, str, str, list[str]]:
-    """Describe a word as it is written: in lower case, its shape, that with each run of
-    alike characters once, a suffix, and features of it alone.
+    """Return a word in lower case, its shape, its short shape, its suffix, and features
+    of the word alone.
 
-    In shapes X is upper case, x are other letters, d digits.
+    In shapes, X is upper case, x are other letters, and d digits. Short shapes have
+    each run of equal characters once.
     """
     shape = "".join(
         ("X" if c.isupper() else "x") if c.isalpha() else "d" if c.isdigit() else c
@@ -108,7 +107,7 @@ def _list_token(window: Sequence[tuple]) -> list[str]:
         *(f"{place}:suffix3={suffixes[place + 2]}" for place in (-1, 1)),
         # bigrams of neighbouring words
         *(f"{i},{i + 1}:lower={'|'.join(lower[i + 2 : i + 4])}" for i in _PLACES[:-1]),
-        # conjunctions: what is written how, beside what
+        # conjunctions of shapes, words and suffixes
         f"-1,0:short={before}|{own}",
         f"0,1:short={own}|{after}",
         f"-1..1:short={before}|{own}|{after}",
@@ -119,10 +118,10 @@ def _list_token(window: Sequence[tuple]) -> list[str]:
 
 
 class CRF:
-    """A CRF trained by CRFsuite, which sets the entities of the likeliest BIO tags.
+    """A CRF trained by CRFsuite, which sets the entities of the most likely BIO tags.
 
-    With an `outside_bias` but 0, taken from the log-probability of O as by `token_ner`,
-    the tags are those whose probabilities, token by token, have the largest product.
+    A nonzero `outside_bias` is subtracted from the log-probability of O, as in
+    `token_ner`. Tags then have the largest product of marginal probabilities.
     """
 
     def __init__(self) -> None:
@@ -147,12 +146,13 @@ class CRF:
         return doc
 
     def load(self, weights: bytes) -> None:
-        """Load weights, as CRFsuite writes them to a file."""
-        self._weights, self._tagger = weights, import_crfsuite().Tagger()
+        """Load the bytes of a file of CRFsuite."""
+        describe_word.cache_clear()  # for equal conditions of timings
+        self._weights, self._tagger = weights, import_module("pycrfsuite").Tagger()
         self._tagger.open_inmemory(weights)
 
     def count_weights(self) -> int:
-        """Count the weights that are not 0: of features by tag, and of transitions."""
+        """Count the nonzero weights, of features by tag and of transitions."""
         info = self._tagger.info()
         return len(info.state_features) + len(info.transitions)
 
@@ -170,8 +170,8 @@ class CRF:
 
 
 def decode(scores: NDArray, labels: Sequence[str]) -> list[str]:
-    """Find the legal sequence of BIO tags that has the largest sum of scores: I follows
-    B or I of its type. *Shape:* `(n, labels)`, of a token or more.
+    """Find the legal sequence of BIO tags with the largest sum of scores, in which I
+    follows B or I of its type. *Shape:* `(n, labels)`, with n > 0.
     """
     is_legal = [
         [y[0] != "I" or (x[0] != "O" and x[2:] == y[2:]) for y in labels]
@@ -192,7 +192,7 @@ def decode(scores: NDArray, labels: Sequence[str]) -> list[str]:
 
 @Language.factory(NAME, assigns=["doc.ents"])
 def make_crf(nlp: Language, name: str) -> CRF:
-    """Make a CRF that is not trained."""
+    """Make an untrained CRF."""
     return CRF()
 
 
@@ -205,13 +205,11 @@ def make_pipeline(lang: str, weights: bytes) -> Language:
 
 
 def make_trainer(docs: Iterable[Doc]) -> Any:
-    """Make a trainer of CRFsuite, with the features and tags of gold Docs.
-
-    A Doc of which a token misses annotation is left out: all tags of a sequence are
-    known to CRFsuite.
+    """Make a trainer of CRFsuite, with the features and tags of gold Docs. Docs with
+    unannotated tokens are left out.
     """
-    trainer = import_crfsuite().Trainer(algorithm="lbfgs", verbose=False)
-    # or transitions that training has not shown would have no weight against them
+    trainer = import_module("pycrfsuite").Trainer(algorithm="lbfgs", verbose=False)
+    # give weights to transitions that training data lack
     trainer.set("feature.possible_transitions", True)
     for doc in docs:
         if len(doc) and all(token.ent_iob_ for token in doc):
@@ -223,58 +221,46 @@ def make_trainer(docs: Iterable[Doc]) -> Any:
 def train(trainer: Any, path: Path, *, c1: float, c2: float, iterations: int) -> bytes:
     """Train a CRF, and return its weights.
 
-    path (Path): The file that CRFsuite writes them to.
-    c1, c2 (float): How much weights and their squares cost.
+    path (Path): The file for CRFsuite to write.
+    c1, c2 (float): Penalties of weights and of their squares.
     """
     trainer.set_params({"c1": c1, "c2": c2, "max_iterations": iterations})
     trainer.train(str(path))
     return path.read_bytes()
 
 
-def import_crfsuite() -> Any:
-    """Import python-crfsuite, or raise an ImportError that says how to install it."""
-    purpose = "The baseline needs python-crfsuite, which the lab requires"
-    return import_extra("pycrfsuite", purpose, "-r lab/requirements.txt")
-
-
 def run_baseline(
     trial: Trial, *, force: bool = False, on_output: Callable[[str], None]
 ) -> tuple[dict[str, Any], bool]:
-    """Train, evaluate and record a CRF as a trial, unless that is done; return whether
-    the results are new.
-    """
+    """Train, evaluate and record a CRF by `record_trial`."""
     return record_trial(
         trial,
-        identify=partial(_identify, trial),
-        check=partial(get_overrides, trial),  # which want a language
-        train=lambda lock: _train_and_measure(trial, on_output),
+        partial(_identify, trial),
+        partial(get_overrides, trial),  # raises an error without a language
+        lambda lock: _train_and_measure(trial, on_output),
         force=force,
         on_output=on_output,
     )
 
 
 def _identify(trial: Trial) -> dict[str, Any]:
-    import_crfsuite()  # or that it is missing would be said without a remedy
     identity = identify_inputs(trial)
     identity["versions"]["python-crfsuite"] = version("python-crfsuite")
     settings = {"iterations": ITERATIONS, "choice_tokens": CHOICE_TOKENS}
-    tried = {name: list(values) for name, values in PENALTIES.items()}
-    biases = {"outside_bias": list(BIASES)}
-    return {**identity, "settings": {**settings, **tried, **biases}}
+    values = {**PENALTIES, "outside_bias": BIASES}
+    lists = {name: list(of) for name, of in values.items()}
+    return {**identity, "settings": {**settings, **lists}}
 
 
 def _train_and_measure(
     trial: Trial, on_output: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Train a CRF and measure it. Seconds of training are the processor's."""
+    """Train a CRF and measure it. Seconds are processor time."""
     lang, file = get_overrides(trial)["nlp.lang"], trial.output / "model.crfsuite"
-    *_, last = trial.corpus  # test, if there is one
-    docs, dev, test = (
-        list(read_docs(trial.corpus[split], Vocab()))
-        for split in ("train", "dev", last)
-    )
+    paths = (trial.corpus[split] for split in ("train", "dev"))
+    docs, dev = (list(read_docs(path, Vocab())) for path in paths)
     start = process_time()
-    # every second Doc, every third, … so that there are few enough tokens
+    # every n-th Doc, to have at most `CHOICE_TOKENS`
     some = docs[:: ceil(sum(map(len, docs)) / CHOICE_TOKENS) or 1]
     trainer = make_trainer(some)
     tried = []
@@ -295,42 +281,21 @@ def _train_and_measure(
     f_scores = []
     for crf.outside_bias in BIASES:
         f_scores.append(measure_f1(nlp, dev))
-    # as `calibrate_ner` does
     crf.outside_bias = choose_bias(f_scores, sum(len(doc.ents) for doc in dev))
     on_output(f"Bias of O: {crf.outside_bias:g}")
     nlp.to_disk(trial.output / "model-best")
-    timings = {
-        "train_seconds": trained - chosen,
-        "choice_seconds": chosen - start,
-        "words_per_second": _measure_speed(nlp, test),
-    }
+    timings = {"train_seconds": trained - chosen, "choice_seconds": chosen - start}
     metrics = measure_model(trial, timings)
     metrics["sizes"]["pipeline_parameters"] = crf.count_weights()
     chosen_too = {"penalties": penalties, "outside_bias": crf.outside_bias}
     return {**metrics, **chosen_too, "tried": tried}
 
 
-def _measure_speed(nlp: Language, docs: Sequence[Doc]) -> float:
-    """Time a pipeline on the words of Docs: words a second of the processor's time.
-
-    A CRF runs in one thread, so that this is what it does on an idle machine.
-    """
-    seconds = []
-    for _ in range(5):
-        copies = [copy_words(doc, nlp.vocab) for doc in docs]
-        describe_word.cache_clear()  # what an earlier round has seen is no gain
-        start = process_time()
-        for _ in nlp.pipe(copies):
-            pass
-        seconds.append(process_time() - start)
-    return sum(map(len, docs)) / median(seconds)
-
-
 def measure_f1(nlp: Language, docs: Sequence[Doc]) -> float:
-    """Measure F1 of entities, 0 where nothing was found or to be found."""
+    """Measure F1 of entities, which is 0 without entities."""
     return EntityRun(predict_examples(nlp, docs), None).scores["ents_f"] or 0.0
 
 
 def describe_penalties(penalties: Mapping[str, float]) -> str:
-    """Write penalties for people: c1 0.05, c2 0.1."""
+    """Format penalties: c1 0.05, c2 0.1."""
     return ", ".join(f"{name} {value:g}" for name, value in penalties.items())

@@ -1,18 +1,13 @@
-"""Packages that not every installation has."""
+"""Import packages that are not always installed."""
 
-from importlib import import_module
 from typing import Any
 
 
-def import_extra(module: str, purpose: str, install: str) -> Any:
-    """Import a module, or raise an ImportError that says what pip has to install."""
-    try:
-        return import_module(module)
-    except ImportError as e:
-        raise ImportError(f"{purpose}: pip install {install}.") from e
-
-
 def import_figure() -> Any:
-    """Import matplotlib's class of figures, which need no screen."""
-    extra = "'spacy-hashembeds[report]'"
-    return import_extra("matplotlib.figure", "Charts need matplotlib", extra).Figure
+    """Import matplotlib's class of figures, which needs no screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as e:
+        extra = "pip install 'spacy-hashembeds[report]'"
+        raise ImportError(f"Charts need matplotlib: {extra}.") from e
+    return Figure

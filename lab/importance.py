@@ -1,7 +1,6 @@
-"""The symbols that a trained pipeline weighs up, and those that it weighs down.
-
-Table 4 of Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
-(2017): the symbols whose importance weights are the largest and the smallest.
+"""The values with the largest and smallest importance weights in a trained pipeline, as
+in table 4 of Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
+(2017).
 """
 
 from collections import Counter
@@ -23,34 +22,34 @@ from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedCo
 from spacy_hashembeds.tools.analyze.embedders import find_embedders, find_models
 from spacy_hashembeds.tools.display import Part, Sentence, Table, format_field
 
-#: Attributes whose values are hashes of text; those of others are numbers.
+#: Attributes whose values are hashes of text. Other attributes have numbers.
 _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
 
-#: The row of weights that all keys share that a dictionary does not have.
+#: The row of weights of all keys that are not in the dictionary.
 _UNKNOWN = 0
 
 _LEGEND = (
-    "Importance is the root mean square of a row of weights, at the left. Vector: how "
-    "long the vector of the first value is."
+    "Left: importance, the root mean square of a row of weights. Vector: the length of "
+    "the first value's vector."
 )
 
 
 @dataclass(frozen=True)
 class KeyReader:
-    """Keys of a table: values of a token attribute, or sequences of words, hashed."""
+    """Reader of a table's keys: values of a token attribute, or hashes of n-grams."""
 
     attr: str
-    ngram_size: int = 1  # how many words a key stands for at most
-    include_punctuation: bool = True  # and white space
-    has_unknown: bool = True  # True if keys that a dictionary lacks share weights
+    ngram_size: int = 1  # the largest number of words of a key
+    include_punctuation: bool = True  # also white space
+    has_unknown: bool = True  # True if keys outside the dictionary share weights
 
     def read(self, doc: Doc) -> NDArray:
-        """Read the keys of a Doc, as the model does. *Shape:* `(n,)`, uint64."""
+        """Read the keys of a Doc. *Shape:* `(n,)`, uint64."""
         words = self._extract(doc)
         return hash_ngrams(words, np.array([len(words)]), self.ngram_size).keys
 
     def spell(self, doc: Doc) -> list[str]:
-        """Write their words with blanks between, in the same order."""
+        """Return the words of each key of `read`, joined by spaces."""
         strings = doc.vocab.strings
         keys = self._extract(doc).tolist()
         words = [name_value(self.attr, key, strings) or "" for key in keys]
@@ -66,7 +65,7 @@ class KeyReader:
 
 
 def name_value(attr: str, value: int, strings: StringStore) -> str | None:
-    """Return the text of an attribute's value, or None if nobody knows it."""
+    """Return the text of an attribute's value, or None if it is unknown."""
     if attr not in _TEXTS:
         return str(value)
     try:
@@ -76,7 +75,7 @@ def name_value(attr: str, value: int, strings: StringStore) -> str | None:
 
 
 def find_tables(nlp: Language) -> Iterator[tuple[str, KeyReader, WeightedColumn]]:
-    """Find the tables of importance weights, with their components."""
+    """Yield the tables of importance weights, with their components."""
     for embedder in find_embedders(nlp):
         for table in embedder.tables:
             if isinstance(table, WeightedColumn):
@@ -102,36 +101,30 @@ def list_importance(
     *,
     attr: str | None = None,
     top: int = 10,
-    min_count: int = 1,
 ) -> dict[str, Any]:
-    """List what has the largest and the smallest importance in a trained pipeline.
+    """List the values with the largest and smallest importance in a trained pipeline:
+    the root mean square of a row of weights.
 
-    It is the root mean square of the weights of a row.
-
-    docs: Texts whose values to look at. None: the symbols of dictionaries.
-    attr: Look only at the tables of this token attribute.
-    top: How many rows to list of either end.
-    min_count: Leave out rows of weights of which the texts have no value so often. What
-        else has a row that is listed is always named.
+    docs: Texts whose values are listed. None: the symbols of dictionaries.
+    attr: The only token attribute to list.
+    top: The number of largest, and of smallest, rows.
     """
     found = [*find_tables(nlp)]
     tables = [each for each in found if attr is None or each[1].attr == attr.upper()]
     if not tables:
         known = ", ".join(sorted({reader.attr for _, reader, _ in found}))
         raise ValueError(
-            "The pipeline should have an embedding with importance weights, of 'attr' "
-            f"if it is given, but has them for: {known or 'none'}. Train one with "
-            '`@architectures = "spacy-hashembeds.MultiWeightedHashEmbed.v1"`, or a '
-            'text classifier with "spacy-hashembeds.HashNgramTextCat.v1".'
+            "The pipeline should have an embedding with importance weights (of 'attr', "
+            f"if given), but has them for: {known or 'none'}. MultiWeightedHashEmbed "
+            "and HashNgramTextCat have such weights."
         )
     for _, _, table in tables:
         table.check_weights()
     hashed = [reader.attr for _, reader, table in tables if not table.has_symbols]
-    if docs is None and (hashed or min_count > 1):
+    if docs is None and hashed:
         raise ValueError(
-            "Texts whose words to look at (--texts) should be given with 'min_count', "
-            "and where weights are chosen by hashing, so that the pipeline does not "
-            f"know what they are the weights of: {', '.join(hashed) or 'none'}."
+            f"Weights of {', '.join(hashed)} are chosen by hashing, so that the "
+            "pipeline does not store their values. Give texts (--texts)."
         )
     counts, names, n_docs = _count_keys({reader for _, reader, _ in tables}, docs or ())
     described = []
@@ -141,18 +134,15 @@ def list_importance(
             of = dict.fromkeys(table.model.attrs["symbols"].tolist())
         strings, spelt = nlp.vocab.strings, names[reader]
         named = {k: spelt.get(k) or name_value(reader.attr, k, strings) for k in of}
-        about = _describe(reader, table.model, of, named, top, min_count)
+        about = _describe(reader, table.model, of, named, top)
         described.append({"component": component, **about})
-    texts = None if docs is None else n_docs
-    return {"texts": texts, "min_count": min_count, "tables": described}
+    return {"texts": None if docs is None else n_docs, "tables": described}
 
 
 def _count_keys(
     readers: set[KeyReader], docs: Iterable[Doc]
 ) -> tuple[dict[KeyReader, Counter[int]], dict[KeyReader, dict[int, str]], int]:
-    """Count keys of Docs, note what they stand for, and count the Docs. Memory grows
-    with distinct keys only.
-    """
+    """Count the keys of Docs, note their words, and count the Docs."""
     counts: dict[KeyReader, Counter[int]] = {reader: Counter() for reader in readers}
     names: dict[KeyReader, dict[int, str]] = {reader: {} for reader in readers}
     n_docs = 0
@@ -160,8 +150,7 @@ def _count_keys(
         for reader in readers:
             keys = reader.read(doc).tolist()
             counts[reader].update(keys)
-            if not names[reader].keys() >= set(keys):
-                names[reader].update(zip(keys, reader.spell(doc), strict=True))
+            names[reader].update(zip(keys, reader.spell(doc), strict=True))
     return counts, names, n_docs
 
 
@@ -171,24 +160,18 @@ def _describe(
     counts: Mapping[int, int | None],
     names: Mapping[int, str | None],
     top: int,
-    min_count: int,
 ) -> dict[str, Any]:
-    """Describe a table of weights by keys, the most frequent first, if counted."""
-    frequent = {key for key, n in counts.items() if n is None or n >= min_count}
-    if not frequent:
-        raise ValueError(
-            f"The texts should have a value of {reader.attr} at least {min_count} "
-            "times, but have none. Give others (--texts), or look at rarer values "
-            "too (--min-count)."
-        )
-    weights: NDArray = to_numpy(layer.get_param("P"))  # the paper's
+    """Describe the weights of keys, which are sorted by frequency if counted."""
+    weights: NDArray = to_numpy(layer.get_param("P"))  # P as in the paper
     importance = np.sqrt(np.square(weights, dtype="float64").mean(axis=1))
     has_dictionary = "symbol_taker" in layer.attrs
-    groups: dict[int, list[int]] = {}  # the keys that have a row
-    for key, row in zip(counts, _find_rows(layer, [*counts]), strict=True):
+    groups: dict[int, list[int]] = {}  # the keys of each row
+    keys = layer.ops.xp.array([*counts], dtype="uint64")
+    _, found = WeightedColumn(layer).find_pairs(layer.ops, keys)
+    for key, row in zip(counts, to_numpy(found)[:, 0].tolist(), strict=True):
         if not (has_dictionary and row == _UNKNOWN):
             groups.setdefault(row, []).append(key)
-    rows = [row for row, keys in groups.items() if keys[0] in frequent]
+    rows = [*groups]
     figures = importance[rows]
     largest = (-figures).argsort(kind="stable")[:top]
     upwards = figures.argsort(kind="stable")
@@ -197,16 +180,15 @@ def _describe(
     def describe_row(row: int) -> dict[str, Any]:
         of = [counts[key] for key in groups[row]]
         norms = _measure_vectors(layer, groups[row])
-        values = zip(groups[row], of, norms, strict=True)
         return {
             "row": row,
             "importance": float(importance[row]),
             "weights": weights[row].tolist(),
             "count": None if None in of else sum(n or 0 for n in of),
-            # keys as text: JSON's numbers are exact up to 2**53 only
+            # keys are text, since numbers in JSON are exact only up to 2**53
             "values": [
                 {"name": names[k], "key": str(k), "count": count, "vector_norm": norm}
-                for k, count, norm in values
+                for k, count, norm in zip(groups[row], of, norms, strict=True)
             ],
         }
 
@@ -227,27 +209,16 @@ def _describe(
     }
 
 
-def _find_rows(layer: Model, keys: Sequence[int]) -> list[int]:
-    if not keys:
-        return []
-    _, found = WeightedColumn(layer).find_pairs(layer.ops, _put(layer, keys))
-    return to_numpy(found)[:, 0].tolist()
-
-
 def _measure_vectors(layer: Model, keys: Sequence[int]) -> list[float]:
-    """Measure how long the vectors of keys are."""
-    vectors = to_numpy(layer.predict(_put(layer, keys)))
+    """Return the lengths of the vectors of keys."""
+    vectors = to_numpy(layer.predict(layer.ops.xp.array(keys, dtype="uint64")))
     if layer.attrs["append_weights"]:
         vectors = vectors[:, : -layer.attrs["num_hashes"]]
     return np.linalg.norm(vectors, axis=1).tolist()
 
 
-def _put(layer: Model, keys: Sequence[int]) -> Any:
-    return layer.ops.xp.array(keys, dtype="uint64")
-
-
 def summarize(data: dict[str, Any]) -> Iterator[Part]:
-    """Show what has the largest and the smallest importance."""
+    """Tabulate the values with the largest and smallest importance."""
     yield Sentence(_LEGEND)
     has_counts = data["texts"] is not None
     for table in data["tables"]:
@@ -268,11 +239,11 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
 def _describe_table(table: dict[str, Any]) -> str:
     keys = ("values", "rows_reached", "rows", "values_sharing_row")
     values, reached, rows, sharing = (format_field(table[key]) for key in keys)
-    text = f"{values} symbols, each with weights of its own."
+    text = f"{values} symbols, each with its own weights."
     if table["chosen_by"] == "hash":
         text = (
             f"{values} values have {reached} of {rows} rows of weights, chosen by "
-            f"hashing; {sharing} of them share theirs with others."
+            f"hashing; {sharing} values share a row with others."
         )
     median, unknown = table["median_importance"], table["unknown_importance"]
     if median is not None:
@@ -283,13 +254,13 @@ def _describe_table(table: dict[str, Any]) -> str:
 
 
 def _format_row(row: dict[str, Any]) -> Sequence[str]:
-    # in six characters, however small it is
+    # six characters for any size
     weights = (f"{w:+.3f}" if abs(w) >= 0.001 else f"{w:+.0e}" for w in row["weights"])
     numbers = row["importance"], row["values"][0]["vector_norm"]
     importance, vector = (f"{number:#.4g}" for number in numbers)
     counts = [] if row["count"] is None else [format_field(row["count"])]
     names = (value["name"] or f"#{value['key']}" for value in row["values"])
-    # in quotation marks what would not be understood without
+    # quote white space and other characters that are not printable
     clear = (n if n.strip() and n.isprintable() else repr(n) for n in names)
     shown = shorten(", ".join(clear), 40, placeholder=" …")
     return importance, " ".join(weights), vector, *counts, shown

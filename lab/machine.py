@@ -1,4 +1,4 @@
-"""The machine that something is timed on, and whether it was idle meanwhile."""
+"""The machine on which timings are made, and the load from other processes."""
 
 import os
 import platform
@@ -12,10 +12,10 @@ from spacy_hashembeds.acceleration.doctor import find_processor
 from spacy_hashembeds.acceleration.timing import Spread
 from spacy_hashembeds.kernels.convolution import PRECISIONS, name_instructions
 
-#: How much of a core other processes may keep busy, for each core that we may use.
+#: Share of our cores that other processes may keep busy.
 MAX_BUSY = 0.3
-#: How far apart quartiles may be, as a share of the median. On machines that had
-#: nothing else to do they were 1 to 5 percent apart.
+#: Distance of quartiles that is accepted, relative to the median. On idle machines, it
+#: was 1 to 5 percent.
 MAX_SPREAD = 0.15
 
 _STAT = Path("/proc/stat")
@@ -23,9 +23,8 @@ _STAT = Path("/proc/stat")
 
 @contextmanager
 def watch_machine() -> Iterator[dict[str, Any]]:
-    """Describe the machine, and once the block has run, how many "other_cores_busy" it
-    had on average, of the "cores" that this process may use. That and loads are None
-    where the system does not tell.
+    """Yield a description of the machine, and add "other_cores_busy" when the block
+    ends: how many of our "cores" other processes kept busy on average, None if unknown.
     """
     start, others = perf_counter(), count_others_seconds()
     machine = {
@@ -38,55 +37,51 @@ def watch_machine() -> Iterator[dict[str, Any]]:
     yield machine
     seconds, others_at_end = perf_counter() - start, count_others_seconds()
     machine["load_at_end"] = _get_load()
-    machine["other_cores_busy"] = (
-        None
-        if others is None or others_at_end is None
-        else round(max(0.0, others_at_end - others) / seconds, 2)
-    )
+    machine["other_cores_busy"] = None
+    if others is not None and others_at_end is not None:
+        busy = max(0.0, others_at_end - others) / seconds
+        machine["other_cores_busy"] = round(busy, 2)
 
 
 def find_disturbances(
     machine: Mapping[str, Any], baselines: Mapping[str, Spread]
 ) -> list[str]:
-    """Describe what speaks against timings: other work, and baselines that vary.
-
-    A load average does not: it remembers what we did before, such as training.
+    """Describe disturbances of timings: other processes, and baselines that vary. The
+    load average is no sign, since it includes our own previous work.
     """
     cores, busy = machine["cores"], machine["other_cores_busy"]
     limit, found = MAX_BUSY * cores, []
     if busy is not None and busy > limit:
         found.append(
-            f"Other processes kept {busy:.1f} of {cores} cores busy meanwhile, where "
-            f"up to {limit:.1f} does no harm."
+            f"Other processes kept {busy:.1f} of {cores} cores busy. Up to "
+            f"{limit:.1f} is accepted."
         )
     for name, (middle, (lower, upper)) in baselines.items():
         if (width := (upper - lower) / middle) > MAX_SPREAD:
             found.append(
-                f"The quartiles of {name} are {100 * width:.0f} percent of its "
-                f"median apart, where up to {100 * MAX_SPREAD:.0f} does no harm."
+                f"The quartiles of {name} are {100 * width:.0f} percent of the median "
+                f"apart. Up to {100 * MAX_SPREAD:.0f} is accepted."
             )
     return found
 
 
 def describe_machine(machine: Mapping[str, Any]) -> str:
-    """Describe it: "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, others 0.01 cores"."""
-    loads = (machine["load_at_start"], machine["load_at_end"])
-    parts = []
-    if known := [f"{load:.2f}" for load in loads if load is not None]:
-        parts.append(f"load {' to '.join(known)}")
+    """Describe a machine: "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, others 0.01
+    cores".
+    """
+    load = f"load {machine['load_at_start']:.2f} to {machine['load_at_end']:.2f}"
     if machine["other_cores_busy"] is not None:
-        parts.append(f"others {machine['other_cores_busy']:.2f} cores")
-    load = ", ".join(parts) or "load unknown"
+        load += f", others {machine['other_cores_busy']:.2f} cores"
     return f"Python {machine['python']}, {machine['cpu']}; {load}"
 
 
-def _get_load() -> float | None:
-    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+def _get_load() -> float:
+    return round(os.getloadavg()[0], 2)
 
 
 def count_others_seconds() -> float | None:
-    """Count the seconds that the cores which this process may use worked for others
-    than it and its children, also for virtual machines, or None.
+    """Return the seconds that our cores worked for processes other than this one and
+    its children, including virtual machines, or None if unknown.
     """
     if not _STAT.is_file():
         return None

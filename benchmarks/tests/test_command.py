@@ -1,4 +1,4 @@
-"""Each benchmark in a tiny setting. How fast anything is, is not tested."""
+"""Run each benchmark with tiny sizes. Speeds are not tested."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ TINY = data.Sizes(
 
 @pytest.fixture
 def write(monkeypatch) -> Callable[..., dict[str, Any]]:
-    """Writes results as the command does, on a machine of which all is known."""
+    """Return a function that writes results like the command, and reads them."""
     monkeypatch.setattr(command, "describe_software", dict)
     monkeypatch.setattr(command, "watch_machine", lambda: nullcontext({**BUSY}))
     monkeypatch.setattr(command, "_SECONDS_TO_WATCH", 0)
@@ -55,9 +55,9 @@ def write(monkeypatch) -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def corpora(tiny_corpus, tmp_path, monkeypatch) -> dict[str, Any]:
-    """Corpora of benchmarks that do not read `train.spacy`, and fewer contenders."""
+    """Make corpora of benchmarks that do not read `train.spacy`; use few contenders."""
     for module, name, value in [
-        (pipelines, "BATCH_WORDS", 200),  # steps make entities found
+        (pipelines, "BATCH_WORDS", 200),  # enough steps to find entities
         (layers, "DROPOUTS", (0.1,)),
         (accelerate, "TRAINED", tmp_path),
         (accelerate, "GROUPS", {"efficiency": "Default config"}),
@@ -103,13 +103,13 @@ def test_results_are_written_tabulated_and_drawn(
                 assert 0 < lower <= timing["us_per_word"] <= upper
     for part in (part for part, (source, _) in page.PARTS.items() if source == name):
         table = page.make_part(part, tmp_path)
-        # as of what was measured
+        # the table has the same header as that of the real results
         assert table.startswith(page.make_part(part).partition(" | ")[0])
         assert "nan" not in table
     if name in page.CHARTS:
         (chart,) = page.draw_charts(tmp_path)
         assert imread(chart).shape > (300, 500)
-        assert imread(chart)[..., 3].min() == 1, "dark pages would shine through"
+        assert imread(chart)[..., 3].min() == 1, "the chart is transparent"
     check(name, results)
 
 
@@ -127,7 +127,7 @@ def check(name: str, results: dict[str, Any]) -> None:
         assert {name for name, n in differing if n} <= {pipelines.OURS_INT8}
 
 
-def test_what_was_measured_before_a_failure_is_kept(write, tmp_path):
+def test_results_before_a_failure_are_kept(write, tmp_path):
     def fail() -> Iterator[Any]:
         yield {"first": 1}
         raise RuntimeError

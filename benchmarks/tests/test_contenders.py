@@ -1,4 +1,4 @@
-"""Contenders of the benchmarks are what their names say, and compute the same."""
+"""Contenders have the layers in their names, and equal outputs."""
 
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ def embedders(corpus) -> Any:
     return layers.make_embedders(corpus.docs, [50, 40, 30, 20])
 
 
-def test_wrong_numbers_are_not_timed(corpus, embedders):
+def test_different_outputs_raise_an_error(corpus, embedders):
     stock, ours = (embedders[name]() for name in (layers.SPACY, layers.OURS))
     batches = [corpus.docs[:3]]
     layers.compare_outputs(stock, ours, batches)
@@ -39,7 +39,7 @@ def test_wrong_numbers_are_not_timed(corpus, embedders):
 
 
 @pytest.mark.torch
-def test_pytorch_computes_what_spacy_does(corpus, embedders):
+def test_pytorch_and_spacy_have_equal_outputs(corpus, embedders):
     stock, theirs = (embedders[name]() for name in (layers.SPACY, layers.TORCH))
     layers.compare_outputs(stock, theirs, [corpus.docs[:3]])
     layers.prepare_train(theirs, [corpus.docs[:3]], dropout=0.1)()
@@ -82,7 +82,7 @@ def test_each_pipeline_has_its_own_layers_and_blas(corpus, name, monkeypatch):
             np.testing.assert_array_equal(node.get_param(param), expected)
 
 
-def test_texts_are_read_as_they_were_written(tmp_path):
+def test_texts_are_read_from_all_formats(tmp_path):
     for name, content in {
         "ud/fr.conllu": "# text = Un mot.\n1\tUn\n2\tmot.\n\n# text = Deux\n",
         "conll2002/esp.train": "Un Z O\nmot. Z O\n\nDeux Z O\n",
@@ -141,7 +141,7 @@ def test_a_gpu_is_measured_by_the_kernels(
     first, *_, results = [{**part} for part in parts]
     assert get_current_ops() is before
     assert {name for name, _ in used} == {"gather_sum", "sum_runs", "join_runs"}
-    assert "equal_runs" not in first, "what was measured is not lost"
+    assert "equal_runs" not in first
     assert results["equal_runs"]["ours"] is True
     table = page.tabulate_gpu(results)
     assert "| embedder, forward and backward, 12 words |" in table

@@ -1,4 +1,4 @@
-"""What all benchmarks share: turns, charts, pages, and the software."""
+"""Turns, charts, pages and the description of the software."""
 
 import json
 import os
@@ -22,7 +22,7 @@ BUSY = {
 }
 
 
-def test_contenders_have_turns_on_the_same_samples():
+def test_contenders_take_turns_on_the_same_samples():
     seen: list[tuple[str, str]] = []
     made = []
     timings = time_in_turns(
@@ -39,7 +39,7 @@ def test_contenders_have_turns_on_the_same_samples():
     assert [timing["times_measured"] for timing in timings.values()] == [4, 4]
 
 
-def test_seconds_are_of_a_word_and_of_the_work_alone():
+def test_preparation_is_not_timed():
     now = [0.0]
 
     def prepare(seconds, sample):
@@ -58,7 +58,7 @@ def test_seconds_are_of_a_word_and_of_the_work_alone():
 
 
 @needs_kernels
-def test_contenders_in_numpy_have_no_kernels_at_any_time():
+def test_contenders_in_numpy_never_use_kernels():
     seen = {}
 
     def prepare(name, sample):
@@ -85,13 +85,13 @@ def test_more_than_one_thread_is_refused(monkeypatch):
 
 
 def test_the_pages_have_the_tables_of_the_results():
-    """Else run `python -m benchmarks.page`."""
+    """If this fails, run `python -m benchmarks.page`."""
     texts = [path.read_text(encoding="utf8") for path in page.PAGES]
     assert page.fill_pages(texts) == texts
     assert all((data.RESULTS / f"{name}.png").is_file() for name in page.CHARTS)
 
 
-def test_pages_without_a_place_for_each_table_are_refused(tmp_path):
+def test_pages_without_a_comment_for_each_table_raise_an_error(tmp_path):
     texts = [path.read_text(encoding="utf8") for path in page.PAGES]
     with pytest.raises(ValueError, match="once for each of"):
         page.fill_pages([*texts, "<!-- begin memory -->\n<!-- end memory -->"])

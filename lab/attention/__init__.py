@@ -1,1 +1,1 @@
-"""Attention weights of a pipeline, as tables and heat maps."""
+"""Attention weights of pipelines, and scores of the parts of their encoders."""

@@ -1,5 +1,5 @@
-"""Ablation of a BiLSTM encoder: each part alone, for the bounds of entities. As table 5
-of Li, Fu and Ma, "Why Attention?" (2020). No encoder is trained for it.
+"""Ablation of a trained BiLSTM encoder: the recall of chunk tags by each part alone, as
+in table 5 of Li, Fu and Ma, "Why Attention?" (2020).
 """
 
 from collections.abc import Callable, Mapping
@@ -23,8 +23,8 @@ from .weights import AttentionWeights
 def ablate(
     nlp: Language, corpus: Path, against: Language | None, *, show_progress: bool
 ) -> dict[str, Any]:
-    """Give the recall of each chunk tag by a pipeline, which is changed, by each part
-    of its encoder alone, and by another pipeline.
+    """Return the recall of each chunk tag by a pipeline, by each part of its encoder
+    alone, and by another pipeline. The pipeline is changed in place.
     """
     layer = find_layer(nlp)
     wrapper: Model = Model("alone", leave_alone, layers=[layer])
@@ -33,7 +33,7 @@ def ablate(
     chunks = evaluation["chunks"]
     for name, component in nlp.pipeline:
         model = getattr(component, "model", None)
-        if isinstance(component, AttentionWeights):  # it would not know the wrapper
+        if isinstance(component, AttentionWeights):  # fails with the wrapper
             nlp.disable_pipe(name)
         elif isinstance(model, Model):
             model.replace_node(layer, wrapper)
@@ -48,7 +48,7 @@ def ablate(
 
 
 def leave_alone(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable]:
-    """Give the output of the layer within, with zeros in all columns but some."""
+    """Run the wrapped layer, and set all columns to 0 except `columns`."""
     whole, backprop = model.layers[0](X, is_train)
     columns = model.attrs["columns"]
     Ys = [model.ops.xp.zeros_like(Y) for Y in whole]
@@ -58,7 +58,7 @@ def leave_alone(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable]:
 
 
 def summarize(data: Mapping[str, Any]) -> list[Table]:
-    """Show how each part alone changes the recall of the whole."""
+    """Tabulate the difference between the recall of each part and of the whole."""
     rows = []
     for tag, chunk in data["chunks"].items():
         recall, found = chunk["recall"], (*chunk["parts"].values(), chunk["other"])
@@ -70,20 +70,18 @@ def summarize(data: Mapping[str, Any]) -> list[Table]:
 
 
 def find_layer(nlp: Language) -> Model:
-    """Find the layer that gives the output of a pipeline's one BiLSTM encoder."""
+    """Return the last layer of a pipeline's only BiLSTM encoder."""
     layers = [
         layer
         for _, component in nlp.pipeline
-        # `replace_listeners` leaves encoders that nobody listens to
+        # `replace_listeners` leaves encoders without listeners
         if not isinstance(component, Tok2Vec) or component.listeners
         for layer in _find_layers(getattr(component, "model", None))
     ]
     if len(layers) != 1:
-        components = ", ".join(nlp.pipe_names) or "none"
         raise ValueError(
             "The pipeline should have one BiLSTM encoder, such as "
-            "spacy-hashembeds.AttBiLSTMEncoder.v1, but has "
-            f"{len(layers)} in its components: {components}."
+            f"spacy-hashembeds.AttBiLSTMEncoder.v1, but has {len(layers)}."
         )
     return layers[0]
 
@@ -91,12 +89,12 @@ def find_layer(nlp: Language) -> Model:
 def _find_layers(model: Any) -> list[Model]:
     nodes = list(model.walk()) if isinstance(model, Model) else []
     attending = [x for x in nodes if get_forward(x) is selfattention.forward]
-    # attention stands on LSTMs, whose output is not the encoder's
+    # below an attention layer, the output of LSTMs is not that of the encoder
     return attending or [x for x in nodes if get_forward(x) is bilstm.forward]
 
 
 def find_parts(layer: Model) -> dict[str, slice]:
-    """Say which columns of the layer's output are which part: see docs/lab.md."""
+    """Return the columns of each part in the layer's output. See docs/lab.md."""
     nO = layer.get_dim("nO")
     if get_forward(layer) is bilstm.forward:
         forward, backward = bilstm.DIRECTIONS

@@ -1,23 +1,23 @@
-"""Attention weights of a pipeline's encoders, listed and shown, and
-`attention_weights`, a component that keeps them in Docs.
+"""Attention weights of a pipeline's encoders, and `attention_weights`, a component that
+stores them in Docs.
 
     spacy evaluate MODEL test.spacy --code lab/attention/weights.py
 
-The file imports nothing else of the lab, which `spacy` would not find.
+This file must not import other modules of the lab, which `spacy` would not find.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import minibatch
 from thinc.api import Model, to_numpy
 
 from spacy_hashembeds.papers.why_attention import selfattention
 from spacy_hashembeds.thinc_internals import chain_forward, get_forward
+from spacy_hashembeds.tools.analyze.embedders import find_models
 from spacy_hashembeds.tools.display import Part, Table
 
 EXTENSION = "attention_weights"
@@ -25,19 +25,17 @@ EXTENSION = "attention_weights"
 
 @Language.factory("attention_weights", assigns=[f"doc._.{EXTENSION}"])
 def make_attention_weights(nlp: Language, name: str) -> "AttentionWeights":
-    """Build the component `attention_weights`: see `AttentionWeights`."""
+    """Build the component `attention_weights`."""
     return AttentionWeights(nlp)
 
 
 class AttentionWeights:
-    """Keeps in `doc._.attention_weights` what encoders of the pipeline attended to.
+    """Store the attention weights of encoders in `doc._.attention_weights`.
 
-    That is a dict: by the name of each component with an `AttBiLSTMEncoder` an array of
-    shape `(num_heads, tokens, tokens)`: see `read_attention`. Embedding and LSTMs run
-    once more for it, and memory grows with the square of a Doc's length.
+    The value is a dict from the name of each component with an `AttBiLSTMEncoder` to an
+    array of shape `(num_heads, tokens, tokens)`. Embedding and LSTMs run twice.
 
-    RAISES (ValueError): Once it is called, if no component has such an encoder, or if
-        it was taken from another pipeline.
+    RAISES (ValueError): When called, if no component has such an encoder.
     """
 
     def __init__(self, nlp: Language) -> None:
@@ -46,104 +44,76 @@ class AttentionWeights:
             Doc.set_extension(EXTENSION, default=None)
 
     def __call__(self, doc: Doc) -> Doc:
-        """Keep the weights of one Doc."""
-        return next(self.pipe([doc]))
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Keep the weights of many Docs."""
-        for docs in minibatch(stream, size=batch_size):
-            if any(doc.vocab is not self.nlp.vocab for doc in docs):
-                raise ValueError(
-                    "'attention_weights' was taken from another pipeline (source=...), "
-                    "whose encoders it knows. Add a new one: nlp.add_pipe."
-                )
-            attending = find_attending(self.nlp)
-            found = {name: read_attention(attending[name], docs) for name in attending}
-            for i, doc in enumerate(docs):
-                doc._.set(EXTENSION, {name: found[name][i] for name in found})
-                yield doc
+        """Store the weights of a Doc."""
+        attending = find_attending(self.nlp).items()
+        doc._.set(EXTENSION, {name: read_attention(of, doc) for name, of in attending})
+        return doc
 
 
 def find_attending(nlp: Language) -> dict[str, Model]:
-    """Find each `spacy.Tok2Vec.v2` whose encoder attends, by its component's name.
-
-    If a component has several, the others have a number from 2 on behind its name.
+    """Return each `spacy.Tok2Vec.v2` whose encoder has attention, by its component.
 
     RAISES (ValueError): If there is none.
     """
-    found = {}
-    for name, component in nlp.pipeline:
-        model = getattr(component, "model", None)
-        nodes = model.walk() if isinstance(model, Model) else ()
-        for i, tok2vec in enumerate(filter(_attends, nodes), start=1):
-            found[name if i == 1 else f"{name} {i}"] = tok2vec
+    models = find_models(nlp)
+    found = {name: x for name, model in models for x in model.walk() if _attends(x)}
     if not found:
         raise ValueError(
-            "The pipeline should have an encoder that attends, "
-            "spacy-hashembeds.AttBiLSTMEncoder.v1, but has none in its components: "
-            f"{', '.join(nlp.pipe_names) or 'none'}."
+            "The pipeline should have an encoder with attention, "
+            "spacy-hashembeds.AttBiLSTMEncoder.v1, but has none."
         )
     return found
 
 
 def _attends(node: Model) -> bool:
-    # by its layers: a copy, as `replace_listeners` makes it, has no references
+    # copies, which `replace_listeners` makes, lack references
     if get_forward(node) is not chain_forward:
         return False
     layers = node.layers[-1].layers
     return bool(layers) and get_forward(layers[-1]) is selfattention.forward
 
 
-def read_attention(tok2vec: Model, docs: Sequence[Doc]) -> list[NDArray[np.float32]]:
-    """Find how much each head of each token takes of each token of its Doc.
-
-    Docs are as they are before the component annotates them. For each the weights of
-    §3.6 of the paper, `(num_heads, tokens, tokens)`, of which the last sums up to 1.
+def read_attention(tok2vec: Model, doc: Doc) -> NDArray[np.float32]:
+    """Return the weights of §3.6 of the paper, `(num_heads, tokens, tokens)`. The last
+    axis sums up to 1.
     """
     *embed, encode = tok2vec.layers
     *below, attention = encode.layers
-    X: Any = list(docs)
+    H: Any = [doc]
     for layer in (*embed, *below):
-        X = layer.predict(X)
-    return [to_numpy(find_weights(attention, H)) for H in X]
-
-
-def find_weights(model: Model, X: Any) -> Any:
-    """Find the weights that a `SelfAttention` layer takes for one Doc: see above."""
-    ops, n = model.ops, model.attrs["num_heads"]
-    width = model.get_dim("nI") // n
+        H = layer.predict(H)
+    (X,), n = H, attention.attrs["num_heads"]
+    width = attention.get_dim("nI") // n
     queries, keys = (
-        (X @ model.get_param(name)).reshape(len(X), n, width).transpose(1, 0, 2)
+        (X @ attention.get_param(name)).reshape(len(X), n, width).transpose(1, 0, 2)
         for name in ("query", "key")
     )
     scores = queries @ keys.transpose(0, 2, 1) / width**0.5
-    return ops.softmax(scores) if len(X) else scores
+    return to_numpy(attention.ops.softmax(scores) if len(X) else scores)
 
 
 def list_attention(nlp: Language, text: str) -> dict[str, Any]:
-    """List how much each token takes of each token of a text.
+    """List the attention weights of a text.
 
-    RETURNS (dict[str, Any]): `tokens`, and in `components` for each one its `name` and
-        its `heads`: for each head a matrix of weights from 0 to 1, as lists, whose rows
-        are of the tokens that look, and its columns of those that are looked at.
+    RETURNS (dict[str, Any]): `tokens`, and `components`: for each its `name`, and its
+        `heads`, each a matrix of weights as lists. A row has the weights with which one
+        token attends to all tokens.
     """
     attending = find_attending(nlp)
     doc = nlp.make_doc(text)
-    if not len(doc):
-        raise ValueError("The text should have tokens, but is empty.")
     return {
         "text": text,
         "tokens": [token.text for token in doc],
         "components": [
             {"name": name, "heads": weights.astype("float64").round(6).tolist()}
             for name, tok2vec in attending.items()
-            for weights in read_attention(tok2vec, [doc])
+            for weights in [read_attention(tok2vec, doc)]
         ],
     }
 
 
 def summarize(data: dict[str, Any]) -> Iterator[Part]:
-    """Show which token each head of each token looks at most."""
+    """Tabulate the token with the largest weight, for each token and head."""
     tokens = [token if token.strip() else repr(token) for token in data["tokens"]]
     for component in data["components"]:
         heads = component["heads"]
@@ -154,5 +124,5 @@ def summarize(data: dict[str, Any]) -> Iterator[Part]:
         ]
         header = ("Token", *(f"Head {n}" for n in range(1, len(heads) + 1)))
         title = f"Attention in '{component['name']}'"
-        legend = "The token that each head of a token takes most of, in percent."
+        legend = "The token with the largest weight of each head, in percent."
         yield Table(title, legend, header, rows, aligns="l" * len(header))

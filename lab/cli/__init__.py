@@ -1,4 +1,4 @@
-"""`python -m lab …`: its commands."""
+"""The commands of `python -m lab`."""
 
 from . import corpora, pipelines, trials, vectors  # noqa: F401
 from ._app import lab_cli

@@ -1,4 +1,4 @@
-"""The commands of `python -m lab`, and what they have in common."""
+"""The group of the lab's commands, and the output of their data."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,7 +16,6 @@ lab_cli = typer.Typer(
     name="python -m lab",
     help="Reproduce papers, and compare embedders over seeds.",
     no_args_is_help=True,
-    # as spaCy shows its own
     add_completion=False,
     rich_markup_mode=None,
 )
@@ -29,7 +28,7 @@ def give(
     as_json: bool,
     output: Path | None = None,
 ) -> None:
-    """Show data, or print it as JSON, and save it where a path is given."""
+    """Show data, or print the data as JSON, and save them if there is a path."""
     if as_json:
         print_json(data)
     else:

@@ -25,20 +25,19 @@ def prepare_cli(
     dataset: str = Arg(..., help=f"One of {', '.join(DATASETS)}."),
     output: Path = folder_output("The folder for train.spacy, dev.spacy, test.spacy."),
     assets: Path = Opt(
-        Path("assets"), "--assets", "-a", help="The files of the datasets."
+        Path("assets"), "--assets", "-a", help="The folder of the published files."
     ),
     quiet: bool = QUIET,
 ) -> None:
     """Convert a published corpus to train.spacy, dev.spacy and test.spacy.
 
-    Those with entities are split as in the report "Multi hash embeddings in spaCy". Of
-    those for text classification one in twenty training texts is for development;
-    ag_news_small has the test texts of ag_news, split into 5,000, 600 and 2,000. Of
-    GLUE the published development sets are the test.
+    Corpora of entities are split as in the report "Multi hash embeddings in spaCy". For
+    text classification, one in twenty training texts is for development; ag_news_small
+    is the test set of ag_news, split into 5,000, 600 and 2,000 texts. The test sets of
+    GLUE are the published development sets.
 
-    Their files are looked for in the folder of assets, where 'spacy project assets'
-    puts them. The demo corpus needs none. Your own files are for
-    'spacy hashembeds prepare'.
+    'spacy project assets' fetches the files. The demo corpus needs none. Convert your
+    own files with 'spacy hashembeds prepare'.
     """
     with failing("Can't prepare the corpus"):
         check_targets([output / f"{split}.spacy" for split in SPLITS])
@@ -49,35 +48,23 @@ def prepare_cli(
 
 @lab_cli.command("misspell")
 def misspell_cli(
-    corpus: Path = Arg(
-        ..., help="The gold corpus: a .spacy file, or a folder of them."
-    ),
+    corpus: Path = Arg(..., help="The gold corpus: a .spacy file, or a folder."),
     output: Path = file_output("The .spacy file to write", default=...),
-    seed: int = Opt(
-        0, "--seed", "-s", help="The seed that the edits are drawn by.", min=0
-    ),
+    seed: int = Opt(0, "--seed", "-s", help="The seed of the edits.", min=0),
     quiet: bool = QUIET,
 ) -> None:
     """Copy a gold corpus with a misspelling in each entity.
 
-    One character of each entity is left out, put in, replaced, or swapped with the next
-    one. All else stays. Equal seeds give equal copies, which `evaluate` takes as any
-    other corpus.
+    One character of each entity is deleted, inserted, replaced, or swapped with the
+    next one. Equal seeds give equal copies.
     """
     with failing("Can't misspell the corpus"):
         check_targets([output], [corpus])
         docs = list(read_docs(corpus, Vocab()))
         copies = misspell(show_progress(docs, "Misspelling", unit="docs"), seed=seed)
-        before, after = (
-            [ent.text for doc in of for ent in doc.ents] for of in (docs, copies)
-        )
-        if not before:
-            raise ValueError(
-                f"'{corpus}' should have entities to misspell, but its {len(docs):,} "
-                "documents have none. Give a corpus that is annotated for `ner`."
-            )
         with replacing(output) as temporary:
             DocBin(docs=copies).to_disk(temporary)
+    before, after = ([e.text for doc in of for e in doc.ents] for of in (docs, copies))
     n_misspelt = sum(a != b for a, b in zip(before, after, strict=True))
     of_all = f"{len(before):,} entities in {len(docs):,} documents"
     msg.info(f"Misspelt {n_misspelt:,} of {of_all}, seed {seed}")

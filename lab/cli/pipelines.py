@@ -30,23 +30,20 @@ def importance_cli(
     model: str = MODEL,
     texts: list[Path] = Opt(
         [],
-        help="Texts whose words to look at: a .spacy file or a folder of them, a "
-        ".jsonl file, or a file of one text a line; - is standard input. Weights that "
-        "are chosen by hashing need some.",
+        help="Texts whose values to list: a .spacy file or a folder of them, a .jsonl "
+        "file, or a file of one text a line; - is standard input. Required if weights "
+        "are chosen by hashing.",
     ),
-    attr: str | None = Opt(None, help="The one token attribute to look at, e.g. NORM."),
-    top: int = Opt(10, help="How many rows of weights to list of either end.", min=1),
-    min_count: int = Opt(
-        1, help="Leave out rows of which the texts have no value so often.", min=1
-    ),
+    attr: str | None = Opt(None, help="The only token attribute to list, e.g. NORM."),
+    top: int = Opt(10, help="The number of largest, and of smallest, rows.", min=1),
     output: Path | None = json_output("the lists"),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """List what a pipeline's importance weights make the most and the least of.
+    """List the values with the largest and smallest importance weights.
 
-    For hash embeddings with importance weights, as MultiWeightedHashEmbed and
-    HashNgramTextCat have them.
+    Hash embeddings with importance weights are those of MultiWeightedHashEmbed and
+    HashNgramTextCat.
     """
     with failing("Can't list importance"):
         check_targets([output], [model, *texts])
@@ -54,7 +51,7 @@ def importance_cli(
         paths = [STANDARD_INPUT if str(path) == "-" else path for path in texts]
         docs = show_progress(read_text_docs(paths, nlp), "Reading", unit="texts")
         data = importance.list_importance(
-            nlp, docs if texts else None, attr=attr, top=top, min_count=min_count
+            nlp, docs if texts else None, attr=attr, top=top
         )
         give(data, importance.summarize, as_json=as_json, output=output)
 
@@ -62,15 +59,14 @@ def importance_cli(
 @lab_cli.command("attention")
 def attention_cli(
     model: str = MODEL,
-    text: str = Arg(..., help="The text to look at; - is standard input."),
+    text: str = Arg(..., help="The text; - is standard input."),
     output: Path | None = json_output("all weights"),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Show what a pipeline attends to in a text.
+    """Show the attention weights of a pipeline with an AttBiLSTMEncoder in a text.
 
-    For pipelines with an AttBiLSTMEncoder: how much each of its heads takes of which
-    token, for each token.
+    For each token and head, show the token with the largest weight.
     """
     with failing("Can't show attention"):
         check_targets([output], [model])
@@ -90,7 +86,7 @@ def ablation_cli(
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Tag chunks of entities with each part of a pipeline's BiLSTM encoder alone."""
+    """Score chunk tags with each part of a pipeline's BiLSTM encoder alone."""
     with failing("Can't compare the parts"):
         check_targets([output], [model, corpus, against])
         other = None if against is None else load_trained(against)

@@ -26,7 +26,7 @@ from ..baseline import NAME as CRF
 from ..baseline import describe_penalties, run_baseline
 from ..machine import describe_machine
 from ..papers.page import PAPERS, make_page
-from ..trials.comparison import compare_trials, read_trial
+from ..trials.comparison import compare_trials
 from ..trials.configs import locate_grid
 from ..trials.grid import narrow, read_grid
 from ..trials.results import collect_results
@@ -38,10 +38,8 @@ from ._app import give, lab_cli
 GPU_ID = typer.Option(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU.")
 FORCE = typer.Option(
     False,
-    "--force",
-    "-F",
-    help="Replace results of other settings, or that can't be read, and their "
-    "pipelines.",
+    *("--force", "-F"),
+    help="Replace results of other settings, and their pipelines.",
 )
 
 
@@ -49,31 +47,26 @@ FORCE = typer.Option(
 def trial_cli(
     ctx: typer.Context,
     dataset: str = Arg(..., help="The prepared corpus: the folder corpus/DATASET."),
-    embedder: str = Arg(..., help="The config, by its name, such as multi_embed."),
-    seed: int = Opt(0, "--seed", "-s", help="Of initial weights and training."),
+    embedder: str = Arg(..., help="The name of the config, such as multi_embed."),
+    seed: int = Opt(0, "--seed", "-s", help="The seed of training."),
     variant: str = Opt("default", help="A name for the config overrides."),
     gpu_id: int = GPU_ID,
     force: bool = FORCE,
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Train a pipeline, evaluate it, and record it.
+    """Train a pipeline, evaluate it, and record the results.
 
-    It is scored on seen and unseen entities, or on categories where the config has a
-    text classifier. Further options change the config, as for `spacy train`. The
-    results are one file, metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json; a trial that
-    is done is not run again.
+    Scores are those of seen and unseen entities, or of categories if the config has a
+    text classifier. Further options change the config, as for `spacy train`. Results
+    are written to metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json. Finished trials are
+    not repeated.
     """
-    overrides = read_overrides(ctx.args)
+    settings: dict[str, Any] = {"dataset": dataset, "embedder": embedder, "seed": seed}
+    settings |= {"variant": variant, "gpu_id": gpu_id}
+    settings["overrides"] = read_overrides(ctx.args)
     with failing("The trial failed", RuntimeError):
-        trial = Trial(
-            dataset=dataset,
-            embedder=embedder,
-            seed=seed,
-            variant=variant,
-            gpu_id=gpu_id,
-            overrides=overrides,
-        )
+        trial = Trial(**settings)
         metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
     _give_results(metrics, trial, is_new, as_json)
 
@@ -82,17 +75,17 @@ def trial_cli(
 def baseline_cli(
     corpus: str = Arg(..., help="The prepared corpus: the folder corpus/CORPUS."),
     lang: str | None = Opt(
-        None, "--nlp.lang", help="The language of a corpus of your own, such as de."
+        None, "--nlp.lang", help="The language of your own corpus, such as de."
     ),
     force: bool = FORCE,
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Train a linear-chain CRF, evaluate it, and record it as a trial.
+    """Train a linear-chain CRF, evaluate it, and record the results as a trial.
 
-    It knows words, affixes, shapes and what stands beside them; its penalties are those
-    of a small grid that are best on development data. The results are one file,
-    metrics/CORPUS/crf/default/seed0.json; what is done is not run again.
+    Features are words, affixes, shapes, and those of neighbours. Penalties are chosen
+    from a small grid by development data. Results are written to
+    metrics/CORPUS/crf/default/seed0.json. Finished trials are not repeated.
     """
     with failing("The baseline failed", RuntimeError):
         overrides = {} if lang is None else {"nlp.lang": lang}
@@ -106,7 +99,7 @@ def baseline_cli(
 def _give_results(
     metrics: dict[str, Any], trial: Trial, is_new: bool, as_json: bool
 ) -> None:
-    """Print the results of a trial, also as JSON, and where they are."""
+    """Print the results of a trial, as a table or as JSON, and the path of the file."""
     sizes, timings = metrics["sizes"], metrics["timings"]
     # a CRF has no embedder
     is_of = "embedding" if sizes["embedding_parameters"] else "pipeline"
@@ -124,7 +117,7 @@ def _give_results(
 def _tabulate_scores(
     title: str, legend: str, what: str, scores: Mapping[str, Mapping[str, Any]]
 ) -> Table:
-    """Tabulate the scores of entities, or of text classifiers, of splits or trials."""
+    """Tabulate the scores of entities or of text classifiers, by splits or trials."""
     keys = {f"{kind}: P R F": prefix for kind, prefix in KINDS.items()}
     if "cats_acc" in next(iter(scores.values())):
         keys = {"Accuracy": "cats_acc", "Macro F": "cats_macro_f"}
@@ -148,26 +141,26 @@ def sweep_cli(
     grid: str = Arg(
         ..., help="The grid of trials: a name, such as main, or a .yml file."
     ),
-    jobs: int = Opt(1, "--jobs", "-j", help="How many to run at once.", min=1),
+    jobs: int = Opt(1, "--jobs", "-j", help="The number of parallel trials.", min=1),
     gpu_id: int = GPU_ID,
-    datasets: str = Opt("", help="Run only these datasets, with commas between."),
+    datasets: str = Opt("", help="Run only these datasets, separated by commas."),
     embedders: str = Opt("", help="Run only these embedders."),
     variants: str = Opt("", help="Run only these variants."),
     seeds: str = Opt("", help="Run only these seeds."),
-    dry_run: bool = Opt(False, "--dry-run", help="Only list what is to run."),
+    dry_run: bool = Opt(False, "--dry-run", help="Only list the unfinished trials."),
     force: bool = FORCE,
     quiet: bool = QUIET,
 ) -> None:
-    """Run all trials of a grid that are not done, several at once.
+    """Run the unfinished trials of a grid.
 
-    A sweep that was interrupted goes on where it stopped when it is run again. Trials
-    that failed are then tried again too. Exits with 1 if a trial failed.
+    Run the command again to continue an interrupted sweep and to repeat failed trials.
+    The exit status is 1 if a trial failed.
     """
     with failing("Can't run the sweep"):
         check_gpu(gpu_id)
-        names = ("dataset", "embedder", "variant", "seed")
-        given = (datasets, embedders, variants, seeds)
-        chosen = dict(zip(names, map(_split, given), strict=True))
+        given = {"dataset": datasets, "embedder": embedders}
+        given |= {"variant": variants, "seed": seeds}
+        chosen = {name: of.replace(",", " ").split() for name, of in given.items()}
         trials = narrow(read_grid(locate_grid(grid), gpu_id=gpu_id), chosen)
         ready, pending = plan_sweep(trials, force=force)
     done, total = len(ready), len(pending)
@@ -183,22 +176,16 @@ def sweep_cli(
             ended.append(each)
             typer.echo(f"{_format_ended(each)} [{len(ended)}/{total}]")
     except KeyboardInterrupt:
-        msg.warn(
-            f"Interrupted: {len(ended)} of {total} have ended",
-            "The same command goes on from here.",
-        )
+        text = f"Interrupted: {len(ended)} of {total} have ended"
+        msg.warn(text, "Run the same command to continue.")
         raise typer.Exit(130) from None
     failed = [each for each in ended if each.error is not None]
     for trial, _, error in failed:
         msg.fail(f"Failed: {trial.name}", f"{error}. Its log: {get_log(trial)}")
     if failed:
-        text = "The same command tries them again."
+        text = "Run the same command to repeat them."
         msg.fail(f"{len(failed)} of {total} failed", text, exits=1)
     msg.good(f"{total + done} of {total + done} trials are done")
-
-
-def _split(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _format_ended(ended: Ended) -> str:
@@ -215,16 +202,14 @@ def _format_ended(ended: Ended) -> str:
 
 @lab_cli.command("collect")
 def collect_cli(
-    metrics: Path = Arg(
-        ..., help="The folder of results: metrics, as trials write it.", file_okay=False
-    ),
+    metrics: Path = Arg(..., help="The folder of results: metrics.", file_okay=False),
     output: Path = folder_output("The folder of tables, DATASET.jsonl."),
     force: bool = FORCE,
     quiet: bool = QUIET,
 ) -> None:
-    """Put the results of trials into a table for each corpus, a line for each trial.
+    """Add the results of trials to a table for each corpus, with a line for each trial.
 
-    What a table has already stays. The report is made of tables too.
+    Other lines of the tables are kept. `report` reads tables too.
     """
     with failing("Can't collect the results"):
         added, replaced, unchanged = collect_results(metrics, output, force=force)
@@ -236,38 +221,31 @@ def collect_cli(
 
 @lab_cli.command("compare")
 def compare_cli(
-    metrics: list[Path] = Arg(
-        ..., help="The files of trials (seedN.json), all of one dataset."
-    ),
+    metrics: list[Path] = Arg(..., help="Files of trials (seedN.json) of one dataset."),
     corpus: Path = Opt(
-        ..., "--corpus", "-c", help="The corpus to time the pipelines on (.spacy)."
+        ..., "--corpus", "-c", help="The corpus for timing the pipelines (.spacy)."
     ),
     accelerate: bool = Opt(
         False,
         "--accelerate",
-        help="Add each pipeline with spaCy's layers once more, accelerated and checked "
-        "for equal predictions.",
+        help="Add an accelerated copy of each pipeline with spaCy's layers, after a "
+        "check that predictions are equal.",
     ),
     output: Path | None = json_output("the comparison"),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Compare trials: their scores, size and speed.
+    """Compare the scores, sizes and speeds of trials with the first one.
 
-    Scores are those on all, seen and unseen entities, or, of text classifiers,
-    accuracy and F1. Speed is measured anew, with all pipelines taking turns in one
-    run. Close other programs: where timings were disturbed, it says so. The first
-    trial is what the others are set beside: how fast they are, how much smaller, and
-    what they keep of its score.
+    Scores are those of all, seen and unseen entities, or accuracy and F1 of text
+    classifiers. Speeds are measured anew, with pipelines taking turns. Close other
+    programs: a warning says if they disturbed the timings.
     """
     with failing("Can't compare the trials"):
-        models = [Path(read_trial(path)["model"]) for path in metrics]
-        check_targets([output], [*metrics, corpus, *models])
+        check_targets([output], [*metrics, corpus])
+        progress = partial(show_progress, title="Timing", unit="rounds")
         comparison = compare_trials(
-            metrics,
-            corpus,
-            accelerated=accelerate,
-            progress=partial(show_progress, title="Timing", unit="rounds"),
+            metrics, corpus, accelerated=accelerate, progress=progress
         )
         give(comparison, _summarize_comparison, as_json=as_json, output=output)
 
@@ -275,7 +253,7 @@ def compare_cli(
 def _summarize_comparison(comparison: dict[str, Any]) -> Iterator[Part]:
     rows = comparison["rows"]
     title = f"Embedders on {comparison['dataset']}"
-    legend = "Scores in percent; of entities in brackets their number."
+    legend = "Scores in percent, with the number of entities in parentheses."
     scores = {row["name"]: row["scores"] for row in rows}
     yield _tabulate_scores(title, legend, "Embedder", scores)
     yield Table(
@@ -297,8 +275,9 @@ def _summarize_comparison(comparison: dict[str, Any]) -> Iterator[Part]:
     ratios = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
     yield Table(
         "Beside the first one",
-        "In percent. PRR: F1 or accuracy kept; PCR: parameters saved, of all, the "
-        "embedder's, and its tables' alone; PoEP: all that are the embedder's.",
+        "In percent. PRR: the share of F1 or accuracy kept; PCR: the share of "
+        "parameters saved, of all, of the embedder and of its tables; PoEP: the "
+        "embedder's share of all parameters.",
         ("Embedder", "PRR", "PCR all", "PCR emb", "Tables", "PoEP"),
         [(row["name"], *(_format_score(row[key]) for key in ratios)) for row in rows],
     )
@@ -312,31 +291,24 @@ def _format_score(score: float | None) -> str:
 
 @lab_cli.command("report")
 def report_cli(
-    results: Path = Arg(
-        ..., help="The folder of results, such as metrics, or of tables of them."
-    ),
+    results: Path = Arg(..., help="The folder of results (metrics), or of tables."),
     output: Path = file_output("The file to write, .md", default=...),
     paper: str = Opt(
-        "multi-hash-embeddings",
-        "--paper",
-        help=f"The paper whose tables to fill: one of {', '.join(PAPERS)}.",
+        "multi-hash-embeddings", help=f"The paper: one of {', '.join(PAPERS)}."
     ),
-    corpus_root: Path | None = Opt(
-        None, help="The folder of prepared corpora, to count. By default corpus."
-    ),
+    corpus_root: Path = Opt(Path("corpus"), help="The folder of prepared corpora."),
     quiet: bool = QUIET,
 ) -> None:
-    """Fill the tables of the report with the results that are there.
+    """Fill the tables of a paper with the available results.
 
-    All trials come first. Each figure is a mean over seeds with its standard deviation,
-    beside what the report prints, and marked where the two differ. What has no trial is
-    left out. Tables of another paper are filled likewise with --paper.
+    The first table lists all trials. Each figure is a mean over seeds with its standard
+    deviation, beside the printed figure, and is marked if the two differ. Rows without
+    trials are omitted.
     """
     with failing("Can't make the report"):
         choose_suffix(output, [".md"])
         check_targets([output])
         page = make_page(results, paper, corpus_root=corpus_root, on_progress=msg.info)
         with replacing(output) as temporary:
-            # names of files may hold bytes that are no text
-            temporary.write_text(page.text, "utf8", errors="backslashreplace")
+            temporary.write_text(page.text, "utf8")
     msg.good(f"Wrote {output} from {page.n_results} results", f"{page.differences}.")

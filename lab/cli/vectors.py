@@ -1,12 +1,12 @@
-"""`python -m lab rawtext` and `floret`: raw text, and word vectors trained on it."""
+"""`python -m lab rawtext` and `floret`: raw text, and word vectors."""
 
 import random
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from spacy.cli._util import Arg, Opt
 from spacy.tokens import Doc, DocBin
@@ -27,7 +27,6 @@ from spacy_hashembeds.training.docbin import read_docs
 from spacy_hashembeds.training.lines import decode_lines
 
 from ..corpora.rawtext import RAW_FILES, find_raw_files, tokenize
-from ..extras import import_extra
 from ._app import lab_cli
 
 _END_OF_LINE = "</s>"
@@ -47,52 +46,37 @@ def rawtext_cli(
     ),
     quiet: bool = QUIET,
 ) -> None:
-    """Tokenise the raw text behind WNUT 2017 as the corpus itself is, one text a line,
-    to train word vectors or a tok2vec on.
+    """Tokenise the source text of WNUT 2017 like the corpus, one text a line, to train
+    word vectors or a tok2vec on.
 
-    Nearly every sentence of the development and test data stands in that text: leave
-    them out with --held-out, or scores on them say less than they seem to. A .spacy
-    file has a Doc for each text, in an order that is drawn, the same each time.
+    The text contains most sentences of the development and test data. Exclude them with
+    --held-out; otherwise scores on them are too high. In a .spacy file, each text is a
+    Doc, in a fixed random order.
     """
-    counts: Counter[str] = Counter()
     with failing("Can't make the text"):
         check_targets([output], [folder, *held_out, *added])
         hidden = {_join(words) for path in held_out for words in _read_words(path)}
-        texts = chain(
-            *(_tokenize_file(path) for path in find_raw_files(folder)),
-            *(_read_words(path) for path in added),
-        )
-
-        def select() -> Iterator[list[str]]:
-            for words in filter(None, texts):
-                is_hidden = _join(words) in hidden
-                counts["hidden"] += is_hidden
-                if not is_hidden:
-                    counts["lines"] += 1
-                    counts["tokens"] += len(words)
-                    yield words
-
+        raw = map(_tokenize_file, find_raw_files(folder))
+        texts = [*filter(None, chain(*raw, *map(_read_words, added)))]
+        kept = [words for words in texts if _join(words) not in hidden]
         with replacing(output) as temporary:
             if output.suffix == FILE_TYPE:
-                # `spacy pretrain` takes them as they come, and files are of one kind
-                kept = list(select())
+                # `spacy pretrain` does not shuffle, and each raw file has its own style
                 random.Random(SEED).shuffle(kept)
                 vocab = Vocab()
-                # without white space that is known, so that readers keep these tokens
                 docs = (Doc(vocab, words=words) for words in kept)
                 DocBin(attrs=["ORTH"], docs=docs).to_disk(temporary)
             else:
-                # a line break among the tokens would end the line
-                lines = (" ".join(" ".join(words).split()) for words in select())
-                with temporary.open("w", encoding="utf8") as file:
-                    file.writelines(f"{line}\n" for line in lines)
-    msg.info(f"Left out {counts['hidden']:,} lines of held-out data")
-    saved = f"{counts['lines']:,} lines of {counts['tokens']:,} tokens"
+                # tokens may contain line breaks
+                lines = (" ".join(" ".join(words).split()) for words in kept)
+                temporary.write_text("".join(f"{line}\n" for line in lines), "utf8")
+    msg.info(f"Left out {len(texts) - len(kept):,} lines of held-out data")
+    saved = f"{len(kept):,} lines of {sum(map(len, kept)):,} tokens"
     msg.good(f"Saved {saved} to {output}")
 
 
 def _tokenize_file(path: Path) -> Iterator[list[str]]:
-    # not `read_lines`: comments hold carriage returns, which are white space
+    # unlike `read_lines`, `decode_lines` accepts carriage returns within a line
     lines = (line for _, line in decode_lines(path))
     for line in show_progress(lines, f"Tokenising {path.name}", unit="lines"):
         yield tokenize(line, split_contractions=RAW_FILES[path.name])
@@ -117,10 +101,7 @@ def floret_cli(
         "The file of vectors to write, .floret, or .vec in mode fasttext", default=...
     ),
     mode: Literal["floret", "fasttext"] = Opt(
-        "floret", "--mode", "-m", help="What to train."
-    ),
-    model: Literal["skipgram", "cbow"] = Opt(
-        "skipgram", "--model", help="How to train it."
+        "floret", "--mode", "-m", help="The kind of vectors."
     ),
     dim: int = Opt(100, "--dim", "-d", help="The width of the vectors.", min=1),
     bucket: int = Opt(50_000, "--bucket", "-b", help="The rows of the table.", min=1),
@@ -129,69 +110,41 @@ def floret_cli(
     ),
     minn: int = Opt(4, help="The shortest n-gram, in characters."),
     maxn: int = Opt(5, help="The longest n-gram, in characters."),
-    min_count: int = Opt(
-        5, help="How often a word must be seen to be trained on.", min=1
-    ),
-    epochs: int = Opt(5, help="How often to go through the text.", min=1),
-    neg: int = Opt(5, help="The number of negative examples for each word.", min=1),
-    lr: float = Opt(0.05, help="The learning rate at the start.", min=1e-9),
+    min_count: int = Opt(5, help="Exclude words that are rarer.", min=1),
+    epochs: int = Opt(5, help="The number of passes over the text.", min=1),
     threads: int = Opt(
-        1,
-        help="How many threads to use; with more than one, results differ each time.",
-        min=1,
+        1, help="The number of threads. With several, results vary.", min=1
     ),
     quiet: bool = QUIET,
 ) -> None:
-    """Train word vectors on text with floret (extra: floret), for `spacy init vectors`.
+    """Train word vectors on text with floret, for `spacy init vectors`.
 
-    In mode floret every word has a vector, known or not; in mode fasttext, those that
-    were trained on. With one thread the same text gives the same vectors: floret seeds
-    its generator with 0.
+    In mode floret every word has a vector; in mode fasttext, only the words of the
+    training text. With one thread, equal texts give equal vectors.
     """
-    is_floret = mode == "floret"
-    settings: dict[str, Any] = {"mode": mode, "model": model, "dim": dim, "neg": neg}
-    settings |= {"bucket": bucket, "hashCount": hash_count, "minn": minn, "maxn": maxn}
-    settings |= {"minCount": min_count, "epoch": epochs, "lr": lr, "thread": threads}
-    settings["verbose"] = 2 if sys.stderr.isatty() and not is_quiet() else 0
+    least = 2 if mode == "floret" else 0
     with failing("Can't train the vectors", RuntimeError):
         check_targets([output], [text])
-        # spaCy takes shorter ones otherwise than floret does
-        if not 2 * is_floret <= minn <= maxn:
+        # spaCy and floret treat n-grams of one character differently
+        if not least <= minn <= maxn:
             raise ValueError(
-                f"'minn' should be from {2 * is_floret} to 'maxn' in mode {mode}, but "
-                f"is {minn}. For most alphabets take 4 and 5, for Korean 2 and 3."
+                f"'minn' should be {least} to 'maxn' in mode {mode}, but is {minn}."
             )
-        for _ in decode_lines(text):  # or it is no UTF-8
-            pass
-        extra = "'spacy-hashembeds[floret]'"
-        floret = import_extra("floret", "Training vectors needs floret", extra)
-        trained = floret.train_unsupervised(str(text), **settings)
-        words, frequencies = trained.get_words(include_freq=True)
-        counts = {w: int(count) for w, count in zip(words, frequencies, strict=True)}
-        counts.pop(_END_OF_LINE, None)
-        if not counts:
-            raise ValueError(f"No word stands 'min_count' times in '{text}'. Lower it.")
-        rows = bucket if is_floret else len(words)
-        with replacing(output) as temporary:
-            save = trained.save_floret_vectors if is_floret else trained.save_vectors
-            save(str(temporary))
-            with temporary.open("rb") as file:
-                n_written = sum(line.endswith(b"\n") for line in file) - 1
-            if n_written != rows:  # floret does not say so
-                raise OSError(
-                    f"floret wrote only {max(0, n_written):,} of {rows:,} rows to "
-                    f"'{output}'. Is there space left?"
-                )
-    # floret leaves a row of its own to the most frequent word, and does not save it.
-    # That does no harm where this is the end of a line.
-    if is_floret and words[0] != _END_OF_LINE:
-        msg.warn(
-            f"spaCy's vector of {words[0]!r} will differ a little",
-            "floret keeps a row of its own for the most frequent word and does not "
-            "save it. Break the text into shorter lines, so that no word is as "
-            "frequent as the ends of lines are.",
+        trained = import_module("floret").train_unsupervised(
+            str(text),
+            **{"mode": mode, "dim": dim, "bucket": bucket, "hashCount": hash_count},
+            **{"minn": minn, "maxn": maxn, "minCount": min_count, "epoch": epochs},
+            thread=threads,
+            verbose=2 if sys.stderr.isatty() and not is_quiet() else 0,
         )
+        words, frequencies = trained.get_words(include_freq=True)
+        name = "save_floret_vectors" if mode == "floret" else "save_vectors"
+        with replacing(output) as temporary:
+            getattr(trained, name)(str(temporary))
+    counts = dict(zip(words, map(int, frequencies), strict=True))
+    counts.pop(_END_OF_LINE, None)
+    rows = bucket if mode == "floret" else len(words)
     msg.info(f"Trained on {sum(counts.values()):,} tokens of {len(counts):,} words")
     msg.good(f"Saved {rows:,} rows of {dim} to {output}")
-    option = " --mode floret" if is_floret else ""
+    option = " --mode floret" if mode == "floret" else ""
     msg.text(f"Next: spacy init vectors LANG {output} FOLDER{option}")

@@ -1,19 +1,18 @@
-"""A made-up corpus of news sentences, so that everything can be tried offline.
+"""A random corpus of news sentences, to use offline.
 
-Names are put together from syllables, with endings that hint at their type. The dev
-and test splits make half of theirs anew, so that seen and unseen entities are scored
-on the same sentences. No embedder gets everything right.
+Names consist of syllables, with endings that depend on their type. Half of the names in
+the dev and test splits are new, so that there are seen and unseen entities.
 """
 
 import random
 from collections.abc import Iterator
 
-Sentence = tuple[list[str], list[str]]
+from spacy_hashembeds.tools.prepare.columns import Document, Sentence
 
 #: Sentences in each split.
 SIZES = {"train": 1200, "dev": 400, "test": 800}
 
-#: Names of each type, and ordinary nouns, that the training split draws from.
+#: Numbers of names of each type, and of nouns, in the training split.
 NAMES_PER_TYPE = 250
 NOUNS = 400
 
@@ -22,7 +21,7 @@ _SYLLABLES = """
     nor o pa per qui ra ren ri ro sa sel ta tor tu ul va vel vi wen xa ya zo
 """.split()
 
-# The first endings of a type are its own; the last four may be any type's, or a noun's.
+# Each type has four endings of its own, and four that all types and nouns share.
 _ANY_ENDING = ("ro", "li", "ga", "wen")
 _ENDINGS = {
     "PERSON": ("son", "ova", "mann", "etti", *_ANY_ENDING),
@@ -36,7 +35,7 @@ _SECOND_WORDS = {
     "ORG": ("", "", "", "Group", "Bank"),
 }
 
-# {NAME} takes a name of any type; {noun} and {Noun} an ordinary noun.
+# {NAME} is a name of any type; {noun} and {Noun} are nouns.
 _TEMPLATES = """
     {PERSON} of {ORG} said on {day} that the {noun} was {adjective} .
     In {LOC} , {PERSON} met the {noun} of {ORG} .
@@ -58,12 +57,14 @@ _TEMPLATES = """
     The {Noun} , a {adjective} {noun} about {NAME} , opens in {NAME} .
 """.strip().splitlines()
 
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-_ADJECTIVES = "quiet costly early sudden famous broken modern strange golden".split()
+_WORDS = {
+    "day": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday",
+    "adjective": "quiet costly early sudden famous broken modern strange golden",
+}
 
 
-def make_demo_corpus() -> dict[str, Iterator[Sentence]]:
-    """Make the words and BIO tags of each split's sentences, always the same."""
+def make_demo_corpus() -> dict[str, Iterator[Document]]:
+    """Make documents of one sentence for each split, from fixed seeds."""
     rng = random.Random("0/names")
     sizes = dict.fromkeys(_ENDINGS, NAMES_PER_TYPE) | {"NOUN": NOUNS}
     names = {
@@ -92,7 +93,7 @@ def _make_word(rng: random.Random, ending: str) -> str:
 
 def _make_sentences(
     rng: random.Random, split: str, names: dict[str, list[list[str]]]
-) -> Iterator[Sentence]:
+) -> Iterator[Document]:
     share_of_new_names = 0.0 if split == "train" else 0.5
     for _ in range(SIZES[split]):
         words: list[str] = []
@@ -105,20 +106,18 @@ def _make_sentences(
             tags += bio if label else ["O"] * len(filled)
         if rng.random() < 0.15:
             words = [word.lower() for word in words]
-        yield words, tags
+        yield [Sentence(words, tags)]
 
 
 def _fill(
     rng: random.Random, slot: str, names: dict[str, list[list[str]]], is_new: bool
 ) -> tuple[list[str], str]:
-    """Give the words for a slot of a template, and the label of the entity, if any."""
+    """Return the words for a slot of a template, and the label of an entity or ""."""
     kind = slot.strip("{}")
     if slot == kind:
         return [slot], ""
-    if kind == "day":
-        return [rng.choice(_DAYS)], ""
-    if kind == "adjective":
-        return [rng.choice(_ADJECTIVES)], ""
+    if kind in _WORDS:
+        return [rng.choice(_WORDS[kind].split())], ""
     label = rng.choice(list(_ENDINGS)) if kind == "NAME" else kind.upper()
     name = _make_name(rng, label) if is_new else rng.choice(names[label])
     if label == "NOUN":

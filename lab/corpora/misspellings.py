@@ -1,4 +1,4 @@
-"""Misspelt copies of a corpus, with a random edit in each entity."""
+"""Copies of a corpus with a random misspelling in each entity."""
 
 from bisect import bisect
 from collections import Counter
@@ -10,28 +10,26 @@ from typing import Any, TypeVar
 from spacy.tokens import Doc
 from spacy.tokens._serialize import ALL_ATTRS
 
-# All that DocBin saves of a token but its word.
+# All token attributes that DocBin saves, except the word.
 _ATTRS: list[int | str] = [name for name in ALL_ATTRS if name != "ORTH"]
 
 _Item = TypeVar("_Item")
 
 
 def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
-    """Copy docs with one edit in each entity, as slips of a typist are.
+    """Copy docs with one random edit in each entity.
 
-    A character is left out, put in, taken for another or swapped with the next one
-    (Damerau, "A technique for computer detection and correction of spelling errors",
-    1964), each as likely as the others where it is possible and gives another word.
-    Which of an entity's tokens it hits goes by their lengths. Letters that are put in
-    come as often as they do in the corpus, and have the case of the one in whose place,
-    or before which, they stand. Characters are code points.
+    A character is deleted, inserted, substituted or swapped with the next one (Damerau,
+    "A technique for computer detection and correction of spelling errors", 1964), with
+    equal probabilities of the edits that change the word. The probability of a token is
+    proportional to its length. New letters are drawn by their frequency in the corpus,
+    and have the case of the letter that they replace or precede.
 
-    Tokens stay: none becomes empty, splits or joins, and none with white space in it is
-    touched. So do categories and all attributes of tokens, but for NORM of the misspelt
-    words; span groups and `user_data` are dropped.
+    Tokens stay separate and nonempty; tokens with white space are not changed. NORM of
+    misspelt words is reset. Span groups and `user_data` are dropped.
 
-    An edit depends on the seed, the number of the document, the place of the entity and
-    the letters of the whole corpus alone, not on versions of anything.
+    An edit depends only on the seed, the index of the document, the start of the entity
+    and the letters of the corpus.
     """
     docs = list(docs)
     counts = Counter(c for doc in docs for c in doc.text.lower() if c.isalpha())
@@ -41,7 +39,7 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
     for number, doc in enumerate(docs):
         words = {}
         for ent in doc.ents:
-            # a stream of its own, so that what comes before an entity does not matter
+            # independent of other entities
             random = Random(f"{seed} {number} {ent.start}")
             editable = (t for t in ent if not any(map(str.isspace, t.text)))
             tokens = [token for token in editable for _ in token.text]
@@ -54,13 +52,12 @@ def misspell(docs: Iterable[Doc], *, seed: int = 0) -> list[Doc]:
 
 
 def _draw(items: Sequence[_Item], random: Random) -> _Item:
-    # Of Python's generator, random() alone is promised to stay what it is.
+    # Python guarantees the sequence of random() only
     return items[int(random.random() * len(items))]
 
 
 def _edit(word: str, letter: str, random: Random) -> str:
-    """Draw an edit: first its kind, then its place."""
-    # places, and not the words that come of them: of a long one, these fill the memory
+    """Draw the kind of an edit, then its place."""
     kinds: dict[str, Sequence[int]] = {
         "delete": range(len(word) if word[1:] else 0),
         "insert": range(len(word) + 1),
@@ -82,12 +79,12 @@ def _edit(word: str, letter: str, random: Random) -> str:
 
 def _match_case(letter: str, neighbour: str) -> str:
     upper = letter.upper()
-    # ß has no upper case of one character
+    # the upper case of ß has two characters
     return upper if neighbour.isupper() and len(upper) == 1 else letter
 
 
 def _rewrite(doc: Doc, words: Mapping[int, str]) -> Doc:
-    """Copy a doc with other words for some of its tokens."""
+    """Copy a doc with other words for some tokens."""
     spaces = [bool(token.whitespace_) for token in doc]
     copy = Doc(
         doc.vocab,
@@ -95,7 +92,7 @@ def _rewrite(doc: Doc, words: Mapping[int, str]) -> Doc:
         spaces=None if doc.has_unknown_spaces else spaces,
     )
     values: Any = doc.to_array(_ATTRS)
-    # Without a norm of its own, a token has that of its word, in any vocab.
+    # 0 means the norm of the word
     values[list(words), _ATTRS.index("NORM")] = 0
     copy.from_array(_ATTRS, values)
     copy.cats = dict(doc.cats)

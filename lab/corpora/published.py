@@ -1,7 +1,6 @@
-"""The corpora for text classification of Zhang et al. (2015), as they were published.
-
-"Character-level Convolutional Networks for Text Classification": CSV without a header,
-the number of the class first, then one to three texts.
+"""Published files of the text classification corpora of Zhang et al., "Character-level
+Convolutional Networks for Text Classification" (2015): CSV without a header, with the
+number of the class and one to three texts.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,9 +10,9 @@ from typing import NamedTuple
 from spacy_hashembeds.files import quote
 from spacy_hashembeds.tools.prepare.labelled import LabelledText
 from spacy_hashembeds.tools.prepare.rows import read_rows
-from spacy_hashembeds.training.lines import check_length, fail, read_lines
+from spacy_hashembeds.training.lines import check_length, fail
 
-#: Names the classes, a line each, in a file beside those of the rows.
+#: The file of the names of classes, one a line, beside the file of rows.
 CLASSES = "classes.txt"
 
 
@@ -22,42 +21,39 @@ def _unescape(text: str) -> str:
 
 
 def _unescape_ag_news(text: str) -> str:
-    # The published file has lost the n of most line breaks: what follows a backslash is
-    # the next word, but for a dollar sign.
+    # Most line breaks of the published file lack the n after the backslash.
     return text.replace(r"\$", "$").replace("\\", "\n")
 
 
 class Published(NamedTuple):
-    """Layout of a corpus as it was published."""
+    """Layout of the files of a corpus."""
 
     n_texts: int  # columns after the class
-    n_classes: int
     labels: tuple[str, ...] = ()  # in order; empty if `classes.txt` has them
-    unescape: Callable[[str], str] = _unescape  # undoes it in a field
+    unescape: Callable[[str], str] = _unescape  # of a field
 
 
 _POLARITY = ("negative", "positive")
 _STARS = ("1", "2", "3", "4", "5")
 
-#: By the names of the corpora here.
+#: Layouts by the names of corpora.
 PUBLISHED = {
-    "ag_news": Published(2, 4, unescape=_unescape_ag_news),
-    "dbpedia": Published(2, 14),
-    "yelp_polarity": Published(1, 2, _POLARITY),
-    "yelp_full": Published(1, 5, _STARS),
-    "yahoo_answers": Published(3, 10),
-    "amazon_full": Published(2, 5, _STARS),
-    "amazon_polarity": Published(2, 2, _POLARITY),
+    "ag_news": Published(2, unescape=_unescape_ag_news),
+    "dbpedia": Published(2),
+    "yelp_polarity": Published(1, _POLARITY),
+    "yelp_full": Published(1, _STARS),
+    "yahoo_answers": Published(3),
+    "amazon_full": Published(2, _STARS),
+    "amazon_polarity": Published(2, _POLARITY),
 }
 
 
 def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
-    """Read a file of rows, one at a time, with `classes.txt` beside it if there is one.
-
-    Texts of a row are joined by blanks. Rows without any text are passed over, as
-    `spacy.Corpus.v1` passes over docs without tokens.
-    """
-    labels = layout.labels or _read_classes(path.with_name(CLASSES), layout.n_classes)
+    """Read a file of rows lazily. Join the texts of a row, and skip empty rows."""
+    labels = layout.labels
+    if not labels:
+        lines = path.with_name(CLASSES).read_text("utf8").splitlines()
+        labels = tuple(line.strip() for line in lines if line.strip())
     numbers = [str(i + 1) for i in range(len(labels))]
     width = 1 + layout.n_texts
     for line, row in read_rows(path):
@@ -69,14 +65,3 @@ def read_published(path: Path, layout: Published) -> Iterator[LabelledText]:
         check_length(path, line, text)
         if text:
             yield LabelledText(text, {name: float(name == label) for name in labels})
-
-
-def _read_classes(path: Path, n_classes: int) -> tuple[str, ...]:
-    lines = (line.strip() for _, line in read_lines(path, "utf-8"))
-    labels = tuple(filter(None, lines))
-    if len(labels) != n_classes or len(set(labels)) < n_classes:
-        raise ValueError(
-            f"{path}: expected the names of {n_classes} classes, one a line, got "
-            f"{len(labels)}: {quote(list(labels))}."
-        )
-    return labels

@@ -1,4 +1,4 @@
-"""The raw text that WNUT 2017 was drawn from, tokenised as the corpus is."""
+"""The source text of WNUT 2017, tokenised like the corpus."""
 
 import re
 from collections.abc import Mapping
@@ -6,8 +6,7 @@ from pathlib import Path
 
 from .datasets import FETCH
 
-#: The files, and whether WNUT 2017 splits the contractions in each ("do n ' t"):
-#: it does not in tweets ("don ' t").
+#: The files, and whether WNUT 2017 splits their contractions ("do n ' t" or "don ' t").
 RAW_FILES: Mapping[str, bool] = {
     "gurez.10000": False,  # tweets
     "ile.10000": False,
@@ -19,12 +18,12 @@ RAW_FILES: Mapping[str, bool] = {
 }
 
 _LETTER = r"[^\W\d_]"
-# An address ends before the punctuation that ends a clause or a bracket.
+# A URL ends before punctuation that ends a clause or a bracket.
 _ADDRESS = r"https?:\S*?(?=[)\]?.,:;]*(?:\s|$))"
 _NEGATED = (
     rf"{_LETTER}+(?=[nN]['\u2019][tT](?!{_LETTER}))|[nN](?=['\u2019][tT](?!{_LETTER}))"
 )
-# Hyphens belong to words; all other marks, and each sign of an emoji, stand alone.
+# Words may contain hyphens. Other punctuation and characters of emojis are tokens.
 _WORD = rf"{_LETTER}+(?:-{_LETTER}+)*-?|\d+|\S"
 
 _TOKEN = re.compile(f"{_ADDRESS}|{_WORD}")
@@ -32,19 +31,18 @@ _TOKEN_IN_CONTRACTION = re.compile(f"{_ADDRESS}|{_NEGATED}|{_WORD}")
 
 
 def find_raw_files(folder: Path) -> list[Path]:
-    """Find the raw files in a folder, in their order."""
+    """Return the raw files in a folder."""
     paths = [folder / name for name in RAW_FILES]
-    for path in paths:
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: a file of raw text is missing. {FETCH}.")
+    if missing := [path for path in paths if not path.is_file()]:
+        raise FileNotFoundError(f"There is no '{missing[0]}'. {FETCH}.")
     return paths
 
 
 def tokenize(text: str, *, split_contractions: bool) -> list[str]:
-    """Tokenise text as WNUT 2017's development and test data are.
+    """Tokenise text like the development and test data of WNUT 2017.
 
-    Addresses, runs of letters, with the hyphens in them, and runs of digits are tokens;
-    so is all else but white space. This gives 98% of those sentences exactly.
+    Tokens are URLs, runs of letters and hyphens, runs of digits, and other characters
+    except white space. 98% of the sentences are reproduced exactly.
     """
     pattern = _TOKEN_IN_CONTRACTION if split_contractions else _TOKEN
     return pattern.findall(text)

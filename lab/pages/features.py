@@ -1,6 +1,5 @@
-"""Fill the table of docs/features.md with what `python -m lab.features` measured.
-
-python -m lab.pages.features
+"""Fill docs/features.md with results of `python -m lab.features`: `python -m
+lab.pages.features`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,22 +16,22 @@ from .results import NONE, pool_deviations
 
 PAGE = DOCS / "features.md"
 
-#: Corpora, and the headings of their columns.
+#: Headings of columns, by corpus.
 CORPORA = {"conll2002_es": "Spanish", "conll2002_nl": "Dutch"}
 #: The scores of a cell, by split.
 SCORES = {"dev": ("ents_f",), "test": ("ents_f", "ents_unseen_f")}
-#: So many deviations two means of three seeds differ by at 5 percent.
+#: The difference of two means of three seeds, in deviations, with p = 0.05.
 BEYOND_CHANCE = 1.7
 
 
 def read_trials() -> list[dict[str, Any]]:
-    """Read the results, in order of corpora, settings and seeds."""
+    """Read the results, sorted by corpus, setting and seed."""
     lines = RESULTS.read_text(encoding="utf8").splitlines()
     return sorted(map(parse_json, lines), key=itemgetter("dataset", "setting", "seed"))
 
 
 def make_table(trials: Iterable[Mapping[str, Any]]) -> str:
-    """List means over seeds, and the deviation that settings have in common."""
+    """Tabulate means over seeds, and the pooled deviation."""
     groups = groupby(trials, itemgetter("dataset", "setting"))
     trials_of = {key: list(group) for key, group in groups}
     settings = [s for s in ATTRS if any((d, s) in trials_of for d in CORPORA)]
@@ -51,8 +50,8 @@ def make_table(trials: Iterable[Mapping[str, Any]]) -> str:
 def _list_means(
     trained: Iterable[list[Mapping[str, Any]]], split: str, score: str
 ) -> list[str]:
-    """List the means of settings, marked where they differ from the first one's beyond
-    chance, and the deviation.
+    """List the means of settings, with marks of significant differences from the first
+    setting, and the pooled deviation.
     """
     samples = [[trial[split][score] / 100 for trial in trials] for trials in trained]
     deviation = pool_deviations(samples)
@@ -65,10 +64,5 @@ def _list_means(
     return [f"({cell})" for cell in cells] if score == "ents_unseen_f" else cells
 
 
-def main() -> None:
-    """Fill the table."""
-    fill_all({PAGE: {"features": make_table(read_trials())}})
-
-
 if __name__ == "__main__":
-    main()
+    fill_all({PAGE: {"features": make_table(read_trials())}})

@@ -1,12 +1,10 @@
-"""Run trained pipelines on test sets with misspelt entities, for trials.md.
+"""Score trained pipelines on test sets with misspelt entities, for trials.md.
 
     python -m lab.pages.misspellings FOLDER
 
-FOLDER is where trials or sweeps were run, with their `corpus`, `metrics` and
-`training`. Each pipeline on these corpora that is done reads the test set as it is, and
-misspelt by three seeds. Its scores are written to misspellings.json, in place of those
-of the same corpus, variant and seed. Entities are seen or unseen by their words before
-they were misspelt.
+FOLDER contains the `corpus`, `metrics` and `training` of trials. Each finished pipeline
+is scored on the test set, and on three misspelt copies. The scores replace those of the
+same trial in misspellings.json. Entities count as seen by their original words.
 """
 
 import sys
@@ -32,8 +30,8 @@ SEEDS = (0, 1, 2)
 
 
 def measure(root: Path) -> Iterator[dict[str, Any]]:
-    """Measure precision, recall and F1 of "all", "seen" and "unseen" entities by all
-    pipelines that are done: `scores`, and of each misspelling, `misspelt`.
+    """Measure precision, recall and F1 of "all", "seen" and "unseen" entities by each
+    finished pipeline: `scores`, and `misspelt`, for each seed.
     """
     for dataset in DATASETS:
         if not (models := find_models(root, dataset)):
@@ -53,7 +51,7 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
 def _score(
     nlp: Language, docs: list[Doc], golds: list[Doc], knowledge: TrainingKnowledge
 ) -> dict[str, dict[str, float | None]]:
-    """Score what a pipeline finds in docs, which are the gold docs or copies."""
+    """Score a pipeline on docs, which are the gold docs or copies."""
     scores = EntityRun(predict_examples(nlp, docs), knowledge, golds).scores
     return {
         kind: {key: scores[f"{prefix}_{key}"] for key in "prf"}

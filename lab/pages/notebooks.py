@@ -1,8 +1,5 @@
-"""Run the notebooks of docs/, and keep what their cells show:
+"""Run the notebooks of docs/ without Jupyter, and store the outputs of their cells:
 `python -m lab.pages.notebooks`.
-
-As Jupyter does: what is printed, and the value of a last expression, as HTML where it
-has any. A kernel of Jupyter's is not needed.
 """
 
 import ast
@@ -19,7 +16,7 @@ from .page import DOCS
 
 NOTEBOOKS = DOCS / "notebooks"
 
-#: Colours of a terminal, and the folders that `tempfile` makes.
+#: Terminal colours, and folders made by `tempfile`.
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
 _FOLDER = re.compile(rf"{re.escape(gettempdir())}/tmp\w+")
 
@@ -27,7 +24,7 @@ Json = dict[str, Any]
 
 
 def run_notebook(notebook: Json) -> None:
-    """Run all cells of code, one after the other, and give them their outputs."""
+    """Run all code cells, and store their outputs."""
     names: Json = {"__name__": "__main__"}
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     for number, cell in enumerate(cells, start=1):

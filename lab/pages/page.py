@@ -1,4 +1,4 @@
-"""Pages of docs/ with tables, and the measurements behind them, as JSON."""
+"""Tables in pages of docs/, and files of measurements."""
 
 import json
 import re
@@ -19,54 +19,58 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 
 def to_markdown(table: Sequence[Sequence[str]]) -> str:
-    """Write a table, header first, in Markdown."""
+    """Write a table, whose first row is the header, in Markdown."""
     header, *body = table
     lines = [header, ["---"] * len(header), *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def fill(page: Path, tables: Mapping[str, str]) -> str:
-    """Read a page, and put tables between the comments that name them."""
+    """Read a page, and insert tables between the comments with their names."""
     text = page.read_text(encoding="utf8")
     for name, table in tables.items():
         pattern = f"(<!-- table: {name} -->\n).*?(<!-- end of table -->)"
         text, n = re.subn(pattern, rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
         if n != 1:
-            raise ValueError(f"'{page}' should have one place for the table '{name}'.")
+            raise ValueError(
+                f"'{page}' should have one comment '<!-- table: {name} -->'."
+            )
     return text
 
 
 def fill_all(pages: Mapping[Path, Mapping[str, str]]) -> None:
-    """Write pages with their tables."""
+    """Insert tables into pages."""
     for page, tables in pages.items():
         page.write_text(fill(page, tables), encoding="utf8")
         sys.stdout.write(f"Filled the tables of {page}\n")
 
 
 def read_measured(path: Path) -> list[dict[str, Any]]:
-    """Read what `save` wrote."""
+    """Read measurements."""
     return json.loads(path.read_text(encoding="utf8"))
 
 
 def save(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Save measurements, each on a line."""
+    """Save measurements, one a line."""
     lines = ",\n".join(map(json.dumps, rows))
     path.write_text(f"[\n{lines}\n]\n", encoding="utf8")
 
 
 def record(measured: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
-    """Save measurements, in the place of old ones of the same pipelines; return all."""
+    """Save measurements, replace old ones of equal trials, and return all."""
     keys = itemgetter("dataset", "embedder", "variant", "seed")
     rows = {keys(row): row for row in read_measured(path)}
     for row in measured:
         rows[keys(row)] = row
-        save([rows[name] for name in sorted(rows)], path)  # at once: a run is long
+        save(
+            [rows[name] for name in sorted(rows)], path
+        )  # after each, as runs are long
         sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
     return [rows[name] for name in sorted(rows)]
 
 
 def find_models(root: Path, dataset: str, trial: str = "*/*") -> list[Path]:
-    """Find the pipelines of trials ("EMBEDDER/VARIANT") that are done."""
+    """Find the pipelines of finished trials ("EMBEDDER/VARIANT")."""
     results = sorted((root / "metrics" / dataset).glob(f"{trial}/seed*.json"))
     names = [path.relative_to(root / "metrics").with_suffix("") for path in results]
     models = [root / "training" / name / "model-best" for name in names]
@@ -74,13 +78,13 @@ def find_models(root: Path, dataset: str, trial: str = "*/*") -> list[Path]:
 
 
 def name_trial(model: Path) -> dict[str, Any]:
-    """Name the trial of a pipeline that was found."""
+    """Return the names and the seed of a pipeline's trial."""
     *names, seed = model.parts[-5:-1]
     return {**TrialKey(*names)._asdict(), "seed": int(seed.removeprefix("seed"))}
 
 
 def read_splits(root: Path, dataset: str, *splits: str) -> Iterator[list[Doc]]:
-    """Read splits of a corpus."""
+    """Yield the Docs of splits of a corpus."""
     for split in splits:
         path = root / "corpus" / dataset / f"{split}.spacy"
         yield list(read_docs(path, Vocab()))

@@ -1,13 +1,11 @@
-"""Test pairs of trained embedders on the same documents, for results.md.
+"""Test differences between pairs of trained embedders, for results.md.
 
     python -m lab.pages.pairs
 
-Tested twice is what trials in results/ have kept of each document of the test set, for
-all seeds that both have; the CRF, which has none, stands beside each seed of the other.
-Over documents, the sums of these seeds are swapped (see `compare_scores`):
-would other documents say so, of these very pipelines? Over seeds, Welch's test is of
-the F1 of each: would other seeds, of these documents? The pairs are those of
-results.json, and what comes out is written to pairs.json.
+There are two tests of the recorded counts of each test document, with the seeds that
+both trials have. (The CRF has no seed, and is compared with each.) The test over
+documents permutes sums over seeds (`compare_scores`). The test over seeds is Welch's
+test of F1. results.json has the pairs. Results are written to pairs.json.
 """
 
 import sys
@@ -28,14 +26,13 @@ from spacy_hashembeds.training.scorer import KINDS, score_counts
 from .page import RESULTS, save
 from .results import CORPORA, PAIRS, PLAN
 
-#: With fewer, seeds have next to nothing to test.
+#: The minimum number of seeds.
 FEWEST_SEEDS = 3
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
-    """Compare the pairs that can be, for each kind of entities.
-
-    A comparison is None without entities of a kind, and of "unseen" ones if all are.
+    """Compare the pairs with enough seeds, for each kind of entities. A result is None
+    without entities of a kind, and for "unseen" if all entities are unseen.
     """
     of_all = product(CORPORA, PLAN["pairs"])
     compared = (_compare(groups, dataset, *pair) for dataset, pair in of_all)
@@ -51,7 +48,7 @@ def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
 def _compare(
     groups: Groups, dataset: str, first: str, second: str
 ) -> dict[str, Any] | None:
-    """Compare two variants on the seeds of which both have counts, if enough."""
+    """Compare two variants by the seeds of which both have counts, if enough."""
     variants = first.split("/"), second.split("/")
     ours, theirs = (
         _read_counts(groups.get(TrialKey(dataset, *variant), []))
@@ -63,14 +60,12 @@ def _compare(
     if len(seeds) < FEWEST_SEEDS:
         return None
     both = [np.stack([of[seed] for seed in seeds]) for of in (ours, theirs)]
-    # by Welch's test: deviations differ, and two architectures with the same seed have
-    # nothing in common
+    # unpaired, since equal seeds of two architectures have nothing in common
     f1s = [score_counts(of.sum(axis=1))[..., 2] for of in both]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of seeds that are all equal
+        warnings.simplefilter("ignore", RuntimeWarning)  # equal scores of all seeds
         p_values = ttest_ind(*f1s, equal_var=False).pvalue
     over_seeds = np.nan_to_num(p_values, nan=1.0).tolist()
-    # each document's counts, of all seeds together
     draws = Draws(samples=5000, seed=0)
     scores = compare_scores(both[0].sum(axis=0), both[1].sum(axis=0), draws)
     differences: dict[str, Any] = {}
@@ -80,7 +75,7 @@ def _compare(
             "p_value": each["f"]["p_value"],
             "seeds_p_value": p_value,
         }
-    if differences["seen"] is None:  # the unseen are all, and one test is enough
+    if differences["seen"] is None:  # all entities are unseen
         differences["unseen"] = None
     return {
         "dataset": dataset,
@@ -92,7 +87,7 @@ def _compare(
 
 
 def _read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
-    """Read what documents of the test set count, by seed, where trials have kept it."""
+    """Return the counts of test documents by seed, if they are recorded."""
     scores = {r.seed: r.recorded["scores"]["test"] for r in results}
     return {
         seed: unpack_counts(of_test[COUNTS], len(KINDS))
@@ -102,11 +97,7 @@ def _read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values for their number, as Holm (1979) does.
-
-    Where nothing differs, one of them is below 0.05 in at most 5 percent of all
-    families of tests, however the tests depend on each other.
-    """
+    """Adjust p-values for multiple tests by the method of Holm (1979)."""
     n = len(p_values)
     adjusted, largest = [0.0] * n, 0.0
     for rank, i in enumerate(sorted(range(n), key=p_values.__getitem__)):

@@ -1,8 +1,8 @@
 """Fill docs/reference.md and docs/python.md: `python -m lab.pages.reference`.
 
 A comment such as `<!-- ::: spacy_hashembeds.evaluate -->` names a function or class.
-Its signature and the first sentence of its documentation follow, which the site
-replaces by all of it (website/pages.py).
+Its signature and the first sentence of its docstring are inserted below. The site shows
+the whole docstring (website/pages.py).
 """
 
 import re
@@ -14,20 +14,20 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "docs/reference.md", ROOT / "docs/python.md")
 
-#: A comment, and the paragraph below it.
+#: A comment and the paragraph below.
 ENTRY = re.compile(r"^(<!-- ::: ([\w.]+) -->\n)(?:.+\n)*", re.M)
 
-#: What spaCy gives a component, and a config does not.
+#: Arguments that spaCy passes to components.
 GIVEN = ("nlp", "vocab", "name")
 
 
 def fill(page: str) -> str:
-    """Put signatures and first sentences below the comments of a page."""
+    """Insert signatures and first sentences below the comments of a page."""
     return ENTRY.sub(lambda found: f"{found[1]}{describe(found[2])}\n", page)
 
 
 def describe(path: str) -> str:
-    """Describe a function or class in one line: its signature, linked, and purpose."""
+    """Return the linked signature and the purpose of a function or class, in a line."""
     module, _, name = path.rpartition(".")
     shown = getattr(import_module(module), name)
     parameters = [*signature(shown).parameters.values()]
@@ -41,7 +41,7 @@ def describe(path: str) -> str:
 
 
 def _show(parameter: Parameter) -> str:
-    """Show an argument with its default."""
+    """Return an argument with its default."""
     if parameter.default is Parameter.empty:
         return str(parameter.replace(annotation=Parameter.empty))
     is_function = callable(parameter.default)

@@ -1,7 +1,7 @@
 """Compute the table of xor-limitation.md: `python -m lab.pages.xor_limitation`.
 
-Needs PyTorch (`pip install '.[torch]'`). The phrases are those of §3.3 and §3.4 of Li,
-Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the Case of
+Requires PyTorch (`pip install '.[torch]'`). The phrases are those of §3.3 and §3.4 of
+Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the Case of
 NER" (2020).
 """
 
@@ -18,9 +18,9 @@ from spacy_hashembeds.components.decoding import number_tags
 
 from .page import to_markdown
 
-Text = tuple[str, str | None]  # words, and the entity
+Text = tuple[str, str | None]  # a phrase and its entity
 
-#: What is tagged is the whole phrase, or its word in the middle.
+#: Phrases whose entity is the whole phrase, or the word in the middle.
 PHRASES: dict[str, tuple[Text, ...]] = {
     "whole": (
         ("Key and Peele", "Key and Peele"),
@@ -33,7 +33,7 @@ PHRASES: dict[str, tuple[Text, ...]] = {
 
 WIDTH = 40
 
-#: Encoders by their names in the table. Half of attention's width is the LSTMs'.
+#: Encoders by names in the table. Half of the width of Att-BiLSTM is that of the LSTMs.
 OURS = {"BiLSTM (baseline)": "", "Cross-BiLSTM": "Cross", "Att-BiLSTM": "Att"}
 ENCODERS: dict[str, dict[str, Any]] = {
     **{
@@ -59,8 +59,8 @@ UPDATES = 400
 def learn_phrases(
     encoder: Mapping[str, Any], texts: Sequence[Text], seed: int
 ) -> dict[str, int]:
-    """Train on four phrases, and count those whose middle is right at the end, and
-    those that are right as they are decoded.
+    """Train on four phrases, and count correct tags of the middle word ("middle") and
+    correct entities ("phrases").
     """
     fix_random_seed(seed)
     nlp = spacy.blank("xx")
@@ -71,11 +71,8 @@ def learn_phrases(
         "rows": [1000],
         "include_static_vectors": False,
     }
-    tok2vec = {
-        "@architectures": "spacy.Tok2Vec.v2",
-        "embed": embed,
-        "encode": {**encoder},
-    }
+    tok2vec: dict[str, Any] = {"embed": embed, "encode": {**encoder}}
+    tok2vec["@architectures"] = "spacy.Tok2Vec.v2"
     model = {"@architectures": "spacy-hashembeds.TokenClassifier.v1"}
     config = {"model": {**model, "tok2vec": tok2vec}}
     component: Any = nlp.add_pipe("token_ner", config=config)
@@ -101,7 +98,7 @@ def learn_phrases(
 
 
 def tabulate_phrases() -> list[list[str]]:
-    """Tabulate of how many of four phrases each encoder learns the middle, and all."""
+    """Tabulate the numbers of phrases that each encoder learns, over five seeds."""
     columns = [(kind, count) for kind in PHRASES for count in ("middle", "phrases")]
     names = {"middle": "tags of the middle", "phrases": "phrases"}
     table = [["encoder", *(f"{kind}: {names[count]}" for kind, count in columns)]]

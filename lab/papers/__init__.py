@@ -1,1 +1,1 @@
-"""The tables of four papers, filled with our results."""
+"""Tables of four papers, with our results."""

@@ -1,4 +1,4 @@
-"""Counts of the prepared corpora of a paper."""
+"""Counts of a paper's prepared corpora."""
 
 from collections.abc import Callable, Mapping
 from itertools import chain
@@ -22,8 +22,7 @@ from spacy_hashembeds.training.docbin import read_docs
 from ..corpora.datasets import DATASETS
 from .tables import Paper
 
-#: What was counted in each corpus, by the names that columns have for it. {} for
-#: corpora that are not there.
+#: Counts by dataset and by names of columns. A missing corpus has {}.
 Counted = Mapping[str, Mapping[str, float]]
 
 _ATTRIBUTES = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
@@ -36,11 +35,7 @@ _STATISTICS = (
 def count_corpora(
     paper: Paper, root: Path, on_progress: Callable[[str], None] = lambda line: None
 ) -> Counted:
-    """Count what a paper's corpora hold, if one of its tables says so.
-
-    Each file is read a doc at a time; only the distinct words and entity texts of
-    one corpus stay in memory.
-    """
+    """Count a paper's corpora, if its tables have counts."""
     if not any("count" in column.source for column in chain(*paper.columns.values())):
         return {}
     counted = {}
@@ -59,7 +54,7 @@ def count_corpora(
 
 
 def _count_entities(dataset: str, paths: Mapping[str, Path]) -> dict[str, float]:
-    # norms, prefixes, suffixes and shapes are the language's own
+    # norms, prefixes, suffixes and shapes depend on the language
     vocab = spacy.blank(DATASETS[dataset].lang).vocab
     figures: dict[str, float] = {}
     texts: set[str] = set()
@@ -74,7 +69,7 @@ def _count_entities(dataset: str, paths: Mapping[str, Path]) -> dict[str, float]
             words = collect_vocabulary(read_docs(path, vocab), _ATTRIBUTES)
             features = count_features(words)
             figures |= {name: features[name]["values"] for name in features}
-            # how norms fall into a table with either hash seed
+            # collisions of norms in a table, by hash seed
             for seed in (8, 9):
                 table = HashColumn(HashEmbed(96, 5000, num_hashes=1, seed=seed), "NORM")
                 measures = measure_table(table, {"train": words})
@@ -87,14 +82,14 @@ def _count_entities(dataset: str, paths: Mapping[str, Path]) -> dict[str, float]
 
 
 def _count_categories(paths: Mapping[str, Path]) -> dict[str, float]:
-    """Count texts. What the paper trains on is for development in part."""
+    """Count texts. Our training and development texts are those the paper trains on."""
     if len(paths) < len(SPLITS):
         return {}
     texts = dict.fromkeys(SPLITS, 0)
     labels: set[str] = set()
     for split, path in paths.items():
         for file in walk_corpus(path, FILE_TYPE):
-            categories = DocBin().from_disk(file).cats  # docs take far longer
+            categories = DocBin().from_disk(file).cats  # faster than docs
             texts[split] += len(categories)
             labels.update(*categories)
     return {

@@ -1,4 +1,4 @@
-"""Tables filled with the results of trials and with what corpora hold."""
+"""Fill tables with the results of trials and with counts of corpora."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,13 +24,13 @@ from .tables import Paper, Row, Source, Table, compare
 
 @dataclass(frozen=True)
 class Measured:
-    """Measurements to fill tables with: trials, and counts of corpora."""
+    """Results of trials, and counts of corpora."""
 
     groups: Groups = field(default_factory=dict)
     counted: Counted = field(default_factory=dict)
 
     def find(self, source: Source) -> Estimate | None:
-        """Find a figure of ours. None if it is not there, or has no source."""
+        """Return a figure of ours, or None if it is missing or has no source."""
         if "count" in source:
             parts = (source.get("split"), source["count"])
             name = "_".join(part for part in parts if part)
@@ -44,25 +44,25 @@ class Measured:
             return estimate_score(results, *source["score"].split("/"))
         if size == "seeds":
             return Estimate(mean=len(results))
-        # a size needs no deviation; bytes are counted in millions
+        # bytes are shown in millions
         average = estimate(result.get_size(size) for result in results)
         unit = 1e6 if size == "bytes_on_disk" else 1
         return average and Estimate(mean=average.mean / unit)
 
     def get_results(self, dataset: str, trials: str) -> Sequence[Result]:
-        """Get the results of EMBEDDER/VARIANT on a dataset, if there are any."""
+        """Return the results of EMBEDDER/VARIANT on a dataset."""
         return self.groups.get(TrialKey(dataset, *trials.split("/")), ())
 
 
-#: A row that is to be filled: its stub, its key in what is printed, and what its
-#: figures have in common. None for a row that is the paper's alone.
+#: A row to fill: its stub, its key in the printed rows, and the common source of its
+#: figures, which is None if only the paper has figures.
 Blank = tuple[tuple[str, ...], str, Source | None]
 
 Find = Callable[[Source], Estimate | None]
 
 
 def fill_table(paper: Paper, table: str, find: Find, blanks: Iterable[Blank]) -> Table:
-    """Fill one of a paper's tables with what `find` finds."""
+    """Fill one of a paper's tables with the figures that `find` returns."""
     rows = []
     for stub, key, common in blanks:
         cells = {}
@@ -71,7 +71,7 @@ def fill_table(paper: Paper, table: str, find: Find, blanks: Iterable[Blank]) ->
             ours = find(source) if source else None
             printed = paper.get_printed(table, key, column.key)
             if not paper.get_rows(table) and ours is not None:
-                # a table of our own
+                # the table is not the paper's
                 printed = paper.find_printed(source)
             cells[column.key] = compare(ours, printed, column.kind, source)
         rows.append(Row(stub=stub, cells=cells, has_ours=common is not None))
@@ -79,14 +79,14 @@ def fill_table(paper: Paper, table: str, find: Find, blanks: Iterable[Blank]) ->
 
 
 def fill_datasets(paper: Paper, table: str, measured: Measured) -> Table:
-    """Fill a table that has a row for each dataset."""
+    """Fill a table with a row for each dataset."""
     names = paper.get_rows(table)
     blanks = [((paper.datasets[name],), name, {"dataset": name}) for name in names]
     return fill_table(paper, table, measured.find, blanks)
 
 
 def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
-    """Fill a table that has a row for each system, and for each other one of ours."""
+    """Fill a table with a row for each system of the paper, and for others of ours."""
     systems = paper.tables[table]["systems"]
     there = sort_trials(paper, measured.groups)
     others = [key.trials for key in there if key.dataset in paper.datasets]
@@ -104,14 +104,14 @@ def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
 
 
 def make_overview(paper: Paper, measured: Measured) -> Table:
-    """Set all trials side by side: a row for each dataset, embedder and variant."""
+    """Make a table with a row for each dataset, embedder and variant."""
     blanks: list[Blank] = []
     for key in sort_trials(paper, measured.groups):
         stub = (paper.name_dataset(key.dataset), *key[1:])
         blanks.append((stub, "", {"dataset": key.dataset, "trials": key.trials}))
 
     def find(source: Source) -> Estimate | None:
-        # how many seeds has a column of its own
+        # another column has the number of seeds
         ours = measured.find(source)
         return ours and replace(ours, n=None)
 
@@ -119,7 +119,7 @@ def make_overview(paper: Paper, measured: Measured) -> Table:
 
 
 def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
-    """Order trials by dataset and by what was trained, as the paper's tables do."""
+    """Order trials by dataset and embedder, as in the paper's tables."""
     columns = chain(*paper.columns.values())
     in_columns = (column.source.get("trials", "") for column in columns)
     names = dict.fromkeys([*paper.trials, *in_columns])
@@ -137,6 +137,6 @@ def sort_trials(paper: Paper, groups: Iterable[TrialKey]) -> list[TrialKey]:
 
 
 def read_beside(results: Path, name: str) -> Iterator[tuple[TrialKey, dict[str, Any]]]:
-    """Read what other commands have written beside results, as NAME.json."""
+    """Read the files NAME.json beside results."""
     for path in sorted(results.glob(f"*/*/*/{name}.json")):
         yield TrialKey(*path.parts[-4:-1]), read_json(path)

@@ -27,7 +27,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 
 
 def make_importance_table(paper: Paper, results: Path) -> Table:
-    """Set what is important in our pipelines below what the paper prints."""
+    """Make table 4 with rows for our pipelines below the printed rows."""
     rows = [
         (paper.datasets[dataset], "the paper", *(printed[end] for end in _ENDS))
         for dataset, printed in paper.get_rows("4").items()
@@ -44,9 +44,9 @@ def make_importance_table(paper: Paper, results: Path) -> Table:
 
 
 def _name_row(row: Mapping[str, Any]) -> str:
-    """Name what has a row of weights: the most frequent, and how many others."""
+    """Return the most frequent value of a row of weights, and the number of others."""
     first, *others = row["values"]
     name = first["name"]
-    # as the paper writes n-grams
+    # n-grams are written as in the paper
     name = f"#{first['key']}" if name is None else "_".join(name.split()) or repr(name)
     return f"{name} (+{len(others)})" if others else name

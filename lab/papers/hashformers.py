@@ -1,7 +1,5 @@
-"""Tables of "HashFormers" (2022).
-
-Huiyin Xue and Nikolaos Aletras: "HashFormers: Towards Vocabulary-independent
-Pre-trained Transformers". Its figures are of other tasks than ours: none are compared.
+"""Tables of "HashFormers: Towards Vocabulary-independent Pre-trained Transformers" (Xue
+and Aletras 2022). Figures are not compared, since the paper has other tasks.
 """
 
 from collections.abc import Sequence
@@ -20,15 +18,15 @@ from .tables import Cell, Paper, Row, Sections, Source, Table, divide
 
 _EMBEDDER = "hash_former_embed"
 
-#: What ours are compared with: the hash embedding of the default size.
+#: The baseline of our trials.
 BASELINE = "multi_fewer_hash_embed/default"
 
-#: The config of the paper's size, whose settings stand beside its own.
+#: Our config of the paper's size.
 _CONFIG = "glue_base"
 
 
 def select_trials(paper: Paper, groups: Groups) -> Groups:
-    """Keep HashFormers, and on their datasets the other trials that have names here."""
+    """Keep HashFormers, and trials with names on their datasets."""
     datasets = {key.dataset for key in groups if key.embedder == _EMBEDDER}
     datasets.update(paper.datasets)
     return {
@@ -40,34 +38,24 @@ def select_trials(paper: Paper, groups: Groups) -> Groups:
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Set our trials beside each other, and above what the paper prints."""
-    blanks: dict[str, list[Blank]] = {
-        table: [((paper.models[m],), m, None) for m in paper.get_rows(table)]
-        for table in "123"
-    }
-    # parameters of embeddings by formula beside those printed
+    """Tabulate our trials, and the figures of the paper."""
+    printed = []
+    for table in "123":
+        blanks: list[Blank] = [
+            ((paper.models[model],), model, None) for model in paper.get_rows(table)
+        ]
+        printed.append(fill_table(paper, table, measured.find, blanks))
+    # parameters of embeddings, by formula and printed
     counts = paper.tables["counts"]["rows"].items()
-    return {
-        "Our trials": [
-            make_overview(paper, measured),
-            make_ratio_table(paper, measured),
-        ],
-        "The paper's tables": [
-            *(
-                fill_table(paper, name, measured.find, of)
-                for name, of in blanks.items()
-            ),
-            paper.make_table("counts", [Row(stub=(name, *of)) for name, of in counts]),
-            *make_hyperparameter_tables(paper),
-        ],
-    }
+    rows = [Row(stub=(name, *of)) for name, of in counts]
+    hyperparameters = make_hyperparameter_tables(paper)
+    ours = [make_overview(paper, measured), make_ratio_table(paper, measured)]
+    theirs = [*printed, paper.make_table("counts", rows), *hyperparameters]
+    return {"Our trials": ours, "The paper's tables": theirs}
 
 
 def make_ratio_table(paper: Paper, measured: Measured) -> Table:
-    """Set our trials beside the hash embedding of the default size.
-
-    What the paper prints of the same model stands beside it, and is of other tasks.
-    """
+    """Compare our trials with the baseline, beside the paper's ratios of the model."""
     rows = []
     for key in sort_trials(paper, measured.groups):
         model = paper.same.get(key.trials, "")
@@ -92,7 +80,7 @@ def make_ratio_table(paper: Paper, measured: Measured) -> Table:
 
 
 def make_hyperparameter_tables(paper: Paper) -> list[Table]:
-    """Make tables 4 and 5: the paper's hyperparameters beside those of our config."""
+    """Make tables 4 and 5, with the hyperparameters of the paper and of our config."""
     config = load_config(find_config(_CONFIG)).interpolate()
     settings = {".".join(keys): value for keys, value in walk_dict(config)}
     tables = []
@@ -100,7 +88,7 @@ def make_hyperparameter_tables(paper: Paper) -> list[Table]:
         rows = []
         for name, row in paper.get_rows(table).items():
             key = row["setting"]
-            # all that are below its name are those of a function
+            # settings below the key are those of a function
             below = (
                 f"{k.removeprefix(f'{key}.')} = {v}"
                 for k, v in settings.items()
@@ -119,13 +107,12 @@ def _divide(measured: Measured, source: Source) -> Estimate | None:
     if own is None or baseline is None or baseline.mean <= 0:
         return None
     if "score" in source and source["trials"] == BASELINE:
-        # which no chance keeps from being all of itself
-        return Estimate(mean=1)
+        return Estimate(mean=1)  # without a deviation
     return divide(own, baseline)
 
 
 def _get_sizes(results: Sequence[Result]) -> dict[str, Any]:
-    """Get the sizes of trials that differ by their seed alone, where known."""
+    """Return the known sizes of trials that differ only by their seed."""
     found: dict[str, Any] = {"score": None}
     for name in SIZES:
         known = (size for r in results if (size := r.get_size(name)) is not None)

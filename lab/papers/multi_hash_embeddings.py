@@ -27,10 +27,10 @@ from .tables import (
 
 HASH, FEWER = "multi_hash_embed", "multi_fewer_hash_embed"
 
-#: The variant of FEWER that hashes with seed 9 where the default has 8.
+#: The variant of FEWER with hash seed 9. The default is 8.
 SEED_9 = "seed9"
 
-#: Tables 2 and 3: each variant and the features that it keeps.
+#: The variants of tables 2 and 3, with their features.
 _ABLATIONS = {
     "default": ("NORM", "PREFIX", "SUFFIX", "SHAPE"),
     "norm_prefix_suffix": ("NORM", "PREFIX", "SUFFIX"),
@@ -41,7 +41,7 @@ _ABLATIONS = {
 
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
-    """Fill the report's tables, and what we found beyond them."""
+    """Fill the report's tables, and tables of further results."""
     tables = []
     for number in sorted(filter(str.isdigit, paper.tables), key=int):
         is_ablation = paper.tables[number].get("kind") == "percent"
@@ -56,7 +56,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
         "Overview": [make_overview(paper, measured)],
         "Findings of our own": [
             make_seed_table(paper, measured),
-            # how the training norms fall into a table with either hash seed
+            # collisions of training norms in a table, by hash seed
             fill_table(paper, "collisions", measured.find, collisions),
         ],
         "Tables": tables,
@@ -64,7 +64,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 
 
 def make_seed_table(paper: Paper, measured: Measured) -> Table:
-    """Compare hash seeds 8 and 9; a change beyond two deviations is marked."""
+    """Compare hash seeds 8 and 9. Mark changes of more than two deviations."""
     rows = []
     keys = [k for k in sort_trials(paper, measured.groups) if k[1:] == (FEWER, SEED_9)]
     for key, (kind, prefix) in product(keys, KINDS.items()):
@@ -83,13 +83,13 @@ def make_seed_table(paper: Paper, measured: Measured) -> Table:
 
 
 def _fill_ablation(paper: Paper, table: str, measured: Measured) -> Table:
-    """Fill table 2 or 3: how much larger errors are than those of the first row."""
+    """Fill table 2 or 3 with relative increases of errors over the first row."""
     features = paper.tables[table]["stub"]
     blanks: list[Blank] = []
     for variant, kept in _ABLATIONS.items():
         stub = tuple("✓" if feature in kept else "" for feature in features)
         trials = {"trials": f"{HASH}/{variant}", "baseline": f"{HASH}/default"}
-        # of the first row, the others are
+        # the first row is the baseline
         blanks.append((stub, variant, trials if blanks else None))
 
     def find(source: Source) -> Estimate | None:

@@ -1,4 +1,4 @@
-"""The page of a paper: its tables with our figures, as Markdown."""
+"""Pages of papers: tables with our figures, as Markdown."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spacy_hashembeds.arguments import check_choice
 from spacy_hashembeds.tools.display import escape_markdown
 
 from ..trials.results import Estimate, Groups, read_results, select_task
@@ -23,7 +24,7 @@ from .tables import (
     read_paper,
 )
 
-#: What fills each paper's tables, and may choose its trials.
+#: The modules that fill the tables of papers, and may select trials.
 PAPERS: Mapping[str, Any] = {
     "multi-hash-embeddings": multi_hash_embeddings,
     "hash-embeddings": hash_embeddings,
@@ -35,7 +36,7 @@ _MEANS = "mean ± standard deviation over seeds"
 
 
 class Page(NamedTuple):
-    """A page as Markdown, how many results it shows, and how many figures differ."""
+    """A page as Markdown, the number of its results, and a summary of differences."""
 
     text: str
     n_results: int
@@ -46,43 +47,31 @@ def make_page(
     results: Path,
     paper: str,
     *,
-    corpus_root: Path | None = None,
+    corpus_root: Path = Path("corpus"),
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> Page:
-    """Fill a paper's tables from the results that are there.
+    """Fill a paper's tables with the available results.
 
-    corpus_root: The folder of prepared corpora, to count. None: "corpus", if there.
+    corpus_root: The folder of prepared corpora, whose counts are in some tables.
     """
-    if paper not in PAPERS:
-        raise ValueError(f"'paper' should be one of {', '.join(PAPERS)}: {paper!r}.")
-    if corpus_root is not None and not corpus_root.is_dir():
-        raise FileNotFoundError(
-            "'corpus_root' should be a folder of prepared corpora, but there is no "
-            f"'{corpus_root}'. `python -m lab prepare` makes them."
-        )
+    check_choice([*PAPERS], paper=paper)
     about, module = read_paper(paper), PAPERS[paper]
     everything = read_results(results)
     groups = select_task(everything, about.task)
     if not groups:
-        others = " or ".join(name for name in PAPERS if name != paper)
         raise FileNotFoundError(
             f"There are no results of the task {about.task} in '{results}', which the "
-            f"paper '{paper}' is about. Choose another one, --paper {others}."
+            f"paper '{paper}' is about. Choose another one with --paper."
         )
     if hasattr(module, "select_trials"):
         groups = module.select_trials(about, groups)
     n_results = _count(groups)
     if n_others := _count(everything) - n_results:
         on_progress(f"Leaving out results that the paper is not about: {n_others:,}")
-    root = Path("corpus") if corpus_root is None else corpus_root
-    measured = Measured(groups, count_corpora(about, root, on_progress))
+    measured = Measured(groups, count_corpora(about, corpus_root, on_progress))
     sections = {
-        title: [_drop_empty(table) for table in tables]
+        title: [table for table in map(_drop_empty, tables) if table.rows]
         for title, tables in module.fill(about, measured, results).items()
-    }
-    sections = {
-        title: [table for table in tables if table.rows]
-        for title, tables in sections.items()
     }
     tables = [*chain(*sections.values())]
     differences = about.incomparable or describe_differences(
@@ -94,7 +83,7 @@ def make_page(
 
 
 def _drop_empty(table: Table) -> Table:
-    """Leave out what has nothing of ours, but not tables that are the paper's alone."""
+    """Drop rows without figures of ours, except in tables of only printed figures."""
     ours = [row for row in table.rows if row.has_ours]
     if ours and not any(row.is_filled for row in ours):
         return replace(table, rows=[])
@@ -145,7 +134,7 @@ def _join(cells: Iterable[str]) -> str:
 
 
 def _write_cell(row: Row, column: Column) -> str:
-    """Write ours, the number of seeds, a mark if it differs, and the paper's."""
+    """Write our figure, the number of seeds, a mark if it differs, and the paper's."""
     cell, form = row.cells[column.key], FORMATS[column.kind]
     ours, printed = cell.ours, cell.printed
     parts = []

@@ -1,6 +1,6 @@
-"""Papers' tables of figures, ours beside what is printed, and how the two are compared.
+"""Tables of our figures and those of a paper, and comparisons of both.
 
-What a paper prints, and what fills its tables, is data: data/NAME.json.
+data/NAME.json has the printed figures of a paper, and the sources of ours.
 """
 
 import json
@@ -16,16 +16,16 @@ from ..trials.results import Estimate
 
 
 class Format(NamedTuple):
-    """Format of figures of one kind, ours and the paper's."""
+    """Format of one kind of figures."""
 
     ours: str
     printed: str
     rounding: float = 0  # half of the last printed place of a score; 0 for a count
-    factor: int = 1  # 100 for fractions that are written as percents
+    factor: int = 1  # 100 for fractions that are shown as percents
 
 
-#: The kinds of figures: scores of papers that print percents, tenths of them or
-#: hundredths, changes of such scores, changes as fractions, and what is counted.
+#: Kinds of figures: scores printed as percents, their tenths or hundredths, changes of
+#: such scores, changes as fractions, and counts.
 FORMATS = {
     "score": Format(".1f", ".0f", 0.005, 100),
     "exact": Format(".1f", ".1f", 0.0005, 100),
@@ -40,18 +40,18 @@ FORMATS = {
     "thousands": Format(",.3f", ",.1f"),
 }
 
-#: What a figure is of: the "dataset", the "trials" (EMBEDDER/VARIANT), and which
-#: "score" (SPLIT/NAME) or "size" of theirs, or else what "count" of the dataset.
+#: The source of a figure: the "dataset", the "trials" (EMBEDDER/VARIANT), and their
+#: "score" (SPLIT/NAME) or "size"; or a "count" of the dataset.
 Source = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A figure of ours beside the paper's."""
+    """A figure of ours and of the paper."""
 
-    ours: Estimate | None = None  # None: no trial, or nothing to score
-    printed: Estimate | None = None  # None: the paper has no figure
-    differs: bool = False  # by more than chance and rounding explain
+    ours: Estimate | None = None
+    printed: Estimate | None = None
+    differs: bool = False  # True if they differ by more than chance and rounding
     source: Source = field(default_factory=dict)
 
 
@@ -59,85 +59,83 @@ class Cell:
 class Column:
     """A column of a table."""
 
-    key: str  # its name in the paper's data
+    key: str  # in the paper's data
     label: str
-    group: str = ""  # the heading above it and its neighbours
-    kind: str = "score"  # one of `FORMATS`
-    source: Source = field(default_factory=dict)  # what its figures have in common
+    group: str = ""  # the heading of several columns
+    kind: str = "score"  # a key of `FORMATS`
+    source: Source = field(default_factory=dict)  # common to its figures
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """A row of a table."""
 
-    stub: tuple[str, ...]  # what it is of, under the headings of the stub
-    cells: Mapping[str, Cell] = field(default_factory=dict)  # by the column's key
-    has_ours: bool = True  # True if there may be figures of ours in it
+    stub: tuple[str, ...]  # the first columns, which describe the row
+    cells: Mapping[str, Cell] = field(default_factory=dict)  # by keys of columns
+    has_ours: bool = True  # True if the row can have figures of ours
 
     @property
     def is_filled(self) -> bool:
-        """True if there is one, or words of ours."""
+        """True if the row has a figure of ours, or only a stub of ours."""
         ours = [cell.ours for cell in self.cells.values()]
         return self.has_ours and (not ours or any(each is not None for each in ours))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table. One of texts has nothing but a stub."""
+    """A table. Tables of texts have only a stub."""
 
-    number: int | None = None  # the paper's; None: a table of our own
+    number: int | None = None  # in the paper; None for other tables
     title: str
     caption: str
-    stub: Sequence[str]  # headings of the columns that say what a row is of
+    stub: Sequence[str]  # headings of the first columns, which describe a row
     columns: Sequence[Column]
     rows: Sequence[Row]
     notes: Sequence[str] = ()
 
 
-#: The tables under each heading of a page.
+#: Tables by the headings of a page.
 Sections = Mapping[str, Sequence[Table]]
 
 
-#: Keys of a column that are not of its source.
+#: Keys of a column that are not part of its source.
 _SHOWN = ("label", "group", "kind")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper whose tables are filled: the data of a file in data/."""
+    """A paper: the contents of a file in data/."""
 
-    source: str  # where its figures are from
-    about: str  # how they are written down
+    source: str  # of the printed figures
+    about: str  # the format of figures
     title: str
-    called: str  # "the paper", or "the report"
+    called: str  # "the paper" or "the report"
     task: str  # "ner" or "textcat"
     intro: Sequence[str]  # Markdown, with fields
-    datasets: Mapping[str, str]  # its names for them, in its order
-    trials: Mapping[str, str]  # names of trials that have one, in the order of rows
-    grids: Sequence[str] = ()  # all of whose trials belong to it
-    # by number or name: caption, notes, columns, what is printed as rows, and so on
+    datasets: Mapping[str, str]  # names of datasets, in the paper's order
+    trials: Mapping[str, str]  # names of trials, in the order of rows
+    grids: Sequence[str] = ()  # whose trials belong to the paper
+    # by number or name: caption, notes, columns, printed rows, and so on
     tables: Mapping[str, Mapping[str, Any]]
-    # rows that are the paper's alone
-    models: Mapping[str, str] = field(default_factory=dict)
-    # for trials the row of the same model
-    same: Mapping[str, str] = field(default_factory=dict)
-    seeds: int = 3  # how many are in a printed deviation
-    incomparable: str = ""  # why its figures and ours are not compared, if not
+    models: Mapping[str, str] = field(default_factory=dict)  # rows without our figures
+    same: Mapping[str, str] = field(default_factory=dict)  # rows of models, by trials
+    seeds: int = 3  # of a printed deviation
+    incomparable: str = ""  # why figures are not compared
 
     def get_printed(self, table: str, row: str, column: str) -> Estimate | None:
-        """Look up a figure. None if the paper prints none."""
+        """Return a printed figure, or None if there is none."""
         value = self.get_rows(table).get(row, {}).get(column)
         if isinstance(value, list):
             return Estimate(mean=value[0], deviation=value[1], n=self.seeds)
         return None if value is None else Estimate(mean=value)
 
     def get_rows(self, table: str) -> Mapping[str, Mapping[str, Any]]:
-        """Get what is printed in each row of a table, in the paper's order."""
+        """Return the printed rows of a table, in the paper's order."""
         return self.tables[table].get("rows", {})
 
     @cached_property
     def columns(self) -> Mapping[str, list[Column]]:
-        """The columns of each table, and what fills them."""
+        """The columns of each table, with their sources."""
         return {
             name: [
                 Column(
@@ -154,7 +152,7 @@ class Paper:
     def make_table(
         self, table: str, rows: Iterable[Row], columns: Sequence[Column] | None = None
     ) -> Table:
-        """Make one of its tables, with columns of the data if no others are given."""
+        """Make a table of the paper, with the columns of its data by default."""
         layout = self.tables[table]
         return Table(
             number=int(table) if table.isdigit() else None,
@@ -167,15 +165,15 @@ class Paper:
         )
 
     def name_dataset(self, dataset: str) -> str:
-        """Name a dataset: as the paper does, if it is one of the paper's."""
+        """Return the paper's name of a dataset, or else its key."""
         return self.datasets.get(dataset, dataset)
 
     def name_trials(self, trials: str) -> str:
-        """Name EMBEDDER/VARIANT: by both, if it has no other name."""
+        """Return the name of EMBEDDER/VARIANT, or else both words."""
         return self.trials.get(trials, trials.replace("/", " "))
 
     def find_printed(self, source: Source) -> Estimate | None:
-        """Look up a score of trials, in the first table with a row for each dataset."""
+        """Return the score of trials from the first table with a row for a dataset."""
         wanted = {key: source.get(key) for key in ("trials", "score")}
         for table in self.tables:
             if source["dataset"] in self.get_rows(table):
@@ -198,16 +196,14 @@ def compare(
     kind: str = "score",
     source: Source | None = None,
 ) -> Cell:
-    """Set two figures side by side, and see whether they differ by more than chance.
+    """Compare a figure of ours with a printed figure.
 
-    Means do if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), the deviations
-    being those of single seeds, divided by n. With three seeds on both sides this is
-    Welch's t beyond 2.83, which chance exceeds about once in 20 comparisons.
-
-    The printed deviation counts as half of the last printed place at least, since it
-    and its mean are rounded. A deviation that is unknown (one seed, or none printed) is
-    taken to be the other one; where both are, no difference is marked. What is counted
-    should be equal, to the last place printed.
+    Scores differ if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), with
+    deviations over seeds, divided by n. With three seeds each, this is Welch's t > 2.83
+    (p = 0.05). The printed deviation is at least
+    half of the last printed place. If only one deviation is known, it replaces the
+    other; if none is known, scores do not differ. Counts differ if they are not equal
+    to the last printed place.
     """
     differs = False
     if ours is not None and printed is not None:
@@ -221,7 +217,7 @@ def compare(
         else:
             counted, given = Decimal(str(ours.mean)), Decimal(str(printed.mean))
             if kind == "thousands":
-                # as the paper has them: cut off after a tenth, not rounded
+                # the paper truncates to tenths
                 counted = counted.quantize(Decimal("0.1"), ROUND_FLOOR)
             half = Decimal(5).scaleb(int(given.as_tuple().exponent) - 1)
             differs = abs(counted - given) > half
@@ -229,9 +225,7 @@ def compare(
 
 
 def describe_differences(tables: Iterable[Table], name: str) -> str:
-    """Describe how many of the figures that both have differ, scores and counts apart,
-    each figure once: table 10 of the report repeats scores of its table 9.
-    """
+    """Describe how many scores and counts differ. Repeated figures count once."""
     found: dict[str, dict[object, bool]] = {"scores": {}, "counts of the corpora": {}}
     for table in tables:
         for row in table.rows:
@@ -254,10 +248,10 @@ def describe_differences(tables: Iterable[Table], name: str) -> str:
 def relative_error_increase(
     f: Estimate | None, baseline: Estimate | None
 ) -> Estimate | None:
-    """Compare an error with the baseline's: e / e0 - 1, with e = 1 - F.
+    """Return e / e0 - 1 with e = 1 - F, or None if the baseline has no error.
 
-    The report (section 5.3, tables 2 and 3) prints no formula. This one gives each of
-    its percentages from F1 scores of two decimals. None if the baseline has no error.
+    The report (section 5.3, tables 2 and 3) has no formula. This one reproduces its
+    percentages from F1 scores of two decimals.
     """
     if f is None or baseline is None or baseline.mean == 1:
         return None
@@ -266,13 +260,13 @@ def relative_error_increase(
 
 
 def divide(dividend: Estimate, divisor: Estimate) -> Estimate:
-    """Divide means over unpaired seeds; the deviation is a quotient's, to 1st order."""
+    """Divide means over unpaired seeds, with a deviation to first order."""
     ratio = dividend.mean / divisor.mean
     return _combine(dividend, divisor, ratio, factor=ratio, unit=divisor.mean)
 
 
 def subtract(minuend: Estimate | None, subtrahend: Estimate | None) -> Estimate | None:
-    """Subtract one mean over seeds from another one, of seeds that have no pairs."""
+    """Subtract means over unpaired seeds."""
     if minuend is None or subtrahend is None:
         return None
     return _combine(minuend, subtrahend, minuend.mean - subtrahend.mean)
@@ -281,7 +275,7 @@ def subtract(minuend: Estimate | None, subtrahend: Estimate | None) -> Estimate 
 def _combine(
     first: Estimate, second: Estimate, mean: float, factor: float = 1, unit: float = 1
 ) -> Estimate:
-    """Make a figure of two, with the deviation and the seeds that both have."""
+    """Make an estimate of two, with a deviation and seeds if both have them."""
     deviation, n = None, None
     if first.deviation is not None and second.deviation is not None:
         deviation = math.hypot(first.deviation, factor * second.deviation) / unit

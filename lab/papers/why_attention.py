@@ -1,7 +1,5 @@
-"""Tables of "Why Attention?" (2020).
-
-Peng-Hsuan Li, Tsu-Jui Fu and Wei-Yun Ma: "Why Attention? Analyze BiLSTM Deficiency and
-Its Remedies in the Case of NER".
+"""Tables of "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the Case of
+NER" (Li, Fu and Ma 2020).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,12 +22,12 @@ from .filling import (
 )
 from .tables import Cell, Column, Paper, Row, Sections, Source, Table
 
-#: The kinds of parts of entities in tables 3 and 4.
+#: The property of entities by which tables 3 and 4 divide scores.
 _PARTS = {"3": "type", "4": "length"}
 
 
 def select_trials(paper: Paper, groups: Groups) -> Groups:
-    """Keep the trials that have a name in the paper's tables, or are of its grid."""
+    """Keep the trials with a name in the paper's tables, and those of its grid."""
     planned = (trial for name in paper.grids for trial in read_grid(locate_grid(name)))
     chosen = {*paper.trials, *(f"{each.embedder}/{each.variant}" for each in planned)}
     return {key: results for key, results in groups.items() if key.trials in chosen}
@@ -52,12 +50,12 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
 
 
 def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
-    """Fill table 3 or 4, with a row for each type or length of each dataset."""
+    """Fill table 3 or 4, with a row for each type or length of entities."""
     kind = _PARTS[table]
     blanks: list[Blank] = []
     for dataset, title in paper.datasets.items():
         found = _find_parts(measured, dataset, paper.trials, "type")
-        # the types that the paper prints, and all of ours
+        # printed types, and types of our trials
         keys = (key.partition(" ") for key in paper.get_rows("3"))
         types = {name for of, _, name in keys if of == dataset}
         types |= {n for _, parts in found for n in parts if parts[n]["support"]}
@@ -67,7 +65,7 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
 
     def find(source: Source) -> Estimate | None:
         dataset, name = source["dataset"], source[kind]
-        if "trials" not in source:  # all trials on a dataset have the same entities
+        if "trials" not in source:  # trials on a dataset have the same entities
             found = _find_parts(measured, dataset, paper.trials, kind)
             counts = (parts[name]["support"] for _, parts in found if name in parts)
             return next((Estimate(mean=n) for n in counts), None)
@@ -79,7 +77,7 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
             }
             for trials in (source["trials"], source["baseline"])
         )
-        # how much more it has than the baseline with the same seed
+        # differences from the baseline with the same seed
         seeds = sorted(ours.keys() & baseline.keys())
         pairs = [(ours[seed], baseline[seed]) for seed in seeds]
         return estimate(x - y for x, y in pairs if x is not None and y is not None)
@@ -90,7 +88,7 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
 def _find_parts(
     measured: Measured, dataset: str, every: Iterable[str], kind: str
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Find what trials have recorded by type or by length, if they have, by seed."""
+    """Yield seeds and recorded scores by type or by length."""
     for trials in every:
         for result in measured.get_results(dataset, trials):
             scores = result.recorded["scores"].get("test", {})
@@ -98,7 +96,7 @@ def _find_parts(
 
 
 def make_chunk_table(paper: Paper, results: Path) -> Table:
-    """Set what parts of our encoders do with each chunk tag below the paper's."""
+    """Make table 5 with rows for parts of our encoders below the printed rows."""
     tags = paper.get_rows("5")
     *columns, other = paper.columns["5"]
     rows = []
@@ -125,7 +123,7 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
 
 
 def _make_cells(chunk: Mapping[str, Any]) -> dict[str, Cell]:
-    """Set the recall of parts, alone, beside that of the whole."""
+    """Make cells of the recall of the whole, and of differences of its parts."""
     whole, recalls = chunk["recall"], {**chunk["parts"], "other": chunk["other"]}
     figures = {"support": chunk["support"], "whole": whole}
     for part, recall in recalls.items():

@@ -1,4 +1,4 @@
-"""Commands of the lab as tests call them, and their failures."""
+"""Call commands of the lab, and check their failures."""
 
 from click import unstyle
 from typer.testing import CliRunner, Result
@@ -17,12 +17,12 @@ def succeed(command: str, *arguments: object) -> Result:
 
 
 def squeeze(text: str) -> str:
-    """Undo the colours, and the wrapping of long messages."""
+    """Remove colours and line breaks."""
     return " ".join(unstyle(text).split())
 
 
 def check_failure(result: Result, *messages: str) -> None:
-    """Check that a command told what is wrong, without a traceback."""
+    """Check that a command failed with these messages and without a traceback."""
     assert result.exit_code == 1, result.output
     assert isinstance(result.exception, SystemExit)
     said = "".join(unstyle(result.output).split())

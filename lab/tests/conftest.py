@@ -17,7 +17,7 @@ from tests.conftest import ROOT, data_dir, quick, tiny_corpus, with_contractions
 
 @pytest.fixture(scope="session")
 def prepare_real(data_dir, tmp_path_factory) -> Callable[[str], Path]:  # noqa: F811
-    """Prepare a real corpus, once for all tests, and give its folder, to read only."""
+    """Return a function that prepares a real corpus once, and returns its folder."""
 
     @cache
     def prepare(name: str) -> Path:
@@ -31,13 +31,13 @@ def prepare_real(data_dir, tmp_path_factory) -> Callable[[str], Path]:  # noqa: 
 
 @pytest.fixture(scope="session")
 def groups() -> Groups:
-    """The trials behind the pages, read once for all tests."""
+    """The results in lab/results."""
     return read_results(ROOT / "lab" / "results")
 
 
 @pytest.fixture(scope="session")
 def trained_root(tiny_corpus, tmp_path_factory) -> Path:  # noqa: F811
-    """A project in which one small trial was run, to read only."""
+    """A project with the results of a small trial. Tests must not change it."""
     root = tmp_path_factory.mktemp("project")
     shutil.copytree(CONFIGS, root / "configs")
     shutil.copytree(tiny_corpus, root / "corpus" / "demo")
@@ -47,5 +47,5 @@ def trained_root(tiny_corpus, tmp_path_factory) -> Path:  # noqa: F811
 
 @pytest.fixture
 def project(trained_root, tmp_path) -> Path:
-    """A copy of that project, to change."""
+    """A copy of `trained_root`, which tests may change."""
     return shutil.copytree(trained_root, tmp_path / "project")

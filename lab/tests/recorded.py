@@ -1,4 +1,4 @@
-"""Results of trials that were never run."""
+"""Write invented results of trials."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,9 +23,10 @@ def write_result(
     scores: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> None:
-    """Write the results of a trial that was never run.
+    """Write invented results of a trial.
 
-    scores: Scores of the test data; others are 0.5, of entities without "cats_acc".
+    scores: Scores of the test data. Other scores are 0.5. They are those of entities if
+        "cats_acc" is missing.
     """
     base = CATEGORIES if "cats_acc" in (scores or {}) else ENTITIES
     result: dict[str, Any] = {"dataset": dataset, "embedder": embedder, "seed": seed}
@@ -39,6 +40,6 @@ def write_result(
 
 
 def write_seeds(root: Path, embedder: str, values: Sequence[float]) -> None:
-    """Write results on AnEM that have an F1 of all entities on the test set."""
+    """Write results on AnEM with these F1 scores of entities on the test set."""
     for seed, value in enumerate(values):
         write_result(root, "anem", embedder, seed, {"ents_f": value})

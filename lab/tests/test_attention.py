@@ -1,4 +1,4 @@
-"""Attention of encoders, kept in Docs and shown; parts of their output, alone."""
+"""Attention weights of encoders, and ablations."""
 
 import json
 
@@ -30,7 +30,7 @@ TOK2VEC = {
 
 
 def make_pipeline(*, is_shared: bool = True) -> Language:
-    """A shared tok2vec, or a tagger with one of its own."""
+    """Make a pipeline with a shared tok2vec, or with that of a tagger."""
     nlp, tok2vec = spacy.blank("en"), TOK2VEC
     if is_shared:
         nlp.add_pipe("tok2vec", config={"model": tok2vec})
@@ -45,7 +45,7 @@ def make_pipeline(*, is_shared: bool = True) -> Language:
 
 
 @pytest.mark.parametrize(("is_shared", "name"), [(True, "tok2vec"), (False, "tagger")])
-def test_docs_have_the_weights_that_their_vectors_were_made_with(is_shared, name):
+def test_vectors_follow_from_the_stored_weights(is_shared, name):
     nlp = make_pipeline(is_shared=is_shared)
     nlp.add_pipe("attention_weights")
     for doc in nlp.pipe(TEXTS):
@@ -53,7 +53,7 @@ def test_docs_have_the_weights_that_their_vectors_were_made_with(is_shared, name
         assert list(doc._.attention_weights) == [name]
         assert weights.shape == (5, len(doc), len(doc))
         np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
-        # what the heads take by these weights, of the LSTMs' output, is in the vectors
+        # vectors end with the weighted sums of the output of the LSTMs
         tok2vec = find_attending(nlp)[name]
         (vectors,) = tok2vec.predict([doc])
         (node,) = (node for node in tok2vec.walk() if node.has_param("value"))
@@ -62,7 +62,7 @@ def test_docs_have_the_weights_that_their_vectors_were_made_with(is_shared, name
         np.testing.assert_allclose(found, vectors[:, 20:], atol=1e-5)
 
 
-def test_each_token_s_favourite_is_printed(tmp_path):
+def test_the_token_with_the_largest_weight_is_printed(tmp_path):
     make_pipeline().to_disk(tmp_path / "att")
     result = succeed("attention", tmp_path / "att", TEXTS[0], "-o", tmp_path / "x.json")
     data = list_attention(spacy.load(tmp_path / "att"), TEXTS[0])
@@ -75,7 +75,7 @@ def test_each_token_s_favourite_is_printed(tmp_path):
         assert row[1:3] == [favourite, f"{100 * head[i].max():.0f}"]
 
 
-def test_parts_are_compared_with_the_whole_and_with_another_pipeline(tmp_path):
+def test_parts_and_another_pipeline_are_compared(tmp_path):
     nlp = spacy.blank("en")
     classifier = "spacy-hashembeds.TokenClassifier.v1"
     model = {"@architectures": classifier, "tok2vec": TOK2VEC}

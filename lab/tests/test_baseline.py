@@ -27,7 +27,7 @@ def save_and_load(nlp: Language, path: Path) -> Language:
     return spacy.load(path)
 
 
-def test_a_saved_pipeline_finds_the_same_and_a_bias_more(tmp_path):
+def test_saved_pipelines_and_biases(tmp_path):
     trainer = baseline.make_trainer(GOLD)
     weights = baseline.train(trainer, tmp_path / "crf", c1=0.0, c2=0.01, iterations=50)
     nlp = baseline.make_pipeline("en", weights)
@@ -63,7 +63,7 @@ def test_the_best_legal_tags_are_found(seed):
     assert decode(scores, LABELS) == [LABELS[tag] for tag in best]
 
 
-#: Of "Oslo" in "In Oslo !".
+#: Features of "Oslo" in "In Oslo !".
 OSLO = f"""
 bias
 0:word=Oslo 0:shape=Xxxx 0:short=Xx 0:title
@@ -78,7 +78,7 @@ bias
 """
 
 
-def test_features_of_a_token_are_those_of_its_window():
+def test_features_of_a_token():
     assert sorted(list_features(["In", "Oslo", "!"])[1]) == sorted(OSLO.split())
 
 

@@ -1,4 +1,4 @@
-"""Pages for readers: their links lead somewhere, and what they name is there."""
+"""Links, paths, commands and signatures in pages exist."""
 
 import re
 import shlex
@@ -18,7 +18,7 @@ from tests.test_reference import read_sections
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lab/*.md")]
 for_each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-#: What a command begins with, and what has it.
+#: Apps by the beginnings of their commands.
 APPS = {"spacy hashembeds ": hashembeds_cli, "python -m lab ": lab_cli}
 
 
@@ -28,14 +28,14 @@ def read(path: Path) -> str:
 
 
 def find_anchors(page: Path) -> set[str]:
-    """The names of a page's headings in links, as GitHub makes them."""
+    """Return the anchors of a page's headings on GitHub."""
     headings = re.findall(r"^#+ (.+)$", read(page), re.M)
     texts = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
     return {text.replace(" ", "-") for text in texts}
 
 
 @for_each_page
-def test_links_and_paths_lead_somewhere(page: Path):
+def test_links_and_paths_exist(page: Path):
     for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
         if "://" not in link:
             path, _, anchor = link.partition("#")
@@ -48,7 +48,7 @@ def test_links_and_paths_lead_somewhere(page: Path):
 
 
 def find_commands(page: Path) -> Iterator[tuple[Typer, str]]:
-    """The commands of a page with what has them: in lines of code, or in backticks."""
+    """Yield the commands of a page, in code blocks or backticks, with their apps."""
     blocks = re.compile(r"^```\w*\n(.*?)^```", re.M | re.S)
     codes = "".join(blocks.findall(read(page))).splitlines()
     codes += re.findall(r"`([^`]+)`", blocks.sub("", read(page)))
@@ -59,7 +59,7 @@ def find_commands(page: Path) -> Iterator[tuple[Typer, str]]:
 
 
 @for_each_page
-def test_commands_and_their_options_are_there(page: Path):
+def test_commands_and_their_options_exist(page: Path):
     for app, line in find_commands(page):
         name, *words = shlex.split(line)
         if name != "…":
@@ -78,6 +78,6 @@ def test_every_command_of_the_lab_is_listed():
 
 
 @pytest.mark.parametrize("page", reference.PAGES, ids=lambda page: page.name)
-def test_signatures_and_sentences_are_those_of_the_code(page: Path):
+def test_signatures_and_sentences_equal_those_of_the_code(page: Path):
     assert reference.ENTRY.search(read(page))
     assert reference.fill(read(page)) == read(page)

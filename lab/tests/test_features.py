@@ -1,4 +1,4 @@
-"""docs/features.md, with the results behind its table; and how they come about."""
+"""docs/features.md, its results, and the command that makes them."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from lab.pages import features as page
 from lab.pages.page import fill
 
 
-def test_the_table_of_the_page_is_that_of_the_trials():
+def test_the_page_has_the_table_of_the_results():
     tables = {"features": page.make_table(page.read_trials())}
     assert fill(page.PAGE, tables) == page.PAGE.read_text(encoding="utf8")
 

@@ -20,7 +20,7 @@ WEIGHTS = {"coffee": [3.0, -4.0], "tea": [0.5, 0.5], "": [0.0, 2.0]}
 
 @pytest.fixture
 def nlp() -> Language:
-    """Of coffee and tea in a dictionary."""
+    """A pipeline with coffee and tea in a dictionary."""
     nlp = make_pipeline()
     set_weights(nlp, WEIGHTS)
     return nlp
@@ -36,7 +36,7 @@ def get_names(rows: list[dict[str, Any]]) -> list[list[str | None]]:
     return [[value["name"] for value in row["values"]] for row in rows]
 
 
-def test_symbols_of_a_dictionary_have_weights_of_their_own(nlp):
+def test_symbols_of_a_dictionary_have_their_own_weights(nlp):
     table = get_table(nlp)
     coffee, tea = table.pop("largest")
     (value,) = coffee["values"]
@@ -53,30 +53,23 @@ def test_symbols_of_a_dictionary_have_weights_of_their_own(nlp):
     assert table == {**expected, "unknown_importance": pytest.approx(2**0.5)}
 
 
-def test_with_texts_what_they_have_is_listed_and_counted(nlp):
+def test_values_of_texts_are_listed_and_counted(nlp):
     texts = [*TEXTS, "tea tea tea other"]
     table = get_table(nlp, texts, top=1)
     listed = [*table["largest"], *table["smallest"]]
     assert [row["count"] for row in listed] == [3, 5]
     assert (table["values"], table["rows_reached"]) == (2, 2)
     assert get_names(get_table(nlp, texts[-1:])["largest"]) == [["tea"]]
-    table = get_table(nlp, texts, min_count=4)
-    assert get_names(table["largest"]) == [["tea"]]
-    # of what is left out too
-    assert (table["values"], table["median_importance"]) == (2, 0.5)
-    for given, options, message in [
-        (None, {"attr": "norm"}, "'attr'"),
-        (texts, {"min_count": 9}, "at least 9 times"),
-        (None, {"min_count": 2}, "--texts"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            get_table(nlp, given, **options)
+    with pytest.raises(ValueError, match="'attr'"):
+        get_table(nlp, attr="norm")
 
 
-def test_values_that_share_a_row_stand_together_the_most_frequent_first():
+def test_values_that_share_a_row_are_sorted_by_frequency():
     nlp = make_pipeline(importance_rows=[1])
     get_layers(nlp)[0].set_param("P", np.array([[2.0, 2.0]], "f"))
-    table = get_table(nlp, TEXTS, min_count=3)  # however rare the others are
+    with pytest.raises(ValueError, match="--texts"):
+        get_table(nlp)
+    table = get_table(nlp, TEXTS)
     (row,) = table["largest"]
     assert (row["importance"], row["count"]) == (2.0, 7)
     named = [(value["name"], value["count"]) for value in row["values"]]
@@ -102,7 +95,7 @@ def test_ngrams_are_spelt_in_the_order_of_their_keys(size, names):
     assert KeyReader("ORTH").spell(doc) == ["A", "!", "b", " ", "C"]
 
 
-def test_the_command_takes_texts_of_all_kinds_together(nlp, tmp_path, capfd):
+def test_the_command_reads_several_kinds_of_texts(nlp, tmp_path, capfd):
     nlp.to_disk(tmp_path / "dictionary")
     make_pipeline(importance_rows=[5]).to_disk(tmp_path / "hashed")
     (tmp_path / "a.txt").write_text("\n".join(TEXTS))

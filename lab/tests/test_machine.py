@@ -1,4 +1,4 @@
-"""How busy a machine is, and what is said of it."""
+"""Disturbances of timings."""
 
 import pytest
 
@@ -17,7 +17,7 @@ WIDE = {"ours": (51.0, (42.0, 55.0))}
         (0.04, WIDE, ["The quartiles of ours are 25 percent"]),
     ],
 )
-def test_what_speaks_against_timings(busy, spreads, expected):
+def test_disturbances_are_described(busy, spreads, expected):
     machine = {"cores": 2, "other_cores_busy": busy}
     found = find_disturbances(machine, SPREAD | spreads)
     assert len(found) == len(expected)

@@ -1,4 +1,4 @@
-"""The notebooks of docs/: their cells run as they stand, and show what is kept."""
+"""The notebooks of docs/ run, and have outputs of the stored kinds."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from lab.pages.notebooks import NOTEBOOKS, run_notebook
 
 
 def describe_outputs(notebook: dict) -> list[list[object]]:
-    """Describe what each cell shows, but for its numbers."""
+    """Return the kinds of outputs of each cell."""
     return [
         [(output["output_type"], sorted(output.get("data", ()))) for output in outputs]
         for cell in notebook["cells"]
@@ -22,7 +22,7 @@ def describe_outputs(notebook: dict) -> list[list[object]]:
 @pytest.mark.parametrize(
     "path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem
 )
-def test_the_cells_run_as_they_stand(path: Path, tmp_path, monkeypatch):
+def test_cells_run(path: Path, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("sys.path", [*sys.path])
     notebook = json.loads(path.read_text(encoding="utf8"))

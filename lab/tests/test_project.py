@@ -1,4 +1,4 @@
-"""`project.yml`: what it fetches and what it runs."""
+"""`project.yml`: its assets and commands."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 
 @pytest.fixture(scope="module")
 def config(tmp_path_factory) -> dict[str, Any]:
-    """The project, loaded from a copy, since that makes its folders."""
+    """The project, loaded from a copy, since loading creates folders."""
     folder = tmp_path_factory.mktemp("project")
     shutil.copy(ROOT / "project.yml", folder)
     shutil.copytree(CONFIGS, folder / "configs")
@@ -38,7 +38,7 @@ def test_the_assets_are_the_files_of_the_datasets(config):
         assert re.fullmatch("[0-9a-f]{32}", asset["checksum"]), asset["dest"]
 
 
-def test_dependencies_are_files_of_the_project_or_outputs(config):
+def test_dependencies_are_files_or_outputs(config):
     outputs = {out for c in config["commands"] for out in c.get("outputs", ())}
     for command in config["commands"]:
         for path in command.get("deps", ()):

@@ -18,8 +18,8 @@ TEXTS = ["coffee tea coffee", "the coffee tea", "rare"]
 def make_pipeline(
     texts: Sequence[str] = TEXTS, *, attrs: Sequence[str] = ("ORTH",), **options: Any
 ) -> Language:
-    """Make a pipeline whose components and weights are all ones. Without rows of
-    weights, each word that the texts have twice is in the dictionary.
+    """Make a pipeline whose components and weights are all ones. Without
+    `importance_rows`, the dictionary has the words that occur twice.
     """
     nlp = spacy.blank("en")
     embed = {
@@ -47,7 +47,7 @@ def get_layers(nlp: Language) -> list[Model]:
 
 
 def set_weights(nlp: Language, weights: Mapping[str, Sequence[float]]) -> None:
-    """Set the weights of words in the dictionary of the first table; "" is unknown."""
+    """Set the weights of dictionary words in the first table; "" is unknown words."""
     layer = get_layers(nlp)[0]
     symbols = layer.attrs["symbols"].tolist()
     P = layer.get_param("P").copy()

@@ -1,4 +1,4 @@
-"""A trial that takes seconds."""
+"""A trial that runs in seconds."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from tests.training_runs import SMALL
 
 
 def make_trial(root: Path, **settings: Any) -> Trial:
-    """The trial that was run in a project, or one that differs from it."""
+    """Make the trial of `trained_root`, or one with other settings."""
     return Trial(
         **{
             "dataset": "demo",

@@ -1,4 +1,4 @@
-"""A trial in a process of its own: what a sweep runs."""
+"""Run one trial of a sweep in its own process."""
 
 import json
 import sys

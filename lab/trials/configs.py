@@ -1,31 +1,31 @@
-"""Configs and grids by name: those of the project, and ours."""
+"""Find configs and grids by name, in a project or in the clone."""
 
 from pathlib import Path
 
-#: Ours. Those in the folder of this name in a project win over them.
+#: The folder of configs in the clone. A project's own folder `configs` has priority.
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def find_config(name: str, root: Path = Path()) -> Path:
-    """Find the config of an embedder: `configs/NAME.cfg` of the project, else ours."""
+    """Find the config NAME.cfg of an embedder."""
     return _find(f"{name}.cfg", root / "configs", CONFIGS)
 
 
 def locate_grid(grid: str | Path, root: Path = Path()) -> Path:
-    """Find `configs/grids/NAME.yml` likewise; a folder or `.yml` makes it a path."""
+    """Find the grid NAME.yml, or return a path that has a folder or ends in `.yml`."""
     path = Path(grid)
     if path.suffix == ".yml" or len(path.parts) > 1:
         return path
     return _find(f"{grid}.yml", root / "configs/grids", CONFIGS / "grids")
 
 
-def _find(file: str, theirs: Path, ours: Path) -> Path:
-    for folder in (theirs, ours):
+def _find(file: str, *folders: Path) -> Path:
+    for folder in folders:
         if (folder / file).is_file():
             return folder / file
-    # hidden files are what a run that was killed had not written to the end
-    files = [f for of in (theirs, ours) for f in of.glob(f"[!.]*{Path(file).suffix}")]
+    # hidden files are leftovers of killed runs
+    found = {f.stem for of in folders for f in of.glob(f"[!.]*{Path(file).suffix}")}
     raise FileNotFoundError(
-        f"There is no '{theirs / file}', and none of this name in '{ours}'. There "
-        f"are: {', '.join(sorted({path.stem for path in files}))}."
+        f"There is no '{file}' in '{folders[0]}' or '{folders[1]}'. They have: "
+        f"{', '.join(sorted(found))}."
     )

@@ -25,7 +25,7 @@ class _Part(BaseModel):
 
 
 class _Entry(_Part):
-    """One of the trials of a grid file: docs/sweep.md describes its settings."""
+    """An item of `trials`. See docs/sweep.md for its settings."""
 
     embedder: str
     variant: str = "default"
@@ -36,7 +36,7 @@ class _Entry(_Part):
 
 
 class _File(_Part):
-    """The keys of a grid file."""
+    """The settings of a grid file."""
 
     datasets: _Names
     seeds: Annotated[list[int], Field(min_length=1)] = [0]
@@ -46,72 +46,64 @@ class _File(_Part):
 
 
 def read_grid(path: Path, *, root: Path = Path(), gpu_id: int = -1) -> list[Trial]:
-    """Read the trials of a YAML file, seed by seed, and dataset by dataset in each.
+    """Read the trials of a YAML file, ordered by seed and dataset: an interrupted sweep
+    leaves complete comparisons of the first seeds.
 
-    When a sweep is interrupted, whole comparisons of the first seeds are there. See
-    docs/sweep.md for the keys: overrides of a trial replace those of all trials, and
-    those of a dataset replace both.
+    Overrides of a trial replace those of all trials. Overrides of a dataset replace
+    both.
     """
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
     try:
         file = _File.model_validate(srsly.yaml_loads(path.read_text(encoding="utf8")))
-        rows = [(entry, _collect_overrides(entry, file)) for entry in file.trials]
+        rows = []
+        for entry in file.trials:
+            settings: dict[str, Any] = {"gpu_id": gpu_id, "root": root}
+            settings |= {"embedder": entry.embedder, "variant": entry.variant}
+            rows.append((settings, _collect_overrides(entry, file)))
         trials = [
-            Trial(
-                dataset=dataset,
-                embedder=entry.embedder,
-                variant=entry.variant,
-                seed=seed,
-                overrides=overrides[dataset],
-                gpu_id=gpu_id,
-                root=root,
-            )
+            Trial(dataset=dataset, seed=seed, overrides=overrides[dataset], **settings)
             for seed in file.seeds
             for dataset in file.datasets
-            for entry, overrides in rows
+            for settings, overrides in rows
             if dataset in overrides
         ]
         (name, n), *_ = Counter(trial.name for trial in trials).most_common(1)
         if n > 1:
-            raise ValueError(f"{name} is there {n} times: give one another 'variant'.")
+            raise ValueError(f"It has {name} {n} times: give one another 'variant'.")
     except (OverflowError, RecursionError, ValueError) as e:
-        # YAML's own errors quote whatever is wrong
         message = shorten(str(e), 500)
         raise ValueError(f"'{path}' is no grid of trials. {message}") from e
     return trials
 
 
 def narrow(trials: Sequence[Trial], chosen: Mapping[str, Sequence[str]]) -> list[Trial]:
-    """Keep the trials with one of the values chosen for each attribute, if any is."""
+    """Keep the trials whose attributes have chosen values, if any are chosen."""
     kept = list(trials)
     for name, values in chosen.items():
         known = dict.fromkeys(str(getattr(trial, name)) for trial in trials)
         _check_known(f"{name}s", values, known)
         kept = [t for t in kept if not values or str(getattr(t, name)) in values]
     if not kept:
-        raise ValueError("No trial of the grid is all that was chosen.")
+        raise ValueError("No trial of the grid has all chosen values.")
     return kept
 
 
 def _collect_overrides(entry: _Entry, file: _File) -> dict[str, Overrides]:
-    """Collect the overrides of a trial for each of its datasets, with dotted keys."""
-    where = f"{entry.embedder}, {entry.variant}"
+    """Return the overrides of a trial for each of its datasets, with dotted keys."""
     names = entry.datasets or file.datasets
     _check_known("datasets", names, file.datasets)
-    own = (
-        {name: {} for name in names} if entry.per_dataset is None else entry.per_dataset
-    )
-    vectors: dict[str, Overrides] = {name: {} for name in names}
+    none: dict[str, Overrides] = {name: {} for name in names}
+    own = none if entry.per_dataset is None else entry.per_dataset
+    vectors = none
     if entry.vectors is not None:
         _check_known("vectors", [entry.vectors], file.vectors)
         paths = file.vectors[entry.vectors]
         vectors = {d: {_VECTORS: v, _USE_VECTORS: True} for d, v in paths.items()}
-    missing = [n for n in names if not (n in own and n in vectors)]
-    if missing or not own.keys() <= {*names}:
+    if {*own} != {*names} or not vectors.keys() >= {*names}:
         raise ValueError(
-            f"'per_dataset' of {where} should have the keys {', '.join(names)}, if "
-            "only with {}, and its 'vectors' a path for each."
+            f"'per_dataset' of {entry.embedder}, {entry.variant} should have the keys "
+            f"{', '.join(names)} ({{}} for none), and its 'vectors' a path for each."
         )
     return {
         name: {

@@ -1,4 +1,4 @@
-"""Compression of a pipeline beside another one, and the score that it retains.
+"""Compression of a pipeline relative to another one, and the share of its score kept.
 
 Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
 Transformers" (2022), §4.4, equations 4 to 8, and appendix B.
@@ -11,17 +11,15 @@ from typing import Any
 def compute_ratios(
     model: Mapping[str, Any], baseline: Mapping[str, Any]
 ) -> dict[str, float | None]:
-    """Set a pipeline beside a baseline, as fractions, None where unknown.
+    """Compare a pipeline with a baseline, by "score", "pipeline_parameters",
+    "embedding_parameters" and, among the latter, "mixing_parameters".
 
-    Both have a "score", and "pipeline_parameters", "embedding_parameters" and, among
-    these, "mixing_parameters", which mix the columns of several tables to one vector.
-
-    RETURNS (dict[str, float | None]): "prr", the share of the score that is retained
-        (equation 4); "pcr_all", that of the parameters that is saved (5); "pcr_emb", of
-        embedding parameters (6), and "pcr_tables", of these without what mixes columns;
-        "poep", the embedding's of its own (7).
+    RETURNS (dict[str, float | None]): Fractions, None if unknown. "prr": the share of
+        the score that is kept (equation 4); "pcr_all", "pcr_emb" and "pcr_tables": the
+        share of parameters that is saved, of all (5), of the embedding (6), and of the
+        embedding without its mixing layer; "poep": the embedding's share of all (7).
     """
-    # some scores, such as Matthews' correlation, may be below 0
+    # some scores, such as Matthews correlation, can be negative
     least = None if baseline["score"] is None else max(baseline["score"], 0)
     counts = ("pipeline_parameters", "embedding_parameters")
     pairs = [(model[key], baseline[key]) for key in counts]
@@ -36,7 +34,7 @@ def compute_ratios(
 
 
 def count_table_parameters(sizes: Mapping[str, Any]) -> int | None:
-    """Count the parameters of tables, codebooks and projections alone, if known."""
+    """Count the parameters of tables, codebooks and projections, if known."""
     embedding, mixing = sizes["embedding_parameters"], sizes["mixing_parameters"]
     return None if embedding is None or mixing is None else embedding - mixing
 

@@ -1,7 +1,7 @@
-"""The results of trials, read from their files or tables, and averaged over seeds.
+"""Read the results of trials from files or tables, and average them over seeds.
 
-Each trial writes a file of its own, DATASET/EMBEDDER/VARIANT/seedN.json. A table,
-DATASET.jsonl, has a line for each that was collected.
+A trial writes the file DATASET/EMBEDDER/VARIANT/seedN.json. A table, DATASET.jsonl, has
+a line for each collected trial.
 """
 
 import json
@@ -11,22 +11,17 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from spacy_hashembeds.files import parse_json, replacing
+from spacy_hashembeds.files import parse_json, read_json, replacing
 from spacy_hashembeds.tools.evaluate.categories import SUPPORT
 from spacy_hashembeds.tools.evaluate.sources import NER, TEXTCAT
 
-#: Sizes of a pipeline; early trials have not recorded all.
-SIZES = (
-    "embedding_parameters",
-    "mixing_parameters",
-    "pipeline_parameters",
-    "bytes_on_disk",
-)
-_NEEDED = {"dataset", "embedder", "variant", "seed", "model", "scores", "sizes"}
+#: Sizes of a pipeline. Early trials lack some.
+SIZES = tuple(f"{part}_parameters" for part in ("embedding", "mixing", "pipeline"))
+SIZES += ("bytes_on_disk",)
 
 
 class TrialKey(NamedTuple):
-    """A name of all trials that differ by nothing but their seed."""
+    """The key of trials that differ only by their seed."""
 
     dataset: str
     embedder: str
@@ -34,41 +29,36 @@ class TrialKey(NamedTuple):
 
     @property
     def trials(self) -> str:
-        """Its name on whichever dataset: EMBEDDER/VARIANT."""
+        """The key without the dataset: EMBEDDER/VARIANT."""
         return f"{self.embedder}/{self.variant}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """The results of a trial, as it has recorded them."""
+    """The recorded results of a trial."""
 
-    place: str  # its file, or its line of a table, for errors
+    place: str  # the file, or the line of a table, for errors
     recorded: Mapping[str, Any]
 
     @property
     def key(self) -> TrialKey:
-        """Its name, but for the seed."""
+        """The key of the trial and of trials with other seeds."""
         return TrialKey(*(self.recorded[name] for name in TrialKey._fields))
 
     @property
     def seed(self) -> int:
-        """Its seed."""
+        """The seed of the trial."""
         return self.recorded["seed"]
 
     @property
-    def task(self) -> str:
-        """What it was scored on: "ner" or "textcat"."""
-        return get_task(self.recorded)
-
-    @property
     def settings(self) -> tuple[Any, ...]:
-        """What it has in common with other seeds."""
-        overrides = self.recorded["overrides"]
-        return self.task, self.get_size("embedding_parameters"), overrides
+        """The values that trials with other seeds share."""
+        size, overrides = self.get_size(SIZES[0]), self.recorded["overrides"]
+        return get_task(self.recorded), size, overrides
 
     def get_score(self, split: str, name: str) -> float | None:
-        """Get a score such as "ents_f", 0 to 1: None if there was nothing to score,
-        where spaCy has 0 for wrong predictions.
+        """Return a score such as "ents_f", 0 to 1, or None if there are no entities or
+        categories to find.
         """
         scores = self.recorded["scores"].get(split, {})
         prefix, _, _ = name.rpartition("_")
@@ -76,39 +66,38 @@ class Result:
         return scores[name] if scores.get(support) else None
 
     def get_size(self, name: str) -> float | None:
-        """Get one of `SIZES`, or a timing: None where older trials have none."""
+        """Return one of `SIZES`, or a timing, or None if the trial lacks it."""
         sizes = {**self.recorded.get("timings", {}), **self.recorded["sizes"]}
         return sizes.get(name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A mean over seeds, or a figure that has none."""
+    """A mean over seeds, or a single figure."""
 
     mean: float
-    deviation: float | None = None  # of seeds' figures, divided by n: the report's
-    n: int | None = None  # how many seeds, if it is a mean over seeds
+    deviation: float | None = None  # the standard deviation over seeds, divided by n
+    n: int | None = None  # the number of seeds of a mean
 
 
 Groups = Mapping[TrialKey, Sequence[Result]]
 
 
 def read_results(folder: Path) -> dict[TrialKey, list[Result]]:
-    """Read all files and tables of results in a folder, in order of seeds."""
+    """Read all files and tables of results in a folder, ordered by seed."""
     results = [*read_files(folder), *read_tables(folder)]
     if not results:
         raise FileNotFoundError(
-            f"There are no results in '{folder}'. Give the folder 'metrics' that "
-            "`python -m lab trial` writes to, or one of tables, DATASET.jsonl."
+            f"There are no results in '{folder}'. Name the folder 'metrics' that "
+            "`python -m lab trial` writes, or a folder of tables, DATASET.jsonl."
         )
     return group_results(results)
 
 
 def read_files(folder: Path) -> Iterator[Result]:
-    """Read the files that trials have written."""
+    """Read the files that trials wrote."""
     for path in folder.glob("*/*/*/seed*.json"):
-        place = f"'{path}'"
-        yield Result(place, parse_metrics(path.read_text(encoding="utf8"), place))
+        yield Result(f"'{path}'", read_json(path))
 
 
 def read_tables(folder: Path) -> Iterator[Result]:
@@ -116,12 +105,11 @@ def read_tables(folder: Path) -> Iterator[Result]:
     for path in folder.glob("[!.]*.jsonl"):
         lines = path.read_text(encoding="utf8").splitlines()
         for number, line in enumerate(lines, start=1):
-            place = f"'{path}', line {number},"
-            yield Result(place, parse_metrics(line, place))
+            yield Result(f"'{path}', line {number},", parse_json(line))
 
 
 def group_results(results: Iterable[Result]) -> dict[TrialKey, list[Result]]:
-    """Group results that differ by their seed, if they may be compared."""
+    """Group results that differ by their seed, and check that they are comparable."""
     groups: dict[TrialKey, list[Result]] = {}
     first_of: dict[str, Result] = {}
     for result in sorted(results, key=lambda r: (r.key, r.seed)):
@@ -132,15 +120,13 @@ def group_results(results: Iterable[Result]) -> dict[TrialKey, list[Result]]:
                 f"{result.key.dataset}. Run the older trial again, with --force."
             )
         group = groups.setdefault(result.key, [])
-        if group and (
-            result.seed == group[-1].seed or result.settings != group[-1].settings
-        ):
-            raise ValueError(
-                f"{result.place} and {group[-1].place} should differ by their seed "
-                "alone, but have the same, or another task, size or overrides. Remove "
-                "one, give it a variant of its own, or, where the config changed, run "
-                "the older trial again, with --force."
-            )
+        for last in group[-1:]:
+            if result.seed == last.seed or result.settings != last.settings:
+                raise ValueError(
+                    f"{result.place} and {last.place} should differ by their seed "
+                    "only, but have equal seeds, or other tasks, sizes or overrides. "
+                    "Remove one, rename its variant, or run it again with --force."
+                )
         group.append(result)
     return groups
 
@@ -148,12 +134,11 @@ def group_results(results: Iterable[Result]) -> dict[TrialKey, list[Result]]:
 def collect_results(
     source: Path, tables: Path, *, force: bool = False
 ) -> tuple[int, int, int]:
-    """Put the results that trials have written into the tables of their corpora.
+    """Add the results of trials to the tables of their corpora, ordered by embedder,
+    variant and seed.
 
-    Lines are in order of embedder, variant and seed, and have what was recorded.
-
-    force: Replaces other results of the same trials.
-    RETURNS (tuple[int, int, int]): How many were added, replaced, and there before.
+    force: Replace different results of the same trials.
+    RETURNS (tuple[int, int, int]): The numbers of added, replaced and equal results.
     """
     old, new = (
         {(r.key, r.seed): r for rs in group_results(results).values() for r in rs}
@@ -166,8 +151,8 @@ def collect_results(
     if other and not force:
         key = min(other)
         raise FileExistsError(
-            f"{len(other)} results in '{source}' are other than those in tables, such "
-            f"as {new[key].place} than {old[key].place}. Replace them with --force."
+            f"{len(other)} results in '{source}' differ from those in tables, such as "
+            f"{new[key].place} and {old[key].place}. Replace them with --force."
         )
     groups = group_results({**old, **new}.values())
     for dataset in {key.dataset for key, _ in new}:
@@ -180,11 +165,11 @@ def collect_results(
 
 def select_task(groups: Groups, task: str) -> Groups:
     """Keep the trials of one task: "ner" or "textcat"."""
-    return {key: results for key, results in groups.items() if results[0].task == task}
+    return {k: of for k, of in groups.items() if get_task(of[0].recorded) == task}
 
 
 def estimate(values: Iterable[float | None]) -> Estimate | None:
-    """Average over seeds: None if there are no figures or if one is None."""
+    """Average over seeds. Return None if there are no figures, or if one is None."""
     figures = list(values)
     known = [value for value in figures if value is not None]
     if not known or len(known) < len(figures):
@@ -196,22 +181,11 @@ def estimate(values: Iterable[float | None]) -> Estimate | None:
 def estimate_score(
     results: Iterable[Result], split: str, score: str
 ) -> Estimate | None:
-    """Average one score over seeds: None without results, or anything to score."""
+    """Average one score over seeds, as `estimate` does."""
     return estimate(result.get_score(split, score) for result in results)
 
 
 def get_task(metrics: Mapping[str, Any]) -> str:
-    """Get what a trial was scored on: "ner" or "textcat"."""
+    """Return the task of a trial, by its scores: "ner" or "textcat"."""
     scores = next(iter(metrics["scores"].values()))
     return TEXTCAT if any(key.startswith("cats_") for key in scores) else NER
-
-
-def parse_metrics(text: str, place: str) -> dict[str, Any]:
-    """Parse what `run_trial` recorded. Errors name its place."""
-    try:
-        metrics = parse_json(text)
-        if missing := sorted(_NEEDED - metrics.keys()):
-            raise ValueError(f"{missing[0]} is missing")
-    except ValueError as e:
-        raise ValueError(f"{place} should hold the results of a trial: {e}.") from e
-    return metrics

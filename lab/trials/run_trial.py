@@ -1,4 +1,4 @@
-"""Run a trial: train a pipeline, evaluate it, record it."""
+"""Run a trial: train a pipeline, evaluate it, and record the results."""
 
 import json
 import os
@@ -23,12 +23,12 @@ from spacy_hashembeds.tools.analyze.embedders import find_models
 from spacy_hashembeds.tools.evaluate.sources import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.training.docbin import read_docs
 
-from .processes import locked, run_command
+from .processes import run_command
 from .scores import score_pipeline
 from .sizes import measure_sizes
 from .trial import Trial, get_overrides, identify
 
-# Characters that are shown of what spaCy says of a config.
+# Maximum length of quoted errors and values.
 _MAX_CAUSE = 250
 
 
@@ -38,54 +38,43 @@ def run_trial(
     force: bool = False,
     on_output: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], bool]:
-    """Train, evaluate and record a trial, unless that is done: see `record_trial`."""
+    """Train, evaluate and record a trial by `record_trial`."""
 
     def check() -> None:
         check_gpu(trial.gpu_id)
         check_config(trial)
 
     def train(lock: int) -> dict[str, Any]:
-        seconds = _train(trial, on_output, lock)
-        model, split = trial.output / "model-best", list(trial.corpus)[-1]
-        docs = list(read_docs(trial.corpus[split], Vocab()))
-        speeds = measure_speeds({"model": partial(load_model, model)}, docs, rounds=3)
-        words_per_second = speeds["model"].median
-        return measure_model(
-            trial, {"train_seconds": seconds, "words_per_second": words_per_second}
-        )
+        return measure_model(trial, {"train_seconds": _train(trial, on_output, lock)})
 
-    return record_trial(
-        trial,
-        identify=partial(identify, trial),
-        check=check,
-        train=train,
-        force=force,
-        on_output=on_output,
-    )
+    settings: Any = {"force": force, "on_output": on_output}
+    return record_trial(trial, partial(identify, trial), check, train, **settings)
 
 
 def record_trial(
     trial: Trial,
-    *,
     identify: Callable[[], dict[str, Any]],
     check: Callable[[], object],
     train: Callable[[int], dict[str, Any]],
+    *,
     force: bool,
     on_output: Callable[[str], None],
 ) -> tuple[dict[str, Any], bool]:
-    """Train and record a trial, unless that is done; return whether it was not.
+    """Train and record a trial if it is not done. Return its results, and True if they
+    are new.
 
-    Results are written last, and whole, and earlier ones are removed before training: a
-    trial that was interrupted leaves none, and starts again. A second process that is
-    told to run the same trial waits for the first to end.
+    Old results are removed before training, and new ones are written at the end. If
+    another process runs the same trial, wait for its end.
 
-    identify: Returns what results depend on.
-    check: Finds what is wrong before anything is replaced.
-    train: Trains, given the lock to be held, and measures what it has trained.
+    identify: Return the inputs of the results.
+    check: Raise an error if the trial can't be trained.
+    train: Train a pipeline, with the descriptor of the lock, and measure it.
     """
-    wait = partial(on_output, "Another process runs this trial: waiting for its end.")
-    identify()  # or there would be a folder for a trial that can't be run
-    with locked(trial.output / "trial.lock", on_wait=wait) as lock:
+    import fcntl  # not on Windows
+
+    trial.output.mkdir(parents=True, exist_ok=True)
+    with (trial.output / "trial.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         identity = identify()
         results, differences = read_recorded(trial, identity, force=force)
         if results is not None:
@@ -93,12 +82,8 @@ def record_trial(
         check()
         if differences:
             on_output(f"Replaces earlier results: {'; '.join(differences)}.")
-        trial.metrics.unlink(missing_ok=True)  # their pipeline is about to go
-        metrics = {**identity, **train(lock)}
-        if identify()["corpus_hashes"] != identity["corpus_hashes"]:
-            raise RuntimeError(
-                f"The corpus {trial.dataset} changed while the trial ran. Run it again."
-            )
+        trial.metrics.unlink(missing_ok=True)
+        metrics = {**identity, **train(lock.fileno())}
         write_json(trial.metrics, metrics)
         return metrics, True
 
@@ -106,27 +91,23 @@ def record_trial(
 def read_recorded(
     trial: Trial, identity: Mapping[str, Any], *, force: bool = False
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Read the results of a trial if it is done, else how those that are there differ.
+    """Return the results of a trial if it is done, else the differences of old results.
 
-    Results of other settings may be replaced with `force` only, those that came from
-    other versions of packages always: a sweep goes on after an upgrade.
+    Only `force` replaces results of other settings. Results of other versions of
+    packages are always replaced.
     """
-    try:
-        results = read_json(trial.metrics)
-    except FileNotFoundError:
+    if not trial.metrics.exists():
         return None, []
-    except ValueError as e:
-        differences = [f"they can't be read ({e})"]
-    else:
-        differences = list(_compare(results, identity))
-        if not differences:
-            return results, []
+    results = read_json(trial.metrics)
+    differences = list(_compare(results, identity))
+    if not differences:
+        return results, []
     is_upgrade = all(name.startswith("versions.") for name in differences)
     if not (is_upgrade or force):
         raise FileExistsError(
             f"'{trial.metrics}' has results of other settings: "
             f"{'; '.join(differences)}. A run would replace them and their pipelines. "
-            "Give your settings another variant, or replace what is there with --force."
+            "Give your settings another variant, or replace the results with --force."
         )
     return None, differences
 
@@ -142,27 +123,21 @@ def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for key in {**now, **was}:
         before, after = (each.get(key, "not set") for each in (was, now))
         if before != after:
-            # a hash says nothing, and of long values what is shown may be alike
+            # hashes and long values are not shown
             is_long = "hash" in key or len(before) + len(after) > _MAX_CAUSE
             what = "another" if is_long else f"{before}, and is {after}"
             yield f"{key} was {what}"
 
 
 def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
-    """Run `spacy train` in a process of its own, and return its time in seconds.
-
-    It holds the lock too: should our process be killed, nobody else writes to the same
-    folder before `spacy train` has noticed.
+    """Run `spacy train` in its own process, and return the seconds. The process keeps
+    the lock if this one is killed.
     """
-    overrides = {
-        "paths.train": trial.corpus["train"],
-        "paths.dev": trial.corpus["dev"],
-        **get_overrides(trial),
-    }
+    paths = {f"paths.{split}": trial.corpus[split] for split in ("train", "dev")}
     command = [sys.executable, "-m", "spacy", "train", str(trial.config)]
     command += ["--output", str(trial.output), "--gpu-id", str(trial.gpu_id)]
-    for key, value in overrides.items():
-        # Text too: spaCy would take "10" for a number, and "--x" for another setting.
+    for key, value in {**paths, **get_overrides(trial)}.items():
+        # without quotes, spaCy would parse the string "10" as a number
         command += [f"--{key}", json.dumps(value, default=str)]
     path = trial.output / "train.log"
     start = perf_counter()
@@ -174,9 +149,11 @@ def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
 
 
 def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
-    """Score the best pipeline and measure its size."""
+    """Score the best pipeline, and measure its size and speed."""
     model = trial.output / "model-best"
     train, *held_out = trial.corpus.values()
+    docs = list(read_docs(held_out[-1], Vocab()))
+    speeds = measure_speeds({"model": partial(load_model, model)}, docs, rounds=3)
     scored = {
         path.stem: score_pipeline(model, path, train, use_gpu=trial.gpu_id)
         for path in held_out
@@ -187,30 +164,29 @@ def measure_model(trial: Trial, timings: Mapping[str, float]) -> dict[str, Any]:
         "model": str(model),
         "scores": {split: scores for split, (scores, _) in scored.items()},
         "joined": {split: joined for split, (_, joined) in scored.items()},
-        "timings": dict(timings),
+        "timings": {**timings, "words_per_second": speeds["model"].median},
         "sizes": measure_sizes(model, train),
     }
 
 
 def check_gpu(gpu_id: int) -> None:
-    """Check that there is a GPU, if one is to be used."""
+    """Check that CuPy finds a GPU, if an ID is given."""
     if gpu_id >= 0 and not gpu_is_available():
         raise ValueError(
-            f"'gpu_id' is {gpu_id}, but CuPy is not installed here or finds no GPU. "
-            "Install it for your version of CUDA, e.g. pip install 'spacy[cuda12x]', "
-            "or train on the CPU: --gpu-id -1."
+            f"'gpu_id' is {gpu_id}, but CuPy is not installed or finds no GPU. Run "
+            "pip install 'spacy[cuda12x]', or train on the CPU: --gpu-id -1."
         )
 
 
 def check_config(trial: Trial) -> None:
-    """Make the pipeline of a trial, untrained, to find what is wrong with it."""
+    """Check the config of a trial by making the untrained pipeline."""
     try:
         _check_parts(trial)
-    except (ValueError, ImportError) as e:  # the latter for an unknown language
-        overrides = ", ".join(trial.overrides)[:_MAX_CAUSE] or "nothing"
-        cause = " ".join(str(e).split())[:_MAX_CAUSE]  # of spaCy, holds the config
+    except (ValueError, ImportError) as e:  # ImportError: an unknown language
+        overrides = ", ".join(trial.overrides)[:_MAX_CAUSE] or "none"
+        cause = " ".join(str(e).split())[:_MAX_CAUSE]
         raise ValueError(
-            f"The config {trial.embedder}, which overrides {overrides}, can't be used. "
+            f"The config {trial.embedder} with the overrides {overrides} is invalid. "
             f"{cause}"
         ) from e
 
@@ -220,7 +196,7 @@ def _check_parts(trial: Trial) -> None:
     config = load_config(trial.config, {**paths, **get_overrides(trial)})
     own = {"paths": load_config(trial.config)["paths"].keys() | trial.corpus.keys()}
     for section in ("nlp", "training", "initialize", "paths"):
-        # spaCy itself drops a setting that it doesn't know
+        # spaCy would silently drop unknown settings
         known = DEFAULT_CONFIG[section].keys() | own.get(section, set())
         for key in config.get(section, {}).keys() - known:
             raise ValueError(f"There is no setting '{section}.{key}'.")
@@ -230,7 +206,7 @@ def _check_parts(trial: Trial) -> None:
     registry.resolve(config["initialize"], schema=ConfigSchemaInit)
     registry.resolve({"corpora": config["corpora"]})
     if find_task(nlp) == TEXTCAT:
-        find_classes(nlp)  # the only ones, or scores would come out as errors
+        find_classes(nlp)  # raises an error if there are several classifiers
     nodes = (node for _, model in find_models(nlp) for node in model.walk())
     uses_vectors = any(node.name == "static_vectors" for node in nodes)
     if uses_vectors and not config["initialize"]["vectors"]:

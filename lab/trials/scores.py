@@ -1,4 +1,4 @@
-"""Scores of a trained pipeline, as a trial records them."""
+"""Scores of a trained pipeline, as trials record them."""
 
 import base64
 import zlib
@@ -28,10 +28,10 @@ from spacy_hashembeds.tools.evaluate.sources import (
 from spacy_hashembeds.training.docbin import read_docs
 from spacy_hashembeds.training.joined import regroup
 
-#: What each document has of right and wrong entities, beside their scores.
+#: The key of the packed counts of each document.
 COUNTS = "ents_counts"
 
-#: How many sentences a Doc has in turn.
+#: The numbers of sentences in a Doc.
 SENTENCES = (1, 2, 5, 10, 40)
 
 
@@ -40,10 +40,9 @@ def score_pipeline(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Score a pipeline on categories if it has a text classifier, else on entities.
 
-    With scores of entities are, as `ents_counts`, those of `TOTALS` by `pack_counts`.
-
-    RETURNS (tuple): The scores, and precision, recall and F1 of entities in Docs of as
-        many sentences as `SENTENCES` has, by that number; nothing of classifiers.
+    RETURNS (tuple): The scores, of entities with the counts of each document by
+        `pack_counts` as `ents_counts`; and precision, recall and F1 of entities in Docs
+        of `SENTENCES` sentences, by the number of sentences.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
@@ -51,7 +50,7 @@ def score_pipeline(
     examples = predict_examples(nlp, read_docs(test, nlp.vocab))
     if find_task(nlp) == TEXTCAT:
         return CategoryRun(examples, find_classes(nlp)).score(), {}
-    # a vocab of its own: the pipeline's would keep every word of the corpus
+    # with another vocab, the pipeline's does not grow
     known = TrainingKnowledge(read_docs(train, Vocab()))
     run = EntityRun(examples, known)
     joined = {}
@@ -64,13 +63,13 @@ def score_pipeline(
 
 
 def pack_counts(counts: np.ndarray) -> str:
-    """Write the counts of documents as text for JSON: base64 of little-endian int32,
-    compressed by zlib, since most are 0.
+    """Write counts of documents as text for JSON: int32, little-endian, compressed by
+    zlib, in base64.
     """
     return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes(), 9)).decode()
 
 
 def unpack_counts(text: str, n_things: int) -> np.ndarray:
-    """Read what `pack_counts` wrote. *Shape:* `(n_documents, n_things, 3)`, int32."""
+    """Read packed counts. *Shape:* `(n_documents, n_things, 3)`, int32."""
     data = zlib.decompress(base64.b64decode(text))
     return np.frombuffer(data, "<i4").astype("int32").reshape(-1, n_things, 3)

@@ -1,4 +1,4 @@
-"""Parameters of a pipeline, whatever its layers are."""
+"""Sizes of pipelines, in parameters and bytes."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -26,22 +26,21 @@ from spacy_hashembeds.tools.analyze.embedders import (
 )
 from spacy_hashembeds.training.docbin import read_examples
 
-# Thinc's layer in spaCy's bag of words, which has a row of weights for each n-gram's
-# hash, and in it one for each class.
+# Thinc's layer in spaCy's bag of words, with a row of weights for each hash of an
+# n-gram, and a column for each class.
 _LINEAR = "sparse_linear"
 
 
 def measure_sizes(model: Path, train: Path) -> dict[str, Any]:
-    """Measure a saved pipeline, its tables by the vocabulary of the training corpus."""
+    """Measure a saved pipeline, and its tables with the vocabulary of training data."""
     nlp = load_model(model)
     tables = measure_tables(nlp, train)
     return {**count_sizes(nlp), "tables": tables, "bytes_on_disk": bytes_on_disk(model)}
 
 
 def measure_tables(nlp: Language, train: Path) -> list[Measures]:
-    """Measure each embedding table of a trained pipeline, with its "component".
-
-    Those of n-grams, which nobody counts, have no "vocabulary".
+    """Measure each embedding table of a trained pipeline, with its "component". Tables
+    of n-grams have no "vocabulary".
     """
     kinds = find_table_kinds()
     tables = []
@@ -64,9 +63,9 @@ def measure_tables(nlp: Language, train: Path) -> list[Measures]:
 
 
 def count_sizes(nlp: Language) -> dict[str, int]:
-    """Count the parameters of all components, without word vectors of the vocab; those
-    of embeddings, what mixes them, and spaCy's bag of words; and of these, those that
-    mix tables, of Maxout and layer normalisation.
+    """Count the parameters of all components, without word vectors; those of embeddings
+    with their mixing layers, and of spaCy's bag of words; and those of mixing layers,
+    Maxout and layer normalisation.
     """
     models = [model for _, model in find_models(nlp)]
     nodes = [node for model in models for node in model.walk()]
@@ -85,9 +84,8 @@ def count_sizes(nlp: Language) -> dict[str, int]:
 
 
 def count_parameters(models: Iterable[Model]) -> int:
-    """Count the numbers in all parameters of models, shared layers once.
-
-    Those of PyTorch modules too, also where training leaves them as they are.
+    """Count the numbers in all parameters of models, including PyTorch modules. Shared
+    layers count once.
     """
     nodes = {node.id: node for model in models for node in model.walk()}
     own = sum(
@@ -108,7 +106,7 @@ def count_parameters(models: Iterable[Model]) -> int:
 
 
 def _find_ngram_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
-    """Find the tables of n-gram classifiers, with the names of their components."""
+    """Yield the tables of n-gram classifiers, with the names of their components."""
     for name, model in find_models(nlp):
         for node in model.walk():
             if get_forward(node) is sum_ngrams_forward:

@@ -1,4 +1,4 @@
-"""Many trials, run once each, on this machine."""
+"""Run many trials, each once, on this machine."""
 
 import json
 import os
@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from subprocess import Popen
@@ -16,9 +15,9 @@ from typing import NamedTuple
 
 from .processes import kill_session, run_command
 from .run_trial import check_config, read_recorded
-from .trial import Trial, hash_files, identify
+from .trial import Trial, identify
 
-#: What the libraries that multiply matrices read when they are loaded.
+#: Variables that set the number of threads of libraries for matrix products.
 THREAD_VARIABLES = tuple(
     f"{library}_THREADS"
     for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "BLIS_NUM", "VECLIB_MAXIMUM")
@@ -26,7 +25,7 @@ THREAD_VARIABLES = tuple(
 
 
 class Ended(NamedTuple):
-    """A trial that a sweep has run, how long it took, and why it failed, if it did."""
+    """A trial that ended, its duration, and the cause of its failure, if it failed."""
 
     trial: Trial
     seconds: float
@@ -36,24 +35,22 @@ class Ended(NamedTuple):
 def plan_sweep(
     trials: Sequence[Trial], *, force: bool = False
 ) -> tuple[list[Trial], list[tuple[Trial, list[str]]]]:
-    """Return the trials that are done, and the rest with how old results differ.
+    """Return finished trials, and the others with the differences of old results.
 
-    RAISES (ValueError): If some can't be run, with all reasons.
+    RAISES (ValueError): If some can't be run, with all causes.
     """
     done: list[Trial] = []
     pending: list[tuple[Trial, list[str]]] = []
     problems: dict[str, str] = {}
-    hash_once = cache(hash_files)
     checked = set()
     for trial in trials:
         try:
-            identity = identify(trial, hash_once)
-            results, differences = read_recorded(trial, identity, force=force)
+            results, differences = read_recorded(trial, identify(trial), force=force)
             if results is not None:
                 done.append(trial)
                 continue
             pending.append((trial, differences))
-            # a pipeline is made in a fraction of a second: once for all seeds
+            # check once for all seeds
             key = trial.config, json.dumps(trial.overrides, sort_keys=True, default=str)
             if key not in checked:
                 checked.add(key)
@@ -69,10 +66,10 @@ def plan_sweep(
 def run_sweep(
     trials: Sequence[Trial], *, force: bool = False, jobs: int = 1
 ) -> Iterator[Ended]:
-    """Run trials, each in a process of its own, and go on where some fail.
+    """Run trials, each in its own process, and yield them when they end or fail.
 
-    Those that run when the iterator is closed are killed. With more than one job, each
-    has one thread for matrix products, unless the environment says how many.
+    Closing the iterator kills running trials. With several jobs, each trial uses one
+    thread for matrix products, unless the environment sets another number.
     """
     started: list[Popen] = []
     is_over = Event()
@@ -88,7 +85,7 @@ def run_sweep(
         return Ended(trial, monotonic() - start, error)
 
     pool = ThreadPoolExecutor(jobs)
-    # unlike `as_completed`, it stands two interrupts in a row
+    # unlike `as_completed`, a queue survives a second interrupt
     ended: SimpleQueue[Future] = SimpleQueue()
     try:
         for trial in trials:
@@ -105,27 +102,23 @@ def run_sweep(
 def run_alone(
     trial: Trial, *, force: bool, one_thread: bool, on_start: Callable[[Popen], None]
 ) -> str | None:
-    """Run a trial in a session of its own, and return why it failed, if it did. All
-    that it prints goes to its log.
+    """Run a trial in its own session, append its output to a log, and return the cause
+    of a failure.
     """
     settings = json.dumps([{**asdict(trial), "root": str(trial.root)}, force])
     log = get_log(trial)
     log.parent.mkdir(parents=True, exist_ok=True)
-    # Python finds this package in other processes, wherever it was started
-    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     threads = dict.fromkeys(THREAD_VARIABLES, "1") if one_thread else {}
-    found = {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    # appended, since another process may be running the same trial
     with log.open("a", encoding="utf8") as file:
         return run_command(
             [sys.executable, "-m", "lab.trials", settings],
             file,
             on_start=on_start,
-            env={**threads, **os.environ, **found},
+            env={**threads, **os.environ},
             start_new_session=True,
         )
 
 
 def get_log(trial: Trial) -> Path:
-    """Return the file that a sweep writes a trial's output to, attempt by attempt."""
+    """Return the log to which a sweep appends the output of a trial."""
     return trial.output / "trial.log"

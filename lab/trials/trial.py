@@ -1,10 +1,10 @@
-"""A trial: a config trained on a corpus from a seed, and its results."""
+"""A trial: a config, a corpus and a seed; and all inputs of its results."""
 
 import hashlib
 import platform
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,53 +14,39 @@ from spacy.training.corpus import FILE_TYPE
 from spacy.util import get_package_path, is_package
 from thinc.api import Config
 
-from spacy_hashembeds.arguments import check_integers
-from spacy_hashembeds.files import quote
 from spacy_hashembeds.loading import load_config
 
 from ..corpora.datasets import DATASETS
 from .configs import find_config
 
-#: Settings that are the trial's own.
+#: Settings that a trial sets itself.
 _OWN_SETTINGS = {"training.seed", "system.seed", "paths.train", "paths.dev"} | {
     f"corpora.{split}.path" for split in ("train", "dev")
 }
 
 PACKAGES = ("spacy-hashembeds", "spacy", "thinc", "numpy")
 
-HashFiles = Callable[[Sequence[Path]], str]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
     """A config to train, a corpus, and a seed."""
 
-    dataset: str  # the folder corpus/<dataset> with a file or folder for each split
-    embedder: str
+    dataset: str  # the folder corpus/<dataset>, with a file or folder for each split
+    embedder: str  # the name of the config
     seed: int = 0
-    # of the config, as `spacy train` takes them
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    variant: str = "default"  # names the overrides, and keeps results apart
+    overrides: Mapping[str, Any] = field(default_factory=dict)  # of the config
+    variant: str = "default"  # a name for the overrides
     gpu_id: int = -1
     root: Path = Path()  # the folder of the project
 
     def __post_init__(self) -> None:
-        for name in ("dataset", "embedder", "variant"):
-            value = getattr(self, name)
-            if not re.fullmatch(r"\w[\w.-]{0,99}", value):
-                raise ValueError(
-                    f"'{name}' should be up to 100 letters, digits, '_', '-' and '.', "
-                    f"since files are named after it, but is {quote(value)}."
-                )
-        check_integers(0, 2**32 - 1, seed=self.seed)
-        check_integers(-1, gpu_id=self.gpu_id)
         if own := _OWN_SETTINGS & self.overrides.keys():
             names = ", ".join(sorted(own))
             raise ValueError(f"'seed' and 'dataset' set {names}: do not override them.")
 
     @property
     def name(self) -> str:
-        """Its name among all trials: DATASET/EMBEDDER/VARIANT/seedSEED."""
+        """The name of the trial: DATASET/EMBEDDER/VARIANT/seedSEED."""
         return f"{self.dataset}/{self.embedder}/{self.variant}/seed{self.seed}"
 
     @property
@@ -70,7 +56,7 @@ class Trial:
 
     @property
     def corpus(self) -> dict[str, Path]:
-        """The file of each split, train first."""
+        """The file of each split, starting with train."""
         folder = self.root / "corpus" / self.dataset
         splits = {split: folder / f"{split}.spacy" for split in ("train", "dev")}
         test = folder / "test.spacy"
@@ -83,37 +69,36 @@ class Trial:
 
     @property
     def metrics(self) -> Path:
-        """The JSON file of results, which is there once the trial is done."""
+        """The JSON file of results, which exists if the trial is done."""
         return self.root / "metrics" / f"{self.name}.json"
 
 
 def get_overrides(trial: Trial) -> dict[str, Any]:
-    """Get all config settings that the trial changes but the paths of its corpus."""
+    """Return the config settings that the trial changes, except paths of its corpus."""
     overrides = {"training.seed": trial.seed, **trial.overrides}
     if "nlp.lang" not in overrides:
         if trial.dataset not in DATASETS:
             raise ValueError(
-                f"The language of corpus '{trial.dataset}' is unknown. Say which it "
-                "is with the override nlp.lang, e.g. --nlp.lang de."
+                f"The language of corpus '{trial.dataset}' is unknown. Set it with the "
+                "override nlp.lang, e.g. --nlp.lang de."
             )
         overrides["nlp.lang"] = DATASETS[trial.dataset].lang
     return overrides
 
 
 def hash_files(paths: Sequence[Path]) -> str:
-    """Hash files, one after the other."""
-    hashed = hashlib.sha256()
-    for path in paths:
-        hashed.update(path.read_bytes())
-    return hashed.hexdigest()
+    """Return the SHA-256 of files in sequence."""
+    return _hash(tuple((path, path.stat().st_mtime_ns) for path in paths))
 
 
-def identify(trial: Trial, hash_files: HashFiles = hash_files) -> dict[str, Any]:
-    """Collect all that the results of a trial depend on, as JSON data.
+@cache  # trials of a sweep share files
+def _hash(files: Sequence[tuple[Path, int]]) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path, _ in files)).hexdigest()
 
-    hash_files: One that remembers, where many trials have the same files.
-    """
-    inputs = identify_inputs(trial, hash_files)
+
+def identify(trial: Trial) -> dict[str, Any]:
+    """Return all inputs of a trial's results, as JSON data."""
+    inputs = identify_inputs(trial)
     config = load_config(trial.config, overrides=get_overrides(trial))
     plain = config.interpolate()
     named = {"vectors_hash": _list_vectors(plain), "weights_hash": _list_weights(plain)}
@@ -125,15 +110,12 @@ def identify(trial: Trial, hash_files: HashFiles = hash_files) -> dict[str, Any]
     }
 
 
-def identify_inputs(trial: Trial, hash_files: HashFiles = hash_files) -> dict[str, Any]:
-    """Collect what the results of a trial depend on, but for its config."""
+def identify_inputs(trial: Trial) -> dict[str, Any]:
+    """Return the inputs of a trial's results, except its config."""
     corpus = {split: _list_split(trial, split) for split in trial.corpus}
     return {
-        "dataset": trial.dataset,
-        "embedder": trial.embedder,
-        "variant": trial.variant,
-        "seed": trial.seed,
-        "gpu_id": trial.gpu_id,
+        **{key: getattr(trial, key) for key in ("dataset", "embedder", "variant")},
+        **{"seed": trial.seed, "gpu_id": trial.gpu_id},
         "overrides": dict(trial.overrides),
         "corpus_hashes": {split: hash_files(files) for split, files in corpus.items()},
         "versions": {
@@ -144,7 +126,7 @@ def identify_inputs(trial: Trial, hash_files: HashFiles = hash_files) -> dict[st
 
 
 def _list_split(trial: Trial, split: str) -> tuple[Path, ...]:
-    """List the files of a split: a large one is a folder."""
+    """List the files of a split, which may be a folder."""
     path = trial.corpus[split]
     files = [path] if path.is_file() else sorted(path.glob(f"*{FILE_TYPE}"))
     if not files:
@@ -155,13 +137,13 @@ def _list_split(trial: Trial, split: str) -> tuple[Path, ...]:
 
 
 def _list_vectors(config: Config) -> tuple[Path, ...]:
-    """List the files of the vectors that a config uses, if it does."""
+    """List the files of a config's vectors, if there are any."""
     if not (name := config.get("initialize", {}).get("vectors")):
         return ()
     path = get_package_path(name) if is_package(name) else Path(name)
-    # a package has its pipeline in a folder of its own
+    # a package has its pipeline in a subfolder
     files = sorted([*path.glob("vocab/*"), *path.glob("*/vocab/*")])
-    # spaCy would only warn of a pipeline that has none
+    # spaCy would only warn of a pipeline without vectors
     if not any(np.load(file).size for file in files if file.name == "vectors"):
         raise ValueError(
             "'paths.vectors' should be a folder made by `spacy init vectors`, or a "
@@ -171,14 +153,14 @@ def _list_vectors(config: Config) -> tuple[Path, ...]:
 
 
 def _list_weights(config: Config) -> tuple[Path, ...]:
-    """List the file of the weights that training begins with, if there are any."""
+    """List the file of a config's pretrained weights, if there are any."""
     if not (name := config.get("initialize", {}).get("init_tok2vec")):
         return ()
+    # without the section, spaCy would silently ignore the weights
     if not (config.get("pretraining") and Path(name).is_file()):
-        # without the section, spaCy would leave the weights out without a word
         raise ValueError(
             f"'initialize.init_tok2vec' is '{name}', but should be a file made by "
-            "`spacy pretrain` (docs/pretraining.md), and the config should have the "
-            "section [pretraining] that it was run with."
+            "`spacy pretrain` from a config with this section [pretraining] "
+            "(docs/pretraining.md)."
         )
     return (Path(name),)

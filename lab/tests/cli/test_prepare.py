@@ -1,4 +1,4 @@
-"""`python -m lab prepare`: published corpora, converted and counted."""
+"""`python -m lab prepare`."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from ..calling import call, check_failure, succeed
 
 
 def write_wnut17(assets: Path) -> Path:
-    """Write files of a few lines as assets."""
+    """Write short files of WNUT 2017."""
     texts = ("Ann\tB-person\n\t\nslept\tO\n", "Bo\tB-person\n", "Ann\tB-group\n")
     for file, text in zip(DATASETS["wnut17"].files, texts, strict=True):
         path = assets / file
@@ -26,7 +26,7 @@ def test_a_dataset_is_converted_from_its_assets(tmp_path: Path):
     assert find_row(result, "Tokens") == ["2", "1", "1"]
 
 
-def test_errors_are_told_without_a_traceback(tmp_path: Path):
+def test_errors_have_no_traceback(tmp_path: Path):
     output = tmp_path / "output"
     for name, message in (("wnut17", "'spacy project assets'"), ("x", "'name' should")):
         result = call("prepare", name, "-o", output, "--assets", tmp_path)

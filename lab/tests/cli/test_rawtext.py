@@ -1,4 +1,4 @@
-"""Raw text for word vectors, tokenised as WNUT 2017 is."""
+"""Raw text for word vectors, tokenised like WNUT 2017."""
 
 import pytest
 from spacy.tokens import Doc, DocBin
@@ -9,7 +9,7 @@ from lab.tests.calling import call, check_failure, squeeze, succeed
 from spacy_hashembeds.training.docbin import read_docs
 
 
-def test_held_out_data_is_left_out_and_more_is_added(tmp_path):
+def test_held_out_data_are_excluded_and_others_added(tmp_path):
     folder = tmp_path / "raw"
     folder.mkdir()
     check_failure(call("rawtext", folder, "-o", tmp_path / "x"), "spacy project assets")
@@ -35,7 +35,7 @@ def test_held_out_data_is_left_out_and_more_is_added(tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # Sentences of the development and test data.
+        # sentences of the development and test data
         ("I've @EJ3A 'fun'!!", "I ' ve @ EJ 3 A ' fun ' ! !"),
         ("RT @boyband_joao: 12:00 AM", "RT @ boyband _ joao : 12 : 00 AM"),
         ("wow 😀😀 </s> &amp;", "wow 😀 😀 < / s > & amp ;"),
@@ -50,8 +50,8 @@ def test_tokens_are_those_of_wnut17(text, expected):
     assert tokenize("don't", split_contractions=True) == ["do", "n", "'", "t"]
 
 
-def test_wnut17_s_own_sentences_are_tokenised_as_they_are_there(data_dir, prepare_real):
-    # Its development and test data are lines of the raw files.
+def test_sentences_of_wnut17_are_reproduced(data_dir, prepare_real):
+    # the development and test data are lines of the raw files
     raw = {}
     for name, split_contractions in RAW_FILES.items():
         text = (data_dir / "wnut17-raw" / name).read_bytes().decode("utf8")

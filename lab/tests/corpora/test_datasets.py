@@ -43,7 +43,7 @@ def test_real_files_are_read_as_spacy_converts_them(
     assert [a.tolist() for a in found.tokens] == [a.tolist() for a in expected.tokens]
 
 
-def test_the_shuffled_split_is_the_same_every_time(tmp_path: Path):
+def test_shuffled_splits_are_reproducible(tmp_path: Path):
     folder = tmp_path / "anem"
     folder.mkdir()
     lines = "".join(f"w{i}\t0\t1\tO\n\n" for i in range(10))
@@ -53,6 +53,6 @@ def test_the_shuffled_split_is_the_same_every_time(tmp_path: Path):
     prepare_dataset("anem", tmp_path, tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     words = {split: [doc[0].text for doc in load(p)] for split, p in paths.items()}
-    # As random.seed(42) and random.shuffle leave list(range(10)).
+    # the order of list(range(10)) after random.seed(42) and random.shuffle
     assert words["train"] == [f"w{i}" for i in (7, 3, 2, 8, 5, 6, 9, 4)]
     assert words["dev"] == ["w0", "w1"]

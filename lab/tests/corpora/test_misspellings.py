@@ -7,7 +7,7 @@ from lab.corpora.misspellings import misspell
 from lab.tests.calling import squeeze, succeed
 from tests import toy_ner
 
-#: One entity each, and none on the last line.
+#: Texts with one entity, and a last one without.
 TEXTS = (
     *("Anna|PER lives in Lisbon", "we met Carl+Brown|PER today"),
     *("in NEW+YORK|LOC", "X|PER left", "7|MISC", "Bank+of+America|ORG pays"),
@@ -22,7 +22,7 @@ FROZEN = {
 
 
 @pytest.mark.parametrize("seed", FROZEN)
-def test_the_edits_of_a_seed_stay_what_they_are(seed, tmp_path):
+def test_edits_are_reproducible(seed, tmp_path):
     vocab = spacy.blank("en").vocab
     docs = [toy_ner.make_doc(text, vocab=vocab) for text in TEXTS]
     copies = misspell(iter(docs), seed=seed)
@@ -34,7 +34,7 @@ def test_the_edits_of_a_seed_stay_what_they_are(seed, tmp_path):
     assert [doc.text for doc in toy_ner.read(output)] == [doc.text for doc in copies]
 
 
-def test_all_else_that_is_annotated_stays():
+def test_other_annotation_is_kept():
     nlp = spacy.blank("en")
     doc = Doc(
         nlp.vocab,

@@ -33,7 +33,7 @@ def get_figures(table: Table, name: str) -> dict[str, float | None]:
     return {key: cell.ours and cell.ours.mean for key, cell in row.cells.items()}
 
 
-def test_a_corpus_counted_by_hand(tmp_path):
+def test_counts_equal_those_by_hand(tmp_path):
     train = [("The Nile flows , the Po too", [(1, 2), (5, 6)]), ("", [])]
     dev = [("The Nile and the Rhine", [(1, 2), (4, 5)])]
     write_corpus(tmp_path / "wnut17", "en", train=train, dev=dev)
@@ -58,7 +58,7 @@ def test_a_corpus_counted_by_hand(tmp_path):
         ("conll2002_nl", "CoNLL nl", {"vocabulary"}),
     ],
 )
-def test_real_corpora_are_as_printed(dataset, name, slips, prepare_real, tmp_path):
+def test_counts_of_real_corpora(dataset, name, slips, prepare_real, tmp_path):
     (tmp_path / dataset).symlink_to(prepare_real(dataset))
     tables = count_tables(tmp_path)
     differing = {

@@ -1,4 +1,4 @@
-"""Printed figures, beside our formulas."""
+"""Our formulas give the printed figures."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from lab.trials.ratios import compute_ratios
 
 PAPER = read_paper("hashformers")
 
-#: Where PoEP is printed as what the printed inputs do not give.
+#: Models whose printed PoEP does not follow from other printed figures.
 UNEXPLAINED = {"md5_emb_1k", "md5_pool", "lsh_emb_1k", "lsh_pool"}
 
 
@@ -18,7 +18,7 @@ def read(table: str, row: str, column: str) -> float:
 
 
 @pytest.mark.parametrize("model", list(PAPER.models)[2:14])
-def test_our_ratios_are_the_papers(model):
+def test_ratios_equal_those_of_the_paper(model):
     baseline, ours = (
         {
             "score": read("1", scored, "average"),

@@ -1,4 +1,4 @@
-"""The pages of all papers, made of our own results."""
+"""The pages of all papers, made from lab/results."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ PAGES = Path(__file__).parent / "pages"
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_tables_are_filled_from_the_results(paper, tmp_path, monkeypatch):
-    """As `python -m lab report lab/results --paper … -o …` once filled them."""
-    monkeypatch.chdir(tmp_path)  # where no corpora are
+    """The pages are the output of `python -m lab report lab/results --paper … -o …`."""
+    monkeypatch.chdir(tmp_path)  # a folder without corpora
     page = make_page(ROOT / "lab" / "results", paper)
     lines = [line for line in page.text.split("\n") if line.startswith(("#", "|"))]
     differences, _, *expected = (PAGES / f"{paper}.md").read_text("utf8").splitlines()
@@ -23,14 +23,14 @@ def test_tables_are_filled_from_the_results(paper, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_folder_of_another_task_is_refused(paper, tmp_path):
+def test_results_of_another_task_are_refused(paper, tmp_path):
     scores = {"ents_f": 1} if paper == "hash-embeddings" else {"cats_acc": 1}
     write_result(tmp_path, "anem", "x", scores=scores)
-    with pytest.raises(FileNotFoundError, match=f"'{paper}' is about.* --paper "):
+    with pytest.raises(FileNotFoundError, match=f"'{paper}' is about.* --paper"):
         make_page(tmp_path, paper)
 
 
-def test_the_command_writes_a_page_and_says_what_is_in_it(tmp_path, monkeypatch):
+def test_the_command_writes_a_page_and_prints_a_summary(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_seeds(tmp_path / "metrics", "multi_embed", [0.3, 0.3])
     output = tmp_path / "report.md"

@@ -3,7 +3,7 @@ import pytest
 from lab.papers.tables import compare, divide, relative_error_increase, subtract
 from lab.trials.results import Estimate
 
-# F1 of two decimals that give the percentages of tables 2 and 3, found by search.
+# F1 scores of two decimals that give the percentages of tables 2 and 3.
 ABLATIONS = [
     ([0.70, 0.65, 0.61, 0.56, 0.55], [17, 30, 47, 50]),
     ([0.95, 0.95, 0.91, 0.90, 0.87], [0, 80, 100, 160]),
@@ -19,10 +19,10 @@ ABLATIONS = [
         ("score", (0.601, 0.03), (0.50, 0.04), True),
         ("score", (0.599, 0.03), (0.50, 0.04), False),
         ("score", (0.399, 0.03), (0.50, 0.04), True),
-        # printed as 0.00: at least 0.005, so 0.01 apart is no difference
+        # a deviation printed as 0.00 counts as 0.005, so that 0.01 is no difference
         ("score", (0.509, 0.0), (0.50, 0.0), False),
         ("score", (0.511, 0.0), (0.50, 0.0), True),
-        # of one the deviation is unknown: the other one stands in, 2 sqrt(2) 0.01
+        # an unknown deviation is replaced by the other one: 2 sqrt(2) 0.01
         ("score", (0.528, None), (0.50, 0.01), False),
         ("score", (0.529, None), (0.50, 0.01), True),
         ("score", (0.529, 0.01), (0.50, None), True),
@@ -31,23 +31,23 @@ ABLATIONS = [
         ("exact", (0.9009, 0.0), (0.9, None), False),
         ("exact", (0.8989, 0.0), (0.9, None), True),
         ("fine", (0.90011, 0.0), (0.9, None), True),
-        # what is counted is equal to the places printed, or differs
+        # counts must be equal to the last printed place
         ("count", (8324, None), (8323, None), True),
         ("decimal", (2.2586, None), (2.25, None), True),
         ("decimal", (2.2549, None), (2.25, None), False),
-        # cut off and not rounded
+        # truncated, not rounded
         ("thousands", (23.299, None), (23.3, None), True),
         ("thousands", (23.399, None), (23.3, None), False),
     ],
 )
-def test_what_differs_by_more_than_chance_and_rounding_is_marked(
+def test_differences_beyond_chance_and_rounding_are_marked(
     kind, ours, printed, differs
 ):
     own, theirs = (Estimate(mean=m, deviation=d, n=3) for m, d in (ours, printed))
     cell = compare(own, theirs, kind)
     assert (cell.ours, cell.printed) == (own, theirs)
     assert cell.differs is differs
-    # what is missing differs from nothing
+    # missing figures do not differ
     assert not compare(None, theirs, kind).differs
     assert not compare(own, None, kind).differs
 
@@ -59,7 +59,7 @@ def test_relative_errors_give_the_reports_percentages(scores, percentages):
     assert [round(100 * increase.mean) for increase in increases] == percentages
 
 
-def test_differences_of_means_deviate_as_both():
+def test_deviations_of_differences_and_quotients():
     mean = Estimate(mean=0.5, deviation=0.03, n=3)
     other = Estimate(mean=0.25, deviation=0.04, n=2)
     expected = Estimate(mean=0.25, deviation=pytest.approx(0.05), n=2)

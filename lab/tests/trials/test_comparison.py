@@ -42,7 +42,7 @@ def read_rows(text: str) -> list[list[str]]:
 
 
 def test_trials_of_different_corpora_are_refused(metrics, corpus, tmp_path):
-    """Not the name tells, but what the files hold."""
+    """The hashes of files are compared, not names."""
     other = change(metrics, tmp_path / "other.json", corpus_hashes={"train": "0"})
     with pytest.raises(ValueError, match="same files of one corpus"):
         compare_trials([metrics, other], corpus)
@@ -79,11 +79,11 @@ def test_stock_pipelines_are_accelerated_and_timed_with_the_others(
     assert last["times_as_fast"] == 1.02
 
 
-def test_the_tables_have_a_row_for_each_trial(metrics, corpus, tmp_path):
+def test_tables_have_a_row_for_each_trial(metrics, corpus, tmp_path):
     data = json.loads(metrics.read_text())
     test = data["scores"]["test"]
     nothing = {"ents_unseen_support": 0, "ents_unseen_f": None}
-    # neither all parameters nor those that mix
+    # without the parameters of the pipeline and of mixing layers
     sizes = {"embedding_parameters": 1234567, "bytes_on_disk": 8_910_000}
     changed = {"variant": "small", "scores": {"test": test | nothing}, "sizes": sizes}
     other, output = change(metrics, tmp_path / "o.json", **changed), tmp_path / "c.json"

@@ -45,7 +45,7 @@ def read(tmp_path):
     return read
 
 
-def test_trials_come_seed_by_seed_and_dataset_by_dataset(read):
+def test_trials_are_ordered_by_seed_and_dataset(read):
     trials = read(EXAMPLE)
     assert {trial.gpu_id for trial in trials} == {3}
     of_seed = [
@@ -65,7 +65,7 @@ def test_trials_come_seed_by_seed_and_dataset_by_dataset(read):
             narrow(trials, wrong)
 
 
-def test_overrides_are_those_of_the_trial_and_of_the_dataset(read):
+def test_overrides_of_trials_and_datasets_are_merged(read):
     trials = {trial.name: trial for trial in read(EXAMPLE)}
     common = {"training.patience": 5, "training.dropout": 0.1}
     assert trials["wnut17/multi_embed/default/seed0"].overrides == common
@@ -84,7 +84,7 @@ def test_overrides_are_those_of_the_trial_and_of_the_dataset(read):
 
 
 def grid(trial="{embedder: a}", **settings) -> str:
-    """The text of a grid of one trial; what it has is given as YAML."""
+    """Write a grid of one trial, with settings in YAML."""
     settings = {"datasets": "[x, y]", "trials": f"[{trial}]", **settings}
     return "\n".join(f"{key}: {value}" for key, value in settings.items())
 
@@ -106,7 +106,7 @@ def grid(trial="{embedder: a}", **settings) -> str:
         (grid("{embedder: a, vectors: lg}", vectors="{lg: {x: b}}"), "'vectors'"),
     ],
 )
-def test_mistakes_are_named(read, text, message):
+def test_errors_name_the_mistake(read, text, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         read(text)
 
@@ -117,8 +117,8 @@ def test_mistakes_are_named(read, text, message):
 MOST_SEEDS = {"noise": 8, "joined": 5, "joined_longer": 5, "labelled": 5}
 
 
-def test_grids_agree_on_what_a_variant_is():
-    """Or one would overwrite the results of another."""
+def test_equal_variants_of_grids_have_equal_overrides():
+    """Otherwise one grid would overwrite the results of another."""
     overrides: dict[str, object] = {}
     for path in GRIDS:
         for trial in read_grid(path):
@@ -129,8 +129,8 @@ def test_grids_agree_on_what_a_variant_is():
 @pytest.mark.parametrize(
     "needs_torch", [False, pytest.param(True, marks=pytest.mark.torch)]
 )
-def test_overrides_name_settings_that_configs_have(needs_torch, tmp_path):
-    """Also those of trials that can't be run here, for want of corpora and vectors."""
+def test_overrides_name_settings_of_configs(needs_torch, tmp_path):
+    """Corpora and vectors are not needed."""
     vectors = tmp_path / "vectors"
     vectors.touch()
     trials = {}

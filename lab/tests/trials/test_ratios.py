@@ -1,4 +1,4 @@
-"""Ratios, computed by hand."""
+"""Ratios equal those computed by hand."""
 
 import pytest
 
@@ -14,7 +14,7 @@ BASELINE, UNKNOWN, EMPTY = (0.8, 1000, 400, 80), (None,) * 4, (0.0, 0, 0, 0)
         ((0.6, 750, 150, 70), BASELINE, [0.75, 0.25, 0.625, 0.75, 0.2]),
         (UNKNOWN, BASELINE, [None] * 5),
         (BASELINE, UNKNOWN, [None, None, None, None, 0.4]),
-        # nothing is divided by nothing
+        # divisions by 0 give None
         (EMPTY, EMPTY, [None] * 5),
         (EMPTY, BASELINE, [0, 1, 1, 1, None]),
     ],

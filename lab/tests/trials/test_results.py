@@ -11,7 +11,7 @@ from lab.trials.results import (
 )
 
 
-def test_what_can_not_be_compared_is_refused(tmp_path):
+def test_incomparable_results_raise_an_error(tmp_path):
     write_result(tmp_path, "anem", "multi_embed")
     write_result(tmp_path, "wnut17", "multi_embed")
     assert len(read_results(tmp_path)) == 2
@@ -24,8 +24,8 @@ def test_what_can_not_be_compared_is_refused(tmp_path):
         read_results(tmp_path / "both")
 
 
-def test_scores_of_nothing_are_none(tmp_path):
-    """SpaCy has 0 for wrong predictions where there is nothing to find, or None."""
+def test_scores_without_entities_are_none(tmp_path):
+    """SpaCy's score without gold entities is 0 or None."""
     for seed, value in enumerate((0.0, None)):
         scores = {"ents_seen_support": 0, "ents_seen_f": value}
         write_result(tmp_path, "wnut17", "multi_embed", seed, scores)
@@ -37,7 +37,7 @@ def test_scores_of_nothing_are_none(tmp_path):
     assert estimate_score(results, "test", "ents_seen_f") is None
 
 
-def test_trials_of_text_classifiers_are_read_and_told_apart(tmp_path):
+def test_trials_are_selected_by_task(tmp_path):
     for seed, accuracy in enumerate((0.75, 0.25)):
         write_result(tmp_path, "ag_news", "ngrams", seed, {"cats_acc": accuracy})
     write_result(tmp_path, "anem", "multi_embed")

@@ -3,7 +3,7 @@ from spacy_hashembeds.training.scorer import KINDS, score_counts
 from tests import toy_ner
 
 
-def test_what_is_counted_in_each_document_adds_up_to_the_scores(tmp_path):
+def test_scores_follow_from_the_sum_of_counts(tmp_path):
     train = toy_ner.write_train(tmp_path / "train.spacy")
     test = toy_ner.write(tmp_path / "test.spacy", toy_ner.make_test_docs())
     rules = {"Anna": "PER", "Oslo": "LOC", "Rome": "PER", "in": "LOC"}

@@ -1,4 +1,4 @@
-"""Parameters, counted by hand."""
+"""Numbers of parameters equal those by hand."""
 
 from typing import Any
 
@@ -40,14 +40,16 @@ def test_a_layer_shared_through_listeners_counts_once(name):
     nlp.initialize(lambda: [Example.from_dict(doc, {"tags": TAGS})])
     assert count_sizes(nlp) == {
         "embedding_parameters": HASHED,
-        # of the encoder's Maxout layer, nothing
+        # without the encoder's Maxout layer
         "mixing_parameters": MIX,
         "pipeline_parameters": HASHED + ENCODER + 2 * SOFTMAX,
     }
 
 
 def test_the_weights_of_a_bag_of_words_are_its_table():
-    """A row for each n-gram's hash, in it one number for each class; and the biases."""
+    """The table has a row for each hash of an n-gram, a column for each class, and the
+    biases.
+    """
     nlp = spacy.blank("en")
     model = {"@architectures": "spacy.TextCatBOW.v3", "exclusive_classes": True}
     model |= {"ngram_size": 1, "no_output_layer": False, "length": 64}

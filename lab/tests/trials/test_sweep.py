@@ -1,4 +1,4 @@
-"""Sweeps: what is planned, and how trials are run, by a program that pretends to."""
+"""Sweeps: plans, and runs with a program in the place of Python."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from tests.training_runs import SMALL
 
 @pytest.fixture
 def root(tmp_path) -> Path:
-    """A project with two corpora, which nothing here reads."""
+    """A project with two corpora of invalid files."""
     shutil.copytree(CONFIGS, tmp_path / "configs")
     for dataset in ("demo", "wnut17"):
         (tmp_path / "corpus" / dataset).mkdir(parents=True)
@@ -47,7 +47,7 @@ EMBED = "components.tok2vec.model.embed"
     [
         (f"{EMBED}.atrs", ["NORM"], "atrs"),
         ("training.max_step", 20, r"no setting 'training\.max_step'"),
-        ("training.max_steps", "sixty", "training.max_steps, .*valid integer"),
+        ("training.max_steps", "sixty", "training.max_steps .*valid integer"),
         ("nlp.lang", "xyz", r"\[E048\] Can't import language xyz"),
         (f"{EMBED}.include_static_vectors", True, r"but no paths\.vectors\."),
         ("initialize.before_init.min_freqs", 1, "min_freqs"),
@@ -55,13 +55,13 @@ EMBED = "components.tok2vec.model.embed"
         ("corpora.train.max_length", "long", "max_length"),
     ],
 )
-def test_settings_that_configs_do_not_have(root, setting, value, message):
+def test_wrong_settings_are_named(root, setting, value, message):
     trial = make(root, overrides={setting: value})
     with pytest.raises(ValueError, match=r"(?s)^demo/multi_embed.*" + message):
         plan_sweep([trial])
 
 
-# How trials are run
+# Runs
 
 
 PROGRAM = """#!{python}
@@ -87,7 +87,7 @@ if settings["variant"] == "die":
 
 @pytest.fixture
 def program(tmp_path, monkeypatch) -> None:
-    """Have a program called in the place of Python, which notes what it is told."""
+    """Replace Python by a program that writes its arguments to a file."""
     path = tmp_path / "python"
     path.write_text(PROGRAM.format(python=sys.executable), encoding="utf8")
     path.chmod(0o755)
@@ -108,12 +108,12 @@ def is_alive(pid: int) -> bool:
 def wait_until(is_so) -> None:
     end = time.monotonic() + 60
     while not is_so():
-        assert time.monotonic() < end, "it did not come to be"
+        assert time.monotonic() < end, "timeout"
         time.sleep(0.05)
 
 
 @pytest.mark.usefixtures("program")
-def test_those_that_fail_or_die_leave_the_others_alone(root):
+def test_failing_trials_do_not_stop_others(root):
     variants = ("default", "fail", "die", "default")
     trials = [make(root, seed=s, variant=name) for s, name in enumerate(variants)]
     ended = [*run_sweep(trials, jobs=2)]
@@ -132,7 +132,7 @@ def test_those_that_fail_or_die_leave_the_others_alone(root):
 
 
 @pytest.mark.usefixtures("program")
-def test_an_interrupt_kills_all_that_was_started(root):
+def test_an_interrupt_kills_all_processes(root):
     trials = [make(root, seed=seed, variant="long") for seed in range(3)]
     ended = run_sweep(trials, jobs=2)
     notes = [root / f"{seed}.json" for seed in range(3)]
@@ -154,7 +154,7 @@ def test_an_interrupt_kills_all_that_was_started(root):
 
 # The command
 
-# Its first trial is the one that was run in the project.
+# The first trial is that of `trained_root`.
 GRID = f"""
 datasets: [demo]
 seeds: [0, 1]
@@ -166,7 +166,7 @@ trials:
 FOLDER = "demo/multi_fewer_hash_embed"
 
 
-def test_the_command_runs_what_is_not_done(project, monkeypatch):
+def test_the_command_runs_unfinished_trials(project, monkeypatch):
     monkeypatch.chdir(project)
     Path("grid.yml").write_text(GRID)
     done = json.loads(make_trial(project).metrics.read_text())

@@ -1,12 +1,14 @@
-"""Trials of one small pipeline, which is trained once for all tests."""
+"""Trials of a small pipeline, which is trained once for all tests."""
 
+import fcntl
 import hashlib
 import json
 import platform
 import re
 import shutil
+import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,7 +18,6 @@ import spacy
 from lab.tests.calling import call, check_failure, squeeze, succeed
 from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
-from lab.trials.processes import locked
 from lab.trials.run_trial import run_trial
 from lab.trials.scores import score_pipeline
 from lab.trials.sizes import measure_sizes
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def commands(trained_root, monkeypatch) -> list[list[str]]:
-    """The trainings that were started. They do no work: `trained_root` has had it."""
+    """Commands of trainings, which copy the pipeline of `trained_root`."""
     commands = []
     model = make_trial(trained_root).output / "model-best"
 
@@ -42,11 +43,11 @@ def commands(trained_root, monkeypatch) -> list[list[str]]:
         shutil.copytree(model, output / "model-best", dirs_exist_ok=True)
         return None
 
-    def time(loaders, docs, rounds):
+    def measure(loaders, docs, rounds):
         return dict.fromkeys(loaders, Spread(123.0, (123.0, 123.0)))
 
     monkeypatch.setattr(run_module, "score_pipeline", lambda *_, **__: ({"f": 1}, {}))
-    monkeypatch.setattr(run_module, "measure_speeds", time)
+    monkeypatch.setattr(run_module, "measure_speeds", measure)
     monkeypatch.setattr(run_module, "run_command", train)
     return commands
 
@@ -55,7 +56,7 @@ def read(path: Path):
     return json.loads(path.read_text(encoding="utf8"))
 
 
-def test_results_say_what_they_depend_on_and_are_of_the_best_pipeline(trained_root):
+def test_results_have_their_inputs_and_scores_of_the_best_pipeline(trained_root):
     trial, folder = make_trial(trained_root), trained_root / "corpus" / "demo"
     name = "demo/multi_fewer_hash_embed/default/seed0"
     assert trial.metrics == trained_root / f"metrics/{name}.json"
@@ -77,7 +78,7 @@ def test_results_say_what_they_depend_on_and_are_of_the_best_pipeline(trained_ro
     for split, scores in metrics["scores"].items():
         expected = score_pipeline(model, folder / f"{split}.spacy", train)
         assert (scores, metrics["joined"][split]) == expected
-    assert 0 < metrics["scores"]["test"]["ents_f"] < 1  # else this would say little
+    assert 0 < metrics["scores"]["test"]["ents_f"] < 1
     evaluation = evaluate(spacy.load(model), folder / "test.spacy", samples=10, join=10)
     joined, found = evaluation["joined"], metrics["joined"]["test"]
     assert list(found) == ["1", "2", "5", "10", "40"]
@@ -95,7 +96,7 @@ def test_results_say_what_they_depend_on_and_are_of_the_best_pipeline(trained_ro
     assert all(value > 0 for value in metrics["timings"].values())
 
 
-# Once, unless something changed
+# Repeated runs
 
 
 def change_override(trial: Trial) -> Trial:
@@ -147,34 +148,18 @@ def test_only_force_replaces_results_of_other_settings(
     assert len(commands) == 1
 
 
-@pytest.mark.parametrize("is_same", [True, False])
-def test_two_processes_do_not_run_one_trial_at_once(
-    project, commands, monkeypatch, is_same
-):
-    """The second waits for the first, and takes its results, if they are the same."""
+def test_a_trial_waits_for_another_process_that_runs_it(project, commands):
     trial = make_trial(project)
     metrics = trial.metrics.read_bytes()
     trial.metrics.unlink()
-
-    @contextmanager
-    def lock_for_long(path, *, on_wait):
-        assert path == trial.output / "trial.lock"
-        with locked(path, on_wait=on_wait) as lock:
-            on_wait()
-            trial.metrics.write_bytes(metrics)
-            if not is_same:
-                change_config(trial)
-            yield lock
-
-    monkeypatch.setattr(run_module, "locked", lock_for_long)
-    lines: list[str] = []
-    if is_same:
-        results = run_trial(trial, on_output=lines.append)
-        assert results == (json.loads(metrics), False)
-    else:
-        with pytest.raises(FileExistsError, match="config_hash was another"):
-            run_trial(trial, on_output=lines.append)
-    assert lines == ["Another process runs this trial: waiting for its end."]
+    lock = (trial.output / "trial.lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock, ThreadPoolExecutor() as pool:
+        waiting = pool.submit(run_trial, trial)
+        time.sleep(0.5)
+        trial.metrics.write_bytes(metrics)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert waiting.result(timeout=60) == (json.loads(metrics), False)
     assert commands == []
 
 
