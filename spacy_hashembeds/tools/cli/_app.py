@@ -30,16 +30,13 @@ def failing(title: str, *more: type[Exception]) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise  # the reader of the output has closed the pipe
-    except errors as e:
-        msg.fail(title, describe(e), exits=1)
+    except errors as error:
+        from ...loading import explain_missing_code
 
-
-def describe(error: Exception) -> str:
-    """Return an error's message, shortened in the middle: spaCy quotes configs."""
-    from ...loading import explain_missing_code
-
-    text = explain_missing_code(error) or str(error)
-    return text if len(text) <= 1800 else f"{text[:1500]} … {text[-300:]}"
+        text = explain_missing_code(error) or str(error)
+        if len(text) > 1800:  # spaCy quotes configs
+            text = f"{text[:1500]} … {text[-300:]}"
+        msg.fail(title, text, exits=1)
 
 
 def read_overrides(args: Sequence[str]) -> dict[str, Any]:

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 MODEL = Arg(..., help="The pipeline: a package name or a folder.")
 LANG = Opt(..., "--lang", "-l", help="The language: --nlp.lang of 'spacy train'.")
 FORCE = Opt(False, "--force", "-F", help="Replace existing output.")
-SEPARATOR = Opt(None, "--separator", help=r"What separates columns, e.g. '\t'.")
+SEPARATOR = Opt(
+    None,
+    "--separator",
+    help=r"What separates columns, e.g. '\t'.",
+    callback=lambda text: text and text.replace(r"\t", "\t"),
+)
 WORD_COLUMN = Opt("0", "--word-column", help="The token's column, from 0, or its name.")
 TAG_COLUMN = Opt("-1", "--tag-column", help="The tag's column, from 0, or its name.")
 SENTENCE_COLUMN = Opt(
@@ -61,11 +66,6 @@ def read_features(texts: Iterable[str]) -> dict[str, str]:
     return features
 
 
-def read_separator(text: str | None) -> str | None:
-    r"""Replace `\t` by a tab."""
-    return text and text.replace(r"\t", "\t")
-
-
 def make_layout(options: Mapping[str, Any]) -> "ColumnFormat":
     """Make the layout of IOB files from the options of a command."""
     from ..prepare.columns import ColumnFormat
@@ -73,7 +73,7 @@ def make_layout(options: Mapping[str, Any]) -> "ColumnFormat":
     sentence = options["sentence_column"]
     features = read_features(options.get("feature", ())).items()
     return ColumnFormat(
-        separator=read_separator(options["separator"]),
+        separator=options["separator"],
         word=read_column(options["word_column"]),
         tag=read_column(options["tag_column"]),
         sentence=None if sentence is None else read_column(sentence),

@@ -175,9 +175,8 @@ def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
     """Check the installation, and measure this machine.
 
     The report lists possible speed-ups. The exit status is an error only if something
-    is
-    broken: a version outside our ranges, a name that does not load, or an unusable
-        CuPy.
+    is broken: a version outside our ranges, a name that does not load, or an unusable
+    CuPy.
     """
     with failing("Can't load the package"):  # environment variables may be invalid
         from ...acceleration.doctor import examine

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from shlex import join
 from typing import Any
@@ -13,7 +13,7 @@ from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
 from spacy.util import load_config, set_dot_to_object
 
 from ...architectures.descriptions import get_description, get_descriptions
-from ...arguments import SPANS, check_features, check_integers, list_extensions
+from ...arguments import SPANS, check_features, list_extensions
 from ...files import find_descriptor
 from ...loading import find_architectures
 from ...training.counting import count_values, cut_symbols
@@ -40,25 +40,12 @@ def configure(
     scorer: bool = False,
     progress: Progress = lambda docs: docs,
 ) -> Edits:
-    """Replace the embedders in any config by one of ours.
+    """Replace the embedders in any config by one of ours. The arguments are the options
+    of `spacy hashembeds config`.
 
-    base (str | Path): A `.cfg` file, or the folder or package of a saved pipeline.
-    embedder (str, optional): The name of the embedder to insert. By default, insert the
-        recommended embedder, with the recommended NER and training settings.
-    train (str | Path, optional): The training corpus, a `.spacy` file or a folder of
-        them, from which settings are chosen. Without it, settings are kept or defaults.
-    raw (str | Path, optional): Texts to pretrain on, as `RawTexts.v1` reads them.
     output (str | Path): The config to save. Files of symbols and weights are named
         after it.
-    vectors (str | Path, optional): Word vectors to mix in: a folder or package.
-    features (Sequence[str]): Features to embed, such as "_.is_bold" or "spans.names".
-        Readers will keep those that the training corpus stores.
-    depth (int, optional): The number of layers of window encoders. By default, keep it,
-        but recommend 8 instead of spaCy's 4 if entities are all that is learned.
-    encoder (bool): Whether to replace spaCy's encoder by ours.
-    blas (bool): Whether the pipeline should choose the fastest BLAS.
-    scorer (bool): Whether to score seen and unseen entities separately.
-    progress (Progress, optional): Wraps the docs of the corpus as they are read.
+    progress (Progress): Wraps the docs of the corpus as they are read.
     RETURNS (Edits): The new config, as `config` and `text`, with `changes`, `warnings`
         and `symbols`.
     RAISES (OSError, ValueError): If an argument can't be used with this config.
@@ -104,14 +91,14 @@ def _put_in_classifiers(edits: Edits, *, is_other: bool) -> None:
     are_bags = bool(names) and all(re.fullmatch(over, name) for name in names)
     frozen = edits.plain["training"]["frozen_components"]
     if is_other or not are_bags or not edits.left <= {*frozen}:
-        ours = [description.architecture for description in get_descriptions()]
+        ours = (description.architecture for description in get_descriptions())
+        known = ", ".join([*embedders.REPLACED, *ours])
         found = "; ".join(f"{p}: {b['@architectures']}" for p, b in blocks.items())
         raise ValueError(
-            f"'{edits.base}' should have an embedder that ours can take the place of "
-            f"({', '.join([*embedders.REPLACED, *ours])}), but has none "
-            f"({found[:500] or 'no model of its own'}). Bags of words are replaced "
-            "where nothing else learns, without --embedder, --feature, --raw and "
-            "--vectors. Of sourced components, give the pipeline itself."
+            f"'{edits.base}' should have an embedder to replace ({known}), but has "
+            f"{found[:500] or 'no model of its own'}. Bags of words are replaced if "
+            "nothing else learns, without --embedder, --feature, --raw and --vectors. "
+            "Of sourced components, give the pipeline itself."
         )
     for place in blocks:
         edits.put_in(presets.CLASSIFIER, place)
@@ -144,20 +131,25 @@ def _put_in_depth(
     """Set the depth of the window encoders beside embedders without weights. By
     default, replace spaCy's default depth if recommended and only entities are learned.
     """
-    encoders = embedders.find_encoders(edits, places)
-    if depth is not None:
-        check_integers(1, depth=depth)
-        for place in encoders:
+    blocks = embedders.find_blocks(edits)
+    learners = {edits.resolve(f"components.{p.split('.')[1]}.factory") for p in blocks}
+    beside = {f"{place.rpartition('.')[0]}.encode" for place in places}
+    encoders = {
+        place: block
+        for place, block in blocks.items()
+        if place in beside and re.fullmatch(presets.DEPTH.over, find_name(block))
+    }
+    if depth is not None and not encoders:
+        raise ValueError(
+            f"'depth' is {depth}, but no MaxoutWindowEncoder can be changed: those "
+            "with weights, sourced or frozen are kept. Leave it out."
+        )
+    is_default = is_recommended and learners <= {"tok2vec", *presets.RECOGNIZERS}
+    for place, block in encoders.items():
+        if depth is not None:
             edits.set(place, "depth", depth, "The number of layers that --depth names.")
-        if not encoders:
-            raise ValueError(
-                f"'depth' is {depth}, but no MaxoutWindowEncoder can be changed: those "
-                "with weights, sourced or frozen are kept. Leave it out."
-            )
-    elif is_recommended and embedders.find_learners(edits) <= {*presets.RECOGNIZERS}:
-        for place, block in encoders.items():
-            if block["depth"] == presets.USUAL_DEPTH:
-                edits.put_in(presets.DEPTH, place)
+        elif is_default and block["depth"] == presets.USUAL_DEPTH:
+            edits.put_in(presets.DEPTH, place)
 
 
 def _put_in_recommended(
@@ -212,19 +204,17 @@ def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
 def _put_in_joined(edits: Edits, corpus: Corpus | None) -> None:
     """Join sentences and cut texts in training, if any Doc has sentence boundaries."""
     place = edits.resolve("training.train_corpus")
-    there = str(find_name(edits.resolve(place)))
-    n_docs = n_whole = 0
-    if corpus and re.fullmatch(presets.KEPT.over, there):
-        n_docs, n_whole = corpus.n_docs, corpus.n_whole
-    if n_whole:
+    is_known = re.fullmatch(presets.KEPT.over, str(find_name(edits.resolve(place))))
+    if corpus and corpus.n_whole and is_known:
         edits.warnings.append(
-            f"[{place}]: {n_whole:,} of {n_docs:,} Docs of the training corpus with "
-            "more than one token have no sentence boundaries, and are neither joined "
-            "nor cut. If each is a sentence, make them with `sent_starts` "
-            "(docs/whole-texts.md)."
+            f"[{place}]: {corpus.n_whole:,} of {corpus.n_docs:,} Docs of the training "
+            "corpus with more than one token have no sentence boundaries, and are "
+            "neither joined nor cut. If each is a sentence, make them with "
+            "`sent_starts` (docs/whole-texts.md)."
         )
-    if not n_whole or n_whole < n_docs:
-        edits.put_in(presets.JOINED, place)
+        if corpus.n_whole >= corpus.n_docs:
+            return
+    edits.put_in(presets.JOINED, place)
 
 
 def _put_in_features(
@@ -371,8 +361,8 @@ def _put_in_counting(
 
 def _has_ngrams(block: Mapping[str, Any]) -> bool:
     """Return True if a hasher of an embedder uses only counted n-grams."""
-    hashers = [h for h in block.get("hashers", {}).values() if isinstance(h, Mapping)]
-    lsh = [h for h in hashers if h["@architectures"] == presets.HASHER]
+    hashers = block.get("hashers", {}).values()
+    lsh = [hasher for hasher in hashers if find_name(hasher) == presets.HASHER]
     return any(hasher.get("max_ngrams", 1) is not None for hasher in lsh)
 
 
@@ -388,21 +378,13 @@ def _put_in_faster(edits: Edits, *, encoder: bool, blas: bool) -> None:
 def _put_in_paths(edits: Edits, train: str | Path | None) -> None:
     """Set the training corpus in [paths], and the development corpus beside it, unless
     one that belongs to this training corpus is set.
-
-    Warn about lookups of a missing package, which published pipelines require.
     """
-    paths, lookups = edits.plain["paths"], edits.resolve("initialize.lookups")
+    paths = edits.plain["paths"]
     if train is not None and paths["train"] != str(train):
         edits.set_path("train", train, "The corpus that --train names.")
         dev = Path(train).with_name("dev.spacy")
         if dev.exists() and (paths["train"] or not paths["dev"]):
             edits.set_path("dev", dev, "It stands beside the training corpus.")
-    is_data = find_name(lookups) == "spacy.LookupsDataLoader.v1"
-    if is_data and find_spec("spacy_lookups_data") is None:
-        edits.warnings.append(
-            "[initialize.lookups] needs the package spacy-lookups-data. Install it, or "
-            "set lookups to null."
-        )
 
 
 def _put_in_scorer(edits: Edits) -> None:
@@ -442,11 +424,9 @@ def list_commands(
     """
     paths, initialize = made.plain["paths"], made.plain["initialize"]
     corpus = str(train or paths["train"] or "TRAIN.spacy")
-    beside = (Path(corpus).with_name(f"{split}.spacy") for split in ("dev", "test"))
-    dev, test = (
-        p if p.exists() else p.name.replace(p.stem, p.stem.upper()) for p in beside
-    )
-    name = "config.cfg" if find_descriptor(Path(output)) is not None else str(output)
+    beside = {s: Path(corpus).with_name(f"{s}.spacy") for s in ("dev", "test")}
+    dev, test = (p if p.exists() else f"{s.upper()}.spacy" for s, p in beside.items())
+    name = "config.cfg" if find_descriptor(output) is not None else str(output)
     folder = Path("training", Path(name).stem)
     training = ["train", name, "--output", folder, "--paths.train", corpus]
     training += ["--paths.dev", paths["dev"] or dev]
@@ -454,15 +434,15 @@ def list_commands(
     has_vectors = any(block.get("include_static_vectors") for block in blocks)
     if has_vectors and not initialize["vectors"]:
         training += ["--paths.vectors", "VECTORS"]
+    find = partial(made.find_components, is_any=True)
     evaluation = ["evaluate", folder / "model-best", test]
-    if made.find_components(*presets.RECOGNIZERS, is_any=True):
-        evaluation = ["hashembeds", *evaluation, "--train", corpus]
-    elif made.find_components(*presets.CLASSIFIERS, is_any=True):
-        evaluation = ["hashembeds", *evaluation]
+    if find(*presets.RECOGNIZERS, *presets.CLASSIFIERS):
+        evaluation.insert(0, "hashembeds")
+    if find(*presets.RECOGNIZERS):
+        evaluation += ["--train", corpus]
     commands = [training, evaluation]
     if raw is not None:
         counted = ["--paths.train", corpus] if initialize["before_init"] else []
-        weights = name_weights(name).parent
-        commands.insert(0, ["pretrain", name, weights, *counted])
+        commands.insert(0, ["pretrain", name, name_weights(name).parent, *counted])
     code_option = [] if code is None else ["--code", code]
     return [join(map(str, ["spacy", *each, *code_option])) for each in commands]

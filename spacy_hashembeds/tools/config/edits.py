@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy.language import DEFAULT_CONFIG, Language
-from spacy.training.corpus import FILE_TYPE
 from spacy.util import (
     dot_to_object,
     get_lang_class,
@@ -23,7 +22,7 @@ from spacy.util import (
 from thinc.api import Config
 
 from ...architectures.symbols import SymbolTables
-from ...files import STANDARD_INPUT, check_targets, find_descriptor, open_file, quote
+from ...files import STANDARD_INPUT, check_targets, find_descriptor, open_file
 from ...loading import check_variables, describe_config_error
 from .presets import Preset
 
@@ -125,12 +124,7 @@ class Edits:
             self._reasons[place] = " ".join(reason.split())
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
-        """Set a value without variables."""
-        if "${" in str(value):  # in a file name, which can't be escaped
-            raise ValueError(
-                f"'{key}' should be a name that a config can hold, but is "
-                f"{quote(str(value))}: '${{' begins a variable. Rename it."
-            )
+        """Set a value."""
         self.put(section, {**(self.get(section) or {}), key: value}, {key: why})
 
     def set_path(self, key: str, value: str | Path, why: str) -> None:
@@ -224,9 +218,6 @@ def check_outputs(
 ) -> None:
     """Check paths of output files: never in a saved pipeline or input, even forced."""
     outputs = [path for path in outputs if find_descriptor(path) is None]
-    given = [each for each in inputs if each is not None]
-    # the files of a corpus may be links
-    files = [file for each in given for file in Path(each).rglob(f"*{FILE_TYPE}")]
     for path in outputs:
         # the path as given, and with links resolved
         places = Path(os.path.abspath(path)), Path(os.path.realpath(path))
@@ -235,7 +226,7 @@ def check_outputs(
                 f"'{path}' is in a saved pipeline, whose files belong together. Name a "
                 "file elsewhere."
             )
-    check_targets(outputs, [*given, *files])
+    check_targets(outputs, inputs)
     for path in outputs:
         if path.is_file() and not force:
             raise FileExistsError(

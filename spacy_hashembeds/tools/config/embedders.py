@@ -18,16 +18,14 @@ from ...acceleration.conversion import OF_ENCODER, write_out_cnn
 from ...architectures.descriptions import EmbedderDescription, find_description
 from ...architectures.distinct_words import TEXT_ATTRIBUTES
 from ...arguments import check_attributes, is_feature
-from ...files import quote
 from ...loading import find_architectures
 from ...training.annotation import find_settable
 from ...training.docbin import read_examples
 from ..analyze.advice import BOUND, DEGENERATE_SEED, SOUND_SEED, advise, get_usual_rows
 from ..analyze.corpus import Vocabulary, collect_vocabulary
 from ..analyze.features import FeatureCounter
-from ..prepare.labelled import has_one_label
 from . import presets
-from .edits import Edits, find_name
+from .edits import Edits
 
 #: spaCy's embedders that ours can replace.
 REPLACED = ("spacy.MultiHashEmbed", "spacy.HashEmbedCNN", "spacy.CharacterEmbed")
@@ -89,22 +87,6 @@ def find_blocks(edits: Edits) -> dict[str, dict[str, Any]]:
         for place, block in find_architectures(edits.plain).items()
         if place.split(".")[1] not in edits.left and isinstance(edits.get(place), dict)
     }
-
-
-def find_encoders(edits: Edits, places: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Find the window encoders beside the embedders at `places`."""
-    beside = {f"{place.rpartition('.')[0]}.encode" for place in places}
-    return {
-        place: block
-        for place, block in find_blocks(edits).items()
-        if place in beside and re.fullmatch(presets.DEPTH.over, find_name(block))
-    }
-
-
-def find_learners(edits: Edits) -> set[str]:
-    """Find the factories of components whose models may change, except embedders."""
-    names = {place.split(".")[1] for place in find_blocks(edits)}
-    return {edits.resolve(f"components.{n}.factory") for n in names} - {"tok2vec"}
 
 
 def write_out_models(edits: Edits) -> None:
@@ -204,7 +186,6 @@ def read_corpus(
 ) -> Corpus:
     """Read a training corpus, and warn about components that can't learn from it."""
     n: Counter[str] = Counter()
-    cats: list[dict[str, float]] = []  # up to two that differ
     embedded = dict.fromkeys(attr for old in olds for attr in old.tables)
     counter = FeatureCounter([*filter(is_feature, embedded)])
 
@@ -212,28 +193,19 @@ def read_corpus(
         for example in read_examples(path, edits.make_tokenizer()):
             doc = example.reference
             n.update(docs=len(doc) > 1, whole=not doc.has_annotation("SENT_START"))
-            n.update(entities=len(doc.ents), unclear=not has_one_label(doc.cats))
             n.update({attr: doc.has_annotation(attr) for attr in presets.ATTRIBUTES})
-            if len(cats) < 2 and doc.cats not in cats:
-                cats.append(doc.cats)
+            n.update(entities=len(doc.ents))
             yield counter.add(example)
 
     vocabulary = collect_vocabulary(progress(read()), [*embedded] or ["NORM"])
     if not len(vocabulary.words):
         raise ValueError(f"There is not a token in the corpus '{path}'.")
-    remedy = "leave it out of the pipeline, or source it from a trained one"
-    learned = presets.LEARNED.items()
-    wrong = {f: f"no {what}: {remedy}" for f, what in learned if not n[what]}
-    if len(cats) == 1:
-        what = f"the same labels for all texts ({quote(cats[0])})"
-        wrong |= dict.fromkeys(presets.CLASSIFIERS, what)
-    elif n["unclear"]:
-        what = f"{n['unclear']:,} texts of no label or several (textcat_multilabel)"
-        wrong["textcat"] = what
     edits.warnings += [
-        f"'{name}' has nothing to learn from '{path}', or can't: it has {what}."
-        for factory, what in wrong.items()
+        f"'{name}' has nothing to learn from '{path}': it has no {what}. Leave it out "
+        "of the pipeline, or source it from a trained one."
+        for factory, what in presets.LEARNED.items()
         for name in edits.find_components(factory)
+        if not n[what]
     ]
     return Corpus(vocabulary, n["docs"], n["whole"], counter.describe())
 

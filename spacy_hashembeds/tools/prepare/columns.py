@@ -68,8 +68,6 @@ class ColumnFormat:
     def __post_init__(self) -> None:
         if self.quotes or self.separator == "":
             check_separator(self.separator or "")
-        if self.word == self.tag:
-            raise ValueError(f"'word' and 'tag' should differ, but are {self.word!r}.")
         check_choice(("sentence", "document"), group=self.group)
         check_encoding(self.encoding)
 

@@ -84,8 +84,13 @@ def prepare_files(
     if dev is None:
         check_is_regular(train)
     output = Path(output)
-    check = partial(_check_output, output, has_test=test is not None, force=force)
-    check()
+    known = [name for s in SPLITS if (output / (name := f"{s}.spacy")).exists()]
+    if known and not force:
+        message = f"There is a corpus in '{output}' already ({', '.join(known)})"
+        raise FileExistsError(f"{message}. Have it replaced by --force.")
+    if "test.spacy" in known and test is None:
+        message = f"'test' is not given, but '{output / 'test.spacy'}' would stay"
+        raise ValueError(f"{message}. Give a test file too, or remove it.")
     read: Callable[[Path], Iterator[Any]]
     if isinstance(layout, SpanFormat):
         task, read = SPANS, partial(read_spans, layout=layout)
@@ -98,17 +103,7 @@ def prepare_files(
     if dev is None:
         found |= hold_out(partial(read, paths["train"]), task.find_labels)
     splits = {split: found[split] for split in SPLITS if split in found}
-    return write_splits(splits, task, lang, output, progress, check)
-
-
-def _check_output(output: Path, *, has_test: bool, force: bool) -> None:
-    known = [name for s in SPLITS if (output / (name := f"{s}.spacy")).exists()]
-    if known and not force:
-        message = f"There is a corpus in '{output}' already ({', '.join(known)})"
-        raise FileExistsError(f"{message}. Have it replaced by --force.")
-    if "test.spacy" in known and not has_test:
-        message = f"'test' is not given, but '{output / 'test.spacy'}' would stay"
-        raise ValueError(f"{message}. Give a test file too, or remove it.")
+    return write_splits(splits, task, lang, output, progress)
 
 
 def hold_out(
@@ -144,17 +139,9 @@ def hold_out(
 
 
 def write_splits(
-    splits: Splits,
-    task: Task,
-    lang: str,
-    output: Path,
-    progress: Progress,
-    check: Callable[[], None] = lambda: None,
+    splits: Splits, task: Task, lang: str, output: Path, progress: Progress
 ) -> dict[str, Path]:
-    """Write the splits of a corpus, all or none of them, as they are read.
-
-    check (Callable): Raises an error if they should not be moved to their places.
-    """
+    """Write the splits of a corpus, all or none of them, as they are read."""
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as moved, ExitStack() as stack:
         # Files are moved to their places when the stack closes, after the last split.
@@ -166,7 +153,6 @@ def write_splits(
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
             del doc_bin  # free its memory before making the next
         moved.enter_context(uninterrupted())
-        check()  # another process may have written its own
     return written
 
 

@@ -8,7 +8,7 @@ from spacy_hashembeds.tools.analyze.analyze import analyze
 from tests.configs import CONFIGS
 
 from ... import toy_ner
-from .running import check_refused, get_rows, run_command, squeeze, try_command, unwrap
+from .running import check_refused, get_rows, run_command, squeeze, try_command
 
 run = partial(run_command, "analyze")
 
@@ -58,19 +58,6 @@ def test_tables_of_symbols_are_printed(train):
     result = run(train, "--config", config)
     row = "NORM weighted 5,000 480,004 5 9 2 4,990 0 4 0 (0.0) 4 66.7%"
     assert row.split() in get_rows(result.output)
-
-
-@pytest.mark.parametrize(
-    ("args", "lang"),
-    [
-        ([], "'xx', unless --nlp.lang is given"),
-        (["--nlp.lang", "de"], "'de'."),
-        (["--config", CONFIGS / "multi_embed.cfg", "--nlp.lang=nl"], "'nl'."),
-    ],
-)
-def test_the_language_of_the_norms_is_named(train, args, lang):
-    result = run(train, *args)
-    assert f"Norms are those of the language {lang}" in unwrap(result.output)
 
 
 def test_settings_of_the_config_are_changed_as_in_training(train, capfd):

@@ -288,7 +288,7 @@ def test_what_a_corpus_lacks_is_warned_of(base, twins, corpus, name, learned):
     warnings = configure(base, train=twins).warnings
     (warning,) = (text for text in warnings if str(twins) in text)
     assert f"'{name}'" in warning
-    assert f"no {learned}:" in warning
+    assert f"no {learned}." in warning
 
 
 def test_the_training_corpus_is_named_and_what_stands_beside_it(base, tmp_path):

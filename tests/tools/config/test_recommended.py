@@ -182,19 +182,6 @@ def test_each_ner_has_spans_of_its_own_and_what_reads_no_embedder_stays(tmp_path
     assert components["third"]["factory"] == "ner"
 
 
-@pytest.mark.parametrize("is_there", [False, True])
-def test_a_package_of_lookups_that_is_missing_is_asked_for(base, monkeypatch, is_there):
-    """As configs of published pipelines need it."""
-    place = "spacy_hashembeds.tools.config.configure.find_spec"
-    monkeypatch.setattr(place, lambda name: name if is_there else None)
-    lookups = '{"@misc":"spacy.LookupsDataLoader.v1","lang":"en","tables":[]}'
-    toys.edit_base(base, ("lookups = null", f"lookups = {lookups}"))
-    warnings = configure(base).warnings
-    assert ["spacy-lookups-data" in text for text in warnings] == [True] * (
-        not is_there
-    )
-
-
 # Vectors
 
 

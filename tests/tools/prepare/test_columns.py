@@ -127,7 +127,8 @@ BY_FIRST = {"word": 1, "sentence": 0}
             BY_FIRST,
             [["a", "b"], ["c"], ["d"], ["e", "f"]],
         ),
-        # words, flags and other numbers number none
+        # words, flags and other numbers number none, nor what is said to
+        (IN_EACH, {"word": 1, "sentence": ""}, [[*chain(*OF_EACH)]]),
         ("x\t1\tO\nx\t1\tO\nx\t2\tO\n", {"word": -2}, [["1", "1", "2"]]),
         ("w 0 O\nw 0 O\nw 1 O\nw 0 O\n\nw 0 O\n", {}, [["w"] * 4, ["w"]]),
         ("w 2 O\nw 3 O\nw 1 O\nw 1 O\n", {}, [["w"] * 4]),
@@ -149,10 +150,6 @@ BY_FIRST = {"word": 1, "sentence": 0}
 )
 def test_words_of_sentences(file, text, layout, words):
     assert read_words(file, text, **layout) == words
-
-
-def test_what_numbers_others_is_no_number_of_sentences(file):
-    assert read_words(file, IN_EACH, word=1, sentence="") == [[*chain(*OF_EACH)]]
 
 
 @pytest.mark.parametrize(

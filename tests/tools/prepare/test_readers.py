@@ -1,7 +1,6 @@
 """The readers of own files, and texts with labels."""
 
 import json
-import os
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -81,17 +80,6 @@ def test_nothing_is_read_beyond_the_limit(create, text, tmp_path, nlp):
     for limit in (4, 0, -1):  # the last two read all, as those of spaCy's reader
         with pytest.raises(ValueError, match=rf"own\.csv:{text.count(chr(10))}: "):
             list(create(path=path, limit=limit)(nlp))
-
-
-def test_own_columns(tmp_path, nlp):
-    text = 'id\tword\ttag\n1\t"a ""b"""\tB-Ü\n\tc\tO\n2\td\tO\n'
-    columns = {"word_column": "word", "tag_column": "tag", "sentence_column": "id"}
-    settings = {"separator": "\t", "quotes": True, "encoding": "latin-1"}
-    path = write(tmp_path, "quoted.tsv", text, "latin-1")
-    reader = create_iob_reader(path=path, **settings, **columns)
-    docs = [example.reference for example in reader(nlp)]
-    assert [[token.text for token in doc] for doc in docs] == [['a "b"', "c"], ["d"]]
-    assert [ent.label_ for ent in docs[0].ents] == ["Ü"]
 
 
 def test_features_of_columns_are_in_what_is_predicted_from(tmp_path, nlp):
@@ -344,14 +332,6 @@ def test_ids_are_not_taken_for_labels(tmp_path, monkeypatch):
     assert len(read_cats(write(tmp_path, "a.csv", "label,text\n" + ids * 3))) == 15
 
 
-def test_a_pipe_is_not_read_for_its_labels(tmp_path):
-    path = tmp_path / "own.csv"
-    os.mkfifo(path)
-    with pytest.raises(ValueError, match="is read twice"):
-        create_labelled_texts_reader(path=path)
-    create_labelled_texts_reader(path=path, labels=["x"])
-
-
 @pytest.mark.parametrize(
     ("layout", "settings", "name"),
     [
@@ -369,7 +349,6 @@ def test_a_pipe_is_not_read_for_its_labels(tmp_path):
         (ColumnFormat, {"quotes": True}, "separator"),
         (ColumnFormat, {"group": "page"}, "group"),
         (ColumnFormat, {"encoding": "utf-16"}, "encoding"),
-        (ColumnFormat, {"word": -1}, "word"),
     ],
 )
 def test_settings_that_cannot_be(layout, settings, name):

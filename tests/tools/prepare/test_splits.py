@@ -68,17 +68,6 @@ def test_a_corpus_that_is_there_is_not_replaced(files, output):
     assert (output / "train.spacy").read_bytes() == before["train.spacy"]
 
 
-def test_a_corpus_that_came_meanwhile_is_not_replaced(files, output):
-    def write_beside(documents, split):
-        (output / "dev.spacy").write_text("mine")
-        return documents
-
-    output.mkdir(parents=True)
-    with pytest.raises(FileExistsError, match=r"dev\.spacy"):
-        prepare_files(**files, lang="en", output=output, progress=write_beside)
-    assert contents(output) == {"dev.spacy": b"mine"}
-
-
 @pytest.mark.parametrize(("group", "size"), [("sentence", 1), ("document", 2)])
 def test_one_in_ten_sentences_or_documents_is_held_out(tmp_path, output, group, size):
     start = "-DOCSTART- O\n\n"
