@@ -14,6 +14,9 @@ Json = Mapping[str, Any]
 #: The colour of the baseline.
 BASELINE = "#c8501a"
 
+#: How names of groups are drawn: over the line of the baseline.
+_NAME: Any = {"fontsize": 9, "bbox": {"fc": "white", "ec": "none", "pad": 0.5}}
+
 
 def draw(results: Json, title: str, place: str, path: Path) -> None:
     """Draw the speeds of contenders relative to the first one of each group, with a
@@ -32,9 +35,17 @@ def draw(results: Json, title: str, place: str, path: Path) -> None:
     panels[-1].set_xlabel("times as fast (lines: quartiles)")
     both = (axes.get_legend_handles_labels() for axes in panels)
     named = {label: handle for of in both for handle, label in zip(*of, strict=True)}
-    place_of: Any = {"loc": "outside lower left", "ncols": 1 + (len(named) < 6)}
-    figure.legend([*named.values()], [*named], frameon=False, fontsize=9, **place_of)
-    figure.suptitle(f"{_spell(title)}\n{fill(place, 60)}", fontsize=11)
+    legend = figure.legend(
+        [*named.values()],
+        [*named],
+        title=f"{_spell(title)}\n{fill(place, 60)}",
+        loc="outside upper left",
+        ncols=2 + (len(named) < 6),
+        frameon=False,
+        fontsize=9,
+        title_fontsize=11,
+    )
+    legend.set_alignment("left")
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150)
 
@@ -63,7 +74,7 @@ def draw_panel(axes: Any, groups: Json) -> None:
         )
         axes.bar_label(bars, fmt="{:.2f}", padding=3, fontsize=9)
     for place, name in enumerate(groups):
-        axes.text(0, place - 0.38, f" {_spell(name)}", fontsize=9, va="bottom")
+        axes.text(0, place - 0.38, f" {_spell(name)}", va="bottom", **_NAME)
     axes.set_yticks([])
     axes.axvline(1, color=BASELINE, lw=1.5, zorder=0, label=_spell(baseline))
     axes.margins(x=0.12)
