@@ -66,9 +66,12 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
 
 
 def _measure(doc: Doc) -> dict[str, int]:
+    # not `is_space`, which needs a vocab with a language
+    ends = [(ent[0].orth_, ent[-1].orth_) for ent in doc.ents]
     return {
         **{"Docs": 1, "Tokens": len(doc), "of one label": has_one_label(doc.cats)},
         "named": get_document(doc) is not None,
+        "blank": sum(any(map(str.isspace, pair)) for pair in ends),
     }
 
 
@@ -97,6 +100,9 @@ def _warn_of_entities(labels: Counter[str], sizes: _Counts, *, is_whole: bool) -
             "lengths = [1] in its [corpora.train]."
         )
     for split, n in sizes.items():
+        if n["blank"]:
+            what = f"{n['blank']:,} entities of {split} begin or end with white space"
+            msg.warn(f"{what}, which `token_ner` does not learn: correct the file.")
         if n["Docs"] == 1 and n["Tokens"] > _MANY_TOKENS:
             what = f"All {n['Tokens']:,} tokens of {split} became one document"
             msg.warn(f"{what}. Put blank lines, or say --sentence-column.")

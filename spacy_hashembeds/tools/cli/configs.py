@@ -48,7 +48,6 @@ def config_cli(
         None,
         "--depth",
         help="Layers of window encoders. Default: 8 if only entities are learned.",
-        min=1,
     ),
     encoder: bool = Opt(
         True, "--encoder/--no-encoder", help="Insert our MaxoutWindowEncoder, too."

@@ -1,5 +1,6 @@
 """`spacy hashembeds prepare`, `tables` and `label`."""
 
+import os
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -216,6 +217,8 @@ def label_cli(
     with failing("Can't label the texts", TypeError):
         check_outputs([output], [raw, *exclude], force=force)
         choose_suffix(output, [".spacy"])
+        if len({os.path.realpath(model) for model in models}) < len(models):
+            raise ValueError("'models' should differ, but one is there several times.")
         pipelines = [load_trained(model) for model in models]
         first = pipelines[0]
         found, n_excluded = read_distinct(

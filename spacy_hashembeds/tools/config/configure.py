@@ -13,7 +13,13 @@ from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
 from spacy.util import load_config, set_dot_to_object
 
 from ...architectures.descriptions import get_description, get_descriptions
-from ...arguments import SPANS, check_features, list_extensions
+from ...arguments import (
+    MAX_DEPTH,
+    SPANS,
+    check_features,
+    check_integers,
+    list_extensions,
+)
 from ...files import find_descriptor
 from ...loading import find_architectures
 from ...training.counting import count_values, cut_symbols
@@ -132,23 +138,26 @@ def _put_in_depth(
     default, replace spaCy's default depth if recommended and only entities are learned.
     """
     blocks = embedders.find_blocks(edits)
-    learners = {edits.resolve(f"components.{p.split('.')[1]}.factory") for p in blocks}
-    beside = {f"{place.rpartition('.')[0]}.encode" for place in places}
-    encoders = {
-        place: block
-        for place, block in blocks.items()
-        if place in beside and re.fullmatch(presets.DEPTH.over, find_name(block))
-    }
+    running = {*edits.plain["nlp"]["pipeline"]} - {*edits.plain["nlp"]["disabled"]}
+    learning = running & {place.split(".")[1] for place in blocks}
+    factories = {edits.resolve(f"components.{name}.factory") for name in learning}
+    recognizers = factories & {*presets.RECOGNIZERS}
+    is_default = (
+        is_recommended and recognizers and factories <= recognizers | {"tok2vec"}
+    )
+    beside = {f"{place.rpartition('.')[0]}.encode" for place in places} & blocks.keys()
+    over = f"{presets.DEPTH.over}|{presets.OUR_ENCODER}"
+    encoders = [p for p in sorted(beside) if re.fullmatch(over, find_name(blocks[p]))]
     if depth is not None and not encoders:
         raise ValueError(
-            f"'depth' is {depth}, but no MaxoutWindowEncoder can be changed: those "
-            "with weights, sourced or frozen are kept. Leave it out."
+            f"'depth' is {depth}, but no MaxoutWindowEncoder.v2 stands beside an "
+            "embedder that may change. Leave it out."
         )
-    is_default = is_recommended and learners <= {"tok2vec", *presets.RECOGNIZERS}
-    for place, block in encoders.items():
+    for place in encoders:
         if depth is not None:
+            check_integers(1, MAX_DEPTH, depth=depth)
             edits.set(place, "depth", depth, "The number of layers that --depth names.")
-        elif is_default and block["depth"] == presets.USUAL_DEPTH:
+        elif is_default and blocks[place].get("depth") == presets.USUAL_DEPTH:
             edits.put_in(presets.DEPTH, place)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy.language import DEFAULT_CONFIG, Language
+from spacy.training.corpus import FILE_TYPE
 from spacy.util import (
     dot_to_object,
     get_lang_class,
@@ -22,7 +23,7 @@ from spacy.util import (
 from thinc.api import Config
 
 from ...architectures.symbols import SymbolTables
-from ...files import STANDARD_INPUT, check_targets, find_descriptor, open_file
+from ...files import STANDARD_INPUT, check_targets, find_descriptor, open_file, quote
 from ...loading import check_variables, describe_config_error
 from .presets import Preset
 
@@ -124,7 +125,12 @@ class Edits:
             self._reasons[place] = " ".join(reason.split())
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
-        """Set a value."""
+        """Set a value without variables."""
+        if "${" in str(value):  # in a file name, which can't be escaped
+            raise ValueError(
+                f"'{key}' should be a name that a config can hold, but is "
+                f"{quote(str(value))}: '${{' begins a variable. Rename it."
+            )
         self.put(section, {**(self.get(section) or {}), key: value}, {key: why})
 
     def set_path(self, key: str, value: str | Path, why: str) -> None:
@@ -199,7 +205,7 @@ def find_config(base: str | Path) -> Path:
     if path == STANDARD_INPUT or (path.exists() and not path.is_dir()):
         return path
     if name and not path.exists() and is_package(name):
-        path = next(get_package_path(name).glob(f"{name}-*"), path)
+        path = next(get_package_path(name).glob("*/config.cfg"), path).parent
     if name and (path / "config.cfg").is_file():
         return path / "config.cfg"
     raise FileNotFoundError(
@@ -218,6 +224,9 @@ def check_outputs(
 ) -> None:
     """Check paths of output files: never in a saved pipeline or input, even forced."""
     outputs = [path for path in outputs if find_descriptor(path) is None]
+    given = [each for each in inputs if each is not None]
+    # the files of a corpus may be links
+    files = [file for each in given for file in Path(each).rglob(f"*{FILE_TYPE}")]
     for path in outputs:
         # the path as given, and with links resolved
         places = Path(os.path.abspath(path)), Path(os.path.realpath(path))
@@ -226,7 +235,7 @@ def check_outputs(
                 f"'{path}' is in a saved pipeline, whose files belong together. Name a "
                 "file elsewhere."
             )
-    check_targets(outputs, inputs)
+    check_targets(outputs, [*given, *files])
     for path in outputs:
         if path.is_file() and not force:
             raise FileExistsError(

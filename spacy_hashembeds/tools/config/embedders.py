@@ -24,6 +24,7 @@ from ...training.docbin import read_examples
 from ..analyze.advice import BOUND, DEGENERATE_SEED, SOUND_SEED, advise, get_usual_rows
 from ..analyze.corpus import Vocabulary, collect_vocabulary
 from ..analyze.features import FeatureCounter
+from ..prepare.labelled import has_one_label
 from . import presets
 from .edits import Edits
 
@@ -194,7 +195,8 @@ def read_corpus(
             doc = example.reference
             n.update(docs=len(doc) > 1, whole=not doc.has_annotation("SENT_START"))
             n.update({attr: doc.has_annotation(attr) for attr in presets.ATTRIBUTES})
-            n.update(entities=len(doc.ents))
+            n.update(entities=len(doc.ents), categories=bool(doc.cats))
+            n.update(unclear=bool(doc.cats) and not has_one_label(doc.cats))
             yield counter.add(example)
 
     vocabulary = collect_vocabulary(progress(read()), [*embedded] or ["NORM"])
@@ -207,6 +209,12 @@ def read_corpus(
         for name in edits.find_components(factory)
         if not n[what]
     ]
+    if n["unclear"]:
+        edits.warnings += [
+            f"'{name}' can't learn from '{path}': {n['unclear']:,} texts have no label "
+            "or several, which is for textcat_multilabel."
+            for name in edits.find_components("textcat")
+        ]
     return Corpus(vocabulary, n["docs"], n["whole"], counter.describe())
 
 

@@ -89,9 +89,12 @@ def bound_error(
 
     Source: Davison and Hinkley, "Bootstrap Methods and their Application" (1997), §5.2.
     """
+    if np.count_nonzero(sums.any(axis=(1, 2))) < 2:
+        return None
     bounds = _find_bounds(_resample(sums, measure, draws))
     twice = 2 * float(measure(sums.sum(axis=0)))
-    return bounds and (max(twice - bounds[1], 0.0), max(twice - bounds[0], 0.0))
+    low, high = (float(np.clip(twice - bound, 0, 1)) for bound in bounds or (0, 0))
+    return bounds and (high, low)
 
 
 def compare_scores(
@@ -173,19 +176,20 @@ def _resample(rows: np.ndarray, score: _Score, draws: Draws) -> np.ndarray:
     *Shape:* (samples, n_scored, 3)
     """
     n, scores, rng = len(rows), [], np.random.default_rng(draws.seed)
+    rows = rows.astype("float64")
     batch = max(1, _CELLS // max(n, 3 * rows.shape[1]))
     for start in range(0, draws.samples, batch):
         size = min(batch, draws.samples - start)
         cells = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
         times = np.bincount(cells.ravel(), minlength=size * n).reshape(size, n)
-        sums = np.tensordot(times.astype("float64"), rows.astype("float64"), 1)
+        sums = np.tensordot(times.astype("float64"), rows, 1)
         scores.append(score(sums))
     return np.concatenate(scores)
 
 
 def _find_bounds(scores: np.ndarray) -> tuple[float, float] | None:
     kept = scores[~np.isnan(scores)]
-    if not len(kept) or not np.ptp(kept):
+    if not len(kept) or np.ptp(kept) < 1e-9:
         return None
     low, high = np.quantile(kept, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
     return low, high

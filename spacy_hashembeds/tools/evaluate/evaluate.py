@@ -133,7 +133,7 @@ def evaluate(
     known, training = None, train if train is None else name_source(train, "train")
     if training:
         docs = inputs.show(training.docs, f"Reading {training.name}")
-        known = entities.TrainingKnowledge(map(get_reference, docs))
+        known = entities.TrainingKnowledge(get_reference(x, "train") for x in docs)
     if task == sources.NER:
         run, found = entities.evaluate_entities(inputs, known, join)
     else:

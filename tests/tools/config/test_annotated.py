@@ -1,9 +1,14 @@
-"""Attributes that components set are never dropped."""
+"""Attributes that components set: read as training sees them, and never dropped."""
 
 from pathlib import Path
 
 import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.training.initialize import init_nlp
+from spacy.util import load_config
 
+from spacy_hashembeds.layers.symboltaker import find_symbol_takers
 from spacy_hashembeds.tools.analyze.analyze import analyze
 from spacy_hashembeds.tools.config.configure import configure
 
@@ -11,6 +16,8 @@ from . import toy_configs as toys
 
 PIPELINE = '["ruler", "tok2vec", "ner"]'
 RULER = '[components]\n[components.ruler]\nfactory = "attribute_ruler"\n'
+PATTERNS = '[{"patterns":[[{"TEXT":{"REGEX":"[ac]"}}]],"attrs":{"TAG":"RULED"}}]'
+PATTERNS = f"[initialize.components.ruler]\npatterns = {PATTERNS}\n"
 
 
 @pytest.fixture
@@ -21,10 +28,42 @@ def base(base, tmp_path, monkeypatch) -> Path:
         base,
         ('["tok2vec", "ner"]', PIPELINE),
         ("[components]\n", RULER),
+        ("[initialize.components]\n", f"[initialize.components]\n{PATTERNS}"),
         (toys.ATTRS, '"NORM", "TAG"'),
         (toys.ROWS, "rows = [5000, 100]"),
         ("annotating_components = []", 'annotating_components = ["ruler"]'),
     )
+
+
+@pytest.mark.parametrize(
+    ("component", "expected"),
+    [
+        ('factory = "attribute_ruler"', {"RULED"}),
+        # gold annotation counts for what has yet to learn
+        ('factory = "tagger"', {"T", "U", "V"}),
+        ('source = "trained"', {"LEARNED"}),
+    ],
+)
+def test_symbols_are_those_that_training_sees(base, component, expected):
+    vocab = spacy.blank("en").vocab
+    doc = Doc(vocab, "a b c d".split(), tags="T U T U".split())
+    # read as "do" and "n't", and as one word of two tags
+    other = Doc(vocab, ["don't", "f", "g"], [True, False, True], tags=["V", "W", "Z"])
+    DocBin(docs=[doc, other]).to_disk("train.spacy")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tagger", name="ruler").add_label("LEARNED")
+    nlp.initialize()
+    nlp.to_disk("trained")
+    toys.edit_base(base, ('factory = "attribute_ruler"', component))
+    if "ruler" not in component:
+        toys.edit_base(base, (PATTERNS, ""))
+    made = configure(base, embedder="multi_embed", train="train.spacy")
+    toys.write_made(base, made)
+    toys.edit_base(base, ("min_freq = 2", "min_freq = 1"))
+    nlp = init_nlp(load_config(base, {"paths.dev": "train.spacy"}))
+    takers = find_symbol_takers(nlp.get_pipe("tok2vec").model)
+    (symbols,) = (t.attrs["symbols"] for t in takers if t.attrs["key"] == "TAG")
+    assert {nlp.vocab.strings[int(symbol)] for symbol in symbols} - {""} == expected
 
 
 @pytest.mark.parametrize("embedder", [None, *toys.NAMES])

@@ -110,6 +110,19 @@ def test_what_is_no_file_or_pipeline_is_named(pipeline, monkeypatch, name, named
 # Where it may be written
 
 
+def check(output, train=None, force=False):
+    check_outputs([output], [train], force=force)
+
+
+def test_a_file_that_the_corpus_links_to_is_never_replaced(tmp_path):
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "a.spacy").touch()
+    (tmp_path / "corpus/a.spacy").symlink_to(tmp_path / "a.spacy")
+    (tmp_path / "corpus/gone.spacy").symlink_to(tmp_path / "gone.spacy")
+    with pytest.raises(FileExistsError, match=r"a.spacy', which is read"):
+        check(tmp_path / "a.spacy", train=tmp_path / "corpus", force=True)
+
+
 def test_nothing_is_written_into_a_saved_pipeline(pipeline):
     (pipeline.parent / "link").symlink_to(pipeline)
     (pipeline / "tokenizer").rename(pipeline.parent / "elsewhere")
@@ -118,5 +131,5 @@ def test_nothing_is_written_into_a_saved_pipeline(pipeline):
     names = ("config.cfg", "tokenizer", "deep/n.cfg")
     for path in (outside, *map(pipeline.joinpath, names), pipeline.parent / "link/n"):
         with pytest.raises(FileExistsError, match="saved pipeline"):
-            check_outputs([path], [], force=True)
-    check_outputs([pipeline.parent / "new.cfg"], [], force=True)
+            check(path, force=True)
+    check(pipeline.parent / "new.cfg")

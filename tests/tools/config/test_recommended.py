@@ -154,9 +154,31 @@ def test_encoders_of_entities_have_8_layers(tmp_path, pipeline, there, given, ex
     toys.edit_base(base, ("depth = 4", f"depth = {there}"))
     made = configure(base, depth=given)
     assert get_value(made.config, DEPTH) == expected
+    again = configure(toys.write_made(base, made))
+    assert get_value(again.config, DEPTH) == expected
     if given is None:
-        hashed = toys.configure_hashed(base)
-        assert get_value(hashed.config, DEPTH) == there
+        hashed = toys.configure_hashed(toys.write_base(base, *pipeline))
+        assert get_value(hashed.config, DEPTH) == 4
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ([toys.FREEZE_NER], 4),  # nothing learns entities
+        ([("disabled = []", 'disabled = ["tagger"]')], 8),
+        ([("disabled = []", 'disabled = ["tagger"]'), ("depth = 4\n", "")], None),
+    ],
+)
+def test_components_that_learn_decide_on_layers(tmp_path, edits, expected):
+    base = toys.write_base(tmp_path / "base.cfg", "tagger", "ner")
+    made = configure(toys.edit_base(base, *edits))
+    assert get_value(made.config, DEPTH) == expected
+
+
+@pytest.mark.parametrize("depth", [0, 101, True])
+def test_a_depth_that_can_not_be_built_is_refused(base, depth):
+    with pytest.raises(ValueError, match="'depth'"):
+        configure(base, depth=depth)
 
 
 def test_a_depth_that_changes_nothing_is_refused(base):

@@ -147,7 +147,15 @@ def test_the_interval_covers_the_error_of_many_documents(slope):
     found = [summarize_scores(draw(rng, 100, slope), draws) for _ in range(40)]
     bounds = [each["interval"] for each in found]
     assert 36 <= sum(low <= truth <= high for low, high in bounds) < 40
-    assert summarize_scores(draw(rng, 1, slope), draws)["interval"] is None
+
+
+def test_an_interval_is_of_shares_and_of_two_documents_or_more():
+    docs = [{"ents": [(1.0, i < 2)]} for i in range(10)]
+    low, high = summarize_scores(docs, Draws(200, 0))["interval"]
+    assert low < 0.8 < high == 1
+    alone = [docs[0], *[{"ents": []}] * 9]
+    for same in (docs[:1], alone, [{"ents": [(0.7, True)]}] * 50):
+        assert summarize_scores(same, Draws(200, 0))["interval"] is None
 
 
 def predict(text: str, **scores: object) -> Doc:
