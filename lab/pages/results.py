@@ -10,6 +10,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from scipy.stats import t
+
 from lab.trials.results import Groups, Result, TrialKey, estimate_score, read_results
 
 from .misspellings import MISSPELLINGS
@@ -27,6 +29,9 @@ MARKS = {"p_value": "\N{DAGGER}", "seeds_p_value": "\N{DOUBLE DAGGER}"}
 
 NONE = "\N{EN DASH}"
 
+#: The number of seeds that is not shown.
+USUAL_SEEDS = 5
+
 
 def make_tables(
     groups: Groups,
@@ -43,28 +48,40 @@ def make_tables(
     }
     of_page = {
         "encoders": tables.pop("encoders"),
-        "ladder": _make_ladder(groups),
+        "main": _make_main(groups),
         "differences": _make_difference_table(pairs),
     }
     tables["misspellings"] = _make_misspelling_table(misspellings)
     return {PAGE: of_page, TRIALS: tables}
 
 
-def _make_ladder(groups: Groups) -> str:
-    """Make the table of the ladder: sizes are from the smallest to the largest."""
-    columns = [(heading, d, "ents_f") for d, heading in HEADINGS.items()]
-    table = {**PLAN["ladder"], "stub": "pipeline", "columns": columns}
-    header, *rows, last = _tabulate(table, groups)
-    for row, trials in zip(rows, table["rows"], strict=True):
-        found = (find_trials(groups, dataset, trials) for dataset in CORPORA)
-        sizes = [
-            fmean(r.recorded["sizes"]["bytes_on_disk"] for r in of) / 1e6
-            for of in found
-            if of
-        ]
-        ends = {f"{size:.1f}": size for size in sorted(sizes)}
-        row.append(" to ".join([*ends][:: max(len(ends) - 1, 1)]))
-    return to_markdown([[*header, "MB on disk"], *rows, [*last, ""]])
+def _make_main(groups: Groups) -> str:
+    """Make a table of F1 with its interval over seeds, and F1 on seen / on unseen
+    entities.
+    """
+    rows = [["pipeline", *HEADINGS.values(), "MB on disk"]]
+    for trials, label in PLAN["main"].items():
+        found = [find_trials(groups, dataset, trials) for dataset in CORPORA]
+        sizes = [r.recorded["sizes"]["bytes_on_disk"] / 1e6 for of in found for r in of]
+        ends = dict.fromkeys(f"{size:.1f}" for size in (min(sizes), max(sizes)))
+        rows.append([label, *map(_format_main, found), " to ".join(ends)])
+    return to_markdown(rows)
+
+
+def _format_main(results: Sequence[Result]) -> str:
+    """Format the means over seeds: F1, seen / unseen. One of them may be undefined."""
+    if not results:
+        return NONE
+    scores = [
+        [100 * s for r in results if (s := r.get_score("test", key)) is not None]
+        for key in ("ents_f", "ents_seen_f", "ents_unseen_f")
+    ]
+    f1, seen, unseen = (f"{fmean(of):.1f}" if of else NONE for of in scores)
+    n, interval = len(results), ""
+    if n > 1:
+        interval = f" ± {t.ppf(0.975, n - 1) * stdev(scores[0]) / n**0.5:.1f}"
+    seeds = "" if n == USUAL_SEEDS else f" ({n})"
+    return f"**{f1}**{interval}{seeds}<br>{seen} / {unseen}"
 
 
 def _tabulate(table: Mapping[str, Any], groups: Groups) -> list[list[str]]:

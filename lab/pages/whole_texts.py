@@ -1,14 +1,15 @@
-"""Fill docs/whole-texts.md and README's table, and draw their picture.
+"""Fill README's table of F1 and that of lab/trials.md on joined training, and draw the
+picture of docs/whole-texts.md.
 
     python -m lab.pages.whole_texts
 
-Both are of the trials in lab/results that the grid `joined` has run, as results.json
-names them: trained on single sentences, and on sentences joined at random, and scored
-on Docs of more and more.
+Pipelines are those of the grids `commands` and `joined`, as results.json names them.
+They are scored on Docs of more and more sentences.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from lab.extras import import_figure
@@ -16,13 +17,12 @@ from lab.trials.results import Estimate, Groups, Result, estimate, read_results
 from lab.trials.scores import SENTENCES
 
 from .page import DOCS, RESULTS, fill_all, to_markdown
-from .results import CORPORA, HEADINGS, NONE, PLAN, find_trials, pool_deviations
+from .results import CORPORA, HEADINGS, NONE, PLAN, TRIALS, find_trials, pool_deviations
 
-PAGE, README = DOCS / "whole-texts.md", DOCS.parent / "README.md"
-PICTURE = PAGE.with_suffix(".png")
+README, PICTURE = DOCS.parent / "README.md", DOCS / "whole-texts.png"
 
-#: What is trained, by what: its label, and how it is drawn.
-PIPELINES: Mapping[str, Sequence[str]] = PLAN["whole texts"]
+#: The pipelines of README: labels, and how they are drawn.
+PIPELINES: Mapping[str, Sequence[str]] = PLAN["readme"]
 #: In Docs of how many sentences tables show F1: the picture has more.
 SHOWN = (1, 10)
 ARROW = " \N{RIGHTWARDS ARROW} "
@@ -30,39 +30,37 @@ ARROW = " \N{RIGHTWARDS ARROW} "
 Scores = Mapping[str, Sequence[Estimate | None]]
 
 
-def find_scores(groups: Groups, dataset: str) -> Scores:
+def find_scores(groups: Groups, dataset: str, pipelines: Iterable[str]) -> Scores:
     """Find F1 at each number of sentences, of those pipelines that were trained."""
     return {
         trials: [estimate(list_scores(results, n, "ents_f")) for n in SENTENCES]
-        for trials in PIPELINES
+        for trials in pipelines
         if (results := find_trials(groups, dataset, trials))
     }
 
 
-def make_tables(groups: Groups) -> dict[Any, dict[str, str]]:
+def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
     """Make the tables of each page by their names in it."""
-    found = {dataset: find_scores(groups, dataset) for dataset in CORPORA}
-    rows = [["trained", *HEADINGS.values()]]
-    for trials, (label, *_) in PIPELINES.items():
-        rows.append([label, *(_format(of.get(trials)) for of in found.values())])
+    summary = [["F1 on test data", *(label for label, *_ in PIPELINES.values())]]
+    for dataset, corpus in CORPORA.items():
+        found = find_scores(groups, dataset, PIPELINES)
+        summary.append([corpus, *(_format(found.get(trials)) for trials in PIPELINES)])
+    joined = [["trained", *HEADINGS.values()]]
+    for trials, label in PLAN["joined"].items():
+        of_all = (find_scores(groups, d, [trials]).get(trials) for d in CORPORA)
+        joined.append([label, *map(_format, of_all)])
     last = ["deviation"]
     for dataset in CORPORA:
-        of_corpus = [of for key, of in groups.items() if key.dataset == dataset]
+        of_corpus = [find_trials(groups, dataset, trials) for trials in PLAN["joined"]]
         pooled = (
             pool_deviations(list_scores(of, n, "ents_f") for of in of_corpus)
             for n in SHOWN
         )
         last.append(ARROW.join(pooled))
-    of_page = {"whole texts": to_markdown([*rows, last])}
-    chosen = PLAN["whole texts summary"]
-    summary = [["F1 on test data", *(PIPELINES[trials][0] for trials in chosen)]]
-    for dataset, corpus in CORPORA.items():
-        of, (*others, last_chosen) = found[dataset], chosen
-        # trained where the bias is not 0
-        best = of.get(f"{last_chosen}_balanced") or of.get(last_chosen)
-        cells = (*map(of.get, others), best)
-        summary.append([corpus, *map(_format, cells)])
-    return {PAGE: of_page, README: {"summary": to_markdown(summary)}}
+    return {
+        README: {"summary": to_markdown(summary)},
+        TRIALS: {"joined": to_markdown([*joined, last])},
+    }
 
 
 def _format(scores: Sequence[Estimate | None] | None) -> str:
@@ -81,7 +79,7 @@ def list_scores(results: Sequence[Result], n: int, key: str) -> list[float]:
 
 def draw(groups: Groups) -> Any:
     """Draw a panel for each corpus: F1 by how many sentences a Doc has."""
-    found = {dataset: find_scores(groups, dataset) for dataset in CORPORA}
+    found = {dataset: find_scores(groups, dataset, PIPELINES) for dataset in CORPORA}
     n_rows = -(-len(found) // 2)
     figure = import_figure()(figsize=(5.6, 0.2 + 2.2 * n_rows), layout="constrained")
     panels = list(figure.subplots(n_rows, 2, squeeze=False).flat)

@@ -1,19 +1,31 @@
-"""docs/results.md, lab/trials.md and docs/whole-texts.md, with the trials behind them
-in lab/results/.
+"""docs/results.md, lab/trials.md and README's table, with the trials behind them in
+lab/results/.
 """
 
 import pytest
+from spacy.cli.init_config import init_config
 
 from lab.pages import pairs, results, whole_texts
 from lab.pages.page import fill, read_measured
+from lab.trials.configs import find_config
+from spacy_hashembeds.tools.config.configure import configure
+
+
+def test_the_configs_of_the_main_table_are_those_of_the_commands():
+    default, recommended = map(find_config, ("spacy_default", "recommended"))
+    written = init_config(lang="en", pipeline=["ner"], silent=True).to_str()
+    assert default.read_text(encoding="utf8") == written
+    assert recommended.read_text(encoding="utf8") == configure(default).text
 
 
 def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
     measured = map(read_measured, (results.PAIRS, results.MISSPELLINGS))
-    pages = results.make_tables(groups, *measured) | whole_texts.make_tables(groups)
-    assert len(pages) == 4
-    for page, tables in pages.items():
-        assert fill(page, tables) == page.read_text(encoding="utf8")
+    for pages in (
+        results.make_tables(groups, *measured),
+        whole_texts.make_tables(groups),
+    ):
+        for page, tables in pages.items():
+            assert fill(page, tables) == page.read_text(encoding="utf8")
 
 
 def test_the_p_values_of_the_page_are_those_of_the_counts(groups):

@@ -193,8 +193,10 @@ def _put_in_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
         return
     for own in (f"initialize.{place}", f"{place}.incorrect_spans_key"):
         if edits.resolve(own):
-            reason = f"since token_ner has no [{own}]"
-            edits.warnings.append(f"[{place}] stays spaCy's, {reason}.")
+            edits.warnings.append(
+                f"[{place}] stays spaCy's: token_ner has no [{own}]. Take it out to "
+                "get token_ner."
+            )
             return
     keys = [each.get("spans_key") for each in edits.config["components"].values()]
     block = {
@@ -355,7 +357,9 @@ def _put_in_counting(
         chosen = max(old.min_freq for old in olds)
         why = EXPLAIN_SMALL if corpus else EXPLAIN_DEFAULT
         if chosen:  # the largest, so that no embedder gets more rows
-            why = "By size, not scores: the lowest with no more rows than stood here."
+            why = (
+                "The smallest with no more rows than before: chosen by size, not by F1."
+            )
         if new.symbol_width and (chosen or there != name):
             # lookup: the value of our measurements; others: that of the report
             min_freq = chosen or (2 if new == presets.EMBEDDER else 10)
@@ -393,7 +397,7 @@ def _put_in_paths(edits: Edits, train: str | Path | None) -> None:
         edits.set_path("train", train, "The corpus that --train names.")
         dev = Path(train).with_name("dev.spacy")
         if dev.exists() and (paths["train"] or not paths["dev"]):
-            edits.set_path("dev", dev, "It stands beside the training corpus.")
+            edits.set_path("dev", dev, "Found beside the training corpus.")
 
 
 def _put_in_scorer(edits: Edits) -> None:

@@ -250,7 +250,9 @@ def _put_in_embedder(
     else:
         settings |= {"attrs": attrs, "rows": [old.tables[attr] for attr in attrs]}
         if without := [attr for attr in plain["attrs"] if attr not in attrs]:
-            why["attrs"] += f"Without {', '.join(without)}: no text, or others say all."
+            why["attrs"] += (
+                f"Without {', '.join(without)}: constant, or known from others."
+            )
         settings["num_hashes"] = getattr(known.get("num_hashes"), "default", None)
         default = EXPLAIN_SMALL if vocabulary else EXPLAIN_DEFAULT
         why["num_hashes"] = new.why_hashes or default
