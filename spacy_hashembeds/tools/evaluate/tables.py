@@ -137,12 +137,16 @@ def _show_entities(data: _Data) -> Iterator[Table]:
     rows = _flatten({kind: data["schemes"][kind] for kind in gold})
     yield _tabulate("Schemes of matching", ["", "Scheme"], rows, (*"prf", *OUTCOMES))
     if scores := data["calibration"]:
-        rows = {"all": scores, **{f"to {of['to']}": of for of in scores["bins"]}}
+        bins = {f"to {of['to']}": of for of in scores["bins"] if of["entities"]}
+        gap = scores["mean_score"] - scores["precision"]
         title = f"Expected calibration error: {show_score(scores['error'])}"
-        legend = f"From-to {_show('interval', scores['interval'])}; by chance alone "
-        legend += show_score(scores["chance"])
+        legend = (
+            f"From-to {_show('interval', scores['interval'])}; by chance alone "
+            f"{show_score(scores['chance'])}. On average, scores are "
+            f"{show_score(abs(gap))} points too {'high' if gap > 0 else 'low'}."
+        )
         columns: Sequence[str] = ("mean_score", "precision", "entities")
-        yield _tabulate(title, ["Score"], rows, columns, legend)
+        yield _tabulate(title, ["Score"], {"all": scores, **bins}, columns, legend)
     groups = {k: {of["group"]: of for of in data["groups"][k]} for k in data["groups"]}
     columns, title = ("recall", "support", "interval"), "Recall by group"
     yield _tabulate(title, ["", "Gold entities"], _flatten(groups), columns)
