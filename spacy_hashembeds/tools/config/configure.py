@@ -138,8 +138,7 @@ def _put_in_depth(
     default, replace spaCy's default depth if recommended and only entities are learned.
     """
     blocks = embedders.find_blocks(edits)
-    running = {*edits.plain["nlp"]["pipeline"]} - {*edits.plain["nlp"]["disabled"]}
-    learning = running & {place.split(".")[1] for place in blocks}
+    learning = edits.running & {place.split(".")[1] for place in blocks}
     factories = {edits.resolve(f"components.{name}.factory") for name in learning}
     recognizers = factories & {*presets.RECOGNIZERS}
     is_default = (
@@ -173,8 +172,7 @@ def _put_in_recommended(
     for name in edits.find_components("ner"):
         _put_in_token_ner(edits, name, places)
     edits.refresh()
-    running = {*edits.plain["nlp"]["pipeline"]} - {*edits.plain["nlp"]["disabled"]}
-    if not running.isdisjoint(edits.find_components("token_ner", is_any=True)):
+    if not edits.running.isdisjoint(edits.find_components("token_ner", is_any=True)):
         edits.put_in(presets.CALIBRATION)
     if edits.find_components(*presets.RECOGNIZERS):
         _put_in_joined(edits, corpus)

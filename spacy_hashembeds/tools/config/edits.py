@@ -96,6 +96,11 @@ class Edits:
         found = [name for name, c in components if c.get("factory") in factories]
         return [name for name in found if is_any or name not in self.left]
 
+    @property
+    def running(self) -> set[str]:
+        """Names of the components of the pipeline that are not disabled."""
+        return {*self.plain["nlp"]["pipeline"]} - {*self.plain["nlp"]["disabled"]}
+
     def make_tokenizer(self) -> Language:
         """Make the pipeline without components."""
         settings = {**self.resolve("nlp"), "pipeline": [], "disabled": []}

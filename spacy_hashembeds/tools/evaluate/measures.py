@@ -23,7 +23,7 @@ OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
 #: scores, and "weighted" their mean weighted by the number of gold entities.
 AVERAGES = ("micro", "macro", "weighted")
 
-#: How often right entities are drawn by their scores.
+#: Number of random draws for the error by chance.
 _N_DRAWS = 100
 
 
