@@ -1,4 +1,4 @@
-"""Tables and sentences for commands and notebooks, and their Markdown."""
+"""Tables and sentences for terminals, notebooks, HTML and Markdown."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,24 +8,23 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from wasabi import Printer
 
-# Control characters, except tabs and line ends; and characters that embed, override or
-# isolate a writing direction.
+# Control characters, except tabs and newlines, and bidirectional formatting characters.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-# Characters to escape, except underscores within words, such as multi_hash_embed.
+# Markdown characters to escape, except underscores within words.
 _MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
-# wasabi's headings are bold, even without colours.
+# wasabi prints bold headings even without colours.
 _BOLD = re.compile(r"\x1b\[\d*m")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table, which is not shown if it has no rows."""
+    """A table. It is not displayed if it has no rows."""
 
     title: str | None
     legend: str | None
     header: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    #: "l" or "r" for each of the first columns; others are right-aligned.
+    #: "l" or "r" for the first columns; the others are right-aligned.
     aligns: str = "l"
 
     @property
@@ -36,10 +35,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, or with kind "divider" the heading of the following ones."""
+    """A sentence, or with kind "divider" a heading."""
 
     text: str
-    #: The method of wasabi's printer that prints it.
+    #: The method of wasabi's printer.
     kind: Literal["text", "info", "good", "warn", "divider"] = "text"
 
 
@@ -47,10 +46,10 @@ Part = Table | Sentence
 
 
 class Shown:
-    """Result that notebooks and `print` show like the command."""
+    """Result that notebooks and `print` display like the command."""
 
     def get_parts(self) -> Iterable[Part]:
-        """Return the parts to show."""
+        """Return the parts to display."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -63,7 +62,7 @@ class Shown:
 
 
 def show(parts: Iterable[Part], printer: Printer) -> str:
-    """Print parts with wasabi's printer, or return text if it does not print."""
+    """Print parts with wasabi's printer. Return the text if it has `no_print`."""
     shown: list[str | None] = []
     for part in parts:
         if isinstance(part, Sentence):
@@ -79,14 +78,14 @@ def show(parts: Iterable[Part], printer: Printer) -> str:
                 aligns=tuple(part.all_aligns),
                 divider=True,
                 max_col=100,
-                spacing=2,  # so that most tables fit 80 columns
+                spacing=2,  # most tables fit into 80 columns
             )
             shown.append(table)
     return "\n".join(filter(None, shown))
 
 
 def write_markdown(parts: Iterable[Part]) -> str:
-    """Write parts as Markdown, with all text escaped."""
+    """Return parts as Markdown, with text escaped."""
     blocks = []
     for part in parts:
         if isinstance(part, Sentence):
@@ -107,7 +106,7 @@ def render_page(
     errors: Iterable[Mapping[str, Any]] = (),
     title: str | None = None,
 ) -> str:
-    """Render parts and errors as HTML, with a title as a page of its own."""
+    """Render parts and errors as HTML: a page if there is a title, else a fragment."""
     environment = Environment(
         loader=PackageLoader(__package__ or ""),
         autoescape=True,
@@ -120,14 +119,12 @@ def render_page(
 
 
 def show_controls(text: str) -> str:
-    r"""Escape control characters as Python does, such as `\x1b` or `\u202e`. Words of a
-    corpus may contain them, and they would affect a terminal.
-    """
+    r"""Escape control characters as Python does, such as `\x1b` or `\u202e`."""
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def escape_markdown(text: object) -> str:
-    """Escape text, as one line, for a paragraph of Markdown or a cell of a table."""
+    """Escape text as one line for a paragraph or a table cell of Markdown."""
     return _MARKUP.sub(r"\\\g<0>", _write_line(text, " "))
 
 
@@ -136,7 +133,7 @@ def _write_line(text: object, end: str) -> str:
 
 
 def format_field(field: Any) -> str:
-    """Format a number or a list of numbers. None is '-'; text is not changed."""
+    """Format a number or a list of numbers, None as '-'. Text is unchanged."""
     if isinstance(field, list):
         return " ".join(map(format_field, field))
     if field is None:

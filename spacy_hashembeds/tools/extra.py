@@ -1,4 +1,4 @@
-"""Import libraries of the extra `tools` when they are needed."""
+"""Lazy imports of the extra `tools`."""
 
 from importlib import import_module
 from typing import Any

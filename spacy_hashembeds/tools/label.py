@@ -1,4 +1,4 @@
-"""Label texts by several pipelines together, as training data for one pipeline."""
+"""Label texts by an ensemble of pipelines, as training data for one pipeline."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -15,25 +15,25 @@ from ..components.token_ner import TokenNER
 from ..files import quote
 from ..training.prediction import copy_words, find_inputs, find_needed, warn_of_absent
 
-#: The name of a pipeline in errors, the pipeline, its recognizer's name, and this.
+#: Name for errors, pipeline, name of its recognizer, recognizer.
 _Recognizer = tuple[str, Language, str, TokenNER]
 
 
 def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
     """Set the entities that pipelines find together, and keep those that Docs have.
 
-    The tags of tokens are chosen by the mean of the pipelines' probabilities, and with
-    the mean of their `outside_bias`: see `TokenNER`. Pipelines trained with several
-    seeds are right more often together than each alone. A pipeline that is trained on
-    the entities that they find in many texts, beside the training data, learns this.
+    Tags are decoded from the mean of the pipelines' probabilities, with the mean of
+    their `outside_bias`: see `TokenNER`. An ensemble of pipelines with different seeds
+    is more accurate than each; a pipeline trained on its labels for many texts, in
+    addition to the training data, approaches its accuracy.
 
-    pipelines (Iterable[Language]): Pipelines of one language, each with a `token_ner`;
-        these have the same labels and decoding. Only components before it annotate.
-    docs (Iterable[Doc]): Tokenized texts. Pipelines do not see their annotation,
-        except the features that they read, but their entities are kept.
+    pipelines (Iterable[Language]): Pipelines of one language, each with a `token_ner`
+        with the same labels and decoding. Only components before `token_ner` run.
+    docs (Iterable[Doc]): Tokenized texts. Pipelines get only the features that they
+        read. Entities are kept.
     RETURNS (Iterator[Doc]): The same Docs, except those without tokens.
-    RAISES (ValueError): If there is no pipeline, or they don't fit together; later, if
-        components before `token_ner` set entities or change tokens.
+    RAISES (ValueError): If there is no pipeline, or pipelines differ in these respects;
+        later, if components before `token_ner` set entities or change tokens.
 
     Source: Bucila et al., "Model Compression" (2006).
     """
@@ -47,7 +47,7 @@ def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterat
         if own != traits[0]:
             raise ValueError(
                 f"{name} should have the language, decoding and labels of the first, "
-                f"{quote(traits[0])}, but has {quote(own)}. Train all by one config, "
+                f"{quote(traits[0])}, but has {quote(own)}. Train all with one config "
                 "on the same data."
             )
     needed = find_needed(found[0][1])
@@ -61,8 +61,7 @@ def _find_recognizer(number: int, nlp: Language) -> _Recognizer:
     pipes = [(key, pipe) for key, pipe in nlp.pipeline if isinstance(pipe, TokenNER)]
     if len(pipes) != 1:
         raise ValueError(
-            f"{name} should have one 'token_ner', whose probabilities can be added up, "
-            f"but has {len(pipes)} (components: "
+            f"{name} should have one 'token_ner', but has {len(pipes)} (components: "
             f"{', '.join(nlp.pipe_names) or 'none'})."
         )
     return name, nlp, *pipes[0]
@@ -75,7 +74,7 @@ def _label_batch(docs: list[Doc], found: Sequence[_Recognizer]) -> list[Doc]:
         inputs = find_inputs(nlp)
         copies = [copy_words(doc, nlp.vocab, inputs) for doc in docs]
         for own, token in zip(chain(*copies), chain(*docs), strict=True):
-            # tokenizers set norms of tokens: the second token of "don't" has "not"
+            # norms set by the tokenizer, such as "not" in "don't"
             if token.norm != token.lex.norm:
                 own.norm_ = token.norm_
         later = nlp.pipe_names[nlp.pipe_names.index(component) :]
@@ -83,10 +82,9 @@ def _label_batch(docs: list[Doc], found: Sequence[_Recognizer]) -> list[Doc]:
         for doc, copy in zip(docs, copies, strict=True):
             if copy.ents or len(copy) != len(doc):
                 raise ValueError(
-                    f"{name} should find entities by '{component}' alone, in the "
-                    "tokens that are given, but a component ahead of it sets entities "
-                    f"or changes tokens in {quote(doc.text)}. Save the pipeline "
-                    "without that component."
+                    f"{name} should set entities only by '{component}', but an earlier "
+                    f"component sets entities or changes tokens in {quote(doc.text)}. "
+                    "Save the pipeline without that component."
                 )
         probs = probs + np.exp(pipe.predict_tags(copies))
     with np.errstate(divide="ignore"):  # log(0) for forbidden tags

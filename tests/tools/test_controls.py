@@ -3,7 +3,7 @@ from wasabi import Printer
 from spacy_hashembeds.tools.display import Sentence, Shown, Table, show, show_controls
 
 
-def test_all_control_characters_are_escaped_but_tabs_and_ends_of_lines():
+def test_control_characters_except_tabs_and_newlines_are_escaped():
     directions = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
     for code in (*range(32), *range(127, 160), *directions):
         expected = chr(code) if chr(code) in "\t\n" else ascii(chr(code))[1:-1]
@@ -20,7 +20,7 @@ def test_tables_are_aligned():
     assert lines[-4:] == ["Name     n", "----  ----", "a|b      5", "long  1000"]
 
 
-def test_nothing_that_is_shown_has_control_characters():
+def test_output_has_no_control_characters():
     bad = "\x1b[2J\u202e<i>"
     kinds = {"a": "divider", "b": "text", "c": "warn"}
     parts = [Sentence(f"{text}{bad}", kind) for text, kind in kinds.items()]

@@ -1,4 +1,4 @@
-"""Texts labelled by several pipelines together."""
+"""Texts labelled by an ensemble of pipelines."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from ..components.toy_recognizers import (
 
 @pytest.fixture(scope="module")
 def pipelines() -> list[Language]:
-    """Pipelines that learned for so short a time that they differ."""
+    """Pipelines that differ, after few steps of training."""
     return [
         train(make_pipeline(listens=listens), texts, steps=steps)
         for listens, texts, steps in (
@@ -65,18 +65,18 @@ def test_the_bias_is_the_mean(pipelines, monkeypatch):
     pipes = [nlp.get_pipe("token_ner") for nlp in pipelines[:2]]
     decode, biases = pipes[0].decode, []
 
-    def note(scores, lengths, bias):
+    def record(scores, lengths, bias):
         biases.append(bias)
         return decode(scores, lengths, bias)
 
-    monkeypatch.setattr(pipes[0], "decode", note)
+    monkeypatch.setattr(pipes[0], "decode", record)
     monkeypatch.setitem(pipes[0].cfg, "outside_bias", -90.0)
     monkeypatch.setitem(pipes[1].cfg, "outside_bias", 10.0)
     assert not any(get_entities(label_entities(pipelines[:2], docs)))
     assert biases == [-40.0]
 
 
-def test_entities_that_are_there_stay(pipelines):
+def test_existing_entities_are_kept(pipelines):
     docs = make_docs(spacy.blank("en"))
     docs[0].set_ents([Span(docs[0], 0, 2, label="OLD")])
     docs[1].set_ents([], blocked=[docs[1][0:1]])
@@ -87,7 +87,7 @@ def test_entities_that_are_there_stay(pipelines):
     assert found[2:] == free[2:]
 
 
-def test_each_pipeline_has_the_norms_of_its_own_lexemes(pipelines):
+def test_norms_of_lexemes_are_those_of_each_pipeline(pipelines):
     other = change(pipelines[1])
     nlp = spacy.blank("en")
     nlp.vocab["Dora"].norm_ = "elsewhere"
@@ -98,8 +98,7 @@ def test_each_pipeline_has_the_norms_of_its_own_lexemes(pipelines):
     assert get_entities(label_entities([other], docs)) == changed * 2 != expected * 2
 
 
-def test_norms_of_tokens_and_strings_are_there_for_each(pipelines):
-    """What a tokenizer gives to tokens, in words that no vocab has met."""
+def test_norms_of_tokens_and_new_words_are_copied(pipelines):
     nlp, seen = spacy.blank("en"), []
     doc = Doc(nlp.vocab, words=["Zyx", "do", "n't"])
     doc[2].norm_ = "not"
@@ -109,24 +108,24 @@ def test_norms_of_tokens_and_strings_are_there_for_each(pipelines):
     pipe = trained.get_pipe("token_ner")
     predict_tags = pipe.predict_tags
 
-    def look(docs: list[Doc]) -> np.ndarray:
+    def record(docs: list[Doc]) -> np.ndarray:
         seen.extend((t.text, t.norm_, t.is_sent_start) for t in docs[0])
         return predict_tags(docs)
 
-    pipe.predict_tags = look  # type: ignore[method-assign]
+    pipe.predict_tags = record  # type: ignore[method-assign]
     assert list(label_entities([trained], [Doc(nlp.vocab), doc])) == [doc]
     expected = [("Zyx", "zyx", True), ("do", "do", False), ("n't", "not", False)]
-    assert seen == expected  # starts of sentences by the component ahead
+    assert seen == expected  # sentence starts are set by the sentencizer
     assert not doc.has_annotation("SENT_START")
 
 
 def change(nlp: Language, **changes: str) -> Language:
-    """A pipeline with other attributes."""
+    """Return a copy of a pipeline with other settings."""
     copy = make_pipeline(listens=True, **changes)
     return copy.from_bytes(nlp.to_bytes())
 
 
-def test_pipelines_that_do_not_fit_are_refused(pipelines):
+def test_incompatible_pipelines_are_refused(pipelines):
     nlp, others = pipelines[1], {}
     others["one 'token_ner'.*has 0"] = spacy.blank("en")
     others[".*of the first, .*LOC.*, but has .*ORG"] = train(
@@ -149,7 +148,7 @@ def test_pipelines_that_do_not_fit_are_refused(pipelines):
 
 
 @pytest.mark.parametrize("name", ["entity_ruler", "token_splitter"])
-def test_components_ahead_neither_set_entities_nor_change_tokens(pipelines, name):
+def test_earlier_components_must_not_set_entities_or_change_tokens(pipelines, name):
     other = change(pipelines[1])
     pipe = other.add_pipe(name, first=True)
     if name == "entity_ruler":
@@ -157,11 +156,11 @@ def test_components_ahead_neither_set_entities_nor_change_tokens(pipelines, name
     else:
         pipe.min_length, pipe.split_length = 3, 2
     docs = make_docs(spacy.blank("en"))
-    with pytest.raises(ValueError, match=r"'pipelines\[1\]' .*ahead of it sets entit"):
+    with pytest.raises(ValueError, match=r"'pipelines\[1\]' .*earlier component sets"):
         list(label_entities([pipelines[0], other], docs))
 
 
-def test_a_single_pipeline_or_doc_should_stand_in_a_list(pipelines):
+def test_a_single_pipeline_or_doc_must_be_in_a_list(pipelines):
     with pytest.raises(TypeError, match="'docs' should be a list"):
         label_entities(pipelines, Doc(pipelines[0].vocab))
     with pytest.raises(TypeError, match="'nlp' should be a pipeline"):

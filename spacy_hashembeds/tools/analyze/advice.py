@@ -12,21 +12,20 @@ from ...layers.tableembed import HashColumn, HashEmbed
 from .corpus import Vocabulary, list_rows
 from .embedders import Measures, count_sharing
 
-#: Largest share of an attribute's values that may share their whole code.
+#: Maximum share of an attribute's values with the code of another value.
 BOUND = 0.001
 
-#: Fewest distinct words for advice on sizes: fewer fit into any table, and tell little
-#: about future words.
-FEWEST_WORDS = 100
+#: Minimum number of distinct words for advice on sizes.
+MIN_WORDS = 100
 
-#: Values of `min_freq` to try, from 2, so that rarer values train the unknown row.
+#: Candidates for `min_freq`. Values seen once train the row of unknown values.
 MIN_FREQS = (2, 3, 5, 10, 20)
 
-#: Seed with which hashes are not independent: "Seed 8" in docs/analyze.md.
+#: Seed whose hashes are not independent: see "Seed 8" in docs/analyze.md.
 DEGENERATE_SEED = 8
 SOUND_SEED = 9
 
-#: The attributes that spaCy embeds by default, and the width of its tables.
+#: Attributes that spaCy embeds by default, and the width of its tables.
 ATTRS = ("NORM", "PREFIX", "SUFFIX", "SHAPE")
 WIDTH = 96
 
@@ -43,29 +42,28 @@ def advise(
 ) -> Measures:
     """Advise on rows, hashes, attributes and `min_freq`.
 
-    The advice is about distinguishing the words of the training corpus; only training
-    shows the effect on F1. There is no advice on sizes below `FEWEST_WORDS` words.
+    The criterion is that words of the training corpus are distinguished; only training
+    shows the effect on F1. Below `MIN_WORDS` words, there is no advice on sizes.
 
-    embedder (Measures): The "component", and the measures of its "tables". Without
-        tables, the advice is about spaCy's default attributes.
-    settable (Collection[str]): Attributes that components may set later, which are
-        always kept.
+    embedder (Measures): "component", and the measures of its "tables". Without tables,
+        spaCy's default attributes are used.
+    settable (Collection[str]): Attributes that components may set; always kept.
     RETURNS (Measures): "component"; "attrs", the attributes to embed; "hashing", the
-        smallest hash tables within the bound, as a lower limit, and "lookup", lookup
-        tables with no more rows than now, each None without advice; "reasons", in
-        words.
+        smallest hash tables within the bound; "lookup", lookup tables with at most the
+        present number of rows; "reasons", as text. Without advice, "hashing" and
+        "lookup" are None.
     """
     tables = embedder["tables"] or [{"attr": attr, "width": WIDTH} for attr in ATTRS]
     width, n_words = tables[0]["width"], len(np.unique(train.words[:, 0]))
     attrs = [*dict.fromkeys(table["attr"] for table in tables)] if n_words else []
-    useless = find_useless(train, attrs, settable)
-    kept = [attr for attr in attrs if attr not in useless]
+    redundant = find_redundant(train, attrs, settable)
+    kept = [attr for attr in attrs if attr not in redundant]
     unseen = [attr for attr in kept if attr in settable and attr != "NORM"]
     hashing, lookup, reasons = None, None, []
-    if 0 < n_words < FEWEST_WORDS:
+    if 0 < n_words < MIN_WORDS:
         reasons.append(
-            f"The training corpus is too small to advise on: it has {n_words} distinct "
-            f"words, of {FEWEST_WORDS} or more."
+            "The training corpus is too small for advice on sizes: it has "
+            f"{n_words} distinct words, fewer than {MIN_WORDS}."
         )
     elif kept:
         least = find_fewest_rows(train, kept, bound)
@@ -79,16 +77,16 @@ def advise(
         hashing = {"num_hashes": MAX_HASHES, **_describe([*least.values()], width)}
         lookup = {"min_freq": min_freq, **_describe(rows, width)}
         reasons += [
-            "Begin with what `spacy hashembeds config` puts in.",
+            "Start with the settings of `spacy hashembeds config`.",
             _explain_hashing(least, hashing["parameters"], bound, tables),
-            f"To look up: {_LOOKUP} with min_freq = {min_freq}, which makes "
-            f"{sum(rows):,} rows, {lookup['parameters']:,} parameters.",
-            *(f"Leave out {attr}: {why}." for attr, why in useless.items()),
+            f"For lookup tables: {_LOOKUP} with min_freq = {min_freq}: {sum(rows):,} "
+            f"rows, {lookup['parameters']:,} parameters.",
+            *(f"Leave out {attr}: {why}." for attr, why in redundant.items()),
         ]
     if unseen:
         reasons.append(
-            f"Keep {', '.join(unseen)} with the rows there are: components ahead, or "
-            "getters, may give values that are not in the corpus."
+            f"Keep {', '.join(unseen)} with the present rows: earlier components or "
+            "getters may set values that the corpus lacks."
         )
     poor = [t for t in tables if n_words and t.get("seed") == DEGENERATE_SEED]
     return {
@@ -100,29 +98,29 @@ def advise(
     }
 
 
-def find_useless(
+def find_redundant(
     train: Vocabulary, attrs: Sequence[str], settable: Collection[str] = ()
 ) -> dict[str, str]:
-    """Find attributes that could be removed without loss, except settable ones; why."""
+    """Return redundant attributes, except settable ones, and the reason for each."""
     fixed = [attr for attr in attrs if attr not in settable]
     n_values = {attr: len(train.count_values(attr)[0]) for attr in fixed}
-    useless = {}
+    redundant = {}
     for index, attr in enumerate(fixed):
         if n_values[attr] == 1:
-            useless[attr] = "all words have one value"
+            redundant[attr] = "all words have one value"
         for other in fixed[:index]:
             n_pairs = len({*list_rows(train.get_columns([other, attr]))})
             if n_pairs == n_values[attr] == n_values[other]:
-                useless.setdefault(attr, f"it tells the same words apart as {other}")
-    return useless
+                redundant.setdefault(attr, f"it separates the same words as {other}")
+    return redundant
 
 
 def find_fewest_rows(
     train: Vocabulary, attrs: Sequence[str], bound: float
 ) -> dict[str, int]:
-    """Find the rows of the smallest hash tables, with `MAX_HASHES` hashes, for which
-    the expected and the measured share of values that share a code are within a bound.
-    Rows are rounded up to two figures.
+    """Return the rows, rounded up to two digits, of the smallest hash tables with
+    `MAX_HASHES` hashes whose expected and measured shares of colliding values are
+    within the bound.
     """
     found = {}
     for seed, attr in enumerate(attrs, start=SOUND_SEED):
@@ -141,8 +139,8 @@ def find_fewest_rows(
 def find_min_freq(
     train: Vocabulary, attrs: Sequence[str], most: int
 ) -> tuple[int, list[int]]:
-    """Find the lowest `min_freq` whose lookup tables have at most `most` rows together,
-    or else the highest; and the rows of each table.
+    """Return the lowest of `MIN_FREQS` with at most `most` rows in total, or else the
+    highest; and the rows of each table.
     """
     counts = [train.count_values(attr)[1] for attr in attrs]
     for min_freq in MIN_FREQS:
@@ -153,8 +151,8 @@ def find_min_freq(
 
 
 def get_usual_rows(attr: str) -> int:
-    """Return the rows of an attribute's table in `spacy init config`. Attributes that
-    it does not embed get as many as NORM.
+    """Return the rows of an attribute's table in `spacy init config`, by default those
+    of NORM.
     """
     return {"PREFIX": 1000, "SUFFIX": 2500, "SHAPE": 2500}.get(attr, 5000)
 
@@ -170,9 +168,9 @@ def _explain_hashing(
     short = [attr for attr, rows in hashed if rows < least.get(attr, 0)]
     more = f", but more for {', '.join(short)}" * bool(short)
     return (
-        f"To hash: {_HASHING} with num_hashes = {MAX_HASHES}, seed = {SOUND_SEED}, and "
-        f"{'the rows there are' if hashed else 'the usual rows'}{more}. The lower "
-        f"limit, with {size:,} parameters, is "
+        f"For hash tables: {_HASHING} with num_hashes = {MAX_HASHES}, seed = "
+        f"{SOUND_SEED}, and {'the present' if hashed else 'the usual'} rows{more}. The "
+        f"lower limit, with {size:,} parameters, is "
         f"{', '.join(f'{attr} {rows:,}' for attr, rows in least.items())}: at most "
         f"{100 * bound:g}% of the values of each share all rows with another."
     )
@@ -183,7 +181,7 @@ def _explain_seed(poor: Measures) -> str:
     return (
         f"With seed {DEGENERATE_SEED} hash 1 of {poor['attr']} reaches {reached:,} of "
         f"{poor['rows']:,} rows, and {poor['sharing_code']:,} of {poor['values']:,} "
-        f"values can't be told apart: {poor['expected_sharing_code']:,.1f} are to be "
-        f"expected. To train anew, set seed = {SOUND_SEED}: {_HASHING} has it, spaCy's "
-        "embedders don't."
+        f"values collide; {poor['expected_sharing_code']:,.1f} are expected. For new "
+        f"training, set seed = {SOUND_SEED} of {_HASHING}; spaCy's embedders have a "
+        "fixed seed."
     )

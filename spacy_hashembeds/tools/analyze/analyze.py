@@ -1,4 +1,4 @@
-"""Analyse a corpus, and the tables of an embedder on the corpus."""
+"""Analyse a corpus, and embedding tables on the corpus."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,18 +23,18 @@ from .embedders import (
     Measures,
     ModelSource,
     Overrides,
+    fill_symbols,
     find_embedders,
-    give_symbols,
     load_pipeline,
     measure_table,
     measure_words,
 )
 from .features import FeatureCounter
 
-#: A corpus: a `.spacy` file, a folder of them, or gold docs in memory.
+#: A `.spacy` file, a folder of them, or gold docs.
 CorpusSource = str | Path | Iterable[Doc | Example]
 
-#: Headers of columns that differ from their keys.
+#: Headers that differ from their keys.
 _TITLES = {
     "vocabulary": "Words",
     "unknown": "No vector",
@@ -47,15 +47,15 @@ _TITLES = {
     "sharing_code": "Shared",
     "unknown_values": "Unknown",
 }
-#: Keys of tables that are not shown.
-_LEFT_OUT = re.compile(r"width|parts|standard|expected_\w+|\w+_by_hash")
+#: Keys of tables that are not displayed.
+_HIDDEN = re.compile(r"width|parts|standard|expected_\w+|\w+_by_hash")
 
 
 class Analysis(Shown, dict[str, Any]):
-    """Findings of `analyze`: a dict that is ready for JSON, as `--json` writes it."""
+    """Results of `analyze`: a dict of JSON types."""
 
     def get_parts(self) -> Iterable[Part]:
-        """Return the parts to show."""
+        """Return the tables and sentences to display."""
         return _summarize(self)
 
 
@@ -72,25 +72,23 @@ def analyze(
 ) -> Analysis:
     """Analyse a corpus, and the embedding tables of a pipeline on it.
 
-    It is the function of `spacy hashembeds analyze`: see docs/analyze.md. Memory grows
-    with the distinct words of the corpus. Attributes of words are computed by the
-    pipeline, as in training.
+    See docs/analyze.md. Memory grows with the distinct words of the corpus. The
+    pipeline computes attributes of words as in training.
 
-    train (str | Path | Iterable[Doc | Example]): Gold Docs, or Examples, of which the
-        reference side is used; or a `.spacy` file, or a folder of them. Read once.
-    dev, test (str | Path | Iterable[Doc | Example], optional): The other splits.
-    config (Config | dict | str | Path, optional): A config for training, or its file.
-        Its pipeline is built, but not initialised, so that norms do not depend on
-        [initialize.lookups].
-    model (Language | str | Path, optional): A trained pipeline, instead of `config`.
+    train (str | Path | Iterable[Doc | Example]): Gold Docs, Examples, a `.spacy` file,
+        or a folder of them. Read once.
+    dev, test (str | Path | Iterable[Doc | Example], optional): Other splits.
+    config (Config | dict | str | Path, optional): Config for training, or its path. The
+        pipeline is not initialised, so that [initialize.lookups] do not affect norms.
+    model (Language | str | Path, optional): Trained pipeline, instead of `config`.
     overrides (Mapping[str, Any], optional): Settings of the config to change. Without a
-        config, `{"nlp.lang": "de"}` selects the language of norms. It is by default
-        that of the first Doc in `train`, or "xx" for a file.
-    bound (float): The share of an attribute's values, above 0 and below 1, that may
-        share their whole code. It determines the lower limit for hash tables.
+        config, `{"nlp.lang": "de"}` selects the language of norms. Default: that of the
+        first Doc in `train`, or "xx" for a file.
+    bound (float): Maximum share, above 0 and below 1, of an attribute's values with the
+        code of another value. Determines the lower limit for hash tables.
     progress (Callable, optional): Wraps the docs of each split as they are read.
-    RAISES (OSError, ImportError, TypeError, ValueError): If an argument names a missing
-        file or package, or can't be used.
+    RAISES (OSError, ImportError, TypeError, ValueError): If an argument is invalid, or
+        names a missing file or package.
     RETURNS (Analysis): "lang"; "splits" and "entities", see `StatisticsCounter`;
         "features", see `count_features`; "stored", see `FeatureCounter`; "needed", the
         features that the pipeline reads; "embedders" ("component"; "tables", see
@@ -102,7 +100,7 @@ def analyze(
     if not 0 < bound < 1:
         raise ValueError(f"'bound' should be above 0 and below 1, but is {bound}.")
     given = {"train": train, "dev": dev, "test": test}
-    corpora = {split: _open(x, split) for split, x in given.items() if x is not None}
+    corpora = {name: _get_golds(x, name) for name, x in given.items() if x is not None}
     is_alone = config is None and model is None
     if is_alone and not overrides and isinstance(corpora["train"], Iterator):
         first = [*islice(corpora["train"], 1)]
@@ -114,8 +112,8 @@ def analyze(
     if not (embedders or is_alone):
         raise ValueError(
             f"The pipeline (components: {', '.join(nlp.pipe_names) or 'none'}) has no "
-            "embedding tables to measure, such as those of spacy.MultiHashEmbed.v2. "
-            "Leave it out to analyse the corpus alone."
+            "embedding tables, such as those of spacy.MultiHashEmbed.v2. Omit it to "
+            "analyse the corpus alone."
         )
     attrs = [*ATTRS, *(table.attr for _, tables, _ in embedders for table in tables)]
     vocabularies, counters, stored, needed = {}, {}, {}, find_features(nlp)
@@ -133,7 +131,7 @@ def analyze(
     measured: list[Measures] = []
     advice = []
     for embedder in embedders:
-        tables = give_symbols(embedder, nlp, words)
+        tables = fill_symbols(embedder, nlp, words)
         measured.append(
             {
                 "component": embedder.component,
@@ -157,7 +155,7 @@ def analyze(
     )
 
 
-def _open(corpus: CorpusSource, split: str) -> Any:
+def _get_golds(corpus: CorpusSource, split: str) -> Any:
     """Return a path, or an iterator of gold docs."""
     if isinstance(corpus, str | Path):
         return corpus
@@ -166,16 +164,16 @@ def _open(corpus: CorpusSource, split: str) -> Any:
 
 
 def _summarize(data: Measures) -> Iterator[Part]:
-    """Yield tables and sentences for the counts, measures and advice of `analyze`."""
+    """Yield tables of counts and measures, and sentences of advice."""
     yield _tabulate(
         "Corpus",
-        "Words: distinct tokens. No vector: those that the vectors don't have.",
+        "Words: distinct tokens. No vector: words without a vector.",
         [{"split": split, **counts} for split, counts in data["splits"].items()],
         ("split", "documents", "tokens", "vocabulary", "unknown", "entities"),
     )
     yield _tabulate(
         "Entities seen in training",
-        "Seen: the same text is an entity, of any type, in the training corpus.",
+        "Seen: the text is an entity, of any type, in the training corpus.",
         [
             {"split": split, "type": label, **counts}
             for split, total in data["entities"].items()
@@ -209,9 +207,9 @@ def _summarize(data: Measures) -> Iterator[Part]:
         for reason in advice["reasons"]:
             yield Sentence(reason, "info")
         if not advice["reasons"]:
-            yield Sentence("There is not a token in the training corpus.", "warn")
+            yield Sentence("The training corpus has no tokens.", "warn")
     new = [attr for attr in data["stored"] if attr not in data["needed"]]
-    # groups of spans may be what components learn
+    # span groups may be annotation to learn
     if options := [f"--feature {attr}" for attr in new if attr.startswith(EXTENSION)]:
         text = f"To embed features: `spacy hashembeds config {' '.join(options)}`."
         yield Sentence(text, "info")
@@ -222,19 +220,19 @@ def _show_embedder(embedder: Measures) -> Iterator[Part]:
     keys = dict.fromkeys(key for table in tables for key in table)
     yield _tabulate(
         f"Tables of '{embedder['component']}'",
-        "Shared: values of the training corpus that have the vector of another. In "
-        "brackets: what to expect of ideal hashing.",
+        "Shared: training values with the vector of another. In brackets: expected for "
+        "ideal hashing.",
         tables,
-        [key for key in keys if not _LEFT_OUT.fullmatch(key)],
+        [key for key in keys if not _HIDDEN.fullmatch(key)],
         aligns="ll",
     )
     n = sum(table["parameters"] for table in tables)
-    more = "Word vectors or character n-grams may tell some of them apart."
+    more = "Word vectors or character n-grams may distinguish some of them."
     yield Sentence(
         f"The tables have {n:,} parameters, {4 * n / 1e6:,.1f} MB. Of "
         f"{words['words']:,} distinct words, {words['sharing_codes']:,} share all "
-        f"rows of all tables with another, {words['same_attributes']:,} of them since "
-        f"they agree in all attributes. {more * embedder['has_others']}".strip()
+        f"rows of all tables with another, {words['same_attributes']:,} of them with "
+        f"equal attributes. {more * embedder['has_others']}".strip()
     )
 
 

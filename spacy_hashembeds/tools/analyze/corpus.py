@@ -1,4 +1,4 @@
-"""Statistics of a corpus: tables 4 to 6 of the report."""
+"""Statistics of a corpus, as in tables 4 to 6 of the report."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -17,13 +17,11 @@ from ...training.features import register_extensions
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """The words of a corpus, distinct by ORTH and other attributes. The same ORTH
-    occurs twice if another attribute differs, such as a norm set by the tokenizer.
-    """
+    """Words of a corpus, distinct by ORTH and other attributes such as norms."""
 
     attrs: tuple[str, ...]  #: The other attributes.
     words: NDArray  #: ORTH and `attrs`. *Shape:* `(n, 1 + attrs)`, uint64.
-    counts: NDArray  #: How often each word was seen. *Shape:* `(n,)`, int64.
+    counts: NDArray  #: Frequency of each word. *Shape:* `(n,)`, int64.
 
     def get_columns(self, attrs: Sequence[str]) -> NDArray:
         """Get ORTH or other attributes of all words. *Shape:* `(n, attrs)`."""
@@ -39,8 +37,8 @@ class Vocabulary:
 
 
 def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
-    """Collect the distinct words of docs. Memory grows only with distinct words.
-    Features that a Doc lacks have no value; nobody needs to register them.
+    """Collect the distinct words of docs. Features need not be registered, and may be
+    missing.
     """
     columns = ["ORTH", *attrs]
     found: Counter[bytes] = Counter()
@@ -58,7 +56,7 @@ def collect_vocabulary(docs: Iterable[Doc], attrs: Sequence[str]) -> Vocabulary:
 
 
 def list_rows(matrix: NDArray) -> list[bytes]:
-    """List the bytes of each row, for comparison. *Shape:* `(n, k)`, uint64."""
+    """Return each row as bytes. *Shape:* `(n, k)`, uint64."""
     rows = np.ascontiguousarray(matrix, dtype="uint64").view(f"V{8 * matrix.shape[1]}")
     return rows.reshape(-1).tolist()
 
@@ -74,7 +72,7 @@ def count_features(vocabulary: Vocabulary) -> dict[str, dict[str, int]]:
 
 
 class StatisticsCounter:
-    """Counts one split. Memory grows only with distinct tokens and entities."""
+    """Counts one split. Memory grows with distinct tokens and entities only."""
 
     def __init__(self, docs: Iterable[Doc] = ()) -> None:
         self._documents = self._entity_tokens = 0
@@ -85,7 +83,7 @@ class StatisticsCounter:
 
     @property
     def entity_texts(self) -> set[str]:
-        """The distinct texts of entities so far."""
+        """The distinct texts of entities."""
         return {text for _, text in self._entities}
 
     def add(self, doc: Doc) -> Doc:
@@ -97,11 +95,11 @@ class StatisticsCounter:
         return doc
 
     def get_statistics(self, vectors: Vocab | None = None) -> dict[str, Any]:
-        """Return the counts so far, table 5 for one split. Means of no items are 0.
+        """Return the counts, as in table 5. Means of no items are 0.
 
-        "classes": distinct entity labels. "vocabulary": distinct tokens, by ORTH, which
-        is case-sensitive. "document_length", "entity_length": means, in tokens.
-        "unknown": distinct tokens without vectors; floret's vectors cover all words.
+        "classes": distinct entity labels. "vocabulary": distinct tokens by ORTH.
+        "document_length", "entity_length": means, in tokens. "unknown": distinct tokens
+        without vectors; floret vectors cover all words.
         """
         tokens, entities = self._words.total(), self._entities.total()
         return {
@@ -117,9 +115,8 @@ class StatisticsCounter:
         }
 
     def count_seen(self, train_texts: Collection[str]) -> dict[str, Any]:
-        """Count the entities "seen" and "unseen", and both "per_type", table 6 for one
-        split. An entity is seen if its text is in `train_texts`, which is
-        case-sensitive, whatever its label.
+        """Count entities "seen" and "unseen", and both "per_type", as in table 6. An
+        entity of any label is seen if `train_texts` has its text, case-sensitive.
         """
         total = {"seen": 0, "unseen": 0}
         per_type = {

@@ -1,7 +1,4 @@
-"""Embedders of a pipeline, the sizes of their tables, and collisions on a vocabulary.
-
-All kinds of tables are used through the methods of `TableColumn`.
-"""
+"""Embedders of a pipeline, their table sizes, and collisions on a vocabulary."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,8 +15,7 @@ from ...architectures.descriptions import find_table_kinds, get_descriptions
 from ...architectures.subword_embed import NAME as SUBWORDS
 from ...architectures.symbols import load_symbols
 from ...arguments import check_attributes
-from ...layers import symboltaker
-from ...layers.symboltaker import Symbols
+from ...layers.symboltaker import Symbols, give_symbols
 from ...layers.tableembed import HashColumn, TableColumn
 from ...loading import (
     describe_config_error,
@@ -31,11 +27,11 @@ from .corpus import Vocabulary, list_rows
 
 ConfigSource = str | Path | dict[str, Any]
 ModelSource = str | Path | Language
-#: Config settings, with dotted keys as `spacy train` takes them.
+#: Config settings, with dotted keys as for `spacy train`.
 Overrides = Mapping[str, Any]
-#: Measured values by their names, ready for JSON.
+#: Measures by name, of JSON types.
 Measures = dict[str, Any]
-#: The vocabulary of each split. Values are counted in "train".
+#: The vocabulary of each split, including "train".
 Vocabularies = Mapping[str, Vocabulary]
 
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
@@ -44,10 +40,10 @@ COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 def load_pipeline(
     *, config: ConfigSource | None, model: ModelSource | None, overrides: Overrides
 ) -> Language:
-    """Load a pipeline, or build one without initialising it, by default a blank one."""
+    """Load a pipeline, or build one without initialising it. Default: a blank one."""
     if model is not None and (config is not None or overrides):
         raise ValueError(
-            "'model' excludes 'config' and settings of one: leave out either."
+            "'model' excludes 'config' and settings of a config: omit either."
         )
     if model is not None:
         return model if isinstance(model, Language) else load_trained(model)
@@ -59,7 +55,7 @@ def load_pipeline(
             loaded = Config({"nlp": {"lang": "xx"}} if config is None else config)
             loaded = loaded.merge(dot_to_dict(dict(overrides)))
         return load_model_from_config(loaded, auto_fill=True)
-    # AttributeError: the language names another module in spacy.lang
+    # AttributeError: the language is another module of spacy.lang
     except (ValueError, ImportError, AttributeError) as error:
         reason = explain_missing_code(error) or describe_config_error(error)
         raise ValueError(
@@ -73,19 +69,18 @@ class Embedder(NamedTuple):
 
     component: str
     tables: list[TableColumn]
-    #: True if word vectors or character n-grams are mixed in, which may distinguish
-    #: words that the tables do not.
+    #: True if word vectors or character n-grams are mixed in.
     has_others: bool
 
 
 def find_models(nlp: Language) -> list[tuple[str, Model]]:
-    """Find the models of a pipeline, each with the name of its component."""
+    """Return each component's name and model."""
     models = [(name, getattr(pipe, "model", None)) for name, pipe in nlp.pipeline]
     return [(name, model) for name, model in models if isinstance(model, Model)]
 
 
 def find_embeddings_in(model: Model) -> list[Model]:
-    """Find the layers that are the "embed" of a tok2vec or have a description."""
+    """Return layers that are the "embed" of a tok2vec, or have a description."""
     names = {description.name for description in get_descriptions()}
     return [
         node.get_ref("embed") if node.has_ref("embed") else node
@@ -95,7 +90,7 @@ def find_embeddings_in(model: Model) -> list[Model]:
 
 
 def find_embedders(nlp: Language) -> list[Embedder]:
-    """Find embedders with a table for each attribute. Shared ones are listed once."""
+    """Find embedders with a table for each attribute; shared ones are listed once."""
     kinds = find_table_kinds()
     found: dict[int, Embedder] = {}
     for name, model in find_models(nlp):
@@ -114,19 +109,17 @@ def find_embedders(nlp: Language) -> list[Embedder]:
     return list(found.values())
 
 
-def give_symbols(
+def fill_symbols(
     embedder: Embedder, nlp: Language, train: Vocabulary
 ) -> list[TableColumn]:
-    """Return the tables of copies of the layers, with the symbols that initialisation
-    would set.
-    """
+    """Return copies of the tables, with the symbols that initialisation would set."""
     tables = []
     for table in embedder.tables:
         attrs = table.model.attrs
         if "symbol_taker" in attrs and attrs["symbols"] is None:
             layer = table.model.copy()
             symbols = _find_symbols(embedder.component, table.attr, nlp, train)
-            symboltaker.give_symbols(layer, symbols)
+            give_symbols(layer, symbols)
             table = type(table)(layer, table.attr)
         tables.append(table)
     return tables
@@ -151,8 +144,8 @@ def _find_symbols(
 
 
 def measure_size(table: TableColumn, n_values: int) -> Measures:
-    """Count the parameters of a table, and of "standard" embeddings of the same width,
-    with a row for each value of the "vocabulary".
+    """Return the size of a table, and of "standard" embeddings of the same width with a
+    row for each value.
     """
     return {
         "attr": table.attr,
@@ -168,14 +161,14 @@ def measure_size(table: TableColumn, n_values: int) -> Measures:
 def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
     """Measure a table, whose symbols are set, on the splits of a corpus.
 
-    RETURNS (Measures): The counts of `measure_size`; the number of "values" in the
-        training corpus; "sharing_code", the number of values whose vector equals
-        another's; "sharing_…", the number that share a part of the code, if codes have
-        parts; "expected_…", the values expected of ideal hashing.
-        Hashed tables: "rows_never_reached" by any hash; "rows_reached_by_hash" and
-        "sharing_row_by_hash", for each hash separately.
-        Tables with symbols: "unknown_values", which share a row; "unknown_in_train" and
-        the like, the share of unknown tokens in each split, 0 to 1.
+    RETURNS (Measures): The result of `measure_size`; "values", their number in the
+        training corpus; "sharing_code", the number of values with the vector of
+        another; "sharing_…", the number that share a part of the code; "expected_…",
+        the same for ideal hashing.
+        Hash tables: "rows_never_reached" by any hash; "rows_reached_by_hash" and
+        "sharing_row_by_hash" for each hash.
+        Tables with symbols: "unknown_values", which share a row; "unknown_in_train"
+        etc., the share of unknown tokens in each split, 0 to 1.
     """
     values, _ = vocabularies["train"].count_values(table.attr)
     found = {**measure_size(table, len(values)), "values": len(values)}
@@ -201,9 +194,8 @@ def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
 
 
 def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Measures:
-    """Count the words, distinct by ORTH and attributes; those "sharing_codes", whose
-    vectors equal another word's in all tables; and among these those with the
-    "same_attributes".
+    """Count "words" distinct by ORTH and attributes; those "sharing_codes" with another
+    in all tables; and those of them with the "same_attributes".
     """
     columns = vocabulary.get_columns(["ORTH", *(table.attr for table in tables)])
     _, *attributes = np.unique(columns, axis=0).T
@@ -217,5 +209,5 @@ def measure_words(tables: Sequence[TableColumn], vocabulary: Vocabulary) -> Meas
 
 
 def count_sharing(codes: NDArray) -> int:
-    """Count the codes that equal another one. *Shape:* `(n, columns)`, uint64."""
+    """Count the codes that equal another. *Shape:* `(n, columns)`, uint64."""
     return sum(n for n in Counter(list_rows(codes)).values() if n > 1)

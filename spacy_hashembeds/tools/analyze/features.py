@@ -1,4 +1,4 @@
-"""Features that a corpus stores, and the rows that their values need."""
+"""Features stored in a corpus, and the rows for their values."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -13,13 +13,11 @@ from ...training.features import find_stored, keep_features, read_values
 from .advice import BOUND, get_usual_rows
 from .embedders import Measures
 
-_OTHER = object()  # stands for values that can't be embedded
+_OTHER = object()  # any value that can't be embedded
 
 
 class FeatureCounter:
-    """Counts the features that the gold Docs of a corpus store, and gives those in
-    `attrs` to the predicted Docs.
-    """
+    """Counts features of gold Docs, and copies those in `attrs` to predicted Docs."""
 
     def __init__(self, attrs: Sequence[str]) -> None:
         self._attrs = attrs
@@ -38,10 +36,9 @@ class FeatureCounter:
         return example.predicted
 
     def describe(self, bound: float = BOUND) -> dict[str, Measures]:
-        """Return the number of distinct "values" of each feature that can be embedded,
-        the "share" of tokens that have one, 0 to 1, and the "rows" of a hash table: one
-        for each value and for none, or as many as attributes usually have, or the lower
-        limit.
+        """Return for each feature that can be embedded the number of distinct "values",
+        the "share" of tokens with a value, 0 to 1, and the "rows" of a hash table: the
+        minimum of 1 + values and the usual rows, but at least the lower limit.
         """
         found: dict[str, Measures] = {}
         for attr, counts in sorted(self._counts.items()):

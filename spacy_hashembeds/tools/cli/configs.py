@@ -128,23 +128,23 @@ def analyze_cli(
     dev: Path | None = Opt(None, help="The development corpus."),
     test: Path | None = Opt(None, help="The test corpus."),
     config: Path | None = Opt(
-        None, "--config", "-c", help="The config whose embedding tables to measure."
+        None, "--config", "-c", help="The config whose embedding tables are measured."
     ),
     model: str | None = Opt(
         None, "--model", "-m", help="The trained pipeline: a package name or a folder."
     ),
     bound: float = Opt(
-        0.001, help="Maximum share of colliding values at the lower limit for rows."
+        0.001, help="Maximum share of colliding values, for the lower limit of rows."
     ),
     code: Path | None = options.code_option(),
-    output: Path | None = json_output("everything"),
+    output: Path | None = json_output("all data"),
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
     """Analyse a corpus before training, and advise on settings.
 
-    Further options change the config, as for `spacy train`. Without a config,
-    `--nlp.lang de` selects the language of norms.
+    Further options change settings of the config, as for `spacy train`. Without a
+    config, `--nlp.lang de` selects the language of norms.
     """
     from ...files import check_targets, write_json
     from ..analyze.analyze import analyze

@@ -187,7 +187,7 @@ def label_cli(
     ),
     output: Path = file_output("The .spacy file to write", default=...),
     exclude: list[Path] = Opt(
-        [], "--exclude", "-x", help="Texts to leave out; may be given several times."
+        [], "--exclude", "-x", help="Texts to exclude. May be given several times."
     ),
     limit: int = Opt(
         0, "--limit", "-n", help="Maximum number of texts to draw; 0 for all.", min=0
@@ -196,12 +196,12 @@ def label_cli(
     code: Path | None = options.code_option("-c"),
     quiet: bool = QUIET,
 ) -> None:
-    """Label texts by several pipelines together, to train a new one.
+    """Label texts by an ensemble of pipelines, to train a new one.
 
     Each pipeline has a `token_ner` with the same labels, trained on the same data with
-    another seed. The output has the texts and their features, with the most probable
-    entities by the mean of all pipelines. Texts should be similar to your training
-    data: in other texts, entities that the pipelines miss are labelled as no entities.
+    another seed. The output has the texts, their features, and the most probable
+    entities by the mean of all pipelines. Texts should be similar to the training data:
+    in others, pipelines miss entities, whose tokens are labelled O.
     """
     from zlib import compress, decompress
 
@@ -218,19 +218,19 @@ def label_cli(
         check_outputs([output], [raw, *exclude], force=force)
         choose_suffix(output, [".spacy"])
         if len({os.path.realpath(model) for model in models}) < len(models):
-            raise ValueError("'models' should differ, but one is there several times.")
+            raise ValueError("'models' should differ, but one is given several times.")
         pipelines = [load_trained(model) for model in models]
         first = pipelines[0]
         found, n_excluded = read_distinct(
             first,
             raw,
             exclude,
-            lambda doc: compress(doc.to_bytes()),  # a hundredth of a Doc's memory
+            lambda doc: compress(doc.to_bytes()),  # 1% of the memory of a Doc
             take_sentences,
         )
         if not found:
             raise ValueError(f"'{raw}' should have texts to label, but none is left.")
-        drawn = {*sorted(found)[: limit or len(found)]}  # by their hashes
+        drawn = {*sorted(found)[: limit or len(found)]}  # keys are hashes
         texts = [text for key, text in found.items() if key in drawn]
         docs = (
             Doc(first.vocab).from_bytes(decompress(text))
@@ -244,4 +244,4 @@ def label_cli(
             labelled.to_disk(path)
     msg.good(f"Saved {len(labelled):,} texts with {n_entities:,} entities to {output}")
     if exclude:
-        msg.text(f"Left out {n_excluded:,} texts that stand in --exclude")
+        msg.text(f"Left out {n_excluded:,} texts of --exclude")

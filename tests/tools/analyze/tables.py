@@ -1,4 +1,4 @@
-"""Words, and tables of layers that were never initialised, to be measured."""
+"""Vocabularies, and tables of uninitialised layers."""
 
 from collections.abc import Sequence
 

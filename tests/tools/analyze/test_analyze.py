@@ -1,4 +1,4 @@
-"""The analysis of corpora and pipelines, in files and in memory."""
+"""Analysis of corpora and pipelines, in files and in memory."""
 
 import json
 from copy import deepcopy
@@ -35,12 +35,12 @@ def docs(files) -> dict[str, list[Doc]]:
 
 
 def make_examples(docs: list[Doc]) -> list[Example]:
-    """Examples whose predicted side has none of the annotation."""
+    """Return Examples without annotation on the predicted side."""
     return [Example(make_doc(*(token.text for token in doc)), doc) for doc in docs]
 
 
 @pytest.mark.parametrize("form", [list, iter, make_examples])
-def test_what_is_in_memory_is_analysed_as_files_are(files, docs, form):
+def test_docs_and_files_have_equal_analyses(files, docs, form):
     expected = analyze(**files, overrides={"nlp.lang": "en"})
     analysis = analyze(form(docs["train"]), dev=form(docs["dev"]))
     assert analysis == expected
@@ -48,21 +48,21 @@ def test_what_is_in_memory_is_analysed_as_files_are(files, docs, form):
     assert json.loads(json.dumps(analysis, allow_nan=False)) == analysis
 
 
-def test_the_docs_of_each_split_are_handed_on_once():
+def test_each_split_is_read_once():
     train, dev = [make_doc("New", "York", "calls"), make_doc()], [make_doc("Bo")]
     read = []
 
-    def watch(docs, split):
+    def record(docs, split):
         for doc in docs:
             read.append((split, len(doc)))
             yield doc
 
-    splits = analyze(iter(train), dev=iter(dev), progress=watch)["splits"]
+    splits = analyze(iter(train), dev=iter(dev), progress=record)["splits"]
     assert read == [("train", 3), ("train", 0), ("dev", 1)]
     assert [of["documents"] for of in splits.values()] == [2, 1]
 
 
-def test_without_a_pipeline_the_default_attributes_are_advised_on():
+def test_default_attributes_are_used_without_a_pipeline():
     doc = make_doc(*(f"w{i}x{i % 7}" for i in range(400)))
     found = [analyze([doc], bound=bound) for bound in (0.1, 0.01)]
     assert found[0]["embedders"] == []
@@ -74,24 +74,24 @@ def test_without_a_pipeline_the_default_attributes_are_advised_on():
 
 
 @pytest.mark.parametrize("config", [None, CONFIG, CONFIGS / "multi_embed.cfg"])
-def test_an_empty_corpus_is_analysed_and_shown(config):
+def test_empty_corpora_are_analysed_and_displayed(config):
     analysis = analyze([], dev=[], config=config)
     assert analysis["splits"]["train"]["documents"] == 0
     assert analysis["features"]["NORM"]["values"] == 0
-    assert "There is not a token in the training corpus" in str(analysis)
+    assert "The training corpus has no tokens" in str(analysis)
 
 
 @pytest.mark.usefixtures("contractions")
-def test_tokens_are_those_that_training_would_see():
+def test_features_are_counted_in_tokens_of_the_pipeline():
     gold = make_doc("do", "n't!", spaces=[False, False])
     gold.ents = [Span(gold, 1, 2, "X")]
     data = analyze([gold])
-    # counted in the gold doc; but "don't!" is tokenized as do, n't, !
+    # statistics use the gold tokens; the pipeline's are do, n't, !
     assert data["splits"]["train"]["tokens"] == 2
     assert data["features"]["NORM"]["values"] == 3
 
 
-def test_configs_and_pipelines_may_be_in_memory(files, docs):
+def test_configs_and_pipelines_in_memory(files, docs):
     by_path = analyze(files["train"], config=CONFIG)
     config = load_config(CONFIG)
     before = deepcopy(config)

@@ -1,4 +1,4 @@
-"""What corpora hold: values of attributes, entities."""
+"""Vocabularies and statistics of corpora."""
 
 from collections import Counter
 
@@ -38,7 +38,7 @@ def test_words_are_counted_by_orth_and_attributes():
     expected = {"the": 3, "THE": 1, "cat": 2, "saw": 1}
     assert dict(zip(norms, counts.tolist(), strict=True)) == expected
     assert (values[1:] > values[:-1]).all()
-    # the word with two norms is one by its shape
+    # the word with two norms has one shape
     for attrs, n in ((["SHAPE"], 5), (["SHAPE", "NORM"], 6)):
         tables = [make_hash_table(attr) for attr in attrs]
         assert measure_words(tables, vocabulary)["words"] == n
@@ -54,7 +54,7 @@ ROWS = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1)
 
 
 @given(rows=ROWS)
-def test_codes_that_equal_another_are_counted(rows):
+def test_shared_codes_are_counted(rows):
     codes, counts = np.array(rows, dtype="uint64"), Counter(map(tuple, rows))
     expected = sum(n for n in counts.values() if n > 1)
     assert count_sharing(codes) == count_sharing(np.asfortranarray(codes)) == expected
@@ -75,7 +75,7 @@ def test_statistics(docs):
     vocab = Vocab()
     for word in ("new", "loves"):
         vocab.set_vector(word, np.ones(3, dtype="float32"))
-    # New, York and Ann: the vectors go by ORTH, so that case counts
+    # New, York and Ann have no vectors, which are case-sensitive
     assert StatisticsCounter(iter(docs)).get_statistics(vocab) == {
         "documents": 3,
         "tokens": 6,

@@ -1,4 +1,4 @@
-"""Embedders of pipelines: their tables and symbols."""
+"""Embedders of pipelines, their tables and symbols."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from spacy.util import load_config, load_model_from_config
 from spacy_hashembeds.architectures.symbols import save_symbols
 from spacy_hashembeds.tools.analyze.corpus import collect_vocabulary
 from spacy_hashembeds.tools.analyze.embedders import (
+    fill_symbols,
     find_embedders,
-    give_symbols,
     load_pipeline,
 )
 from spacy_hashembeds.training.counting import count_values, cut_symbols
@@ -27,7 +27,7 @@ LOOKUP = CONFIGS / "multi_embed.cfg"
 
 
 def make(architecture: str, **settings: Any) -> Language:
-    """A pipeline with this embedder."""
+    """Return a pipeline with this embedder."""
     config = load_config(LOOKUP)
     tok2vec = config["components"]["tok2vec"]["model"]
     tok2vec["embed"] = {"@architectures": architecture, **settings}
@@ -58,25 +58,24 @@ def test_tables_of_embedders(architecture, settings, kind, hashes):
     assert (embedder.component, embedder.has_others) == ("tok2vec", False)
 
 
-@pytest.mark.parametrize("is_several", [True, False])
-def test_tables_of_spacys_default(is_several):
+@pytest.mark.parametrize("has_subwords", [True, False])
+def test_tables_of_the_default_tok2vec(has_subwords):
     nlp = spacy.blank("en")
-    nlp.add_pipe("tok2vec", config={"model": {"subword_features": is_several}})
+    nlp.add_pipe("tok2vec", config={"model": {"subword_features": has_subwords}})
     (embedder,) = find_embedders(nlp)
     expected = [("NORM", 2000), *((attr, 1000) for attr in ATTRS[1:])]
     found = [(table.attr, table.n_rows) for table in embedder.tables]
-    # one table is not concatenated with others
-    assert found == expected[: None if is_several else 1]
+    assert found == expected[: None if has_subwords else 1]
 
 
-def test_what_is_mixed_in_is_noted():
+def test_vectors_and_ngrams_are_detected():
     subwords = {"@architectures": "spacy-hashembeds.SubwordEmbed.v1"}
     for more in ({"include_static_vectors": True}, {"subwords": subwords}):
         (embedder,) = find_embedders(make(OURS, **{**ROWS, **more}))
         assert embedder.has_others
 
 
-def test_what_is_shared_is_there_once():
+def test_shared_embedders_are_listed_once():
     nlp = make("spacy.MultiHashEmbed.v2", **ROWS)
     again = nlp.add_pipe("tok2vec", name="again")
     assert len(find_embedders(nlp)) == 2
@@ -84,11 +83,11 @@ def test_what_is_shared_is_there_once():
     assert [embedder.component for embedder in find_embedders(nlp)] == ["tok2vec"]
 
 
-def test_other_layers_are_left_out():
+def test_other_layers_are_ignored():
     settings = {"rows": 5, "nM": 4, "nC": 4, "include_static_vectors": False}
     nlp = make("spacy.CharacterEmbed.v2", width=96, **settings)
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tagger")  # with a HashEmbedCNN of its own
+    nlp.add_pipe("tagger")  # has a HashEmbedCNN
     assert [embedder.component for embedder in find_embedders(nlp)] == ["tagger"]
 
 
@@ -101,22 +100,22 @@ def docs() -> list[Doc]:
 def count_rows(config: Any, docs: list[Doc]) -> list[int]:
     nlp = load_model_from_config(config, auto_fill=True)
     (embedder,) = find_embedders(nlp)
-    filled = give_symbols(embedder, nlp, collect_vocabulary(docs, ATTRS))
-    # those of the pipeline wait for training
+    filled = fill_symbols(embedder, nlp, collect_vocabulary(docs, ATTRS))
+    # the pipeline is unchanged
     assert all(table.symbols is None for table in embedder.tables)
     return [table.n_rows for table in filled]
 
 
 @pytest.mark.parametrize(("min_freq", "rows"), [(2, 4), (10, 3), (11, 1), (None, 3)])
-def test_symbols_are_counted_as_the_callback_would(docs, min_freq, rows):
+def test_symbols_equal_those_of_the_callback(docs, min_freq, rows):
     config = load_config(LOOKUP)
     callback = config["initialize"]["before_init"]
-    del callback["min_freq"]  # of which the callback has a default
+    del callback["min_freq"]
     callback |= {"min_freq": min_freq} if min_freq else {}
     assert count_rows(config, docs)[0] == rows
 
 
-def test_symbols_are_in_a_file_or_nowhere(docs, tmp_path):
+def test_symbols_are_read_from_a_file(docs, tmp_path):
     path = tmp_path / "tables.npz"
     save_symbols(path, cut_symbols(count_values(docs, ATTRS), min_freq=1, lang="en"))
     tables = {"components.tok2vec.model.embed.tables": str(path)}
@@ -140,7 +139,7 @@ def test_pipelines_are_blank_loaded_or_built(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["# A page\n\nof text", "[nlp]\nlang = '__init__'\n"])
-def test_a_file_that_is_no_config_is_named(tmp_path, text):
+def test_invalid_configs_are_named(tmp_path, text):
     path = tmp_path / "some.cfg"
     with pytest.raises(OSError, match=r"some\.cfg"):
         load(path)

@@ -1,4 +1,4 @@
-"""What is measured of tables of each kind."""
+"""Measures of each kind of table."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def measure(table: TableColumn, values: np.ndarray) -> Measures:
     return measure_table(table, {"train": vocabulary})
 
 
-def test_seed_8_halves_what_hash_1_reaches():
+def test_seed_8_halves_the_rows_of_hash_1():
     measures = measure(make_hash_table(seed=8), NORMS)
     assert measures["rows_reached_by_hash"] == [2500, 5000, 5000, 5000]
     assert measures["sharing_code"] > 0 == round(measures["expected_sharing_code"])
@@ -34,8 +34,8 @@ def test_seed_8_halves_what_hash_1_reaches():
     assert measure(weighted, NORMS)["rows_reached_by_hash"][0] == 2500
 
 
-#: With seed 42: two hashes from the seeds next to 8 are not quite independent.
-NEAR = [
+#: Default seed 42: hashes of seeds next to 8 are not independent.
+TABLES = [
     (make_hash_table, {"rows": 300, "num_hashes": 2, "seed": 42}),
     (make_hash_table, {"rows": 90, "num_hashes": 4, "seed": 9}),
     (make_weighted_table, {"rows": 5000, "hashed_weights": 50_000, "same_hash": True}),
@@ -43,8 +43,8 @@ NEAR = [
 ]
 
 
-@pytest.mark.parametrize(("make", "settings"), NEAR)
-def test_what_is_measured_is_near_what_is_expected(make, settings):
+@pytest.mark.parametrize(("make", "settings"), TABLES)
+def test_measured_collisions_are_near_expected_ones(make, settings):
     measures = measure(make(**{"seed": 42, **settings}), NORMS)
     assert measures["values"] == 50_000
     shared, expected = measures["sharing_code"], measures["expected_sharing_code"]
@@ -60,8 +60,7 @@ def test_what_is_measured_is_near_what_is_expected(make, settings):
         assert shared == pytest.approx(expected, rel=0.05)
 
 
-def test_few_rows_counted_by_hand():
-    # with one row all is the same; a single value shares with none
+def test_measures_of_tables_with_few_rows():
     measures = measure(make_hash_table(rows=1, num_hashes=2), NORMS[:3])
     assert measures["sharing_row_by_hash"] == [3, 3]
     assert measures["sharing_code"] == measures["values"] == 3
@@ -76,7 +75,7 @@ def test_few_rows_counted_by_hand():
 
 
 @pytest.mark.parametrize(("known", "unknown"), [(3, 0), (2, 0), (1, 2)])
-def test_weights_counted_by_hand(known, unknown):
+def test_measures_of_weighted_tables(known, unknown):
     symbols = SEEN.count_values("NORM")[0][:known]
     table = make_weighted_table(rows=1, symbols=symbols)
     measures = measure_table(table, {"train": SEEN})
@@ -84,7 +83,7 @@ def test_weights_counted_by_hand(known, unknown):
     parts = {"components": 96, "weights": 2 * (known + 1)}
     assert (measures["parts"], measures["parameters"]) == (parts, sum(parts.values()))
     assert measures["sharing_components"] == 3
-    # each symbol has weights of its own
+    # only unknown values share weights
     assert measures["sharing_weights"] == measures["sharing_code"] == unknown
     assert measures["expected_sharing_code"] == pytest.approx(unknown)
     assert measures["rows_reached_by_hash"] == [1, 1]
@@ -105,7 +104,7 @@ def test_unknown_values_and_tokens_are_counted():
     assert (measures["rows"], measures["parameters"]) == (3, 30)
 
 
-def test_words_that_tables_do_not_tell_apart():
+def test_words_that_share_codes():
     # norms: the, cat, dog; shapes: Xxx, xxx
     words = collect("The the Cat cat dog")
     apart, together = make_hash_table(rows=5000), make_hash_table(rows=1)
@@ -113,7 +112,7 @@ def test_words_that_tables_do_not_tell_apart():
     assert measure_words([apart, shape], words)["sharing_codes"] == 0
     by_norm = measure_words([apart], words)
     assert by_norm == {"words": 5, "same_attributes": 4, "sharing_codes": 4}
-    # shapes alone are left: The, Cat; the, cat, dog
+    # distinguished by shape only: The, Cat; the, cat, dog
     by_shape = measure_words([together, shape], words)
     assert by_shape == {"words": 5, "same_attributes": 0, "sharing_codes": 5}
     for known, sharing in (("the", 2), ("dog", 4), ("cow", 5)):

@@ -15,7 +15,7 @@ run = partial(run_command, "analyze")
 
 @pytest.fixture
 def train() -> Path:
-    """A training corpus of six tokens, with dev.spacy beside it."""
+    """Write a training corpus of six tokens, and dev.spacy."""
     for name, texts in {
         "train": ["Anna|PER sings in Oslo|LOC", "Ben|PER sings"],
         "dev": ["Anna|PER saw Dora|PER"],
@@ -39,7 +39,7 @@ The tables have 1,200,000 parameters, 4.8 MB. Of 5 distinct words, 0 share all
 """
 
 
-def test_everything_is_printed_and_saved(train):
+def test_the_analysis_is_printed_and_saved(train):
     dev = train.with_name("dev.spacy")
     config = CONFIGS / "multi_fewer_hash_embed.cfg"
     output = Path("made/analysis.json")
@@ -60,7 +60,7 @@ def test_tables_of_symbols_are_printed(train):
     assert row.split() in get_rows(result.output)
 
 
-def test_settings_of_the_config_are_changed_as_in_training(train, capfd):
+def test_settings_of_the_config_can_be_changed(train, capfd):
     rows = "--components.tok2vec.model.embed.rows"
     config = CONFIGS / "multi_hash_embed.cfg"
     run(train, "-c", config, "--json", rows, "[70,50,30,20]")
@@ -68,12 +68,12 @@ def test_settings_of_the_config_are_changed_as_in_training(train, capfd):
     assert [table["rows"] for table in tables] == [70, 50, 30, 20]
 
 
-def test_options_that_are_no_settings_are_refused(train):
+def test_unknown_options_are_refused(train):
     result = try_command("analyze", train, "--lang", "de")
     check_refused(result, "--lang", "Settings look like --training.dropout 0.2")
 
 
-def test_a_config_of_long_lines_is_not_quoted_whole(train):
+def test_quotes_of_long_configs_are_cut(train):
     config = Path("long.cfg")
     config.write_text(f'[nlp]\nlang = "{"x" * 10**6}"')
     result = try_command("analyze", train, "--config", config)

@@ -39,7 +39,7 @@ def read(path: str) -> dict[str, list[tuple[int, int, str]]]:
     return dict(zip((doc.text for doc in docs), get_entities(docs), strict=True))
 
 
-def test_texts_are_labelled_and_saved_to_train_on(models, raw):
+def test_texts_are_labelled_and_saved(models, raw):
     Path("labelled.spacy").write_bytes(b"old")
     result = run(*models, "--raw", raw, "-o", "labelled.spacy", "--force")
     pipelines = [spacy.load(model) for model in models]
@@ -54,7 +54,7 @@ def test_texts_are_labelled_and_saved_to_train_on(models, raw):
     assert all(each.reference.has_annotation("ENT_IOB") for each in examples)
 
 
-def test_texts_are_left_out_and_drawn(models, raw):
+def test_texts_are_excluded_and_sampled(models, raw):
     held_out = map(toy_ner.make_doc, ("Rome is far", "Dora"))
     toy_ner.write(Path("test.spacy"), held_out)
     Path("more.jsonl").write_text(json.dumps({"text": TEXTS[0]}), encoding="utf8")
@@ -68,10 +68,10 @@ def test_texts_are_left_out_and_drawn(models, raw):
         found.append(list(read(name)))
     assert found[0] == found[1] == [text for text in TEXTS if text in found[0]]
     assert len(found[0]) == 2
-    assert found[0] != [*TEXTS[:2]]  # a sample, and not the first
+    assert found[0] != [*TEXTS[:2]]  # a sample
 
 
-def test_tokens_and_sentences_that_are_known_stay(models, raw):
+def test_tokens_and_sentences_are_kept(models, raw):
     doc = Doc(spacy.blank("en").vocab, words="We can't Anna,Ben He left".split())
     for token in doc:
         token.is_sent_start = token.i in (0, 3)
@@ -84,7 +84,7 @@ def test_tokens_and_sentences_that_are_known_stay(models, raw):
     assert "OLD" not in {ent.label_ for ent in found.ents}
 
 
-def test_features_are_read_from_a_corpus_and_kept(monkeypatch):
+def test_features_are_read_and_kept(monkeypatch):
     embed = {"attrs": ["NORM", "spans.x"], "rows": [50, 50]}
     monkeypatch.setitem(toys.TOK2VEC, "embed", toys.TOK2VEC["embed"] | embed)
     nlp = make_pipeline()
