@@ -84,27 +84,27 @@ def accelerate_cli(
 def evaluate_cli(
     ctx: typer.Context,
     model: str = Arg(
-        ..., help="A pipeline (package name or folder), or a file of its predictions."
+        ..., help="The pipeline (package name or folder), or a file of predictions."
     ),
     test: Path = Arg(
         ..., help="The gold corpus: a .spacy file, a folder of them, or an IOB file."
     ),
     train: Path | None = Opt(
-        None, "--train", "-t", help="The training corpus, which defines seen entities."
+        None, "--train", "-t", help="The training corpus, to mark seen entities."
     ),
     against: str | None = Opt(
-        None, "--against", "-a", help="A second pipeline, or file, to compare with."
+        None, "--against", "-a", help="A pipeline or file to compare with."
     ),
     task: str | None = Opt(None, help="What to score: 'ner' or 'textcat'."),
     join: int | None = Opt(
-        None, help="Also score entities on texts of N sentences; 0 for none.", min=0
+        None, help="Also score entities in texts of N sentences; 0 for none.", min=0
     ),
     full: bool = Opt(False, "--full", help="Print all tables, instead of a summary."),
     output: list[Path] = Opt(
         [],
         "--output",
         "-o",
-        help="A file to write: everything as .json, a page with the errors as .html, "
+        help="The file to write: all data as .json, a page with errors as .html, "
         "tables as .md; - is standard output. May be given several times.",
         dir_okay=False,
         callback=name_output,
@@ -115,13 +115,14 @@ def evaluate_cli(
     word_column: str = options.WORD_COLUMN,
     tag_column: str = options.TAG_COLUMN,
     predicted_column: str | None = Opt(
-        None, help="The column of predictions, if separate."
+        None, help="The column of predicted tags. Default: --tag-column."
     ),
     sentence_column: str | None = options.SENTENCE_COLUMN,
     feature: list[str] = options.FEATURE,
     encoding: str = options.ENCODING,
     quotes: bool | None = options.QUOTES,
     group: str = options.GROUP,
+    force: bool = options.FORCE,
     code: Path | None = options.code_option("-c"),
     use_gpu: int = Opt(-1, "--gpu-id", "-g", help="GPU ID or -1 for CPU."),
     as_json: bool = JSON,
@@ -130,16 +131,17 @@ def evaluate_cli(
     """Score the entities or the categories that a pipeline sets.
 
     With --train, entities whose text is an entity in training (seen) and others
-    (unseen) are also scored separately. Intervals do not include the variation by
-    training seeds. Files that are not .spacy are IOB files, with one token a line and
-    tags of the IOB, BIO, BILUO, BIOES or BMES scheme.
+    (unseen) are also scored separately. Intervals exclude the variation between
+    training seeds. Files other than .spacy have one token a line, with tags of the
+    IOB, BIO, BILUO, BIOES or BMES scheme.
     """
-    from ...files import check_targets, choose_suffix
+    from ...files import choose_suffix
+    from ..config.edits import check_outputs
     from ..display import show
     from ..evaluate.evaluate import SUFFIXES, evaluate_in_depth
 
     with failing("Can't evaluate the pipeline", TypeError):
-        check_targets(output, [model, test, train, against])
+        check_outputs(output, [model, test, train, against], force=force)
         for path in output:
             choose_suffix(path, SUFFIXES)
         layout = options.make_layout(ctx.params)

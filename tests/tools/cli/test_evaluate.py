@@ -18,7 +18,7 @@ ARGUMENTS = ("model", "test.spacy", "--train", "train.spacy")
 
 @pytest.fixture
 def folder(here) -> Path:
-    """The current folder, with a pipeline and corpora."""
+    """Add a pipeline and corpora to the current folder."""
     toy_ner.write_train(here / "train.spacy")
     write_test("Anna|PER saw Dora|PER in Oslo|LOC and Rome|LOC")
     patterns = {"Anna": "PER", "Oslo": "LOC", "and": "MISC"}
@@ -52,14 +52,14 @@ def test_the_task_can_be_chosen(folder, task):
     assert (["All", "100.00"] in [row[:2] for row in shown]) is (task == "ner")
 
 
-def test_files_are_of_the_form_that_their_suffix_names(folder):
+def test_suffixes_determine_the_format(folder):
+    Path("tables.md").write_text("old")
     names = ["pages/evaluation.html", "tables.md", "all.json"]
     outputs = (part for name in names for part in ("-o", name))
-    result = run(*ARGUMENTS, "--samples", 50, "--seed", 2, *outputs)
+    result = run(*ARGUMENTS, "--samples", 50, "--seed", 2, *outputs, "--force")
     assert "from 50 draws, seed 2" in unwrap(remove_colours(result.output))
     page, tables, data = (Path(name).read_text(encoding="utf8") for name in names)
-    paths = ("model", "test.spacy", "train.spacy")
-    expected = evaluate_in_depth(*paths, samples=50, seed=2)
+    expected = evaluate_in_depth("model", *ARGUMENTS[1::2], samples=50, seed=2)
     assert (page, tables) == (expected.to_html(), expected.to_markdown())
     assert json.loads(data) == json.loads(json.dumps(dict(expected)))
 
@@ -71,9 +71,7 @@ def test_files_are_of_the_form_that_their_suffix_names(folder):
         ("A\tB\tC\tD\n", "--word-column A --tag-column C --predicted-column D"),
     ],
 )
-def test_gold_and_predicted_tags_may_stand_in_one_file(
-    folder, monkeypatch, names, options
-):
+def test_gold_and_predicted_tags_in_one_file(folder, monkeypatch, names, options):
     used: list[int] = []
     monkeypatch.setattr(evaluation, "require_gpu", used.append)
     lines = ["Zoë\tPERSON\tB-PER\tB-PER", "New York\tPLACE\tB-LOC\tO"]
