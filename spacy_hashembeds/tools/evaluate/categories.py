@@ -1,7 +1,7 @@
-"""Categories of documents, scored as by scikit-learn's `accuracy_score` and `f1_score`.
+"""Scores of document categories, equal to scikit-learn's.
 
-spaCy's `Scorer.score_cats` differs: it ignores labels that the pipeline does not have,
-and counts a document without `cats` as a wrong prediction if labels are exclusive.
+spaCy's `Scorer.score_cats` differs: labels that the pipeline lacks are ignored, and
+documents without `cats` are errors if labels are exclusive.
 """
 
 from collections import Counter
@@ -18,39 +18,39 @@ from ...training.scorer import Counts, describe_counts, make_counts
 from .bootstrap import Run, bootstrap_scores, compare_scores
 from .sources import Classes, Inputs, Source, find_classes
 
-#: Keys beside labels: whether all labels of a document are right (the precision is the
-#: accuracy); the mean of the labels' scores; and all labels together.
+#: Keys besides labels: documents with all labels right, whose precision is the
+#: accuracy; the mean over labels; all labels pooled.
 ACCURACY, MACRO, MICRO = ("acc",), ("macro",), ("micro",)
 
-#: All scores of a corpus, except those of single labels.
+#: Scores of a corpus, without those per label.
 SCORES = ("cats_acc", *(f"cats_{x}_{key}" for x in ("macro", "micro") for key in "prf"))
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
-#: Number of characters that are shown of a document with a wrong label.
-_SHOWN = 600
+#: Characters shown of a misclassified document.
+_MAX_CHARS = 600
 
 Labels = frozenset[str]
 
 
 class CategoryRun(Run):
-    """Counts labels of documents, and records wrong ones."""
+    """Counts correct and wrong labels of documents."""
 
     def __init__(self, examples: Iterable[Example], classes: Classes) -> None:
         self.classes = classes
-        self.judgements: list[tuple[Labels, Labels]] = []
+        self.pairs: list[tuple[Labels, Labels]] = []
         super().__init__(examples)
-        gold = frozenset().union(*(gold for gold, _ in self.judgements))
-        #: Labels of the classifier, followed by those that only gold docs have.
+        gold = frozenset().union(*(gold for gold, _ in self.pairs))
+        #: Labels of the classifier, then those found only in gold docs.
         self.labels = [*classes.labels, *sorted(gold.difference(classes.labels))]
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Count the labels of one document by their names, `MICRO` and `ACCURACY`."""
-        judgement = judge(number, example, self.classes)
-        if judgement is None:
+        """Count labels of one document by label, `MICRO` and `ACCURACY`."""
+        found = compare_labels(number, example, self.classes)
+        if found is None:
             return None
-        self.judgements.append(judgement)
-        gold, predicted = judgement
+        self.pairs.append(found)
+        gold, predicted = found
         counts, is_wrong = make_counts(), int(gold != predicted)
         counts[ACCURACY] = [1 - is_wrong, is_wrong, is_wrong]
         right, wrong, missed = gold & predicted, predicted - gold, gold - predicted
@@ -61,7 +61,7 @@ class CategoryRun(Run):
 
         def show() -> dict[str, Any]:
             text = example.reference.text
-            text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+            text = text if len(text) <= _MAX_CHARS else f"{text[:_MAX_CHARS]}…"
             labels = {"gold": sorted(gold), "predicted": sorted(predicted)}
             return {"document": number, "text": text, **labels}
 
@@ -73,7 +73,7 @@ class CategoryRun(Run):
         return counts
 
     def score(self) -> dict[str, Any]:
-        """Score labels: see docs/sweep.md. Scores are None without documents."""
+        """Return the scores of docs/sweep.md, which are None without documents."""
         setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
         if not self.documents:
             return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
@@ -86,13 +86,11 @@ class CategoryRun(Run):
         return {**scores, "cats_per_type": per_type, **setting}
 
     def make_matrix(self) -> dict[str, Any] | None:
-        """Count how often each label is predicted for each gold label, as
-        scikit-learn's `confusion_matrix`. Return None if labels are not exclusive.
-        """
+        """Return the confusion matrix, or None if labels are not exclusive."""
         if not self.classes.exclusive:
             return None
         labels = [label for label in self.labels if any(self.totals[label])]
-        pairs = Counter((*gold, *(other or [None])) for gold, other in self.judgements)
+        pairs = Counter((*gold, *(other or [None])) for gold, other in self.pairs)
         return {
             "labels": labels,
             "counts": [[pairs[gold, other] for other in labels] for gold in labels],
@@ -101,8 +99,8 @@ class CategoryRun(Run):
 
 
 def evaluate_categories(inputs: Inputs) -> tuple[Run, dict[str, Any]]:
-    """Return the run, and the data of an `Evaluation` of categories: see `evaluate`."""
-    ours = _run(inputs.predictions, inputs)
+    """Return the run and the data of an `Evaluation` of categories."""
+    ours = _make_run(inputs.predictions, inputs)
     keys, scores, comparison = [*ours.labels, ACCURACY, MICRO], ours.score(), None
     settings = (inputs.draws, len(ours.labels))
     drawn = bootstrap_scores(ours.stack(keys), *settings)
@@ -113,7 +111,7 @@ def evaluate_categories(inputs: Inputs) -> tuple[Run, dict[str, Any]]:
     for key in (MACRO, MICRO):
         scores |= {f"cats_{key[0]}_{name}": x for name, x in intervals[key].items()}
     if inputs.against is not None:
-        theirs = _run(inputs.against, inputs)
+        theirs = _make_run(inputs.against, inputs)
         found = compare_scores(ours.stack(keys), theirs.stack(keys), *settings)
         rows, none = dict(zip([*keys, MACRO], found, strict=True)), dict.fromkeys("prf")
         comparison = {
@@ -135,9 +133,9 @@ def evaluate_categories(inputs: Inputs) -> tuple[Run, dict[str, Any]]:
     }
 
 
-def _run(source: Source, inputs: Inputs) -> CategoryRun:
-    """Run a pipeline, or read predictions. Labels of predictions are exclusive if all
-    gold docs with categories have exactly one.
+def _make_run(source: Source, inputs: Inputs) -> CategoryRun:
+    """Run a pipeline, or read predictions, whose labels are exclusive if each gold doc
+    with categories has exactly one.
     """
     if source.is_pipeline:
         return CategoryRun(inputs.predict(source), find_classes(source.docs))
@@ -149,36 +147,35 @@ def _run(source: Source, inputs: Inputs) -> CategoryRun:
     return CategoryRun(inputs.predict(source), classes)
 
 
-def judge(
+def compare_labels(
     number: int, example: Example, classes: Classes
 ) -> tuple[Labels, Labels] | None:
-    """Return the gold and the predicted labels, or None if the gold doc has no `cats`
-    and thus no annotation.
+    """Return the gold and the predicted labels, or None if the gold doc has no `cats`.
 
-    As in spaCy, if exclusive labels are all 0, the first one is the label. Labels that
-    are not exclusive are compared only if the gold doc has an entry, which may be 0.
+    As in spaCy, a document whose exclusive labels are all 0 has the first label. Labels
+    that are not exclusive are scored only if they are keys of the gold `cats`.
     """
-    known, found = example.reference.cats, example.predicted.cats
-    for label, value in (*known.items(), *found.items()):
-        if not isfinite(value) or not (0 <= known.get(label, 0) <= 1):
+    golds, predicted = example.reference.cats, example.predicted.cats
+    for label, value in (*golds.items(), *predicted.items()):
+        if not isfinite(value) or not (0 <= golds.get(label, 0) <= 1):
             raise ValueError(
                 "Gold 'cats' should be numbers from 0 to 1, and predicted ones finite, "
                 f"but document {number} (from 0) has {value} for {quote(label)}. Did "
                 "training diverge?"
             )
-    if not known:
+    if not golds:
         return None
-    gold = [label for label, value in known.items() if value > 0]
-    scores = {label: found[label] for label in found if label in classes.labels}
+    gold = [label for label, value in golds.items() if value > 0]
+    scores = {label: x for label, x in predicted.items() if label in classes.labels}
     if classes.threshold is not None:
-        chosen = [k for k, v in scores.items() if k in known and v >= classes.threshold]
+        chosen = [k for k, v in scores.items() if k in golds and v >= classes.threshold]
         return frozenset(gold), frozenset(chosen)
     if len(gold) > 1:
         raise ValueError(
-            "The labels of a pipeline with 'textcat' exclude each other, but gold "
-            f"document {number} (from 0) has {len(gold)}: {', '.join(sorted(gold))}. "
-            "Train and evaluate a pipeline with 'textcat_multilabel' on such a corpus."
+            "A pipeline with 'textcat' predicts one label, but gold document "
+            f"{number} (from 0) has {len(gold)}: {', '.join(sorted(gold))}. Train and "
+            "evaluate a pipeline with 'textcat_multilabel' on such a corpus."
         )
-    gold = gold or [label for label in known if label in classes.labels][:1]
+    gold = gold or [label for label in golds if label in classes.labels][:1]
     best = sorted(scores, key=scores.__getitem__, reverse=True)[:1]
     return frozenset(gold), frozenset(best)

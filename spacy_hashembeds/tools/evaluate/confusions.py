@@ -1,4 +1,4 @@
-"""Confusions of entities, or of the labels of documents, with examples."""
+"""Confusions of entities or of document labels, with examples."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,17 +9,17 @@ from spacy.tokens import Doc, Span
 
 from ...training.scorer import Matches, SpanKey
 
-#: Number of examples that are kept for each kind of error.
+#: Examples kept per kind of error.
 _N_EXAMPLES = 5
 
-#: Tokens shown on each side of an error in a doc without sentences, or in a sentence of
-#: more than `_LONGEST` tokens.
-_MARGIN, _LONGEST = 30, 200
+#: Tokens shown on each side of an error in a doc without sentence boundaries, or in a
+#: sentence of more than `_MAX_TOKENS` tokens.
+_MARGIN, _MAX_TOKENS = 30, 200
 
 
 class ErrorCounter:
-    """Counts errors by kind: the gold label, the predicted label, and for entities the
-    type of error. Keeps the first examples of each kind.
+    """Counts errors by kind (gold label, predicted label, type of entity error), and
+    keeps the first examples of each kind.
     """
 
     def __init__(self) -> None:
@@ -29,13 +29,13 @@ class ErrorCounter:
     def add(
         self, kind: tuple[str | None, ...], show: Callable[..., Any], *of: Any
     ) -> None:
-        """Count one error. `show(*of)` makes its example."""
+        """Count one error. `show(*of)` returns its example."""
         self._counts[kind] += 1
         if self._counts[kind] <= _N_EXAMPLES:
             self._examples[kind].append(show(*of))
 
     def rank(self) -> list[dict[str, Any]]:
-        """List the kinds, most frequent first; equally frequent ones by name."""
+        """List kinds by descending count, then by name."""
         ranked = sorted(
             self._counts, key=lambda k: (-self._counts[k], [name or "" for name in k])
         )
@@ -50,37 +50,37 @@ class ErrorCounter:
 def count_entity_errors(
     counter: ErrorCounter, number: int, gold: Doc, matches: Matches
 ) -> None:
-    """Count wrong entities of a doc. Examples have the other entities of the sentence;
-    "start" and "end" are character offsets in the sentence.
+    """Count wrong entities of a doc. Examples hold all entities of the sentence, with
+    "start" and "end" as character offsets in the sentence.
     """
     golds = [(ent.label_, ent.start, ent.end) for ent in gold.ents]
     predicted = [*matches.correct, *matches.spurious, *matches.ignored]
     predicted.sort(key=lambda key: key[1:])
 
-    def show(wanted: SpanKey | None, got: SpanKey | None) -> dict[str, Any]:
-        keys = [key for key in (wanted, got) if key]
+    def show(expected: SpanKey | None, got: SpanKey | None) -> dict[str, Any]:
+        keys = [key for key in (expected, got) if key]
         start, end = min(key[1] for key in keys), max(key[2] for key in keys)
         window = gold[max(0, start - _MARGIN) : end + _MARGIN]
         if gold.has_annotation("SENT_START"):
             sents = gold[gold[start].sent.start : gold[end - 1].sent.end]
-            window = sents if len(sents) <= _LONGEST else window
+            window = sents if len(sents) <= _MAX_TOKENS else window
         return {
             "document": number,
             "text": window.text,
-            "gold": _mark(window, golds, wanted),
+            "gold": _mark(window, golds, expected),
             "predicted": _mark(window, predicted, got),
         }
 
-    for wanted, got in pair_errors(matches.missed, matches.spurious):
-        kind = (wanted and wanted[0], got and got[0], _name_error(wanted, got))
-        counter.add(kind, show, wanted, got)
+    for pair in pair_errors(matches.missed, matches.spurious):
+        kind = (*(key and key[0] for key in pair), _name_error(*pair))
+        counter.add(kind, show, *pair)
 
 
 def pair_errors(
     missed: Sequence[SpanKey], spurious: Sequence[SpanKey]
 ) -> list[tuple[SpanKey | None, SpanKey | None]]:
-    """Pair missed entities with overlapping predictions, in the order of the text.
-    Pairs that share most tokens come first, then pairs of one type; each is used once.
+    """Pair missed entities with overlapping predictions, greedily by shared tokens and
+    then by equal type. Return pairs in text order, with None for unpaired entities.
     """
     overlaps = []
     for gold in missed:
@@ -100,7 +100,7 @@ def pair_errors(
 
 
 def _name_error(gold: SpanKey | None, predicted: SpanKey | None) -> str:
-    """Return what is wrong: "type", "boundary", both, or "missed" or "spurious"."""
+    """Return "missed", "spurious", "type", "boundary" or "type and boundary"."""
     if predicted is None or gold is None:
         return "spurious" if predicted else "missed"
     wrong = {"type": gold[0] != predicted[0], "boundary": gold[1:] != predicted[1:]}
@@ -123,11 +123,11 @@ def _mark(
     ]
 
 
-# Presentation of errors.
+# Formatting of errors.
 
 
 def quote_error(confusion: Mapping[str, Any]) -> str:
-    """Quote the first error, in brackets, with context, or its document's beginning."""
+    """Quote the first error in brackets, with context, or the start of the document."""
     example = confusion["examples"][0]
     marks = example["gold" if confusion["gold"] else "predicted"]
     pieces = _split(example["text"], marks if "error" in confusion else ())
@@ -137,21 +137,21 @@ def quote_error(confusion: Mapping[str, Any]) -> str:
 
 
 def list_errors(confusions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """List confusions with their examples as lines: a heading, and pieces of text, each
-    with the entity that is marked in it, if any.
+    """List confusions, with each example as lines: a heading, and pieces of text, each
+    with its entity or None.
     """
 
-    def write(example: Mapping[str, Any], is_of_entity: bool) -> Iterator[Any]:
+    def make_lines(example: Mapping[str, Any], is_entity: bool) -> Iterator[Any]:
         text = example["text"]
-        if not is_of_entity:
+        if not is_entity:
             yield f"Document {example['document']}", [(text, None)]
         for side in ("gold", "predicted"):
             labels = [(f"{label} ", None) for label in example[side]]
-            yield side.title(), _split(text, example[side]) if is_of_entity else labels
+            yield side.title(), _split(text, example[side]) if is_entity else labels
 
     return [
-        {**of, "examples": [write(each, "error" in of) for each in of["examples"]]}
-        for of in confusions
+        {**kind, "examples": [make_lines(x, "error" in kind) for x in kind["examples"]]}
+        for kind in confusions
     ]
 
 

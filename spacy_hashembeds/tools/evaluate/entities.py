@@ -1,4 +1,4 @@
-"""Scores of entities, with intervals, and their errors."""
+"""Entity scores with intervals, and errors."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -26,26 +26,26 @@ from .confusions import count_entity_errors
 from .measures import average_types, collect_scores, score_schemes, summarize_scores
 from .sources import NER, Inputs
 
-#: The keys of all entities, of the seen and of the unseen ones.
+#: Keys of all, seen and unseen entities.
 TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
 
-#: The names of their precision, recall and F1.
+#: Names of their precision, recall and F1.
 SCORES = tuple(f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf")
 
-#: Tags of tokens: outside, single, begin, inside, end. Li, Fu and Ma, "Why Attention?"
-#: (2020), §4.6 and table 5.
+#: Chunk tags: outside, single, begin, inside, end. Source: Li, Fu and Ma, "Why
+#: Attention?" (2020), §4.6 and table 5.
 CHUNKS = ("O", "S", "B", "I", "E")
 
 #: Default number of sentences to join.
 SENTENCES = 10
 
-#: Fewest tokens of a document that is unlikely to be in two corpora by chance: in AnEM,
-#: 5% of the test set's sentences are in training too, but none of ten tokens or more.
+#: Minimum tokens of a document that counts as shared. Shorter ones recur by chance: in
+#: AnEM, 5% of the test sentences are in training, but none of ten tokens or more.
 LONG = 10
 
-#: Groups of gold entities by the training set: by the kind of "knowledge" about them,
-#: by the "frequency" of their text as an entity, and by the "token_frequency" of their
-#: rarest token. Groups have no precision, since wrong predictions belong to no group.
+#: Groups of gold entities by the training set: "knowledge" of text and tokens,
+#: "frequency" of the text as an entity, "token_frequency" of the rarest token. Groups
+#: have no precision, since spurious predictions belong to no group.
 _TIMES = ("0", "1", "2-9", "10-99", "100+")
 _KNOWN = ("same_type", "other_type", "tokens_seen", "tokens_partly_seen")
 GROUPS = {
@@ -54,13 +54,13 @@ GROUPS = {
     "token_frequency": _TIMES,
 }
 
-#: The number of values of a feature, the most frequent ones, that are groups too.
+#: Number of most frequent values of a feature that are groups.
 _N_VALUES = 10
 
 
 class TrainingKnowledge:
-    """Counts of a training set's entity texts, by type, and of its tokens; and the
-    identities of its documents, by `_identify`.
+    """Counts of entity texts by type, and of tokens, in a training set; and the keys of
+    its documents, by `_make_key`.
     """
 
     def __init__(self, docs: Iterable[Doc]) -> None:
@@ -69,28 +69,27 @@ class TrainingKnowledge:
         self.documents: set[bytes] = set()
         for doc in docs:
             self.tokens.update(token.text for token in doc)
-            self.documents.add(_identify(doc))
+            self.documents.add(_make_key(doc))
             for ent in doc.ents:
                 self.entities[ent.text][ent.label_] += 1
 
 
-def _identify(doc: Doc) -> bytes:
-    """Return a short hash of a doc's tokens, which does not depend on the vocab."""
+def _make_key(doc: Doc) -> bytes:
+    """Return the hashes of a doc's tokens, which do not depend on the vocab."""
     return doc.to_array([ORTH]).tobytes()
 
 
 def count_shared(golds: Iterable[Doc], knowledge: TrainingKnowledge) -> dict[str, int]:
-    """Count the documents of `LONG` tokens or more, and those also in training."""
-    keys = [_identify(doc) for doc in golds if len(doc) >= LONG]
+    """Count documents of at least `LONG` tokens, and those also in training."""
+    keys = [_make_key(doc) for doc in golds if len(doc) >= LONG]
     return {"of": len(keys), "documents": sum(x in knowledge.documents for x in keys)}
 
 
 def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     """Return the group of a gold entity in each of `GROUPS`.
 
-    "same_type" and "other_type" together are the seen entities of the scorer. For other
-    entities, tokens are seen if they occur anywhere in training, where embeddings
-    learn.
+    "same_type" and "other_type" together are the scorer's seen entities. Of others,
+    tokens are seen if they occur anywhere in training.
     """
     labels = knowledge.entities.get(ent.text, Counter())
     counts = [knowledge.tokens.get(token.text, 0) for token in ent]
@@ -106,11 +105,11 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
 
 
 class EntityRun(Run):
-    """Counts entities, and records further data. Whether an entity is seen is decided
-    by its text in `golds`, docs with the entities and tokens of the references.
+    """Counts entities, and records further data.
 
-    features (Sequence[str]): Features, to group gold entities by the values of their
-        first tokens too.
+    golds (Sequence[Doc], optional): Docs whose entity texts decide which entities are
+        seen. Default: the references.
+    features (Sequence[str]): Features whose values at first tokens group gold entities.
     """
 
     def __init__(
@@ -128,8 +127,8 @@ class EntityRun(Run):
         self.scores = scorer.summarize_counts(self.totals)
 
     def count(self, number: int, example: Example) -> Counts | None:
-        """Make the counts of the scorer, and count tokens by chunk tag, with keys
-        ("chunk", tag, None), and gold entities by group, (grouping, group, None).
+        """Return the scorer's counts; of tokens by ("chunk", tag, None); and of gold
+        entities by (grouping, group, None).
         """
         gold = example.reference if self._golds is None else self._golds[number]
         known = self._knowledge
@@ -157,14 +156,14 @@ class EntityRun(Run):
         return counts
 
     def recall(self, *key: str | None) -> dict[str, Any]:
-        """Return the number of gold entities of a key, and the share that is found."""
+        """Return the number of gold entities of a key, and their recall."""
         found, _, missed = self.totals[key]
         support = found + missed
         return {"support": support, "recall": found / support if support else None}
 
 
 def compare_chunks(gold: Doc, matches: Matches) -> Iterator[tuple[str, bool]]:
-    """Yield each annotated token's tag of `CHUNKS`, and whether it is predicted."""
+    """Yield the tag of each annotated token, and whether it is predicted."""
     tags = []
     predicted = (*matches.ignored, *matches.spurious, *matches.correct)
     for spans in ((*matches.correct, *matches.missed), predicted):
@@ -180,7 +179,7 @@ def compare_chunks(gold: Doc, matches: Matches) -> Iterator[tuple[str, bool]]:
 def evaluate_entities(
     inputs: Inputs, known: TrainingKnowledge | None, join: int
 ) -> tuple[Run, dict[str, Any]]:
-    """Return the run, and the data of an `Evaluation` of entities: see `evaluate`."""
+    """Return the run and the data of an `Evaluation` of entities."""
     against = inputs.against
     features = {*chain(*map(find_inputs, inputs.pipelines))}
     features.intersection_update(chain(*map(find_stored, inputs.references)))
@@ -190,7 +189,7 @@ def evaluate_entities(
     for attr in ours.features:
         found = {x[1]: sum(n) for x, n in ours.totals.items() if x[0] == attr}
         groups[attr] = nlargest(_N_VALUES, found, key=found.__getitem__)
-    # without groups of rare values
+    # skip rare values of features
     keys = [x for x in ours.totals if x[0] not in groups or x[1] in groups[x[0]]]
     drawn = bootstrap_scores(ours.stack(keys), inputs.draws)
     intervals = defaultdict(lambda: NO_INTERVALS, zip(keys, drawn, strict=True))
@@ -226,12 +225,12 @@ def evaluate_entities(
 
 
 def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]:
-    found = (x for x in (*ours.totals, *theirs.totals) if x[0] == ALL and x[2])
-    types = sorted({*found})
+    keys = {*ours.totals, *theirs.totals}
+    types = sorted(key for key in keys if key[0] == ALL and key[2])
     lengths = [(ALL, length, None) for length in LENGTHS]
-    keys = [*TOTALS.values(), *types, *lengths]
-    drawn = compare_scores(ours.stack(keys), theirs.stack(keys), draws)
-    rows = dict(zip(keys, drawn, strict=True))
+    scored = [*TOTALS.values(), *types, *lengths]
+    compared = compare_scores(ours.stack(scored), theirs.stack(scored), draws)
+    rows = dict(zip(scored, compared, strict=True))
     return {
         **{kind: rows[key] for kind, key in TOTALS.items()},
         "per_type": {key[2]: rows[key] for key in types},
@@ -240,8 +239,8 @@ def _compare(ours: EntityRun, theirs: EntityRun, draws: Draws) -> dict[str, Any]
 
 
 def choose_sentences(inputs: Inputs, task: str, join: int | None) -> int:
-    """Return the number of sentences to join: `join` if given; otherwise `SENTENCES` if
-    entities are scored by a pipeline on single sentences, or else 0, for none.
+    """Return the number of sentences to join: `join` if given, otherwise `SENTENCES` if
+    a pipeline predicts entities of single sentences, or else 0.
     """
     golds = inputs.gold.docs
     can_join = task == NER and inputs.predictions.is_pipeline
@@ -252,8 +251,8 @@ def choose_sentences(inputs: Inputs, task: str, join: int | None) -> int:
     known = (can_join and gold.has_annotation("SENT_START") for gold in golds)
     if join and not any(known):
         raise ValueError(
-            f"'join' is {join}, but needs a pipeline that sets entities, and Docs, no "
-            f"Examples, with sentence boundaries in '{inputs.gold.name}'. Leave it out."
+            f"'join' is {join}, but needs a pipeline that sets entities, and Docs (no "
+            f"Examples) with sentence boundaries in '{inputs.gold.name}'. Omit it."
         )
     return join
 
@@ -261,8 +260,8 @@ def choose_sentences(inputs: Inputs, task: str, join: int | None) -> int:
 def _score_joined(
     inputs: Inputs, join: int, known: TrainingKnowledge | None, ours: EntityRun
 ) -> dict[str, Any] | None:
-    """Score texts of `join` sentences, if any can be made, and test the difference in
-    F1, over the smallest texts that are not divided in either form.
+    """Score texts of `join` sentences, and test the difference in F1 over the shortest
+    units that end a document in both forms. Return None if no documents can be joined.
     """
     docs = list(regroup(inputs.gold.docs, repeat(join), enough=inf))
     if len(docs) == ours.n_read:

@@ -1,4 +1,4 @@
-"""Evaluate a pipeline: scores, with intervals, and errors."""
+"""Evaluate pipelines: scores with intervals, and errors."""
 
 from collections import UserDict
 from dataclasses import replace
@@ -16,15 +16,15 @@ from . import entities, sources
 from .bootstrap import CONFIDENCE, MAX_SAMPLES, Draws
 from .categories import evaluate_categories
 from .confusions import list_errors
-from .sources import LAYOUT, Corpus, Predictions, name_source
-from .tables import find_warnings, make_tables, summarize
+from .sources import LAYOUT, Corpus, Predictions, make_source
+from .tables import find_notes, find_warnings, make_tables, summarize
 
-#: The suffixes of files that can be written.
+#: Suffixes of output files.
 SUFFIXES = (".json", ".html", ".md")
 
 
 class Evaluation(UserDict[str, Any]):
-    """Results, as in a `.json` file. docs/evaluate.md describes the keys."""
+    """Results of `evaluate`. For the keys see docs/evaluate.md."""
 
     def __repr__(self) -> str:
         return f"<Evaluation of {self['setting']['model']}>"
@@ -36,7 +36,7 @@ class Evaluation(UserDict[str, Any]):
         return render_page(self._list_parts(), list_errors(self["confusions"]), title)
 
     def get_parts(self, *, full: bool = True) -> list[Part]:
-        """Return the parts that the command prints: all tables, or a summary."""
+        """Return all tables, or a summary, as the command prints them."""
         tables, notes = make_tables(self), [*self["notes"]]
         if not full:
             tables = summarize(tables)
@@ -44,22 +44,22 @@ class Evaluation(UserDict[str, Any]):
         return [*tables, *(Sentence(text, "info") for text in notes)]
 
     def to_html(self) -> str:
-        """Return one HTML page that needs no other file and no script."""
+        """Return a self-contained HTML page without scripts."""
         return self._repr_html_(f"Evaluation of {self['setting']['model']}")
 
     def to_markdown(self) -> str:
-        """Return the tables that the command prints with `--full`, in Markdown."""
+        """Return all tables in Markdown."""
         return write_markdown(self._list_parts())
 
     def _list_parts(self) -> list[Part]:
-        named = {key: self["setting"][key] for key in ("model", "test", "train")}
-        rows = [(key.capitalize(), name) for key, name in named.items() if name]
+        given = {key: self["setting"][key] for key in ("model", "test", "train")}
+        rows = [(key.capitalize(), name) for key, name in given.items() if name]
         about = Table("Evaluation", None, ("", ""), rows, "ll")
         warnings = [Sentence(text, "warn") for text in self["warnings"]]
         return [about, *warnings, *self.get_parts()]
 
     def write(self, path: str | Path) -> None:
-        """Write a .json, .html or .md file, whole or not at all. Streams get JSON."""
+        """Write a .json, .html or .md file atomically, or JSON to a stream."""
         check_types(str | Path, "the path of a file", path=path)
         suffix = choose_suffix(path, SUFFIXES)
         if suffix == ".json":
@@ -67,7 +67,7 @@ class Evaluation(UserDict[str, Any]):
             return
         text = self.to_html() if suffix == ".html" else self.to_markdown()
         with replacing(path) as temporary:
-            # file names may hold bytes that are not text
+            # file names may hold undecodable bytes
             temporary.write_text(text, encoding="utf8", errors="backslashreplace")
 
 
@@ -90,47 +90,46 @@ def evaluate(
         evaluation["ents_unseen_f"]
         evaluation.write("evaluation.html")
 
-    A notebook shows the evaluation as a page. Arguments are not modified, and iterators
-    are read once. Needs the extra `tools`. See docs/evaluate.md.
+    Notebooks show the result as a page. Arguments are not modified, and iterators are
+    read once. Needs the extra `tools`. See docs/evaluate.md.
 
-    nlp (Language | Iterable[Doc] | str | Path): The pipeline, or Docs annotated by a
-        pipeline, with the same words as the gold docs; or the folder or file.
-    examples (Iterable[Doc | Example] | str | Path): The gold docs, Examples with gold
-        docs, or their file: `.spacy` or one token a line. The pipeline gets only their
-        text and the features that its config keeps, or the tokens and features on the
-        predicted side of an Example.
-    train (Iterable[Doc | Example] | str | Path, optional): The training set of the
-        pipeline, which determines the seen and unseen entities.
-    against (Language | Iterable[Doc] | str | Path, optional): A pipeline or Docs to
+    nlp (Language | Iterable[Doc] | str | Path): Pipeline, or Docs that it annotated,
+        with the words of the gold docs; or the path of either.
+    examples (Iterable[Doc | Example] | str | Path): Gold docs, Examples, or the path of
+        a corpus: `.spacy`, or one token a line. Of Docs, the pipeline gets the text and
+        the features that its config keeps; of Examples, the tokens and features of the
+        predicted side.
+    train (Iterable[Doc | Example] | str | Path, optional): Training set, which
+        determines seen and unseen entities.
+    against (Language | Iterable[Doc] | str | Path, optional): Pipeline or Docs to
         compare with.
-    task (str, optional): Score entities ("ner") or categories ("textcat"). By default,
-        the annotation of the pipeline's components or, without one, of the gold docs.
-    join (int, optional): Score entities also on texts of this many sentences, which are
-        joined in their order, or cut. By default 10 if a pipeline is given single
-        sentences, otherwise 0, for none. Needs a pipeline, and gold Docs with
-        sentences.
-    samples (int): The number of draws for intervals and significance, up to 100,000.
-    seed (int): The seed of these draws.
-    show_progress (bool): Whether to show progress on stderr, if it is a terminal.
-    RAISES (ValueError): If predictions have other words than the gold docs, or there
-        are both entities and categories.
+    task (str, optional): "ner" to score entities, "textcat" to score categories.
+        Default: chosen by the pipeline's components, or else by the gold annotation.
+    join (int, optional): Also score entities on texts of this many consecutive
+        sentences; 0 for none. Needs a pipeline, and gold Docs with sentence boundaries.
+        Default: 10 if all gold Docs are single sentences, otherwise 0.
+    samples (int): Number of draws for intervals and p-values, at most 100,000.
+    seed (int): Seed of the draws.
+    show_progress (bool): Show progress on stderr if it is a terminal.
+    RAISES (ValueError): If words of predictions and gold docs differ, or both entities
+        and categories are set and `task` is None.
     """
     check_integers(1, MAX_SAMPLES, samples=samples)
     check_integers(0, seed=seed)
     if task is not None:
         check_choice((sources.NER, sources.TEXTCAT), task=task)
-    gold = name_source(examples, "examples")
+    gold = make_source(examples, "examples")
     docs = [each for each in gold.docs if len(get_reference(each))]
     inputs = sources.Inputs(
-        predictions=name_source(nlp, "nlp"),
+        predictions=make_source(nlp, "nlp"),
         gold=gold._replace(docs=docs),
-        against=None if against is None else name_source(against, "against"),
+        against=None if against is None else make_source(against, "against"),
         draws=Draws(samples, seed),
         show_progress=show_progress,
     )
     task = task or sources.find_task(*inputs.pipelines, golds=inputs.references)
     join = entities.choose_sentences(inputs, task, join)
-    known, training = None, train if train is None else name_source(train, "train")
+    known, training = None, train if train is None else make_source(train, "train")
     if training:
         docs = inputs.show(training.docs, f"Reading {training.name}")
         known = entities.TrainingKnowledge(get_reference(x, "train") for x in docs)
@@ -149,12 +148,9 @@ def evaluate(
         "shared": known and entities.count_shared(inputs.references, known),
         **found.pop("setting", {}),
     }
-    note = (
-        f"{CONFIDENCE:.0%} intervals over {len(run.documents):,} annotated documents "
-        f"of {run.n_read:,}, from {samples:,} draws, seed {seed}"
-    )
     data = {"setting": setting, **found, "confusions": run.errors.rank()}
-    return Evaluation({**data, "warnings": [*find_warnings(data)], "notes": [note]})
+    data["warnings"], data["notes"] = [*find_warnings(data)], [*find_notes(data)]
+    return Evaluation(data)
 
 
 def evaluate_in_depth(
@@ -168,18 +164,18 @@ def evaluate_in_depth(
     use_gpu: int = -1,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate a pipeline (package name or folder), or the file of its predictions, on
-    the files of corpora. `options` are further arguments of `evaluate`.
+    """Evaluate a pipeline (package name or folder), or a file of its predictions, on
+    corpus files. `options` are further arguments of `evaluate`.
     """
     if use_gpu >= 0:
         require_gpu(use_gpu)
     tag = layout.tag if predicted_column is None else predicted_column
     of_predictions = replace(layout, tag=tag)
-    # Load both pipelines first: a wrong name should not cost a run.
+    # both pipelines are loaded before either runs
     return evaluate(
-        name_source(model, "nlp", of_predictions),
-        name_source(test, "examples", layout),
-        train=train and name_source(train, "train", layout),
-        against=against and name_source(against, "against", of_predictions),
+        make_source(model, "nlp", of_predictions),
+        make_source(test, "examples", layout),
+        train=train and make_source(train, "train", layout),
+        against=against and make_source(against, "against", of_predictions),
         **options,
     )

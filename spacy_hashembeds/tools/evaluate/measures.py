@@ -1,6 +1,4 @@
-"""Further measures of entities: credit for partially right entities, averages over
-types, and the calibration of scores.
-"""
+"""Entity measures: partial matches, averages over types, calibration of scores."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -12,46 +10,48 @@ from spacy.training import Example
 
 from ...training.scorer import Matches, SpanKey, align_predictions, score_counts
 from ..extra import import_extra
-from .bootstrap import Draws, bound_error
+from .bootstrap import Draws, find_error_interval
 
 SCHEMES = ("strict", "exact", "partial", "ent_type")
 
-#: Outcomes of an entity: SemEval's COR, INC, PAR, MIS, SPU.
+#: Outcomes of an entity by SemEval: COR, INC, PAR, MIS, SPU.
 OUTCOMES = ("correct", "incorrect", "partial", "missed", "spurious")
 
-#: "micro" counts entities of all types together; "macro" is the mean of the types'
-#: scores, and "weighted" their mean weighted by the number of gold entities.
+#: "micro" pools the counts of all types; "macro" is the mean of the scores per type;
+#: "weighted" is their mean weighted by the number of gold entities.
 AVERAGES = ("micro", "macro", "weighted")
 
-#: Number of random draws for the error by chance.
+#: Number of random draws for the expected error of calibrated scores.
 _N_DRAWS = 100
 
 
 def score_schemes(docs: Iterable[Mapping[str, Matches]], prefix: str) -> dict[str, Any]:
-    """Score the entities of a prefix of `KINDS` by each scheme of SemEval 2013, task
-    9.1, as nervaluate counts them, and in "per_type" each type separately. Predictions
-    are matched from left to right with gold entities that overlap them, right ones
-    first.
+    """Score entities of a prefix of `KINDS` by the schemes of SemEval 2013 (task 9.1),
+    counted by nervaluate, also "per_type". Correct predictions are matched first, then
+    overlapping ones from left to right.
     """
     found = [views[prefix] for views in docs if prefix in views]
-    golds = [_write(of.correct, of.missed) for of in found]
-    predicted = [_write(of.correct, of.spurious) for of in found]
+    golds = [_format_entities(of.correct, of.missed) for of in found]
+    predicted = [_format_entities(of.correct, of.spurious) for of in found]
     labels = sorted({ent["label"] for doc in (*golds, *predicted) for ent in doc})
     if not labels:
         return dict.fromkeys(SCHEMES)
     evaluator = import_extra("nervaluate").Evaluator
     results = evaluator(golds, predicted, tags=labels, loader="dict").evaluate()
-    of_types = results["entities"]
+    by_type = results["entities"]
     return {
         scheme: {
             **_score(results["overall"][scheme]),
-            "per_type": {label: _score(of_types[label][scheme]) for label in labels},
+            "per_type": {label: _score(by_type[label][scheme]) for label in labels},
         }
         for scheme in SCHEMES
     }
 
 
-def _write(right: Iterable[SpanKey], wrong: Iterable[SpanKey]) -> list[dict[str, Any]]:
+def _format_entities(
+    right: Iterable[SpanKey], wrong: Iterable[SpanKey]
+) -> list[dict[str, Any]]:
+    """Return entities in nervaluate's format, the right ones first."""
     keys = chain(right, sorted(wrong, key=itemgetter(1, 2)))
     return [{"label": x, "start": start, "end": end - 1} for x, start, end in keys]
 
@@ -66,8 +66,8 @@ def _score(found: Any) -> dict[str, float | int]:
 
 
 def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Average the strict scores of all gold and predicted types, as seqeval's
-    `classification_report` does with `zero_division=0`.
+    """Average strict scores over gold and predicted types, as `classification_report`
+    of seqeval with `zero_division=0`.
     """
     if strict is None:
         return None
@@ -83,15 +83,14 @@ def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
-    """Collect the scores of entities that components store in groups of `doc.spans`
-    with `attrs["scores"]`. Return for each group pairs of a score and whether `matches`
-    has its entity as correct; or None for a group with spans that are not entities, or
-    with scores outside of 0 to 1.
+    """Collect entity scores from span groups with `attrs["scores"]`. Return for each
+    group pairs of a score and whether its entity is correct; None for a group with
+    spans that are not entities, or with scores outside 0 to 1.
     """
     doc, ignored = example.predicted, dict.fromkeys(matches.ignored)
-    # if two entities are aligned with one gold entity, the first is right
+    # of two entities aligned with one gold entity, the first is correct
     right = dict.fromkeys(matches.correct, True)
-    judged = {
+    is_correct = {
         (ent.label_, ent.start, ent.end): ignored.get(key, right.pop(key, False))
         for ent, key in zip(doc.ents, align_predictions(example), strict=True)
     }
@@ -105,9 +104,9 @@ def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
         except (ValueError, TypeError):  # not numbers, or on a GPU
             scores = np.array(np.nan)
         found[name] = None
-        is_share = scores.shape == (len(places),) and judged.keys() >= {*places}
-        if is_share and ((scores >= 0) & (scores <= 1)).all():
-            pairs = zip(scores.tolist(), map(judged.get, places), strict=True)
+        is_valid = scores.shape == (len(places),) and is_correct.keys() >= {*places}
+        if is_valid and ((scores >= 0) & (scores <= 1)).all():
+            pairs = zip(scores.tolist(), map(is_correct.get, places), strict=True)
             found[name] = [pair for pair in pairs if None not in pair]
     return found
 
@@ -115,8 +114,8 @@ def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
 def summarize_scores(
     docs: Sequence[Mapping[str, Any]], draws: Draws
 ) -> dict[str, Any] | None:
-    """Measure the calibration of all scores of `collect_scores`, if there are any, and
-    the interval of the error. A group that is None in any document is left out.
+    """Return the calibration of scores by `collect_scores`, with the interval of the
+    error, or None without scores. Groups that are None in any document are skipped.
     """
     names = {name for doc in docs for name in doc}
     kept = sorted(x for x in names if None not in [doc.get(x, ()) for doc in docs])
@@ -125,16 +124,15 @@ def summarize_scores(
         return None
     sums = np.array([_sum_bins(*np.reshape(of, (-1, 2)).T) for of in pairs])
     found = measure_calibration(*zip(*chain(*pairs), strict=True))
-    return {**found, "interval": bound_error(sums, _get_error, draws)}
+    return {**found, "interval": find_error_interval(sums, _get_error, draws)}
 
 
 def measure_calibration(
     scores: Sequence[float], is_right: Sequence[bool]
 ) -> dict[str, Any]:
-    """Return the expected calibration error, which is the mean over entities of the
-    distance of precision and mean score in their bin; the error by chance, the mean if
-    entities are right exactly as often as scores say; and the ten bins of equal width,
-    each of which excludes its lower bound, except 0.
+    """Return the expected calibration "error"; its mean by "chance" for perfectly
+    calibrated scores; and ten "bins" of equal width, which exclude their lower bound,
+    except 0.
 
     Source: Guo et al., "On Calibration of Modern Neural Networks" (2017), §2.
     """
@@ -153,7 +151,7 @@ def measure_calibration(
 
 
 def _sum_bins(scores: np.ndarray, is_right: np.ndarray) -> np.ndarray:
-    """Count entities, and sum scores and right ones, by bin. *Shape:* (10, 3)"""
+    """Sum entities, scores and correct entities by bin. *Shape:* (10, 3)"""
     places = np.clip(np.ceil(scores * 10) - 1, 0, 9).astype(int)
     columns = (np.ones(len(scores)), scores, is_right)
     return np.stack([np.bincount(places, of, minlength=10) for of in columns], axis=-1)

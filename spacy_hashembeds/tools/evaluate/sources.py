@@ -1,6 +1,4 @@
-"""Sources of an evaluation: gold docs, and predictions by a pipeline or from a file;
-and the task to score.
-"""
+"""Gold docs, predictions, and the task of an evaluation."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -28,12 +26,15 @@ from .bootstrap import Draws
 #: Default layout of files with one token a line.
 LAYOUT = ColumnFormat()
 
-#: Named entities, and categories of documents. Named after spaCy's components.
+#: Tasks, named after spaCy's components: entities, and categories of documents.
 NER, TEXTCAT = "ner", "textcat"
+
+#: Documents with other words that an error lists.
+_MAX_DIFFERENCES = 10
 
 
 class Source(NamedTuple):
-    """Docs, or a pipeline that predicts some, with the name to show."""
+    """Docs, or the pipeline that predicts them, with a name."""
 
     name: str
     docs: Any
@@ -50,7 +51,7 @@ Corpus = Iterable[Doc | Example] | str | Path | Source
 
 
 class Inputs(NamedTuple):
-    """The arguments of `evaluate`. Gold docs, or Examples with them, have tokens."""
+    """Arguments of `evaluate`, without gold docs that have no tokens."""
 
     predictions: Source
     gold: Source
@@ -66,13 +67,13 @@ class Inputs(NamedTuple):
 
     @property
     def references(self) -> list[Doc]:
-        """The gold docs, also those of Examples."""
+        """The gold docs."""
         return [get_reference(gold) for gold in self.gold.docs]
 
     def predict(
         self, source: Source, golds: Sequence[Doc | Example] | None = None
     ) -> Iterable[Example]:
-        """Pair predictions with gold docs, by default `gold`, and show progress."""
+        """Pair predictions with `golds`, by default `gold`, and show progress."""
         golds = self.gold.docs if golds is None else golds
         if source.is_pipeline:
             examples = predict_examples(source.docs, golds)
@@ -83,14 +84,14 @@ class Inputs(NamedTuple):
 
     def show(self, docs: Any, title: str, **settings: Any) -> Any:
         """Show the progress of an iteration."""
-        settings["disable"] = None if self.show_progress else True  # None: no terminal
+        settings["disable"] = None if self.show_progress else True  # None: by terminal
         return tqdm(docs, desc=title, unit=" docs", leave=False, **settings)
 
 
-def name_source(
+def make_source(
     source: Predictions | Corpus, argument: str, layout: ColumnFormat = LAYOUT
 ) -> Source:
-    """Make a Source of a pipeline or docs, or load those with this name."""
+    """Make a Source of a pipeline or docs, which may be given by name."""
     is_corpus = argument in ("examples", "train")
     if isinstance(source, Source):
         return source
@@ -112,28 +113,34 @@ def name_source(
 def pair_examples(
     predicted: Iterable[Doc], golds: Iterable[Doc | Example], *, name: str, gold: str
 ) -> Iterator[Example]:
-    """Pair predictions with gold docs of the same words, except empty docs."""
+    """Pair predictions with gold docs, without empty predictions. After the last pair,
+    refuse documents with different words.
+    """
     pairs = zip_longest(filter(len, predicted), map(get_reference, golds))
+    found = []
     for number, pair in enumerate(pairs):
-        got, wanted = ([token.text for token in doc or ()] for doc in pair)
-        if got != wanted:
-            words = enumerate(zip_longest(got, wanted))
-            i = next(i for i, (word, other) in words if word != other)
-            raise ValueError(
-                f"The predictions '{name}' should have the documents and words of the "
-                f"gold corpus '{gold}', but document {number} (from 0, without empty "
-                f"ones) has {quote(got[i : i + 5])}, not {quote(wanted[i : i + 5])}."
-            )
-        yield Example(*pair)
+        words = [[token.text for token in doc or ()] for doc in pair]
+        if words[0] != words[1]:
+            i = next(i for i, (a, b) in enumerate(zip_longest(*words)) if a != b)
+            got, expected = (quote(side[i : i + 5], 60) for side in words)
+            found.append(f"document {number} has {got}, not {expected}")
+        elif not found:
+            yield Example(*pair)
+    if found:
+        raise ValueError(
+            f"The predictions '{name}' should have the documents and words of the gold "
+            f"corpus '{gold}', but {len(found):,} of {number + 1:,} differ (numbered "
+            f"from 0, without empty ones): {'; '.join(found[:_MAX_DIFFERENCES])}"
+            f"{'; …' if len(found) > _MAX_DIFFERENCES else '.'}"
+        )
 
 
 # The task to score.
 
 
 class Classes(NamedTuple):
-    """The labels of a text classifier. It predicts all labels that reach the threshold;
-    without a threshold labels are exclusive, and it predicts the one with the highest
-    score.
+    """Labels of a text classifier, which predicts all labels whose scores reach the
+    threshold, or without one the label with the highest score.
     """
 
     labels: Sequence[str]
@@ -146,9 +153,8 @@ class Classes(NamedTuple):
 
 
 def find_task(*pipelines: Language, golds: Iterable[Doc] = ()) -> str:
-    """Return "textcat" if pipelines have spaCy's text classifiers, otherwise "ner",
-    since any component may set entities. Without pipelines, the annotation of gold docs
-    decides.
+    """Return "textcat" for pipelines with spaCy's text classifiers, otherwise "ner".
+    Without pipelines, the annotation of gold docs decides.
     """
     found = set()
     for nlp in pipelines:
@@ -163,8 +169,8 @@ def find_task(*pipelines: Language, golds: Iterable[Doc] = ()) -> str:
         found |= {TEXTCAT} if doc.cats else set()
     if len(found) > 1:
         raise ValueError(
-            "Both entities and categories are set: say which to evaluate with 'task' "
-            "(--task), 'ner' or 'textcat', or leave components out."
+            "Both entities and categories are set: choose with 'task' (--task), 'ner' "
+            "or 'textcat', or leave components out."
         )
     return next(iter(found), NER)
 

@@ -16,8 +16,8 @@ from spacy_hashembeds.training.scorer import score_counts
 def make_pair(
     n_documents: int, gain: float = 0.0, share: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two systems on the same documents, the first better by `gain`; the second keeps
-    a share of its predictions.
+    """Return counts of two systems, the first better by `gain`, the second with only a
+    share of its predictions.
     """
     rng = np.random.default_rng(5)
     gold = rng.poisson(3, n_documents)
@@ -31,7 +31,7 @@ def make_pair(
 
 
 def compare(ours, theirs, samples: int = 50, **options):
-    """What is found of the last thing, of precision, recall and F1 by name."""
+    """Return the results for the last key, as lists over precision, recall and F1."""
     *_, found = compare_scores(ours, theirs, Draws(samples, 0), **options)
     return {name: [found[key][name] for key in "prf"] for name in found["f"]}
 
@@ -40,7 +40,7 @@ def score_all(counts: np.ndarray) -> np.ndarray:
     return score_counts(counts.sum(axis=0))[0]
 
 
-def test_intervals_equal_those_of_drawing_documents_one_by_one():
+def test_intervals_equal_a_naive_bootstrap():
     ours, theirs = make_pair(50, gain=0.3)
     drawn = np.random.default_rng(3).integers(50, size=(20_000, 50))
     both = np.concatenate([ours, theirs], axis=1)
@@ -54,14 +54,13 @@ def test_intervals_equal_those_of_drawing_documents_one_by_one():
     assert found["other"] == pytest.approx(score_all(theirs))
 
 
-def test_results_do_not_depend_on_how_much_is_in_memory(monkeypatch):
+def test_results_do_not_depend_on_the_batch_size(monkeypatch):
     ours, theirs = make_pair(20)
     expected = compare(ours, theirs, 100)
     monkeypatch.setattr(bootstrap, "_CELLS", 140)
     found = compare(ours, theirs, 100)
-    # sums of other numbers of draws may be rounded otherwise
-    differs = np.subtract(found["interval"], expected["interval"])
-    assert differs == pytest.approx(0, abs=1e-12)
+    difference = np.subtract(found["interval"], expected["interval"])
+    assert difference == pytest.approx(0, abs=1e-12)  # rounding may differ
     assert found["p_value"] == expected["p_value"]
 
 
@@ -76,20 +75,20 @@ def test_results_do_not_depend_on_how_much_is_in_memory(monkeypatch):
     ],
     ids=["no documents", "one", "gold in only one", "all right", "all wrong"],
 )
-def test_there_is_no_interval_where_there_is_nothing_to_draw_from(rows):
+def test_degenerate_samples_have_no_interval(rows):
     counts = np.array(rows, dtype=int).reshape(len(rows), 1, 3)
     beside = np.tile(np.arange(len(rows))[:, None, None], (1, 1, 3))
     for both in (counts, np.concatenate([counts, beside], axis=1)):
         assert bootstrap_scores(both, Draws(50, 0))[0] == NO_INTERVALS
 
 
-def test_draws_without_the_thing_or_without_gold_ones_are_left_out():
-    # In a third of draws both documents with gold entities are absent.
+def test_draws_with_undefined_scores_are_dropped():
+    # 13% of draws lack both documents with gold entities
     counts = np.zeros((100, 1, 3), dtype=int)
     counts[0, 0] = (1, 0, 0)
     counts[1, 0] = (0, 0, 1)
     assert bootstrap_scores(counts, Draws(300, 0))[0]["r_interval"] == (0.0, 1.0)
-    # All of two entities are found, and in a seventh of draws there are none.
+    # both entities are found; 13% of draws have none
     counts[:2] = (1, 0, 0)
     counts[2:, 0, 1] = 1
     [intervals] = bootstrap_scores(counts, Draws(500, 0))
@@ -100,7 +99,7 @@ def test_draws_without_the_thing_or_without_gold_ones_are_left_out():
 # Comparison.
 
 
-def test_p_values_are_those_of_all_swaps():
+def test_p_values_equal_those_of_all_swaps():
     ours, theirs = make_pair(10, gain=0.15, share=0.7)
     found = compare(ours, theirs, 20_000)
     expected = score_all(ours) - score_all(theirs)
@@ -114,7 +113,7 @@ def test_p_values_are_those_of_all_swaps():
     assert found["p_value"] == pytest.approx(p_values, abs=0.015)
 
 
-def test_a_pipeline_beside_itself_has_no_interval():
+def test_a_pipeline_compared_with_itself_has_no_interval():
     counts = np.random.default_rng(0).integers(0, 6, (30, 1, 3))
     for found in compare_scores(counts, counts, Draws(50, 0), 1):
         for record in found.values():
@@ -122,7 +121,7 @@ def test_a_pipeline_beside_itself_has_no_interval():
             assert [*record.values()] == [0, None, 1]
 
 
-def test_without_gold_entities_nothing_is_compared_and_of_one_document_not_drawn():
+def test_comparison_needs_gold_entities_and_intervals_two_documents():
     ours = np.array([[[0, 1, 0], [1, 0, 0]], [[0, 2, 0], [0, 0, 1]]])
     nothing, something = compare_scores(ours, ours, Draws(10, 0))
     assert nothing is None
@@ -138,23 +137,23 @@ def test_without_gold_entities_nothing_is_compared_and_of_one_document_not_drawn
 # Means.
 
 
-def test_the_interval_of_a_mean_is_that_of_drawing_one_by_one():
+def test_the_interval_of_a_mean_equals_a_naive_bootstrap():
     rng = np.random.default_rng(2)
     counts = rng.integers(0, 3, size=(30, 4, 3))
     counts[:, 3] = 0
-    counts[:2, 3] = (1, 0, 1)  # rare, and sometimes not drawn
-    counts[:, 2, [0, 2]] = 0  # never gold, and so in every mean
+    counts[:2, 3] = (1, 0, 1)  # rare, absent from some draws
+    counts[:, 2, [0, 2]] = 0  # never gold: in every mean
     scores = []
     for _ in range(4000):
         sums = counts[rng.integers(0, 30, size=30)].sum(axis=0)
-        there = [i for i in range(4) if i == 2 or sums[i, 0] + sums[i, 2]]
-        scores.append(np.nan_to_num(score_counts(sums[there])).mean(axis=0))
+        used = [i for i in range(4) if i == 2 or sums[i, 0] + sums[i, 2]]
+        scores.append(np.nan_to_num(score_counts(sums[used])).mean(axis=0))
     expected = np.quantile(scores, [0.025, 0.975], axis=0).T
     *_, found = bootstrap_scores(counts, Draws(4000, 0), 4)
     assert np.array([*found.values()]) == pytest.approx(expected, abs=0.01)
 
 
-def test_things_that_no_document_has_score_0_in_a_mean():
+def test_keys_without_gold_score_0_in_a_mean():
     rng = np.random.default_rng(3)
     pair = [rng.integers(1, 4, size=(20, 2, 3)) for _ in range(2)]
     padded = [np.pad(counts, ((0, 0), (0, 2), (0, 0))) for counts in pair]

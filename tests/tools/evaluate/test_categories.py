@@ -1,4 +1,4 @@
-"""Scores and evaluations of text classifiers, beside scikit-learn's and spaCy's."""
+"""Scores of text classifiers, compared with scikit-learn's and spaCy's."""
 
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.tools.evaluate.categories import judge
+from spacy_hashembeds.tools.evaluate.categories import compare_labels
 from spacy_hashembeds.tools.evaluate.evaluate import evaluate
 from spacy_hashembeds.tools.evaluate.sources import Classes, find_classes, find_task
 
@@ -47,8 +47,8 @@ def check_as_spacy(scores: dict[str, Any], expected: dict[str, Any]):
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
-def test_scores_are_those_of_sklearn_and_spacy_and_as_they_were(exclusive):
-    """Of predictions of four labels, of which no gold document has the last."""
+def test_scores_equal_sklearn_spacy_and_the_expected_file(exclusive):
+    """No gold document has the last of four labels."""
     rng = np.random.default_rng(0)
     gold = rng.random((200, 4)) < [0.5, 0.3, 0.1, 0.0]
     if exclusive:
@@ -62,10 +62,8 @@ def test_scores_are_those_of_sklearn_and_spacy_and_as_they_were(exclusive):
     )
     evaluation = evaluate(ours, golds, against=theirs, samples=1000)
     check(evaluation, "textcat.md" if exclusive else "textcat_multilabel.md")
-    assert (evaluation["cats_support"], evaluation["cats_exclusive"]) == (
-        200,
-        exclusive,
-    )
+    assert evaluation["cats_support"] == 200
+    assert evaluation["cats_exclusive"] is exclusive
     examples = [Example(*pair) for pair in zip(ours, golds, strict=True)]
     settings = {"labels": NAMES, "multi_label": not exclusive, "threshold": 0.5}
     check_as_spacy(evaluation, Scorer.score_cats(examples, "cats", **settings))
@@ -97,20 +95,21 @@ def test_scores_are_those_of_sklearn_and_spacy_and_as_they_were(exclusive):
         (True, {"a": 1.0}, {}, None),
         (True, {"a": 1.0}, {"b": 0.0, "a": 0.0}, ("b", "a")),  # the first, as in spaCy
         (True, {"a": 1.0}, {"z": 0.0}, ("", "a")),
-        (True, {"z": 0.9, "b": 0.3}, {"b": 1.0}, ("b", "b")),  # of another component
+        (True, {"z": 0.9, "b": 0.3}, {"b": 1.0}, ("b", "b")),  # z: another component
         (True, {"a": 0.9, "b": 0.3}, {"b": 0.0, "a": 0.1}, ("a", "a")),
         (False, {"a": 0.5, "b": 0.49}, {"a": 0.0, "b": 1.0}, ("b", "a")),
-        (False, {"a": 0.9, "b": 0.9}, {"b": 1.0}, ("b", "b")),  # a is unknown
+        (False, {"a": 0.9, "b": 0.9}, {"b": 1.0}, ("b", "b")),  # a: no gold entry
         (False, {"a": 0.1, "b": 0.1}, {"a": 0.0, "b": 0.0}, ("", "")),
         (False, {}, {"a": 1.0, "b": 1.0}, ("ab", "")),
     ],
 )
-def test_what_is_gold_and_predicted(exclusive, predicted, gold, expected):
+def test_gold_and_predicted_labels(exclusive, predicted, gold, expected):
     def run(*cats: dict[str, float]) -> Any:
         docs = [Doc(Vocab(), words=["x"]) for _ in cats]
         for doc, each in zip(docs, cats, strict=True):
             doc.cats = each
-        return judge(0, Example(*docs), Classes(NAMES, None if exclusive else 0.5))
+        classes = Classes(NAMES, None if exclusive else 0.5)
+        return compare_labels(0, Example(*docs), classes)
 
     assert run(predicted, gold) == (expected and tuple(map(frozenset, expected)))
     if exclusive:
@@ -118,7 +117,7 @@ def test_what_is_gold_and_predicted(exclusive, predicted, gold, expected):
             run({"a": 1.0}, {"a": 1.0, "b": 1.0})
 
 
-def test_the_task_and_classes_are_those_of_the_components():
+def test_components_determine_the_task_and_the_classes():
     nlp = spacy.blank("en")
     for name in ("sentencizer", "entity_ruler"):
         nlp.add_pipe(name)
@@ -139,7 +138,7 @@ def test_the_task_and_classes_are_those_of_the_components():
 
 @pytest.fixture(scope="module")
 def pipelines(tmp_path_factory) -> dict[bool, Language]:
-    """Pipelines whose labels exclude each other, or don't."""
+    """Return pipelines with exclusive labels, or without."""
     train = write(tmp_path_factory.mktemp("texts") / "train.spacy", make_docs(TRAIN))
     return {each: train_textcat(train, exclusive=each) for each in (True, False)}
 
@@ -150,8 +149,8 @@ def nlp(pipelines) -> Language:
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
-def test_docs_of_none_of_the_labels_count_as_in_spacy(pipelines, exclusive):
-    """And those of which some labels are unknown; but not those without any."""
+def test_docs_without_a_label_are_scored_as_in_spacy(pipelines, exclusive):
+    """Also docs with entries for some labels, but not docs without `cats`."""
     nlp = pipelines[exclusive]
     none = dict.fromkeys(LABELS, 0.0)
     cats = [none, none, none, {"weather": 0.0}, {"sports": 0.0}, {"money": 1.0}]
@@ -174,11 +173,11 @@ def test_predictions_are_exclusive_if_each_gold_document_has_one_label(more):
     predicted = make_scored({"b": 0.9, "a": 0.5}, *[{"a": 0.4, "b": 0.9}] * 2)
     evaluation = evaluate(predicted[: len(golds)], golds, samples=9)
     assert evaluation["setting"]["threshold"] == (0.5 if more else None)
-    # of the first document, a is wrong only if it may be one of several
+    # a in the first document is wrong only if labels are not exclusive
     assert evaluation["cats_acc"] == (1 / 3 if more else 1)
 
 
-def test_corpora_that_do_not_fit_are_told(nlp):
+def test_corpora_without_known_labels_are_warned_of(nlp):
     evaluation = evaluate(nlp, [make_doc("rain", {})], samples=9)
     (warning,) = evaluation["warnings"]
     assert "'examples' has category annotation" in warning
@@ -189,7 +188,7 @@ def test_corpora_that_do_not_fit_are_told(nlp):
     assert "Weather" in warning
 
 
-def test_what_to_evaluate_must_be_clear(nlp):
+def test_ambiguous_tasks_are_refused(nlp):
     both = spacy.blank("en")
     both.add_pipe("textcat", source=nlp)
     both.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "rain"}])
@@ -213,26 +212,26 @@ def test_what_to_evaluate_must_be_clear(nlp):
 
 
 @pytest.mark.parametrize(("n", "end"), [(121, "…"), (120, "")])
-def test_a_long_document_is_cut(n, end):
+def test_long_documents_are_cut(n, end):
     golds, predicted = ([make_doc("long " * n, {label: 1.0})] for label in "ab")
     (confusion,) = evaluate(predicted, golds, samples=9)["confusions"]
     assert confusion["examples"][0]["text"] == ("long " * 120) + end
 
 
 @pytest.mark.parametrize("n_labels", [20, 21])
-def test_a_matrix_is_shown_if_it_is_small(n_labels):
+def test_small_matrices_are_shown(n_labels):
     docs = make_scored(*({f"label no. {i}": 1.0} for i in range(n_labels)))
     shown = evaluate(docs, docs, samples=9).to_markdown()
     assert ("| Gold | label no | " in shown) is (n_labels == 20)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 7.0, -3.0])
-def test_gold_numbers_are_shares_and_scores_are_finite(value):
+def test_invalid_gold_values_and_scores_are_refused(value):
     golds = make_scored({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0})
-    fine = make_scored({"a": 7.0, "b": -3.0}, {"a": 0.1, "b": 0.9})
-    assert evaluate(fine, golds, samples=10)["cats_acc"] == 1
+    valid = make_scored({"a": 7.0, "b": -3.0}, {"a": 0.1, "b": 0.9})
+    assert evaluate(valid, golds, samples=10)["cats_acc"] == 1
     broken = make_scored({"a": 0.2, "b": 0.8}, {"a": value, "b": 1.0})
-    others = [] if np.isfinite(value) else [(broken, golds), (fine, golds, broken)]
-    for nlp, examples, *against in [(fine, broken), *others]:
+    others = [] if np.isfinite(value) else [(broken, golds), (valid, golds, broken)]
+    for nlp, examples, *against in [(valid, broken), *others]:
         with pytest.raises(ValueError, match=f"document 1.* {value} for 'a'"):
             evaluate(nlp, examples, task="textcat", against=(against or [None])[0])

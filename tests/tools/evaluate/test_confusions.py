@@ -17,19 +17,19 @@ from ... import toy_ner
 @pytest.mark.parametrize(
     ("missed", "spurious", "expected"),
     [
-        # one gold entity in two parts: the larger one is its counterpart
+        # the prediction that shares more tokens
         ([("P", 0, 3)], [("P", 0, 1), ("L", 1, 3)], [(0, 1), (None, 0)]),
-        # equal parts: the one of the same type
+        # then the same type
         ([("P", 0, 2)], [("L", 0, 1), ("P", 1, 2)], [(0, 1), (None, 0)]),
-        # all else equal: the first
+        # then the first
         ([("P", 0, 1), ("P", 1, 2)], [("P", 0, 2)], [(0, 0), (1, None)]),
-        # neighbours share nothing
+        # adjacent entities do not overlap
         ([("P", 0, 2)], [("P", 2, 3)], [(0, None), (None, 0)]),
-        # two that are aligned with one gold token
+        # two predictions aligned with one gold token
         ([("P", 0, 1)], [("P", 0, 1), ("P", 0, 1)], [(0, 0), (None, 1)]),
     ],
 )
-def test_what_shares_most_tokens_is_paired(missed, spurious, expected):
+def test_entities_are_paired_by_overlap(missed, spurious, expected):
     pairs = [
         (None if i is None else missed[i], None if j is None else spurious[j])
         for i, j in expected
@@ -45,7 +45,7 @@ def count(*docs: tuple[Doc, Matches]):
 
 
 def describe(example, side):
-    """What is marked as gold or predicted, its label, and whether it is the error."""
+    """Return the text, label and `is_error` of each mark."""
     text = example["text"]
     return [
         (text[mark["start"] : mark["end"]], mark["label"], mark["is_error"])
@@ -67,12 +67,12 @@ def test_confusions_are_ranked_by_count_and_then_by_name():
         ("LOC", None, "missed", 7),
         ("LOC", "LOC", "boundary", 7),
     ]
-    # only so many examples are kept
+    # five examples are kept
     assert [example["document"] for example in confusions[1]["examples"]] == [*range(5)]
 
 
 def test_an_example_shows_the_error_among_the_other_entities():
-    """Right ones, wrong ones, and those where nobody knows; not those on no token."""
+    """Ignored entities are included, except those aligned with no token."""
     doc = toy_ner.make_doc("we saw Carl+Brown|PER in Oslo|LOC by night")
     matches = Matches(
         correct=(("LOC", 5, 6),),
@@ -112,7 +112,7 @@ def test_an_example_is_the_sentences_of_the_error():
         (200, 100, True, (0, 200)),
     ],
 )
-def test_a_long_text_is_cut_to_what_is_near(n, at, has_sentences, shown):
+def test_long_texts_are_cut_around_the_error(n, at, has_sentences, shown):
     doc = toy_ner.make_doc(" ".join(f"w{i}|T{i}" for i in range(n)))
     for token in doc if has_sentences else ():
         token.is_sent_start = token.i == 0

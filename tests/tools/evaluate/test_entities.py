@@ -23,21 +23,21 @@ from .expected import check
 
 @Language.component("with_scores")
 def add_scores(doc: Doc) -> Doc:
-    """Have longer entities be surer."""
+    """Add scores that grow with the length of entities."""
     scores = [1 - 1 / len(ent.text) for ent in doc.ents]
     doc.spans["found"] = SpanGroup(doc, spans=doc.ents, attrs={"scores": scores})
     return doc
 
 
-def test_the_whole_evaluation_is_as_it_was(tiny_corpus):
-    """Of two pipelines that know many names of the demo's test set, and some amiss."""
+def test_the_evaluation_equals_the_expected_file(tiny_corpus):
+    """Two rulers have most names of the test set, and some with a wrong label."""
     train, golds = (toy_ner.read(tiny_corpus / f"{x}.spacy") for x in ("train", "test"))
     ents = sorted({(ent.text, ent.label_) for doc in golds for ent in doc.ents})
     pipelines = []
     for step in (5, 2):
         known = {text: label for i, (text, label) in enumerate(ents) if i % step}
         known.update(dict.fromkeys([text for text, _ in ents[::9]], "ORG"))
-        # half a name, and no name at all
+        # parts of names, and words that are no names
         known.update({text.split()[0]: label for text, label in ents[::6]})
         known |= {"opens": "LOC", "Monday": "DATE", "saw": "PERSON", "of": "PERSON"}
         pipelines.append(toy_ner.make_ruler(known, None))
@@ -45,7 +45,7 @@ def test_the_whole_evaluation_is_as_it_was(tiny_corpus):
     options = {"train": train, "against": pipelines[1], "samples": 1000, "seed": 1}
     evaluation = evaluate(pipelines[0], golds, **options)
     check(evaluation, "entities.md")
-    # what no table shows
+    # values that no table shows
     orgs = evaluation["schemes"]["unseen"]["strict"]["per_type"]["ORG"]
     assert (orgs["correct"], orgs["spurious"]) == (14, 2)
     assert evaluation["ents_seen_per_type"]["ORG"]["r_interval"] == (0, 1)
@@ -63,20 +63,20 @@ TRAIN = (
     [
         ("Anna|PER", ("same_type", "1", "1")),
         ("Paris|PER", ("same_type", "2-9", "2-9")),
-        ("Rome|PER", ("other_type", "10-99", "10-99")),  # whatever the type
+        ("Rome|PER", ("other_type", "10-99", "10-99")),  # any type
         ("Carl+Brown|PER", ("same_type", "1", "1")),
-        ("New+York|LOC", ("tokens_seen", "0", "1")),  # seen, though in no entity
+        ("New+York|LOC", ("tokens_seen", "0", "1")),  # outside of entities
         ("New+Orleans|LOC", ("tokens_partly_seen", "0", "0")),
         ("anna|PER", ("tokens_unseen", "0", "0")),  # case counts
     ],
 )
-def test_entities_are_grouped_by_what_training_has_shown(text, expected):
+def test_entities_are_grouped_by_training_knowledge(text, expected):
     knowledge = TrainingKnowledge(map(toy_ner.make_doc, TRAIN))
     [ent] = toy_ner.make_doc(f"yesterday {text} slept").ents
     assert tuple(group_entity(ent, knowledge).values()) == expected
 
 
-def test_ranges_hold_their_bounds():
+def test_ranges_include_their_bounds():
     doc = toy_ner.make_doc("Oslo|LOC")
     ranges = {0: "0", 1: "1", 2: "2-9", 9: "2-9", 10: "10-99", 99: "10-99", 100: "100+"}
     for count, expected in ranges.items():
@@ -97,8 +97,8 @@ def test_an_empty_corpus_has_an_evaluation_without_scores():
             assert "No document" in form
 
 
-def test_the_words_of_other_docs_may_tell_what_was_seen():
-    """As those of a gold corpus that was misspelt: Anna twice and Rome were seen."""
+def test_other_docs_may_decide_which_entities_are_seen():
+    """The gold docs of a misspelt corpus: Anna, twice, and Rome are seen."""
     nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC", "Olso": "LOC"}, None)
     train, golds, copies = (
         [toy_ner.make_doc(text) for text in texts]
@@ -120,7 +120,7 @@ VOCAB = Vocab()
 
 
 def get_chunks(*examples: Example) -> dict[str, tuple[int, int]]:
-    """Count the tokens of each tag that get it, and those that don't."""
+    """Return the numbers of tokens of each tag that are predicted, and missed."""
     totals = EntityRun(examples, None).totals
     return {tag: tuple(totals["chunk", tag, None][::2]) for tag in CHUNKS}
 
@@ -132,7 +132,7 @@ PARTS = ["O", "B-X", "B-Y", "B-X I-X", "B-X I-X I-X", "B-Y I-Y I-Y I-Y"]
     st.lists(st.sampled_from(PARTS), max_size=9),
     st.lists(st.sampled_from([*PARTS, "-"]), max_size=9),  # "-": no annotation
 )
-def test_tags_of_chunks_are_those_of_spacy(predicted, annotated):
+def test_chunk_tags_equal_those_of_spacy(predicted, annotated):
     parts = (predicted, annotated)
     tags = [" ".join([*of, "O " * 12]).split()[:12] for of in parts]
     ents = [["" if tag == "-" else tag for tag in each] for each in tags]
@@ -147,9 +147,9 @@ def test_tags_of_chunks_are_those_of_spacy(predicted, annotated):
     assert found == {tag: tuple(counts) for tag, counts in expected.items()}
 
 
-# the first prediction is right, the second is not; or wrong, and neither
+# the first prediction is right; or both are wrong
 @pytest.mark.parametrize("ents", [["B-X", "O"], ["B-Z", ""]])
-def test_of_predictions_on_one_token_the_one_that_says_more_counts(ents):
+def test_of_two_predictions_on_one_token_the_scored_one_counts(ents):
     gold = Doc(VOCAB, words=["ab", "c"], spaces=[False] * 2, ents=ents)
     words = ["a", "b", "c"]
     predicted = Doc(VOCAB, words, spaces=[False] * 3, ents=["B-X", "B-Y", "I-Y"])

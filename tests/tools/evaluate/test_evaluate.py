@@ -33,7 +33,7 @@ def without_names(evaluation: Evaluation) -> dict:
     return data
 
 
-def test_docs_and_files_give_the_same_and_seeds_others(nlp, train, tmp_path):
+def test_docs_and_files_have_equal_results_and_seeds_differ(nlp, train, tmp_path):
     golds = toy_ner.make_test_docs()
     expected = evaluate(nlp, golds, train=train, samples=50)
     nlp.to_disk(tmp_path / "model")
@@ -56,7 +56,7 @@ def make_examples(nlp, golds: list[Doc]) -> list[Example]:
     return [Example(Doc(nlp.vocab, [t.text for t in gold]), gold) for gold in golds]
 
 
-def test_predicted_docs_give_what_their_pipeline_does(nlp, train):
+def test_predicted_docs_have_the_results_of_their_pipeline(nlp, train):
     golds = [toy_ner.make_doc(text) for text in toy_ner.TEST]
     expected = evaluate(nlp, golds, train=train, against=nlp, samples=50)
     examples, trains = make_examples(nlp, golds), make_examples(nlp, train)
@@ -69,7 +69,7 @@ def test_predicted_docs_give_what_their_pipeline_does(nlp, train):
 
 
 @pytest.mark.parametrize("argument", ["nlp", "against", "examples", "train"])
-def test_what_is_no_pipeline_and_holds_no_docs_is_refused(nlp, train, argument):
+def test_other_sources_are_refused(nlp, train, argument):
     sources = {"nlp": nlp, "examples": train}
     for source in (7, train[0], *([nlp] if argument in ("examples", "train") else [])):
         with pytest.raises(TypeError, match=f"'{argument}' should be"):
@@ -77,7 +77,7 @@ def test_what_is_no_pipeline_and_holds_no_docs_is_refused(nlp, train, argument):
 
 
 @pytest.mark.parametrize("settings", [{"samples": 0}, {"samples": 10**6}, {"seed": -1}])
-def test_draws_that_cannot_be_are_refused_before_anything_is_read(nlp, settings):
+def test_invalid_draws_are_refused_before_reading(nlp, settings):
     def read():
         raise AssertionError
         yield
@@ -88,19 +88,18 @@ def test_draws_that_cannot_be_are_refused_before_anything_is_read(nlp, settings)
 
 
 @pytest.mark.parametrize(("is_terminal", "show"), [(1, 1), (1, 0), (0, 1)])
-def test_a_terminal_shows_how_far_it_is(nlp, train, monkeypatch, is_terminal, show):
+def test_progress_is_shown_in_a_terminal(nlp, train, monkeypatch, is_terminal, show):
     screen = StringIO()
     screen.isatty = lambda: bool(is_terminal)
     monkeypatch.setattr("sys.stderr", screen)
     evaluate(nlp, train, train=train, samples=10, show_progress=bool(show))
     for step in ("Reading train", "Evaluating en_pipeline", f"/{len(train)} "):
         assert (step in screen.getvalue()) is bool(is_terminal and show)
-    # Nothing is left on the screen.
-    assert screen.getvalue().rpartition("\r")[2] == ""
+    assert screen.getvalue().rpartition("\r")[2] == ""  # cleared
 
 
 @pytest.mark.parametrize("suffix", [".json", ".html", ".md"])
-def test_files_are_written_whole_or_not_at_all(nlp, train, tmp_path, suffix):
+def test_files_are_written_atomically(nlp, train, tmp_path, suffix):
     evaluation, path = evaluate(nlp, train, samples=9), tmp_path / f"new/e{suffix}"
     if suffix != ".json":
         evaluation["warnings"] = ["a name of bytes: \udcff"]
@@ -117,7 +116,7 @@ def test_files_are_written_whole_or_not_at_all(nlp, train, tmp_path, suffix):
     assert path.read_bytes() == expected
 
 
-def test_predictions_are_told_from_pipelines(nlp, tmp_path):
+def test_predictions_and_pipelines_are_distinguished(nlp, tmp_path):
     golds = toy_ner.make_test_docs()
     test = toy_ner.write(tmp_path / "test.spacy", golds)
     (tmp_path / "shards").mkdir()
@@ -136,7 +135,7 @@ def test_predictions_are_told_from_pipelines(nlp, tmp_path):
             evaluate_in_depth(*paths)
 
 
-def test_a_library_that_is_missing_is_named(nlp, train, monkeypatch):
+def test_a_missing_library_is_named(nlp, train, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "nervaluate", None)
     with pytest.raises(ImportError, match="tools"):
         evaluate(nlp, train, samples=10)

@@ -1,4 +1,4 @@
-"""Pipelines that read features are scored with those that gold Docs store."""
+"""Evaluation of pipelines that read features of gold Docs."""
 
 import pytest
 from spacy.language import Language
@@ -24,12 +24,12 @@ def run(monkeypatch, golds, keep=FEATURES):
     return evaluate(nlp, golds, samples=10)
 
 
-def test_features_are_those_kept_by_the_config_or_of_examples(monkeypatch):
+def test_features_are_kept_by_the_config_or_come_from_examples(monkeypatch):
     assert run(monkeypatch, [make_doc()])["ents_r"] == 0.5
     assert run(monkeypatch, [Example(make_doc(), make_doc())], [])["ents_r"] == 0.5
     with pytest.warns(UserWarning, match=r"reads _\.mark, of which"):
         run(monkeypatch, [make_doc()], ["spans.names"])
-    # True: readers of other packages may mean another thing by it
+    # True: `keep` of another package's reader
     with pytest.raises(ValueError, match="spans 'names'"):
         run(monkeypatch, [make_doc()], True)
 

@@ -1,4 +1,4 @@
-"""Texts of many sentences: who knows sentences alone is found out."""
+"""Evaluation on joined sentences."""
 
 import pytest
 import spacy
@@ -14,7 +14,7 @@ N_SENTENCES, N_TEXTS = 125, 13
 
 @Language.component("capitals")
 def find_capitals(doc: Doc) -> Doc:
-    """A capital is a name, but where a Doc begins."""
+    """Set capitalised tokens as entities, except at the start of a Doc."""
     doc.ents = [Span(doc, t.i, t.i + 1, "PER") for t in doc[1:] if t.is_title]
     return doc
 
@@ -36,7 +36,6 @@ def make_golds(*sentences: str) -> list[Doc]:
 
 
 GOLDS = make_golds(*["Then Anna sang"] * N_SENTENCES)
-#: Corpora that are no single sentences.
 TEXTS = [Doc.from_docs(GOLDS[:2]), *GOLDS]
 UNKNOWN = [Doc(Vocab(), words=["a", "b"], ents=["B-PER", "O"])] * 3
 EXAMPLES = [Example(gold, gold) for gold in GOLDS]
@@ -48,7 +47,7 @@ def test_single_sentences_are_joined_by_ten(nlp):
     joined = evaluation["joined"]
     assert evaluation["ents_f"] == 1
     assert (joined["sentences"], joined["documents"]) == (10, N_TEXTS)
-    # of each text, all first words but the first are wrong
+    # first words of sentences are wrong, except at the start of texts
     assert joined["ents_p"] == N_SENTENCES / (2 * N_SENTENCES - N_TEXTS)
     assert joined["ents_r"] == joined["ents_seen_r"] == 1
     assert joined["ents_unseen_r"] == 0
@@ -56,8 +55,8 @@ def test_single_sentences_are_joined_by_ten(nlp):
 
 
 @pytest.mark.parametrize(("n_missed", "p_value"), [(3, 1 / 4), (6, 1 / 32)])
-def test_what_may_be_chance_is_not_warned_of(nlp, n_missed, p_value):
-    """One entity in so many texts of 13 is found in texts alone."""
+def test_warnings_need_significance(nlp, n_missed, p_value):
+    """`n_missed` of 13 texts have an entity found only in joined sentences."""
     sentences = ["then Anna sang"] * N_SENTENCES
     for text in range(n_missed):
         sentences[10 * text + 5] = "Anna sang then"
@@ -69,16 +68,16 @@ def test_what_may_be_chance_is_not_warned_of(nlp, n_missed, p_value):
     assert bool(evaluation["warnings"]) is (p_value < 0.05)
 
 
-def test_who_was_trained_on_texts_is_not_told_to_be(nlp):
+def test_pipelines_trained_on_joined_sentences_get_no_advice(nlp):
     mine, reader = "${corpora.mine}", "spacy-hashembeds.JoinedCorpus.v1"
-    # a reference says nothing of training
-    for train, is_told in ((mine, True), ({"@readers": reader}, False)):
+    # a reference to another section is not resolved
+    for train, has_advice in ((mine, True), ({"@readers": reader}, False)):
         nlp.config["corpora"] = {"train": train, "mine": {}}
         (warning,) = evaluate(nlp, GOLDS, samples=100)["warnings"]
-        assert ("JoinedCorpus" in warning) is is_told
+        assert ("JoinedCorpus" in warning) is has_advice
 
 
-def test_any_number_and_none(nlp):
+def test_the_number_of_sentences_can_be_set(nlp):
     assert evaluate(nlp, GOLDS, samples=10, join=0)["joined"] is None
     texts = [Doc.from_docs(GOLDS[:20]), Doc.from_docs(GOLDS[20:25])]
     plain = Doc(nlp.vocab, words=["a", "b"], sent_starts=[True, False])
@@ -91,13 +90,13 @@ def test_any_number_and_none(nlp):
         assert joined["difference"]["difference"] == pytest.approx(difference)
 
 
-def test_what_is_not_joined_unless_somebody_asks(nlp):
+def test_other_corpora_are_not_joined_by_default(nlp):
     for corpus in (TEXTS, UNKNOWN, GOLDS[:1], EXAMPLES):
         assert evaluate(nlp, corpus, samples=10)["joined"] is None
     assert evaluate(GOLDS, GOLDS, samples=10)["joined"] is None
 
 
-def test_what_cannot_be_joined(nlp):
+def test_invalid_joins_are_refused(nlp):
     for predictions, corpus, options in (
         (GOLDS, GOLDS, {}),
         (nlp, EXAMPLES, {}),

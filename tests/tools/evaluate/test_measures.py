@@ -1,4 +1,4 @@
-"""Measures of entities beside their scores, beside nervaluate's and seqeval's."""
+"""Entity measures, compared with SemEval's definitions and seqeval."""
 
 from itertools import accumulate, groupby
 
@@ -41,7 +41,7 @@ def find_entities(tags) -> list[tuple[str, int, int]]:
 
 @st.composite
 def pairs(draw) -> tuple[list[tuple[str, int, int]], list[tuple[str, int, int]]]:
-    """The entities of a gold doc, and predicted ones that differ here and there."""
+    """Draw gold entities, and predicted ones that differ in some tokens."""
     gold, other = ([tag for tag in draw(TAGS) for _ in range(2)] for _ in range(2))
     is_right = draw(st.lists(st.booleans(), min_size=N_TOKENS, max_size=N_TOKENS))
     both = zip(gold, other, is_right, strict=True)
@@ -55,9 +55,9 @@ def summarize(docs):
     return score_schemes(found, "ents")
 
 
-def test_schemes_are_those_of_semeval():
+def test_schemes_equal_semeval():
     golds = [("X", i, i + 2) for i in (0, 2, 4, 6, 8)]
-    # right, of another type, in part, both, and nowhere
+    # correct, wrong type, partial, both, spurious
     predicted = [("X", 0, 2), ("Y", 2, 4), ("X", 5, 6), ("Y", 7, 8), ("X", 12, 14)]
     found = summarize([(golds, predicted)])
     assert {name: [of[x] for x in OUTCOMES] for name, of in found.items()} == {
@@ -69,16 +69,16 @@ def test_schemes_are_those_of_semeval():
     assert [found["partial"][key] for key in "prf"] == pytest.approx([3 / 5] * 3)
 
 
-def test_of_predictions_that_overlap_the_right_one_chooses_first():
-    """As they may after alignment."""
+def test_correct_predictions_are_matched_first():
+    """Predictions may overlap after alignment."""
     golds, predicted = [("X", 1, 3)], [("X", 0, 2), ("X", 1, 3)]
     summary = summarize([(golds, predicted)])
     for scheme in SCHEMES:
         assert summary[scheme]["correct"] == summary[scheme]["spurious"] == 1
 
 
-def test_they_choose_from_left_to_right():
-    """In whatever order gold entities come: seen ones first, if there are any."""
+def test_entities_are_matched_from_left_to_right():
+    """Gold entities are not sorted: seen ones come first."""
     golds, predicted = [("X", 4, 6), ("X", 0, 2)], [("X", 1, 5), ("X", 5, 7)]
     assert summarize([(golds, predicted)])["partial"]["partial"] == 2
 
@@ -92,7 +92,7 @@ def write_tags(keys) -> list[str]:
 
 @example([([("X", 0, 2)], [("X", 0, 2), ("Y", 2, 4)])])
 @given(st.lists(pairs(), min_size=1, max_size=4))
-def test_averages_are_those_of_seqeval(docs):
+def test_averages_equal_seqeval(docs):
     sides = [[write_tags(keys) for keys in of] for of in zip(*docs, strict=True)]
     ours = average_types(summarize(docs)["strict"])
     if ours is None:
@@ -108,10 +108,10 @@ def test_averages_are_those_of_seqeval(docs):
 # Calibration.
 
 
-def test_an_example_by_hand():
+def test_calibration_of_a_small_example():
     scores = [0.95, 0.91, 0.99, 0.55, 0.52, 0.05]
     found = measure_calibration(scores, [True, True, False, True, True, False])
-    # 3 of 0.95 and 2/3 right, 2 of 0.535 and right, 1 of 0.05 and wrong
+    # three entities in the last bin, two in the sixth, one in the first
     expected = 3 / 6 * (0.95 - 2 / 3) + 2 / 6 * (1 - 0.535) + 1 / 6 * 0.05
     assert found["error"] == pytest.approx(expected)
     assert [each["entities"] for each in found["bins"]] == [1, *[0] * 4, 2, *[0] * 3, 3]
@@ -120,19 +120,19 @@ def test_an_example_by_hand():
 
 
 @pytest.mark.parametrize(("score", "place"), [(0.0, 0), (0.1, 0), (0.5, 4), (1.0, 9)])
-def test_upper_bounds_are_in_their_bin(score, place):
+def test_bins_include_their_upper_bound(score, place):
     bins = measure_calibration([score], [True])["bins"]
     assert [each["entities"] for each in bins].index(1) == place
 
 
-def test_the_error_by_chance_is_that_of_right_scores():
-    # of an entity by itself in its bin: s right and off by 1 - s, or wrong and off by s
+def test_the_error_by_chance_is_that_of_calibrated_scores():
+    # alone in a bin: with probability s off by 1 - s, otherwise by s
     found = [measure_calibration([s, 1 - s], [True, True])["chance"] for s in (0.1, 0)]
     assert found == pytest.approx([2 * 0.1 * 0.9, 0], abs=0.05)
 
 
 def draw(rng, n_docs: int, slope: float) -> list[dict]:
-    """Docs with scores whose log-odds should be `slope` times as large."""
+    """Draw docs with scores whose true log-odds are `slope` times those given."""
     odds = rng.normal(1, 1.5, size=(n_docs, 2))
     is_right = rng.random(odds.shape) < 1 / (1 + np.exp(-slope * odds))
     pairs = zip(1 / (1 + np.exp(-odds)), is_right, strict=True)
@@ -140,7 +140,7 @@ def draw(rng, n_docs: int, slope: float) -> list[dict]:
 
 
 @pytest.mark.parametrize("slope", [0.3, 0.7])
-def test_the_interval_covers_the_error_of_many_documents(slope):
+def test_intervals_cover_the_true_error(slope):
     rng, draws = np.random.default_rng(0), Draws(200, 0)
     pairs = [pair for doc in draw(rng, 20_000, slope) for pair in doc["ents"]]
     truth = measure_calibration(*zip(*pairs, strict=True))["error"]
@@ -149,7 +149,7 @@ def test_the_interval_covers_the_error_of_many_documents(slope):
     assert 36 <= sum(low <= truth <= high for low, high in bounds) < 40
 
 
-def test_an_interval_is_of_shares_and_of_two_documents_or_more():
+def test_intervals_are_clipped_and_need_two_documents():
     docs = [{"ents": [(1.0, i < 2)]} for i in range(10)]
     low, high = summarize_scores(docs, Draws(200, 0))["interval"]
     assert low < 0.8 < high == 1
@@ -159,7 +159,7 @@ def test_an_interval_is_of_shares_and_of_two_documents_or_more():
 
 
 def predict(text: str, **scores: object) -> Doc:
-    """A doc with entities, and scores for them by group."""
+    """Return a doc with entities, and span groups with scores for them."""
     doc = toy_ner.make_doc(text)
     for name, values in scores.items():
         doc.spans[name] = SpanGroup(doc, spans=doc.ents, attrs={"scores": values})
@@ -181,8 +181,7 @@ def predicted() -> list[Doc]:
     return [first, predict("Dora|PER", found=np.array([0.25], "f"))]
 
 
-def test_entities_without_a_score_or_annotation_are_left_out(predicted):
-    """Such as those of an entity ruler before."""
+def test_entities_without_a_score_or_annotation_are_skipped(predicted):
     doc = predicted[0]
     doc.ents = [*doc.ents, Span(doc, 1, 2, label="RULE")]
     found = run(predicted, GOLDS)
@@ -201,7 +200,7 @@ def test_entities_without_a_score_or_annotation_are_left_out(predicted):
     [[1.5], [-0.1], [float("nan")], [0.5, 0.5], [[0.5]], "high", None],
     ids=str,
 )
-def test_other_scores_are_left_out(predicted, scores):
+def test_invalid_scores_are_skipped(predicted, scores):
     docs = [*predicted, predict("Emil|PER", found=[0.5], other=scores)]
     docs += [predict("Emil|PER", found=[bound]) for bound in (0, 1)]
     docs[0].spans["other"] = SpanGroup(docs[0], spans=docs[0].ents)
@@ -212,7 +211,7 @@ def test_other_scores_are_left_out(predicted, scores):
     assert (found["entities"], found["precision"]) == (7, 6 / 7)
 
 
-def test_of_two_in_one_gold_entity_the_first_is_right():
+def test_of_two_entities_in_one_gold_entity_the_first_is_correct():
     gold = Doc(Vocab(), words=["AB"], spaces=[False], ents=["B-X"])
     doc = Doc(gold.vocab, words=["A", "B"], spaces=[False] * 2, ents=["B-X", "B-X"])
     doc.spans["found"] = SpanGroup(doc, spans=doc.ents, attrs={"scores": [0.9, 0.3]})

@@ -1,4 +1,4 @@
-"""What an evaluation is shown as: a page, Markdown, and tables in a terminal."""
+"""Evaluations as HTML, Markdown and tables."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ from ... import toy_ner
 
 
 class Page:
-    """A page, or Markdown rendered, whose tags are all closed in order."""
+    """A parsed page; raises if tags are not balanced."""
 
     def __init__(self, text: str) -> None:
         root = ElementTree.fromstring(text)
@@ -44,12 +44,12 @@ def read_markdown(evaluation: Evaluation) -> str:
     return f"<body>{rendered}</body>"
 
 
-def test_the_page_needs_nothing_but_itself_and_fits_a_phone(evaluation):
+def test_the_page_is_self_contained_and_responsive(evaluation):
     page = evaluation.to_html()
     assert Page(page).tags.isdisjoint({"script", "link", "img", "iframe"})
     assert not re.search(r"url\(|@import|https?:|\bsrc=|\bon\w+=", page)
     assert "width=device-width" in page
-    # tables scroll, each in a box of its own
+    # each table scrolls separately
     assert page.count('<div class="scroll"><table>') == page.count("<table>") > 8
 
 
@@ -62,7 +62,11 @@ def test_the_page_has_all_tables_and_errors(evaluation):
             assert example["text"].split()[0] in page.text
 
 
-def test_seen_entities_are_told_apart_by_a_training_corpus():
+def test_rows_of_seen_entities_need_some_in_the_test_corpus():
+    unseen = run([toy_ner.make_doc("Zoe|PER sings")]).to_markdown()
+    assert "No entity in 'examples' was seen in 'train'" in unseen
+    assert "| Unseen |" in unseen
+    assert not re.search(r"\| Seen \|", unseen)
     alone = run(toy_ner.make_test_docs(), train=None)
     for form in (alone.to_html(), alone.to_markdown()):
         assert not re.search("(?i)seen", form)
@@ -82,7 +86,7 @@ def test_errors_are_highlighted_among_other_entities():
     ]
 
 
-def test_of_predictions_that_begin_alike_the_error_is_shown():
+def test_of_predictions_with_the_same_start_the_error_is_shown():
     evaluation = run([toy_ner.make_doc("Dora|PER Anna|LOC")])
     (error,) = (e for e in evaluation["confusions"] if e["error"] == "type")
     evaluation["confusions"] = [error]
@@ -108,7 +112,7 @@ def test_texts_and_types_are_escaped(make):
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
 
 
-def test_a_summary_has_the_types_that_differ_for_sure(evaluation):
+def test_the_summary_has_significant_differences(evaluation):
     data = Evaluation(dict(evaluation))
     per_type = dict(data["comparison"]["per_type"])
     found = {label: row["f"] for label, row in per_type.items() if row is not None}

@@ -17,7 +17,7 @@ def get_ents(doc: Doc) -> list[tuple[str, str]]:
     return [(ent.text, ent.label_) for ent in doc.ents]
 
 
-def test_examples_are_those_of_spacy_evaluate(ruler, tmp_path):
+def test_examples_equal_those_of_spacy_evaluate(ruler, tmp_path):
     path = toy_ner.write(tmp_path / "test.spacy", toy_ner.make_test_docs())
     expected = list(Corpus(path)(ruler))
     found = list(predict_examples(ruler, toy_ner.make_test_docs()))
@@ -28,7 +28,7 @@ def test_examples_are_those_of_spacy_evaluate(ruler, tmp_path):
         assert get_ents(example.predicted) == get_ents(ruler(other.predicted))
 
 
-def test_an_example_gives_its_tokens_and_nothing_else(ruler):
+def test_only_the_tokens_of_an_example_are_used(ruler):
     gold = toy_ner.make_doc("Emil|PER in Oslo|LOC")
     words, spaces = ["Emil", "in", "Oslo"], [False, True, False]
     before = Doc(ruler.vocab, words, spaces, ents=["O", "O", "B-PER"])
@@ -45,13 +45,17 @@ def test_an_example_gives_its_tokens_and_nothing_else(ruler):
 @pytest.mark.parametrize(
     ("predicted", "places"),
     [
-        (["one two", "three for"], ("document 1 ", "'for'", "'four'")),
+        (["one two", "three for"], ("1 of 2 differ", "document 1 ", "'for'", "'four'")),
         (["one two", "three"], ("document 1 ", "'four'")),
-        (["one two three"], ("document 0 ", "'three'")),
+        (["one two three"], ("2 of 2 differ", "0 has ['three'], not []; document 1 ")),
         (["", "one two", "three four", "five"], ("document 2 ", "'five'")),
+        (
+            ["one two", "three four", *"abcdefghijk"],
+            ("11 of 13 differ", "'j'], not []; …"),
+        ),
     ],
 )
-def test_the_first_difference_in_words_is_named(predicted, places):
+def test_differences_in_words_are_listed(predicted, places):
     golds = [toy_ner.make_doc("one|PER two"), spacy.blank("en")("three four")]
     docs = [toy_ner.make_doc(text) for text in predicted]
     with pytest.raises(ValueError, match=r"'theirs' .*'ours'") as caught:

@@ -22,14 +22,14 @@ PLAIN = Doc(Vocab(), words=["Anna", "sings"])
     [
         ([], "No document in 'examples' has entity annotation"),
         ([PLAIN] * 2, "No document in 'examples' has entity annotation"),
-        (["Anna is here"], "not one gold entity in 'examples'"),
+        (["Anna is here"], "no gold entity in 'examples'"),
         (["Dora|PER"], "'en_pipeline' predicts nothing"),
         (["Anna|person Oslo|location"], "LOC, PER, and 'examples' has location, p"),
         (["Anna|PER in Rome|LOC"], None),
         (["Anna in Rome|PER"], None),
     ],
 )
-def test_what_cannot_be_scored_is_told(docs, message):
+def test_missing_scores_are_explained(docs, message):
     evaluation = run(docs)
     assert len(evaluation["warnings"]) == bool(message)
     for text in evaluation["warnings"]:
@@ -37,7 +37,7 @@ def test_what_cannot_be_scored_is_told(docs, message):
         assert text in evaluation.to_html().replace("&#39;", "'")
 
 
-# Documents of the training corpus: spaces and entities don't matter, only tokens.
+# Documents of the training corpus, identified by tokens.
 
 LONG = "Anna|PER and nobody else sings of love in Oslo today"
 SHORT = "Anna|PER and nobody else sings of love in Oslo"
@@ -48,13 +48,13 @@ OTHERS = [f"{LONG} and {i}" for i in range(100)]
     ("texts", "n_shared"),
     [
         (["Dora|PER", LONG, f"{LONG} or tomorrow"], "1 of the 2"),
-        ([SHORT, "Anna|PER sings"], None),  # may repeat by chance
-        # and so may less than a hundredth of longer ones
+        ([SHORT, "Anna|PER sings"], None),  # may recur by chance
+        # a warning needs 1% of the long documents
         ([LONG, *OTHERS[1:]], "1 of the 100"),
         ([LONG, *OTHERS], None),
     ],
 )
 def test_documents_of_the_training_corpus(texts, n_shared):
     found = run(texts, [LONG.replace("|PER", ""), SHORT, "Dora|PER"])["warnings"]
-    start = f"{n_shared} documents of 10 tokens or more in 'examples' stand"
+    start = f"{n_shared} documents of 10 tokens or more in 'examples' are"
     assert [text[: len(start)] for text in found] == [start] * bool(n_shared)

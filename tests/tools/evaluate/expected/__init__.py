@@ -1,7 +1,4 @@
-"""Whole evaluations as Markdown, of which other tests say what is right.
-
-Where a figure changes and is right, put what `mask` returns into the file.
-"""
+"""Expected evaluations as Markdown: the output of `mask`, verified by other tests."""
 
 import re
 from pathlib import Path
@@ -15,5 +12,5 @@ def check(evaluation: Evaluation, name: str) -> None:
 
 
 def mask(evaluation: Evaluation) -> str:
-    """Write an evaluation without p, whose draws are another package's."""
+    """Return an evaluation as Markdown, without p-values, which are drawn by SciPy."""
     return re.sub(r"\d\.\d{4} \|$", "p |", str(evaluation), flags=re.MULTILINE)
