@@ -45,8 +45,8 @@ class Sentence:
 Part = Table | Sentence
 
 
-class Shown:
-    """Result that notebooks and `print` display like the command."""
+class Result:
+    """Base of results that notebooks and `print` display like the command."""
 
     def get_parts(self) -> Iterable[Part]:
         """Return the parts to display."""

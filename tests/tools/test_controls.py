@@ -1,6 +1,6 @@
 from wasabi import Printer
 
-from spacy_hashembeds.tools.display import Sentence, Shown, Table, show, show_controls
+from spacy_hashembeds.tools.display import Result, Sentence, Table, show, show_controls
 
 
 def test_control_characters_except_tabs_and_newlines_are_escaped():
@@ -27,7 +27,7 @@ def test_output_has_no_control_characters():
     parts.append(Table(f"d{bad}", f"e{bad}", ["", f"f{bad}"], [[f"g{bad}", f"h{bad}"]]))
     printer = Printer(no_print=True)
     printer.show_color = False
-    page = Shown()
+    page = Result()
     page.get_parts = lambda: parts
     assert "<i>" not in page._repr_html_()
     for shown in (show(parts, printer), page._repr_html_()):

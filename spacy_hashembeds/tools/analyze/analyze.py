@@ -15,7 +15,7 @@ from ...arguments import EXTENSION, check_items, check_types
 from ...training.annotation import find_settable, get_reference
 from ...training.docbin import read_docs
 from ...training.features import find_features
-from ..display import Part, Sentence, Shown, Table, format_field, format_percent
+from ..display import Part, Result, Sentence, Table, format_field, format_percent
 from .advice import ATTRS, BOUND, advise
 from .corpus import StatisticsCounter, collect_vocabulary, count_features
 from .embedders import (
@@ -51,12 +51,12 @@ _TITLES = {
 _HIDDEN = re.compile(r"width|parts|standard|expected_\w+|\w+_by_hash")
 
 
-class Analysis(Shown, dict[str, Any]):
+class Analysis(Result, dict[str, Any]):
     """Results of `analyze`: a dict of JSON types."""
 
     def get_parts(self) -> Iterable[Part]:
         """Return the tables and sentences to display."""
-        return _summarize(self)
+        return _make_parts(self)
 
 
 def analyze(
@@ -163,7 +163,7 @@ def _get_golds(corpus: CorpusSource, split: str) -> Any:
     return (get_reference(item, split) for item in corpus)
 
 
-def _summarize(data: Measures) -> Iterator[Part]:
+def _make_parts(data: Measures) -> Iterator[Part]:
     """Yield tables of counts and measures, and sentences of advice."""
     yield _tabulate(
         "Corpus",

@@ -119,9 +119,8 @@ class StatisticsCounter:
         entity of any label is seen if `train_texts` has its text, case-sensitive.
         """
         total = {"seen": 0, "unseen": 0}
-        per_type = {
-            label: {**total} for label in sorted({x for x, _ in self._entities})
-        }
+        labels = sorted({label for label, _ in self._entities})
+        per_type = {label: {**total} for label in labels}
         for (label, text), count in self._entities.items():
             for counts in (total, per_type[label]):
                 counts["seen" if text in train_texts else "unseen"] += count

@@ -42,9 +42,7 @@ def load_pipeline(
 ) -> Language:
     """Load a pipeline, or build one without initialising it. Default: a blank one."""
     if model is not None and (config is not None or overrides):
-        raise ValueError(
-            "'model' excludes 'config' and settings of a config: omit either."
-        )
+        raise ValueError("'model' excludes 'config' and 'overrides': omit either.")
     if model is not None:
         return model if isinstance(model, Language) else load_trained(model)
     name = config if isinstance(config, str | Path) else "config"
@@ -69,8 +67,7 @@ class Embedder(NamedTuple):
 
     component: str
     tables: list[TableColumn]
-    #: True if word vectors or character n-grams are mixed in.
-    has_others: bool
+    has_others: bool  #: True if word vectors or character n-grams are mixed in.
 
 
 def find_models(nlp: Language) -> list[tuple[str, Model]]:

@@ -138,7 +138,7 @@ def evaluate_cli(
     from ...files import choose_suffix
     from ..config.edits import check_outputs
     from ..display import show
-    from ..evaluate.evaluate import SUFFIXES, evaluate_in_depth
+    from ..evaluate.evaluate import SUFFIXES, evaluate_files
 
     with failing("Can't evaluate the pipeline", TypeError):
         check_outputs(output, [model, test, train, against], force=force)
@@ -146,7 +146,7 @@ def evaluate_cli(
             choose_suffix(path, SUFFIXES)
         layout = options.make_layout(ctx.params)
         predicted = predicted_column and options.read_column(predicted_column)
-        evaluation = evaluate_in_depth(
+        evaluation = evaluate_files(
             model,
             test,
             train,

@@ -27,12 +27,12 @@ class ErrorCounter:
         self._examples: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
 
     def add(
-        self, kind: tuple[str | None, ...], show: Callable[..., Any], *of: Any
+        self, kind: tuple[str | None, ...], show: Callable[..., Any], *args: Any
     ) -> None:
-        """Count one error. `show(*of)` returns its example."""
+        """Count one error. `show(*args)` returns its example."""
         self._counts[kind] += 1
         if self._counts[kind] <= _N_EXAMPLES:
-            self._examples[kind].append(show(*of))
+            self._examples[kind].append(show(*args))
 
     def rank(self) -> list[dict[str, Any]]:
         """List kinds by descending count, then by name."""

@@ -41,17 +41,17 @@ SENTENCES = 10
 
 #: Minimum tokens of a document that counts as shared. Shorter ones recur by chance: in
 #: AnEM, 5% of the test sentences are in training, but none of ten tokens or more.
-LONG = 10
+MIN_TOKENS = 10
 
 #: Groups of gold entities by the training set: "knowledge" of text and tokens,
 #: "frequency" of the text as an entity, "token_frequency" of the rarest token. Groups
 #: have no precision, since spurious predictions belong to no group.
-_TIMES = ("0", "1", "2-9", "10-99", "100+")
-_KNOWN = ("same_type", "other_type", "tokens_seen", "tokens_partly_seen")
+_FREQUENCIES = ("0", "1", "2-9", "10-99", "100+")
+_KNOWLEDGE = ("same_type", "other_type", "tokens_seen", "tokens_partly_seen")
 GROUPS = {
-    "knowledge": (*_KNOWN, "tokens_unseen"),
-    "frequency": _TIMES,
-    "token_frequency": _TIMES,
+    "knowledge": (*_KNOWLEDGE, "tokens_unseen"),
+    "frequency": _FREQUENCIES,
+    "token_frequency": _FREQUENCIES,
 }
 
 #: Number of most frequent values of a feature that are groups.
@@ -80,8 +80,8 @@ def _make_key(doc: Doc) -> bytes:
 
 
 def count_shared(golds: Iterable[Doc], knowledge: TrainingKnowledge) -> dict[str, int]:
-    """Count documents of at least `LONG` tokens, and those also in training."""
-    keys = [_make_key(doc) for doc in golds if len(doc) >= LONG]
+    """Count documents of at least `MIN_TOKENS` tokens, and those also in training."""
+    keys = [_make_key(doc) for doc in golds if len(doc) >= MIN_TOKENS]
     return {"of": len(keys), "documents": sum(x in knowledge.documents for x in keys)}
 
 
@@ -100,7 +100,7 @@ def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     else:
         known = "tokens_partly_seen" if any(counts) else "tokens_unseen"
     times = (sum(labels.values()), min(counts))
-    ranges = (_TIMES[bisect_right((1, 2, 10, 100), n)] for n in times)
+    ranges = (_FREQUENCIES[bisect_right((1, 2, 10, 100), n)] for n in times)
     return dict(zip(GROUPS, (known, *ranges), strict=True))
 
 

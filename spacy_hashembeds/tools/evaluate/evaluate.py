@@ -131,7 +131,7 @@ def evaluate(
     join = entities.choose_sentences(inputs, task, join)
     known, training = None, train if train is None else make_source(train, "train")
     if training:
-        docs = inputs.show(training.docs, f"Reading {training.name}")
+        docs = inputs.track(training.docs, f"Reading {training.name}")
         known = entities.TrainingKnowledge(get_reference(x, "train") for x in docs)
     if task == sources.NER:
         run, found = entities.evaluate_entities(inputs, known, join)
@@ -153,7 +153,7 @@ def evaluate(
     return Evaluation(data)
 
 
-def evaluate_in_depth(
+def evaluate_files(
     model: str | Path,
     test: str | Path,
     train: str | Path | None = None,

@@ -80,9 +80,9 @@ class Inputs(NamedTuple):
         else:
             names = {"name": source.name, "gold": self.gold.name}
             examples = pair_examples(source.docs, golds, **names)
-        return self.show(examples, f"Evaluating {source.name}", total=len(golds))
+        return self.track(examples, f"Evaluating {source.name}", total=len(golds))
 
-    def show(self, docs: Any, title: str, **settings: Any) -> Any:
+    def track(self, docs: Any, title: str, **settings: Any) -> Any:
         """Show the progress of an iteration."""
         settings["disable"] = None if self.show_progress else True  # None: by terminal
         return tqdm(docs, desc=title, unit=" docs", leave=False, **settings)

@@ -8,7 +8,7 @@ from ...training.scorer import ALL, KINDS
 from ..display import Table
 from .bootstrap import CONFIDENCE, NO_INTERVALS
 from .confusions import quote_error
-from .entities import LONG
+from .entities import MIN_TOKENS
 from .measures import OUTCOMES
 
 #: Maximum number of confusions, and of matrix labels, in tables. JSON has all.
@@ -44,9 +44,9 @@ def find_warnings(data: _Data) -> Iterator[str]:
     shared = setting["shared"] or {"documents": 0, "of": 0}
     if shared["documents"] * 100 >= shared["of"] > 0:
         yield (
-            f"{shared['documents']:,} of the {shared['of']:,} documents of {LONG} "
-            f"tokens or more in '{setting['test']}' are also in '{setting['train']}': "
-            "scores are higher than for new documents."
+            f"{shared['documents']:,} of the {shared['of']:,} documents of "
+            f"{MIN_TOKENS} tokens or more in '{setting['test']}' are also in "
+            f"'{setting['train']}': scores are higher than for new documents."
         )
 
 

@@ -92,7 +92,7 @@ def test_statistics(docs):
     assert set(nothing.values()) == {0}
 
 
-def test_entities_are_seen_by_exact_text_whatever_their_label(docs):
+def test_entities_of_any_label_are_seen_by_exact_text(docs):
     vocab = Vocab()
     test = [
         Doc(vocab, words=["Ann", "ann"], ents=["B-ORG", "B-PER"]),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spacy_hashembeds.tools.evaluate import evaluate as evaluation
-from spacy_hashembeds.tools.evaluate.evaluate import evaluate_in_depth
+from spacy_hashembeds.tools.evaluate.evaluate import evaluate_files
 
 from ... import toy_ner
 from .running import get_rows, remove_colours, run_command, unwrap
@@ -59,7 +59,7 @@ def test_suffixes_determine_the_format(folder):
     result = run(*ARGUMENTS, "--samples", 50, "--seed", 2, *outputs, "--force")
     assert "from 50 draws, seed 2" in unwrap(remove_colours(result.output))
     page, tables, data = (Path(name).read_text(encoding="utf8") for name in names)
-    expected = evaluate_in_depth("model", *ARGUMENTS[1::2], samples=50, seed=2)
+    expected = evaluate_files("model", *ARGUMENTS[1::2], samples=50, seed=2)
     assert (page, tables) == (expected.to_html(), expected.to_markdown())
     assert json.loads(data) == json.loads(json.dumps(dict(expected)))
 
