@@ -1,8 +1,7 @@
 """Compact token embeddings for spaCy pipelines.
 
-A `.cfg` does not need these names: spaCy finds its functions through entry points. They
-are for Python and notebooks: see docs/python.md. Each is imported when it is first
-used, so that importing the package does nothing else.
+The functions of this module are for Python and notebooks: see docs/python.md. They are
+imported on first use. Configs find their functions through entry points.
 """
 
 from typing import TYPE_CHECKING

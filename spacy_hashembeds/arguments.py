@@ -1,6 +1,6 @@
-"""Checks of arguments, made when a model is built or a function is called.
+"""Checks of arguments.
 
-Each check raises a ValueError, or a TypeError if a type is wrong. The message names the
+Each check raises a ValueError, or a TypeError for a wrong type. The message names the
 first invalid argument, its value and the expected values.
 """
 
@@ -14,15 +14,15 @@ from spacy.util import get_lang_class
 
 from .files import quote
 
-#: Upper limits of the rows of a table, the width of a row and the depth of a model.
-#: They are larger than any useful value, to refuse mistakes before memory is allocated.
+#: Upper limits for rows per table, row width and model depth. They exceed any useful
+#: value and catch mistakes before memory is allocated.
 MAX_ROWS = 2**31 - 1
 MAX_WIDTH = 10**6
 MAX_DEPTH = 100
 
 _NAMES = {attr_id: name for name, attr_id in IDS.items() if name}
 
-#: Prefixes of features: extension attributes of tokens, and groups of spans.
+#: Prefixes of features: token extension attributes and span groups.
 EXTENSION, SPANS = "_.", "spans."
 
 
@@ -36,15 +36,15 @@ def check_integers(minimum: int, maximum: int | None = None, **arguments: int) -
 
 
 def check_rows(names: Sequence[str], **arguments: Sequence[int]) -> None:
-    """Check that arguments list a valid number of rows for each attribute."""
+    """Check that arguments are lists with a valid number of rows per attribute."""
     for argument, rows in arguments.items():
         if not isinstance(rows, Sequence) or len(rows) != len(names):
             raise ValueError(
-                f"'{argument}' should give one number for each of 'attrs' "
+                f"'{argument}' should be one number of rows for each of 'attrs' "
                 f"({', '.join(names)}), but is {rows!r:.80}."
             )
-        for of_table in rows:
-            check_integers(1, MAX_ROWS, **{argument: of_table})
+        for n_rows in rows:
+            check_integers(1, MAX_ROWS, **{argument: n_rows})
 
 
 def check_choice(known: Sequence[str], **arguments: str) -> None:
@@ -57,7 +57,7 @@ def check_choice(known: Sequence[str], **arguments: str) -> None:
 
 
 def check_dropout(dropout: float | None, *, name: str = "dropout") -> None:
-    """Check a dropout rate, which is the argument `name`."""
+    """Check that the argument `name` is a dropout rate or None."""
     if dropout is not None:
         check_shares("[0, 1) or null", **{name: dropout})
 
@@ -71,14 +71,14 @@ def check_shares(bounds: str = "[0, 1)", **arguments: float) -> None:
 
 
 def check_types(types: type | UnionType, expected: str, **arguments: object) -> None:
-    """Check that arguments are of these types, which `expected` describes."""
+    """Check the types of arguments. `expected` describes them in the error."""
     for name, value in arguments.items():
         if not isinstance(value, types):
             raise TypeError(f"'{name}' should be {expected}, but is {quote(value)}.")
 
 
 def is_feature(attr: str | int) -> bool:
-    """Return True if an attribute is an extension attribute or a group of spans."""
+    """True if an attribute is an extension attribute or a span group."""
     if not isinstance(attr, str):
         return False
     is_extension = attr.startswith(EXTENSION)
@@ -87,20 +87,20 @@ def is_feature(attr: str | int) -> bool:
 
 
 def list_extensions(attrs: Iterable[str]) -> list[str]:
-    """List the names of the extension attributes among these: "x" of "_.x"."""
+    """List the names of extension attributes without prefix: "x" for "_.x"."""
     return [x.removeprefix(EXTENSION) for x in attrs if x.startswith(EXTENSION)]
 
 
 def check_attributes(
     attrs: Sequence[str | int], *, with_features: bool = False
 ) -> list[str]:
-    """Check token attributes, and return their names. IDs may be strings, since some
-    versions 3.8 of spaCy convert those of a config to strings.
+    """Check token attributes and return their names. IDs may be strings: some 3.8
+    releases of spaCy convert integer IDs in a config to strings.
     """
     if isinstance(attrs, str) or not attrs:
         raise ValueError(
-            f"'attrs' should be a list of token attributes, but is {attrs!r}. The "
-            'usual ones are ["NORM", "PREFIX", "SUFFIX", "SHAPE"].'
+            f"'attrs' should be a list of token attributes, but is {attrs!r}. A "
+            'common choice is ["NORM", "PREFIX", "SUFFIX", "SHAPE"].'
         )
     return [_get_attribute_name(attr, with_features) for attr in attrs]
 
@@ -114,16 +114,16 @@ def _get_attribute_name(attr: str | int, with_features: bool) -> str:
     if attr_id in _NAMES and not isinstance(attr_id, bool):
         return _NAMES[attr_id]
     raise ValueError(
-        f"'attrs' holds {attr!r:.80}, which is no token attribute. Usual ones are "
-        "ORTH, NORM, LOWER, PREFIX, SUFFIX and SHAPE; all are listed at "
+        f"'attrs' holds {attr!r:.80}, which is not a token attribute. Common ones are "
+        "ORTH, NORM, LOWER, PREFIX, SUFFIX and SHAPE; for all of them, see "
         "https://spacy.io/api/attributes."
-        + " Features are '_.name' and 'spans.key'."
-        * with_features
+        + with_features
+        * " Features are '_.name' and 'spans.key'."
     )
 
 
 def check_features(**arguments: Sequence[str]) -> list[str]:
-    """Check that an argument lists features, and return them."""
+    """Check that the argument is a list of features, and return it."""
     ((argument, attrs),) = arguments.items()
     check_items("features", **arguments)
     for attr in attrs:
@@ -136,14 +136,14 @@ def check_features(**arguments: Sequence[str]) -> list[str]:
 
 
 def check_language(lang: str) -> None:
-    """Check that spaCy knows a language by its code."""
+    """Check that spaCy has a language with this code."""
     try:
         get_lang_class(lang)
     # AttributeError: `lang` names another module in spacy.lang
     except (ImportError, AttributeError) as error:
         raise ValueError(
-            "'lang' should be the code of a language that spaCy knows, such as 'en', "
-            f"or 'xx' where there is none, but is {quote(lang)}."
+            "'lang' should be the code of a language that spaCy supports, such as "
+            f"'en', or 'xx' for any other language, but is {quote(lang)}."
         ) from error
 
 
@@ -153,11 +153,11 @@ def check_pipeline(nlp: object) -> None:
 
 
 def check_items(expected: str, **arguments: object) -> None:
-    """Check that arguments are iterables of items. A string or a Doc is not."""
+    """Check that arguments are iterables, but no strings or Docs."""
     for name, value in arguments.items():
-        is_one = isinstance(value, str | bytes | Doc)
-        if is_one or not isinstance(value, Iterable):
+        is_single = isinstance(value, str | bytes | Doc)
+        if is_single or not isinstance(value, Iterable):
             raise TypeError(
                 f"'{name}' should be a list, or another iterable, of {expected}, but "
-                f"is {quote(value)}. A single one should stand in a list."
+                f"is {quote(value)}. Put a single item into a list."
             )

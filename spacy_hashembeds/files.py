@@ -1,4 +1,4 @@
-"""Write files and folders so that they are never seen incomplete, and read JSON."""
+"""Atomic writing of files and folders, and strict reading of JSON."""
 
 import errno
 import json
@@ -15,10 +15,10 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import IO, Any
 
-#: Most characters of invalid input that a message quotes.
+#: Maximum number of characters of invalid input that a message quotes.
 MAX_QUOTED = 80
 
-# Objects from YAML with anchors may be infinite, and their repr() too.
+# YAML anchors can make an object contain itself: limit the depth of its repr().
 _REPR = reprlib.Repr()
 _REPR.maxlevel = 2
 _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MAX_QUOTED
@@ -29,12 +29,12 @@ _STREAMS = {str(STANDARD_INPUT): 0, str(STANDARD_OUTPUT): 1}
 
 
 def find_descriptor(path: str | Path) -> int | None:
-    """Return the number of standard input or output, or None for another path."""
+    """Return the file descriptor of standard input or output, or None."""
     return _STREAMS.get(str(path))
 
 
 def open_file(path: Path, mode: str, **settings: Any) -> IO[Any]:
-    """Open a file as Python does, but continue a standard stream at its position."""
+    """Open a file, or duplicate a standard stream at its current position."""
     descriptor = find_descriptor(path)
     return open(path if descriptor is None else os.dup(descriptor), mode, **settings)
 
@@ -73,16 +73,17 @@ def _refuse_number(text: str) -> float:
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"it holds {quote(twice)} twice in one object")
-    return made
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        (duplicate, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"it holds {quote(duplicate)} twice in one object")
+    return data
 
 
 def walk_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Walk a folder, and the targets of links in it: yield folders and the names of
-    their files. Refuse a link to a folder that contains the link.
+    """Yield each folder in a folder with its file names, following links.
+
+    Raise an OSError for a link to a folder that contains the link.
     """
     for name, _, files in os.walk(folder, followlinks=True):
         path = Path(name)
@@ -92,20 +93,20 @@ def walk_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 def write_json(path: str | Path, data: Any) -> None:
-    """Write data as indented JSON, whole or not at all. Refuse NaN and infinity."""
+    """Write data as indented JSON, atomically. Refuse NaN and infinity."""
     with replacing(path) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-        # file names may hold bytes that are not text: write JSON's escapes for them
+        # file names may hold bytes that are not UTF-8: write them as JSON escapes
         temporary.write_text(text + "\n", encoding="utf8", errors="backslashreplace")
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path with the same suffix, and move the file from there to
-    `path` once it is complete. If the block raises, an existing file is unchanged.
-    Permissions are kept, and so is a link, whose target is replaced. If `path` is not a
-    regular file, such as a device, a pipe or standard output, the complete output is
-    appended to it.
+    """Yield a temporary path with the same suffix, and move the file to `path` on exit.
+
+    If the block raises, an existing file is unchanged. Permissions are kept. The target
+    of a link is replaced. If `path` is a device, a pipe or a standard stream, the
+    complete output is appended to it.
     """
     path = Path(path)
     if path.is_dir():
@@ -132,7 +133,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Name `path` in OSErrors that name no file or a temporary one."""
+    """Name `path` in OSErrors that name no file or a temporary file."""
     try:
         yield
     except OSError as e:
@@ -150,17 +151,17 @@ def _make_beside(path: Path, folder: Path, mode: int) -> Path:
 
 
 def _is_stream(path: Path) -> bool:
-    """Return True for a standard stream, or a path that is not a regular file."""
-    is_there = path.exists() and not path.is_file()
-    return is_there or find_descriptor(path) is not None
+    """True for a standard stream, or an existing path that is not a regular file."""
+    is_special = path.exists() and not path.is_file()
+    return is_special or find_descriptor(path) is not None
 
 
 def check_targets(
     paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
 ) -> None:
-    """Check, before the work, that output files can be written without loss: none is an
-    input, inside of an input, or another output. Streams, devices, and inputs that are
-    not paths, such as names of packages, are skipped.
+    """Check that output files can be written and overwrite no input or other output.
+
+    Streams, devices, and inputs that are not paths, such as package names, are skipped.
     """
     sources = [Path(x) for x in inputs if x is not None and Path(x).exists()]
     places: set[Path] = set()
@@ -173,20 +174,20 @@ def check_targets(
             # a file may have several hard links
             if any(map(source.samefile, around)):
                 raise FileExistsError(
-                    f"'{path}' can't be written: it would replace, or be put into, "
-                    f"'{source}', which is read. Name a file elsewhere to write."
+                    f"'{path}' can't be written: it would overwrite, or be put into, "
+                    f"'{source}', which is read. Choose another path for the output."
                 )
         _check_place(path)
         if place in places:
             raise FileExistsError(
                 f"'{path}' can't be written: it would replace another file that is to "
-                "be written. Name two files that differ."
+                "be written. Choose different paths."
             )
         places.add(place)
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
-    """Return a file's suffix, or the first for streams. Refuse unknown suffixes."""
+    """Return the suffix of a file, or the first suffix for a stream."""
     if find_descriptor(path) is not None:
         return suffixes[0]
     suffix = Path(path).suffix
@@ -198,7 +199,7 @@ def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:
 
 
 def _check_place(path: Path) -> None:
-    """Try whether `replacing` can make a file, in the nearest existing folder."""
+    """Check that a temporary file can be made in the nearest existing folder."""
     parents = Path(os.path.realpath(path)).parents
     with _naming(path):
         folder = next(folder for folder in parents if os.path.lexists(folder))
@@ -207,9 +208,10 @@ def _check_place(path: Path) -> None:
 
 @contextmanager
 def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Path]:
-    """Make a temporary folder beside `path`, and move it to `path` once it is complete.
-    If the block raises, or `check` before or after it, an existing folder is unchanged.
-    A process that is killed leaves hidden folders beside `path`; if it is killed
+    """Yield a temporary folder beside `path`, and move it to `path` on exit.
+
+    `check` runs before and after the block. If one of them raises, an existing folder
+    is unchanged. A killed process leaves hidden folders beside `path`; after a kill
     between the two moves, the old folder is one of them.
     """
     path = Path(os.path.realpath(path))
@@ -229,7 +231,7 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
                     os.rename(path, old)
                 os.rename(new, path)
             except OSError:
-                # unless another process has written there
+                # restore, unless another process has created `path`
                 if old.exists() and not path.exists():
                     os.rename(old, path)
                 raise
@@ -241,19 +243,19 @@ def replacing_folder(path: str | Path, check: Callable[[], None]) -> Iterator[Pa
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C, SIGTERM and SIGHUP until the block ends. Only the main thread
-    receives these signals.
+    """Delay SIGINT, SIGTERM and SIGHUP until the block ends. No-op in other threads
+    than the main one, which receives all signals.
     """
     if current_thread() is not main_thread():
         yield
         return
-    came: list[int] = []
+    received: list[int] = []
     numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGINT)}
-    handlers = {n: signal.signal(n, lambda n, _: came.append(n)) for n in numbers}
+    handlers = {n: signal.signal(n, lambda n, _: received.append(n)) for n in numbers}
     try:
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in came:
+        for number in received:
             signal.raise_signal(number)

@@ -1,5 +1,4 @@
-"""Imports from Thinc that are not in `thinc.api`, and may thus move in other versions.
-Apart from `_compiled.pyx`, only this module uses them.
+"""Imports from Thinc that are not in `thinc.api` and may move in other versions.
 
 Nodes are identified by their forward functions, since a wrapped node keeps its name.
 """
@@ -27,7 +26,7 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT
 from thinc.util import gpu_is_available, partial
 
-# Attributes of a node. `attrgetter` is fast, and plans read them in each call.
+# Attributes of a node. Plans read them in each call; `attrgetter` is fast.
 get_forward = attrgetter("_func")
 get_layers = attrgetter("_layers")
 get_dims = attrgetter("_dims")
@@ -35,5 +34,5 @@ get_store = attrgetter("_params")
 get_proxy = attrgetter("_params.proxy")
 get_token = attrgetter("_params.proxy.token")  # only if the proxy is a `Seal`
 
-# The parameters in a store, by node and name.
+# Parameters in a store, by (node ID, name).
 get_arrays = attrgetter("_params")

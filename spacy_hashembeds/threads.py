@@ -1,4 +1,4 @@
-"""Locks that are safe to fork, and a limit for the threads of numpy's products."""
+"""Fork-safe locks, and a limit for the BLAS threads of numpy."""
 
 import ctypes
 import os
@@ -12,23 +12,23 @@ from weakref import WeakSet
 
 
 def at_fork(**callbacks: Callable[[], object]) -> None:
-    """Register functions to call at each fork. Windows has no forks."""
+    """Register functions to call at each fork. No-op on Windows."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(**callbacks)
 
 
 def make_lock() -> Any:
-    """Make a re-entrant lock that a fork acquires first. The child process has only the
-    thread that forked, so that a lock held by another thread would never be released.
+    """Make a re-entrant lock that is acquired before each fork. A child process has
+    only the thread that forked, and could not release a lock held by another thread.
 
-    Make inner locks before the outer locks inside which they are taken: forks acquire
-    locks in the reverse order of their creation.
+    Create nested locks from the innermost to the outermost: forks acquire locks in
+    the reverse order of creation.
     """
     lock = threading.RLock()
 
     def take() -> None:
         while True:
-            with suppress(KeyboardInterrupt):  # else the fork would continue without it
+            with suppress(KeyboardInterrupt):  # a fork would ignore it and continue
                 lock.acquire()
                 return
 
@@ -36,8 +36,8 @@ def make_lock() -> Any:
     return lock
 
 
-# Locks for the number of threads of numpy's products, for the cached codes of words,
-# and for values computed from parameters; inner ones first.
+# Locks for the number of BLAS threads, for cached codes of words, and for values
+# computed from parameters; innermost first.
 blas_threads_lock = make_lock()
 codes_lock = make_lock()
 derived_lock = make_lock()
@@ -46,18 +46,16 @@ derived_lock = make_lock()
 class _Limit:
     """Limit BLAS to one thread while any token is inside, and restore the number after.
 
-    Other code may set its own limit inside ours, and later restore the one thread that
-    it found, or an interrupt may prevent us from restoring. The original number is
-    therefore kept in `_owed`: if one thread is found on the next entry, the original
-    number is restored on leaving.
+    `_owed` is the original number if it may not have been restored: after an interrupt,
+    or if other code has set its own limit inside ours and later restored ours. If the
+    next entry finds one thread, the original number is restored on leaving.
     """
 
     def __init__(self, get: Callable[[], int], put: Callable[[int], object]) -> None:
         self._get, self._put = get, put
         self._inside: WeakSet[_Token] = WeakSet()
         self._before = self._owed = 1
-        # a child process has only the thread that forked
-        at_fork(after_in_child=self._inside.clear)
+        at_fork(after_in_child=self._inside.clear)  # other threads do not exist there
 
     def enter(self, token: "_Token") -> None:
         with blas_threads_lock:
@@ -83,15 +81,15 @@ class _Limit:
 
 
 class _Token:
-    """A block inside the limit. The token is freed however the block ends."""
+    """Token of a block inside the limit, freed even after an interrupt."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Restrict numpy's BLAS to one thread, if it is OpenBLAS, in the whole process.
+    """Limit numpy's BLAS to one thread in the whole process, if it is OpenBLAS.
 
-    OpenBLAS would start a thread for each core, and its threads wait for each other. If
-    other processes use the cores, such as those of `n_process`, one thread is faster.
+    OpenBLAS starts a thread per core, and its threads wait for each other. One thread
+    is faster if other processes use the cores, such as those of `n_process`.
     """
     limit = _find_limit()
     if limit is None:
@@ -115,7 +113,7 @@ def _find_limit() -> _Limit | None:
 @cache
 def find_openblas(name: str, restype: Any) -> Callable[..., Any] | None:
     """Find a C function of the OpenBLAS in numpy's wheels, or None."""
-    # function names in numpy's wheels have both affixes
+    # numpy's wheels add both affixes
     names = [f"{a}openblas_{name}{z}" for a in ("scipy_", "") for z in ("64_", "")]
     return find_function("numpy._core._multiarray_umath", names, restype)
 
@@ -123,7 +121,7 @@ def find_openblas(name: str, restype: Any) -> Callable[..., Any] | None:
 def find_function(
     module: str, names: Sequence[str], restype: Any
 ) -> Callable[..., Any] | None:
-    """Find a C function in an extension module or in the libraries that it links."""
+    """Find a C function in an extension module or its linked libraries, or None."""
     try:
         library = ctypes.CDLL(import_module(module).__file__)
     except (ImportError, OSError):

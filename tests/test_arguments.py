@@ -1,4 +1,4 @@
-"""Arguments of what a config names, and of the functions of `spacy_hashembeds`."""
+"""Arguments of registered functions and of the functions of `spacy_hashembeds`."""
 
 from functools import partial
 from typing import Any
@@ -26,13 +26,13 @@ from . import toy_ner
 
 
 @pytest.mark.parametrize("shape", [68, "68", "SHAPE", "shape"])
-def test_attributes_have_names_and_ids(shape):
-    # spaCy 3.8.7 hands over the IDs of a config as text
+def test_attribute_names_and_ids(shape):
+    # spaCy 3.8.7 converts the IDs in a config to strings
     assert check_attributes(["NORM", shape]) == ["NORM", "SHAPE"]
 
 
 @pytest.mark.parametrize("attr", [987654, "987654", "-68", "6 8", "²", "", True, 68.5])
-def test_what_is_no_attribute_is_named(attr):
+def test_invalid_attributes_raise(attr):
     with pytest.raises(ValueError, match=f"'attrs' holds {attr!r}"):
         check_attributes(["NORM", attr])
 
@@ -46,7 +46,7 @@ def test_what_is_no_attribute_is_named(attr):
         (lambda x: check_rows(["A", "B"], name=x), ([1, 2],), ([1], [1, 0], 5, None)),
     ],
 )
-def test_what_is_out_of_bounds_is_refused(check, good, bad):
+def test_bounds(check, good, bad):
     for value in good:
         check(value)
     for value in bad:
@@ -81,7 +81,7 @@ DOCS: Any = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
         ("samples", lambda: evaluate(DOCS, DOCS, train=DOCS, samples=0)),
     ],
 )
-def test_arguments_are_checked_before_the_work(argument, call):
+def test_arguments_are_checked_first(argument, call):
     with pytest.raises((TypeError, ValueError), match=f"'{argument}' should be"):
         call()
 
@@ -98,6 +98,6 @@ def test_arguments_are_checked_before_the_work(argument, call):
         ("dev", lambda items: analyze(DOCS, dev=items)),
     ],
 )
-def test_what_holds_no_items_is_not_read_piece_by_piece(argument, call, items):
+def test_single_items_raise(argument, call, items):
     with pytest.raises(TypeError, match=f"'{argument}' should be a list"):
         call(items)

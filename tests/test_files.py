@@ -1,4 +1,4 @@
-"""Files and folders that are replaced as a whole, JSON, and what is refused before."""
+"""Atomic writing of files and folders, JSON, and checks of outputs."""
 
 import errno
 import json
@@ -47,7 +47,7 @@ def names(folder: Path) -> list[str]:
 
 
 def write(path: Path | str, error: type[BaseException] | None = None):
-    """Replace a file, or fail in the middle of it."""
+    """Replace a file, or raise an error in the block."""
     with replacing(path) as temporary:
         temporary.write_text("new")
         if error is not None:
@@ -73,7 +73,7 @@ def write_folder(
     error: type[BaseException] | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> None:
-    """Replace a folder, or fail in the middle of it."""
+    """Replace a folder, or raise an error in the block."""
     with replacing_folder(place, check) as new:
         fill(new, NEW)
         if error is not None:
@@ -83,9 +83,9 @@ def write_folder(
 # A file
 
 
-def test_a_file_is_replaced_only_when_it_is_complete(path):
-    # Beside it, since a file can't be moved in one step from another file system; with
-    # its suffix, since matplotlib and numpy look at that.
+def test_file_is_replaced_on_exit(path):
+    # in the same folder, since moves between file systems are not atomic; with the same
+    # suffix, since matplotlib and numpy depend on it
     with replacing(path) as temporary:
         assert temporary.parent == path.parent
         assert temporary.suffix == ".json"
@@ -96,14 +96,14 @@ def test_a_file_is_replaced_only_when_it_is_complete(path):
 
 
 @pytest.mark.parametrize("name", ["scores.json", "new.txt"])
-def test_a_failure_keeps_the_old_file_and_leaves_no_other(path, name):
+def test_failure_keeps_the_old_file(path, name):
     with pytest.raises(KeyboardInterrupt):
         write(path.with_name(name), KeyboardInterrupt)
     assert path.read_text() == "old"
     assert names(path.parent) == ["scores.json"]
 
 
-def test_permissions_stay_and_those_of_a_new_file_follow_the_umask(path, tmp_path):
+def test_permissions(path, tmp_path):
     new = tmp_path / "a" / "b" / "new.txt"
     path.chmod(0o664)
     before = os.umask(0o027)
@@ -118,7 +118,7 @@ def test_permissions_stay_and_those_of_a_new_file_follow_the_umask(path, tmp_pat
 
 
 @pytest.mark.parametrize("is_new", [False, True])
-def test_a_link_stays_and_what_it_points_to_is_replaced(path, tmp_path, is_new):
+def test_target_of_a_link_is_replaced(path, tmp_path, is_new):
     target = tmp_path / "new.json" if is_new else path
     link = tmp_path / "links" / "link.json"
     link.parent.mkdir()
@@ -129,7 +129,7 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(path, tmp_path, is_new):
     assert names(link.parent) == ["link.json"]
 
 
-def test_a_pipe_is_written_to_once_all_is_there(tmp_path):
+def test_pipe_gets_complete_output(tmp_path):
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
     # for reading and writing, so that neither end waits for the other
@@ -144,7 +144,7 @@ def test_a_pipe_is_written_to_once_all_is_there(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_standard_output_is_written_to_where_it_stands(path, monkeypatch):
+def test_standard_output_is_appended_to(path, monkeypatch):
     with path.open("w") as file:
         monkeypatch.setitem(files._STREAMS, str(STANDARD_OUTPUT), file.fileno())
         file.write("before ")
@@ -155,7 +155,7 @@ def test_standard_output_is_written_to_where_it_stands(path, monkeypatch):
     assert names(path.parent) == ["scores.json"]
 
 
-def test_a_folder_or_a_full_device_is_refused_and_named(tmp_path, full_device):
+def test_errors_name_folder_or_full_device(tmp_path, full_device):
     with pytest.raises(IsADirectoryError, match=f"'{tmp_path}'"):
         write(tmp_path, ZeroDivisionError)
     assert names(tmp_path) == []
@@ -168,7 +168,7 @@ def test_a_folder_or_a_full_device_is_refused_and_named(tmp_path, full_device):
 
 
 @pytest.mark.parametrize("is_link", [False, True])
-def test_a_folder_is_replaced_only_when_it_is_complete(folder, tmp_path, is_link):
+def test_folder_is_replaced_on_exit(folder, tmp_path, is_link):
     place = folder
     if is_link:
         place = tmp_path / "link"
@@ -176,14 +176,14 @@ def test_a_folder_is_replaced_only_when_it_is_complete(folder, tmp_path, is_link
 
     checked: list[dict[str, str]] = []
     write_folder(str(place), check=lambda: checked.append(read(folder)))
-    assert checked == [OLD, OLD]  # before, and for what appeared meanwhile
+    assert checked == [OLD, OLD]  # before and after the block
     assert place.is_symlink() == is_link
     assert read(folder) == NEW
     assert names(tmp_path) == [*(["link"] if is_link else []), folder.name]
 
 
 @pytest.mark.parametrize("name", ["file/out", "loop", "x" * 255])
-def test_places_that_no_folder_can_take_are_refused(tmp_path, name):
+def test_impossible_folders_raise(tmp_path, name):
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(OSError, match=name):
@@ -192,7 +192,7 @@ def test_places_that_no_folder_can_take_are_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize("old", [None, "a file"])
-def test_a_new_folder_and_those_around_it_are_made(tmp_path, old):
+def test_parent_folders_are_made(tmp_path, old):
     place = tmp_path / "a" / "b"
     if old is not None:
         fill(tmp_path, {"a/b": old})
@@ -201,7 +201,7 @@ def test_a_new_folder_and_those_around_it_are_made(tmp_path, old):
     assert names(tmp_path / "a") == ["b"]
 
 
-def test_a_failure_keeps_the_old_folder_and_leaves_no_other(folder):
+def test_failure_keeps_the_old_folder(folder):
     with pytest.raises(KeyboardInterrupt):
         write_folder(folder, KeyboardInterrupt)
     assert read(folder) == OLD
@@ -221,7 +221,7 @@ def fail_on_new(source: str) -> None:
         (fail_on_new, OSError, OLD),
     ],
 )
-def test_a_folder_is_whole_whatever_happens_as_it_is_moved(
+def test_interrupted_moves_leave_a_whole_folder(
     folder, monkeypatch, happens, error, left
 ):
     move = os.rename
@@ -245,8 +245,8 @@ def test_a_folder_is_whole_whatever_happens_as_it_is_moved(
 
 
 @pytest.mark.parametrize("text", ["Zoë", "caf\udce9"])
-def test_json_is_indented_utf8_that_ends_in_a_newline(path, text):
-    """With what is no text, such as names of files may hold, escaped."""
+def test_json_format(path, text):
+    """Bytes that are not UTF-8, as in file names, are escaped."""
     data = {"name": text, "f": None, "scores": [0.5]}
     write_json(path, data)
     written = path.read_bytes().decode("utf8")
@@ -268,9 +268,9 @@ def test_json_is_indented_utf8_that_ends_in_a_newline(path, text):
     ],
     ids="truncated list long bytes twice NaN infinity deep".split(),
 )
-def test_what_is_no_json_object_is_refused(path, raw):
+def test_invalid_json_raises(path, raw):
     path.write_bytes(raw)
-    with pytest.raises(ValueError) as error:  # noqa: PT011 in words of any library
+    with pytest.raises(ValueError) as error:  # noqa: PT011 messages of libraries
         read_json(path)
     assert len(str(error.value)) < 200
 
@@ -284,12 +284,12 @@ ENDLESS += [ENDLESS] * 9
     ["x" * 10**6, list("abc" * 1000), 10**3000, ENDLESS],
     ids="text list number endless".split(),
 )
-def test_nothing_is_quoted_at_length(value):
+def test_quotes_are_short(value):
     assert len(quote(value)) <= MAX_QUOTED
     assert "..." in quote(value)
 
 
-# Before the work
+# Checks of outputs
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_nothing_is_quoted_at_length(value):
         *((name, "model") for name in ("model/new", "model/a/new", "inside/new")),
     ],
 )
-def test_an_input_is_not_to_be_written(path, output, source, monkeypatch):
+def test_output_over_input_raises(path, output, source, monkeypatch):
     monkeypatch.chdir(path.parent)
     fill(Path("model"), {"old.json": "{}"})
     Path("link").symlink_to(path)
@@ -309,7 +309,7 @@ def test_an_input_is_not_to_be_written(path, output, source, monkeypatch):
         check_targets([None, "a/b", output], iter([None, "a_package", source]))
 
 
-def test_what_can_be_written_passes_and_leaves_nothing(path):
+def test_valid_outputs(path):
     neighbour = path.with_name("neighbour")
     neighbour.mkdir()
     check_targets([path], [neighbour, path.with_name("gone")])
@@ -322,20 +322,20 @@ def test_what_can_be_written_passes_and_leaves_nothing(path):
 
 
 @pytest.mark.parametrize("name", ["scores.json/x.json", "n" * 300, "n" * 250])
-def test_where_nothing_can_be_written_is_found_before_the_work(path, name):
+def test_unwritable_outputs_raise(path, name):
     with pytest.raises(OSError, match=f"{path.parent}/{name}'"):
         check_targets([path.parent / name])
     assert names(path.parent) == ["scores.json"]
 
 
 @pytest.mark.parametrize("other", ["a.json", "made/../a.json", "link"])
-def test_two_outputs_are_two_files(tmp_path, other):
+def test_equal_outputs_raise(tmp_path, other):
     (tmp_path / "link").symlink_to("a.json")
     with pytest.raises(FileExistsError):
         check_targets([tmp_path / "a.json", None, tmp_path / other])
 
 
-def test_a_form_is_chosen_by_the_suffix():
+def test_choose_suffix():
     suffixes = (".json", ".html")
     found = [choose_suffix(name, suffixes) for name in ("a/p.html", STANDARD_OUTPUT)]
     assert found == [".html", ".json"]

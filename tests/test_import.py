@@ -1,4 +1,4 @@
-"""What can be imported: names of `spacy_hashembeds`, on Windows, without extras."""
+"""Imports of names of `spacy_hashembeds`, on Windows, and without extras."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ spacy_hashembeds.use_fastest_blas
 assert "spacy" in sys.modules
 """
 
-#: What we import ourselves is there before: it may look at the system too.
+#: Imports all modules twice: dependencies are loaded before the system is changed.
 WITHOUT_UNIX = """
 import os, signal, sys
 from importlib import import_module
@@ -54,7 +54,7 @@ sys.platform = "win32"
 assert import_all() == names
 """
 
-#: Imports all modules but the tools where no extra is, nor what it alone requires.
+#: Imports all modules except the tools, without extras and their dependencies.
 WITHOUT_EXTRAS = """
 import re, sys
 from importlib import import_module
@@ -88,21 +88,21 @@ for name in core:
 
 
 @pytest.mark.parametrize("code", [LAZY, WITHOUT_UNIX, WITHOUT_EXTRAS])
-def test_it_can_be_imported(code):
-    """When a name is used; on Windows; and on a server without extras."""
+def test_imports(code):
+    """On first use, on Windows, and without extras."""
     command = [sys.executable, "-c", code]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_name_is_a_function_with_a_docstring(name):
-    """And none a module of the same name, such as `analysis.analyze`."""
+def test_public_functions(name):
+    """Functions, not modules of the same name, with docstrings."""
     function = getattr(spacy_hashembeds, name)
     assert isinstance(function, FunctionType)
     assert (function.__name__, bool(function.__doc__)) == (name, True)
     assert name in dir(spacy_hashembeds)
 
 
-def test_the_version_is_that_of_the_distribution():
+def test_version():
     assert spacy_hashembeds.__version__ == version("spacy-hashembeds")

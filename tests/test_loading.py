@@ -1,4 +1,4 @@
-"""Loading pipelines and configs, and what is said of those that can't be."""
+"""Loading of pipelines and configs, and errors."""
 
 import pytest
 import spacy
@@ -9,7 +9,7 @@ from spacy_hashembeds.tools.analyze.embedders import load_pipeline
 from spacy_hashembeds.tools.config.edits import Edits
 
 
-def test_a_file_or_a_folder_of_pipelines_is_no_pipeline(tmp_path):
+def test_file_or_folder_of_pipelines_raises(tmp_path):
     (tmp_path / "a.cfg").touch()
     with pytest.raises(ValueError, match=r"a\.cfg' should be a pipeline"):
         load_trained(tmp_path / "a.cfg")
@@ -32,7 +32,7 @@ def test_a_file_or_a_folder_of_pipelines_is_no_pipeline(tmp_path):
         ('lang = "en"', 'lang = "mine"', "'{}'.*E048.* language mine .*--code"),
     ],
 )
-def test_layers_and_code_that_are_others_are_asked_for(tmp_path, written, other, match):
+def test_missing_code_raises(tmp_path, written, other, match):
     nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec")
     nlp.to_disk(tmp_path)
@@ -45,7 +45,7 @@ def test_layers_and_code_that_are_others_are_asked_for(tmp_path, written, other,
     assert "Available" not in str(raised.value)
 
 
-def test_a_damaged_file_is_named_and_what_spacy_explains_stays(tmp_path):
+def test_damaged_files(tmp_path):
     spacy.blank("en").to_disk(tmp_path)
     (tmp_path / "vocab" / "lookups.bin").write_bytes(b"\xc1\xff\0garbage")
     with pytest.raises(ValueError, match=f"'{tmp_path}.*can't be loaded.*damaged"):
@@ -60,7 +60,7 @@ def test_a_damaged_file_is_named_and_what_spacy_explains_stays(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[nlp]\n[nlp]\n", "[nlp]\nlang = 1\nlang = 1\n"])
-def test_a_config_with_something_twice_is_named(tmp_path, text):
+def test_duplicates_in_a_config_raise(tmp_path, text):
     path = tmp_path / "twice.cfg"
     path.write_text(text)
     with pytest.raises(ValueError, match=f"'{path}' should be a.*but .*already exists"):
@@ -70,7 +70,7 @@ def test_a_config_with_something_twice_is_named(tmp_path, text):
 @pytest.mark.parametrize(
     "text", ["a = $${y.a}", "a = ${no.where}", "a = ${b}\nb = 1", "a = ${x:b}\nb = 1"]
 )
-def test_what_has_an_end_is_left_to_spacy(text):
+def test_variables_without_a_cycle(text):
     check_variables(load_config_from_str(f"[x]\n[y]\n{text}\n"))
 
 
@@ -85,7 +85,7 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("text", ["a = ${b}\nb = ${a}\n", "a = ${y}\n[y]\nb = ${x}\n"])
-def test_variables_that_stand_for_themselves_are_refused(tmp_path, text, reader):
+def test_circular_variables_raise(tmp_path, text, reader):
     pipeline = '[paths]\n[nlp]\nlang = "en"\npipeline = []\n[components]\n[training]\n'
     (tmp_path / "config.cfg").write_text(f"{pipeline}[x]\n{text}", encoding="utf8")
     (tmp_path / "meta.json").write_text("{}")

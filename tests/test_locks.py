@@ -1,4 +1,4 @@
-"""A lock that a fork waits for."""
+"""Locks and forks."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from spacy_hashembeds.threads import at_fork, make_lock
 
 @pytest.fixture
 def interrupt() -> Iterator[Callable[..., None]]:
-    """Interrupts this thread in a moment, as Control-C does, if a function says so."""
+    """Raise a KeyboardInterrupt after 0.1 s, if `is_due` returns True."""
     before = signal.getsignal(signal.SIGALRM)
 
     def interrupt(is_due: Callable[[], bool]) -> None:
@@ -29,9 +29,9 @@ def interrupt() -> Iterator[Callable[..., None]]:
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("is_interrupted", [False, True])
-def test_a_fork_waits_until_what_is_guarded_is_whole(is_interrupted, interrupt):
+def test_fork_waits_for_the_lock(is_interrupted, interrupt):
     inner = make_lock()
     outer = make_lock()
     parts = [0, 0]
@@ -52,7 +52,7 @@ def test_a_fork_waits_until_what_is_guarded_is_whole(is_interrupted, interrupt):
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(20)  # instead of waiting for ever
+        signal.alarm(20)  # against a deadlock
         taken: list[bool] = []
         with outer, inner:
             taken.append(parts == [1, 1])
@@ -65,13 +65,13 @@ def test_a_fork_waits_until_what_is_guarded_is_whole(is_interrupted, interrupt):
     taken_again = threading.Event()
 
     def take() -> None:
-        with outer, inner, outer, inner:  # the same thread can take them again
+        with outer, inner, outer, inner:  # re-entrant
             taken_again.set()
 
     threading.Thread(target=take, daemon=True).start()
     assert taken_again.wait(60)
 
 
-def test_where_there_is_no_fork_nothing_is_called(monkeypatch):
+def test_at_fork_without_fork(monkeypatch):
     monkeypatch.delattr(os, "register_at_fork")
     at_fork(before=lambda: 1 / 0)

@@ -1,1 +1,1 @@
-"""Hashing of tokens to rows, and the expected numbers of collisions."""
+"""Hashing of keys to table rows, and expected numbers of collisions."""

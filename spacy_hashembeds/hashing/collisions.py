@@ -1,9 +1,8 @@
-"""Closed formulas for expected collisions.
+"""Closed-form expressions for expected collisions.
 
-They assume uniform and independent hash functions. A value that is hashed k times into
-a table of n rows gets k rows, some of which may be equal. The sum of the rows does not
-depend on their order, so that values are distinguished by their multisets of rows. Such
-a multiset is here called the whole code.
+Hash functions are assumed to be uniform and independent. A value hashed k times into a
+table of n rows gets k rows, some of which may be equal. The sum of rows does not depend
+on their order: the code of a value is the multiset of its rows.
 
 Sources: Svenstrup et al., "Hash Embeddings for Efficient Word Representations" (2017),
 Theorem 4.1, for one hash. Miranda et al., "Multi hash embeddings in spaCy", §3.2, for
@@ -20,24 +19,24 @@ _MOST_ROWS = 2**62
 
 
 def code_collision_probability(values: int, rows: int, num_hashes: int) -> float:
-    """Return the exact probability that one of V values shares its whole code.
+    """Return the exact probability that one of V values shares its code.
 
-    With k hashes into n rows, this is the sum over all multisets, each with probability
-    p, of p (1 - (1-p)^(V-1)). For many rows and few collisions it is about k! V / n^k,
-    which is k! times the value in §3.2 of the report, since different orders of the
-    same rows collide. With one hash, it is Theorem 4.1 of Svenstrup et al.
+    With k hashes into n rows, this is the sum of p (1 - (1-p)^(V-1)) over all multisets
+    with their probabilities p. For many rows and few collisions it is about k! V / n^k,
+    or k! times the value in §3.2 of the report, since different orders of the same rows
+    collide. With one hash, it is Theorem 4.1 of Svenstrup et al.
     """
     total = 0.0
     for repeats in _partitions(num_hashes):
         orders = factorial(num_hashes) / prod(map(factorial, repeats))
         probability = orders / rows**num_hashes
         multisets = _count_multisets(rows, repeats)
-        total += multisets * probability * _meets_another(probability, values)
+        total += multisets * probability * _share_probability(probability, values)
     return total
 
 
 def expected_colliding(values: int, rows: int, num_hashes: int) -> float:
-    """Return the expected number of values that share their whole code: equation 3."""
+    """Return the expected number of values that share their code: equation 3."""
     return values * code_collision_probability(values, rows, num_hashes)
 
 
@@ -46,7 +45,7 @@ def expected_sharing_codes(values: int, codes: int) -> float:
 
     Theorem 4.1, for codes of any kind: V (1 - (1 - 1/n)^(V-1)).
     """
-    return values * _meets_another(1 / codes, values)
+    return values * _share_probability(1 / codes, values)
 
 
 def expected_rows_reached(values: int, rows: int, num_hashes: int) -> float:
@@ -65,8 +64,8 @@ def fewest_rows(values: int, num_hashes: int, max_colliding: float) -> int:
     return 1 + bisect_left(range(1, _MOST_ROWS), True, key=is_enough)
 
 
-def _meets_another(probability: float, values: int) -> float:
-    """Return the probability that another value gets a code of this probability."""
+def _share_probability(probability: float, values: int) -> float:
+    """Return the probability that another value has a code of this probability."""
     others = max(values - 1, 0)
     if probability >= 1:
         return float(others > 0)
@@ -74,7 +73,7 @@ def _meets_another(probability: float, values: int) -> float:
 
 
 def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Yield all partitions of a number into positive numbers, ignoring their order."""
+    """Yield all partitions of an integer into positive integers, ignoring order."""
     if total == 0:
         yield ()
     for first in range(min(total, largest or total), 0, -1):
@@ -83,7 +82,7 @@ def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, .
 
 
 def _count_multisets(rows: int, repeats: tuple[int, ...]) -> int:
-    """Count the multisets of rows with the given multiplicities, `repeats`."""
+    """Count the multisets of rows with the multiplicities `repeats`."""
     count, left = 1, rows
     for times in sorted(set(repeats)):
         same = repeats.count(times)

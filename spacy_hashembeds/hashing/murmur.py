@@ -7,13 +7,13 @@ from thinc.api import Ops
 #: MurmurHash3_x64_128 gives 128 bits, which `Ops.hash` cuts into four uint32.
 MAX_HASHES = 4
 
-# Odd, so that 2³² steps lead to distinct seeds, and unlike the small differences
-# between the seeds of a model's tables.
+# Odd, so that 2³² steps give distinct seeds; large, since the seeds of a model's tables
+# differ by small numbers.
 _SEED_STEP = 0x9E3779B1
 
 
 def find_rows(ops: Ops, ids: Any, *, seed: int, num_hashes: int, rows: int) -> Any:
-    """Find the rows of each integer in a table of `rows`: its hashes modulo `rows`."""
+    """Find the rows of each integer in a table: its hashes modulo `rows`."""
     return hash_keys(ops, ids, seed=seed, num_hashes=num_hashes) % rows
 
 
@@ -23,7 +23,7 @@ def get_seed(seed: int, i: int) -> int:
 
 
 def hash_keys(ops: Ops, ids: Any, *, seed: int, num_hashes: int) -> Any:
-    """Hash each integer `num_hashes` times. Each four hashes have a seed of their own.
+    """Hash each integer `num_hashes` times, with a new seed for every four hashes.
 
     *Shapes:* `(n,)` to `(n, num_hashes)`, uint32; int32 if there are no integers.
     """

@@ -17,7 +17,7 @@ from spacy_hashembeds.hashing.collisions import (
     ("values", "rows", "num_hashes"),
     [(0, 1, 4), (0, 10, 1), (1, 1, 1), (1, 4, 3), (2, 5, 2), (3, 2, 3), (5, 4, 1)],
 )
-def test_rows_reached_are_those_of_all_outcomes(values, rows, num_hashes):
+def test_rows_reached_equal_enumeration(values, rows, num_hashes):
     outcomes = [len(set(c)) for c in product(range(rows), repeat=values * num_hashes)]
     found = expected_rows_reached(values, rows, num_hashes)
     assert found == pytest.approx(sum(outcomes) / len(outcomes))
@@ -27,7 +27,7 @@ def test_rows_reached_are_those_of_all_outcomes(values, rows, num_hashes):
 @example(rows=5, num_hashes=1, values=0)
 @example(rows=5, num_hashes=4, values=1)
 @given(rows=st.integers(1, 5), num_hashes=st.integers(1, 4), values=st.integers(0, 30))
-def test_the_probability_is_that_of_all_multisets(rows, num_hashes, values):
+def test_probability_equals_enumeration(rows, num_hashes, values):
     codes = Counter(tuple(sorted(c)) for c in product(range(rows), repeat=num_hashes))
     n = codes.total()
     others = max(values - 1, 0)
@@ -42,14 +42,14 @@ def test_the_probability_is_that_of_all_multisets(rows, num_hashes, values):
 @example(values=2, rows=10**6)
 @example(values=10**6, rows=10**6)
 @given(values=st.integers(0, 10**6), rows=st.integers(1, 10**6))
-def test_with_one_hash_it_is_theorem_4_1(values, rows):
+def test_one_hash_equals_theorem_4_1(values, rows):
     expected = 1 - (1 - 1 / rows) ** max(values - 1, 0)
     found = code_collision_probability(values, rows, 1)
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_example_of_the_report_is_corrected():
-    # §3.2 prints 49,663 and 5e-12, which are the figures of 10,000 rows
+def test_corrected_example_of_the_report():
+    # §3.2 prints 49,663 and 5e-12, the results for 10,000 rows
     one = code_collision_probability(50_000, 5000, 1)
     assert one == pytest.approx(0.9999546, abs=1e-7)
     assert expected_colliding(50_000, 5000, 1) == pytest.approx(49_997.7, abs=0.05)
@@ -57,7 +57,7 @@ def test_the_example_of_the_report_is_corrected():
     for rows, expected in ((5000, 8.0e-11), (10_000, 5e-12)):
         in_order = code_collision_probability(50_000, rows**4, 1)
         assert in_order == pytest.approx(expected, rel=1e-3)
-    # and the order of rows does not count
+    # without the order of rows
     multisets = code_collision_probability(50_000, 5000, 4)
     assert multisets == pytest.approx(1.92e-9, rel=2e-3)
     assert expected_colliding(50_000, 5000, 2) == pytest.approx(199.6, abs=0.05)
@@ -74,9 +74,7 @@ def test_the_example_of_the_report_is_corrected():
     num_hashes=st.integers(1, 4),
     bound=st.floats(1e-4, 0.5),
 )
-def test_the_fewest_rows_keep_the_bound_and_one_less_does_not(
-    values, num_hashes, bound
-):
+def test_fewest_rows_are_minimal(values, num_hashes, bound):
     limit = bound * max(values, 1)
     rows = fewest_rows(values, num_hashes, limit)
     assert expected_colliding(values, rows, num_hashes) <= limit

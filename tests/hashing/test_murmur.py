@@ -1,4 +1,4 @@
-"""Hashes of integers: the same for ever, or no saved pipeline would work any more."""
+"""Hashes of integers, on which all saved pipelines depend."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ KEYS = np.array([0, 1, 2**63 + 5, 2**64 - 1], dtype="uint64")
 
 @pytest.mark.parametrize("seed", [0, 9, 2**32 - 1])
 @pytest.mark.parametrize("num_hashes", [1, 4, 5, 9])
-def test_more_hashes_than_four_come_from_further_seeds(seed, num_hashes):
+def test_more_than_four_hashes_use_more_seeds(seed, num_hashes):
     seeds = [(seed + i * 0x9E3779B1) % 2**32 for i in range(3)]
     expected = np.hstack([OPS.hash(KEYS, s) for s in seeds])[:, :num_hashes]
     hashes = hash_keys(OPS, KEYS, seed=seed, num_hashes=num_hashes)
@@ -20,7 +20,7 @@ def test_more_hashes_than_four_come_from_further_seeds(seed, num_hashes):
     np.testing.assert_array_equal(hashes, expected)
 
 
-def test_nothing_changes_from_version_to_version():
+def test_rows_are_stable_across_versions():
     rows = find_rows(OPS, KEYS, seed=9, num_hashes=6, rows=1000)
     assert rows.tolist() == [
         [173, 701, 547, 714, 800, 901],
