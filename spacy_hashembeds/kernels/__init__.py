@@ -1,1 +1,1 @@
-"""Kernels of the layers: plain functions of numpy arrays."""
+"""Kernels of the layers: functions of arrays."""

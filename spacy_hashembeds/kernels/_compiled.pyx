@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""The kernels of the headers beside this file for numpy's arrays, and a BLAS for C.
+"""The kernels of the C++ headers for numpy arrays, and a BLAS for C.
 
-Shapes are checked here, once a call; what is in the arrays is the callers' to check.
+Shapes are checked here. Callers check the content of arrays.
 """
 
 from cpython.pystate cimport PyThreadState
@@ -188,16 +188,15 @@ cdef int require(bint holds) except -1:
     return 0
 
 
-# Up to so many numbers that a kernel works on, some 60 microseconds, it keeps the
-# interpreter's lock. A thread that waits for the lock would take it, and to wake that
-# one, and to wait in turn, takes longer than to embed a short Doc. Kernels that take
-# longer than others for a number count it several times.
+# Kernels release the GIL only above this size of work, some 60 microseconds: switching
+# threads takes longer than embedding a short Doc. Slower kernels count a number several
+# times.
 cdef enum:
     MOST_LOCKED = 400_000
 
 
 cdef PyThreadState* unlock(size_t n_numbers) noexcept:
-    """Give up the lock, if the work is worth it, for the C code up to `lock`."""
+    """Release the GIL until `lock` if the work is large."""
     return PyEval_SaveThread() if n_numbers > MOST_LOCKED else NULL
 
 
@@ -213,7 +212,7 @@ cdef uint64_t SECRET = int.from_bytes(urandom(8), "little")
 
 
 cdef Mixing describe_mixing(norm, size_t width) except *:
-    """Describe a mixing.Norm, for as long as its arrays live."""
+    """Describe a mixing.Norm, which must outlive the result."""
     cdef const float[::1] bias, scale, shift
     bias, scale, shift = norm
     cdef Mixing mixing
@@ -240,7 +239,7 @@ def begin_rows(float[:, ::1] Y, const float[:, ::1] mixed, norm):
     cdef Mixing mixing = describe_mixing(norm, mixed.shape[1])
     cdef size_t n = Y.shape[0], nO = mixing.nO
     require(<size_t>mixed.shape[0] == n and <size_t>Y.shape[1] == nO)
-    require(mixing.nP <= 256)  # which is counted in bytes
+    require(mixing.nP <= 256)  # indices of pieces are bytes
     cdef uint8_t[:, ::1] which = np.empty((n, nO), dtype="uint8")
     cdef float[:, ::1] X = np.empty((n, nO), dtype="float32")
     cdef float[::1] inverse_deviations = np.empty(n, dtype="float32")
@@ -291,7 +290,7 @@ cdef tuple find_rows(
     size_t most_distinct,
     size_t most_misses,
 ):
-    """Find the distinct among rows of bytes, or None if that goes beyond a limit."""
+    """Find the distinct rows, or return None if a limit is exceeded."""
     require(n < 2**31)
     cdef int32_t[::1] copies = np.empty(n, dtype="int32")
     cdef int64_t[::1] firsts = np.empty(min(n, most_distinct + 1), dtype="int64")
@@ -316,14 +315,16 @@ def find_distinct(const uint64_t[:, ::1] keys):
 def find_equal_rows(const float[:, ::1] X, size_t most):
     require(X.shape[0] > 0 and X.shape[1] > 1)
     cdef size_t n = X.shape[0], n_bytes = X.shape[1] * sizeof(float)
-    # the first four numbers tell most rows apart
+    # the first four numbers distinguish most rows
     cdef size_t n_words = 2 if n_bytes >= 16 else 1
     most = min(most, n)
     return find_rows(<const char*>&X[0, 0], n, n_words, n_bytes, most, 4 * n)
 
 
 cdef Column describe_column(finder, size_t n, size_t first_row, list held) except *:
-    """Describe how n rows are found, for as long as what is added to a list lives."""
+    """Describe how n rows are found. Arrays that the result refers to are added to
+    `held`.
+    """
     cdef const uint64_t[::1] symbols
     cdef size_t n_symbols = 0
     cdef Column column
@@ -333,7 +334,7 @@ cdef Column describe_column(finder, size_t n, size_t first_row, list held) excep
         require(<size_t>&symbols[0] % sizeof(uint64_t) == 0)
         column.symbols = <const unsigned long long*>&symbols[0]
         held.append(symbols)
-    # no row shall be found that is not the column's own
+    # only rows of the column may be found
     require(0 < column.num_hashes <= MAX_HASHES)
     if column.n_hashed > 0:
         require(n_symbols == 0 and column.n_hashed <= n)
@@ -344,16 +345,16 @@ cdef Column describe_column(finder, size_t n, size_t first_row, list held) excep
 
 
 cdef class FoldedColumns:
-    """Rows of a folded table for each column of keys, and how they are found.
+    """Columns of keys whose rows are consecutive parts of folded tables.
 
-    columns (list): For each, how many rows it has, its own, one after the other; what
-        `rows.describe_finder` gives; and None, or of `rows.Weights` the table, what
-        `rows.describe_finder` gives, and whether it rehashes.
+    columns (list): For each column, the number of rows, the result of
+        `rows.describe_finder`, and None or a tuple for its `rows.Weights`: the array,
+        the result of `rows.describe_finder`, and `rehashes`.
     """
 
     cdef vector[FoldedColumn] columns
     cdef size_t n_rows, n_found
-    cdef list held  # arrays that are read where they are
+    cdef list held  # arrays that `columns` refers to
 
     def __init__(self, columns):
         cdef const float[:, ::1] table
@@ -368,7 +369,7 @@ cdef class FoldedColumns:
             if weights is not None:
                 table, finder, column.rehashes = weights
                 column.weight_rows = describe_column(finder, len(table), 0, self.held)
-                # each key has as many as rows
+                # one weight per row
                 require(<size_t>table.shape[1] == column.rows.num_hashes)
                 column.weights = &table[0, 0]
                 self.held.append(table)
@@ -516,15 +517,15 @@ def add_windows(
     require_rows(are_there, n_rows)
 
 
-#: Outputs that are packed together.
+#: Number of outputs that are packed together.
 LANES = PACKED_LANES
 
 cdef vector[InstructionSet] SETS = list_instruction_sets()
 
 cdef dict PRECISIONS = {4: "int8", 2: "bfloat16", 1: "float32"}
 
-#: Instruction sets for products, the fastest first: their names, the precision, and
-#: whether they are faster than numpy's of float32.
+#: Instruction sets for products, fastest first: name, precision, and whether products
+#: are faster than numpy's in float32.
 INSTRUCTION_SETS = [
     (SETS[i].name.decode(), PRECISIONS[SETS[i].n_per_word], SETS[i].is_fast)
     for i in range(<Py_ssize_t>SETS.size())

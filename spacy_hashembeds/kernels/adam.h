@@ -1,5 +1,4 @@
-// Adam in one pass over a parameter, with the rounding of Thinc's passes, bit for bit. See
-// optimizers.py.
+// Adam in one pass over a parameter, bitwise equal to Thinc's. See optimizers.py.
 
 #pragma once
 
@@ -8,18 +7,18 @@
 
 #include "target.h"
 
-// What Adam does with each number. All rates are of float32, as Thinc has them there.
+// Rates of Adam, in float32 as in Thinc.
 struct Adam {
     float beta1;
     float beta2;
     float eps;
     float learn_rate;
-    float clip;     // what the gradient is multiplied with; 1 if it is not clipped
-    float decay;    // what the weights are multiplied with, to be taken away
-    float average;  // what the difference to the average is multiplied with
+    float clip;     // factor of the gradient; 1 if not clipped
+    float decay;    // share of the weights to subtract
+    float average;  // factor of the difference to the average
 };
 
-// Kernels for each of the settings, so that the loop has no conditions.
+// Template parameters keep conditions out of the loop.
 template <bool has_decay, bool has_average>
 INLINE void step(const Adam& adam, float* weights, float* gradient, float* mom1,
                  float* mom2, float* averages, size_t n) {
@@ -38,7 +37,7 @@ INLINE void step(const Adam& adam, float* weights, float* gradient, float* mom1,
     }
 }
 
-// Change the weights by their gradient, which is zero afterwards. averages may be null.
+// Update the weights, and set the gradient to zero. averages may be null.
 CLONED void step_adam(Adam adam, float* weights, float* gradient, float* mom1, float* mom2,
                       float* averages, size_t n) {
     if (averages && adam.decay != 0)

@@ -1,7 +1,7 @@
 """The compiled kernels, if available.
 
-`pip install` compiles `_compiled.pyx` if it can. Without the compiled module, or if an
-environment variable turns it off, numpy does the same, slower. Kernels take float32
+`pip install` compiles `_compiled.pyx` if possible. Without the compiled module, or if
+an environment variable disables it, slower numpy code is used. Kernels require float32
 arrays that are C-contiguous and aligned.
 """
 
@@ -11,12 +11,11 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-#: Environment variable that turns compiled kernels on or off. If it is 0 during
-#: installation, they are not compiled.
+#: Environment variable that enables (1) or disables (0) compiled kernels. If it is 0
+#: during installation, they are not compiled.
 SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
-#: Version of the kernels' arguments and structs: the compiled module in a checkout may
-#: be older than its sources.
+#: Version of the kernels' arguments and structs, to detect an outdated compiled module.
 INTERFACE = 11
 
 
@@ -36,15 +35,15 @@ def find() -> tuple[Any, Exception | None]:
     try:
         module = import_module("._compiled", __package__)
         if getattr(module, "INTERFACE", None) != INTERFACE:
-            raise ImportError("they were compiled of other sources")
+            raise ImportError("they were compiled from other sources")
     except ModuleNotFoundError:
         return None, None
-    except Exception as error:  # numpy is used instead; the doctor reports the error
+    except Exception as error:  # reported by the doctor
         return None, error
     return module, None
 
 
-_PURPOSE = "for compiled kernels to be used where there are any"
+_PURPOSE = "to use compiled kernels if available"
 
 #: Compiled kernels in use, or None.
 kernels: Any = find()[0] if read_switch(SWITCH, _PURPOSE) else None
@@ -52,7 +51,7 @@ kernels: Any = find()[0] if read_switch(SWITCH, _PURPOSE) else None
 
 @contextmanager
 def using(chosen: Any) -> Iterator[None]:
-    """Use other kernels, or only numpy (None), in the whole process, to compare."""
+    """Use other kernels, or only numpy (None), in the whole process."""
     global kernels
     before, kernels = kernels, chosen
     try:

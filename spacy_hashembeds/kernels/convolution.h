@@ -1,5 +1,5 @@
-// Convolutions with packed weights: products of int8, of bfloat16 or of float32, as many
-// numbers as fit into each word of 32 bits. See convolution.py.
+// Convolutions with packed weights: products of int8, bfloat16 or float32, packed into
+// words of 32 bits. See convolution.py.
 
 #pragma once
 
@@ -14,8 +14,7 @@
 #include "target.h"
 #include "windows.h"
 
-// Compilers that know vectors of any length, and those that know the instructions for fewer
-// bits by their names. Others have none of them.
+// Compilers with vector extensions, and with intrinsics for int8 and bfloat16.
 #if defined(__clang__)
 #define KNOWS_VECTORS (__clang_major__ >= 9)
 #define KNOWS_FEWER_BITS (__clang_major__ >= 19)
@@ -32,28 +31,28 @@
 #define HAS_ARM
 #endif
 
-// Outputs lie together by so many: the longest vectors have as many numbers.
+// Number of outputs that are packed together: the lanes of the longest vectors.
 const size_t PACKED_LANES = 16;
 
-// So many rows at a time are multiplied, and finished while they are in the cache.
+// Rows per block, whose products fit into the cache.
 const size_t BLOCK = 64;
 
 #if defined(__GNUC__)
-typedef uint32_t Word __attribute__((may_alias));  // a float, where it is all of a word
+typedef uint32_t Word __attribute__((may_alias));  // may be a float
 #else
 typedef uint32_t Word;
 #endif
 
-// Rows, and what the numbers of each are to be multiplied with.
+// Packed rows and the scale of each.
 struct Words {
     const Word* words;    // (n_rows, n_words)
     const float* scales;  // (n_rows,)
 };
 
-// Maxout's weights, with outputs that fill whole vectors.
+// Maxout's weights, with outputs padded to whole vectors.
 struct Packed {
     const uint32_t* words;  // (n_outputs / 16, n_neighbours * n_words, 16)
-    const int32_t* begin;   // (n_neighbours, n_outputs): where sums begin
+    const int32_t* begin;   // (n_neighbours, n_outputs): initial values of sums
     const float* scales;    // (n_outputs,)
     size_t n_outputs;
     size_t n_neighbours;
@@ -68,15 +67,15 @@ struct Packed {
 typedef void (*Multiply)(float* Y, const Words& X, const int64_t* rows, size_t n,
                          const Packed& W);
 
-// Round to the nearest integer, of two the even one. |x| < 2^22.
+// Round to the nearest integer, ties to even. |x| < 2^22.
 INLINE int32_t round_to_int(float x) {
-    const float shifted = x + 12582912.0f;  // 1.5 * 2^23: fractions have no place
+    const float shifted = x + 12582912.0f;  // 1.5 * 2^23, which has no fraction bits
     int32_t bits;
     memcpy(&bits, &shifted, sizeof(bits));
     return bits - 0x4B400000;
 }
 
-// Find the largest size of n numbers, or NaN if one of them is NaN or infinite.
+// Return the largest absolute value, or NaN if a number is NaN or infinite.
 INLINE float find_largest(const float* x, size_t n) {
     float sizes[LANES] = {0};
     size_t i = 0;
@@ -88,10 +87,10 @@ INLINE float find_largest(const float* x, size_t n) {
     return largest + sum(n, [x](size_t i) { return x[i] * 0; });
 }
 
-// Quantize rows to bytes from 1 to 255, 128 for 0: the largest number of each to 127 more
-// or less. Rows of numbers too small for that are zeros; in others NaN stays.
+// Quantize rows to bytes from 1 to 255, with zero point 128 and the largest absolute value
+// at 1 or 255. Rows below 1e-30 become zeros. NaN propagates.
 //
-// words, scales  written: see Words. The last word of a row is filled up with 128.
+// words, scales  output: see Words. The last word of a row is padded with 128.
 CLONED void quantize_rows(uint32_t* words, float* scales, const float* X, size_t n,
                           size_t width, size_t n_words) {
     for (size_t row = 0; row < n; ++row) {
@@ -106,7 +105,7 @@ CLONED void quantize_rows(uint32_t* words, float* scales, const float* X, size_t
     }
 }
 
-// Round to bfloat16, to the nearest, of two the even one.
+// Round to bfloat16, ties to even.
 INLINE uint32_t round_to_half(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof(bits));
@@ -117,7 +116,7 @@ INLINE uint32_t round_to_half(float x) {
 
 // Round rows to bfloat16.
 //
-// words, scales  written: see Words. The last word of a row is filled up with 0.
+// words, scales  output: see Words. The last word of a row is padded with 0.
 CLONED void round_rows(uint32_t* words, float* scales, const float* X, size_t n,
                        size_t width, size_t n_words) {
     for (size_t row = 0; row < n; ++row) {
@@ -129,7 +128,7 @@ CLONED void round_rows(uint32_t* words, float* scales, const float* X, size_t n,
     }
 }
 
-// What any processor does, slowly: tests compare the others with it.
+// Portable reference implementations, for tests.
 template <typename Ints>
 INLINE Ints dot_bytes(Ints sums, Ints x, Ints w) {
     for (size_t lane = 0; lane < sizeof(Ints) / 4; ++lane)
@@ -208,7 +207,7 @@ namespace avx512_vnni {
 #include "tiles.h"
 }  // namespace avx512_vnni
 
-// The same in vectors half as long: AVX-VNNI, for tests where there is AVX-512 alone.
+// The vector length of AVX-VNNI, to test it on processors with AVX-512 only.
 namespace avx512vl_vnni {
 #define VECTOR_LANES 8
 #define TARGET __attribute__((target("avx512vl,avx512vnni")))
@@ -280,7 +279,7 @@ struct InstructionSet {
     Multiply multiply;
 };
 
-// List the instruction sets that this processor has, the fastest first.
+// List the instruction sets of this processor, fastest first.
 static inline std::vector<InstructionSet> list_instruction_sets() {
     std::vector<InstructionSet> sets;
 #ifdef HAS_X86
@@ -316,12 +315,12 @@ static inline std::vector<InstructionSet> list_instruction_sets() {
     return sets;
 }
 
-// Add to rows what a convolution makes of their windows. Returns false if not all of one
-// is there.
+// Add the output of a convolution to Y. Returns false if a window is out of bounds.
 //
-// Y      (n, nO)
-// words  room for (n_rows, n_words), of float32 none; scales for (n_rows,); mixed for
-//        (min(n, BLOCK), n_outputs)
+// Y       (n, nO)
+// words   scratch: (n_rows, n_words), unused for float32
+// scales  scratch: (n_rows,)
+// mixed   scratch: (min(n, BLOCK), n_outputs)
 static inline bool add_convolved(float* Y, const float* X, size_t n_rows,
                                  const int64_t* rows, size_t n, Packed W, Mixing m,
                                  InstructionSet set, uint32_t* words, float* scales,

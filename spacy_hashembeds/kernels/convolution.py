@@ -1,10 +1,10 @@
-"""Convolutions with weights that are packed once. BLAS packs weights in each call,
-which takes much of its time for short texts.
+"""Convolutions with prepacked weights. BLAS packs weights in each call, which takes
+much of its time for short texts.
 
-Products are computed in float32, or, if the processor has instructions for it, in
-bfloat16 or int8. For int8, each row, and the weights of each output, are scaled by
-their largest number. Products of int8 are summed in int32, others in float32; the steps
-after the product use float32.
+Products are computed in float32, or in bfloat16 or int8 if the processor supports it.
+For int8, each row, and the weights of each output, are scaled by their largest absolute
+value. Products of int8 are summed in int32, others in float32; the steps after the
+product use float32.
 """
 
 from typing import Any, NamedTuple
@@ -23,8 +23,8 @@ PRECISIONS = ("float32", "bfloat16", "int8")
 class Packed(NamedTuple):
     """Maxout's weights for an instruction set, with outputs padded to whole vectors.
 
-    Words have 32 bits, with one, two or four weights of one output. The initial values
-    of sums correct for rows of int8 being stored as unsigned bytes.
+    A word of 32 bits holds one, two or four weights of one output. `begin` are the
+    initial values of sums: they offset the storage of int8 rows as unsigned bytes.
 
     *Shapes:* `(outputs / 16, neighbours * words of a row, 16)`,
     `(neighbours, outputs)` and `(outputs,)`.
@@ -39,22 +39,20 @@ class Packed(NamedTuple):
 
 
 def find_instructions(precision: str) -> int | None:
-    """Find the instruction set for products of a precision, if there is one."""
+    """Find the fastest instruction set for a precision, if any is faster than numpy."""
     found = compiled.kernels.INSTRUCTION_SETS if compiled.kernels is not None else ()
-    fitting = (
-        i for i, (_, of, is_fast) in enumerate(found) if is_fast and of == precision
-    )
-    return next(fitting, None)
+    suitable = (i for i, (_, *rest) in enumerate(found) if rest == [precision, True])
+    return next(suitable, None)
 
 
 def name_instructions(precision: str) -> str | None:
-    """Name the instruction set for products of a precision, if there is one."""
+    """Return the name of the instruction set that `find_instructions` finds."""
     number = find_instructions(precision)
     return None if number is None else compiled.kernels.INSTRUCTION_SETS[number][0]
 
 
 def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
-    """Pack weights with pieces ordered as in the norm. *Shape:* `(nP * nO, nI)`."""
+    """Pack weights, with pieces in the order of the norm. *Shape:* `(nP * nO, nI)`."""
     kernels = compiled.kernels
     precision = kernels.INSTRUCTION_SETS[instructions][1]
     W, is_int8 = lay_out_array(W, "float32"), precision == "int8"
@@ -68,8 +66,8 @@ def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
     if is_int8:  # weights are signed, rows unsigned
         codes = (codes ^ 128).view("int8")
         begin -= 128 * codes.sum(axis=2, dtype="int32")
-    filled = [(0, 0), (0, 0), (0, -codes.shape[2] % (4 // codes.itemsize))]
-    words = np.pad(codes, filled).view("uint32").reshape(len(W), -1)
+    padding = [(0, 0), (0, 0), (0, -codes.shape[2] % (4 // codes.itemsize))]
+    words = np.pad(codes, padding).view("uint32").reshape(len(W), -1)
     missing = (0, -len(W) % kernels.LANES)
     words = np.pad(words, [missing, (0, 0)]).reshape(-1, kernels.LANES, words.shape[1])
     return Packed(

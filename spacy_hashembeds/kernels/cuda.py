@@ -1,11 +1,10 @@
 """Embedding tables on a GPU: the launcher of `embed.cu`.
 
 Thinc finds, gathers and sums the rows of each table in separate kernels, with a thread
-for each token, so that neighbouring threads read distant addresses. Here one kernel
-processes all tables, and neighbouring threads read neighbouring numbers. Thinc sums
-gradients by atomic additions, whose order, and with it the last bits of the sums,
-varies from run to run. Here the gradients of each row are summed in the order of
-tokens. No function here waits for the GPU.
+per token, so that memory accesses are not coalesced. Here one kernel processes all
+tables, with coalesced accesses. Thinc sums gradients by atomic additions, whose order,
+and thus rounding, varies from run to run. Here gradients are deterministic: those of a
+row are summed in the order of tokens. No function synchronizes with the GPU.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,19 +19,19 @@ from thinc.api import get_array_module
 from .distinct import MAX_COLUMNS
 from .rows import Array, Table, describe_finder
 
-#: Compiled kernel of CuPy: a function of a grid, a block and arguments.
+#: CuPy kernel: a function of grid, block and arguments.
 Kernel = Callable[[tuple[int], tuple[int], tuple], None]
 
 HEADER = Path(__file__).with_name("rows.h")
 SOURCE = Path(__file__).with_name("embed.cu")
 THREADS = 256
-#: Most blocks of a launch; kernels loop if there is more work.
+#: Maximum number of blocks per launch. Kernels loop over the rest.
 MAX_BLOCKS = 2**16
 
-# The same as in `embed.cu`.
+# TILE of `embed.cu`.
 _TILE = 8
 
-# The structs of `rows.h`.
+# Structs of `rows.h`.
 _COLUMN = np.dtype(
     [("table", "u8"), ("symbols", "u8")]
     + [(name, "u4") for name in ("n_symbols", "unk", "seed", "num_hashes")]
@@ -50,12 +49,12 @@ def gather_rows(
     weights: Array | None = None,
     scale: Array | None = None,
 ) -> Array:
-    """Sum the rows of each key in its table, the sums of a token side by side.
+    """Sum the rows of each key in its table, and concatenate the sums of a token.
 
     Sums are written to the first `tables * width` columns of `out`. Rows are multiplied
-    by `weights`, and sums by `scale`, for dropout. Return the rows paired with their
-    places, for `scatter_rows`, `(n * rows of a token,)`, uint64. All arrays are
-    contiguous. There are at most 64 tables, of one width.
+    by `weights`, and sums by `scale`, for dropout. Return pairs of rows and places for
+    `scatter_rows`, `(n * rows of a token,)`, uint64. All arrays are contiguous. There
+    are at most 64 tables, of one width.
 
     *Shapes:* `keys`: `(n, tables)`, uint64; `out`: `(n, columns)`; `weights`:
     `(n, rows of a token)`; `scale`: `(tables * width,)`, all float32.
@@ -65,8 +64,8 @@ def gather_rows(
     n_pairs = n * n_slots
     if n_pairs >= 2**32:
         raise ValueError(
-            f"A batch should have less than {2**32} rows to sum, but has {n_pairs}, of "
-            f"{n} tokens. Make smaller batches."
+            f"A batch should have less than {2**32} rows to sum, but has {n_pairs} for "
+            f"{n} tokens. Use smaller batches."
         )
     pairs = get_array_module(keys).empty(n_pairs, dtype="uint64")
     size = _find_vector_size(tables, out, scale)
@@ -84,7 +83,7 @@ def scatter_rows(
     weights: Array | None = None,
     scale: Array | None = None,
 ) -> None:
-    """Backpropagate `gather_rows`, which returned `pairs`: add to tables' gradients."""
+    """Backpropagate `gather_rows`, which returned `pairs`: add to the gradients."""
     if len(pairs) == 0:
         return
     columns, n_slots = _describe(gradients)
@@ -94,7 +93,7 @@ def scatter_rows(
     heads, tails = xp.empty((2, n_chunks, width), dtype="float32")
     size = _find_vector_size(gradients, d_out, scale, heads, tails)
     n_blocks = -(-n_chunks * (width // size) // THREADS)
-    pairs = xp.sort(pairs)  # pairs are distinct, so that their order is unique
+    pairs = xp.sort(pairs)  # distinct, so the order is deterministic
     args = (pairs, d_out, weights, scale, heads, tails, columns, n_columns, n_slots)
     sizes = (np.uint64(len(pairs)), chunk_size, width // size)
     _launch("sum_runs", size, n_blocks, *args, *sizes, d_out.shape[1] // size)
@@ -105,7 +104,7 @@ def scatter_rows(
 
 @cache
 def get_kernel(name: str, vector: str) -> Kernel:
-    """Get a kernel of `embed.cu` for float or float4. CuPy compiles and caches it."""
+    """Get a kernel of `embed.cu` for float or float4, compiled by CuPy."""
     return _get_module(vector).get_function(name)
 
 
@@ -118,7 +117,7 @@ def _get_module(vector: str) -> Any:
 
 def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
     """Describe tables to the kernels, and count the rows of a token in all tables."""
-    described = np.zeros(1, dtype=_COLUMNS)  # one struct, which CuPy passes by value
+    described = np.zeros(1, dtype=_COLUMNS)  # a struct, passed by value
     first_row = first_slot = 0
     for i, table in enumerate(tables):
         symbols, *settings = describe_finder(table)
@@ -132,13 +131,13 @@ def _describe(tables: Sequence[Table]) -> tuple[np.ndarray, int]:
 
 
 def _get_address(array: Array) -> int:
-    """Return the address of an array in the memory of the GPU or of an emulated GPU."""
+    """Return the address of an array on the GPU, or on an emulated GPU."""
     is_emulated = isinstance(array, np.ndarray)
     return array.ctypes.data if is_emulated else array.data.ptr
 
 
 def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
-    """Return how many numbers of these arrays kernels can read at once, 4 or 1."""
+    """Return the vector size for these arrays: 4 numbers or 1."""
     fits = all(
         array.shape[-1] % 4 == 0 and _get_address(array) % 16 == 0
         for array in (*(table.array for table in tables), *arrays)
@@ -148,19 +147,22 @@ def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
 
 
 def _get_chunk_size(n_pairs: int) -> int:
-    """Choose how many pairs a thread sums: few in small batches, to use all threads."""
-    chunk_size = 8  # depends only on `n_pairs`, as the order of additions depends on it
+    """Choose the number of pairs per thread: few in small batches, to use all threads.
+
+    It determines the order of additions, and depends on `n_pairs` only.
+    """
+    chunk_size = 8
     while chunk_size < 256 and chunk_size * 2**15 < n_pairs:
         chunk_size *= 2
     return chunk_size
 
 
 def _launch(name: str, vector_size: int, n_blocks: int, *args: Any) -> None:
-    """Launch a kernel. Python's integers are passed with 32 bits."""
+    """Launch a kernel. Python integers are passed as uint32."""
     if n_blocks == 0:
         return
     kernel = get_kernel(name, "float4" if vector_size == 4 else "float")
-    # some versions of CuPy do not accept None as an address
+    # some versions of CuPy do not accept None as a null pointer
     args = tuple(np.uint64(0) if arg is None else arg for arg in args)
     args = tuple(np.uint32(arg) if isinstance(arg, int) else arg for arg in args)
     kernel((min(n_blocks, MAX_BLOCKS),), (THREADS,), args)

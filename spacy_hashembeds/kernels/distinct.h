@@ -1,4 +1,4 @@
-// Find equal rows by a hash map. See distinct.py.
+// Deduplication of rows by a hash map. See distinct.py.
 
 #pragma once
 
@@ -9,18 +9,18 @@
 
 #include "rows.h"
 
-// Rows that are looked for among those that came before.
+// Hash map with open addressing from rows to the indices of distinct rows.
 struct Map {
-    const char* keys;       // the rows, one after the other
-    size_t n_bytes;         // how many bytes a row has
-    size_t n_words;         // how many words of 64 bits of it are hashed
-    uint64 secret;          // so that nobody can make rows that take long to tell apart
-    int64_t* firsts;        // for each distinct row the first that is equal to it
-    std::vector<int32_t> slots;  // the number of a distinct row, or -1
+    const char* keys;       // contiguous rows
+    size_t n_bytes;         // bytes per row
+    size_t n_words;         // words of 64 bits per row to hash
+    uint64 secret;          // random seed, against crafted collisions
+    int64_t* firsts;        // first occurrence of each distinct row
+    std::vector<int32_t> slots;  // index of a distinct row, or -1
     size_t n_distinct = 0;
-    size_t n_misses = 0;    // how often another row was found in a slot
+    size_t n_misses = 0;    // number of occupied slots probed
 
-    // Make slots, a power of 2, so many that most stay free.
+    // Allocate a power of 2 of slots, at most half of which are used.
     void reserve(size_t most_distinct) {
         size_t n_slots = 16;
         while (n_slots < 2 * most_distinct) n_slots *= 2;
@@ -37,7 +37,7 @@ struct Map {
         return hash;
     }
 
-    // Find the number of the distinct row that row i is equal to, or give it a new one.
+    // Find the index of the distinct row equal to row i, or insert it.
     int32_t find(size_t i) {
         const char* row = keys + i * n_bytes;
         for (size_t slot = hash(row);; ++slot, ++n_misses) {
@@ -52,10 +52,10 @@ struct Map {
     }
 };
 
-// Find the distinct rows in the order in which they come. Returns false if there are more
-// than is wanted, or they take too long to tell apart.
+// Find the distinct rows, in order of first occurrence. Returns false if a limit is
+// exceeded.
 //
-// copies  (n,): written: the number of its distinct row
+// copies  (n,), output: the index of each row's distinct row
 inline bool find_distinct(Map& map, size_t n, size_t most_distinct, size_t most_misses,
                           int32_t* copies) {
     for (size_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-"""Compute something once for each distinct key, and gather it for the copies."""
+"""Distinct keys of a batch, and gathering of their values for all copies."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from . import compiled
 from .rows import get_kernels_for, lay_out_array, scatter_add
 
-#: Largest number of columns of keys.
+#: Maximum number of columns of keys.
 MAX_COLUMNS = 64
 
-# Odd, so that no bit of a key is lost, and otherwise arbitrary. Fixed, so that equal
-# input takes equal paths.
+# Odd, so that no bit of a key is lost. Constant, for reproducible paths.
 _MULTIPLIERS = (
     np.random.default_rng(0).integers(2**63, size=MAX_COLUMNS, dtype="uint64") * 2 + 1
 )
@@ -20,7 +19,7 @@ _MULTIPLIERS = (
 
 @dataclass(frozen=True)
 class Distinct:
-    """The `m` distinct values of `n` keys, and for each key the index of its value.
+    """The `m` distinct values of `n` keys, and the index of each key's value.
 
     *Shapes:* values `(m,)` or `(m, columns)`; copies `(n,)`, int32.
     """
@@ -56,11 +55,11 @@ def find_distinct(keys: NDArray) -> Distinct:
 
 
 def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
-    """Find the distinct rows, bit for bit, or None if there are more than `most`.
+    """Find bitwise distinct rows, or return None if there are more than `most`.
 
     Rows are grouped by their first numbers, two in numpy and four in the kernel, and
-    then compared as a whole. Return None also if rows of a group differ. *Shape:*
-    `(n, w)`, n > 0, float32.
+    then compared as a whole. Return None also if rows of a group differ (numpy), or if
+    too many do (kernel). *Shape:* `(n, w)`, n > 0, float32.
     """
     if X.shape[1] < 2:
         return None
@@ -77,8 +76,8 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
 
 
 def _find_row_copies(rows: NDArray) -> tuple[NDArray, NDArray]:
-    """Do the same as `_find_copies` for rows of uint64."""
-    # hash rows to one number: one sort is much faster than a sort for each column
+    """Run `_find_copies` for rows of uint64."""
+    # hash each row to one number: one sort is much faster than a sort per column
     mixed = rows[:, 0] * _MULTIPLIERS[0]
     for column in range(1, rows.shape[1]):
         mixed ^= mixed >> np.uint64(29)
@@ -87,13 +86,13 @@ def _find_row_copies(rows: NDArray) -> tuple[NDArray, NDArray]:
     firsts, copies = _find_copies(mixed)
     if np.array_equal(rows[firsts].take(copies, axis=0), rows):
         return firsts, copies
-    # two different rows have the same hash
+    # hash collision
     _, firsts, groups = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return _number_by_place(firsts, groups.reshape(-1))
 
 
 def _find_copies(keys: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the index of the first key of each group, and the group of each key."""
+    """Return the index of the first of equal keys, and the group of each key."""
     order = keys.argsort()
     in_order = keys[order]
     is_new = np.empty(len(keys), dtype=bool)

@@ -1,17 +1,14 @@
-// Embedding tables on a GPU: find the rows of keys, gather and sum them; and add up the
-// gradients of rows, in a fixed order.
+// Embedding tables on a GPU: find, gather and sum the rows of keys, and sum the gradients
+// of rows in a deterministic order.
 //
-// Compiled by CuPy when it is first needed, after rows.h (see cuda.py), without any other
-// header: no includes here. Neighbouring threads take neighbouring numbers of a row, so
-// that their reads fall into the same lines of memory. It is compiled with Vector defined
-// as float, or as float4 where all widths and addresses allow it: widths and strides are
-// counted in Vectors.
+// CuPy compiles this file on first use, after rows.h (see cuda.py) and without headers.
+// Neighbouring threads process neighbouring numbers of a row, for coalesced access. Vector
+// is float, or float4 if widths and addresses allow it. Widths and strides are in Vectors.
 
-#define TILE 8  // tokens that a block does at once
+#define TILE 8  // tokens per block and iteration
 
-// Where all threads share what describes the columns. Without it, indexing them would
-// first copy all of them into each thread's own memory; before compute capability 7.0
-// there is no other way.
+// Parameter shared by all threads. Before compute capability 7.0, indexing a parameter
+// copies it into the local memory of each thread.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
 #define SHARED_ARGUMENT
 #else
@@ -43,8 +40,8 @@ __device__ inline void multiply(float4& product, float x) {
     product.w *= x;
 }
 
-// A pair says that a row is in a certain place: a slot of a token. Sorted pairs have
-// those of the same row together, in the order of the tokens.
+// A pair of a row and a place, which is a slot of a token. Sorting pairs groups them by
+// row, in the order of tokens.
 
 __device__ inline uint64 make_pair(uint32 row, uint64 place) {
     return (uint64)row << 32 | place;
@@ -54,14 +51,14 @@ __device__ inline uint32 get_row(uint64 pair) { return (uint32)(pair >> 32); }
 
 __device__ inline uint32 get_place(uint64 pair) { return (uint32)pair; }
 
-// Sum the rows of each token, those of each column apart. A block does a tile of tokens
-// after another: it finds their rows, keeps them in shared memory, and sums.
+// Sum the rows of each token by column. A block processes tiles of tokens, with their rows
+// in shared memory.
 //
 // out     (n, out_stride)
-// pairs   (n * n_slots,): the rows found, for the backward pass
+// pairs   (n * n_slots,), output, for the backward pass
 // keys    (n, n_columns)
-// weights (n * n_slots,), or null: what each row is multiplied with
-// scale   (n_columns * width,), or null: what the sums are multiplied with
+// weights (n * n_slots,), or null: factors of rows
+// scale   (n_columns * width,), or null: factors of sums
 extern "C" __global__ void gather_sum(
     Vector* __restrict__ out, uint64* __restrict__ pairs,
     const uint64* __restrict__ keys, const float* __restrict__ weights,
@@ -97,11 +94,11 @@ extern "C" __global__ void gather_sum(
             if (scale) multiply(sum, scale[c * width + v]);
             out[(start + token) * out_stride + c * width + v] = sum;
         }
-        __syncthreads();  // before the next tile's rows overwrite these
+        __syncthreads();  // before rows are overwritten
     }
 }
 
-// Find the column that a row belongs to, beginning with one that is not after it.
+// Find the column of a row, starting at a column that is not after it.
 __device__ inline uint32 find_column(const Columns& columns, uint32 n_columns,
                                      uint32 row, uint32 c) {
     while (c + 1 < n_columns && row >= columns.column[c + 1].first_row) ++c;
@@ -114,15 +111,16 @@ __device__ inline void add_to_row(const Column& column, uint32 row, uint32 width
     add(table[(uint64)(row - column.first_row) * width + v], sum);
 }
 
-// Add up the gradients of each row in the order of its pairs. A run is all pairs of one
-// row. Runs are cut into chunks of pairs, for a run may be as long as the batch: a
-// thread sums one number (Vector) of the pairs of one chunk. What is a whole run goes to
-// the row; pieces of runs wait in heads and tails until join_runs adds them up.
+// Sum the gradients of each row in the order of its pairs. All pairs of a row are a run,
+// which may be as long as the batch. Pairs are split into chunks: a thread sums one Vector
+// of the pairs of one chunk. Sums of whole runs are added to rows. Sums of partial runs are
+// written to heads and tails, for join_runs.
 //
 // d_out   (n, d_out_stride)
-// weights (n * n_slots,), or null: as gather_sum had them
-// heads   (n_chunks, width): the sum of a chunk's first pairs, if their run began before
-// tails   (n_chunks, width): of its last, if their run begins in it and goes on after it
+// weights (n * n_slots,), or null: as in gather_sum
+// heads   (n_chunks, width): sum of a chunk's first run, if it begins in an earlier chunk
+// tails   (n_chunks, width): sum of a chunk's last run, if it begins in this chunk and
+//         continues in the next
 extern "C" __global__ void sum_runs(
     const uint64* __restrict__ pairs, const Vector* __restrict__ d_out,
     const float* __restrict__ weights, const Vector* __restrict__ scale,
@@ -141,7 +139,7 @@ extern "C" __global__ void sum_runs(
             const uint64 first = p;
             const uint32 row = get_row(pairs[p]);
             c = find_column(columns, n_columns, row, c);
-            // the end first, for several reads of d_out to be under way at once
+            // find the end first, for parallel reads of d_out
             uint64 stop = p + 1;
             while (stop < end && get_row(pairs[stop]) == row) ++stop;
             Vector sum = {};
@@ -163,7 +161,7 @@ extern "C" __global__ void sum_runs(
     }
 }
 
-// Find where the run ends that goes on at a place of the sorted pairs.
+// Find the end of the run that contains a position of the sorted pairs.
 __device__ inline uint64 find_end(const uint64* pairs, uint64 low, uint64 n_pairs) {
     const uint32 row = get_row(pairs[low]);
     uint64 high = n_pairs;
@@ -177,7 +175,7 @@ __device__ inline uint64 find_end(const uint64* pairs, uint64 low, uint64 n_pair
     return low;
 }
 
-// Add up the pieces of each run that is in several chunks, in their order.
+// Sum the parts of each run that spans several chunks, in order.
 extern "C" __global__ void join_runs(
     const uint64* __restrict__ pairs, const Vector* __restrict__ heads,
     const Vector* __restrict__ tails, const SHARED_ARGUMENT Columns columns,

@@ -1,4 +1,4 @@
-// Embed tokens through folded tables. See layers/mixing/mixedembed.py.
+// Embed tokens by folded tables. See layers/mixedembed.py.
 
 #pragma once
 
@@ -10,25 +10,25 @@
 
 const size_t CACHE_LINE = 16;  // numbers
 
-// A column of keys, the rows of which may be weighted.
+// A column of keys, whose rows may be weighted.
 struct FoldedColumn {
     Column rows;
-    const float* weights;  // (n, rows.num_hashes), or null: all are 1
-    Column weight_rows;    // the last of a key's rows is that of its weights
-    bool rehashes;         // whether this one, in place of the key, chooses the others
+    const float* weights;  // (n, rows.num_hashes), or null if unweighted
+    Column weight_rows;    // the last row found for a key holds its weights
+    bool rehashes;         // rows are found for the index of that row, not for the key
 };
 
 INLINE void add_weighted_row(float* total, const float* row, float weight, size_t width) {
     for (size_t i = 0; i < width; ++i) total[i] += weight * row[i];
 }
 
-// Rows of folded tables that are summed for a token, and their weights.
+// Rows of folded tables to sum for a token, and their weights.
 struct FoldedRows {
     const float* rows[MAX_COLUMNS * MAX_HASHES];
     float weights[MAX_COLUMNS * MAX_HASHES];
     size_t n;
 
-    // Find them, and have the processor fetch them, which takes longer than to sum them.
+    // Find and prefetch the rows. Fetching takes longer than summing.
     void find(const float* F, size_t width, const FoldedColumn* columns,
               size_t n_columns, const uint64* keys) {
         uint32 found[MAX_HASHES];
@@ -56,19 +56,19 @@ struct FoldedRows {
 
 // Embed each distinct token once.
 //
-// Y       (n, nO): written
+// Y       (n, nO), output
 // F       (rows of all tables, nP * nO)
-// keys    (n, n_keys), those that the map holds: of columns with tables, and others
-// beside  (n, nP * nO), or null: what is added to the sums of a token, of its others
-// copies  room for n numbers
-// mixed   room for nP * nO numbers
+// keys    (n, n_keys), also in the map: columns with tables, then other columns
+// beside  (n, nP * nO), or null: sums of the products of other columns
+// copies  scratch: (n,)
+// mixed   scratch: (nP * nO,)
 CLONED void embed_folded(float* Y, const float* F, const FoldedColumn* columns,
                          size_t n_columns, const uint64* keys, size_t n_keys, size_t n,
                          const float* beside, Mixing m, Map& map, int32_t* copies,
                          float* mixed) {
     const size_t width = m.nP * m.nO;
     find_distinct(map, n, n, SIZE_MAX, copies);
-    FoldedRows found[2];  // of one token, and of the next one
+    FoldedRows found[2];  // for the current and the next token
     found[0].find(F, width, columns, n_columns, keys);
     for (size_t i = 0; i < map.n_distinct; ++i) {
         if (i + 1 < map.n_distinct)

@@ -1,7 +1,5 @@
-// What follows Maxout's product in a row: bias, maximum of the pieces, layer
-// normalisation, dropout and the residual connection, there and back again.
-//
-// See mixing.py, whose numpy these functions are tested against.
+// Forward and backward pass of the steps after Maxout's product: bias, maximum of the
+// pieces, layer normalisation and the residual connection. See mixing.py.
 
 #pragma once
 
@@ -11,14 +9,14 @@
 
 #include "target.h"
 
-// Sums of so many parts of a row go on next to each other, in vectors of any width.
+// Number of parallel partial sums of a row.
 const int LANES = 16;
 
 const float EPSILON = 1e-8f;  // Thinc's
 
-// Maxout's bias and the layer normalisation. Rows have the pieces outside: (nP, nO).
+// Maxout's bias and layer normalisation. Rows of products are (nP, nO).
 struct Mixing {
-    const float* bias;   // as the numbers of a row
+    const float* bias;   // (nP, nO)
     const float* scale;  // (nO,)
     const float* shift;  // (nO,)
     size_t nO;
@@ -39,8 +37,7 @@ INLINE float sum(size_t n, Term term) {
     return total;
 }
 
-// Take the maximum of the pieces, and say, if that is wanted, which piece it was: of equal
-// ones the first.
+// Take the maximum of the pieces and, if says_which, the index of the first largest piece.
 template <bool says_which>
 INLINE void take_maximum(float* best, uint8_t* which, const float* mixed,
                          const Mixing& m) {
@@ -52,14 +49,13 @@ INLINE void take_maximum(float* best, uint8_t* which, const float* mixed,
         for (size_t o = 0; o < m.nO; ++o) {
             const size_t i = o + p * m.nO;
             const float x = mixed[i] + m.bias[i];
-            const bool is_more = x > best[o] || x != x;  // or no number
+            const bool is_more = x > best[o] || x != x;  // propagate NaN
             best[o] = is_more ? x : best[o];
             if (says_which) which[o] = is_more ? (uint8_t)p : which[o];
         }
 }
 
-// Bring a row to a mean of 0 and a deviation of 1; returns what it was divided by, as its
-// inverse.
+// Standardize a row to mean 0 and deviation 1. Returns the inverse deviation.
 INLINE float standardize(float* x, size_t n) {
     const float mean = sum(n, [x](size_t i) { return x[i]; }) / n;
     for (size_t i = 0; i < n; ++i) x[i] -= mean;
@@ -69,7 +65,7 @@ INLINE float standardize(float* x, size_t n) {
     return inverse_deviation;
 }
 
-// Finish one row in prediction. best is room for nO numbers, and may be Y itself.
+// Finish one row in prediction. best is scratch, (nO,), and may be Y itself.
 INLINE void finish_row(float* Y, float* best, const float* mixed, const Mixing& m,
                        bool adds) {
     take_maximum<false>(best, nullptr, mixed, m);
@@ -82,22 +78,22 @@ INLINE void finish_row(float* Y, float* best, const float* mixed, const Mixing& 
 
 // Finish rows in prediction.
 //
-// Y      (n, nO): written, or added to if it holds what the residual connection adds
+// Y      (n, nO), output; added to if adds, for the residual connection
 // mixed  (n, nP * nO)
-// best   room for nO numbers
+// best   scratch: (nO,)
 CLONED void finish_rows(float* Y, const float* mixed, size_t n, Mixing m, bool adds,
                         float* best) {
     for (size_t row = 0; row < n; ++row)
         finish_row(Y + row * m.nO, best, mixed + row * m.nP * m.nO, m, adds);
 }
 
-// Finish rows in training, with the pieces outside.
+// Finish rows in training.
 //
-// Y                   (n, nO): written
+// Y                   (n, nO), output
 // mixed               (n, nP * nO)
-// which               (n, nO): written: the piece that was the largest
-// X                   (n, nO): written: the rows standardised
-// inverse_deviations  (n,): written: what they were multiplied with for that
+// which               (n, nO), output: indices of the largest pieces
+// X                   (n, nO), output: standardized rows
+// inverse_deviations  (n,), output
 CLONED void begin_rows(float* Y, const float* mixed, uint8_t* which, float* X,
                        float* inverse_deviations, size_t n, Mixing m) {
     for (size_t row = 0; row < n; ++row) {
@@ -109,11 +105,10 @@ CLONED void begin_rows(float* Y, const float* mixed, uint8_t* which, float* X,
     }
 }
 
-// Take the gradient of begin_rows' Y back to mixed, and add it to those of the bias, the
-// scale and the shift.
+// Backpropagate begin_rows. Adds to the gradients of the bias, the scale and the shift.
 //
-// d_mixed    (n, nP * nO): written
-// d_best     room for nO numbers
+// d_mixed    (n, nP * nO), output
+// d_best     scratch: (nO,)
 CLONED void backprop_rows(const float* dY, const uint8_t* which, const float* X,
                           const float* inverse_deviations, size_t n, Mixing m,
                           float* d_mixed, float* d_bias, float* d_scale, float* d_shift,

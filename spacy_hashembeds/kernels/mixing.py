@@ -1,8 +1,8 @@
-"""Maxout and layer normalisation, in a layout that is fast in numpy, and compiled.
+"""Maxout and layer normalisation.
 
-In Thinc, the pieces of a Maxout unit are side by side: `(n, nO, nP)`. Here the layout
-is `(n, nP, nO)`, so that the maximum is taken over long rows. Arrays are contiguous;
-those of compiled kernels are float32.
+Thinc's layout of Maxout's products is `(n, nO, nP)`. Here it is `(n, nP, nO)`, so that
+the maximum is taken over long rows. Arrays are contiguous; compiled kernels require
+float32.
 """
 
 from collections.abc import Callable
@@ -16,15 +16,15 @@ from . import compiled
 
 EPSILON = 1e-8  # Thinc's
 
-#: Most pieces that compiled kernels support.
-MOST_PIECES = 256
+#: Maximum number of pieces for training by compiled kernels.
+MAX_PIECES = 256
 
 
 class Norm(NamedTuple):
     """Maxout's bias and the parameters of layer normalisation, or their gradients.
 
-    *Shapes:* the bias, with the pieces as outer dimension, `(nP * nO,)`; others
-        `(nO,)`.
+    *Shapes:* the bias, `(nP * nO,)`, with pieces as the outer dimension; others
+    `(nO,)`.
     """
 
     bias: NDArray
@@ -32,11 +32,11 @@ class Norm(NamedTuple):
     shift: NDArray
 
     def make_zeros(self) -> "Norm":
-        """Make gradients to add to."""
+        """Make zero gradients."""
         return Norm(*map(np.zeros_like, self))
 
 
-#: Backward pass: adds to the gradients of a norm, and returns the products' gradient.
+#: Backward pass: adds to the norm's gradients, and returns the products' gradient.
 Backprop = Callable[[NDArray, Norm], NDArray]
 
 
@@ -53,7 +53,7 @@ def finish(mixed: NDArray, norm: Norm) -> NDArray:
 
 
 def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
-    """Do the same as `finish`, and add the result to Y. *Shape:* `(n, nO)`."""
+    """Add the result of `finish` to Y. *Shape:* `(n, nO)`."""
     if compiled.kernels is None:
         Y += _begin_in_numpy(mixed, norm)[0]
     else:
@@ -61,9 +61,9 @@ def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
 
 
 def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
-    """Do the same as `finish` in training. The backward pass keeps the norm's scale."""
+    """Run `finish` in training. The backward pass keeps a reference to the norm."""
     kernels = compiled.kernels
-    if kernels is None or len(norm.bias) > MOST_PIECES * len(norm.scale):
+    if kernels is None or len(norm.bias) > MAX_PIECES * len(norm.scale):
         return _begin_in_numpy(mixed, norm)
     Y = np.empty((len(mixed), len(norm.scale)), dtype="float32")
     saved = kernels.begin_rows(Y, mixed, norm)
@@ -111,7 +111,7 @@ def _begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
 
 
 def _begin_normalize(X: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
-    """Normalise each row of X, then scale and shift it."""
+    """Apply layer normalisation to the rows of X."""
     Xhat = X - _mean_rows(X)
     variance = np.vecdot(Xhat, Xhat)[:, None]
     variance /= X.shape[1]
@@ -135,7 +135,7 @@ def _begin_normalize(X: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
 
 
 def _mean_rows(X: NDArray) -> NDArray:
-    """Average each row by a matrix product: several times faster than `mean`."""
+    """Average rows by a matrix product, which is several times faster than `mean`."""
     return (X @ _get_shares(X.shape[1], X.dtype.char))[:, None]
 
 

@@ -1,7 +1,6 @@
-// Which rows of embedding tables the keys of a token have: for the kernels of a GPU
-// (embed.cu) and those of the CPU (folded.h).
+// Find the rows of keys in embedding tables, on a GPU (embed.cu) and on the CPU (folded.h).
 //
-// CuPy's compiler finds no files: cuda.py puts this before embed.cu. So no includes here.
+// No includes: cuda.py prepends this file to embed.cu, and CuPy's compiler has no headers.
 
 #pragma once
 
@@ -19,17 +18,17 @@ typedef unsigned long long uint64;
 #define MAX_COLUMNS 64
 #define MAX_HASHES 4
 
-// A column of keys and the table of its rows. The same layout is in cuda.py.
+// A column of keys and its table. cuda.py has the same layout.
 struct Column {
-    float* table;           // (n_rows, width): the rows, or their gradients
-    const uint64* symbols;  // sorted keys that have a row each, if rows are looked up
+    float* table;           // (n_rows, width): rows or their gradients
+    const uint64* symbols;  // ascending, for lookup
     uint32 n_symbols;
-    uint32 unk;             // the row of all other keys
+    uint32 unk;             // row of unknown symbols
     uint32 seed;
-    uint32 num_hashes;      // rows for each key: 1 if they are looked up
-    uint32 n_hashed;        // rows that hashing chooses from; 0 if rows are looked up
-    uint32 first_row;       // number of its first row among the rows of all tables
-    uint32 first_slot;      // place of its first row among the rows of a token
+    uint32 num_hashes;      // rows per key; 1 for lookup
+    uint32 n_hashed;        // rows to hash into; 0 for lookup
+    uint32 first_row;       // offset of the table in the rows of all tables
+    uint32 first_slot;      // offset of the column in the rows of a token
 };
 
 struct Columns {
@@ -66,7 +65,7 @@ DEVICE void finish_hash(uint64 h1, uint64 h2, uint64 length, uint32 hashes[MAX_H
     hashes[3] = (uint32)(h2 >> 32);
 }
 
-// MurmurHash3_x64_128 of the 8 bytes of a key, as Thinc's Ops.hash cuts it up.
+// MurmurHash3_x64_128 of a key of 8 bytes, cut into four uint32 as by Thinc's Ops.hash.
 DEVICE void hash_key(uint64 key, uint32 seed, uint32 hashes[MAX_HASHES]) {
     const uint64 h1 = seed ^ (rotate_left(key * 0x87c37b91114253d5ULL, 31) *
                               0x4cf5ad432745937fULL);
@@ -83,10 +82,10 @@ DEVICE uint32 find_symbol_row(const Column& column, uint64 key) {
             high = middle;
     }
     if (low == column.n_symbols || column.symbols[low] != key) return column.unk;
-    return low + (low >= column.unk);  // symbols have the rows around unk's
+    return low + (low >= column.unk);  // skip the row unk
 }
 
-// Find the rows of a key, numbered through all tables.
+// Find the rows of a key, counted in the rows of all tables.
 DEVICE void find_rows(const Column& column, uint64 key, uint32* rows) {
     if (column.n_hashed == 0) {
         rows[0] = column.first_row + find_symbol_row(column, key);

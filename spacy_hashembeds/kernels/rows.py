@@ -1,4 +1,4 @@
-"""Embedding tables: descriptions for kernels on CPU and GPU, and sums of rows."""
+"""Embedding tables: descriptions for CPU and GPU kernels, and sums of rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ _FLOAT, _UNSIGNED = np.dtype("float32"), np.dtype("uint32")
 
 _GPU_OPS: tuple[type[Ops], ...] = (CupyOps,)
 
-#: Array of numpy, or of CuPy, which has no type annotations.
+#: Array of numpy or CuPy.
 Array = Any
 
 
 @dataclass(frozen=True)
 class Hashing:
-    """Finds the rows of a key by MurmurHash3: row k is `murmur(key, seed)[k] % n`.
+    """Find rows by MurmurHash3: row k of a key is `murmur(key, seed)[k] % n`.
 
     The seed has 32 bits, and `num_hashes` is 1 to 4.
     """
@@ -34,8 +34,7 @@ class Hashing:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Finds the row of a key among symbols. All keys that are not symbols have the row
-    `unk`; symbols have the rows before and after it.
+    """Find rows by lookup. Symbols have one row each, and other keys the row `unk`.
 
     symbols (Array): Contiguous and ascending. *Shape:* `(n,)`, uint64.
     """
@@ -45,7 +44,6 @@ class Lookup:
     num_hashes = 1
 
 
-#: Finds the rows of keys.
 Finder = Hashing | Lookup
 
 
@@ -57,11 +55,11 @@ class Table(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """A table of weights, `(n, num_hashes)`: the last row that the finder finds for a
-    key has the key's weights.
+    """A table of weights, `(n, num_hashes)`. The weights of a key are in the last row
+    that the finder finds for the key.
 
-    rehashes: Whether the rows that are weighted are chosen by the number of this row
-        instead of the key.
+    rehashes: True if weighted rows are found for the index of this row, not for the
+        key.
     """
 
     table: Table
@@ -69,7 +67,7 @@ class Weights(NamedTuple):
 
 
 def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
-    """Return the fields of `rows.h`'s struct from `symbols` to `n_hashed`."""
+    """Return the fields `symbols` to `n_hashed` of the struct in `rows.h`."""
     array, finder = table
     if isinstance(finder, Lookup):
         return finder.symbols, finder.unk, 0, 1, 0
@@ -77,12 +75,12 @@ def describe_finder(table: Table) -> tuple[Array, int, int, int, int]:
 
 
 def is_on_gpu(ops: Ops) -> bool:
-    """Return True if these are the ops of a GPU."""
+    """True if these are the ops of a GPU."""
     return isinstance(ops, _GPU_OPS)
 
 
 def lay_out_array(array: NDArray, dtype: DTypeLike) -> NDArray:
-    """Get an array in the layout of kernels: a copy if its type or layout differs."""
+    """Convert an array to the dtype and layout of kernels. Copy only if needed."""
     array = np.ascontiguousarray(array, dtype=dtype)
     return array if array.flags.aligned else array.copy()
 
@@ -97,9 +95,9 @@ def get_kernels_for(*arrays: NDArray) -> Any:
 
 
 def gather_add(table: NDArray, rows: NDArray) -> NDArray:
-    """Sum rows of a table, as `thinc.api.Ops.gather_add`.
+    """Sum rows of a table, like `thinc.api.Ops.gather_add`.
 
-    The compiled kernel raises an IndexError if a row does not exist.
+    The compiled kernel raises an IndexError for rows out of bounds.
 
     *Shapes:* `(n_rows, width)`, float32, and `(n, k)`, integers of 32 bits, to
     `(n, width)`, float32.
@@ -109,8 +107,8 @@ def gather_add(table: NDArray, rows: NDArray) -> NDArray:
     if kernels is not None:
         return kernels.gather_sums(table, rows)
     if not table.flags.behaved or len(rows) == 0:
-        # Thinc's kernel refuses read-only tables, such as memory maps that worker
-        # processes share, and does not check alignment
+        # Thinc's kernel raises an error for read-only tables, such as memory maps that
+        # worker processes share, and does not check alignment
         return table[rows].sum(axis=1)
     return NUMPY_OPS.gather_add(table, rows)
 
@@ -122,15 +120,14 @@ def scatter_add(d_table: NDArray, rows: NDArray, d_sums: NDArray) -> None:
     if kernels is not None:
         kernels.scatter_sums(d_table, _as_unsigned(rows), d_sums)
         return
-    # Thinc's kernel checks neither whether a table is aligned nor whether it is
-    # writable
+    # Thinc's kernel does not check that a table is aligned and writable
     scatter = NUMPY_OPS.scatter_add if d_table.flags.behaved else np.add.at
     for rows_of_sums in np.ascontiguousarray(rows.T, dtype="int32"):
         scatter(d_table, rows_of_sums, d_sums)
 
 
 def _as_unsigned(rows: NDArray) -> NDArray:
-    """View rows as unsigned, like the kernels. Negative ones become too large."""
+    """View rows as unsigned. Negative rows become out of bounds."""
     if rows.dtype != _UNSIGNED:
         rows = rows.astype("int32", copy=False, casting="same_kind")
     return np.ascontiguousarray(rows).view(_UNSIGNED)

@@ -1,4 +1,4 @@
-// Rows of a table for the character n-grams of words: see architectures/floret.py.
+// Table rows of the character n-grams of words. See architectures/floret.py.
 
 #pragma once
 
@@ -15,7 +15,7 @@ struct Ngrams {
     uint32_t n_rows;
 };
 
-// 1 to 8 bytes, the first one lowest, whatever order the processor has.
+// Read up to 8 bytes as little-endian.
 inline uint64 read_word(const unsigned char* bytes, size_t n) {
     uint64 word = 0;
     for (size_t i = 0; i < n; ++i) word |= (uint64)bytes[i] << (8 * i);
@@ -44,10 +44,10 @@ inline void hash_bytes(const unsigned char* bytes, size_t n, uint32_t seed,
     finish_hash(h1, h2, n, hashes);
 }
 
-// Add the rows of a word, UTF-8 with its marks, and give how many they are.
+// Append the rows of a word, UTF-8 with boundary marks, and return their number.
 inline size_t add_ngram_rows(std::vector<uint32_t>& rows, std::vector<size_t>& starts,
                              const unsigned char* word, size_t n, Ngrams ngrams) {
-    starts.clear();  // of characters
+    starts.clear();  // offsets of characters
     for (size_t i = 0; i < n; ++i)
         if ((word[i] & 0xc0) != 0x80) starts.push_back(i);
     const size_t length = starts.size(), before = rows.size();

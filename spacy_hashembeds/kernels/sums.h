@@ -1,4 +1,4 @@
-// Sums of rows of a table, there and back again. See rows.py.
+// Forward and backward pass of sums of table rows. See rows.py.
 
 #pragma once
 
@@ -12,9 +12,9 @@ INLINE void add_row(float* total, const float* row, size_t width) {
     for (size_t i = 0; i < width; ++i) total[i] += row[i];
 }
 
-// Sum k rows of a table for each i < n. Returns false if one is not there.
+// Sum k rows of a table for each i < n. Returns false if a row is out of bounds.
 //
-// sums   (n, width): written
+// sums   (n, width), output
 // table  (n_rows, width)
 // rows   (n, k)
 CLONED bool gather_sums(float* sums, const float* table, size_t n_rows,
@@ -29,9 +29,8 @@ CLONED bool gather_sums(float* sums, const float* table, size_t n_rows,
     return true;
 }
 
-// Add the gradient of each sum to those of its rows, in the order in which Thinc does: the
-// first row of all sums, then the second. Returns false if one is not there, having
-// added those before it.
+// Add the gradients of sums to the gradients of rows, in Thinc's order: the first row of
+// all sums, then the second. Stops and returns false at a row out of bounds.
 CLONED bool scatter_sums(float* d_table, const float* d_sums, size_t n_rows,
                          const uint32_t* rows, size_t n, size_t k, size_t width) {
     for (size_t j = 0; j < k; ++j)

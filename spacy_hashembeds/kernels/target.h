@@ -1,15 +1,14 @@
-// What the kernels for the CPU are compiled for.
+// Target processors of the CPU kernels.
 
 #pragma once
 
-// A CLONED function is there for several kinds of processors, each with vectors as wide
-// as theirs: the one for the processor at hand is chosen when the library is loaded. What
-// it calls in its loops should be INLINE, to be compiled along with it, and nothing may
-// throw: gcc lets no exception through. With other compilers, and on other systems, there
-// is one, for any processor of the kind.
+// A CLONED function is compiled for several vector widths, of which one is chosen when the
+// library is loaded. Functions called in its loops should be INLINE, and must not throw,
+// since gcc's clones do not propagate exceptions. Other compilers and systems have a single
+// version, for the baseline processor.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && \
     defined(__x86_64__) && defined(__gnu_linux__)
-#include <features.h>  // defines __GLIBC__: others can't choose
+#include <features.h>  // __GLIBC__: other libraries lack ifunc
 #ifdef __GLIBC__
 #define CLONED \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) static

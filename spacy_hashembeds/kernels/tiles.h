@@ -1,18 +1,18 @@
-// Products of rows with packed weights, by one instruction set. convolution.h includes this
-// once for each, in a namespace of its own, with
+// Products of rows with packed weights by one instruction set. convolution.h includes this
+// file in one namespace per instruction set, with these macros:
 //
-// VECTOR_LANES     how many numbers of 32 bits a vector has
-// TARGET           what functions are compiled for
+// VECTOR_LANES     numbers of 32 bits per vector
+// TARGET           target attribute of functions
 // SUMS             Ints or Floats
-// DOT(sums, x, w)  adds to each sum the products of the numbers in two words
+// DOT(sums, x, w)  adds the products of the numbers in each word to each sum
 
 typedef int32_t Ints __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), may_alias));
 typedef float Floats __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), may_alias));
 
-// Multiply some rows with some vectors of outputs. All sums stay in registers.
+// Multiply a tile of rows with vectors of outputs. All sums stay in registers.
 //
-// Sums of integers are exact in any order, those of floats as instructions round them. What
-// neighbours make, each with a scale of its own, is added as floats, one after the other.
+// Sums of integers are exact. The sums of neighbours, which have different scales, are
+// added as floats, in order.
 template <int ROWS, int VECTORS>
 TARGET static inline __attribute__((always_inline)) void multiply_tile(
     float* Y, const Words& X, const int64_t* rows, const Packed& W, size_t output) {
@@ -51,8 +51,8 @@ TARGET static inline __attribute__((always_inline)) void multiply_tile(
         }
 }
 
-// Multiply rows, so many at a time. Outputs are outside: the weights of a tile stay in the
-// cache for all rows, however wide these are.
+// Multiply rows in tiles of ROWS. The outer loop is over outputs, so that the weights of a
+// tile stay in the cache.
 template <int ROWS>
 TARGET static void multiply_rows(float* Y, const Words& X, const int64_t* rows, size_t n,
                                  const Packed& W) {

@@ -1,4 +1,4 @@
-// Rows with their neighbours, there and back again. See windows.py.
+// Forward and backward pass of windows. See windows.py.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "target.h"
 
-// Find where the window around a row begins, or null if not all of it is there.
+// Return the start of the window around a row, or null if it is out of bounds.
 template <typename Number>
 INLINE Number* find_window(Number* X, size_t n_rows, int64_t row, size_t width,
                            size_t window_size) {
@@ -17,10 +17,10 @@ INLINE Number* find_window(Number* X, size_t n_rows, int64_t row, size_t width,
     return is_there ? X + (size_t)(row - before) * width : nullptr;
 }
 
-// Copy windows. Returns false if not all of one is there.
+// Copy windows. Returns false if one is out of bounds.
 //
 // X        (n_rows, width)
-// windows  (n, (2 * window_size + 1) * width): written
+// windows  (n, (2 * window_size + 1) * width), output
 static inline bool copy_windows(float* windows, const float* X, size_t n_rows,
                                 const int64_t* rows, size_t n, size_t width,
                                 size_t window_size) {
@@ -33,7 +33,7 @@ static inline bool copy_windows(float* windows, const float* X, size_t n_rows,
     return true;
 }
 
-// Add the gradient of windows to that of X. Returns false if not all of one is there.
+// Add the gradients of windows to dX. Returns false if one is out of bounds.
 CLONED bool add_windows(float* dX, const float* d_windows, size_t n_rows,
                         const int64_t* rows, size_t n, size_t width,
                         size_t window_size) {

@@ -1,10 +1,9 @@
-"""Rows with their neighbours, as a convolution sees them.
+"""Windows of rows and their neighbours, for convolutions.
 
-Texts are concatenated in an array, with rows of zeros before the first, between texts
-and after the last. Convolutions compute outputs for these rows too, as the context of a
-text beyond its ends. Later convolutions need fewer of them.
+Texts are concatenated in an array, with rows of zeros as padding between and around
+them. Convolutions also compute output for padding that later convolutions read.
 
-Arrays are contiguous; rows are float32, and their numbers int64.
+Arrays are contiguous; rows are float32, and row indices int64.
 """
 
 import numpy as np
@@ -12,15 +11,15 @@ from numpy.typing import NDArray
 
 from . import compiled
 
-#: Number of rows whose windows fit into the processor's cache.
+#: Rows per block, whose windows fit into the processor's cache.
 BLOCK = 512
 
 
 def find_window_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
-    """Find all rows at a distance of at most `margin` from a text, in order.
+    """Find all rows at a distance of at most `margin` from a text, in ascending order.
 
-    `pad` rows of zeros lie between two texts and at both ends, with `margin <= pad`.
-    Each text has at least one row.
+    There are `pad` rows of zeros between texts and at both ends, with `margin <= pad`.
+    Texts are not empty.
     """
     if len(lengths) == 1:
         return np.arange(pad - margin, pad + margin + int(lengths[0]), dtype="int64")
@@ -28,16 +27,16 @@ def find_window_rows(lengths: NDArray, pad: int, margin: int) -> NDArray:
     n = int(lengths.sum()) + (len(lengths) - 1) * between + 2 * margin
     rows = np.arange(pad - margin, pad - margin + n, dtype="int64")
     if between < pad:
-        # skip the other rows between two texts
+        # skip the rest of the padding
         rows += np.repeat(np.arange(len(lengths)) * (pad - between), lengths + between)
     return rows
 
 
 def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
-    """Copy rows, each with its neighbours on both sides, which must all be in X.
+    """Copy the windows of rows, which must not exceed X.
 
-    A view with overlapping rows would need no copy, but takes longer to make for short
-    texts, and numpy before 2.3 computes its products in a plain loop.
+    A strided view would need no copy, but takes longer to make for short texts, and
+    numpy before 2.3 computes its products in a plain loop.
 
     *Shapes:* `(n, w)` and `(m,)` to `(m, (2 * window_size + 1) * w)`.
     """
@@ -51,7 +50,7 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
 def add_windows(
     dX: NDArray, rows: NDArray, window_size: int, d_windows: NDArray
 ) -> None:
-    """Backpropagate `copy_windows` for distinct rows: add to dX."""
+    """Backpropagate `copy_windows` for distinct rows: add to dX in place."""
     if compiled.kernels is not None:
         compiled.kernels.add_windows(dX, rows, window_size, d_windows)
         return

@@ -1,4 +1,4 @@
-"""Both paths of the kernels, for tests that hold for either."""
+"""Compiled kernels and numpy, as parameters of tests."""
 
 from typing import Any
 
@@ -8,27 +8,20 @@ from numpy.typing import NDArray
 
 from spacy_hashembeds.kernels import compiled
 
-#: Where there is no compiler there are none.
 KERNELS: Any = compiled.find()[0]
 
-needs_kernels = pytest.mark.skipif(
-    KERNELS is None, reason="there are no compiled kernels here"
-)
+needs_kernels = pytest.mark.skipif(KERNELS is None, reason="no compiled kernels")
 
 both_paths = pytest.mark.parametrize(
     "kernels", [pytest.param(KERNELS, marks=needs_kernels, id="compiled"), None]
 )
 
-
-#: Those below and above the lanes of a vector, and a pipeline's.
+#: Below and above the lanes of a vector, and a common width.
 WIDTHS = (1, 2, 7, 16, 17, 33, 96)
 
 
 class Noted:
-    """Kernels that note the names of those that are called.
-
-    names (list[str]): In the order of the calls.
-    """
+    """Kernels that record the names of calls, in order."""
 
     def __init__(self, kernels: Any) -> None:
         self.kernels = kernels
@@ -40,9 +33,9 @@ class Noted:
 
 
 def misalign(array: NDArray) -> NDArray:
-    """Copy an array to where the processor takes no numbers of its type from."""
-    room = np.empty(array.nbytes + 1, dtype="uint8")
-    misaligned = room[1:].view(array.dtype).reshape(array.shape)
+    """Copy an array to a misaligned address."""
+    memory = np.empty(array.nbytes + 1, dtype="uint8")
+    misaligned = memory[1:].view(array.dtype).reshape(array.shape)
     misaligned[...] = array
     assert not misaligned.flags.aligned
     return misaligned

@@ -1,6 +1,5 @@
-// Compiles all kernels, and prints what two of them make of the same numbers, as a
-// checksum of its bits: nothing is reassociated or contracted, so that compilers, systems
-// and processors have to agree.
+// Includes all kernels, and prints checksums of the output of some. Without reassociation
+// and contraction of floats, they are equal for all compilers, systems and processors.
 
 #include <cstdio>
 #include <vector>
@@ -21,14 +20,14 @@ static uint32_t draw() {
     return seed ^ seed >> 16;
 }
 
-// Numbers from -1 to 1.
+// Floats from -1 to 1.
 static std::vector<float> draw_floats(size_t n) {
     std::vector<float> x(n);
     for (float& number : x) number = (float)((int)(draw() % 2049) - 1024) / 1024;
     return x;
 }
 
-// Whole numbers below a limit.
+// Integers below a limit.
 template <typename Number>
 static std::vector<Number> draw_below(size_t n, uint32_t limit) {
     std::vector<Number> x(n);
@@ -45,7 +44,7 @@ static void print(const char* name, const std::vector<Number>& numbers) {
     printf("%s: %016llx\n", name, (unsigned long long)hash);
 }
 
-// Below and above the lanes of a vector, and a pipeline's.
+// Below and above the lanes of a vector, and a common width.
 static const size_t WIDTHS[] = {7, 17, 96};
 static const size_t N = 37, PIECES = 3;
 
@@ -89,7 +88,7 @@ static void convolve(size_t width, InstructionSet set) {
     const auto begin = draw_below<int32_t>(n_neighbours * n_outputs,
                                            is_int8 ? 999 : 1);
     auto words = draw_below<uint32_t>(n_outputs * n_neighbours * n_words, ~0U);
-    if (!is_int8)  // one or two numbers from 0.5 to 1, with signs
+    if (!is_int8)  // one or two floats of magnitude 0.5 to 1
         for (uint32_t& word : words) word = (word & 0x807f807f) | 0x3f003f00;
     const Packed W{words.data(), begin.data(), scales.data(), n_outputs, n_neighbours,
                    n_words};

@@ -1,8 +1,4 @@
-"""Arrays at addresses that the processor takes no numbers of their type from.
-
-C++ may not read or write there. Whatever such an array is given to copies it, or leaves
-it to numpy.
-"""
+"""Misaligned arrays, which compiled kernels must not access: undefined in C++."""
 
 from typing import Any
 
@@ -18,13 +14,13 @@ from .paths import KERNELS, misalign, needs_kernels
 
 
 class Guarded:
-    """Kernels that refuse arrays which are not aligned."""
+    """Kernels that assert that arrays are aligned."""
 
     def __getattr__(self, name: str) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
             for value in (*args, *kwargs.values()):
                 if isinstance(value, np.ndarray):
-                    assert value.flags.aligned, f"{name} reads or writes elsewhere"
+                    assert value.flags.aligned, f"{name} gets a misaligned array"
             return getattr(KERNELS, name)(*args, **kwargs)
 
         return call
@@ -40,7 +36,7 @@ def optimize(weights, gradient, mom1, mom2, averages):
 ROWS, KEYS = np.array([[1, 4], [1, 1]], "int32"), np.arange(20, dtype="uint64") % 7
 E, *FLOATS = np.random.default_rng(0).normal(size=(6, 5, 3)).astype("f") ** 2
 
-#: Functions, which may write to their arrays, and these.
+#: Functions, which may write to arrays, and their arguments.
 CALLS = [
     (lambda E: [gather_add(E, ROWS)], E),
     (lambda dE, dY: scatter_add(dE, ROWS, dY), E, FLOATS[0][:2]),
@@ -55,15 +51,15 @@ CALLS = [
 @pytest.mark.parametrize(
     ("call", "i"), [(call, i) for call in CALLS for i in range(len(call) - 1)]
 )
-def test_an_array_that_is_not_aligned(call, i):
-    """Each in turn: the same comes out, and is written to those written in place."""
+def test_misaligned_array(call, i):
+    """Results and arrays written in place are the same as for aligned arrays."""
     function, *arrays = call
-    expected, given = ([array.copy() for array in arrays] for _ in range(2))
-    given[i] = misalign(given[i])
+    aligned, misaligned = ([array.copy() for array in arrays] for _ in range(2))
+    misaligned[i] = misalign(misaligned[i])
     with compiled.using(KERNELS):
-        returned = function(*expected)
+        expected = function(*aligned)
     with compiled.using(Guarded()):
-        found = function(*given)
-    pairs = [*zip(given, expected, strict=True)]
-    for ours, theirs in [*pairs, *zip(found or (), returned or (), strict=True)]:
+        actual = function(*misaligned)
+    pairs = [*zip(misaligned, aligned, strict=True)]
+    for ours, theirs in [*pairs, *zip(actual or (), expected or (), strict=True)]:
         np.testing.assert_allclose(ours, theirs, atol=2e-6)

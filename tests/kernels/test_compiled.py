@@ -1,4 +1,4 @@
-"""Compiled kernels against numpy, and what becomes of arrays that they can't take."""
+"""Compiled kernels against numpy, and arrays that kernels do not support."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def make_norm(state, nO, nP):
     ("nP", "names"),
     [(257, ["finish_rows"]), (256, ["begin_rows", "finish_rows", "backprop_rows"])],
 )
-def test_more_pieces_than_a_byte_counts_are_left_to_numpy(nP, names):
+def test_numpy_trains_more_than_256_pieces(nP, names):
     state = np.random.default_rng(0)
     norm = make_norm(state, 2, nP)
     mixed = state.normal(size=(3, 2 * nP)).astype("f")
@@ -36,7 +36,7 @@ def test_more_pieces_than_a_byte_counts_are_left_to_numpy(nP, names):
     np.testing.assert_allclose(finished, Y, atol=1e-5)
 
 
-def test_kernels_take_arrays_of_float32_without_gaps():
+def test_kernels_require_contiguous_float32():
     plain = np.ones((4, 2), dtype="f")
     with compiled.using(KERNELS):
         assert get_kernels_for(plain, plain[:2]) is KERNELS
@@ -45,7 +45,7 @@ def test_kernels_take_arrays_of_float32_without_gaps():
 
 
 @pytest.mark.parametrize("row", [3, -1])
-def test_rows_that_are_not_there_are_refused(row):
+def test_rows_out_of_bounds_raise(row):
     table, rows = np.ones((3, 2), dtype="f"), np.array([[0], [row]], dtype="int32")
     with compiled.using(KERNELS):
         with pytest.raises(IndexError, match="are not among the 3"):
@@ -55,8 +55,8 @@ def test_rows_that_are_not_there_are_refused(row):
 
 
 @both_paths
-def test_arrays_for_reading_only_are_read_and_never_written(kernels):
-    """Such as memory maps that worker processes share."""
+def test_read_only_arrays(kernels):
+    """Memory maps that worker processes share, for example."""
     table = np.arange(12, dtype="f").reshape(4, 3)
     table.flags.writeable = False
     rows = np.array([[0, 3], [2, 2]], dtype="uint32")
@@ -74,7 +74,7 @@ BACKPROP: list = [(F, 2, 3), (B, 2, 3), (F, 2, 3), (F, 2), [6, 3, 3], [6, 3, 3]]
 
 
 def make_argument(described):
-    """An array by its dtype and shape, a norm by its sizes, or what is none of them."""
+    """Make an array from dtype and shape, or a norm from sizes, or return the value."""
     if isinstance(described, list):
         return Norm(*(np.zeros(n, F) for n in described))
     if isinstance(described, tuple):
@@ -113,14 +113,14 @@ def make_argument(described):
         ),
     ],
 )
-def test_arrays_that_do_not_fit_each_other_are_refused(name, arguments):
+def test_mismatched_shapes_raise(name, arguments):
     arrays = list(map(make_argument, arguments))
     with pytest.raises(ValueError, match="don't fit each other"):
         getattr(KERNELS, name)(*arrays)
 
 
 @pytest.mark.parametrize("rows", [[0, 1], [3, 4], [3, 9, 3], [2, -1], [2**40]])
-def test_rows_without_their_neighbours_are_refused(rows):
+def test_windows_out_of_bounds_raise(rows):
     X, d_windows = np.zeros((5, 2), dtype="f"), np.ones((len(rows), 6), dtype="f")
     with pytest.raises(IndexError, match="are not among the 5"):
         KERNELS.copy_windows(X, np.array(rows), 1)
@@ -128,14 +128,14 @@ def test_rows_without_their_neighbours_are_refused(rows):
         KERNELS.add_windows(X, np.array(rows), 1, d_windows)
 
 
-def test_rows_that_are_no_integers_are_refused():
+def test_float_rows_raise():
     with compiled.using(KERNELS), pytest.raises(TypeError, match="Cannot cast"):
         gather_add(np.ones((3, 2), dtype="f"), np.ones((1, 1), dtype="f"))
 
 
 @both_paths
-def test_what_is_no_number_is_spread_over_its_row(kernels):
-    """For a training that diverges to be seen."""
+def test_nan_spreads_over_its_row(kernels):
+    """So that a diverging training is noticed."""
     state = np.random.default_rng(0)
     for piece in range(3):
         norm = make_norm(state, 4, 3)
@@ -149,7 +149,7 @@ def test_what_is_no_number_is_spread_over_its_row(kernels):
             assert not np.isnan(found[1]).any()
 
 
-def test_the_environment_says_whether_they_are_used(monkeypatch):
+def test_environment_variable(monkeypatch):
     monkeypatch.delenv(compiled.SWITCH, raising=False)
     assert compiled.read_switch(compiled.SWITCH, "for them")
     for value, is_set in {"1": True, "": True, "0": False}.items():
@@ -167,8 +167,8 @@ def test_the_environment_says_whether_they_are_used(monkeypatch):
     ("error", "reported"),
     [(ImportError, ImportError), (ModuleNotFoundError, type(None))],
 )
-def test_kernels_that_do_not_load_are_left_alone(error, reported, monkeypatch):
-    """Those that are not there at all are no error; those of other sources are."""
+def test_import_errors(error, reported, monkeypatch):
+    """A missing module is no error; a broken or outdated one is reported."""
     with monkeypatch.context() as patch:
         patch.setattr(compiled, "import_module", Mock(side_effect=error("broken")))
         found, why = compiled.find()
@@ -177,4 +177,4 @@ def test_kernels_that_do_not_load_are_left_alone(error, reported, monkeypatch):
     monkeypatch.setattr(compiled, "INTERFACE", compiled.INTERFACE + 1)
     found, why = compiled.find()
     assert found is None
-    assert "compiled of other sources" in str(why)
+    assert "compiled from other sources" in str(why)

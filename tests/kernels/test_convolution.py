@@ -1,4 +1,4 @@
-"""Convolutions with packed weights, by every instruction set, against plain numpy."""
+"""Convolutions with packed weights, by each instruction set, against numpy."""
 
 from types import SimpleNamespace
 
@@ -37,7 +37,7 @@ def kernels():
 
 
 def make(n, width, n_pieces, window_size, seed):
-    """Make inputs, rows of them, weights, the norm, and outputs to add to."""
+    """Make inputs, row indices, weights, the norm, and outputs to add to."""
     state = np.random.default_rng(seed)
 
     def draw(*shape):
@@ -57,7 +57,7 @@ def convolve(made, number):
 
 
 def quantize_in_numpy(X):
-    """Codes and scales, float for float as the kernels compute them."""
+    """Codes and scales, bitwise equal to the kernels'."""
     largest = abs(X).max(axis=1)
     factors = np.where(largest < 1e-30, 0, np.float32(127) / np.maximum(largest, 1e-30))
     codes = np.rint(X * factors[:, None].astype("f")).astype("int32")
@@ -65,15 +65,15 @@ def quantize_in_numpy(X):
 
 
 def multiply_int8_in_numpy(X, rows, W, width):
-    """Sum each neighbour's products, which are exact, as floats in their order."""
+    """Sum the exact products of neighbours as floats, in order."""
     codes, scales = quantize_in_numpy(X)
     weights, weight_scales = quantize_in_numpy(W)
     window_size = W.shape[1] // width // 2
     mixed = np.zeros((len(rows), len(W)), dtype="f")
     for i in range(2 * window_size + 1):
         neighbours = rows + (i - window_size)
-        of_place = weights[:, i * width : (i + 1) * width].astype("int32")
-        mixed += (codes[neighbours] @ of_place.T).astype("f") * scales[neighbours, None]
+        part = weights[:, i * width : (i + 1) * width].astype("int32")
+        mixed += (codes[neighbours] @ part.T).astype("f") * scales[neighbours, None]
     return mixed * weight_scales
 
 
@@ -86,8 +86,8 @@ def round_to_bfloat16(X):
 @pytest.mark.parametrize("number", SETS)
 @shapes
 @example(**USUAL)
-def test_it_equals_numpy(number, width, window_size, **sizes):
-    """And int8 is the same to the bit by all instructions."""
+def test_equals_numpy(number, width, window_size, **sizes):
+    """And int8 is bitwise equal for all instruction sets."""
     X, rows, W, norm, Y = made = make(width=width, window_size=window_size, **sizes)
     found = convolve(made, number)
     if number in INT8:
@@ -102,9 +102,9 @@ def test_it_equals_numpy(number, width, window_size, **sizes):
 
 
 @given(st.lists(st.floats(width=32), min_size=3, max_size=3).map(np.float32))
-# not all that is no number has the same bits
+# NaN of different bits
 @example(np.array([0x7F800001, 0x7FFFFFFF, 0xFFFFFFFF], dtype="uint32").view("f"))
-def test_rows_are_rounded_to_bfloat16(numbers):
+def test_rounding_to_bfloat16(numbers):
     X = numbers[None]
     words, scales = KERNELS.encode_rows(X, False)
     halves = words.view("uint16").astype("uint32") << np.uint32(16)
@@ -116,7 +116,7 @@ def test_rows_are_rounded_to_bfloat16(numbers):
 
 @pytest.mark.parametrize("number", SETS)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_no_number_stays_so(number, bad):
+def test_nan_propagates(number, bad):
     X, rows, *_ = made = make(**{**USUAL, "n": 9})
     X[5, 7] = bad
     is_nan = np.isnan(convolve(made, number)).all(axis=1)
@@ -124,7 +124,7 @@ def test_what_is_no_number_stays_so(number, bad):
 
 
 @pytest.mark.parametrize("number", SETS)
-def test_numbers_of_nothing_are_zeros_and_there_may_be_no_rows(number):
+def test_tiny_numbers_and_no_rows(number):
     X, rows, W, norm, Y = made = make(**{**USUAL, "n": 5})
     X[:], W[:] = 1e-40, 0
     nothing = np.zeros((len(Y), len(W)), dtype="f")
@@ -133,19 +133,19 @@ def test_numbers_of_nothing_are_zeros_and_there_may_be_no_rows(number):
 
 
 @pytest.mark.parametrize("row", [-1, 0, 141, 2**62, -(2**63)])
-def test_rows_whose_neighbours_are_not_there(row):
+def test_windows_out_of_bounds_raise(row):
     X, rows, W, norm, Y = make(**USUAL)
     rows[3] = row
     with pytest.raises(IndexError, match="or their neighbours, are not among the 142"):
         convolve((X, rows, W, norm, Y), 0)
 
 
-def test_arrays_that_do_not_fit():
+def test_mismatched_shapes_raise():
     X, rows, W, norm, Y = make(**USUAL)
     packed = pack(W, norm, 0)
     n_words = packed.words.shape[1] // 3
     fitting = {"packed": packed, "X": X, "rows": rows, "Y": Y}
-    of_weights = [
+    wrong_weights = [
         {"words": packed.words[1:]},
         {"words": packed.words[:, 1:].copy()},
         {"begin": packed.begin[1:]},
@@ -156,14 +156,14 @@ def test_arrays_that_do_not_fit():
         {"instructions": len(SETS)},
     ]
     for other in (
-        *({"packed": packed._replace(**changes)} for changes in of_weights),
+        *({"packed": packed._replace(**changes)} for changes in wrong_weights),
         *({"X": X[:, :95].copy()}, {"rows": rows[1:]}, {"Y": Y[:, :95].copy()}),
     ):
         with pytest.raises(ValueError, match="don't fit each other"):
             add_convolved(*(fitting | other).values())
 
 
-def test_instructions_that_are_no_faster_are_not_taken():
+def test_slow_instruction_sets_are_ignored():
     sets = [("plain", "int8", False), ("fast", "bfloat16", True)]
     with compiled.using(SimpleNamespace(INSTRUCTION_SETS=sets)):
         assert find_instructions("int8") is None

@@ -1,4 +1,4 @@
-"""Distinct keys, gathered for their copies and summed."""
+"""Distinct keys and rows."""
 
 import numpy as np
 from hypothesis import given
@@ -11,12 +11,12 @@ from spacy_hashembeds.kernels.distinct import find_distinct, find_equal_rows
 from .paths import Noted, both_paths
 
 sizes = st.integers(1, 40)
-# few values, so that there are copies, and large ones
+# few small values, for copies, and large ones
 values = st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1))
 
 
-def test_rows_that_mix_to_the_same_number_are_told_apart(monkeypatch):
-    """With multipliers that lose everything, all rows look the same at first."""
+def test_hash_collisions_in_numpy(monkeypatch):
+    """Zero multipliers map all rows to the same hash."""
     monkeypatch.setattr(compiled, "kernels", None)
     monkeypatch.setattr(distinct, "_MULTIPLIERS", np.zeros(64, dtype="uint64"))
     rows = np.array([[1, 2], [3, 4], [1, 2], [2, 1]], dtype="uint64")
@@ -27,15 +27,15 @@ def test_rows_that_mix_to_the_same_number_are_told_apart(monkeypatch):
 
 @both_paths
 @given(rows=hnp.arrays("uint64", st.tuples(sizes, st.integers(1, 6)), elements=values))
-def test_values_are_distinct_and_in_the_order_they_come_in(kernels, rows):
-    """So that layers which draw numbers for each draw the same on both paths."""
+def test_values_are_in_order_of_first_occurrence(kernels, rows):
+    """So that layers with random numbers give equal results on both paths."""
     with compiled.using(noted := kernels and Noted(kernels)):
         found, column = find_distinct(rows), find_distinct(rows[:, 0])
         signed = find_distinct(rows[:, 0].astype("int64"))
-    with compiled.using(kernels):  # another byte order, and another layout
+    with compiled.using(kernels):  # another byte order and layout
         swapped = find_distinct(np.asfortranarray(rows.astype(">u8")))
     np.testing.assert_array_equal(swapped.copies, found.copies)
-    # signed numbers are left to numpy
+    # numpy processes signed keys
     assert noted is None or noted.names == ["find_distinct"] * 2
     expected = dict.fromkeys(map(tuple, rows.tolist()))
     assert list(map(tuple, found.values.tolist())) == list(expected)
@@ -47,7 +47,7 @@ def test_values_are_distinct_and_in_the_order_they_come_in(kernels, rows):
 
 @both_paths
 @given(keys=hnp.arrays("uint64", sizes, elements=values), width=st.integers(1, 5))
-def test_values_are_gathered_and_gradients_of_copies_summed(kernels, keys, width):
+def test_gather_and_scatter_add(kernels, keys, width):
     found = find_distinct(keys)
     state = np.random.default_rng(0)
     Y = state.normal(size=(len(found.values), width)).astype("f")
@@ -67,8 +67,8 @@ def test_values_are_gathered_and_gradients_of_copies_summed(kernels, keys, width
         elements=st.floats(width=32) | st.sampled_from([0.0, -0.0]),
     )
 )
-def test_equal_rows_of_numbers_are_found(kernels, X):
-    """Bit for bit: -0.0 is not 0.0, and what is no number equals itself."""
+def test_find_equal_rows(kernels, X):
+    """Bitwise: -0.0 differs from 0.0, and NaN equals NaN."""
     rows = [row.tobytes() for row in X]
     n_distinct, n_beginnings = len(set(rows)), len({row.tobytes() for row in X[:, :2]})
     with compiled.using(noted := kernels and Noted(kernels)):
@@ -84,8 +84,8 @@ def test_equal_rows_of_numbers_are_found(kernels, X):
 
 
 @both_paths
-def test_rows_that_take_too_long_to_tell_apart_are_not(kernels):
-    """Those that differ only in numbers that are not hashed are all in one slot."""
+def test_too_many_hash_misses(kernels):
+    """Rows that differ only in numbers that are not hashed share a slot."""
     few, many = np.ones((2, 300, 6), dtype="float32")
     few[:, 5], many[:, 5] = np.arange(300) % 5, np.arange(300)
     with compiled.using(kernels):

@@ -1,4 +1,4 @@
-"""Maxout and layer normalisation, by numpy and compiled, against Thinc's layers."""
+"""Maxout and layer normalisation against Thinc's layers."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from .paths import WIDTHS, Noted, both_paths
 
 def make_layers(state, nI, nO, nP):
     maxout, layernorm = Maxout(nO, nI, nP=nP).initialize(), LayerNorm(nO).initialize()
-    # few different numbers, so that pieces are equal now and then
+    # few different numbers, so that some pieces are equal
     maxout.set_param("W", state.integers(-1, 2, (nO, nP, nI)).astype("f"))
     maxout.set_param("b", state.integers(-1, 2, (nO, nP)).astype("f"))
     for name in ("G", "b"):
@@ -40,7 +40,7 @@ def test_rows_and_gradients_equal_thinc(kernels, nO, nP):
     mixed, summed, gradients = X @ W.T, residual.copy(), norm.make_zeros()
     with compiled.using(noted := kernels and Noted(kernels)):
         Y, backprop = begin_finish(mixed.copy(), norm)
-        for _ in range(2):  # onto gradients that are there already
+        for _ in range(2):  # gradients add up
             dX = backprop(dY, gradients) @ W
         add_finished(mixed.copy(), norm, summed)
         assert_close(finish(mixed.copy(), norm), expected)
@@ -55,8 +55,8 @@ def test_rows_and_gradients_equal_thinc(kernels, nO, nP):
 
 
 @pytest.mark.parametrize("nP", [1, 3])
-def test_weights_are_copied_whatever_the_layout(nP):
-    """Who keeps a backward pass shall not hold the weights."""
+def test_lay_out_copies_weights(nP):
+    """A backward pass must not refer to the weights, which optimizers change."""
     maxout, layernorm = make_layers(np.random.default_rng(0), 4, 2, nP)
     W, norm = lay_out(maxout, layernorm)
     before = [array.copy() for array in (W, *norm)]

@@ -1,7 +1,6 @@
-"""Kernels compiled for systems and processors that are not at hand, by clang.
+"""Cross-compilation of the kernels, by the clang of Zig.
 
-Zig brings clang with the headers of them all. For aarch64 there is an emulator: what is
-printed there has to be what is printed here, to the bit.
+For aarch64, results in an emulator are bitwise equal to native ones.
 """
 
 import shutil
@@ -20,13 +19,13 @@ from ..left_out import NO_COMPILER, NO_EMULATOR, NO_ZIG
 HEADERS = Path(compiled.__file__).parent
 SOURCE = Path(__file__).parent / "print_kernels.cpp"
 
-#: Those of the wheels, but for Microsoft's compiler in place of Windows' clang.
+#: Targets of the wheels, with clang instead of Microsoft's compiler.
 TARGETS = (
     *("x86_64-linux-gnu", "x86_64-linux-musl", "aarch64-linux-gnu"),
     *("x86_64-macos", "aarch64-macos", "x86_64-windows-gnu"),
 )
 
-#: How many checksums the program prints.
+#: Number of checksums that the program prints.
 N_PRINTED = 15
 
 pytestmark = pytest.mark.skipif(
@@ -36,7 +35,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def compile_kernels(compiler: list[str], output: Path, *more: str) -> None:
-    """Compile them as setup.py does, with no warning."""
+    """Compile the kernels with the options of setup.py, and without warnings."""
     options = [*load_script(ROOT / "setup.py").OPTIONS["unix"], *more]
     command = [*compiler, *options, "-Wall", "-Wextra", "-Werror", f"-I{HEADERS}"]
     command.append("-Wno-unused-function")
@@ -47,37 +46,37 @@ def compile_kernels(compiler: list[str], output: Path, *more: str) -> None:
 
 
 def find_zig(target: str) -> list[str]:
-    """Find the command of clang for a target, or skip the test."""
+    """Return the compiler command for a target, or skip the test."""
     if find_spec("ziglang") is None:
         pytest.skip(NO_ZIG)
     return [sys.executable, "-m", "ziglang", "c++", "-target", target]
 
 
 def run_kernels(command: list[str]) -> list[str]:
-    """Run them: checksums of numbers, in order."""
+    """Return the checksums that the program prints."""
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     return result.stdout.splitlines()
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason=NO_COMPILER)
-def test_they_compile_here_and_all_run(tmp_path):
-    # in half the time: other tests run what setup.py has made
-    compile_kernels(["c++"], tmp_path / "here", "-O1")
-    assert len(set(run_kernels([str(tmp_path / "here")]))) == N_PRINTED
+def test_native_build(tmp_path):
+    # -O1 halves the time; other tests run the optimized build
+    compile_kernels(["c++"], tmp_path / "native", "-O1")
+    assert len(set(run_kernels([str(tmp_path / "native")]))) == N_PRINTED
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_they_compile_for(target, tmp_path):
+def test_cross_compilation(target, tmp_path):
     compile_kernels([*find_zig(target), "-c"], tmp_path / "kernels.o")
     assert (tmp_path / "kernels.o").stat().st_size > 0
 
 
-def test_on_aarch64_they_make_the_numbers_of_this_machine(tmp_path):
+def test_aarch64_equals_native_build(tmp_path):
     zig = find_zig("aarch64-linux-musl")
     emulator = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
     if emulator is None:
         pytest.skip(NO_EMULATOR)
     compile_kernels(zig, tmp_path / "aarch64")
-    compile_kernels(["c++"], tmp_path / "here")
+    compile_kernels(["c++"], tmp_path / "native")
     printed = run_kernels([emulator, "-cpu", "max", str(tmp_path / "aarch64")])
-    assert printed == run_kernels([str(tmp_path / "here")])
+    assert printed == run_kernels([str(tmp_path / "native")])

@@ -1,4 +1,4 @@
-"""Whether compiled kernels let other threads run: large work does, small work not."""
+"""Compiled kernels release the GIL for large work, and keep it for small work."""
 
 import sys
 import threading
@@ -18,7 +18,7 @@ from .paths import KERNELS, needs_kernels
 
 pytestmark = needs_kernels
 
-#: Rows of large work, and of small work.
+#: Numbers of rows.
 LARGE, SMALL = 4500, 100
 WIDTH, PIECES = 96, 3
 RATES = ("beta1", "beta2", "eps", "learn_rate", "clip", "decay", "average")
@@ -29,7 +29,7 @@ def draw(*shape: int) -> NDArray:
 
 
 def list_calls(n: int) -> dict[str, Callable[[], Any]]:
-    """A call of each kernel with so many rows."""
+    """Calls of each kernel with n rows."""
     rows, mixed, padded = draw(n, WIDTH), draw(n, WIDTH * PIECES), draw(n + 2, WIDTH)
     norm = Norm(draw(WIDTH * PIECES), draw(WIDTH), draw(WIDTH))
     begun, sums = KERNELS.begin_rows(rows.copy(), mixed, norm), norm.make_zeros()
@@ -69,7 +69,7 @@ NAMES = [] if KERNELS is None else [*list_calls(1)]
 
 @pytest.fixture
 def waiting() -> Iterator[tuple[Callable[[], None], threading.Event]]:
-    """Lets a thread go that waits for nothing else but Python's lock, and its mark."""
+    """A function that starts a thread once the GIL is free, and an event it sets."""
     interval = sys.getswitchinterval()
     gate, has_run = threading.Lock(), threading.Event()
     gate.acquire()
@@ -80,14 +80,14 @@ def waiting() -> Iterator[tuple[Callable[[], None], threading.Event]]:
 
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
-    sys.setswitchinterval(1000)  # seconds: nobody is asked to give up the lock
+    sys.setswitchinterval(1000)  # seconds: the interpreter does not switch threads
     yield gate.release, has_run
     sys.setswitchinterval(interval)
-    thread.join(10)  # it waits for ever where the test has failed before
+    thread.join(10)  # blocks forever if the test has failed early
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_large_work_lets_another_thread_run(name, waiting):
+def test_large_work_releases_the_gil(name, waiting):
     let_go, has_run = waiting
     call, end = list_calls(LARGE)[name], time.monotonic() + 20
     let_go()
@@ -97,7 +97,7 @@ def test_large_work_lets_another_thread_run(name, waiting):
 
 
 @pytest.mark.parametrize("name", NAMES[:-1])
-def test_small_work_lets_no_other_thread_run(name, waiting):
+def test_small_work_keeps_the_gil(name, waiting):
     let_go, has_run = waiting
     call = list_calls(SMALL)[name]
     let_go()
