@@ -1,4 +1,4 @@
-"""Whole pipelines predict with what is computed from weights once, however trained."""
+"""Values cached from weights are valid after all kinds of training."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def nlp() -> Language:
 
 
 def predict(nlp) -> np.ndarray:
-    """Predict by what is kept of weights, as a copy does that was saved."""
+    """Predict with cached values, and compare with a saved and loaded copy."""
     tensor = nlp(TEXT).tensor
     nodes = list(nlp.get_pipe("tok2vec").model.walk())
     caches = [
@@ -62,28 +62,28 @@ def predict(nlp) -> np.ndarray:
     return tensor
 
 
-def test_after_updates_by_the_pipeline(nlp):
-    """Whose optimizer is called before the listeners have given their gradient."""
+def test_updates_of_a_pipeline(nlp):
+    """The optimizer is called before listeners backpropagate."""
     optimizer, before = Adam(0.1), predict(nlp)
     nlp.update(make_examples(nlp), sgd=optimizer)
     for _ in range(3):
         nlp.update(make_examples(nlp), sgd=optimizer)
         after = predict(nlp)
     assert not np.allclose(before, after, atol=1e-3)
-    nlp.get_pipe("tok2vec").finish_update(optimizer)  # of the gradient that waits
+    nlp.get_pipe("tok2vec").finish_update(optimizer)  # with the pending gradient
     assert not np.array_equal(predict(nlp), after)
 
 
 @pytest.mark.parametrize("L2", [0.0, 0.01])
 def test_annotating_components(nlp, L2, monkeypatch):
-    """They predict with weights that are about to be changed."""
+    """They predict before the optimizer step, and must not fold tables."""
     optimizer, before = Adam(0.1, L2=L2), predict(nlp)
     made, fold = [], mixedembed.fold
     monkeypatch.setattr(mixedembed, "fold", lambda *a: made.append(1) or fold(*a))
     for _ in range(3):
         made.clear()
         nlp.update(make_examples(nlp), sgd=False, annotates=["tok2vec", "tagger"])
-        assert made == [], "it takes longer than to embed one batch"
+        assert made == []
         for _, component in nlp.pipeline:
             component.finish_update(optimizer)
         after = predict(nlp)

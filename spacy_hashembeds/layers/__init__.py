@@ -1,1 +1,1 @@
-"""Thinc layers: arrays in, arrays out. No spaCy here, and no Docs."""
+"""Thinc layers that map arrays to arrays, without spaCy."""

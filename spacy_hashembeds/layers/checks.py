@@ -1,4 +1,4 @@
-"""Read parameters of layers, add to them, and check them when they are set or loaded.
+"""Access to parameters of layers, and checks of parameters and attributes.
 
 All checks raise a ValueError. Thinc loads parameters and attributes without checks.
 """
@@ -17,7 +17,7 @@ from thinc.types import FloatsXd
 
 from ..thinc_internals import ParamServer, get_arrays, get_dims, get_store
 
-#: Largest allowed weight. Training gives smaller ones, and none of these overflow.
+#: Largest allowed weight: above all trained weights, and far below overflow.
 LARGEST = 1e7
 
 REMEDY = "Were the weights saved by a pipeline with another config, or damaged?"
@@ -26,13 +26,13 @@ _get_memory = attrgetter("__array_interface__")
 
 
 class Seal:
-    """Proxy of a parameter store, whose token changes when a parameter is accessed.
+    """Parameter proxy whose token changes when a parameter is got or set.
 
-    Access to gradients is not tracked. A seal is neither copied, pickled nor saved.
+    Gradients are not tracked. A seal is neither copied, pickled nor saved.
     """
 
     def __init__(self, store: ParamServer) -> None:
-        # a shallow copy without proxy: a reference to the store would be a cycle
+        # a shallow copy without proxy, to avoid a reference cycle with the store
         self._store = copy(store)
         self.set_grad, self.inc_grad = self._store.set_grad, self._store.inc_grad
         self.token = object()
@@ -43,11 +43,11 @@ class Seal:
     def get_param(self, model_id: int, name: str) -> FloatsXd:
         """Get a parameter, which the caller may modify."""
         self.token = object()
-        # last: Thinc writes it back, over a value that another thread may have set
+        # read last: Thinc writes the value back, and another thread may have set it
         return self._store.get_param(model_id, name)
 
     def set_param(self, model_id: int, name: str, value: FloatsXd) -> None:
-        """Set a parameter, and then break the seal: another thread may just use it."""
+        """Set a parameter, then break the seal: another thread may be reading."""
         self._store.set_param(model_id, name, value)
         self.token = object()
 
@@ -55,8 +55,8 @@ class Seal:
         """Copy the parameters of the store."""
         return {key: array.copy() for key, array in get_arrays(self._store).items()}
 
-    def has(self, copies: dict[Any, Any]) -> bool:
-        """Return True if the store has parameters equal to copies."""
+    def equals(self, copies: dict[Any, Any]) -> bool:
+        """True if the parameters equal `copies`."""
         params: dict[Any, Any] = dict(get_arrays(self._store))
         return params.keys() == copies.keys() and all(
             array.dtype == params[key].dtype and np.array_equal(array, params[key])
@@ -65,7 +65,7 @@ class Seal:
 
 
 def peek(model: Model, name: str) -> NDArray:
-    """Get a parameter for reading only, like `get_param`, without breaking the seal."""
+    """Get a parameter, for reading only, without breaking the seal."""
     store = get_store(model)
     key = (model.id, name)
     if isinstance(store.proxy, Seal) and key in get_arrays(store):
@@ -77,36 +77,36 @@ def peek(model: Model, name: str) -> NDArray:
 def table_gradient(model: Model, name: str) -> Iterator[Any]:
     """Yield an array to add a table's gradient to: the existing gradient if possible.
 
-    Most batches use few of the rows, and adding a new array of zeros would take longer
-    than the rest.
+    Batches use few rows: allocating and adding an array of the table's size is slow.
     """
     if model.has_grad(name):
-        there = model.get_grad(name)
-        # kernels can add only to such arrays in place
-        if there.dtype == "float32" and there.flags.c_contiguous:
-            yield there
+        existing = model.get_grad(name)
+        # kernels require this layout
+        if existing.dtype == "float32" and existing.flags.c_contiguous:
+            yield existing
             return
     gradient = model.ops.alloc2f(*peek(model, name).shape)
     yield gradient
     model.inc_grad(name, gradient)
 
 
-# The checked parameters, attributes and dimensions of each store.
+# Checked parameters, attributes and dimensions, by store.
 _checked: WeakKeyDictionary[ParamServer, tuple] = WeakKeyDictionary()
 
 
 def check_once(model: Model, check: Callable[[Model], None], *more: Any) -> None:
-    """Check a layer's parameters, attributes and dimensions after they were set.
+    """Run the check of a layer if its parameters, attributes, dimensions or `more` were
+    set since the last check.
 
-    The check is not repeated when optimizers set another view of the same memory, or
-    when trainers set the dropout rate. A layer has one check, which may use `more`.
+    Another view of the same memory, as set by optimizers, and another dropout rate do
+    not trigger the check. A layer must always pass the same check.
     """
     store = get_store(model)
     attrs = {**model.attrs, "dropout_rate": None}.values()
     others = [*attrs, *get_dims(model).values(), *more]
-    # another proxy may return other parameters each time
-    can_tell = store.proxy is None or isinstance(store.proxy, Seal)
-    arrays = list(get_arrays(store).values()) if can_tell else None
+    # other proxies may return different parameters in each call
+    is_local = isinstance(store.proxy, Seal | None)
+    arrays = list(get_arrays(store).values()) if is_local else None
     old_arrays, old_others = _checked.get(store, (None, []))
     is_same = len(others) == len(old_others) and all(map(is_, others, old_others))
     if not (is_same and _are_same_memory(old_arrays, arrays)):
@@ -128,7 +128,7 @@ def _are_same_memory(old: list[Any] | None, new: list[Any] | None) -> bool:
 def check_param(
     model: Model, name: str, shape: tuple[int, ...], largest: float = LARGEST
 ) -> None:
-    """Check that a parameter is set and has the given shape, float32, finite."""
+    """Check that a parameter is set, float32, finite and of the given shape."""
     where = f"The parameter '{name}' of layer '{model.name}'"
     if not model.has_param(name):
         raise ValueError(
@@ -145,22 +145,22 @@ def check_param(
     if n_wrong:
         raise ValueError(
             f"{where} should be finite numbers up to {largest:.0e}, but {n_wrong} of "
-            f"{array.size} are larger or no numbers. Did the training diverge, or were "
-            "the weights damaged?"
+            f"{array.size} are larger or NaN. Did the training diverge, or were the "
+            "weights damaged?"
         )
 
 
 def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that a layer has the named parameters and no others.
+    """Check that a layer has exactly these parameters.
 
-    Additional parameters, loaded from another kind of layer, would silently be unused.
+    Extra parameters, loaded from another kind of layer, would silently be ignored.
     """
-    # names in a damaged file may not be text
+    # a damaged file may hold names that are not strings
     others = sorted(map(str, set(model.param_names) - shapes.keys()))
     if others:
         raise ValueError(
-            f"Layer '{model.name}' has parameters that are not of the "
-            f"{len(shapes)} that it needs: {', '.join(others):.80}. {REMEDY}"
+            f"Layer '{model.name}' has unexpected parameters: "
+            f"{', '.join(others):.80}. {REMEDY}"
         )
     for name, shape in shapes.items():
         check_param(model, name, shape)
@@ -195,7 +195,7 @@ def check_attr_choice(
 
 
 def check_foreign(model: Model, kind: str, foreign: str) -> None:
-    """Check that a loaded layer has no attribute that only another kind saves."""
+    """Check that a loaded layer lacks an attribute that only another kind saves."""
     if foreign in model.attrs:
         raise ValueError(
             f"A layer that {kind} can't load the weights of one that does not, but "

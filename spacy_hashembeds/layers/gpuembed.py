@@ -1,7 +1,6 @@
-"""Embed the keys of tokens and mix their vectors on a GPU, as `mixedembed.py` on a CPU.
+"""Embed tokens and mix their vectors on a GPU: the counterpart of `mixedembed.py`.
 
-One kernel sums the rows of all tables, and other kernels add to the tables' gradients.
-Tables are not folded.
+One kernel sums the rows of all tables. Tables are not folded.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,17 +21,17 @@ from .plan import MaxoutLayers
 
 
 class GpuCopy:
-    """Cache of the GPU's copy of the last array. Not copied, pickled or saved."""
+    """Cache of the last array copied to a GPU. Not copied, pickled or saved."""
 
     def __init__(self) -> None:
-        # one object, so that threads never see it incomplete
+        # replaced as a whole: threads never see an incomplete entry
         self.latest: tuple[NDArray | None, Any, Array] = (None, None, None)
 
     def __reduce__(self) -> tuple:
         return GpuCopy, ()
 
     def get(self, ops: Any, source: NDArray) -> Array:
-        """Get the GPU's copy of an array, which must not be changed in place."""
+        """Get the copy of an array, which must not be modified in place."""
         copied, copied_to, copy = self.latest
         if copied is not source or copied_to is not ops:
             copy = ops.xp.asarray(source)
@@ -41,7 +40,7 @@ class GpuCopy:
 
 
 def can_mix(columns: Sequence[Column]) -> bool:
-    """Return True if columns with finders come first, and have one width."""
+    """True if the first columns have finders, and equal widths."""
     return len({column.width for column in _take_tables(columns)}) == 1
 
 
@@ -52,7 +51,7 @@ def _take_tables(columns: Sequence[Column]) -> list[Column]:
 def mix(
     columns: Sequence[Column], layers: MaxoutLayers, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed columns of keys and mix their vectors. The layers are checked already."""
+    """Embed columns of keys and mix their vectors, without checks of weights."""
     ops = layers.maxout.ops
     keys, tables = ops.asarray(keys), _take_tables(columns)
     others = columns[len(tables) :]
@@ -81,7 +80,7 @@ def mix(
 
 
 def begin_maxout(maxout: Model, X: Array) -> tuple[Array, Callable[[Array], Array]]:
-    """Run Maxout. Thinc's own makes the CPU wait for the GPU to check the maxima."""
+    """Run Maxout. Unlike Thinc's Maxout, it does not synchronize with the GPU."""
     ops: Any = maxout.ops
     xp = ops.xp
     W, b = peek(maxout, "W"), peek(maxout, "b")
@@ -107,7 +106,7 @@ def embed_tables(
     """Embed columns of keys, each in its table, with the dropout of their layers.
 
     There are at most 64 columns, all of one width and with finders. Keys are
-    `(n, columns)`, uint64, contiguous. Return the vectors side by side, followed by
+    `(n, columns)`, uint64, contiguous. Return the concatenated vectors, followed by
     `n_more` unset columns, `(n, columns * width + n_more)`, float32; and a callback.
     """
     ops: Any = columns[0].model.ops
@@ -119,7 +118,7 @@ def embed_tables(
     n_columns = sum(column.width for column in columns)
     X = ops.alloc2f(len(keys), n_columns + n_more, zeros=False)
     scale = _draw_dropout(columns) if is_train else None
-    # the slice of a token's rows that belongs to each table
+    # slice of each table in a token's rows
     ends = accumulate((finder.num_hashes for finder in finders), initial=0)
     slots = [slice(start, stop) for start, stop in pairwise(ends)]
     keys, weights, backprop_weights = _weigh_keys(columns, keys, slots)
@@ -143,9 +142,9 @@ def embed_tables(
 def _weigh_keys(
     columns: Sequence[Column], keys: Array, slots: Sequence[slice]
 ) -> tuple[Array, Array, Callable[[Array, Array], None]]:
-    """Find the weights of all tables' rows, side by side, or None if all are 1.
+    """Find the weights of all tables' rows, concatenated, or None if unweighted.
 
-    The callback takes the rows, paired with their places, and the gradient of the sums.
+    The callback takes the pairs of rows and places, and the gradient of the sums.
     """
     if not any(column.has_weights for column in columns):
         return keys, None, lambda pairs, dX: None
@@ -175,7 +174,7 @@ def _weigh_keys(
 def embed_ids(
     column: Column, ids: Ints1d, is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
-    """Embed integers of any dtype in one table: the forward pass of its layer."""
+    """Run the forward pass of one table's layer, for integers of any dtype."""
     ops = column.model.ops
     keys: Array = ops.as_contig(ids, dtype="uint64")
     X, backprop_table = embed_tables([column], keys[:, None], is_train)
@@ -188,8 +187,8 @@ def embed_ids(
 
 
 def scatter_sums(ops: Any, rows: Array, d_output: Array, gradient: Array) -> None:
-    """Compute `tableembed.scatter_rows` on a GPU."""
-    # in the order of the outputs: see `kernels/cuda.py`
+    """Run `tableembed.scatter_rows` on a GPU."""
+    # pairs of `kernels/cuda.py`
     places = ops.xp.arange(rows.size, dtype="uint64").reshape(rows.shape)
     pairs = rows.astype("uint64") << np.uint64(32) | places
     # the finder is unused: the rows are known
@@ -199,9 +198,9 @@ def scatter_sums(ops: Any, rows: Array, d_output: Array, gradient: Array) -> Non
 
 
 def _draw_dropout(columns: Sequence[Column]) -> Array | None:
-    """Draw the dropout masks of output dimensions, as Thinc does, side by side.
+    """Draw the dropout masks of output dimensions, concatenated.
 
-    Masks with equal rates are drawn together, since each drawing runs several kernels.
+    Masks with equal rates are drawn together: each draw launches several kernels.
     """
     rates = [column.model.attrs.get("dropout_rate") or 0.0 for column in columns]
     widths = [column.width for column in columns]

@@ -1,4 +1,4 @@
-"""The loss of layers that assign one of several classes to each token."""
+"""Loss of token classifiers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,10 @@ from thinc.types import Floats2d
 def get_cross_entropy(
     ops: Ops, probs: Floats2d, truth: NDArray
 ) -> tuple[float, Floats2d]:
-    """Return the summed cross-entropy of tokens in nats, and the scores' gradient.
+    """Return the summed cross-entropy in nats, and the gradient of the softmax input.
 
-    `probs` is the output of a softmax, `(n, classes)`; the gradient, of the same shape,
-    is that of its input. Tokens whose class in `truth`, `(n,)`, is negative are
-    unknown: they have no loss and a zero gradient.
+    `probs` and the gradient are of shape `(n, classes)`. Tokens with a negative class
+    in `truth`, `(n,)`, are ignored: their loss and gradient are 0.
     """
     xp = ops.xp
     is_known = truth >= 0

@@ -13,14 +13,13 @@ from .checks import REMEDY, check_once, check_params, peek
 
 
 def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
-    """Check weights after they were set, and that the layers' sizes match."""
+    """Check weights after they were set, and the sizes of the layers."""
     nO = maxout.get_dim("nO")
     if maxout.get_dim("nI") != nI or layernorm.get_dim("nO") != nO:
         raise ValueError(
             f"The layers '{maxout.name}' and '{layernorm.name}' should have {nI} "
-            "inputs, and as many outputs as each other, but have "
-            f"{maxout.get_dim('nI')} inputs, and {nO} and {layernorm.get_dim('nO')} "
-            f"outputs. {REMEDY}"
+            f"inputs, and equal outputs, but have {maxout.get_dim('nI')} inputs, and "
+            f"{nO} and {layernorm.get_dim('nO')} outputs. {REMEDY}"
         )
     nP = maxout.get_dim("nP")
     shapes = {"W": (nO, nP, nI), "b": (nO, nP)}
@@ -29,12 +28,12 @@ def check_maxout(maxout: Model, layernorm: Model, *, nI: int) -> None:
 
 
 def lay_out(maxout: Model, layernorm: Model) -> tuple[NDArray, Norm]:
-    """Copy the weights, which are checked already, to the layout of kernels.
+    """Copy checked weights to the layout of kernels.
 
-    Maxout's weights get the shape `(nP * nO, nI)`, with the rows of each piece
-    together. Its bias is part of the `Norm`.
+    Maxout's weights get the shape `(nP * nO, nI)`, grouped by piece. Its bias is part
+    of the `Norm`.
     """
-    # always a copy, even with one piece: optimizers change the weights in place
+    # copy even with one piece: optimizers change the weights in place
     W = peek(maxout, "W").transpose(1, 0, 2).copy()
     b = peek(maxout, "b").T.copy().reshape(-1)
     norm = Norm(b, peek(layernorm, "G").copy(), peek(layernorm, "b").copy())
@@ -44,7 +43,7 @@ def lay_out(maxout: Model, layernorm: Model) -> tuple[NDArray, Norm]:
 def inc_maxout_grads(
     maxout: Model, layernorm: Model, dW: NDArray, d_norm: Norm
 ) -> None:
-    """Add gradients in the layout of `lay_out` to those of the layers."""
+    """Add gradients in the layout of `lay_out` to the layers' gradients."""
     nO, nP = maxout.get_dim("nO"), maxout.get_dim("nP")
     bias, scale, shift = cast(Any, d_norm)
     maxout.inc_grad("W", cast(Any, dW).reshape(nP, nO, -1).transpose(1, 0, 2))
@@ -54,12 +53,12 @@ def inc_maxout_grads(
 
 
 def draw_mask(dropout: Model, shape: tuple[int, ...]) -> NDArray | None:
-    """Draw the mask of a Dropout layer on the CPU for one batch of training.
+    """Draw the mask of a Dropout layer for one training batch on the CPU.
 
     Each number is 0 with the layer's rate, rounded to 16 bits, and `1 / (1 - rate)`
-    otherwise. The generator is several times as fast as Thinc's. numpy's global one
-    seeds it, so that `fix_random_seed` makes masks repeatable. Ops that override
-    `get_dropout_mask` draw their own masks.
+    otherwise. The generator is several times faster than Thinc's and is seeded by
+    numpy's global generator, for reproducibility with `fix_random_seed`. An override of
+    `get_dropout_mask` in the ops is respected.
 
     RETURNS (NDArray, optional): float32, of the given shape, or None if the rate is 0.
     """

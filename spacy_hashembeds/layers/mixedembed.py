@@ -1,25 +1,25 @@
-"""Embed tokens by their columns of keys, on the fastest path available.
+"""Embed tokens by their columns of keys, and mix the vectors.
 
 On the CPU, this module computes the same as `with_array(concatenate(*tables))` followed
 by `with_array(Maxout(..., normalize=True))`, with the same layers, in another order:
 
-- A column has fewer distinct values than a batch has distinct tokens, and a batch has
-  far fewer distinct tokens than tokens. Each value is embedded, and multiplied with its
-  column's part of Maxout's weights, once.
+- Each distinct value of a column is embedded, and multiplied with its column's part of
+  Maxout's weights, once per batch.
 - The products are summed for each distinct token (`W x = W₁ x₁ + … + W_c x_c`), whose
   maximum and layer normalisation are computed once.
 - The backward pass first sums the gradients of copies, in the same two steps.
 
-In prediction, tables are folded: all their rows are multiplied with Maxout's weights,
-since the product of a sum of rows is the sum of their products. The remaining work is
-to gather and sum rows of `nP * nO` numbers, to take the maximum, and to normalise. A
-compiled kernel does this in the processor's registers, and adds the products of columns
-that it can't embed, which numpy computes; without a kernel, numpy does all of it. The
-products of recent words are cached for the kernel, and for short texts.
+In prediction, tables are folded: all their rows are multiplied with Maxout's weights in
+advance, since the product of a sum of rows is the sum of their products. A compiled
+kernel gathers and sums rows of `nP * nO` numbers, takes the maximum, and normalises.
+It also adds the products of columns that it can't embed, computed by numpy. Without
+kernels, numpy does everything. Products of recent words are cached for the kernel, and
+for short texts.
 
 Folded tables take `nP + 1` times the memory of the tables, including a copy of the
-tables for comparison (16.9 MB for spaCy's usual ones), and some milliseconds to make.
-They are made at the first prediction, and cached until weights change: see `plan.py`.
+tables for comparison (16.9 MB for spaCy's defaults), and some milliseconds to compute.
+They are computed by the first prediction, and cached until weights change: see
+`plan.py`.
 """
 
 import os
@@ -53,17 +53,17 @@ from .column import Array, Column
 from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
 from .plan import MaxoutLayers, Plan
 
-#: Environment variable that limits the size of folded tables, in megabytes.
+#: Environment variable that limits the size of folded tables, in MB.
 LIMIT_NAME = "SPACY_HASHEMBEDS_FOLD_MB"
 DEFAULT_LIMIT = "256"
 
-#: Most bytes of cached products; at width 96, these are 16,384 words.
-MOST_KEPT = 2**25
+#: Limit in bytes for cached products: at width 96, 16,384 words.
+MAX_CACHED_BYTES = 2**25
 
-#: Most tokens of a short text, for which finding copies takes longer than it saves.
+#: Maximum length of a short text, for which deduplication costs more than it saves.
 FEW_TOKENS = 256
 
-# Values that are processed at a time, so that their rows stay in the cache.
+# Values per block, whose rows fit into the processor's cache.
 _BLOCK = 64
 
 
@@ -78,7 +78,7 @@ class Mixer:
         self.is_on_gpu = is_on_gpu(layers.maxout.ops)
 
     def can_embed(self) -> bool:
-        """Return True if there is a fast path for these layers on their device."""
+        """True if there is a fast path for these layers on their device."""
         if len(self.columns) > MAX_COLUMNS:
             return False
         if self.is_on_gpu:
@@ -93,35 +93,35 @@ class Mixer:
         check_maxout(maxout, layernorm, nI=sum(self.widths))
 
     def split_columns(self, W: NDArray) -> list[NDArray]:
-        """Split Maxout's weights by column. *Shape:* `(m, nI)` to `(m, width)` each."""
+        """Split Maxout's weights by column. *Shapes:* `(m, nI)` to `(m, width)`."""
         return [part.T for part in split(W.T, self.widths)]
 
 
 @dataclass
 class FoldedTables:
-    """The products of all tables' rows and Maxout's weights, or no tables.
+    """Products of all tables' rows and Maxout's weights, or no tables.
 
     F: The products. *Shape:* `(rows of all tables, nP * nO)`, float32.
-    tables: The part of the products of each column that has rows.
-    W: The part of Maxout's weights of each other column.
-    room: The number of bytes available for cached products of keys.
-    ready: Replaced as a whole, so that threads never see it incomplete.
+    tables: The products of each column that has rows: views of F.
+    W: Maxout's weights of each other column.
+    cache_bytes: Limit for cached products of keys.
+    ready: Replaced as a whole: threads never see an incomplete state.
     """
 
     F: NDArray
     tables: dict[int, NDArray]
     W: dict[int, NDArray]
     norm: Norm
-    room: int = 0
+    cache_bytes: int = 0
     ready: "Ready | None" = None
 
 
 class Ready(NamedTuple):
-    """State for using folded tables, as long as the mixer and kernels are the same.
+    """State for predicting with folded tables. Valid for one mixer and set of kernels.
 
     columns: The kernel's description of the first columns, if it can embed them.
-    others: The numbers of the columns that the kernel does not embed.
-    kept: The numbers of the columns whose products are cached.
+    others: Indices of the columns that the kernel does not embed.
+    kept: Indices of the columns whose products are cached.
     """
 
     mixer: Mixer
@@ -137,27 +137,26 @@ class Fold(Plan[Any, FoldedTables]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._awaiting: NDArray | None = None
+        self._bias_in_training: NDArray | None = None
 
-    def expect_update(self, mixer: Mixer) -> None:
-        """Drop folded tables, and do not make new ones for the next prediction unless
-        an optimizer has changed the weights before it.
+    def invalidate(self, mixer: Mixer) -> None:
+        """Drop folded tables. The next prediction folds only after an optimizer step.
 
-        Folding takes longer than embedding the batch of a training step, and annotating
-        components predict only that batch before the optimizer changes the weights.
+        Folding takes longer than embedding a training batch, and annotating components
+        predict only that batch before the optimizer step.
         """
-        self._kept = None
-        self._awaiting = peek(mixer.layers.layernorm, "b")
+        self._cached = None
+        self._bias_in_training = peek(mixer.layers.layernorm, "b")
 
     def get(self, mixer: Mixer) -> FoldedTables:
-        """Get the folded tables, or empty ones if they can't be used for this call."""
+        """Get the folded tables, or empty ones if tables are not folded."""
         found = self.find(mixer.models)
         if found is not None:
             return found
         mixer.check()
-        # optimizers set each parameter again, at least to another view of it
-        awaiting, self._awaiting = self._awaiting, None
-        if awaiting is not peek(mixer.layers.layernorm, "b") and _is_worth_it(mixer):
+        # optimizers set each parameter, at least to another view of its memory
+        old_bias, self._bias_in_training = self._bias_in_training, None
+        if old_bias is not peek(mixer.layers.layernorm, "b") and _can_fold(mixer):
             found = self.get_or_compute(mixer.models, lambda: fold(mixer))
         if found is None:
             W, norm = lay_out(mixer.layers.maxout, mixer.layers.layernorm)
@@ -185,11 +184,12 @@ def fold(mixer: Mixer) -> FoldedTables:
     for i, table in tables.items():
         np.matmul(E[i], parts.pop(i).T, out=table)
     others = {i: part.copy() for i, part in parts.items()}
-    room = int(min(MOST_KEPT, 1e6 * _get_limit() - F.nbytes))
-    return FoldedTables(F, tables, others, norm, room)
+    cache_bytes = int(min(MAX_CACHED_BYTES, 1e6 * _get_limit() - F.nbytes))
+    return FoldedTables(F, tables, others, norm, cache_bytes)
 
 
-def _is_worth_it(mixer: Mixer) -> bool:
+def _can_fold(mixer: Mixer) -> bool:
+    """True if there is anything to fold or cache within the limit."""
     if not any(column.has_rows or column.is_kept for column in mixer.columns):
         return False
     n_rows = sum(len(peek(c.model, "E")) for c in mixer.columns if c.has_rows)
@@ -199,7 +199,7 @@ def _is_worth_it(mixer: Mixer) -> bool:
 
 
 def _get_limit() -> float:
-    """Read the limit, in MB, from the environment."""
+    """Read the limit in MB from the environment."""
     value = os.environ.get(LIMIT_NAME, DEFAULT_LIMIT)
     with suppress(ValueError):
         if (limit := float(value)) >= 0:  # False for NaN
@@ -213,7 +213,7 @@ def _get_limit() -> float:
 def forward(
     mixer: Mixer, plan: Fold, keys: Any, is_train: bool
 ) -> tuple[Array, Callable[[Array], None]]:
-    """Embed tokens by their keys, with a mixer whose `can_embed` is True.
+    """Embed tokens by their keys. `mixer.can_embed()` must be true.
 
     Keys are in CPU memory, in the order of the mixer's columns.
     *Shapes:* `(n, columns)`, uint64, n > 0, to `(n, nO)`, float32.
@@ -228,7 +228,7 @@ def forward(
         return gpuembed.mix(mixer.columns, mixer.layers, keys, is_train)
     if not is_train:
         return predict(mixer, plan.get(mixer), keys), lambda dY: None
-    plan.expect_update(mixer)
+    plan.invalidate(mixer)
     with one_thread():
         Y, backprop_tokens = begin_update(mixer, keys)
 
@@ -249,43 +249,44 @@ def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
         if not ready.others:
             return embed(F, ready.columns, keys, norm)
         tokens = find_distinct(keys)
-        beside = _mix(ready, folded, kept, tokens.values)
-        return tokens.gather(embed(F, ready.columns, tokens.values, norm, beside))
+        sums = _sum_others(ready, folded, kept, tokens.values)
+        return tokens.gather(embed(F, ready.columns, tokens.values, norm, sums))
     if len(keys) > FEW_TOKENS:
         kept = []
     elif len(kept) == len(mixer.columns):
-        # finding copies takes longer than summing for each token
-        return finish(_mix(ready, folded, kept, keys), norm)
+        # deduplication takes longer than summing for each token
+        return finish(_sum_others(ready, folded, kept, keys), norm)
     tokens = _find_values(keys)
-    return tokens.gather(finish(_mix(ready, folded, kept, tokens.values), norm))
+    sums = _sum_others(ready, folded, kept, tokens.values)
+    return tokens.gather(finish(sums, norm))
 
 
 def _make_ready(mixer: Mixer, folded: FoldedTables) -> Ready:
     mixer.check()
-    numbers, columns = [*range(len(mixer.columns))], _describe(mixer, folded)
-    others = numbers if columns is None else numbers[len(folded.tables) :]
-    kept = [i for i in numbers if folded.room > 0 and mixer.columns[i].is_kept]
-    products = CodeCache(folded.room, len(kept))
+    indices, columns = [*range(len(mixer.columns))], _describe(mixer, folded)
+    others = indices if columns is None else indices[len(folded.tables) :]
+    kept = [i for i in indices if folded.cache_bytes > 0 and mixer.columns[i].is_kept]
+    products = CodeCache(folded.cache_bytes, len(kept))
     return Ready(mixer, compiled.kernels, columns, others, kept, products)
 
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Any:
     """Describe the columns with tables to the kernel; None if it can't embed them."""
     kernels, tables = compiled.kernels, folded.tables
-    # columns with tables must come first; numpy computes products of the others
+    # columns with tables must come first
     if kernels is None or not tables or [*tables] != [*range(len(tables))]:
         return None
     described = []
     for i, table in tables.items():
         column = mixer.columns[i]
         finder = None if column.is_kept else column.get_finder()
-        weights, of_weights = column.get_weights(), None
+        weights, weighting = column.get_weights(), None
         if finder is None or (column.has_weights and weights is None):
             return None
         if weights is not None:
             P = lay_out_array(weights.table.array, "float32")
-            of_weights = P, _describe_finder(P, weights.table.finder), weights.rehashes
-        described.append((len(table), _describe_finder(table, finder), of_weights))
+            weighting = P, _describe_finder(P, weights.table.finder), weights.rehashes
+        described.append((len(table), _describe_finder(table, finder), weighting))
     return kernels.FoldedColumns(described)
 
 
@@ -295,14 +296,16 @@ def _describe_finder(array: NDArray, finder: Finder) -> tuple:
     return describe_finder(Table(array, finder))
 
 
-def _mix(ready: Ready, folded: FoldedTables, kept: list[int], keys: NDArray) -> NDArray:
-    """Sum the products of all columns in `ready.others`, of which `kept` are cached.
+def _sum_others(
+    ready: Ready, folded: FoldedTables, kept: list[int], keys: NDArray
+) -> NDArray:
+    """Sum the products of the columns in `ready.others`, of which `kept` are cached.
 
     *Shape:* `(n, nP * nO)`.
     """
     mixer, sums = ready.mixer, []
     if kept:
-        # without a copy if all columns are cached
+        # no copy if all columns are cached
         words = keys if len(kept) == keys.shape[1] else keys.take(kept, axis=1)
         sums.append(
             ready.products.sum(
@@ -322,7 +325,7 @@ def _mix(ready: Ready, folded: FoldedTables, kept: list[int], keys: NDArray) -> 
 
 
 def _find_values(keys: NDArray) -> Distinct:
-    """Find distinct keys. Without kernels, treat few keys as distinct: it is faster."""
+    """Find distinct keys. Without kernels, few keys are assumed to be distinct."""
     if compiled.kernels is not None or len(keys) > FEW_TOKENS:
         return find_distinct(keys)
     return Distinct(keys, np.arange(len(keys), dtype="int32"))
@@ -359,7 +362,7 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     mixed = sum_products(products, values)
     Y, backprop_mixed = begin_finish(mixed, norm)
     Y = tokens.gather(Y)
-    # dropout is drawn for each token, also for copies
+    # independent dropout for copies of a token
     mask = None if dropout is None else draw_mask(dropout, Y.shape)
 
     def backprop(dY: NDArray) -> None:

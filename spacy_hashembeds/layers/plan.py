@@ -1,21 +1,20 @@
-"""Plans for prediction, made once per model and checked at each call.
+"""Plans for prediction, made once per model and validated in each call.
 
-A plan has two parts, each of which is made again when it is no longer valid. The first
-part is the layers, found by the forward functions of nodes: if somebody has wrapped or
-replaced a node, for instance by `with_nvtx_range`, which keeps the name, the node is
-not bypassed. The second part is a value computed from the layers' parameters.
+A plan caches two things. The first is the layers, identified by the forward functions
+of nodes, so that a wrapped or replaced node is not bypassed (`with_nvtx_range`, for
+instance, keeps the name). The second is a value computed from the layers' parameters.
 
-Thinc calls the proxy of a parameter store, if it has one, whenever a parameter is got
-or set through its layer: by an optimizer, by `use_params`, or when the layer is loaded,
-saved or copied. Here the proxy is a `Seal`, and such an access breaks it. The computed
-value is valid while the seal is unbroken, and afterwards if the parameters still equal
-the copy that was made when the value was computed. An access that only reads parameters
-thus costs one comparison.
+Thinc calls the proxy of a parameter store whenever a parameter is got or set through
+its layer: by an optimizer, by `use_params`, or when the layer is loaded, saved or
+copied. Here the proxy is a `Seal`, which such an access breaks. The cached value is
+valid while the seal is unbroken, and afterwards if the parameters still equal a copy
+made when the value was computed. An access that only reads parameters thus costs one
+comparison.
 
-If somebody writes, after a prediction, to an array that they got before it, the change
-is noticed when they pass the array to `set_param`, for each layer that has the array.
-Optimizers, `use_params`, loading and copying do so. Until then, predictions may be
-stale, unlike those of Thinc's own layers.
+Writing after a prediction to an array obtained before it is detected only when the
+array is passed to `set_param`, for each layer that has the array. Optimizers,
+`use_params`, loading and copying do so. Until then, predictions may be stale, unlike
+those of Thinc's own layers.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,13 +45,13 @@ from .checks import Seal
 _L = TypeVar("_L")
 _V = TypeVar("_V")
 
-# Methods of ops that fast paths bypass, and packages whose methods may be bypassed.
+# Methods of ops that fast paths bypass, and packages whose methods they may bypass.
 _METHODS = ("gemm", "maxout", "backprop_maxout", "seq2col", "backprop_seq2col")
 _PACKAGES = {"thinc", "thinc_apple_ops", "spacy_hashembeds"}
 
 
 class UnexpectedNodeError(Exception):
-    """A node has another forward function than expected, or other layers."""
+    """A node has an unexpected forward function or unexpected layers."""
 
 
 class MaxoutLayers(NamedTuple):
@@ -64,7 +63,7 @@ class MaxoutLayers(NamedTuple):
 
 
 def expect(model: Model, forward: Callable, n_layers: int | None = None) -> list[Model]:
-    """Get the layers of a node. Raise UnexpectedNodeError if it is another one."""
+    """Get the layers of a node. Raise UnexpectedNodeError for an unexpected one."""
     layers = model.layers
     if get_forward(model) is not forward or n_layers not in (None, len(layers)):
         raise UnexpectedNodeError(model.name)
@@ -85,7 +84,7 @@ def expect_maxout(model: Model) -> MaxoutLayers:
 
 
 def expect_column(model: Model, column: int) -> Model:
-    """Find the layer whose input is the given column of a matrix of integers."""
+    """Find the layer whose input is this column of an integer matrix."""
     selection, layer = expect(model, chain_forward, 2)
     expect(selection, getitem_forward, 0)
     if selection.attrs.get("index") != (slice(0, None), column):
@@ -94,9 +93,9 @@ def expect_column(model: Model, column: int) -> Model:
 
 
 class _Tree(Generic[_L]):
-    """Layers found below a root, and the state of all nodes when they were found.
+    """Layers found below a root, and a snapshot of all nodes.
 
-    Parallel lists allow comparisons without running Python for each node or attribute.
+    Parallel lists are compared without Python code per node or attribute.
     """
 
     def __init__(
@@ -110,19 +109,19 @@ class _Tree(Generic[_L]):
         leaves = [node for node in self.nodes if not get_layers(node)]
         self.dicts += filter(None, map(get_dims, leaves))
         self.n_items = sum(map(len, self.dicts))
-        # trainers set the dropout rate, on which `find` does not depend
+        # `find` does not depend on the dropout rate, which trainers set
         items = [(d, name) for d in self.dicts for name in d if name != "dropout_rate"]
         self.owners, self.names = [d for d, _ in items], [name for _, name in items]
         values = map(getitem, self.owners, self.names)
         self.values = [root.ops, len(more), *more, *values]
-        # last: changes by another thread meanwhile are then noticed by the next call
+        # last: the next call then detects changes by another thread
         try:
             self.found: _L | None = find(root)
         except UnexpectedNodeError:
             self.found = None
 
-    def holds(self, root: Model, more: Sequence[Any]) -> bool:
-        """Return True if functions, layers and values of all nodes are unchanged."""
+    def is_valid(self, root: Model, more: Sequence[Any]) -> bool:
+        """True if functions, layers and values of all nodes are unchanged."""
         try:
             values = map(getitem, self.owners, self.names)
             return (
@@ -135,10 +134,11 @@ class _Tree(Generic[_L]):
             return False
 
 
-class _Kept(NamedTuple, Generic[_V]):
-    """A value computed from layers' parameters, with these layers and a further key.
+class _Cached(NamedTuple, Generic[_V]):
+    """A value computed from layers' parameters, and the state it depends on.
 
-    `tokens` are those of the layers' seals; `copies` are copies of their parameters.
+    tokens: Tokens of the layers' seals.
+    copies: Copies of the layers' parameters.
     """
 
     key: Any
@@ -147,21 +147,21 @@ class _Kept(NamedTuple, Generic[_V]):
     copies: list[dict]
     value: _V
 
-    def is_of(self, models: list[Model], key: Any) -> bool:
-        """Return True if the value was computed from these layers and this key."""
+    def is_for(self, models: list[Model], key: Any) -> bool:
+        """True if the value was computed from these layers and this key."""
         return (self.models, self.key) == (models, key)
 
     def is_sealed(self) -> bool:
-        """Return True if the parameters were not accessed."""
+        """True if no parameters were accessed."""
         try:
             return list(map(get_token, self.models)) == self.tokens
-        except AttributeError:  # a proxy that is no seal
+        except AttributeError:  # another proxy
             return False
 
     def has_equal_params(self) -> bool:
-        """Return True if the parameters that were accessed are unchanged."""
+        """True if the parameters are unchanged."""
         return all(
-            seal.token is token or seal.has(copies)
+            seal.token is token or seal.equals(copies)
             for seal, token, copies in zip(
                 map(get_proxy, self.models), self.tokens, self.copies, strict=True
             )
@@ -169,16 +169,16 @@ class _Kept(NamedTuple, Generic[_V]):
 
 
 class Plan(Generic[_L, _V]):
-    """Layers with which a model predicts, and a value computed from their parameters.
+    """Layers that a model predicts with, and a value computed from their parameters.
 
-    A plan is neither copied, pickled nor saved with a model. It has no reference to the
-    root, so that the model can be freed.
+    The content is not copied, pickled or saved. A plan has no reference to the root, so
+    that the model can be freed.
     """
 
     def __init__(self) -> None:
-        # each replaced as a whole, so that threads never see it incomplete
+        # replaced as a whole: threads never see an incomplete entry
         self._tree: _Tree[_L] | None = None
-        self._kept: _Kept[_V] | None = None
+        self._cached: _Cached[_V] | None = None
 
     def __reduce__(self) -> tuple:
         return type(self), ()
@@ -186,25 +186,24 @@ class Plan(Generic[_L, _V]):
     def find_layers(
         self, root: Model, find: Callable[[Model], _L], *more: Any
     ) -> _L | None:
-        """Get the result of `find` for a model, or None if it finds an unexpected node.
+        """Get the result of `find(root)`, or None if it raises UnexpectedNodeError.
 
-        `find` raises an `UnexpectedNodeError` for such a node. Its result may depend
-        only on functions, layers, ops, attributes and dimensions of nodes, and on
-        `more`, and must not refer to the root.
+        The result may depend only on functions, layers, ops, attributes and dimensions
+        of nodes, and on `more`, and must not refer to the root.
         """
         tree = self._tree
-        if tree is None or not tree.holds(root, more):
+        if tree is None or not tree.is_valid(root, more):
             self._tree = tree = _Tree(root, find, more)
         return tree.found
 
     def find(self, models: list[Model], key: Any = None) -> _V | None:
         """Get the value of these layers, or None if a parameter was accessed since.
 
-        key (Any): The rest of what the value depends on, beside parameters.
+        key (Any): Other state that the value depends on.
         """
-        kept = self._kept
-        if kept and kept.is_of(models, key) and kept.is_sealed():
-            return kept.value
+        cached = self._cached
+        if cached and cached.is_for(models, key) and cached.is_sealed():
+            return cached.value
         return None
 
     def get_or_compute(
@@ -212,41 +211,41 @@ class Plan(Generic[_L, _V]):
     ) -> _V | None:
         """Get the value, or compute it on one thread; None if it can't be cached.
 
-        `compute` checks the layers' parameters first.
+        `compute` must check the layers' parameters.
         """
         found = self.find(models, key)
         if found is not None or not all(map(_can_seal, models)):
             return found
-        with derived_lock:  # the first computes, and others wait
+        with derived_lock:  # only one thread computes the value
             found = self.find(models, key)
             if found is not None:
                 return found
             seals = [_seal(get_store(model)) for model in models]
             tokens = list(map(get_token, models))
-            kept, self._kept = self._kept, None
-            if not (kept and kept.is_of(models, key) and kept.has_equal_params()):
-                del kept  # free its memory before computing a value as large
+            old, self._cached = self._cached, None
+            if old and old.is_for(models, key) and old.has_equal_params():
+                new = old._replace(value=self.renew(old.value), tokens=tokens)
+            else:
+                del old  # free its memory before computing a value of equal size
                 copies = [seal.copy_params() for seal in seals]
                 with one_thread():
-                    kept = _Kept(key, models, tokens, copies, compute())
-                if not (kept.is_sealed() and all(map(Seal.has, seals, copies))):
-                    return kept.value  # another thread is changing parameters
-            else:
-                kept = kept._replace(value=self.renew(kept.value))
-            self._kept = kept._replace(tokens=tokens)
-            return kept.value
+                    new = _Cached(key, models, tokens, copies, compute())
+                if not (new.is_sealed() and all(map(Seal.equals, seals, copies))):
+                    return new.value  # another thread is changing parameters
+            self._cached = new
+            return new.value
 
     def renew(self, value: _V) -> _V:
-        """Return a replacement for a value after access to its unchanged parameters.
+        """Return a replacement for a value whose parameters were accessed, but equal.
 
-        Override this for values that callers modify: a thread with the old value may
-        write results to it that it computed while the parameters were different.
+        Override this for values that callers modify: another thread may write results
+        to the old value that it computed with different parameters.
         """
         return value
 
 
 def _can_seal(model: Model) -> bool:
-    """Return True if parameters are numpy arrays without another proxy."""
+    """True if parameters are numpy arrays without another proxy."""
     store = get_store(model)
     return isinstance(store.proxy, Seal | None) and all(
         isinstance(array, np.ndarray) for array in get_arrays(store).values()

@@ -19,22 +19,21 @@ from .symboltaker import (
 )
 from .tableembed import InT, OutT, TableColumn, TableEmbed, check_table
 
-#: Key that stands for unknown symbols. No known text has this hash.
+#: Key of unknown symbols. No known text has this hash.
 _UNKNOWN = np.uint64(2**64 - 1)
 
 
 class LookupColumn(TableColumn):
-    """Column of keys with a row for each known symbol, and one row for all others."""
+    """Column of keys with a row per known symbol, and one row for unknown symbols."""
 
     kind = "lookup"
 
     def __init__(self, model: Model, attr: str = "") -> None:
         super().__init__(model, attr)
-        # training replaces some symbols by unknown ones
         self.replaces_keys = model.attrs["counts"] is not None
 
     def check_weights(self) -> None:
-        """Check weights and attributes, which may come from a file."""
+        """Check weights and attributes."""
         model, attrs = self.model, self.model.attrs
         check_foreign(model, "looks symbols up", "seed")
         check_symbols(model, n_rows=model.maybe_get_dim("nV"))
@@ -53,7 +52,7 @@ class LookupColumn(TableColumn):
         check_table(model)
 
     def get_finder(self) -> Lookup | None:
-        """Return the finder of kernels, or None if a subclass finds other rows."""
+        """Return the finder for kernels, or None if a subclass overrides `locate`."""
         if type(self).locate is not LookupColumn.locate:
             return None
         return Lookup(self._get_symbols(self.model.ops), self.model.attrs["unk"])
@@ -71,13 +70,13 @@ class LookupColumn(TableColumn):
         super().initialize(initializer)
 
     def take_symbols(self, symbols: Symbols) -> None:
-        """Set the symbols that have rows, and their counts if training needs them."""
+        """Set the symbols that have rows, and their counts if `unknown_rate` is set."""
         attrs, n = self.model.attrs, len(symbols.frequent)
         if attrs["unk"] > n:
             raise ValueError(
                 f"'unk' is row {attrs['unk']}, but the table for {attrs['key']} has "
-                f"only rows 0 to {n}: one for each of {n} symbols and one for all "
-                "others. Set unk = 0."
+                f"only rows 0 to {n}: one for each of {n} symbols and one for unknown "
+                "symbols. Set unk = 0."
             )
         set_symbols(self.model, symbols.frequent, "nV")
         attrs["counts"] = None  # counts of earlier symbols are stale
@@ -85,7 +84,7 @@ class LookupColumn(TableColumn):
             attrs["counts"] = symbols.counts[symbols.frequent.argsort()]
 
     def replace_keys(self, keys: NDArray) -> NDArray:
-        """Replace the symbols of randomly chosen tokens by the unknown one."""
+        """Replace the symbols of random tokens by the unknown symbol."""
         attrs = self.model.attrs
         rate, counts, symbols = attrs["unknown_rate"], attrs["counts"], attrs["symbols"]
         if not rate or not len(symbols):
@@ -96,11 +95,11 @@ class LookupColumn(TableColumn):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of the table, 1 while symbols are not set."""
+        """Number of rows of the table: 1 before symbols are set."""
         return 1 if self.symbols is None else len(self.symbols) + 1
 
     def are_unknown(self, keys: NDArray) -> NDArray:
-        """Return which keys have the row for unknown ones. *Shape:* `(n,)`, bool."""
+        """True for keys with the row for unknown symbols. *Shape:* `(n,)`, bool."""
         return self.find_code(keys)[:, 0] == self.model.attrs["unk"]
 
 
@@ -114,21 +113,21 @@ def SymbolEmbed(
     initializer: Callable = uniform_init,
     dropout: float | None = None,
 ) -> Model[InT, OutT]:
-    """Map known integers to a row each, and all others to one learned row.
+    """Map each known integer to its own row, and unknown integers to a shared row.
 
-    The known symbols, which determine the number of rows, are set before the layer is
+    The known symbols determine the number of rows, and are set before the layer is
     initialised: see `symboltaker.py`.
 
     key (str): The attribute of the symbols, e.g. "NORM". It names the table in errors,
         and selects one of the tables of a corpus.
-    unk (int): The row that stands for every unknown symbol; symbols take the rows
-        around it, in the order of their values.
-    unknown_rate (float): In training, the symbol of a token that was counted `n` times
-        is looked up as unknown with probability `unknown_rate / (unknown_rate + n)`.
+    unk (int): The row of unknown symbols. Known symbols have the other rows, in
+        ascending order.
+    unknown_rate (float): In training, a symbol that was counted `n` times is replaced
+        by the unknown symbol with probability `unknown_rate / (unknown_rate + n)`.
 
     Shapes and other arguments are those of `HashEmbed`.
 
-    Source: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1. Of
+    Sources: Miranda et al., "Multi hash embeddings in spaCy", §3, equation 1. For
     `unknown_rate`: Kiperwasser and Goldberg, "Simple and Accurate Dependency Parsing
     Using Bidirectional LSTM Feature Representations" (2016).
     """

@@ -1,13 +1,12 @@
 """Layers whose tables depend on the symbols of a corpus.
 
-Such a layer is built before symbols are counted, and takes them before it is
-initialised. Its attribute "symbol_taker", which wrapped layers also have, is the class
-that takes them:
+Symbols are counted after such a layer is built, and set before it is initialised, by
+the method `take_symbols` of a class in an attribute, which wrapped layers keep:
 
     attrs={"key": "NORM", "symbols": None, "symbol_taker": LookupColumn}
 
-The method `take_symbols` of that class sets the attribute "symbols", which is saved
-with the layer, or raises a ValueError.
+`take_symbols` sets the attribute "symbols", which is saved with the layer, or raises a
+ValueError.
 """
 
 from collections.abc import Callable
@@ -22,10 +21,8 @@ from ..thinc_internals import partial
 
 
 class Symbols(NamedTuple):
-    """The distinct values of an attribute, as in `Doc.to_array`, that are frequent in a
-    corpus, in any order; and their counts, or None if these are unknown.
-
-    *Shapes:* one dimension, uint64.
+    """Distinct frequent values of an attribute, as in `Doc.to_array`, in any order, and
+    their counts, if known. *Shapes:* `(n,)`, uint64.
     """
 
     frequent: NDArray
@@ -33,7 +30,7 @@ class Symbols(NamedTuple):
 
 
 def find_symbol_takers(model: Model) -> list[Model]:
-    """Find all layers in a model that take symbols, wrapped or not.
+    """Find all layers in a model that need symbols, wrapped or not.
 
     Their attribute "key" is the token attribute of the symbols, e.g. "NORM".
     """
@@ -49,32 +46,30 @@ def get_symbols(model: Model) -> Any:
     if symbols is None:
         raise ValueError(
             f"The layer '{model.name}' has no symbols for {model.attrs['key']} yet. "
-            "Count them in the training corpus, with a section "
-            "[initialize.before_init] that says `@callbacks = "
-            '"spacy-hashembeds.count_symbols.v1"`, or without a config with '
-            "`spacy_hashembeds.count_symbols(nlp, examples)`; or set the argument "
-            "`tables` to a file made by `spacy hashembeds tables`."
+            "Count them in the training corpus, by `@callbacks = "
+            '"spacy-hashembeds.count_symbols.v1"` in [initialize.before_init], or in '
+            "Python by `spacy_hashembeds.count_symbols(nlp, examples)`; or set the "
+            "argument `tables` to a file made by `spacy hashembeds tables`."
         )
     return symbols
 
 
 def set_symbols(model: Model, symbols: NDArray, dim: str) -> None:
-    """Set distinct symbols, one fewer than the dimension `dim` if that is known."""
+    """Set distinct symbols, one fewer than the dimension `dim` if that is set."""
     symbols, n_rows = np.sort(symbols, axis=-1), len(symbols) + 1
     if not are_sorted_symbols(symbols):
         raise ValueError(
             f"The symbols for {model.attrs['key']} should be distinct numbers in a "
             f"uint64 array of one dimension, but are {symbols.dtype} of shape "
-            f"{symbols.shape}, or some are there twice."
+            f"{symbols.shape}, or hold duplicates."
         )
     if model.has_param("E") and model.get_dim(dim) != n_rows:
         raise ValueError(
-            f"The table for {model.attrs['key']} is initialised with "
-            f"{model.get_dim(dim)} rows and can't be given {len(symbols)} symbols, "
-            f"which need {n_rows}, now. Build the pipeline anew from its config to "
-            "train it on other data."
+            f"The table for {model.attrs['key']} is already initialised with "
+            f"{model.get_dim(dim)} rows, but {len(symbols)} symbols need {n_rows}. "
+            "Build a new pipeline from the config to train it on other data."
         )
-    symbols.flags.writeable = False  # they are checked only once
+    symbols.flags.writeable = False  # they are not checked again
     model.attrs["symbols"] = symbols
 
 
@@ -88,26 +83,26 @@ def are_sorted_symbols(symbols: Any) -> bool:
 
 
 def check_symbols(model: Model, *, n_rows: int | None) -> None:
-    """Refuse symbols of a damaged layer: there must be `n_rows - 1`, in order."""
+    """Check that there are `n_rows - 1` symbols in ascending order."""
     symbols = get_symbols(model)
     if not are_sorted_symbols(symbols) or len(symbols) + 1 != n_rows:
         raise ValueError(
             f"The symbols for {model.attrs['key']} should be distinct numbers in "
-            f"ascending order, one for each of {n_rows} rows but one, but are not: the "
+            f"ascending order, one fewer than the {n_rows} rows, but are not. The "
             "saved pipeline is damaged."
         )
 
 
 def find_symbols(keys: Any, symbols: Any) -> tuple[Any, Any]:
-    """Find the position of each key among ascending symbols, at least one, and whether
-    the symbol there equals the key. *Shapes:* `(n,)`.
+    """Return the position of each key in ascending, non-empty symbols, and whether the
+    key is a symbol. *Shapes:* `(n,)`.
     """
     found = np.minimum(np.searchsorted(symbols, keys), len(symbols) - 1)
     return found, symbols[found] == keys
 
 
 def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
-    """Find the row of each key. All keys that are not among the symbols have row `unk`.
+    """Find the row of each key: `unk` for keys that are not symbols.
 
     *Shape:* `(n,)`, an array of these ops, to `(n, 1)`, uint32.
     """
@@ -121,14 +116,13 @@ def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
 
 @dataclass
 class Source:
-    """Function that supplies, for instance, symbols when a model is initialised.
+    """Function that supplies data, such as symbols, when a model is initialised.
 
-    It is not called earlier: norms of tokens depend on lookups and on the tokenizer,
-    which spaCy initialises after `before_init` and before any component.
+    Norms of tokens depend on lookups and on the tokenizer, which spaCy initialises
+    after `before_init` and before all components.
 
-    is_for_once (bool): Whether to delete `get` after initialisation, and to leave it
-        out of pickles, so that a trained model does not keep a corpus and a pipeline in
-        memory. A model that is pickled before has no source afterwards.
+    is_for_once (bool): Delete `get` after initialisation, and omit it from pickles, so
+        that a trained model does not keep a corpus and a pipeline in memory.
     """
 
     get: Callable[..., Any] | None = None
@@ -143,27 +137,27 @@ class Source:
 
 
 def wait_for(
-    name: str, model: Model, hand_out: Callable, source: Source | None = None
+    name: str, model: Model, callback: Callable, source: Source | None = None
 ) -> None:
-    """Make a model call `hand_out` before its layers are initialised.
+    """Call `callback(model, get, X)` before the layers of a model are initialised.
 
-    The arguments of `hand_out` are the model, the function `get` of the `Source` in the
-    attribute `name`, which is None if it was not set, and the sample of input.
+    `get` is the function of the `Source` in the attribute `name`, or None if not set; X
+    is the sample of input.
     """
     model.attrs[name] = source or Source()
-    model.init = partial(_init, name, hand_out, model.init)
+    model.init = partial(_init, name, callback, model.init)
 
 
 def _init(
     name: str,
-    hand_out: Callable,
-    init_rest: Callable,
+    callback: Callable,
+    init_layers: Callable,
     model: Model,
     X: Any = None,
     Y: Any = None,
 ) -> None:
     source = model.attrs[name]
     if source.is_for_once:
-        model.attrs[name] = Source()  # first: what it gives may be refused
-    hand_out(model, source.get, X)
-    init_rest(model, X, Y)
+        model.attrs[name] = Source()  # even if the callback raises
+    callback(model, source.get, X)
+    init_layers(model, X, Y)

@@ -1,9 +1,8 @@
 """Layers that embed integers by rows of a table `E`, chosen by hashing here, and by
 lookup in `symbolembed.py`.
 
-Each kind of table is a subclass of `TableColumn`, which finds, checks and counts rows.
-Training, prediction, kernels, folding and the measurements of `analyze` use only its
-methods.
+Each kind of table is a subclass of `TableColumn`, whose methods find, check and count
+rows for training, prediction, kernels, folding and `analyze`.
 """
 
 from collections.abc import Callable, Mapping
@@ -55,8 +54,8 @@ def TableEmbed(
     """Make a layer that embeds integers by rows of tables.
 
     With `column`, the layer embeds this column of a two-dimensional input. With
-    `dropout`, whole output dimensions are dropped for all keys of a batch together;
-    spaCy's trainer sets the rate itself.
+    `dropout`, whole output dimensions are dropped, the same for all keys of a batch;
+    spaCy's trainer overrides the rate.
     """
     model: Model = Model(
         name,
@@ -70,9 +69,9 @@ def TableEmbed(
         model.attrs["dropout_rate"] = dropout
     if column is None:
         return model
-    columns: Model = chain(ints_getitem((slice(0, None), column)), model)
-    columns.attrs["column"] = column
-    return columns
+    selected: Model = chain(ints_getitem((slice(0, None), column)), model)
+    selected.attrs["column"] = column
+    return selected
 
 
 def forward(model: Model, ids: Array, is_train: bool) -> tuple[Array, Backprop]:
@@ -90,20 +89,19 @@ def init(initializer: Any, model: Model, X: Any = None, Y: Any = None) -> None:
 
 
 def _get_column(model: Model) -> "TableColumn":
-    # not by `find_column`: the forward function may be wrapped
+    # not `find_column`: the forward function may be wrapped
     kind = model.attrs["column_kind"]
     is_kind = isinstance(kind, type) and issubclass(kind, TableColumn)
-    check_attr(model, "column_kind", is_kind, "the layer's own, and in no file")
+    check_attr(model, "column_kind", is_kind, "a TableColumn, and not in a file")
     return kind(model)
 
 
 class TableColumn(Column):
     """Column of keys whose vectors are sums of rows of the layer's table.
 
-    A subclass has a name, `kind`, implements `check_weights`, `get_finder` and
-    `locate`, and overrides other methods where it differs. If its vectors are not plain
-    sums of rows, it sets `has_rows = False` and `is_kept = True`, overrides `embed`,
-    and its `get_finder` returns None.
+    A subclass sets `kind` and implements `check_weights`, `get_finder` and `locate`. If
+    its vectors are not plain sums of rows, it sets `has_rows = False` and
+    `is_kept = True`, overrides `embed`, and its `get_finder` returns None.
     """
 
     kind: ClassVar[str]
@@ -111,7 +109,7 @@ class TableColumn(Column):
     has_rows = True
 
     def check_weights(self) -> None:
-        """Check weights and attributes, which may come from a file."""
+        """Check weights and attributes."""
         raise NotImplementedError
 
     def locate(self, ops: Ops, keys: Array) -> Array:
@@ -119,7 +117,7 @@ class TableColumn(Column):
         raise NotImplementedError
 
     def initialize(self, initializer: Any) -> None:
-        """Set the table to the result of an initializer."""
+        """Initialise the table."""
         shape = (self.n_rows, self.row_width)
         self.model.set_param("E", initializer(self.model.ops, shape))
 
@@ -137,7 +135,7 @@ class TableColumn(Column):
         return finish_forward(model, rows, summed, is_train)
 
     def find_rows(self, keys: Array) -> tuple[Array, Array | None]:
-        """Find the rows of keys, without weights."""
+        """Find the rows of keys: see `Column`."""
         return self.locate(self.model.ops, keys), None
 
     @property
@@ -157,35 +155,32 @@ class TableColumn(Column):
 
     @property
     def symbols(self) -> NDArray | None:
-        """Symbols that have a row each, ascending, `(n,)`, or None if not set."""
+        """Ascending symbols with a row each, `(n,)`, or None if not set."""
         return self.model.attrs.get("symbols")
 
     def find_code(self, keys: NDArray) -> NDArray:
-        """Find the rows of keys; weights may be unset. *Shape:* `(n, k)`, uint64."""
+        """Find the rows of keys. *Shape:* `(n, k)`, uint64."""
         return self.locate(NUMPY_OPS, keys).astype("uint64")
 
     def identify(self, keys: NDArray) -> NDArray:
-        """Return sorted rows, equal if vectors are equal. *Shape:* `(n, k)`, uint64."""
+        """Return sorted rows, which identify a vector. *Shape:* `(n, k)`, uint64."""
         return np.sort(self.find_code(keys), axis=1)
 
     def split_code(self, keys: NDArray) -> dict[str, NDArray]:
-        """Return parts of codes by name. `analyze` counts keys that share a part."""
+        """Return parts of codes by name, for counts of keys that share a part."""
         return {}
 
     def expect(self, keys: NDArray) -> dict[str, float]:
-        """Return the values expected of ideal hashing, by the names of measures."""
+        """Return expected values of measures for ideal hashing, by name."""
         return {}
 
     def are_unknown(self, keys: NDArray) -> NDArray | None:
-        """Return which keys are unknown, `(n,)`, or None without symbols."""
+        """True for unknown keys, `(n,)`, or None without symbols."""
         return None
 
 
 class HashColumn(TableColumn):
-    """Column of keys whose rows are found by hashing.
-
-    It is also used to measure Thinc's `HashEmbed`.
-    """
+    """Column of keys whose rows are found by hashing. Also measures Thinc's layer."""
 
     kind = "hash"
 
@@ -199,14 +194,14 @@ class HashColumn(TableColumn):
         self.num_hashes: int = model.attrs.get("num_hashes", murmur.MAX_HASHES)
 
     def check_weights(self) -> None:
-        """Check weights and attributes, which may come from a file."""
+        """Check weights and attributes."""
         check_foreign(self.model, "hashes", "symbols")
         check_integer(self.model, "seed", 0, 2**32 - 1)
         check_integer(self.model, "num_hashes", 1, murmur.MAX_HASHES)
         check_table(self.model)
 
     def get_finder(self) -> Finder | None:
-        """Return the finder of kernels, or None if a subclass finds other rows."""
+        """Return the finder for kernels, or None if a subclass overrides `locate`."""
         is_plain = type(self).locate is HashColumn.locate
         return Hashing(self.seed, self.num_hashes) if is_plain else None
 
@@ -217,11 +212,11 @@ class HashColumn(TableColumn):
         return rows.astype("uint32", copy=False)
 
     def find_hashed(self, keys: NDArray) -> NDArray:
-        """Find the row of the table by each hash. *Shape:* `(n, num_hashes)`."""
+        """Find the row of each hash. *Shape:* `(n, num_hashes)`, uint64."""
         return self.find_code(keys)
 
     def expect(self, keys: NDArray) -> dict[str, float]:
-        """Return the values expected of ideal hashing."""
+        """Return expected values of measures for ideal hashing, by name."""
         n, n_rows, k = len(keys), self.n_rows, self.num_hashes
         return {
             "rows_never_reached": n_rows - expected_rows_reached(n, n_rows, k),
@@ -242,21 +237,22 @@ def HashEmbed(
 ) -> Model[InT, OutT]:
     """Map integers to the sum of one to four rows of a table, chosen by hashing.
 
-    With four hashes this is Thinc's `HashEmbed.v1`, except that empty input works in
-    both passes, that backpropagation does not modify the incoming gradient, and that
-    the seed is always explicit.
+    With four hashes, this equals Thinc's `HashEmbed.v1`, except that empty input works
+    in both passes, that backpropagation does not modify the incoming gradient, and that
+    the seed is required.
 
     nO, nV (int): The width of the table and of the output, and the number of rows.
-    num_hashes (int): How many rows to sum, 1 to 4. Row k of key x is
-        `murmur(x, seed)[k] % nV`, so fewer hashes use a prefix of the same rows.
+    num_hashes (int): Number of rows to sum, 1 to 4. Row k of key x is
+        `murmur(x, seed)[k] % nV`: fewer hashes use a prefix of the same rows. Default:
+        4.
     seed (int): The hash seed, an unsigned 32-bit integer.
-    initializer (Callable): Fills the table, by default with uniform numbers in ±0.1.
+    initializer (Callable): Fills the table. Default: uniform numbers in ±0.1.
     column, dropout: See `TableEmbed`.
 
     *Input shape:* `(n,)` or, with `column`, `(n, columns)`, any integer dtype.
     *Output shape:* `(n, nO)`, float32.
 
-    Source: Tito Svenstrup et al. (2017), and Miranda et al., "Multi hash embeddings in
+    Sources: Svenstrup et al. (2017), and Miranda et al., "Multi hash embeddings in
     spaCy", §3.1, equation 2.
     """
     return TableEmbed(
@@ -271,15 +267,15 @@ def HashEmbed(
 
 
 def check_table(model: Model) -> None:
-    # Thinc loads tables of any shape: an error for another width would come layers
-    # later, and none for too few rows
+    # Thinc loads tables of any shape: without this check, a wrong width raises an error
+    # in a later layer, and a wrong number of rows raises none
     check_params(model, {"E": (model.get_dim("nV"), model.get_dim("nO"))})
 
 
 def apply_dropout(
     model: Model, output: Floats2d, is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], Floats2d]]:
-    """Drop whole dimensions of the output, for all rows together, as Thinc does.
+    """Drop dimensions of the output, the same for all rows, as Thinc does.
 
     Backpropagation does not modify the incoming gradient.
     """
@@ -293,7 +289,7 @@ def apply_dropout(
 def finish_forward(
     model: Model, rows: Ints2d, output: Floats2d, is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
-    """Apply dropout to a layer's output, and make its backward pass.
+    """Apply dropout to a layer's output, and return its backward pass.
 
     rows (Ints2d): The rows that were summed for each output. *Shape:* `(n, k)`.
     """
@@ -307,13 +303,13 @@ def finish_forward(
 
 
 def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:
-    """Add to the gradient of a table with `scatter_rows`."""
+    """Add to the gradient of a table by `scatter_rows`."""
     with table_gradient(model, name) as dE:
         scatter_rows(model.ops, rows, d_output, dE)
 
 
 def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
-    """Add the gradient of each sum of rows to the gradients of these rows, in place.
+    """Add the gradient of each sum of rows to the gradients of the rows, in place.
 
     *Shapes:* `(n, k)`, integers; `(n, width)` and `(rows, width)`, float32, contiguous.
     """

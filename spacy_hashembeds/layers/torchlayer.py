@@ -1,8 +1,8 @@
-"""Layers over sequences with Thinc's parameters and PyTorch's arithmetic.
+"""Sequence layers with Thinc's parameters and PyTorch's arithmetic. Extra: torch.
 
-Thinc's wrapper hides parameters in a module: optimizers then lose their averages, and
-weights are saved as a pickle. Here parameters are ordinary arrays of a Thinc layer:
-PyTorch reads them without a copy, computes, and returns gradients. Extra: torch.
+Thinc's PyTorch wrapper hides parameters in a module, so that optimizers do not average
+them, and saves them as a pickle. Here parameters are arrays of a Thinc layer, which
+PyTorch reads without a copy.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,20 +26,20 @@ OutT = list[Floats2d]
 
 Params = Mapping[str, "Tensor"]
 
-#: Most rows that go through a layer at once, unless a single span has more. A GPU needs
-#: more to be used well.
+#: Maximum number of rows per group, unless a single span has more. A GPU needs more
+#: rows to be fully used.
 MAX_ROWS = 2**12
 MAX_ROWS_ON_GPU = 2**15
 
-#: Largest share of padding in a group of spans.
-MOST_PADDING = 1 / 8
+#: Maximum share of padding in a group of spans.
+MAX_PADDING = 1 / 8
 
 
 class Spans(NamedTuple):
-    """Parts of sequences. Each token's output is taken from one span. *Shapes:* `(n,)`.
+    """Spans of tokens, which may overlap. Each output is taken from one span.
 
-    `starts` count the tokens of all sequences. A span gives the output for its tokens
-    from `kept_from` to `kept_to` (exclusive), counted from the start of the span.
+    `starts` are offsets into the concatenated sequences. Output is kept for tokens
+    `kept_from` to `kept_to` (exclusive) of a span. *Shapes:* `(n,)`.
     """
 
     starts: NDArray[np.int64]
@@ -51,7 +51,7 @@ class Spans(NamedTuple):
 class Group:
     """Spans of similar length, padded to the longest with copies of their last token.
 
-    numbers, lengths (NDArray): The numbers and lengths of spans. *Shape:* `(m,)`.
+    numbers, lengths (NDArray): Indices and lengths of spans. *Shape:* `(m,)`.
     is_token (Tensor): True for tokens, False for padding. *Shape:* `(m, longest)`.
     """
 
@@ -69,7 +69,7 @@ class Group:
 
 
 def require_torch(name: str) -> None:
-    """Import PyTorch, or raise an ImportError that names the extra `name` needs."""
+    """Import PyTorch, or raise an ImportError that names the extra to install."""
     if find_spec("torch") is None:
         raise ImportError(
             f"'{name}' needs PyTorch: pip install 'spacy-hashembeds[torch]'."
@@ -79,9 +79,9 @@ def require_torch(name: str) -> None:
 
 @cache
 def _import_torch() -> Any:
-    """Import PyTorch so that processes forked later can compute with it.
+    """Import PyTorch, and limit it to one thread in forked processes.
 
-    Forked processes lack PyTorch's threads, and would wait for them forever.
+    Forked processes lack PyTorch's threads and would wait for them forever.
     """
     import torch
 
@@ -102,8 +102,8 @@ def run_sequences(
 
     read (Callable): Computes the output for a group, `(m, longest, nO)`, from the
         layer's parameters and the padded input, `(m, longest, nI)`.
-    spans (Spans, optional): The parts to read. By default, sequences are read whole.
-    fewest_rows (int): The fewest rows of a group: see `group_by_length`.
+    spans (Spans, optional): The spans to read. Default: whole sequences.
+    fewest_rows (int): See `group_by_length`.
     """
     torch, ops = _import_torch(), cast(Any, model.ops)
     xp, lengths = ops.xp, [len(X) for X in Xs]
@@ -133,7 +133,7 @@ def run_sequences(
 
     def backprop(dYs: OutT) -> InT:
         dY = to_torch(ops, xp.concatenate(dYs))
-        # may be called again, for instance by listeners of a frozen tok2vec
+        # retained, as listeners of a frozen tok2vec call this repeatedly
         dX, *grads = torch.autograd.grad(
             outputs, [inputs, *params.values()], dY, retain_graph=True
         )
@@ -147,11 +147,11 @@ def run_sequences(
 def group_by_length(
     lengths: Sequence[int] | NDArray, max_rows: int, fewest_rows: int
 ) -> list[NDArray[np.int64]]:
-    """Group spans of similar length for padding. Return their numbers, longest first.
+    """Group spans of similar length for padding. Return their indices, longest first.
 
     A group has at most `max_rows` rows with its padding, unless a single span has more.
-    It ends before its share of padding exceeds `MOST_PADDING`, but not before it has
-    `fewest_rows`: with fewer rows, the overhead of a step outweighs the computation.
+    Its share of padding is at most `MAX_PADDING`, unless it has less than
+    `fewest_rows`, for which overhead outweighs computation.
     """
     sizes = np.asarray(lengths, dtype="int64")
     order = np.argsort(-sizes, kind="stable")
@@ -160,7 +160,7 @@ def group_by_length(
         longest = int(sizes[order[start]])
         n_rows = (i + 1 - start) * longest
         n_padding += longest - int(sizes[number])
-        is_wasteful = n_padding > MOST_PADDING * n_rows
+        is_wasteful = n_padding > MAX_PADDING * n_rows
         is_large = n_rows - longest >= fewest_rows
         if i > start and (n_rows > max_rows or (is_wasteful and is_large)):
             cuts.append(i)
@@ -172,7 +172,7 @@ def to_torch(ops: Ops, array: Any) -> "Tensor":
     """View an array as a tensor, without a copy if possible."""
     torch = _import_torch()
     if isinstance(array, np.ndarray):
-        # PyTorch warns of read-only arrays, such as those from bytes
+        # PyTorch warns about read-only arrays, such as arrays from bytes
         return torch.from_numpy(np.require(array, requirements=["C", "W"]))
     return torch.from_dlpack(ops.xp.ascontiguousarray(array))
 

@@ -1,10 +1,10 @@
 """Convolutions with Maxout, layer normalisation and a residual connection.
 
 With the same layers, this computes the same as spaCy's
-`residual(chain(expand_window(), Maxout(..., normalize=True)))`, but a block of rows at
-a time, which stays in the processor's cache. A convolution computes only those rows of
-the padding around Docs that later convolutions still see. In prediction, the first one
-multiplies equal embeddings that are near each other once, in float32.
+`residual(chain(expand_window(), Maxout(..., normalize=True)))`, in blocks of rows that
+fit into the processor's cache. A convolution computes only the rows of the padding
+around Docs that later convolutions read. In prediction in float32, the first one
+multiplies equal embeddings near each other once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ from ..kernels.windows import BLOCK, add_windows, copy_windows, find_window_rows
 from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
 from .plan import Plan
 
-#: Number of rows that share products at a time, which then stay in the cache.
+#: Rows per block that shares products, so that these fit into the processor's cache.
 SHARING = 2048
 
-#: Fewest rows to share products, and largest share of distinct ones among them:
-#: gathering products takes time too.
-FEW_ROWS, MOST_DISTINCT = 512, 0.6
+#: Minimum number of rows, and maximum share of distinct rows, for sharing products to
+#: be faster.
+FEW_ROWS, MAX_DISTINCT = 512, 0.6
 
-#: True while this thread computes in float32 for a comparison, ignoring the precision.
+#: True while this context predicts in float32, whatever the precision.
 IN_FLOAT32: ContextVar[bool] = ContextVar("IN_FLOAT32", default=False)
 
 #: Product of the windows of rows with Maxout's weights. *Shape:* `(m,)` to
@@ -40,8 +40,8 @@ Multiply = Callable[[NDArray], NDArray]
 
 
 class Convolution(NamedTuple):
-    """One convolution: the number of neighbours on either side, and Thinc's layers.
-    Maxout's input is a row and its neighbours.
+    """Number of neighbours on either side, and Thinc's layers. Maxout's input is a row
+    and its neighbours.
     """
 
     window_size: int
@@ -51,7 +51,7 @@ class Convolution(NamedTuple):
 
 
 class Convolutions(list[Convolution]):
-    """Convolutions on top of each other."""
+    """Stacked convolutions."""
 
     def __init__(self, convolutions: Iterable[Convolution]) -> None:
         super().__init__(convolutions)
@@ -64,9 +64,8 @@ class Convolutions(list[Convolution]):
 
 
 class Unpacked(NamedTuple):
-    """Maxout's weights, `(nP * nO, nI)`, with pieces ordered as in the norm, and the
-    number of neighbours. The first convolution, which may share products, has packed
-    weights too.
+    """Maxout's weights, `(nP * nO, nI)`, in the layout of `lay_out`. The first
+    convolution, which may share products, has packed weights too.
     """
 
     W: NDArray
@@ -76,7 +75,7 @@ class Unpacked(NamedTuple):
 
 
 class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
-    """An encoder's plan: its weights, in the layout for predicting in a precision."""
+    """Plan of an encoder: its weights in the layout for a precision."""
 
     def __init__(self, precision: str = "float32") -> None:
         super().__init__()
@@ -86,7 +85,7 @@ class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
         return type(self), (self.precision,)
 
     def get(self, convolutions: Convolutions) -> Sequence[Unpacked | Packed]:
-        """Get the weights of each convolution. They are checked already."""
+        """Get the checked weights of each convolution."""
         precision = "float32" if IN_FLOAT32.get() else self.precision
 
         def compute() -> Sequence[Unpacked | Packed]:
@@ -95,7 +94,7 @@ class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
             instructions = find_instructions(precision)
             if instructions is None:
                 return list(weights)
-            # one at a time: each needs its memory again
+            # one at a time, to reuse memory
             first = next(weights)
             packed = pack(first.W, first.norm, instructions)
             is_shared = precision == "float32"
@@ -113,10 +112,10 @@ def lay_out_convolution(layers: Convolution) -> Unpacked:
 
 
 class Rows(NamedTuple):
-    """The rows that a convolution computes.
+    """Rows that a convolution computes.
 
-    They are given by their places among the rows of the convolution before, and among
-    all `n_padded` rows, for which dropout is drawn.
+    inputs: Their indices among the rows of the previous convolution.
+    padded: Their indices among all `n_padded` rows, for which dropout is drawn.
     """
 
     inputs: NDArray
@@ -127,9 +126,10 @@ class Rows(NamedTuple):
 def lay_rows(
     convolutions: Sequence[Convolution], lengths: NDArray, pad: int
 ) -> Iterator[Rows]:
-    """Yield the rows that each convolution computes: those that later ones depend on.
+    """Yield the rows that each convolution computes: those that later ones read.
 
-    `lengths` are of non-empty Docs; `pad` rows of zeros lie between and around Docs.
+    lengths: Lengths of Docs, which are not empty.
+    pad: Number of rows of zeros between and around Docs.
     """
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
@@ -149,19 +149,19 @@ def lay_rows(
 def predict(
     weights: Sequence[Unpacked | Packed], X: NDArray, rows: Iterable[Rows]
 ) -> NDArray:
-    predict_rows = _predict_sharing  # only the first has many equal rows
-    for of_layer, computed in zip(weights, rows, strict=True):
+    predict_rows = _predict_sharing  # only the first convolution has many equal rows
+    for layer_weights, computed in zip(weights, rows, strict=True):
         Y = X.take(computed.inputs, axis=0)
-        if isinstance(of_layer, Packed):
-            add_convolved(of_layer, X, computed.inputs, Y)
+        if isinstance(layer_weights, Packed):
+            add_convolved(layer_weights, X, computed.inputs, Y)
         else:
-            predict_rows(of_layer, X, computed.inputs, Y)
+            predict_rows(layer_weights, X, computed.inputs, Y)
         X, predict_rows = Y, _predict_rows
     return X
 
 
 def _predict_sharing(weights: Unpacked, X: NDArray, rows: NDArray, Y: NDArray) -> None:
-    """Do the same as `_predict_rows`, multiplying equal rows once if that is faster."""
+    """Run `_predict_rows`, multiplying equal rows once if that is faster."""
     size = weights.window_size
     for start in range(0, len(rows), SHARING):
         part = rows[start : start + SHARING]
@@ -193,13 +193,13 @@ def _predict_rows(
 
 
 def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply | None:
-    """Multiply equal rows once for each place in a window, if that saves time.
+    """Multiply distinct rows with the weights of each place in a window, if faster.
 
     The product of a window is the sum of the products of its rows.
     """
     if n_computed < FEW_ROWS:
         return None
-    distinct = find_equal_rows(X, most=int(MOST_DISTINCT * n_computed))
+    distinct = find_equal_rows(X, most=int(MAX_DISTINCT * n_computed))
     if distinct is None:
         return None
     width, n_neighbours = X.shape[1], 2 * weights.window_size + 1
@@ -219,9 +219,9 @@ def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply |
 def begin_update(
     layers: Convolution, X: NDArray, rows: Rows
 ) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
-    """Run one convolution in training, with dropout before the row is added.
+    """Run one convolution in training, with dropout before the residual connection.
 
-    Weights are checked already. X is the previous convolution's output, `(n, width)`.
+    X is the previous convolution's output, `(n, width)`. Weights are not checked.
     """
     size, maxout, layernorm, dropout = layers
     W, norm = lay_out(maxout, layernorm)

@@ -14,14 +14,13 @@ OutT = Floats2d
 def with_distinct(layer: Model[InT, OutT]) -> Model[InT, OutT]:
     """Run a layer once for each distinct key of a batch, and copy its output.
 
-    The layer must map each key to a vector independently of other keys, like an
-    embedding table or a network over characters. A batch of text has far fewer distinct
-    words than words. The output is the same as without this wrapper, except that
-    dropout inside the layer is the same for all copies of a key: apply dropout to the
-    output of this layer to drop independently for each copy.
+    The layer must map keys to vectors independently of each other, like an embedding
+    table or a network over characters. The output is the same as without this wrapper,
+    except that dropout inside the layer is the same for all copies of a key. For
+    independent dropout, apply dropout to the output.
 
-    layer (Model): Maps keys of shape `(m,)` or `(m, columns)` to vectors of shape
-        `(m, nO)`, and has the dimension `nO`. It is never given an empty batch.
+    layer (Model): Maps keys of shape `(m,)` or `(m, columns)`, m > 0, to vectors of
+        shape `(m, nO)`, and has the dimension `nO`.
 
     *Input:* integers of shape `(n,)`, or `(n, columns)` with at most 64 columns, where
         each row is a key.
@@ -60,10 +59,9 @@ def forward(
 def run_distinct(
     layer: Model[Any, OutT], X: Any, distinct: Distinct, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], None]]:
-    """Run a layer once for each distinct key, and copy its output to all copies.
+    """Run a layer on X, the input of distinct keys, and copy its output for all keys.
 
-    X is the layer's input for the distinct keys. The shape of the output and of its
-    gradient is `(n, nO)`, for `n` copies.
+    The output and its gradient are of shape `(n, nO)`, for `n` keys.
     """
     ops: Any = layer.ops
     Y, backprop_layer = layer(X, is_train)
@@ -95,9 +93,9 @@ def _check_keys(keys: Any) -> None:
     shape: Any = getattr(keys, "shape", ())
     is_right = len(shape) == 1 or (len(shape) == 2 and 1 <= shape[1] <= MAX_COLUMNS)
     if not is_right or getattr(dtype, "kind", "") not in "iu":
-        came = type(keys).__name__ if dtype is None else f"{dtype} of shape {shape}"
+        found = type(keys).__name__ if dtype is None else f"{dtype} of shape {shape}"
         raise ValueError(
             "with_distinct should be given an array of integers, of shape (n,) or (n, "
-            f"columns) with 1 to {MAX_COLUMNS} columns, but was given {came}. Put "
-            "with_array around it for sequences."
+            f"columns) with 1 to {MAX_COLUMNS} columns, but was given {found}. For "
+            "sequences, wrap with_distinct in with_array."
         )

@@ -12,10 +12,10 @@ def differentiate(
     step: float,
     places: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Differentiate a loss by each of some values, or by those where `places` is true.
+    """Differentiate a loss by values, or by those where `places` is true.
 
-    They are changed in place, one at a time, and changed back. Where the loss is linear
-    in each of them, a large step is exact.
+    Values are changed in place and restored. If the loss is linear in each value, a
+    large step is exact.
     """
     gradient = np.zeros(values.shape)
     places = np.ones(values.shape, dtype=bool) if places is None else places

@@ -2,6 +2,6 @@ from spacy_hashembeds.layers.plan import Plan
 
 
 def get_kept(plan: Plan):
-    """What was computed, if nobody got at the parameters since."""
-    kept = plan._kept
-    return kept.value if kept is not None and kept.is_sealed() else None
+    """Return the cached value, or None if parameters were accessed since."""
+    cached = plan._cached
+    return cached.value if cached is not None and cached.is_sealed() else None

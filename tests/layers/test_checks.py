@@ -1,4 +1,4 @@
-"""What layers ask of weights and of attributes, and that they ask once."""
+"""Checks of weights and attributes, made once."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def make_model(**attrs) -> Model:
 
 
 @pytest.mark.parametrize("largest", [1e7, -1e7])
-def test_the_largest_weights(largest):
+def test_largest_weights(largest):
     model = make_model()
     model.set_param("W", np.array([0, largest], dtype="f"))
     check_param(model, "W", (2,))
@@ -34,8 +34,8 @@ def test_the_largest_weights(largest):
             check_param(model, "W", (2,))
 
 
-def test_names_of_parameters_that_are_no_text():
-    """As a damaged file may have them."""
+def test_parameter_names_that_are_not_strings():
+    """From a damaged file."""
     model = Model("layer", lambda *args: None, params={"W": None, 7: None})
     with pytest.raises(ValueError, match=r"'layer' has .*: 7"):
         check_params(model, {"W": (2,)})
@@ -48,7 +48,7 @@ CHOICES = (check_attr_choice, [True, "a"]), [True, "a"], [1.0, "c", np.array([1,
 
 @pytest.mark.parametrize(("check", "right", "wrong"), [INTEGERS, NUMBERS, CHOICES])
 def test_numbers_and_choices(check, right, wrong):
-    """0 and 1 are equal to false and true, and no less something else."""
+    """0 and 1 equal false and true, but are not accepted for them."""
     function, *bounds = check
     for value in right:
         function(make_model(n=value), "n", *bounds)
@@ -59,7 +59,7 @@ def test_numbers_and_choices(check, right, wrong):
 
 
 @pytest.mark.parametrize(("nI", "normalized"), [(4, 6), (5, 7)])
-def test_layers_that_do_not_go_with_each_other_are_refused(nI, normalized):
+def test_mismatched_layers_raise(nI, normalized):
     maxout = Maxout(6, 5, nP=2).initialize()
     check_maxout(maxout, LayerNorm(6).initialize(), nI=5)
     with pytest.raises(ValueError, match=rf"should have {nI} inputs"):
@@ -77,7 +77,7 @@ def seal(model: Model) -> Plan[Model, str]:
     return derived
 
 
-def test_peeking_breaks_no_seal(model):
+def test_peek_keeps_the_seal(model):
     W = model.get_param("W")
     derived = seal(model)
     assert peek(model, "W") is W
@@ -86,7 +86,7 @@ def test_peeking_breaks_no_seal(model):
         peek(model, "E")
 
 
-def test_remote_parameters_are_asked_for_and_checked_each_time(model):
+def test_remote_parameters_are_checked_each_time(model):
     class Proxy:
         def get_param(self, model_id, name):
             return np.full((3, 2), 7.0, dtype="f")
@@ -99,7 +99,7 @@ def test_remote_parameters_are_asked_for_and_checked_each_time(model):
     assert len(checked) == 3
 
 
-def test_what_arrives_is_checked_once(model):
+def test_check_once(model):
     checked = []
 
     def check() -> int:
@@ -111,7 +111,7 @@ def test_what_arrives_is_checked_once(model):
     for _ in range(2):
         Y, backprop = model.begin_update(np.ones((1, 2), dtype="f"))
         backprop(Y)
-        model.finish_update(optimizer)  # which sets another view of the same memory
+        model.finish_update(optimizer)  # sets another view of the same memory
         assert check() == 1
     model.set_param("W", model.get_param("W").copy())
     assert [check(), check()] == [2, 2]
@@ -127,7 +127,7 @@ def test_what_arrives_is_checked_once(model):
     assert len(checked) == 7
 
 
-def test_what_fails_is_checked_again(model):
+def test_failed_check_is_repeated(model):
     def refuse(model):
         raise ValueError("wrong")
 

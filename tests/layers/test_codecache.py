@@ -1,4 +1,4 @@
-"""The codes that are kept: the right ones, and not too many."""
+"""The cache of codes: correct, and bounded."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ KEYS = st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 20), min_size=1, max_s
 
 
 def encode(keys) -> np.ndarray:
-    """Codes that tell keys apart."""
+    """Codes that distinguish keys."""
     return np.stack([keys, keys ^ np.uint64(12345)], axis=1)
 
 
@@ -40,14 +40,14 @@ def as_keys(values) -> np.ndarray:
 @given(st.lists(KEYS, max_size=8))
 @settings(max_examples=30)
 @pytest.mark.parametrize("n_bytes", [1, 2**20])
-def test_codes_are_those_that_are_computed(n_bytes, batches):
+def test_codes_equal_computed_codes(n_bytes, batches):
     cache = CodeCache(n_bytes)
     for batch in batches:
         keys = as_keys(batch)
         np.testing.assert_array_equal(cache.get(keys, SETTINGS, encode), encode(keys))
 
 
-def test_what_is_known_is_not_computed_again():
+def test_only_missing_codes_are_computed():
     cache, spy = CodeCache(), Spy()
     cache.get(as_keys([1, 2, 3]), SETTINGS, spy)
     cache.get(as_keys([5, 3, 2**63, 1]), SETTINGS, spy)
@@ -57,7 +57,7 @@ def test_what_is_known_is_not_computed_again():
     assert spy.given == [[1, 2, 3], [5, 2**63], [1], [1]]
 
 
-def test_of_more_words_of_one_hash_than_there_are_places_some_are_kept():
+def test_full_set_keeps_some_words():
     cache, spy = CodeCache(), Spy()
     keys = as_keys(i << 40 for i in range(10))
     for _ in range(2):
@@ -66,7 +66,7 @@ def test_of_more_words_of_one_hash_than_there_are_places_some_are_kept():
 
 
 def make_vectors(kind, keys) -> np.ndarray:
-    """Vectors whose sums tell keys and kinds apart."""
+    """Vectors whose sums distinguish keys and kinds."""
     vectors = np.zeros((len(keys), 4), dtype="f")
     vectors[:, kind] = 1 + keys % np.uint64(1009)
     return vectors
@@ -79,8 +79,8 @@ SMALL_KEYS = st.tuples(*[st.integers(0, 40)] * 4)
 @settings(max_examples=20)
 @pytest.mark.parametrize("n_bytes", [1, 2000])
 @both_paths
-def test_sums_are_those_of_what_is_computed(kernels, n_bytes, batches):
-    """Also of equal keys of several kinds, and of numbers as small as those of sets."""
+def test_sums_equal_computed_sums(kernels, n_bytes, batches):
+    """Including equal keys of several kinds, and keys as small as indices of sets."""
     cache = CodeCache(n_bytes, n_kinds=4)
     for keys in (np.array(batch, dtype="uint64") for batch in batches):
         with compiled.using(kernels):
@@ -88,7 +88,7 @@ def test_sums_are_those_of_what_is_computed(kernels, n_bytes, batches):
         np.testing.assert_array_equal(found, [sum_vectors(keys)] * 2)
 
 
-def test_of_sums_only_what_is_new_is_computed():
+def test_sum_computes_only_missing_codes():
     cache, given_keys = CodeCache(n_kinds=2), []
 
     def spy(kind, keys) -> np.ndarray:
@@ -100,12 +100,12 @@ def test_of_sums_only_what_is_new_is_computed():
     assert given_keys == [(0, [1]), (1, [1, 2]), (0, [2])]
 
 
-def test_a_word_that_two_threads_have_kept_stands_for_no_other():
-    """Which would make up for one that is missing, where those there are counted."""
+def test_duplicate_key_does_not_hide_a_missing_one():
+    """Two threads may store the same key twice, which gives two hits."""
     cache = CodeCache(n_kinds=1)
     twice = as_keys([7])
     cache.sum(twice[:, None], make_vectors)
-    codecache._keep(cache._kept, twice, cache._kinds[0], make_vectors(0, twice))
+    codecache._store(cache._table, twice, cache._kinds[0], make_vectors(0, twice))
     keys = as_keys([7, 8])[:, None]
     expected = make_vectors(0, keys[:, 0])
     np.testing.assert_array_equal(cache.sum(keys, make_vectors), expected)
@@ -121,7 +121,7 @@ def are_sums_right(cache, state) -> bool:
 
 
 def are_codes_right(cache, state) -> bool:
-    # few sets, so that threads are in each other's way
+    # few sets, for concurrent writes
     keys = np.unique(state.integers(200, size=50, dtype="uint64")) << np.uint64(14)
     return np.array_equal(cache.get(keys, SETTINGS, encode), encode(keys))
 
@@ -129,7 +129,7 @@ def are_codes_right(cache, state) -> bool:
 @pytest.mark.parametrize(
     ("are_right", "n_bytes"), [(are_sums_right, 4000), (are_codes_right, 2**20)]
 )
-def test_threads_get_what_is_of_their_words(are_right, n_bytes):
+def test_threads(are_right, n_bytes):
     cache = CodeCache(n_bytes, n_kinds=4)
 
     def work(seed) -> bool:
@@ -146,17 +146,17 @@ def test_memory_is_bounded():
     for _ in range(20):
         keys = state.integers(2**64, size=10_000, dtype="uint64")
         cache.get(keys, SETTINGS, lambda keys: keys[:, None].repeat(9, axis=1))
-    table = cache._kept
+    table = cache._table
     assert table.codes.nbytes <= codecache.MAX_BYTES
-    assert table.keys.nbytes + table.turns.nbytes < codecache.MAX_BYTES
+    assert table.keys.nbytes + table.n_written.nbytes < codecache.MAX_BYTES
 
 
-def test_copies_are_empty_and_no_larger():
+def test_copies_are_empty_and_of_the_same_size():
     cache, spy = CodeCache(200, n_kinds=2), Spy()
     cache.get(as_keys([1]), SETTINGS, encode)
     for other in (copy.deepcopy(cache), pickle.loads(pickle.dumps(cache))):
         other.get(as_keys([1]), SETTINGS, spy)
-        assert other._kept.keys.shape == cache._kept.keys.shape
+        assert other._table.keys.shape == cache._table.keys.shape
         floats = other.sum(as_keys([[1, 2]]), lambda _, keys: encode(keys).astype("f"))
         assert floats.any()
     assert spy.given == [[1], [1]]

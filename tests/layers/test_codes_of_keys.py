@@ -1,4 +1,4 @@
-"""Codes of keys, by which `analyze` measures, against what layers make of them."""
+"""Codes of keys, which `analyze` measures, against vectors of layers."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ VALUES = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
 
 
 @pytest.mark.parametrize("unk", [0, 2])
-def test_lookup_codes_part_words_as_the_layer_does(unk):
+def test_lookup_codes(unk):
     layer = SymbolEmbed(4, key="NORM", unk=unk)
     give_symbols(layer, Symbols(VALUES[[2, 7, 9]]))
     column, keys = find_column(layer.initialize()), VALUES[[0, 2, 3, 7, 9, 100, 300]]
@@ -22,7 +22,7 @@ def test_lookup_codes_part_words_as_the_layer_does(unk):
     assert column.find_code(keys[:0]).shape == (0, 1)
 
 
-def test_sums_have_no_order_of_rows():
+def test_order_of_rows_is_ignored():
     column = find_column(HashEmbed(4, 2, num_hashes=2, seed=9))
     assert len(np.unique(column.find_code(VALUES), axis=0)) == 4
     assert len(np.unique(column.identify(VALUES), axis=0)) == 3
@@ -31,8 +31,8 @@ def test_sums_have_no_order_of_rows():
 @pytest.mark.parametrize("same_hash", [False, True])
 @pytest.mark.parametrize("num_hashes", [1, 7])
 @pytest.mark.parametrize("n_weights", [40, None])
-def test_weighted_codes_part_words_as_the_layer_does(n_weights, num_hashes, same_hash):
-    """Words of one code have one vector, and no others."""
+def test_weighted_codes(n_weights, num_hashes, same_hash):
+    """Words have equal vectors if and only if their codes are equal."""
     settings = {"num_hashes": num_hashes, "seed": 11, "same_hash": same_hash}
     layer = WeightedHashEmbed(4, 2, nK=n_weights, key="NORM", **settings)
     if n_weights is None:

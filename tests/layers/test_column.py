@@ -1,4 +1,4 @@
-"""Columns of keys mixed: folded with a kernel or without, and embedded beside."""
+"""Mixing of columns: folded, with or without a kernel, and not folded."""
 
 import numpy as np
 import pytest
@@ -28,12 +28,12 @@ def build_hash() -> Model:
 
 
 def build_weighted(**options) -> Model:
-    """More hashes than a kernel finds."""
+    """More hashes than a kernel supports."""
     return WeightedHashEmbed(3, 7, nK=9, seed=2, num_hashes=5, **options).initialize()
 
 
-def build_beside() -> Model:
-    """Weighted, with rows side by side: not folded."""
+def build_unfolded() -> Model:
+    """Weighted, with concatenated rows."""
     return build_weighted(combine="concat")
 
 
@@ -44,13 +44,13 @@ KINDS = {
         lambda: BUILDERS["other_symbols"]().initialize(),
     ],
     "with ours": [build_hash, build_weighted, build_hash],
-    "nothing to fold": [build_beside],
-    "all": [build_beside, build_weighted, build_hash, build_beside],
+    "nothing to fold": [build_unfolded],
+    "all": [build_unfolded, build_weighted, build_hash, build_unfolded],
 }
 
 
 def build(kind) -> tuple[Mixer, Model]:
-    """A mixer, and the same layers in a chain of Thinc's."""
+    """Build a mixer, and a chain with the same layers."""
     fix_random_seed(0)
     layers = [make() for make in KINDS[kind]]
     width = sum(layer.get_dim("nO") for layer in layers)
@@ -67,7 +67,7 @@ def build(kind) -> tuple[Mixer, Model]:
 @pytest.mark.parametrize("kind", KINDS)
 @given(n=st.sampled_from([1, 5, 256, 257, 400]), seed=st.integers(0, 99))
 @settings(max_examples=15)
-def test_all_kinds_mix_as_in_a_chain(kind, n, seed):
+def test_mixing_equals_chain(kind, n, seed):
     mixer, reference = build(kind)
     state = np.random.default_rng(seed)
     keys = state.integers(0, 9, (n, len(mixer.columns))).astype("uint64")
@@ -83,11 +83,11 @@ def test_all_kinds_mix_as_in_a_chain(kind, n, seed):
     grads = [grad.copy() for grad in get_gradients(reference)]
     assert_close(Y, expected)
     reference.begin_update(keys)[1](dY.copy())
-    # the same layers, whose gradients have come twice
+    # the same layers now have both gradients
     assert_gradients_close([2 * grad for grad in grads], get_gradients(reference))
 
 
-def test_a_layer_offers_by_its_function_alone():
+def test_columns_are_found_by_forward_function():
     model = build_hash()
     assert find_column(model).get_finder() is not None
     assert find_column(build_weighted()).get_finder() is None
@@ -97,7 +97,7 @@ def test_a_layer_offers_by_its_function_alone():
     assert find_column(model) is None
 
 
-def test_a_column_is_found_where_it_is_cut_out():
+def test_expect_column():
     model = chain(ints_getitem((slice(0, None), 1)), build_hash())
     assert expect_column(model, 1) is model.layers[1]
     others = [(model.layers[1], 1), (chain(build_hash(), build_hash()), 1), (model, 0)]

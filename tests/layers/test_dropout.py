@@ -1,4 +1,4 @@
-"""Masks: what Thinc promises of them, from another generator."""
+"""Dropout masks."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from spacy_hashembeds.layers.maxout import draw_mask
 
 @pytest.mark.parametrize("shape", [(0, 3), (1,), (1001, 97)])
 @pytest.mark.parametrize("rate", [1e-9, 0.001, 0.1, 1 / 3, 0.5, np.nextafter(1, 0)])
-def test_as_much_is_dropped_as_the_rate_says(rate, shape):
+def test_dropout_rate(rate, shape):
     layer, masks = Dropout(rate), []
     for _ in range(2):
         fix_random_seed(7)
@@ -24,7 +24,7 @@ def test_as_much_is_dropped_as_the_rate_says(rate, shape):
         assert (masks[0][0] != masks[0][1]).any()
 
 
-def test_nothing_is_drawn_where_nothing_is_dropped():
+def test_no_mask_without_dropout():
     layer = Dropout(0.5)
     layer.attrs["is_enabled"] = False
     before = np.random.get_state()[1].copy()
@@ -32,7 +32,7 @@ def test_nothing_is_drawn_where_nothing_is_dropped():
     np.testing.assert_array_equal(np.random.get_state()[1], before)
 
 
-def test_masks_of_other_ops_are_their_own():
+def test_masks_of_custom_ops():
     class OtherOps(NumpyOps):
         def get_dropout_mask(self, shape, drop):
             return np.full(shape, 7, dtype="f")

@@ -1,4 +1,4 @@
-"""What is found, and computed from parameters, is used until these change."""
+"""Layers and values of plans are cached until nodes or parameters change."""
 
 import copy
 import pickle
@@ -30,7 +30,7 @@ ONES = np.ones((3, 2), dtype="f")
 
 
 class Sums(Plan[list[Model], float]):
-    """Sums W of all layers. How often is in `n`."""
+    """Sums W of all layers. `n` counts computations."""
 
     n = 0
 
@@ -62,8 +62,8 @@ def write(model):
     model.get_param("W")[0, 0] = 7
 
 
-def hand_back(model):
-    W = peek(model, "W")  # as if it was kept from before
+def set_modified(model):
+    W = peek(model, "W")  # as if obtained before
     W[0, 0] = 7
     model.set_param("W", W)
 
@@ -75,7 +75,7 @@ def train(model):
 
 CHANGES = {
     "written": write,
-    "handed back": hand_back,
+    "set after writing": set_modified,
     "trained": train,
     "replaced": lambda model: model.set_param("W", ONES * 2),
     "loaded": lambda model: model.from_bytes(make(2).to_bytes()),
@@ -93,7 +93,7 @@ READS = {
 
 
 @pytest.mark.parametrize("access", [*CHANGES, *READS])
-def test_it_is_computed_again_if_parameters_have_changed(sums, model, access):
+def test_value_is_recomputed_after_changes(sums, model, access):
     other = make()
     assert [sums.get(model, other) for _ in range(2)] == [12, 12]
     (CHANGES | READS)[access](model)
@@ -103,7 +103,7 @@ def test_it_is_computed_again_if_parameters_have_changed(sums, model, access):
     assert sums.n == (2 if access in CHANGES else 1)
 
 
-def test_gradients_break_no_seal(sums, model):
+def test_gradients_keep_the_seal(sums, model):
     sums.get(model)
     model.set_grad("W", ONES.copy())
     model.inc_grad("W", ONES)
@@ -148,7 +148,7 @@ EQUAL = {
 
 
 @pytest.mark.parametrize("change", [*DIFFERENT, *EQUAL])
-def test_layers_are_found_again_if_nodes_have_changed(root, find, change):
+def test_layers_are_found_again_after_changes(root, find, change):
     plan = Sums()
     assert plan.find_layers(root, find) == plan.find_layers(root, find)
     (DIFFERENT | EQUAL)[change](root)
@@ -156,7 +156,7 @@ def test_layers_are_found_again_if_nodes_have_changed(root, find, change):
     assert find.call_count == (2 if change in DIFFERENT else 1)
 
 
-def test_what_is_given_beside_is_watched_too(root, find):
+def test_additional_objects_are_compared(root, find):
     plan, pads = Sums(), [1, 2]
     for i, more in enumerate([(), pads[:1], pads, pads[1:], ()], start=1):
         for _ in range(2):
@@ -168,7 +168,7 @@ METHODS = ["gemm", "maxout", "backprop_maxout", "seq2col", "backprop_seq2col"]
 
 
 @pytest.mark.parametrize("method", ["get_dropout_mask", *METHODS])
-def test_maxout_by_methods_of_others_is_a_strangers(method):
+def test_maxout_with_custom_methods_is_unexpected(method):
     layer = Maxout(2, 3, normalize=True)
     methods = {method: lambda *args, **kwargs: None}
     for ops in (NumpyOps(), NUMPY_BLAS_OPS, type("OtherOps", (NumpyOps,), methods)()):
@@ -180,7 +180,7 @@ def test_maxout_by_methods_of_others_is_a_strangers(method):
             assert expect_maxout(layer).maxout is layer.layers[0]
 
 
-def test_strangers_are_found_to_be_none(root):
+def test_unexpected_nodes_are_cached(root):
     plan, find = Sums(), Mock(side_effect=UnexpectedNodeError)
     assert [plan.find_layers(root, find) for _ in range(2)] == [None, None]
     find.assert_called_once()
@@ -197,7 +197,7 @@ def test_other_layers_and_another_key(sums, model):
     assert sums.n == 4
 
 
-def test_an_array_of_two_layers_is_handed_back_to_both(sums, model):
+def test_array_shared_by_two_layers(sums, model):
     other, others = make(), Sums()
     other.set_param("W", model.get_param("W"))
     assert (sums.get(model), others.get(other)) == (6, 6)
@@ -208,8 +208,8 @@ def test_an_array_of_two_layers_is_handed_back_to_both(sums, model):
     assert (sums.get(model), others.get(other)) == (12, 12)
 
 
-def test_parameters_that_others_serve_are_left_to_them(sums, model):
-    """As by Thinc's integration of Ray, and those that are no arrays of numpy's."""
+def test_remote_parameters_are_not_cached(sums, model):
+    """Nor are parameters that are not numpy arrays."""
     sums.get(model)
     model._params.proxy = proxy = Mock()
     assert sums.get(model) is None
@@ -232,9 +232,7 @@ def test_copies_have_neither_seal_nor_cache(sums, model):
 
 
 @pytest.mark.parametrize("is_set_meanwhile", [False, True])
-def test_what_is_computed_while_another_thread_writes_is_not_kept(
-    sums, model, is_set_meanwhile
-):
+def test_value_computed_during_a_write_is_not_cached(sums, model, is_set_meanwhile):
     W = model.get_param("W")
 
     def put_back():
@@ -253,11 +251,11 @@ def test_what_is_computed_while_another_thread_writes_is_not_kept(
     assert sums.get(model) == 6
 
 
-def test_threads_that_come_while_it_is_computed_wait_for_it(sums, model):
+def test_threads_wait_for_the_value(sums, model):
     start = Barrier(3)
 
     def compute_slowly():
-        time.sleep(0.2)  # while the others come
+        time.sleep(0.2)  # while the others start
         return sums.compute([model])
 
     def get(_: int) -> float:
@@ -269,14 +267,14 @@ def test_threads_that_come_while_it_is_computed_wait_for_it(sums, model):
     assert sums.n == 1
 
 
-def test_what_fails_is_computed_again(sums, model):
+def test_failed_computation_is_repeated(sums, model):
     with pytest.raises(IndexError):
         sums.get_or_compute([model], lambda: [][0])
     assert get_kept(sums) is None
     assert sums.get(model) == 6
 
 
-def test_what_another_thread_sets_is_not_lost(sums, model):
+def test_concurrent_set_is_not_lost(sums, model):
     """Thinc writes back what it gets from a proxy."""
     done, averages = Event(), {(model.id, "W"): ONES * 2}
 

@@ -1,4 +1,4 @@
-"""The contract of every layer with an embedding table, and what each adds to it."""
+"""Layers with embedding tables."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ IDS = numpy.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
 
 
 def give(model: Model, symbols: Symbols) -> Model:
-    """Give symbols to a layer, or to what a column is cut out for."""
+    """Give symbols to a layer, with or without column selection."""
     (embed,) = find_symbol_takers(model)
     give_symbols(embed, symbols)
     return model
@@ -50,15 +50,13 @@ def build_weighted_symbols(**options) -> Model:
 
 
 class OtherHashes(HashColumn):
-    """A kind of another package, which overrides no more than it has to."""
+    """A kind of table that overrides only `locate`."""
 
     def locate(self, ops, keys):
         return super().locate(ops, keys) // 2
 
 
 class OtherSymbols(LookupColumn):
-    """Likewise."""
-
     def locate(self, ops, keys):
         return super().locate(ops, keys) // 2
 
@@ -116,8 +114,8 @@ def test_dropout_drops_whole_dimensions_and_only_in_training(build):
     numpy.testing.assert_allclose(dE[:, kept], 2 * model.get_grad("E")[:, kept])
 
 
-def test_a_gradient_of_another_kind_is_added_to(build):
-    """Somebody may have set it: kernels can't add to it in place."""
+def test_existing_gradient_of_another_layout(build):
+    """Kernels can't add to a gradient of another layout or dtype in place."""
     model = build().initialize()
     Y, backprop = model.begin_update(IDS)
     backprop(Y)
@@ -143,7 +141,7 @@ def test_column_of_a_matrix(build):
     assert len(backprop(Y)) == 0
 
 
-def test_a_kind_may_have_rows_of_another_width(monkeypatch):
+def test_rows_of_another_width(monkeypatch):
     monkeypatch.setattr(OtherHashes, "row_width", 2)
     assert BUILDERS["other_hashes"]().initialize().get_param("E").shape == (6, 2)
 
@@ -178,7 +176,7 @@ def test_fewer_hashes_use_a_prefix(ids, num_hashes):
 
 
 @given(symbols=hnp.arrays("uint64", st.integers(0, 8), unique=True), data=st.data())
-def test_symbols_have_rows_of_their_own_and_all_others_share_one(symbols, data):
+def test_rows_of_symbols(symbols, data):
     unk = data.draw(st.integers(0, len(symbols)))
     others = data.draw(hnp.arrays("uint64", 4))
     others = others[~numpy.isin(others, symbols)]
@@ -204,7 +202,7 @@ def test_symbols_have_rows_of_their_own_and_all_others_share_one(symbols, data):
         (build_weighted_hash_embed, "same_hash", 1, "'same_hash' .* False or True"),
         (build_symbol_embed, "unk", 5, "'unk' .* 0 to 4"),
         *(
-            (build, "symbols", symbols, "NORM should be .* 5 rows but one")
+            (build, "symbols", symbols, "NORM should be .* the 5 rows")
             for build in (build_symbol_embed, build_weighted_symbols)
             for symbols in [
                 numpy.sort(SYMBOLS)[::-1],
@@ -215,8 +213,8 @@ def test_symbols_have_rows_of_their_own_and_all_others_share_one(symbols, data):
         ),
     ],
 )
-def test_damaged_attributes_are_refused(build, name, value, error):
-    """Thinc loads them as they come: the layer looks before it uses them."""
+def test_damaged_attributes_raise(build, name, value, error):
+    """Thinc loads attributes without checks."""
     model = build().initialize()
     model.attrs[name] = value
     loaded = build().from_bytes(model.to_bytes())
@@ -224,7 +222,7 @@ def test_damaged_attributes_are_refused(build, name, value, error):
         loaded.predict(IDS)
 
 
-def test_symbols_that_can_not_be_given_are_refused():
+def test_invalid_symbols_raise():
     with pytest.raises(ValueError, match=r"'unk' is row 5.*rows 0 to 4"):
         build_symbol_embed(unk=5)
     for symbols in (SYMBOLS.astype("int64"), SYMBOLS[None], SYMBOLS[[0, 1, 1]]):
@@ -237,9 +235,9 @@ def test_symbols_that_can_not_be_given_are_refused():
             give_symbols(model, Symbols(SYMBOLS[:2]))
 
 
-#: With as many rows of weights as there are for symbols.
+#: As many rows of weights as for symbols.
 HASHED_WEIGHTS = partial(WeightedHashEmbed, 4, 6, nK=5, seed=9)
-#: With attributes that a layer with weights has as well.
+#: The same attributes as a layer with weights.
 TWO_HASHES = partial(build_hash_embed, num_hashes=2)
 
 
@@ -253,8 +251,8 @@ TWO_HASHES = partial(build_hash_embed, num_hashes=2)
         (build_symbol_embed, partial(HashEmbed, 4, 5, seed=9), "symbols"),
     ],
 )
-def test_weights_of_other_tables_are_refused(source, target, name):
-    """Also where all shapes are equal."""
+def test_weights_of_other_tables_raise(source, target, name):
+    """Even if all shapes are equal."""
     model = target().from_bytes(source().initialize().to_bytes())
     with pytest.raises(ValueError, match=f"can't load the weights .*'{name}'"):
         model.predict(IDS)

@@ -1,4 +1,4 @@
-"""What layers with PyTorch's arithmetic have in common."""
+"""Common tests of layers with PyTorch's arithmetic."""
 
 import multiprocessing
 
@@ -10,7 +10,7 @@ from thinc.api import fix_random_seed
 from thinc.compat import torch
 
 from spacy_hashembeds.layers import torchlayer
-from spacy_hashembeds.layers.torchlayer import MOST_PADDING, group_by_length
+from spacy_hashembeds.layers.torchlayer import MAX_PADDING, group_by_length
 
 from ..contract import IN_TORCH
 from ..papers.definitions import make_batch, run
@@ -23,7 +23,7 @@ NAMES = [name for name in IN_TORCH if "," not in name]
     [
         ([100, 100], 200, [2]),
         ([100, 100], 199, [1, 1]),
-        ([64, 64, 1], 1000, [2, 1]),  # wasteful, of 128 rows
+        ([64, 64, 1], 1000, [2, 1]),  # too much padding, at least 128 rows
         ([63, 63, 1], 1000, [3]),
     ],
 )
@@ -36,9 +36,7 @@ def test_limits_of_groups_are_inclusive(lengths, max_rows, sizes):
     max_rows=st.sampled_from([1, 200, 10**6]),
     fewest=st.sampled_from([1, 128]),
 )
-def test_groups_are_of_similar_length_and_no_larger_than_allowed(
-    lengths, max_rows, fewest
-):
+def test_group_sizes_and_padding(lengths, max_rows, fewest):
     groups = [g.tolist() for g in group_by_length(lengths, max_rows, fewest)]
     order = [number for group in groups for number in group]
     assert order == sorted(range(len(lengths)), key=lambda i: -lengths[i])
@@ -46,12 +44,12 @@ def test_groups_are_of_similar_length_and_no_larger_than_allowed(
         longest, tokens = lengths[group[0]], sum(lengths[n] for n in group)
         n_rows = longest * len(group)
         assert n_rows <= max_rows or len(group) == 1
-        assert n_rows - tokens <= max(MOST_PADDING * n_rows, fewest + longest)
+        assert n_rows - tokens <= max(MAX_PADDING * n_rows, fewest + longest)
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("name", NAMES)
-def test_memory_is_bounded_and_nothing_else_changes(name, monkeypatch):
+def test_max_rows_keeps_results(name, monkeypatch):
     Xs, shapes, outcomes = make_batch([9, 2, 0, 40, 5, 5], width=12), [], []
     fix_random_seed(0)
     dropped = {"dropout": 0.35} if name == "CrossBiLSTMEncoder" else {}
@@ -85,8 +83,8 @@ def test_without_pytorch_the_error_names_the_extra(name, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_forked_processes_can_compute():
-    """They have none of the threads that their parent has computed with."""
-    torch.set_num_threads(2)  # whatever the environment says
+    """Forked processes lack the threads of PyTorch."""
+    torch.set_num_threads(2)
     Xs = make_batch([300] * 8, width=64)
     model = IN_TORCH["BiLSTMEncoder"].make(width=64, depth=1).initialize(X=Xs)
     model.predict(Xs)
@@ -94,7 +92,7 @@ def test_forked_processes_can_compute():
     process = context.Process(target=model.predict, args=(Xs,))
     process.start()
     process.join(60)
-    process.kill()  # if it is stuck
+    process.kill()  # if deadlocked
     process.join()
     torch.set_num_threads(1)
     assert process.exitcode == 0

@@ -1,4 +1,4 @@
-"""`with_distinct` around layers that are not ours."""
+"""`with_distinct` around layers of Thinc."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ BUILDERS = {
 @pytest.mark.parametrize("kind", BUILDERS)
 @given(n=st.integers(1, 40), seed=st.integers(0, 99))
 @settings(max_examples=20)
-def test_it_computes_what_the_layer_computes(kind, n, seed):
+def test_equals_layer(kind, n, seed):
     state = np.random.default_rng(seed)
     keys = state.integers(0, 5, (n, 3) if kind == "column" else n).astype("uint64")
     dY, results = state.normal(size=(n, 6)).astype("f"), []
@@ -45,7 +45,7 @@ def test_it_computes_what_the_layer_computes(kind, n, seed):
         (np.array([[-1, 2], [2, -1], [-1, 2]], "int32"), [[-1, 2], [2, -1]], [2, 1]),
     ],
 )
-def test_the_layer_is_given_each_key_once(keys, expected, counts):
+def test_layer_gets_each_key_once(keys, expected, counts):
     given_to_layer = []
 
     def forward(model, keys, is_train):
@@ -69,8 +69,8 @@ def test_the_layer_is_given_each_key_once(keys, expected, counts):
         [1, 2],
     ],
 )
-def test_other_input_is_refused(keys):
-    """Also as the sample that it is initialised by."""
+def test_invalid_input_raises(keys):
+    """In prediction and initialisation."""
     for call in (Model.predict, Model.initialize):
         with pytest.raises(ValueError, match=r"should be given an array of integers"):
             call(with_distinct(Embed(6, 5)), keys)
