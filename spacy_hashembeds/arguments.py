@@ -94,8 +94,8 @@ def list_extensions(attrs: Iterable[str]) -> list[str]:
 def check_attributes(
     attrs: Sequence[str | int], *, with_features: bool = False
 ) -> list[str]:
-    """Check token attributes and return their names. IDs may be strings: some 3.8
-    releases of spaCy convert integer IDs in a config to strings.
+    """Check token attributes and return their names. IDs may be strings, as in configs
+    read by some 3.8 releases of spaCy.
     """
     if isinstance(attrs, str) or not attrs:
         raise ValueError(

@@ -81,9 +81,8 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def walk_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each folder in a folder with its file names, following links.
-
-    Raise an OSError for a link to a folder that contains the link.
+    """Yield folders with their file names, following links. Raise an OSError for a link
+    to a folder that contains the link.
     """
     for name, _, files in os.walk(folder, followlinks=True):
         path = Path(name)

@@ -29,9 +29,7 @@ def load_config(path: str | Path, overrides: Mapping[str, Any] | None = None) ->
 
 
 def find_architectures(config: Config) -> dict[str, dict[str, Any]]:
-    """Map dotted section names, e.g. "components.ner.model", to interpolated sections
-    with an `@architectures` key.
-    """
+    """Map names ("components.ner.model") to sections that have `@architectures`."""
     plain, name = interpolate(config), "@architectures"
     keys = util.walk_dict(plain.get("components", {}), ["components"])
     places = [".".join(parts[:-1]) for parts, _ in keys if parts[-1] == name]

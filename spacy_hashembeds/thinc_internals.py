@@ -1,7 +1,4 @@
-"""Imports from Thinc that are not in `thinc.api` and may move in other versions.
-
-Nodes are identified by their forward functions, since a wrapped node keeps its name.
-"""
+"""Imports from Thinc that are not in `thinc.api` and may move in other versions."""
 
 from operator import attrgetter
 
@@ -26,7 +23,8 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT
 from thinc.util import gpu_is_available, partial
 
-# Attributes of a node. Plans read them in each call; `attrgetter` is fast.
+# Attributes of a node. Nodes are identified by their functions, as wrapped ones keep
+# their name. Plans read attributes in each call; `attrgetter` is fast.
 get_forward = attrgetter("_func")
 get_layers = attrgetter("_layers")
 get_dims = attrgetter("_dims")

@@ -41,9 +41,8 @@ def expected_colliding(values: int, rows: int, num_hashes: int) -> float:
 
 
 def expected_sharing_codes(values: int, codes: int) -> float:
-    """Return the expected number of values that share one of equally likely codes.
-
-    Theorem 4.1, for codes of any kind: V (1 - (1 - 1/n)^(V-1)).
+    """Return the expected number of values that share one of equally likely codes:
+    V (1 - (1 - 1/n)^(V-1)), as in Theorem 4.1.
     """
     return values * _share_probability(1 / codes, values)
 

@@ -147,11 +147,8 @@ def _find_vector_size(tables: Sequence[Table], *arrays: Array | None) -> int:
 
 
 def _get_chunk_size(n_pairs: int) -> int:
-    """Choose the number of pairs per thread: few in small batches, to use all threads.
-
-    It determines the order of additions, and depends on `n_pairs` only.
-    """
-    chunk_size = 8
+    """Return the number of pairs per thread: few in small batches, for parallelism."""
+    chunk_size = 8  # only from `n_pairs`: it determines the order of additions
     while chunk_size < 256 and chunk_size * 2**15 < n_pairs:
         chunk_size *= 2
     return chunk_size

@@ -90,17 +90,14 @@ def _begin_in_numpy(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
 
 
 def _begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
-    """Take the maximum of the pieces. *Shape:* `(n, nP, nO)` to `(n, nO)`.
-
-    The first of equal pieces gets the gradient, as in Thinc.
-    """
+    """Take the maximum of the pieces. *Shape:* `(n, nP, nO)` to `(n, nO)`."""
     best = Y[:, 0].copy()
     for piece in range(1, Y.shape[1]):
         np.maximum(best, Y[:, piece], out=best)
 
     def backprop(d_best: NDArray) -> NDArray:
         dY = np.empty_like(Y)
-        is_free = np.ones(best.shape, dtype=bool)
+        is_free = np.ones(best.shape, dtype=bool)  # the first of equal pieces counts
         for piece in range(Y.shape[1]):
             is_best = (Y[:, piece] == best) & is_free
             np.multiply(d_best, is_best, out=dY[:, piece])

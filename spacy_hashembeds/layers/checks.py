@@ -26,9 +26,8 @@ _get_memory = attrgetter("__array_interface__")
 
 
 class Seal:
-    """Parameter proxy whose token changes when a parameter is got or set.
-
-    Gradients are not tracked. A seal is neither copied, pickled nor saved.
+    """Parameter proxy whose token changes when a parameter is got or set, but not a
+    gradient. A seal is neither copied, pickled nor saved.
     """
 
     def __init__(self, store: ParamServer) -> None:
@@ -75,9 +74,8 @@ def peek(model: Model, name: str) -> NDArray:
 
 @contextmanager
 def table_gradient(model: Model, name: str) -> Iterator[Any]:
-    """Yield an array to add a table's gradient to: the existing gradient if possible.
-
-    Batches use few rows: allocating and adding an array of the table's size is slow.
+    """Yield an array to add a table's gradient to: the existing gradient if possible,
+    since adding a new array of the table's size is slow.
     """
     if model.has_grad(name):
         existing = model.get_grad(name)
@@ -151,10 +149,7 @@ def check_param(
 
 
 def check_params(model: Model, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that a layer has exactly these parameters.
-
-    Extra parameters, loaded from another kind of layer, would silently be ignored.
-    """
+    """Check that a layer has only these parameters: Thinc would ignore others."""
     # a damaged file may hold names that are not strings
     others = sorted(map(str, set(model.param_names) - shapes.keys()))
     if others:

@@ -42,9 +42,7 @@ class _Table(NamedTuple):
         return len(old) == len(settings) and all(map(is_, old, settings))
 
     def find_sets(self, keys: NDArray, kinds: NDArray) -> NDArray:
-        """Find the sets of keys, int64. Equal keys of different kinds have different
-        sets.
-        """
+        """Find the sets of keys, int64, which depend on their kinds."""
         return (keys + kinds & np.uint64(len(self.n_written) - 1)).view("int64")
 
 
@@ -124,10 +122,7 @@ class CodeCache:
 
 
 def sum_products(products: Sequence[NDArray], values: Sequence[Distinct]) -> NDArray:
-    """Sum the products of all columns for each token.
-
-    *Shape:* `(values, width)` for each column, to `(tokens, width)`.
-    """
+    """Sum the products of all columns for each token: `(tokens, width)`."""
     starts = accumulate(map(len, products), initial=0)
     rows = [each.copies + n for each, n in zip(values, starts, strict=False)]
     return gather_add(np.concatenate(products), np.stack(rows, axis=1))

@@ -142,9 +142,8 @@ def embed_tables(
 def _weigh_keys(
     columns: Sequence[Column], keys: Array, slots: Sequence[slice]
 ) -> tuple[Array, Array, Callable[[Array, Array], None]]:
-    """Find the weights of all tables' rows, concatenated, or None if unweighted.
-
-    The callback takes the pairs of rows and places, and the gradient of the sums.
+    """Find the weights of all tables' rows, concatenated, or None if unweighted. The
+    callback takes pairs and the gradient of the sums.
     """
     if not any(column.has_weights for column in columns):
         return keys, None, lambda pairs, dX: None
@@ -198,16 +197,13 @@ def scatter_sums(ops: Any, rows: Array, d_output: Array, gradient: Array) -> Non
 
 
 def _draw_dropout(columns: Sequence[Column]) -> Array | None:
-    """Draw the dropout masks of output dimensions, concatenated.
-
-    Masks with equal rates are drawn together: each draw launches several kernels.
-    """
+    """Draw the dropout masks of output dimensions, concatenated."""
     rates = [column.model.attrs.get("dropout_rate") or 0.0 for column in columns]
     widths = [column.width for column in columns]
     ops = columns[0].model.ops
     if not any(rates):
         return None
-    if len(set(rates)) == 1:
+    if len(set(rates)) == 1:  # fewer kernels than a draw per mask
         return ops.get_dropout_mask((sum(widths),), rates[0])
     masks = [
         ops.get_dropout_mask((width,), rate) if rate else ops.alloc1f(width) + 1

@@ -165,9 +165,8 @@ class Fold(Plan[Any, FoldedTables]):
         return found
 
     def renew(self, value: FoldedTables) -> FoldedTables:
-        """Return the same tables without `ready`, like those of a loaded copy.
-
-        The rounding of cached products depends on the batches that computed them.
+        """Return the same tables without cached products, whose rounding depends on the
+        batches that computed them.
         """
         return replace(value, ready=None)
 

@@ -93,9 +93,8 @@ def expect_column(model: Model, column: int) -> Model:
 
 
 class _Tree(Generic[_L]):
-    """Layers found below a root, and a snapshot of all nodes.
-
-    Parallel lists are compared without Python code per node or attribute.
+    """Layers found below a root, and a snapshot of all nodes, in parallel lists that
+    are compared without Python code per node.
     """
 
     def __init__(
@@ -197,10 +196,7 @@ class Plan(Generic[_L, _V]):
         return tree.found
 
     def find(self, models: list[Model], key: Any = None) -> _V | None:
-        """Get the value of these layers, or None if a parameter was accessed since.
-
-        key (Any): Other state that the value depends on.
-        """
+        """Get the value for layers and `key`, or None if a parameter was accessed."""
         cached = self._cached
         if cached and cached.is_for(models, key) and cached.is_sealed():
             return cached.value

@@ -30,10 +30,7 @@ class Symbols(NamedTuple):
 
 
 def find_symbol_takers(model: Model) -> list[Model]:
-    """Find all layers in a model that need symbols, wrapped or not.
-
-    Their attribute "key" is the token attribute of the symbols, e.g. "NORM".
-    """
+    """Find all layers in a model that need symbols of their attribute "key"."""
     return [n for n in model.walk() if callable(n.attrs.get("symbol_taker"))]
 
 

@@ -275,10 +275,7 @@ def check_table(model: Model) -> None:
 def apply_dropout(
     model: Model, output: Floats2d, is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], Floats2d]]:
-    """Drop dimensions of the output, the same for all rows, as Thinc does.
-
-    Backpropagation does not modify the incoming gradient.
-    """
+    """Drop whole output dimensions, as Thinc does, but keep incoming gradients."""
     rate = model.attrs.get("dropout_rate")
     if not is_train or not rate:
         return output, lambda d_output: d_output
@@ -289,10 +286,7 @@ def apply_dropout(
 def finish_forward(
     model: Model, rows: Ints2d, output: Floats2d, is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], Ints1d]]:
-    """Apply dropout to a layer's output, and return its backward pass.
-
-    rows (Ints2d): The rows that were summed for each output. *Shape:* `(n, k)`.
-    """
+    """Apply dropout to the sums of rows, `(n, k)`, and return the backward pass."""
     output, backprop_dropout = apply_dropout(model, output, is_train)
 
     def backprop(d_output: Floats2d) -> Ints1d:

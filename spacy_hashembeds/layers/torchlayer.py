@@ -79,10 +79,7 @@ def require_torch(name: str) -> None:
 
 @cache
 def _import_torch() -> Any:
-    """Import PyTorch, and limit it to one thread in forked processes.
-
-    Forked processes lack PyTorch's threads and would wait for them forever.
-    """
+    """Import PyTorch. Forked processes lack its threads, and are limited to one."""
     import torch
 
     at_fork(after_in_child=partial(torch.set_num_threads, 1))

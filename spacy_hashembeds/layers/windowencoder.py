@@ -40,9 +40,7 @@ Multiply = Callable[[NDArray], NDArray]
 
 
 class Convolution(NamedTuple):
-    """Number of neighbours on either side, and Thinc's layers. Maxout's input is a row
-    and its neighbours.
-    """
+    """Number of neighbours on either side, and layers. Maxout's input is a window."""
 
     window_size: int
     maxout: Model
@@ -128,8 +126,7 @@ def lay_rows(
 ) -> Iterator[Rows]:
     """Yield the rows that each convolution computes: those that later ones read.
 
-    lengths: Lengths of Docs, which are not empty.
-    pad: Number of rows of zeros between and around Docs.
+    There are `pad` rows of zeros between and around Docs, which are not empty.
     """
     n_padded = int(lengths.sum()) + (len(lengths) + 1) * pad
     places = np.arange(n_padded)
@@ -193,10 +190,7 @@ def _predict_rows(
 
 
 def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply | None:
-    """Multiply distinct rows with the weights of each place in a window, if faster.
-
-    The product of a window is the sum of the products of its rows.
-    """
+    """Multiply distinct rows with the weights of each place in a window, if faster."""
     if n_computed < FEW_ROWS:
         return None
     distinct = find_equal_rows(X, most=int(MAX_DISTINCT * n_computed))
@@ -204,6 +198,7 @@ def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply |
         return None
     width, n_neighbours = X.shape[1], 2 * weights.window_size + 1
     by_neighbour = weights.W.reshape(-1, n_neighbours, width).transpose(1, 0, 2)
+    # the product of a window is the sum of the products of its rows
     products = distinct.values @ by_neighbour.reshape(-1, width).T
     products = products.reshape(-1, len(weights.W))
     places = np.arange(n_neighbours, dtype="int32")

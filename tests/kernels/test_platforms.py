@@ -1,7 +1,4 @@
-"""Cross-compilation of the kernels, by the clang of Zig.
-
-For aarch64, results in an emulator are bitwise equal to native ones.
-"""
+"""Cross-compilation of the kernels, by the clang of Zig."""
 
 import shutil
 import subprocess

@@ -88,9 +88,9 @@ def waiting() -> Iterator[tuple[Callable[[], None], threading.Event]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_large_work_releases_the_gil(name, waiting):
-    let_go, has_run = waiting
+    start, has_run = waiting
     call, end = list_calls(LARGE)[name], time.monotonic() + 20
-    let_go()
+    start()
     while not has_run.is_set() and time.monotonic() < end:
         call()
     assert has_run.is_set()
@@ -98,9 +98,9 @@ def test_large_work_releases_the_gil(name, waiting):
 
 @pytest.mark.parametrize("name", NAMES[:-1])
 def test_small_work_keeps_the_gil(name, waiting):
-    let_go, has_run = waiting
+    start, has_run = waiting
     call = list_calls(SMALL)[name]
-    let_go()
+    start()
     for _ in range(100):
         call()
     assert not has_run.is_set()

@@ -12,10 +12,8 @@ def differentiate(
     step: float,
     places: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Differentiate a loss by values, or by those where `places` is true.
-
-    Values are changed in place and restored. If the loss is linear in each value, a
-    large step is exact.
+    """Differentiate a loss by values, where `places` is true, changing them in place. A
+    large step is exact for a loss that is linear in each value.
     """
     gradient = np.zeros(values.shape)
     places = np.ones(values.shape, dtype=bool) if places is None else places
