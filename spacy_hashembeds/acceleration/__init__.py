@@ -1,1 +1,1 @@
-"""Make pipelines faster and check them: BLAS, conversion, parity, and the doctor."""
+"""Faster pipelines: BLAS, conversion, checks, timing, and the doctor."""

@@ -1,6 +1,4 @@
-"""Conversion of a saved pipeline to our layers and components. They load the files that
-spaCy's have saved, so that only the pipeline's `config.cfg` is changed.
-"""
+"""Convert a saved pipeline to our layers and components: only `config.cfg` changes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -35,41 +33,38 @@ from .conversion import (
     check_precision,
     convert_config,
     find_changed,
-    find_left,
+    find_kept,
 )
 from .folders import check_replaceable, copy_folder, find_source
 from .parity import Parity, annotate, compare_pipelines, make_texts, walk_encoders
-from .precision import NO_CHOICE, ChosenPrecision, choose_precisions
+from .precision import ChosenPrecision, choose_precisions, explain_no_choice
 from .timing import Progress, measure_components, measure_speeds
 
 Loaders = dict[str, Callable[[], Language]]
 
-#: Largest percentage that products of fewer bits may change: see `Changes.check`.
+#: Maximum percentage of annotation that a lower precision may change.
 MAX_CHANGED = 0.5
 
 
 @dataclass(kw_only=True)
 class Acceleration(Parity):
-    """Conversion of a pipeline: places, parity, speed and changes. If there was nothing
-    to convert, the pipelines were neither compared nor timed.
-    """
+    """Report of a conversion. Unconverted pipelines are neither compared nor timed."""
 
-    #: Places in the config of the layers and components that were converted.
+    #: Config paths of converted layers, components and settings.
     converted: list[str]
-    #: Places of those that were not converted, each with the reason.
+    #: Config paths that were not converted, with the reasons.
     left: dict[str, str]
-    #: Tokens a second in `nlp.pipe`, "before" and "after", medians of rounds ...
+    #: Median tokens per second in `nlp.pipe`, "before" and "after".
     words_per_second: dict[str, float] = field(default_factory=dict)
-    #: ... and their quartiles.
+    #: Quartiles of the same rounds.
     words_per_second_quartiles: dict[str, tuple[float, float]] = field(
         default_factory=dict
     )
-    #: CPU time of each component in microseconds a word, "before" and "after", timed
-    #: once.
+    #: CPU time of each component in µs per word, "before" and "after", in one run.
     component_times: dict[str, dict[str, float]] = field(default_factory=dict)
-    #: Changes of annotation, if the precision is, or was, another than float32.
+    #: Changed annotation, if either pipeline has a precision other than float32.
     changes: Changes | None = None
-    #: The precision of each component, if the precision was "auto".
+    #: Precision of each component, with `precision="auto"`.
     chosen: list[ChosenPrecision] = field(default_factory=list)
 
     def show(self, printer: Printer) -> str:
@@ -85,32 +80,31 @@ class Acceleration(Parity):
                 ("Ratio", "", f"{after / before:.2f}"),
             ]
             rows += [
-                (f"{name} (µs of CPU a word, once)", f"{old[name]:.1f}", f"{us:.1f}")
+                (f"{name} (CPU µs per word, one run)", f"{old[name]:.1f}", f"{us:.1f}")
                 for name, us in sorted(new.items(), key=lambda item: -item[1])
             ]
             header = ("", "Before", "After")
-            table = printer.table(rows, header=header, divider=True, max_col=60)
-            shown.append(table)
+            shown.append(printer.table(rows, header=header, divider=True, max_col=60))
         return "\n".join(filter(None, shown))
 
     def _describe(self) -> Iterator[tuple[str, str]]:
-        """Yield pairs: the name of the printer's method, and the sentence to show."""
+        """Yield the name of a printer method and the text to show."""
         if not any(place.startswith("components.") for place in self.converted):
-            gain = "Little is gained" if self.converted else "Nothing to convert"
-            yield "good", f"{gain}: no layer or component is left for ours to replace"
+            gain = "Little to gain" if self.converted else "Nothing to convert"
+            yield "good", f"{gain}: no layer or component has a faster equivalent"
         for place in self.converted:
             yield "info", f"Converted {place}"
         for place, reason in self.left.items():
-            yield "warn", f"Left {place} as it is: {reason}"
+            yield "warn", f"Kept {place} unchanged: {reason}"
         for name in self.unchecked:
-            yield "warn", f"Converted '{name}' unchecked: it was never initialised"
+            yield "warn", f"Converted '{name}' unchecked: it has no weights to compare"
         for each in self.chosen:
             yield "info", str(each)
         if self.texts:
             same = f"Same predictions on {self.texts:,} texts ({self.tokens:,} tokens)"
             yield "good", same if self.changes is None else f"{same}, in float32"
-            diff = f"{self.max_relative_diff:.3g} of the largest number"
-            yield "text", f"Largest difference of vectors: {diff}, by rounding"
+            diff = f"{self.max_relative_diff:.3g} of the largest value (rounding)"
+            yield "text", f"Maximum difference of vectors: {diff}"
         if self.changes is not None:
             yield from self.changes.describe()
 
@@ -131,14 +125,14 @@ def accelerate_folder(
     force: bool = False,
     **settings: Any,
 ) -> Acceleration:
-    """Convert a saved pipeline, check the new one, and save it to a folder. Generated
-    texts contain unknown words too. If a package registers functions of the pipeline,
-    import the package before loading the folder.
+    """Convert a saved pipeline, check the new one, and save it to a folder. `meta.json`
+    is copied, including the name: `spacy package --name` sets another. Import packages
+    that register functions of the pipeline before you load the folder.
 
     settings (Any): Further arguments of `convert`.
     """
     output = Path(output)
-    with keeping_ops():  # the pipeline's callbacks may change the current ops
+    with keeping_ops():  # the pipeline's callbacks may set other ops
         before = load_trained(model)
         source = find_source(before, model, output)
         check = partial(check_replaceable, output, source, force=force)
@@ -156,7 +150,7 @@ def accelerate_folder(
 
 
 def _load_again(model: str | Path) -> Language:
-    with catch_warnings(action="ignore"):  # the first load has shown the warnings
+    with catch_warnings(action="ignore"):  # the first load showed them
         return load_trained(model)
 
 
@@ -174,22 +168,22 @@ def convert(
     progress: Progress = lambda items, title: items,
     only_known: bool = False,
 ) -> tuple[Acceleration, Language]:
-    """Convert a pipeline, check that both pipelines agree, and time them. If there is
-    nothing to convert, the new pipeline is a copy, which is neither checked nor timed.
-    Other arguments are those of `in_memory.accelerate`.
+    """Convert a pipeline, check that both pipelines agree, and time them. Without
+    anything to convert, the new pipeline is an unchecked copy.
 
-    load (Callable): Makes a pipeline from the old weights and a new config.
+    load (Callable): Loads the old weights with a new config.
     load_before (Callable): Loads the old pipeline again, unchanged.
-    only_known (bool): Whether generated texts contain only words in the vocab.
+    only_known (bool): Generate texts only from words in the vocab.
+    Others: See `in_memory.accelerate`.
     """
     _check_options(precision, max_changed, blas, rounds)
     if texts is None:
         texts = make_texts(before, only_known=only_known)
     check_items("strings or Docs", texts=texts)
-    # a group of spans that is not there is an error
+    # missing span groups raise an error in the pipeline
     needed = [attr for attr in find_needed(before) if attr.startswith(EXTENSION)]
     texts = [*warn_of_absent(needed, texts)]
-    left = find_left(before, config, blas=blas)
+    left = find_kept(before, config, blas=blas)
     change = partial(convert_config, before, config, blas=blas)
     check_precision(change(), precision)
     used: Precision = precision
@@ -199,7 +193,7 @@ def convert(
         chosen = choose_precisions(before, converted, texts, max_changed, progress)
         used = {each.component: each.precision for each in chosen}
         if not chosen:
-            left["precision"] = NO_CHOICE
+            left["precision"] = explain_no_choice()
     new_config = change(precision=used)
     after = load(new_config)
     places = find_changed(config, new_config, used)
@@ -209,7 +203,7 @@ def convert(
         vars(done).update(vars(parity))
         encoders = chain(walk_encoders(before), walk_encoders(after))
         if any(weights.precision != "float32" for _, weights in encoders):
-            docs = annotate(before, progress(texts, "texts"), "as it is")
+            docs = annotate(before, progress(texts, "texts"), "original")
             done.changes = count_changes(before, texts, docs, annotate(after, texts))
             if precision is not None:
                 done.changes.check(max_changed)

@@ -1,7 +1,7 @@
-"""BLAS libraries: measure which is the fastest here, and let a pipeline use it.
+"""Measure which BLAS library is the fastest, and use it in pipelines.
 
-Thinc multiplies with blis, on one thread. If blis does not know the processor, blis
-falls back to its `generic` kernels, and numpy's own BLAS is several times as fast.
+Thinc uses blis, on one thread. On processors that blis does not support, its `generic`
+kernels are several times slower than numpy's BLAS.
 """
 
 import ctypes
@@ -22,16 +22,16 @@ from ..kernels import compiled
 from ..threads import find_function, find_openblas, one_thread
 from ..training.annotation import walk_layers
 
-#: Rows, inputs and outputs of the products in a pipeline of width 96: the encoder on
-#: one short document and on a batch.
+#: Rows, inputs and outputs of an encoder's products, at width 96: one short document
+#: and a batch.
 SHAPES = ((27, 288, 288), (200, 288, 288))
-#: numpy's BLAS is chosen if its speed at every shape is at least this multiple of
-#: blis's. A smaller gain may be noise, and does not justify different rounding.
+#: Minimum speed-up at every shape for which numpy's BLAS replaces blis. Smaller ones
+#: may be noise.
 MARGIN = 1.2
 
 
 class Blas(NamedTuple):
-    """A library, and its kernels for this processor, if known."""
+    """A library, and the name of its kernels for this processor, if known."""
 
     name: str
     version: str
@@ -42,14 +42,13 @@ class NumpyBlasOps(NumpyOps):
     """Thinc's operations on the CPU with numpy's BLAS, OpenBLAS on one thread."""
 
     def gemm(self, x: Any, y: Any, **settings: Any) -> Any:
-        """Multiply two matrices, as `thinc.api.Ops.gemm`."""
+        """Multiply two matrices: see `thinc.api.Ops.gemm`."""
         with one_thread():
             return super().gemm(x, y, **settings)
 
     def cblas(self) -> Any:
-        """Return the BLAS for C code, such as spaCy's parser: that of the compiled
-        kernels, or blis without them. With both, equal rows of weights give exactly
-        equal products.
+        """Return the BLAS for C code, such as spaCy's parser: the compiled kernels or,
+        without them, blis. In both, equal rows of weights give equal products.
         """
         kernels = compiled.kernels
         return super().cblas() if kernels is None else kernels.make_cblas()
@@ -60,8 +59,8 @@ NUMPY_BLAS_OPS = NumpyBlasOps(use_blis=False)
 
 
 def describe_libraries() -> list[Blas]:
-    """Describe Thinc's blis, whose kernels are "generic" if it does not know the
-    processor, and the library that numpy was built with.
+    """Describe blis and numpy's BLAS. blis has "generic" kernels for processors that it
+    does not support.
     """
     query = find_function("blis.cy", ("bli_arch_query_id",), ctypes.c_int)
     name_blis = find_function("blis.cy", ("bli_arch_string",), ctypes.c_char_p)
@@ -70,18 +69,15 @@ def describe_libraries() -> list[Blas]:
     built_with, version_ = (str(config.get(k, "unknown")) for k in ("name", "version"))
     blis = name_blis(query()).decode() if query and name_blis else None
     openblas = name_openblas().decode() if name_openblas else None
-    return [
-        Blas("blis", version("blis"), blis),
-        Blas(built_with, version_, openblas),
-    ]
+    return [Blas("blis", version("blis"), blis), Blas(built_with, version_, openblas)]
 
 
 def measure_speeds(
     choices: Mapping[str, Ops], rounds: int = 5
 ) -> dict[str, list[float]]:
-    """Measure the speed of each choice at `SHAPES`, in GFLOP/s, for the float32
-    products of the forward pass and of the weights' gradient. The choices take turns,
-    after a warm-up round; the fastest round counts, since others may be disturbed.
+    """Measure speeds at `SHAPES` in GFLOP/s, for the float32 products of the forward
+    pass and of the weights' gradient. Choices alternate; the best round after a warm-up
+    counts.
     """
     rng = np.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in choices}
@@ -104,15 +100,15 @@ def measure_speeds(
 
 @cache
 def is_numpy_faster() -> bool:
-    """Measure whether numpy's BLAS is clearly faster than blis, in some 20 ms."""
+    """True if numpy's BLAS is clearly faster than blis (measured in some 20 ms)."""
     speeds = measure_speeds({"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS})
     pairs = zip(speeds["numpy"], speeds["blis"], strict=True)
     return all(own >= MARGIN * blis for own, blis in pairs)
 
 
 def choose_ops(ops: Ops) -> Ops:
-    """Replace Thinc's plain operations on the CPU if numpy's BLAS is clearly faster."""
-    # not isinstance: subclasses, such as Apple's, must keep their own methods
+    """Replace Thinc's plain CPU ops if numpy's BLAS is clearly faster."""
+    # not isinstance: subclasses, such as Apple's, override `gemm`
     is_blis = type(ops) is NumpyOps and getattr(ops, "use_blis", False)
     return NUMPY_BLAS_OPS if is_blis and is_numpy_faster() else ops
 
@@ -120,16 +116,15 @@ def choose_ops(ops: Ops) -> Ops:
 def use_fastest_blas(nlp: Language) -> bool:
     """Put the layers of a pipeline on the fastest BLAS present.
 
-    The callback in `[nlp.after_pipeline_creation]` calls this function. Layers are
-    moved only on the CPU, and only if numpy's BLAS is measured to be clearly faster;
-    both libraries run on one thread. Predictions and gradients stay the same up to
-    rounding. The layer that scores the moves of a parser or NER stays on blis, and the
-    parser's loop in C uses the compiled kernels or blis: with numpy's BLAS, moves of
-    equal weights would get unequal scores.
+    The callback in `[nlp.after_pipeline_creation]` calls this function. Layers on the
+    CPU move to numpy's BLAS, on one thread, if it is measured to be clearly faster.
+    Results differ only by rounding. The layer that scores a parser's or NER's
+    transitions stays on blis: numpy's BLAS gives transitions of equal weights unequal
+    scores.
 
-    nlp (Language): The pipeline. Layers that are made or replaced later, such as the
-        last one of a parser that gets more labels, are not affected.
-    RETURNS (bool): Whether any layer was moved.
+    nlp (Language): The pipeline. Layers that are created or replaced later, such as a
+        parser's last layer after `add_label`, are not affected.
+    RETURNS (bool): True if any layer was moved.
     """
     check_pipeline(nlp)
     layers = [node for _, node in walk_layers(nlp)]
@@ -147,7 +142,7 @@ def use_fastest_blas(nlp: Language) -> bool:
 
 @contextmanager
 def keeping_ops() -> Iterator[Ops]:
-    """Yield Thinc's current ops, and set them again when the block ends."""
+    """Yield Thinc's current ops, and restore them at the end of the block."""
     ops = get_current_ops()
     try:
         yield ops
@@ -158,14 +153,14 @@ def keeping_ops() -> Iterator[Ops]:
 def create_use_fastest_blas() -> Callable[[Any], Any]:
     """Put a pipeline's work on the CPU on the fastest BLAS present.
 
-    Thinc's own BLAS, blis, falls back to generic kernels on many processors, on which
-    numpy's BLAS is several times as fast. The callback uses numpy's, on one thread,
-    only if a short measurement, made once per process, shows that it is clearly faster.
-    Nothing changes on GPUs or with thinc-apple-ops. Results differ only by rounding.
+    Thinc's BLAS, blis, has only generic kernels for many processors; numpy's BLAS is
+    several times as fast there. The callback measures both once per process, and uses
+    numpy's, on one thread, if it is clearly faster. GPUs and thinc-apple-ops are not
+    affected. Results differ only by rounding.
 
-    In `[nlp.before_creation]`, the callback affects all layers made afterwards in the
-    same thread, including those of pipelines that are loaded later. In
-    `[nlp.after_pipeline_creation]`, it affects only the layers of this pipeline.
+    In `[nlp.before_creation]`, the callback affects all layers that the same thread
+    creates later, also in other pipelines. In `[nlp.after_pipeline_creation]`, it
+    affects only this pipeline.
     """
     return _use_fastest_blas
 

@@ -1,4 +1,4 @@
-"""Count the annotations that products of fewer bits change, by kind."""
+"""Count the annotations that a lower precision changes, by kind."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from spacy.training import Example
 
 from ..training.scorer import ALL, Matches, match_entities
 
-#: Kinds of annotation that are told apart, and the attributes of tokens that have them.
+#: Kinds of token annotation, and their attributes.
 KINDS = {
     "words": ("ORTH", "SPACY"),
     "norms": ("NORM",),
@@ -28,20 +28,19 @@ KINDS = {
     "sentences": ("SENT_START",),
     "tokens of entities": ("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 }
-#: All of these attributes.
 ATTRS = [*chain(*KINDS.values())]
-#: Kinds that are not attributes of tokens: spans, and categories of texts.
+#: Kinds without token attributes: entities and other spans; categories of texts.
 ENTITIES, CATEGORIES = "entities", "categories"
-#: Design effect that is assumed if nothing changed: in int8, changes of heads by
-#: en_core_web_sm on 5,276 texts and on 528 texts of ten of them have 3.6 and 4.3.
+#: Assumed design effect if nothing changed. For heads of en_core_web_sm in int8, 3.6
+#: (5,276 texts) and 4.3 (528 longer texts) were measured.
 EFFECT = 4.0
-#: Standard deviations on either side that hold 95 percent of a normal distribution.
+#: Normal quantile for two-sided 95 percent intervals.
 _Z = NormalDist().inv_cdf(0.975)
 
 
 class Share(NamedTuple):
-    """The number of changed annotations, the number of all, and the 95 percent interval
-    of their ratio, 0 to 1, over the texts that have this kind of annotation.
+    """Number of changed annotations, number of all, and the 95 percent interval of the
+    ratio (0 to 1) over texts that have this kind of annotation.
     """
 
     changed: int
@@ -55,8 +54,8 @@ class Share(NamedTuple):
 
 
 class F1(NamedTuple):
-    """F1 before and after, and the 95 percent interval of the difference over Docs. For
-    a single Doc, or if all Docs change alike, both bounds are the difference itself.
+    """F1 before and after, and the 95 percent interval of the difference over Docs. Its
+    width is 0 for a single Doc.
     """
 
     before: float
@@ -69,14 +68,14 @@ class F1(NamedTuple):
 
 
 def estimate_share(counts: np.ndarray) -> Share:
-    """Estimate the changed share from the counts of each text, `(n, 2)`: changed, all.
+    """Estimate the changed share from counts per text, `(n, 2)`: changed, all.
 
-    The interval is Wilson's (1927), for the effective number of trials: annotations of
-    one text are correlated, and count as fewer (Kish 1965, chapter 8, design effect).
-    If nothing changed, the design effect is assumed to be `EFFECT`.
+    The interval is Wilson's (1927), with the number of trials divided by the design
+    effect (Kish 1965, chapter 8), because annotations of one text are correlated. If
+    nothing changed, the design effect is `EFFECT`.
     """
     changed, of = map(int, counts.sum(axis=0))
-    if not of:  # new annotations of a kind that was absent
+    if not of:  # all annotations of this kind are new
         return Share(changed, of, (0.0, float(changed > 0)))
     n_texts, share = int((counts[:, 1] > 0).sum()), min(1.0, changed / of)
     effect = min(EFFECT, of) if changed == 0 else 1.0
@@ -93,10 +92,10 @@ def estimate_share(counts: np.ndarray) -> Share:
 
 
 def compare_f1(outcomes: np.ndarray) -> F1:
-    """Compare F1 scores, by the variance of ratios of sums (Cochran 1977, section 6.3).
+    """Compare F1 scores by the variance of ratio estimators (Cochran 1977, §6.3).
 
-    outcomes (ndarray): True positives, false positives and false negatives of each
-        Doc, before and after. *Shape:* `(n, 2, 3)`.
+    outcomes (ndarray): For each Doc, before and after: true positives, false positives
+        and false negatives. *Shape:* `(n, 2, 3)`.
     """
     n = len(outcomes)
     found, of = 2.0 * outcomes[:, :, 0], outcomes @ [2.0, 1.0, 1.0]
@@ -110,32 +109,29 @@ def compare_f1(outcomes: np.ndarray) -> F1:
 
 @dataclass(frozen=True)
 class Changes:
-    """Counts of changed annotations by kind: of tokens, of entities and other spans,
-    and of texts with categories. A moved entity counts twice.
-    """
+    """Counts of changed annotations by kind. A moved entity counts twice."""
 
-    #: The number of tokens with any changed annotation, and of all tokens.
+    #: Number of tokens with any changed annotation, and of all tokens.
     tokens: tuple[int, int]
     kinds: dict[str, Share]
-    #: F1 of entities in Docs with gold entities, or None without such Docs.
+    #: F1 of entities, or None without gold entities.
     f1: F1 | None
 
     def check(self, most: float) -> None:
-        """Raise ValueError if too much is changed: see `describe_excess`."""
+        """Raise ValueError if `describe_excess` finds anything."""
         if found := self.describe_excess(most):
             raise ValueError(
-                f"The new pipeline may change too much: {found}. Up to {most:g} "
-                "percent of each kind of annotation may change, of entities ten times "
-                "as much, and F1 may fall by as many points, each to the end of its "
-                "interval of 95 percent (in brackets). Give more texts (--text, or "
-                "'texts' in Python), choose another precision, or let more be changed "
-                "(--max-changed, or 'max_changed' in Python)."
+                f"The lower precision may change too much: {found}. The 95 percent "
+                f"intervals (in brackets) should stay within {most:g} percent of each "
+                f"kind of annotation, {10 * most:g} percent of entities, and a loss of "
+                f"{most:g} points of F1. Pass more texts (--text, 'texts' in Python), "
+                "choose another precision, or raise the limit (--max-changed, "
+                "'max_changed' in Python)."
             )
 
     def describe_excess(self, most: float) -> str:
-        """Describe the kinds whose interval of the changed share reaches above `most`
-        percent, and F1 if its interval reaches below `-most` points. The limit for
-        entities is ten times `most`: they are few, and a moved one counts twice.
+        """Describe what exceeds the limits: intervals above `most` percent of a kind
+        (ten times as much for entities, which are few), or below `-most` points of F1.
         """
         found = []
         for kind, share in self.kinds.items():
@@ -146,11 +142,11 @@ class Changes:
             found.append(f"F1 by {self.f1}")
         n_tokens = self.tokens[1]
         if 100 * estimate_share(np.array([[0, n_tokens]])).interval[1] > most:
-            found.append(f"{n_tokens:,} tokens are too few to tell")
+            found.append(f"{n_tokens:,} tokens are too few for this limit")
         return ", ".join(found)
 
     def describe(self) -> Iterator[tuple[str, str]]:
-        """Yield texts to show, each after the name of a method of wasabi's printer."""
+        """Yield the name of a printer method and the text to show."""
         n, of = self.tokens
         yield "info", f"Changed: {n:,} of {of:,} tokens"
         for kind, share in self.kinds.items():
@@ -158,8 +154,7 @@ class Changes:
                 yield "text", f"{share.changed:,} of {share.of:,} {kind}: {share}"
         if self.f1 is not None:
             old, new = 100 * self.f1.before, 100 * self.f1.after
-            said = f"F1 of entities: {old:.2f} before, {new:.2f} after; {self.f1}"
-            yield "info", said
+            yield "info", f"F1 of entities: {old:.2f} to {new:.2f}, {self.f1}"
 
 
 def count_changes(
@@ -168,12 +163,10 @@ def count_changes(
     befores: Iterable[Doc],
     afters: Iterable[Doc],
 ) -> Changes:
-    """Count the differences between the annotations of texts before and after a change
-    of the pipeline. Texts that are Docs may have gold entities.
-    """
+    """Count changes between Docs of equal texts. Texts may be Docs with gold NER."""
     classifiers = [p for _, p in nlp.pipeline if isinstance(p, TextCategorizer)]
     names = (*KINDS, ENTITIES, CATEGORIES)
-    counts, outcomes = [], []  # for each text and kind, changed and all; last tokens
+    counts, outcomes = [], []  # per text and kind (last: tokens): changed, all
     for text, before, after in zip(texts, befores, afters, strict=True):
         n, old, new = len(before), _find_spans(before), _find_spans(after)
         columns: Any = (before.to_array([*ATTRS]) != after.to_array([*ATTRS])).T
@@ -200,7 +193,7 @@ def count_changes(
 
 
 def _choose(pipe: TextCategorizer, doc: Doc) -> set[str]:
-    """Return the label with the highest score, or all that reach the threshold."""
+    """Return the best label or, if multilabel, all labels from the threshold on."""
     scores = {label: doc.cats.get(label, 0.0) for label in pipe.labels}
     least = pipe.cfg["threshold"]
     if not isinstance(pipe, MultiLabel_TextCategorizer):

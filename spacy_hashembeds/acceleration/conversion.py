@@ -1,6 +1,5 @@
-"""Replace spaCy's layers and components in a pipeline's config by ours. Ours load the
-weights and files that spaCy's have saved: our layers have the same tree of nodes, seeds
-and parameter names, and our components are subclasses of spaCy's.
+"""Replace spaCy's layers and components in a config by ours. Ours load the same files:
+layers have the same tree, seeds and parameter names; components are subclasses.
 """
 
 import re
@@ -17,24 +16,25 @@ from ..architectures.multi_fewer_hash_embed import DESCRIPTION, SPACY_SEED
 from ..components.cached_lemmatizer import can_cache
 from ..components.cached_matcher import CachedMatcher
 from ..hashing.murmur import MAX_HASHES
-from ..kernels.convolution import PRECISIONS, find_instructions
+from ..kernels.convolution import PRECISIONS
 from ..loading import find_architectures, interpolate
 from ..training.annotation import walk_layers
+from .doctor import find_lacking
 
 OUR_EMBED = DESCRIPTION.architecture
 OUR_ENCODER = "spacy-hashembeds.MaxoutWindowEncoder.v1"
 BLAS = "spacy-hashembeds.use_fastest_blas.v1"
-#: Value of `precision`: choose for each component the fastest that changes little.
+#: Value of `precision`: choose for each component.
 AUTO = "auto"
 
-#: Precision of products: of all encoders, or by component. None keeps it.
+#: Precision of products: of all encoders, or by component. None keeps the current one.
 Precision = str | Mapping[str, str] | None
 
-#: The arguments of a HashEmbedCNN that belong to its encoder.
+#: Arguments of a HashEmbedCNN for its encoder.
 OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
 
-#: spaCy's factories that ours, named `cached_…`, replace, with the class of their
-#: components: None if the class depends on the language.
+#: spaCy's factories that `cached_…` factories replace, with the class of their
+#: components, or None if the class depends on the language.
 REPLACED: dict[str, type | None] = {
     "lemmatizer": None,
     "trainable_lemmatizer": EditTreeLemmatizer,
@@ -43,27 +43,25 @@ REPLACED: dict[str, type | None] = {
     "span_ruler": SpanRuler,
 }
 
-#: Most bytes of an output. glibc maps the pages of each new array above 32 MB again;
-#: this is half of that, since texts may be longer than assumed.
-MOST_BYTES = 2**24
-#: Assumed number of tokens of a text whose length is unknown.
+#: Maximum bytes of an output: half of the 32 MB above which glibc maps new pages for
+#: each array.
+MAX_BYTES = 2**24
+#: Assumed number of tokens per text.
 _TOKENS = 16
 
 _TOKENIZER, _OUR_TOKENIZER = "spacy.Tokenizer.v1", "spacy-hashembeds.Tokenizer.v1"
-_OF_NLP = ("tokenizer", "batch_size", "after_pipeline_creation")
+_NLP_SETTINGS = ("tokenizer", "batch_size", "after_pipeline_creation")
 _NAME = "@architectures"
 _EMBED, _ENCODER = "spacy.MultiHashEmbed.v2", "spacy.MaxoutWindowEncoder.v2"
 _TOK2VEC = "spacy.Tok2Vec.v2"
-#: spaCy's embedders and encoders for which we have no replacement.
-_OTHERS = ("CharacterEmbed", "MishWindowEncoder", "TorchBiLSTMEncoder")
-#: Versions 1 have the same tree and seeds as versions 2, except embedders with static
-#: vectors.
-_THEIRS = re.compile(
+#: spaCy's embedders and encoders without a faster equivalent.
+_IRREPLACEABLE = ("CharacterEmbed", "MishWindowEncoder", "TorchBiLSTMEncoder")
+#: Version 1 has the tree and seeds of version 2, except embedders with static vectors.
+_SPACY_LAYERS = re.compile(
     r"spacy(-legacy)?\.(MultiHashEmbed|HashEmbedCNN|MaxoutWindowEncoder|"
-    rf"{'|'.join(_OTHERS)})\.v[12]"
+    rf"{'|'.join(_IRREPLACEABLE)})\.v[12]"
 )
-#: Version 1 gives the encoder all Docs in one array. Version 2 has the same tree, and
-#: its encoder joins the Docs itself.
+#: Version 1 passes all Docs to the encoder in one array; version 2 has the same tree.
 _OLD_TOK2VEC = re.compile(r"spacy(-legacy)?\.Tok2Vec\.v1")
 _VECTORS = {
     "MultiHashEmbed": "include_static_vectors",
@@ -72,21 +70,21 @@ _VECTORS = {
 
 
 def find_fewer_bits() -> list[str]:
-    """Find precisions, except float32, for which this processor has instructions."""
-    return [name for name in PRECISIONS[1:] if find_instructions(name) is not None]
+    """Find the supported precisions other than float32."""
+    return [name for name in PRECISIONS[1:] if find_lacking(name) is None]
 
 
 def find_convertible(
     config: Config, precision: Precision = None
 ) -> tuple[list[str], dict[str, str]]:
-    """Find the places of layers that ours can replace, and of our encoders that have
-    another precision; and for the other layers, by place, why ours can't replace them.
+    """Find the places of layers to convert, including our encoders with another
+    precision; and the places of spaCy's other layers, with the reasons.
     """
     places, left = [], {}
     blocks = find_architectures(config)
     for place, block in blocks.items():
-        if _THEIRS.fullmatch(block[_NAME]):
-            why = _why_not(block, blocks.get(place.rpartition(".")[0], {}))
+        if _SPACY_LAYERS.fullmatch(block[_NAME]):
+            why = _explain_kept(block, blocks.get(place.rpartition(".")[0], {}))
             if why is None:
                 places.append(place)
             else:
@@ -101,8 +99,8 @@ def find_convertible(
 def find_replacements(
     nlp: Language, config: Config
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Find the components that ours can replace, with our factory; and for the others,
-    by place in the config, why they stay. Blocks with a `source` stay.
+    """Find the components to replace, with our factories; and the places of others,
+    with the reasons. Blocks with a `source` are kept.
     """
     found, left = {}, {}
     for name, pipe in nlp.components:
@@ -114,49 +112,47 @@ def find_replacements(
                 matcher is None or CachedMatcher.from_matcher(matcher).find_table()
             ):
                 found[name] = f"cached_{factory}"
-            elif matcher is None or len(matcher):  # a ruler may have phrases alone
+            elif matcher is None or len(matcher):  # not a ruler of phrases only
                 left[f"components.{name}"] = (
-                    "it is none of spaCy's own classes, or has token patterns that "
-                    "attributes do not decide"
+                    "its class is not spaCy's, or its token patterns can't be cached"
                 )
     return found, left
 
 
 def find_batch_size(nlp: Language) -> int | None:
-    """Find the batch size with which the output of the widest layer, such as that of a
-    tagger with thousands of classes, has at most `MOST_BYTES`. Return None if the
-    pipeline's batch size is not larger.
+    """Find the batch size at which the widest layer's output, such as a tagger's with
+    thousands of classes, has `MAX_BYTES`. None if the current one is not larger.
     """
     layers = (node for _, node in walk_layers(nlp) if node.has_param("W"))
     widths = [node.get_dim("nO") for node in layers if node.has_dim("nO")]
-    most = max(1, MOST_BYTES // (4 * _TOKENS * max(widths, default=1)))
+    most = max(1, MAX_BYTES // (4 * _TOKENS * max(widths, default=1)))
     return most if most < nlp.batch_size else None
 
 
 def check_precision(config: Config, precision: str | None) -> None:
-    """Check that this machine supports a precision for the encoders in a config."""
+    """Check that a precision is supported here, and that a config has encoders."""
+    if precision in (None, AUTO, "float32"):
+        return
     names = [block[_NAME] for block in find_architectures(config).values()]
-    is_there = OUR_ENCODER in names and find_instructions(str(precision)) is not None
-    if precision not in (None, AUTO, "float32") and not is_there:
+    lacking = find_lacking(precision)
+    if OUR_ENCODER not in names or lacking:
+        reason = f"needs {lacking}" if lacking else "is only for window encoders"
         raise ValueError(
-            f"'precision' should be 'float32', but is {precision!r}: there is no "
-            "window encoder, or there are no instructions or compiled kernels for it "
-            "(`spacy hashembeds doctor`)."
+            f"'precision' should be 'float32', but is {precision!r}, which {reason}."
         )
 
 
-def find_left(nlp: Language, config: Config, *, blas: bool) -> dict[str, str]:
-    """Find the layers and components that ours can't replace, with the reasons."""
+def find_kept(nlp: Language, config: Config, *, blas: bool) -> dict[str, str]:
+    """Find the layers and components to keep, with the reasons."""
     left = find_replacements(nlp, config)[1] | find_convertible(config)[1]
     callback = config["nlp"].get("after_pipeline_creation") or {"@callbacks": BLAS}
     if blas and (name := callback["@callbacks"]) != BLAS:
-        reason = f"{name} stands where the choice of BLAS would"
-        left["nlp.after_pipeline_creation"] = reason
+        left["nlp.after_pipeline_creation"] = f"{name} is set instead of {BLAS}"
     return left
 
 
 def find_changed(config: Config, new: Config, precision: Precision) -> list[str]:
-    """Find the places of layers, components and settings that a conversion changed."""
+    """Find the config paths that a conversion changed."""
     layers, _ = find_convertible(config, precision)
     components, nlp = config["components"], config["nlp"]
     replaced = [
@@ -164,23 +160,23 @@ def find_changed(config: Config, new: Config, precision: Precision) -> list[str]
         for name, block in components.items()
         if block.get("factory") != new["components"][name].get("factory")
     ]
-    of_nlp = [f"nlp.{key}" for key in _OF_NLP if nlp.get(key) != new["nlp"].get(key)]
-    return layers + replaced + of_nlp
+    settings = [key for key in _NLP_SETTINGS if nlp.get(key) != new["nlp"].get(key)]
+    return [*layers, *replaced, *(f"nlp.{key}" for key in settings)]
 
 
 def convert_config(
     nlp: Language, config: Config, *, blas: bool, precision: Precision = None
 ) -> Config:
-    """Return a copy of a pipeline's config with our layers, components and tokenizer,
-    smaller batches where the widest layer needs it, and with `blas` our callback if its
-    place is empty.
+    """Return a copy of a config with our layers, components and tokenizer, a smaller
+    batch size if the widest layer needs one and, with `blas`, our callback if none is
+    set.
     """
     converted = convert_layers(config, precision)
     for name, factory in find_replacements(nlp, config)[0].items():
         converted["components"][name]["factory"] = factory
     settings = converted["nlp"]
     tokenizer = settings.get("tokenizer") or {}
-    # keep the tokenizer of a language, and a custom one
+    # keep custom tokenizers and those of languages
     if type(nlp.tokenizer) is Tokenizer and tokenizer.get("@tokenizers") == _TOKENIZER:
         tokenizer["@tokenizers"] = _OUR_TOKENIZER
     if (batch_size := find_batch_size(nlp)) is not None:
@@ -193,8 +189,8 @@ def convert_config(
 def convert_layers(config: Config, precision: Precision = None) -> Config:
     """Return a copy of a config with our layers.
 
-    A HashEmbedCNN becomes a Tok2Vec of two layers. If any layer is converted, variables
-    in components, and variables that refer to components, are replaced by their values.
+    A HashEmbedCNN becomes a Tok2Vec with two layers. If any layer is converted,
+    variables in components or that refer to components are replaced by their values.
     """
     converted = config.copy()
     places, _ = find_convertible(config, precision)
@@ -216,7 +212,7 @@ def _choose(precision: Precision, place: str) -> str | None:
 
 
 def _resolve_components(config: Config, plain: Config) -> None:
-    # not deepcopy: several variables may refer to one object
+    # not deepcopy, which would keep objects shared by several variables
     config["components"] = Config().from_str(plain.to_str())["components"]
     for parts, value in [*walk_dict(config)]:
         if isinstance(value, str) and "${components." in value:
@@ -225,7 +221,7 @@ def _resolve_components(config: Config, plain: Config) -> None:
 
 
 def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the Tok2Vec block of a HashEmbedCNN, given its raw and resolved block."""
+    """Return the Tok2Vec block for a HashEmbedCNN's raw and resolved block."""
     size = plain["embed_size"]
     subwords = ["PREFIX", "SUFFIX", "SHAPE"] if plain["subword_features"] else []
     return {
@@ -245,26 +241,20 @@ def _kind(block: Mapping[str, Any]) -> str:
     return block[_NAME].split(".")[1]
 
 
-def _why_not(block: Mapping[str, Any], above: Mapping[str, Any]) -> str | None:
-    """Explain why ours can't replace a layer, given its and the enclosing block."""
+def _explain_kept(block: Mapping[str, Any], above: Mapping[str, Any]) -> str | None:
+    """Explain why a layer can't be converted, given its and the enclosing block."""
     name, kind = block[_NAME], _kind(block)
-    if kind in _OTHERS:
-        return f"there is no faster layer with the numbers of {name}"
+    if kind in _IRREPLACEABLE:
+        return f"there is no faster layer that equals {name}"
     is_old, has_vectors = name.endswith(".v1"), kind in _VECTORS
     if is_old and not has_vectors and not _OLD_TOK2VEC.match(above.get(_NAME, "")):
-        return (
-            f"{name} takes all Docs in one array, and can be replaced only in a "
-            "spacy.Tok2Vec.v1"
-        )
+        return f"{name} takes all Docs in one array, unless in a spacy.Tok2Vec.v1"
     if is_old and has_vectors and block[_VECTORS[kind]]:
-        return (
-            f"{name} with static vectors gives words that have none the last vector of "
-            "the table, which ours does not"
-        )
+        return f"{name} gives words without a static vector the last one"
     try:
         registry.resolve({"model": _convert(block)})
     except ValueError as e:
-        return f"{name} has settings that ours does not take: {e}"
+        return f"{name} has unsupported settings: {e}"
     return None
 
 

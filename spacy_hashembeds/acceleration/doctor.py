@@ -1,4 +1,4 @@
-"""Diagnose this machine: its hardware, broken installations, and possible speed-ups."""
+"""Diagnose the hardware, the installation and possible speed-ups."""
 
 import os
 import platform
@@ -28,18 +28,24 @@ from .blas import (
 
 PACKAGE = "spacy-hashembeds"
 
-#: For each package, the installed version (or None) and the range that we require.
+#: Instruction sets of which a precision needs one.
+_INSTRUCTIONS = {
+    "bfloat16": "AVX-512 BF16 or NEON BF16",
+    "int8": "AVX-512 VNNI, AVX-VNNI or NEON I8MM",
+}
+
+#: Installed version (or None) and required range of each package.
 Versions = dict[str, tuple[str | None, str]]
 
-#: OpenBLAS's names for kernels that do not use AVX-512.
-_SHORT_VECTORS = ("Haswell", "Zen")
-#: C function that code compiled by Cython calls only for profiling. The name of an
-#: imported function is in the binary file, stripped or not, on every system.
+#: OpenBLAS kernels without AVX-512.
+_AVX2_KERNELS = ("Haswell", "Zen")
+#: C function that only profiled Cython code calls. Names of imported functions are in
+#: every binary, stripped or not.
 _PROFILING = b"PyThreadState_EnterTracing"
 
 
 class Gpu(NamedTuple):
-    """GPU and CuPy: the name of the device, or the error."""
+    """CuPy's version, and the name of the device or the error."""
 
     cupy: str | None = None
     device: str | None = None
@@ -49,10 +55,10 @@ class Gpu(NamedTuple):
 def examine() -> dict[str, Any]:
     """Examine the machine and the installation. This takes a few seconds.
 
-    RETURNS (dict[str, Any]): "versions": the installed and required version of each
-        package; "machine": hardware; "blas": name, version and kernels of libraries;
-        "speeds": GFLOP/s of each at `blas.SHAPES`; "problems": errors, and how to fix
-        them; "advice": possible speed-ups.
+    RETURNS (dict[str, Any]): "versions": installed and required version per package;
+        "machine": hardware; "blas": name, version and kernels of libraries; "speeds":
+        GFLOP/s at `blas.SHAPES`; "problems": errors and remedies; "advice": possible
+        speed-ups.
     """
     versions, gpu, ops = find_versions(), examine_gpu(), get_current_ops()
     choices = {"blis": BLIS_OPS, "numpy's BLAS": NUMPY_BLAS_OPS}
@@ -66,12 +72,9 @@ def examine() -> dict[str, Any]:
             "GPU": gpu.device or "none in use",
             "CuPy": gpu.cupy or "none",
             "Python": platform.python_version(),
-            "Thinc's operations": type(ops).__name__,
-            "Kernels of our layers": "compiled" if compiled.kernels else "numpy",
-            **{
-                f"Products of {name}": name_instructions(name) or "in float32"
-                for name in PRECISIONS[1:]
-            },
+            "Thinc ops": type(ops).__name__,
+            "Kernels": "compiled" if compiled.kernels else "numpy",
+            **{f"Products in {name}": describe_support(name) for name in PRECISIONS},
         },
         "blas": blas,
         "speeds": measure_speeds(choices),
@@ -80,8 +83,22 @@ def examine() -> dict[str, Any]:
     }
 
 
+def describe_support(precision: str) -> str:
+    """Name the instructions that a precision uses, or the reason for using float32."""
+    if precision != "float32" and (lacking := find_lacking(precision)):
+        return f"not supported: needs {lacking}; float32 is used"
+    return name_instructions(precision) or "BLAS"
+
+
+def find_lacking(precision: str) -> str | None:
+    """Name what this machine lacks for a precision below float32, if anything."""
+    if name_instructions(precision) is not None:
+        return None
+    return "compiled kernels" if compiled.kernels is None else _INSTRUCTIONS[precision]
+
+
 def find_versions() -> Versions:
-    """Find the versions of our requirements, and of the extras that are installed."""
+    """Find the versions of requirements and of installed extras."""
     own = distribution(PACKAGE)
     found: Versions = {PACKAGE: (own.version, "")}
     for requirement in map(Requirement, own.requires or ()):
@@ -90,7 +107,7 @@ def find_versions() -> Versions:
             installed = version(requirement.name)
         except PackageNotFoundError:
             installed = None
-        # users do not need the tools of the tests
+        # skip test tools
         is_extra = installed and not (marker and marker.evaluate({"extra": "test"}))
         if marker is None or is_extra:
             found[requirement.name] = installed, str(requirement.specifier)
@@ -98,7 +115,7 @@ def find_versions() -> Versions:
 
 
 def find_processor() -> str:
-    """Find the processor's name, or else its architecture."""
+    """Return the processor's name, or its architecture."""
     path = Path("/proc/cpuinfo")
     for line in path.read_text("utf8", "replace").split("\n") if path.is_file() else ():
         if line.startswith("model name"):
@@ -107,14 +124,14 @@ def find_processor() -> str:
 
 
 def examine_gpu() -> Gpu:
-    """Try our kernels with CuPy, if it is installed."""
+    """Run our kernels with CuPy, if installed."""
     if find_spec("cupy") is None:
         return Gpu()
     try:
         cupy = import_module("cupy")
         try_kernels(cupy)
         name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    except Exception as e:  # a missing library does not always raise ImportError
+    except Exception as e:  # missing libraries raise various errors
         return Gpu("unknown", error=_describe(e))
     return Gpu(cupy.__version__, name)
 
@@ -124,18 +141,16 @@ def _describe(error: Exception) -> str:
 
 
 def try_kernels(xp: Any) -> None:
-    """Multiply with CuPy (xp), and compile and run our kernel on a table of ones."""
+    """Run our kernel and a product with CuPy (`xp`), on ones, and check the results."""
     keys, out = xp.zeros((1, 1), dtype="uint64"), xp.zeros((1, 4), dtype="float32")
     ones = xp.ones((2, 4), dtype="float32")
     gather_rows(keys, [Table(ones, Hashing(seed=9, num_hashes=3))], out)
     if float(out.sum()) != 12 or float((ones @ ones.T).sum()) != 16:
-        raise ValueError("the sum of rows by a kernel of ours, or a product, is wrong")
+        raise ValueError("our kernel or a matrix product gives wrong results")
 
 
 def describe_missing_kernels() -> str | None:
-    """Describe how to get compiled kernels. Return None if they are installed, or if
-    the environment turns them off.
-    """
+    """Describe how to get compiled kernels. None if installed or switched off."""
     found, error = compiled.find()
     if found is not None or os.environ.get(compiled.SWITCH) == "0":
         return None
@@ -143,22 +158,22 @@ def describe_missing_kernels() -> str | None:
     if error is not None:
         trouble = f"can't be used ({_describe(error)})"
     return (
-        f"The compiled kernels {trouble}: numpy does their work, which takes longer. "
-        f"If {PACKAGE} is installed and this is another copy, run `spacy` in the place "
-        "of `python -m spacy`, in another folder and without PYTHONPATH. Otherwise "
-        "install a C++ compiler and Python's headers, and then in a clone of the "
-        "project: pip install --force-reinstall --no-deps --no-cache-dir --editable ."
+        f"The compiled kernels {trouble}: numpy does their work, more slowly. If this "
+        f"is not the installed copy of {PACKAGE}, run `spacy` instead of `python -m "
+        "spacy`, in another folder and without PYTHONPATH. Otherwise install a C++ "
+        "compiler and Python's headers, and run in a clone of the project: "
+        "pip install --force-reinstall --no-deps --no-cache-dir --editable ."
     )
 
 
 def is_parser_profiled() -> bool:
-    """Return True if spaCy's parser was compiled with profiling, before Python 3.12."""
+    """True if spaCy's parser was compiled with profiling (before Python 3.12)."""
     path = import_module("spacy.ml.parser_model").__file__
     return path is not None and _PROFILING in Path(path).read_bytes()
 
 
 def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
-    """Describe each problem and how to fix it."""
+    """Describe each problem and its remedy."""
     for name, (installed, required) in versions.items():
         if installed is None or not SpecifierSet(required).contains(installed, True):
             yield (
@@ -168,45 +183,45 @@ def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
     for entry_point in distribution(PACKAGE).entry_points:
         try:
             entry_point.load()
-        except Exception as e:  # a broken installation may raise any error
+        except Exception as e:  # of any kind, if the installation is broken
             name = f"{entry_point.group}: {entry_point.name}"
             yield f"Can't load {name} ({_describe(e)}). Install {PACKAGE} again."
     if gpu.error is not None:
         yield (
-            f"CuPy is installed, but can't be used ({gpu.error}). Install the one that "
-            "fits the driver of your GPU, such as by the extra 'cuda12x' or 'cuda13x' "
-            f"of {PACKAGE}, or remove it."
+            f"CuPy is installed, but fails ({gpu.error}). Install the build for your "
+            f"GPU driver, such as with the extra 'cuda12x' or 'cuda13x' of {PACKAGE}, "
+            "or uninstall CuPy."
         )
 
 
 def advise(blas: list[Blas]) -> Iterator[str]:
-    """Suggest speed-ups: another BLAS; AVX-512 if OpenBLAS does not know the processor,
-    as 0.3.31 does not know Zen 5; compiled kernels; another Python.
+    """Suggest speed-ups: numpy's BLAS; AVX-512 where OpenBLAS does not use it, such as
+    0.3.31 on Zen 5; compiled kernels; a newer Python.
     """
     blis, numpy_blas = blas
     if type(get_current_ops()) is NumpyOps and is_numpy_faster():
         kernels = f" with its {blis.kernels} kernels" if blis.kernels else ""
         yield (
-            "Matrix products are faster with numpy's BLAS than with blis, which Thinc "
-            f"uses here{kernels}. Write into a config: [nlp.after_pipeline_creation] "
-            '@callbacks = "spacy-hashembeds.use_fastest_blas.v1". `spacy hashembeds '
-            "accelerate` does so for a trained pipeline."
+            "numpy's BLAS is faster here than Thinc's default, blis"
+            f"{kernels}. Add to a config: [nlp.after_pipeline_creation] "
+            '@callbacks = "spacy-hashembeds.use_fastest_blas.v1". For trained '
+            "pipelines, `spacy hashembeds accelerate` adds the callback."
         )
     has_avx512 = name_instructions("float32") == "AVX-512"
-    if numpy_blas.kernels in _SHORT_VECTORS and has_avx512:
+    if numpy_blas.kernels in _AVX2_KERNELS and has_avx512:
         yield (
-            f"numpy's OpenBLAS uses its {numpy_blas.kernels} kernels on a processor "
-            "that has AVX-512. Compare the products above with those of: "
-            "OPENBLAS_CORETYPE=SKYLAKEX spacy hashembeds doctor. If they are faster, "
-            "try this variable with your pipelines: one text a call may be slower."
+            f"numpy's OpenBLAS uses its {numpy_blas.kernels} kernels, although this "
+            "processor has AVX-512. Compare the speeds above with the output of "
+            "`OPENBLAS_CORETYPE=SKYLAKEX spacy hashembeds doctor`. If they rise, try "
+            "this variable with your pipelines; single texts may be slower."
         )
     if os.environ.get(compiled.SWITCH) == "0":
-        yield f"Without {compiled.SWITCH}=0 in the environment, kernels are compiled."
+        yield f"Unset {compiled.SWITCH}=0, which turns off the compiled kernels."
     elif missing := describe_missing_kernels():
         yield missing
     if is_parser_profiled():
         yield (
-            "spaCy's parser and NER were compiled with profiling for this Python, "
-            f"{platform.python_version()}. spaCy's wheels for Python 3.12 and later "
-            "are not: in our benchmark, NER took less than a quarter of the time there."
+            "spaCy's parser and NER are compiled with profiling for Python "
+            f"{platform.python_version()}, but not for 3.12 and later, where NER is "
+            "more than 4 times as fast in our benchmark."
         )

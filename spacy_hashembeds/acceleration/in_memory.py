@@ -1,8 +1,7 @@
-"""Conversion of a pipeline in memory to our layers and components, with its weights.
+"""Convert a pipeline in memory to our layers and components.
 
-A new pipeline is made from the converted config, and loads the data that the components
-of the old one save. They save it to a temporary folder, not to bytes, from which
-spaCy's rulers would not load all of their patterns.
+The new pipeline loads a temporary folder, to which the old one is saved. spaCy's rulers
+would not load all of their patterns from bytes.
 """
 
 import warnings
@@ -30,13 +29,13 @@ from .conversion import BLAS
 from .doctor import describe_missing_kernels
 from .timing import TITLES
 
-#: Attributes that a copy shares with the original, or gets from the new config.
+#: Attributes that the copy shares or takes from the new config.
 _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
 
 
 @dataclass(kw_only=True)
 class Accelerated(Acceleration):
-    """An acceleration, and the new pipeline."""
+    """Report of a conversion, and the new pipeline."""
 
     nlp: Language = field(repr=False)
 
@@ -53,33 +52,34 @@ def accelerate(
 ) -> Accelerated:
     """Make a faster copy of a pipeline in memory, check it and time it.
 
-    Saving the new pipeline gives the folder that `spacy hashembeds accelerate` writes.
-    The new pipeline is returned only if it annotates all texts as the old one does, and
-    if each converted layer gives the same vectors up to rounding.
+    The new pipeline is returned only if all annotation equals the old pipeline's, and
+    the vectors of each converted layer up to rounding. It saves the same folder that
+    `spacy hashembeds accelerate` writes. `meta` is copied, including the name:
+    `spacy package --name` sets another.
 
     The old pipeline is not changed. Both pipelines share the vocab, a custom tokenizer,
-    and components without a `to_disk`. During the conversion, components are saved to a
-    temporary folder, and are in memory twice.
+    and components without `to_disk`. The conversion needs memory for two copies of the
+    components, and a temporary folder.
 
-    nlp (Language): The trained pipeline, on CPU or GPU, outside of any memory zone. It
-        annotates the texts itself, with the components that are enabled.
-    texts (Iterable[str | Doc], optional): The texts to annotate; of Docs, only words,
-        spaces and the features that the pipeline may read are used. By default texts
-        are generated from known words.
-    precision (str, optional): The precision of the products of window encoders:
-        "float32", or, faster if the processor has instructions for it, "bfloat16" or
-        "int8". The last two change predictions. "auto" chooses for each component the
-        fastest that respects `max_changed`. By default the precision is kept.
-    max_changed (float): The largest percentage of each kind of annotation that may
-        change, ten times as much for entities, and the most points by which F1 may fall
-        if texts are Docs with entities: all at the end of the 95 percent interval.
-    blas (bool): Whether the new pipeline chooses the fastest BLAS, now and whenever it
-        is loaded.
-    rounds (int): The most rounds in which both pipelines are timed, in turns.
-    show_progress (bool): Whether to show progress in a notebook or a terminal.
+    nlp (Language): The trained pipeline, on CPU or GPU, not in a memory zone. Only
+        enabled components annotate the texts.
+    texts (Iterable[str | Doc], optional): Texts to compare and time on. Of Docs, words,
+        spaces and the features that the pipeline reads are used. Default: texts
+        generated from words in the vocab.
+    precision (str, optional): Precision of the matrix products of window encoders:
+        "float32"; "bfloat16" or "int8", which are faster on processors that support
+        them (see `spacy hashembeds doctor`), and change predictions; or "auto", the
+        fastest for each component within `max_changed`. Default: the current precision.
+    max_changed (float): Maximum percentage of each kind of annotation that a lower
+        precision may change (ten times as much for entities), and maximum fall of F1 in
+        points, if texts are Docs with entities. The limits apply to the bounds of 95
+        percent intervals.
+    blas (bool): Choose the fastest BLAS, now and whenever the new pipeline is loaded.
+    rounds (int): Maximum number of rounds of timing, in which both pipelines alternate.
+    show_progress (bool): Show progress in a notebook or a terminal.
     RETURNS (Accelerated): The new pipeline, as `nlp`, and the report.
-    RAISES (ValueError): If the pipeline can't be rebuilt, if annotations or vectors
-        differ, or if more is changed than `max_changed` allows.
+    RAISES (ValueError): If the pipeline can't be rebuilt, annotation or vectors differ,
+        or changes exceed `max_changed`.
     """
     check_pipeline(nlp)
     if missing := describe_missing_kernels():
@@ -89,14 +89,14 @@ def accelerate(
             "'nlp' is in a memory zone, which the new pipeline would outlive. Call "
             "this outside of `nlp.memory_zone()`."
         )
-    # The thread's ops may be of another device: some notebooks reset them.
+    # the thread's ops may be on another device: some notebooks reset them
     ops = get_current_ops()
     others = (node.ops for _, node in walk_layers(nlp))
     ops = next((other for other in others if other.device_type != ops.device_type), ops)
     config = nlp.config.copy()
 
     def show(items: Iterable[Any], unit: str) -> Iterable[Any]:
-        hide = None if show_progress else True  # None hides it without a terminal
+        hide = None if show_progress else True  # None: hidden unless in a terminal
         return tqdm(items, TITLES[unit], unit=f" {unit}", leave=False, disable=hide)
 
     with keeping_ops(), TemporaryDirectory() as made:
@@ -121,23 +121,23 @@ def accelerate(
 
 
 def _copy(nlp: Language, folder: Path, config: Config) -> Language:
-    """Make a pipeline from a config and a folder to which its components were saved."""
+    """Create a pipeline from a config and a folder with saved components."""
     with _explaining():
         new = type(nlp).from_config(
             config.copy(), vocab=nlp.vocab, meta=deepcopy(nlp.meta), auto_fill=False
         )
-        # rulers tokenize their patterns with the tokenizer
+        # before loading: rulers tokenize their patterns
         tokenizer: Any = nlp.tokenizer
         if isinstance(new.tokenizer, QuickTokenizer) and type(tokenizer) is Tokenizer:
             tokenizer = QuickTokenizer.from_tokenizer(tokenizer)
         new.tokenizer = tokenizer
         new.from_disk(folder, exclude=_NOT_COPIED)
-    # share components that can't be saved, as spaCy shares sourced components
+    # share components that can't be saved
     new._components = [
         (name, pipe if hasattr(pipe, "to_disk") else nlp.get_pipe(name))
         for name, pipe in new.components
     ]
-    # copy attributes that neither the config nor the folder has
+    # copy attributes that are neither in the config nor in the folder
     new._path = None
     if config["nlp"]["batch_size"] == nlp.config["nlp"]["batch_size"]:  # not changed
         new.batch_size = nlp.batch_size
@@ -147,7 +147,7 @@ def _copy(nlp: Language, folder: Path, config: Config) -> Language:
     for (_, pipe), (_, new_pipe) in pipes:
         if hasattr(pipe, "error_handler"):
             new_pipe.error_handler = pipe.error_handler
-    # the BLAS may have been chosen after layers were made
+    # ops may have changed after layers were created
     layers = zip(walk_layers(nlp), walk_layers(new), strict=True)
     for (_, node), (_, new_node) in layers:
         new_node.ops = node.ops
@@ -162,9 +162,9 @@ def _explaining() -> Iterator[None]:
         yield
     except OSError:
         raise
-    except Exception as error:  # components, also of other packages, may raise any
+    except Exception as error:  # of any kind, from any component
         raise ValueError(
-            "'nlp' should be a pipeline that spaCy can save and make anew from "
-            f"`nlp.config`, but can't be: {type(error).__name__}: {error} Change "
+            "'nlp' should be a pipeline that spaCy can save and rebuild from "
+            f"`nlp.config`, but this fails: {type(error).__name__}: {error} Change "
             "components through the config, such as with `nlp.replace_pipe`."
         ) from error

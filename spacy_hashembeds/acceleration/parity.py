@@ -1,4 +1,4 @@
-"""Check that a pipeline and its conversion annotate texts alike."""
+"""Check that a pipeline and its conversion give equal annotation and vectors."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,41 +20,40 @@ from ..training.annotation import walk_layers
 from ..training.prediction import copy_words, find_inputs
 from .changes import ATTRS
 
-#: The forward functions by which our layers are found in a pipeline.
+#: Forward functions of our layers.
 OURS = (embed_attributes, encode_windows)
 
-#: Largest difference between outputs of a layer, as a share of the largest output (or
-#: of 1): rounding differs.
+#: Tolerance for the outputs of a layer, as a share of the largest output (or of 1).
 TOLERANCE = 1e-5
-#: Tolerance of numbers computed from these outputs, such as a classifier's scores.
+#: Tolerance for numbers computed from them, such as a classifier's scores.
 SCORE_TOLERANCE = 1e-4
 
 _BATCH_SIZE = 256
-#: The number of tokens to keep for timing.
+#: Number of tokens kept for timing.
 SAMPLE_SIZE = 20_000
 
-#: First and last letters of several scripts.
+#: First and last letter of scripts.
 SCRIPTS = "az AZ 09 àÿ αω ая א\u05ea ءي अह 一龥 あん 가힣 😀🙏".split()
 SEPARATORS = (*[" "] * 20, "  ", ", ", ". ", "\n", "\t", "\u00a0", "-", "")
 
 
 @dataclass(kw_only=True)
 class Parity:
-    """The amount of text that two pipelines annotated alike."""
+    """Result of a comparison of two pipelines."""
 
-    #: The number of texts and tokens that both pipelines annotated alike.
+    #: Number of texts and tokens with equal annotation.
     texts: int = 0
     tokens: int = 0
     #: Components whose converted layers have no weights to compare.
     unchecked: list[str] = field(default_factory=list)
-    #: The largest difference between outputs of a layer before and after, as a share
-    #: of the largest output (or of 1).
+    #: Maximum difference between outputs of a layer, as a share of the largest output
+    #: (or of 1).
     max_relative_diff: float = 0.0
 
 
 @contextmanager
 def in_float32() -> Iterator[None]:
-    """Compute this thread's encoders in float32, whatever their precision."""
+    """Ignore the precision of encoders in this thread: compute in float32."""
     token = IN_FLOAT32.set(True)
     try:
         yield
@@ -63,30 +62,29 @@ def in_float32() -> Iterator[None]:
 
 
 def walk_encoders(nlp: Language) -> Iterator[tuple[str, LaidOut]]:
-    """Yield the weights of each of our encoders, with their component's name."""
+    """Yield the component and the weights of each of our encoders."""
     for name, node in walk_layers(nlp):
         if get_forward(node) is encode_windows:
             yield name, node.attrs["weights"]
 
 
 def _has_weights(model: Model) -> bool:
-    """Return True if all layers of a model were initialised or loaded."""
+    """True if all layers of a model were initialised or loaded."""
     return all(node.has_param(key) for node in model.walk() for key in node.param_names)
 
 
 def compare_pipelines(
     before: Language, after: Language, texts: Iterable[str | Doc]
 ) -> tuple[Parity, list[Doc]]:
-    """Check, in float32, that two pipelines of one structure annotate texts alike, up
-    to the rounding of scores. Also compare the outputs of each converted layer, enabled
-    or not; encoders are compared on random vectors. Return some of the Docs too, on
-    which both can be timed.
+    """Compare the annotation of texts in float32, and the outputs of converted layers,
+    also of disabled components. Encoders are compared on random vectors. Return Docs
+    for timing too. The pipelines must have the same structure.
     """
     pairs = zip(walk_layers(before), walk_layers(after), strict=True)
     layers = [
         (name, old, new)
         for (name, old), (_, new) in pairs
-        # layers of other packages may have a new forward function each
+        # foreign layers may have a forward function per instance
         if get_forward(new) in OURS and get_forward(old) is not get_forward(new)
     ]
     unchecked = dict.fromkeys(name for name, old, _ in layers if not _has_weights(old))
@@ -94,7 +92,7 @@ def compare_pipelines(
     parity, sample = Parity(unchecked=[*unchecked]), []
     for batch in minibatch(texts, _BATCH_SIZE):
         with in_float32():
-            docs = [*annotate(before, batch, "as it is")]
+            docs = [*annotate(before, batch, "original")]
             new_docs = [*annotate(after, batch)]
             for text, doc, new_doc in zip(batch, docs, new_docs, strict=True):
                 _check_annotation(doc, new_doc)
@@ -108,15 +106,15 @@ def compare_pipelines(
                 parity.max_relative_diff = max(parity.max_relative_diff, diff)
     if not parity.tokens:
         raise ValueError(
-            "'texts' should have tokens to compare the pipelines on, but have none."
+            "'texts' should have tokens to compare pipelines on, but have none."
         )
     return parity, sample
 
 
 def make_texts(nlp: Language, *, only_known: bool = False) -> list[str]:
-    """Generate texts of known and unknown words, the same for the same strings, and
-    without empty texts if a layer such as `reduce_first` refuses them. With
-    `only_known` there are no unknown words, which the vocab would keep.
+    """Generate texts of known words and, unless `only_known`, of unknown ones, which
+    the vocab will store. Equal strings give equal texts. Empty texts are left out if a
+    layer such as `reduce_first` fails on them.
     """
     rng = random.Random(0)
     known = sorted({*filter(None, nlp.vocab.strings)}) or ["word"]
@@ -141,19 +139,19 @@ def make_texts(nlp: Language, *, only_known: bool = False) -> list[str]:
 
 
 def annotate(
-    nlp: Language, texts: Iterable[str | Doc], which: str = "as converted"
+    nlp: Language, texts: Iterable[str | Doc], which: str = "converted"
 ) -> Iterator[Doc]:
-    """Annotate texts, or the words and features of Docs, with enabled components."""
+    """Annotate texts, or the words and features of Docs."""
     inputs, vocab = find_inputs(nlp), nlp.vocab
     copies = (copy_words(t, vocab, inputs) if isinstance(t, Doc) else t for t in texts)
     try:
         yield from nlp.pipe(copies)
-    except Exception as error:  # components, also of other packages, may raise any
+    except Exception as error:  # of any kind, from any component
         raise ValueError(
-            f"The pipeline {which} fails on texts to check it with: "
-            f"{type(error).__name__}: {error} Give texts of the kind that it is for, "
-            "with the features that it reads (--text file.spacy, or Docs as 'texts' in "
-            "Python); if it fails on these too, mend it first."
+            f"The {which} pipeline fails on the texts to compare on: "
+            f"{type(error).__name__}: {error} Pass typical texts, with the features "
+            "that it reads (--text file.spacy, or Docs as 'texts' in Python). If it "
+            "fails on these too, fix the pipeline first."
         ) from error
 
 
@@ -163,15 +161,15 @@ def _check_annotation(doc: Doc, new_doc: Doc) -> None:
         if not _is_same(value, new[name]):
             raise ValueError(
                 f"The predictions differ: {name} of {doc.text[:80]!r} is "
-                f"{value!r:.200} before, and {new[name]!r:.200} after. If they differ "
-                "without spacy-hashembeds too, once the pipeline is saved and loaded, "
-                "something of it is not saved. Else scores are so close that rounding "
-                "decides: keep spaCy's BLAS (--no-blas, or 'blas=False' in Python)."
+                f"{value!r:.200} before, and {new[name]!r:.200} after. If saving "
+                "and loading the old pipeline changes them too, a component does not "
+                "save all of its data. Otherwise rounding decides between close "
+                "scores: keep spaCy's BLAS (--no-blas, or 'blas=False' in Python)."
             )
 
 
 def _describe(doc: Doc) -> dict[str, Any]:
-    """Return all annotation of a Doc in plain types."""
+    """Return all annotation of a Doc as plain types."""
     spans = {
         key: [group.attrs, [(s.start, s.end, s.label, s.kb_id, s.id) for s in group]]
         for key, group in doc.spans.items()
@@ -193,13 +191,13 @@ def _is_same(old: Any, new: Any) -> bool:
         return np.allclose(a, b, atol=SCORE_TOLERANCE, equal_nan=True)
     if isinstance(old, str | int | set | frozenset | None):
         return bool(old == new)
-    return type(old) is type(new)  # objects may be equal only to themselves
+    return type(old) is type(new)  # many classes define no equality
 
 
 def _compare_outputs(
     name: str, old: Model, new: Model, docs: list[Doc], new_docs: list[Doc]
 ) -> float:
-    """Return the largest difference as a share of the largest number, or of 1."""
+    """Return the maximum difference as a share of the largest output, or of 1."""
     if not any(map(len, docs)):
         return 0.0
     inputs: list[Any] = [docs, new_docs]
@@ -216,6 +214,6 @@ def _compare_outputs(
     if not diff <= TOLERANCE:
         raise ValueError(
             f"The vectors of layer '{new.name}' in component '{name}' differ by "
-            f"{diff:.3g} of the largest number: rounding accounts for {TOLERANCE:g}."
+            f"{diff:.3g} of the largest value: rounding explains {TOLERANCE:g} at most."
         )
     return diff

@@ -1,4 +1,4 @@
-"""Measure the speeds of pipelines in turns."""
+"""Time pipelines and their components."""
 
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,26 +13,24 @@ from spacy.util import _pipe
 
 from ..training.prediction import copy_words, find_inputs
 
-#: Seconds after which no round begins, and the number of rounds that always run, if as
-#: many are asked for.
+#: Time limit in seconds for starting another round after the first ones.
 _SECONDS, _LEAST_ROUNDS = 60.0, 3
 
-#: Function of items and their kind, "texts" to compare or "rounds" to time, that yields
-#: the items and shows progress.
+#: Function that yields items and shows progress, given their kind: "texts" or "rounds".
 Progress = Callable[[Iterable[Any], str], Iterable[Any]]
 #: Titles of progress bars.
 TITLES = {"texts": "Comparing", "rounds": "Timing"}
 
 
 class Spread(NamedTuple):
-    """A median and the quartiles around it, in the unit of the measurements."""
+    """Median and quartiles, in the unit of the measurements."""
 
     median: float
     quartiles: tuple[float, float]
 
 
 def find_spread(rounds: Sequence[float]) -> Spread:
-    """Find the median and the quartiles of the measurements of rounds."""
+    """Compute the median and quartiles of the measurements of rounds."""
     repeated = [*rounds] * (3 if len(rounds) == 1 else 1)
     lower, middle, upper = quantiles(repeated, n=4, method="inclusive")
     return Spread(middle, (lower, upper))
@@ -45,11 +43,10 @@ def measure_speeds(
     rounds: int = 7,
     progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
 ) -> dict[str, Spread]:
-    """Time `nlp.pipe` on the words and features of docs, in tokens a second. Pipelines
-    take turns, each after a warm-up on a tenth of the docs. Each is loaded again for
-    its turn, since the addresses of weights change the speed of Thinc's matrix product
-    by up to a third. Pipelines that load slowly have fewer rounds: after a minute no
-    round begins, except the first three.
+    """Time `nlp.pipe` on the words and features of docs, in tokens per second.
+    Pipelines alternate, each after a warm-up on a tenth of the docs. Each is loaded
+    again in each round: the addresses of weights change the speed of Thinc's matrix
+    product by up to a third. After a minute, only the first three rounds start.
     """
     n_words = sum(map(len, docs))
     if n_words == 0:
@@ -73,9 +70,8 @@ def _time_pipe(nlp: Language, docs: Sequence[Doc]) -> float:
 
 
 def _warm_up(nlp: Language, docs: Sequence[Doc]) -> list[Doc]:
-    """Annotate a tenth of docs, and collect garbage: otherwise Python would do so
-    during the timing, for a second if lemma tables have a million objects. Return
-    copies of all docs, to annotate.
+    """Annotate a tenth of docs, and return copies of all. Collect garbage, which would
+    take a second of the timing if lemma tables have a million objects.
     """
     copy = partial(copy_words, vocab=nlp.vocab, features=find_inputs(nlp))
     for _ in nlp.pipe(map(copy, docs[: len(docs) // 10 + 1])):
@@ -85,15 +81,13 @@ def _warm_up(nlp: Language, docs: Sequence[Doc]) -> list[Doc]:
 
 
 def measure_components(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:
-    """Time each component once on the words of docs, in microseconds a word, after a
-    warm-up on a tenth of the docs.
-    """
+    """Measure components' CPU time in µs per word, in one run after a warm-up."""
     current: Iterable[Doc] = _warm_up(nlp, docs)
     n_words = sum(map(len, docs))
     found = {}
     for name, pipe in nlp.pipeline:
         config = {"batch_size": nlp.batch_size}
-        start = process_time()  # less affected by other processes
+        start = process_time()  # not affected by other processes
         current = list(_pipe(current, pipe, name, nlp.default_error_handler, config))
         found[name] = 1e6 * (process_time() - start) / n_words
     return found

@@ -1,4 +1,4 @@
-"""Small trained pipelines of every make, for `spacy hashembeds accelerate`."""
+"""Small trained pipelines for `spacy hashembeds accelerate`."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -32,7 +32,7 @@ TEXTS = [
 ]
 
 _WINDOWS = {"width": 16, "depth": 1, "window_size": 1}
-#: The arguments of spaCy's architectures, and of one that stands for a transformer.
+#: Arguments of spaCy's architectures, and of a fake transformer.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "MultiHashEmbed": {
         **{"width": 16, "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"]},
@@ -50,7 +50,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def layer(name: str, **arguments: Any) -> dict[str, Any]:
-    """Make the block of an architecture in a config."""
+    """Return the config block of an architecture."""
     block = {"@architectures": name, **ARGUMENTS.get(name.split(".")[1], {})}
     return deepcopy(block | arguments)
 
@@ -67,17 +67,17 @@ def tok2vec(**layers: dict[str, Any]) -> dict[str, Any]:
 
 
 def old_tok2vec(prefix: str = "spacy", **arguments: Any) -> dict[str, Any]:
-    """Make a Tok2Vec as pipelines of spaCy 3.0 have it."""
+    """Return the Tok2Vec block of a spaCy 3.0 pipeline."""
     encode = layer(f"{prefix}.MaxoutWindowEncoder.v1", **arguments)
     first = layer("spacy.MultiHashEmbed.v1")
     return layer(f"{prefix}.Tok2Vec.v1", embed=first, encode=encode)
 
 
 def add(nlp: Language, **layers: dict[str, Any]) -> Language:
-    """Add components, each with its tok2vec (of `tok2vec` its model)."""
+    """Add components by factory, with the block of their tok2vec."""
     for factory, block in layers.items():
         model = block if factory == "tok2vec" else {"tok2vec": block}
-        # which only a parser has, and without it no labels of so few sentences
+        # the default excludes rare labels
         actions = {"min_action_freq": 1} if factory == "parser" else {}
         nlp.add_pipe(factory, config={"model": model, **actions})
     return nlp
@@ -116,9 +116,7 @@ def make(**layers: dict[str, Any]) -> Language:
 
 
 def make_shared() -> Language:
-    """A tok2vec that many listen to, one of them with a copy of it, and components with
-    data of their own.
-    """
+    """A tok2vec with several listeners, a copy of it, and components with data."""
     nlp = spacy.blank("en")
     nlp.tokenizer.add_special_case("Zürich", [{"ORTH": "Zür"}, {"ORTH": "ich"}])
     listeners = dict.fromkeys(("parser", "tagger", "ner", "spancat"), LISTENER)
@@ -137,29 +135,29 @@ def make_shared() -> Language:
     nlp.get_pipe("lemmatizer").initialize(lookups=lookups)
     entities.add_patterns([{"label": "MISC", "pattern": "today", "id": "now"}])
     nlp.disable_pipe("morphologizer")
-    nlp.meta["author"] = "A stranger"
+    nlp.meta["author"] = "Someone"
     return nlp
 
 
 @registry.architectures("tests.Transformer.v1")
 def make_transformer(width: int) -> Model:
-    """Stands for a layer of another package, such as a transformer."""
+    """Fake layer of another package."""
     make = registry.architectures.get("spacy.CharacterEmbed.v2")
     return make(width=width, rows=50, nM=4, nC=3, include_static_vectors=False)
 
 
 @registry.architectures("tests.Closures.v1")
 def build_closures(tok2vec: Model) -> Model:
-    """A tagger whose layers have forward functions that are made anew for each."""
+    """Tagger with a separate forward function per layer."""
     model = build_tagger_model(tok2vec)
     for node in (model, *model.layers):
         node.replace_callbacks(partial(node._func), init=node.init)
     return model
 
 
-def make_strangers() -> Language:
-    """Layers of others: in the place of a whole tok2vec, of an embedder, which leaves
-    an encoder alone, and beside them; and spaCy's SpanFinder, whose last is a closure.
+def make_foreign() -> Language:
+    """Foreign layers as tok2vec, as embedder and next to them, and a SpanFinder, whose
+    last layer is a closure.
     """
     nlp = add(
         spacy.blank("xx"),
@@ -176,7 +174,7 @@ def make_strangers() -> Language:
 
 
 WIDTH = "${components.tok2vec.model.width}"
-#: The variables of a config by their places, for what is there already.
+#: Variables in a config, by place.
 VARIABLES = {
     "tok2vec.model.depth": "${vars.depth}",
     "tok2vec.model.embed_size": "${vars.size}",
@@ -192,7 +190,7 @@ VARIABLES = {
 
 
 def read_variables() -> Config:
-    """Read a config as people write it, with variables."""
+    """Return a config with variables."""
     own = tok2vec(embed=embed(attrs=["LOWER"], rows=[60]))
     nlp = spacy.blank("xx")
     add(nlp, tok2vec=cnn(), tagger=LISTENER, ner=cnn(), morphologizer=own)
@@ -209,17 +207,17 @@ def make_variables() -> Language:
 
 MAKERS: Mapping[str, Callable[[], Language]] = {
     "shared": make_shared,
-    "strangers": make_strangers,
+    "foreign": make_foreign,
     "variables": make_variables,
-    # each with an encoder of its own
+    # one encoder per component
     "inside": partial(make, ner=cnn(), tagger=tok2vec()),
-    # an embedding that is a whole tok2vec, without an encoder
+    # an embedder as the whole tok2vec
     "bare": partial(make, tok2vec=embed(), tagger=LISTENER),
 }
 
 
 def find_precisions(nlp: Language) -> dict[str, str]:
-    """Find what the products of each component's encoder are computed of."""
+    """Find the precision of each component's encoder."""
     return {
         name: node.attrs["weights"].precision
         for name, node in walk_layers(nlp)

@@ -1,4 +1,4 @@
-"""What tests of acceleration share: saved pipelines, and products that are spoilt."""
+"""Fixtures: saved pipelines, and noisy products."""
 
 from collections.abc import Callable
 from functools import cache
@@ -17,9 +17,7 @@ from .accelerate_pipelines import MAKERS, TEXTS
 
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory) -> Callable[[str], Path]:
-    """Gives the folder of a saved pipeline of a make of `MAKERS`, to read only, which
-    knows the words of the texts, as after training on them.
-    """
+    """Save a pipeline of `MAKERS` with the words of `TEXTS` in its vocab. Read-only."""
     root = tmp_path_factory.mktemp("pipelines")
 
     @cache
@@ -34,7 +32,7 @@ def saved(tmp_path_factory) -> Callable[[str], Path]:
 
 @pytest.fixture(autouse=True)
 def untimed(monkeypatch) -> None:
-    """Have pipelines not loaded anew to be timed, as tests of the command have them."""
+    """Skip timing, except in tests of the command."""
 
     def measure_components(nlp, docs):
         return dict.fromkeys(nlp.pipe_names, 1.0)
@@ -45,18 +43,18 @@ def untimed(monkeypatch) -> None:
 
 
 @pytest.fixture
-def spoil(instructions, monkeypatch) -> Callable[..., None]:
-    """Has products of the given precisions change whatever comes of them."""
+def add_noise(instructions, monkeypatch) -> Callable[..., None]:
+    """Add noise to the products of given precisions."""
     add = windowencoder.add_convolved
 
-    def spoil(*precisions: str) -> None:
-        spoilt = [find_instructions(name) for name in precisions]
+    def add_noise(*precisions: str) -> None:
+        noisy = [find_instructions(name) for name in precisions]
 
-        def add_noise(packed, X, rows, Y):
+        def add_noisy(packed, X, rows, Y):
             add(packed, X, rows, Y)
-            if packed.instructions in spoilt:
+            if packed.instructions in noisy:
                 Y += np.random.default_rng(0).normal(size=Y.shape) * 50
 
-        monkeypatch.setattr(windowencoder, "add_convolved", add_noise)
+        monkeypatch.setattr(windowencoder, "add_convolved", add_noisy)
 
-    return spoil
+    return add_noise

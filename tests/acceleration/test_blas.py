@@ -1,4 +1,4 @@
-"""The choice of a BLAS: what is measured, what is moved, and that results stay."""
+"""The choice of a BLAS: measurement, moved layers, unchanged results."""
 
 import ctypes
 import os
@@ -28,7 +28,7 @@ OURS = blas.NUMPY_BLAS_OPS
 
 
 class AppleOps(NumpyOps):
-    """Stands for operations that are made for a processor."""
+    """Fake ops for a processor."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,13 +39,13 @@ def _restore_ops():
 
 @pytest.fixture
 def faster(monkeypatch):
-    """A machine on which numpy's BLAS is faster."""
+    """Fake a machine with a faster numpy BLAS."""
     monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
 
 
 @pytest.fixture
 def nlp(saved) -> Language:
-    """A trained pipeline: an ner, and a tagger, each with an encoder of its own."""
+    """A trained pipeline of `ner` and `tagger`, each with an encoder."""
     return spacy.load(saved("inside"))
 
 
@@ -71,7 +71,7 @@ def test_products_are_those_of_blis(rows, trans1, trans2):
     got = OURS.gemm(x, y, trans1=trans1, trans2=trans2)
     assert got.dtype == expected.dtype
     assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
-    # as the parser does, into all rows but the first
+    # into all rows except the first, like the parser
     out = numpy.zeros((rows + 1, 3), dtype="float32")
     OURS.gemm(x, y, trans1=trans1, trans2=trans2, out=out[1:])
     assert_allclose(out[1:], expected, rtol=1e-5, atol=1e-6)
@@ -80,13 +80,11 @@ def test_products_are_those_of_blis(rows, trans1, trans2):
 
 @pytest.mark.parametrize("beam_width", [1, 4])
 @both_paths
-def test_moves_of_equal_weights_stay_tied(
-    nlp, kernels, beam_width, faster, monkeypatch
-):
-    """numpy's BLAS would give them unequal scores, by place and size of the batch."""
+def test_equal_weights_give_equal_scores(nlp, kernels, beam_width, faster, monkeypatch):
+    """numpy's BLAS would give unequal scores, depending on position and batch size."""
     monkeypatch.setattr(compiled, "kernels", noted := kernels and Noted(kernels))
     pipe = nlp.get_pipe("ner")
-    for i in range(40):  # of four actions each, more than columns of a block
+    for i in range(40):  # four actions each, more than the columns of a block
         pipe.add_label(f"LABEL{i}")
     pipe.cfg["beam_width"] = beam_width
     pipe.model.attrs["unseen_classes"] = set()
@@ -102,10 +100,10 @@ def test_moves_of_equal_weights_stay_tied(
     assert kernels is None or "make_cblas" in noted.names
 
 
-# What is moved
+# Moved layers
 
 
-def test_all_layers_of_the_pipeline_but_the_parsers_last_are_moved(nlp, faster):
+def test_all_layers_except_the_parsers_last_are_moved(nlp, faster):
     nlp.disable_pipe("ner")
     before = get_current_ops()
     assert blas.use_fastest_blas(nlp)
@@ -113,15 +111,15 @@ def test_all_layers_of_the_pipeline_but_the_parsers_last_are_moved(nlp, faster):
     assert [node for node in nodes(nlp) if node.ops is not OURS] == [upper]
     assert get_current_ops() is before
     assert not blas.use_fastest_blas(nlp)
-    nlp.get_pipe("tagger").model.ops = NumpyOps()  # as one made since
+    nlp.get_pipe("tagger").model.ops = NumpyOps()  # like a new layer
     assert blas.use_fastest_blas(nlp)
-    # and those that are sent to other processes
+    # also when sent to other processes
     sent = pickle.loads(pickle.dumps([pipe for _, pipe in nlp.components]))
     moved = [type(node.ops) for pipe in sent for node in pipe.model.walk()]
     assert moved == [type(node.ops) for node in nodes(nlp)]
 
 
-def test_without_upper_the_layer_below_scores_moves_and_stays(faster):
+def test_the_lower_layer_is_not_moved_without_upper(faster):
     nlp = spacy.blank("en")
     ner = nlp.add_pipe("ner", config={"model": {"use_upper": False}})
     assert blas.use_fastest_blas(nlp)
@@ -134,8 +132,8 @@ def test_without_upper_the_layer_below_scores_moves_and_stays(faster):
     [None, CupyOps(), AppleOps(), NumpyOps(use_blis=False)],
     ids=lambda ops: type(ops).__name__,
 )
-def test_other_operations_are_left_alone_and_nothing_is_measured(nlp, ops, monkeypatch):
-    """And blis itself, given as None, where numpy's BLAS is not faster."""
+def test_other_ops_are_kept_without_measuring(nlp, ops, monkeypatch):
+    """And blis (None), if numpy's BLAS is not faster."""
     is_faster = (lambda: pytest.fail("measured")) if ops else lambda: False
     monkeypatch.setattr(blas, "is_numpy_faster", is_faster)
     ops = ops or get_current_ops()
@@ -148,7 +146,7 @@ def test_other_operations_are_left_alone_and_nothing_is_measured(nlp, ops, monke
 
 
 @pytest.mark.parametrize("place", ["before_creation", "after_pipeline_creation"])
-def test_a_config_may_have_it_in_two_places(saved, nlp, faster, place):
+def test_the_callback_works_in_two_places_of_a_config(saved, nlp, faster, place):
     loaded = spacy.load(saved("inside"), config={"nlp": {place: CALLBACK}})
     moved = {node.name for node in nodes(loaded) if node.ops is OURS}
     assert {"maxout", "precomputable_affine"} <= moved
@@ -156,7 +154,7 @@ def test_a_config_may_have_it_in_two_places(saved, nlp, faster, place):
     assert read_ents(loaded, TEXTS) == read_ents(nlp, TEXTS)
 
 
-# The measurement
+# Measurement
 
 
 @pytest.mark.parametrize(
@@ -171,8 +169,8 @@ def test_numpy_must_be_clearly_faster_at_every_shape(speeds, expected, monkeypat
     assert blas.is_numpy_faster.__wrapped__() is expected
 
 
-def test_speeds_are_of_the_fastest_round_and_choices_take_turns(monkeypatch):
-    # the round that goes before would be the fastest, and the last one is disturbed
+def test_the_fastest_round_counts_and_choices_alternate(monkeypatch):
+    # the warm-up would be the fastest round; the last one is slow
     seconds = chain([0, 0.1, 0.2, 0.3], range(1, 9), count(10, 5))
     monkeypatch.setattr(blas.time, "perf_counter", lambda: next(seconds))
     monkeypatch.setattr(blas, "SHAPES", [(8, 4, 2)])
@@ -185,13 +183,13 @@ def test_speeds_are_of_the_fastest_round_and_choices_take_turns(monkeypatch):
 
     a, b = Counting(), Counting()
     speeds = blas.measure_speeds({"a": a, "b": b}, rounds=3)
-    # two products of 8 * 4 * 2 multiplications and as many additions in a second
+    # two products per second, of 8 * 4 * 2 multiplications and as many additions
     assert speeds == {"a": [2 * 2 * 64 / 1e9], "b": [2 * 2 * 64 / 1e9]}
     products = [((8, 4), (2, 4), "float32"), ((8, 2), (8, 4), "float32")]
     assert turns == [(ops, *product) for ops in (a, b) for product in products] * 4
 
 
-def test_the_libraries_are_described(monkeypatch):
+def test_libraries_are_described(monkeypatch):
     blis, own = blas.describe_libraries()
     assert (blis.name, blis.version.split(".")[0].isdigit()) == ("blis", True)
     built = numpy.show_config(mode="dicts")["Build Dependencies"]["blas"]
@@ -207,14 +205,14 @@ def test_the_libraries_are_described(monkeypatch):
 
 @pytest.fixture
 def threads(monkeypatch) -> list[int]:
-    """The number of threads of an OpenBLAS, after those that were set before it."""
+    """Fake OpenBLAS: all numbers of threads that were set, the current one last."""
     numbers = [4]
     limit = threads_module._Limit(lambda: numbers[-1], numbers.append)
     monkeypatch.setattr(threads_module, "_find_limit", lambda: limit)
     return numbers
 
 
-def test_products_run_on_one_thread_and_leave_the_others_as_they_were(threads):
+def test_products_run_on_one_thread_and_restore_the_number(threads):
     x = numpy.eye(3, dtype="float32")
     with pytest.raises(ValueError, match="shapes"):
         OURS.gemm(x, x[:2])
@@ -225,8 +223,8 @@ def test_products_run_on_one_thread_and_leave_the_others_as_they_were(threads):
     assert threads == [4, 1, 4, 1, 4]
 
 
-def test_a_limit_that_another_library_sets_meanwhile_is_left_to_it(threads):
-    """It restores what it found, ours, and the next of our own restores what was."""
+def test_a_limit_set_by_another_library_is_kept(threads):
+    """It restores our limit of 1; our next block restores the original number."""
     with one_thread():
         threads.append(2)
         with one_thread():
@@ -234,29 +232,29 @@ def test_a_limit_that_another_library_sets_meanwhile_is_left_to_it(threads):
     with one_thread():
         pass
     assert threads == [4, 1, 2, 1, 2]
-    threads.append(1)  # what the other library found
+    threads.append(1)  # restored by the other library
     with one_thread():
         pass
     assert threads[5:] == [1, 4]
-    threads.append(1)  # the user's own wish, later
+    threads.append(1)  # set by the user later
     with one_thread():
         pass
     assert threads[7:] == [1]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_process_forked_meanwhile_restores_the_threads(threads):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork")
+def test_a_process_forked_in_a_block_restores_the_threads(threads):
     with one_thread():
         child = os.fork()
         if child == 0:
-            signal.alarm(20)  # instead of waiting for ever
+            signal.alarm(20)  # timeout
             with one_thread():
                 pass
             os._exit(threads[-1])
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
 
 
-def test_the_threads_of_openblas_are_restored_when_python_threads_mix():
+def test_openblas_threads_are_restored_with_several_python_threads():
     get_threads = find_openblas("get_num_threads", ctypes.c_int)
     set_threads = find_openblas("set_num_threads", None)
     if get_threads is None or set_threads is None:

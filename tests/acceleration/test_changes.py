@@ -1,4 +1,4 @@
-"""What fewer bits change is counted, and refused beyond what may be."""
+"""Counts of changes by a lower precision, their intervals, and limits."""
 
 import numpy as np
 import pytest
@@ -32,17 +32,15 @@ def count(befores, afters, golds=None, nlp=NLP) -> Changes:
 # Shares
 
 
-def test_so_many_tokens_tell_that_no_larger_percentage_changes():
-    """By the upper bound of Wilson's interval where none is changed, of a fourth of
-    the tokens: what changes in a text changes together.
-    """
+def test_the_minimum_number_of_tokens_for_a_limit():
+    """Upper bound of Wilson's interval for no changes, with a design effect of 4."""
     assert binomtest(0, 765).proportion_ci(method="wilson").high <= 0.005
     for n, is_told in ((4 * 765, True), (4 * 764, False)):
         changes = Changes(tokens=(0, n), kinds={}, f1=None)
         assert (changes.describe_excess(0.5) == "") is is_told
 
 
-def test_an_interval_is_wilsons_and_wider_where_changes_come_together():
+def test_intervals_are_wilsons_and_wider_for_clustered_changes():
     apart = np.array([[1, 100]] * 10 + [[0, 100]] * 90)
     together = np.array([[10, 100]] + [[0, 100]] * 99)
     wilson = binomtest(10, 10_000).proportion_ci(method="wilson")
@@ -51,7 +49,7 @@ def test_an_interval_is_wilsons_and_wider_where_changes_come_together():
     low, high = estimate_share(together).interval
     assert low < 2e-4
     assert high > 50e-4
-    # of few texts: bounds are where a share would be 1.96 of its deviations away
+    # for few texts: each bound is 1.96 of its standard deviations from the share
     few = np.array([[4, 50], [0, 50], [1, 50]])
     variance = few[:, 0].var(ddof=1) * 3 / 150**2
     share = 5 / 150
@@ -59,11 +57,11 @@ def test_an_interval_is_wilsons_and_wider_where_changes_come_together():
     for bound in estimate_share(few).interval:
         z = abs(share - bound) / (bound * (1 - bound) / trials) ** 0.5
         assert z == pytest.approx(1.95996, abs=1e-4)
-    # texts without any of this kind say nothing of it
+    # texts without this kind of annotation are ignored
     with_none = np.concatenate([few, np.zeros((9, 2), dtype=int)])
     assert estimate_share(with_none) == estimate_share(few)
     assert estimate_share(np.zeros((0, 2), dtype=int)) == (0, 0, (0, 0))
-    # what is new may be more than there was, or all
+    # more changes than old annotations
     assert estimate_share(np.array([[1, 0]])).interval == (0, 1)
     assert estimate_share(np.array([[3, 1]])).interval[1] == 1
 
@@ -90,7 +88,7 @@ def test_entities_and_spans_change(before, after, tokens, entities, where):
         changes.check(9)
 
 
-def test_a_token_counts_once_whatever_is_changed():
+def test_a_token_counts_once():
     before, after = (make_doc(tags=list("abcde")) for _ in range(2))
     after[1].tag_ = after[2].tag_ = after[2].lemma_ = "x"
     changes = count([before, before], [after, before])
@@ -101,8 +99,8 @@ def test_a_token_counts_once_whatever_is_changed():
     ]
 
 
-def test_each_kind_is_limited_by_itself():
-    """Surely below 0.37 percent, or ten times as much of entities."""
+def test_each_kind_has_its_limit():
+    """The upper bound is 0.37 percent. The limit for entities is ten times as high."""
     share = estimate_share(np.array([[1, 5]] * 10 + [[0, 5]] * 990))
     changes = Changes(
         tokens=(20, 20_000), kinds={"lemmas": share, "tags": share}, f1=None
@@ -127,7 +125,7 @@ def test_each_kind_is_limited_by_itself():
     ],
 )
 def test_categories_change(cats, threshold, is_changed):
-    """Of the highest score, or from a threshold on."""
+    """The best label or, with a threshold, all from it on."""
     nlp = spacy.blank("en")
     name = "textcat_multilabel" if threshold else "textcat"
     pipe = nlp.add_pipe(name, config={"threshold": threshold} if threshold else {})
@@ -151,20 +149,20 @@ ANNA_ALONE.set_ents([Span(ANNA_ALONE, 0, 1, "PER")], default="missing")
     ("before", "after", "gold", "f1"),
     [
         (NOBODY, ANNA, ANNA, (0, 1)),
-        (ANNA, BOTH, ANNA_ALONE, (1, 1)),  # elsewhere it has no annotation
+        (ANNA, BOTH, ANNA_ALONE, (1, 1)),  # other tokens have no gold annotation
         (ANNA, ANNA, BOTH, (2 / 3, 2 / 3)),
         (ANNA, ANNA, NOBODY, None),
     ],
 )
-def test_f1_is_that_of_gold_entities_if_there_are_any(before, after, gold, f1):
+def test_f1_needs_gold_entities(before, after, gold, f1):
     changes = count([before], [after], [gold])
     assert (changes.f1 and changes.f1[:2]) == (f1 and pytest.approx(f1))
     said = " ".join(text for _, text in changes.describe())
     assert ("F1 of entities" in said) == (f1 is not None)
 
 
-def test_f1_may_fall_to_the_end_of_its_interval():
-    # 20 of 40 are not found, in all Docs alike
+def test_the_limit_applies_to_the_lower_bound_of_f1():
+    # each Doc loses one of two entities
     alike = count([BOTH] * 20, [ANNA] * 20, [BOTH] * 20)
     assert alike.f1[:2] == pytest.approx((1, 2 / 3))
     assert alike.f1.interval == pytest.approx((-1 / 3, -1 / 3))
@@ -176,7 +174,7 @@ def test_f1_may_fall_to_the_end_of_its_interval():
     assert "F1" not in rise.describe_excess(0)
 
 
-def test_the_interval_of_f1_is_that_of_a_bootstrap():
+def test_the_interval_of_f1_equals_a_bootstrap():
     rng = np.random.default_rng(0)
     before = rng.integers(0, 4, (400, 3))
     after = np.maximum(before + rng.integers(-1, 2, (400, 3)), 0)

@@ -1,4 +1,4 @@
-"""Our layers and components named in configs: what they can replace, and what stays."""
+"""Replacement of layers and components in configs."""
 
 from copy import deepcopy
 from typing import Any
@@ -33,19 +33,19 @@ from .accelerate_pipelines import TEXTS, layer, tok2vec
 
 
 def make_config(**models: dict[str, Any]) -> Config:
-    """Make what is read of a config, with the models of components."""
+    """Return a minimal config with the models of components."""
     components = {name: {"model": model} for name, model in models.items()}
     return Config({"nlp": {}, "components": components})
 
 
-def test_variables_of_components_become_values_and_others_stay():
+def test_variables_of_components_become_values_and_others_are_kept():
     config = pipelines.read_variables()
     config["training"] = {"dropout": "${vars.depth}"}
     config["pretraining"] = {"width": "${components.tok2vec.model.width}"}
     before = config.to_str(interpolate=False)
     converted = convert_layers(config)
     assert config.to_str(interpolate=False) == before
-    # of a HashEmbedCNN, which has become a Tok2Vec
+    # of a HashEmbedCNN, which is a Tok2Vec now
     assert converted["pretraining"]["width"] == 16
     assert converted["training"]["dropout"] == "${vars.depth}"
     components = converted["components"]
@@ -79,7 +79,7 @@ def test_variables_of_components_become_values_and_others_stay():
     ],
     ids=lambda block: block["@architectures"],
 )
-def test_every_layer_has_the_tree_seeds_and_outputs_of_ours(block):
+def test_our_layers_have_equal_trees_seeds_and_outputs(block):
     converted = convert_layers(make_config(a=block))["components"]["a"]["model"]
     nlp = spacy.blank("xx")
     words = ["Anna", "Paris", "lives", "in", "there"]
@@ -103,7 +103,7 @@ def test_every_layer_has_the_tree_seeds_and_outputs_of_ours(block):
 CHARACTERS = layer("spacy.CharacterEmbed.v2")
 WEIGHTED = layer("spacy-hashembeds.MultiWeightedHashEmbed.v1")
 OLD = layer("spacy.MultiHashEmbed.v1", include_static_vectors=True)
-#: An encoder that takes one array, where nothing makes one of lists of arrays.
+#: An encoder of one array in a Tok2Vec that passes lists of arrays.
 FIRST = layer("spacy.MaxoutWindowEncoder.v1")
 REFUSED = pipelines.encoder(depth=0)
 
@@ -114,17 +114,17 @@ REFUSED = pipelines.encoder(depth=0)
         (tok2vec(embed=CHARACTERS), [".encode"], {".embed": "no faster layer"}),
         (pipelines.old_tok2vec(), [".embed", ".encode"], {}),
         (tok2vec(embed=WEIGHTED), [".encode"], {}),
-        (tok2vec(encode=FIRST), [".embed"], {".encode": "MaxoutWindowEncoder.v1 take"}),
+        (tok2vec(encode=FIRST), [".embed"], {".encode": "Encoder.v1 takes all"}),
         (tok2vec(encode=REFUSED), [".embed"], {".encode": "'depth' should be"}),
         (pipelines.cnn(depth=0), [], {"": "'depth' should be"}),
         (
             tok2vec(embed=OLD, encode=layer("spacy.MishWindowEncoder.v2")),
             [],
-            {".embed": "with static vectors", ".encode": "no faster layer"},
+            {".embed": "static vector", ".encode": "no faster layer"},
         ),
     ],
 )
-def test_what_stays_keeps_nothing_else_from_being_converted(block, converted, left):
+def test_kept_layers_do_not_prevent_other_conversions(block, converted, left):
     places, reasons = find_convertible(make_config(ner=block, other=pipelines.cnn()))
     inside = "components.ner.model"
     assert places == [*(inside + each for each in converted), "components.other.model"]
@@ -139,7 +139,7 @@ def test_what_stays_keeps_nothing_else_from_being_converted(block, converted, le
         *(({"b": "int8"}, {"b": "int8"}), ({"a": "bfloat16"}, {"a": "bfloat16"})),
     ],
 )
-def test_the_precision_of_encoders_is_written_where_it_is_another(precision, found):
+def test_another_precision_is_written_to_encoders(precision, found):
     for block in (tok2vec(), pipelines.cnn()):
         config = make_config(a=block, b=deepcopy(block))
         for before in (config, convert_layers(config)):
@@ -162,7 +162,7 @@ def add_ruler(nlp: Language, name: str = "ruler", **pattern: Any) -> AttributeRu
 
 
 @pytest.mark.parametrize("factory", REPLACED)
-def test_spacys_own_are_replaced_by_their_names_and_strangers_stay(nlp, factory):
+def test_factories_of_spacy_are_replaced_and_others_kept(nlp, factory):
     if factory == "attribute_ruler":
         pipe: Any = add_ruler(nlp, "mine")
     else:
@@ -177,19 +177,19 @@ def test_spacys_own_are_replaced_by_their_names_and_strangers_stay(nlp, factory)
     assert (found, [*left]) == ({}, ["components.mine"])
 
 
-def test_a_ruler_that_can_not_be_looked_up_stays(nlp):
-    nlp.add_pipe("attribute_ruler", name="empty")  # which has nothing to do
+def test_a_ruler_that_can_not_be_cached_is_kept(nlp):
+    nlp.add_pipe("attribute_ruler", name="empty")
     add_ruler(nlp, OP="*")
     found, left = find_replacements(nlp, nlp.config)
     assert (found, [*left]) == ({}, ["components.ruler"])
 
 
-def test_a_pipeline_without_layers_is_accelerated_by_its_components(nlp):
+def test_components_of_a_pipeline_without_layers_are_converted(nlp):
     ruler = add_ruler(nlp)
     nlp.tokenizer.max_cache_size = 7
     done = accelerate(nlp, ["mice", ""])
-    of_nlp = ["nlp.tokenizer", "nlp.after_pipeline_creation"]
-    assert done.converted == ["components.ruler", *of_nlp]
+    settings = ["nlp.tokenizer", "nlp.after_pipeline_creation"]
+    assert done.converted == ["components.ruler", *settings]
     assert done.nlp.config["components"]["ruler"]["factory"] == "cached_attribute_ruler"
     new = done.nlp.get_pipe("ruler")
     assert isinstance(new, AttributeRuler)
@@ -203,7 +203,7 @@ def test_a_pipeline_without_layers_is_accelerated_by_its_components(nlp):
     assert again.nlp.to_bytes() == done.nlp.to_bytes()
 
 
-def test_another_tokenizer_stays(nlp):
+def test_other_tokenizers_are_kept(nlp):
     add_ruler(nlp)
     config = nlp.config.copy()
     config["nlp"]["tokenizer"] = {"@tokenizers": "spacy.zh.ChineseTokenizer"}
@@ -218,9 +218,7 @@ def test_another_tokenizer_stays(nlp):
     ("n_classes", "batch_size", "expected"),
     [(20, 128, None), (3000, 128, 87), (3000, 87, None), (3000, 16, None)],
 )
-def test_batches_should_be_smaller_where_there_are_many_classes(
-    nlp, n_classes, batch_size, expected
-):
+def test_many_classes_need_smaller_batches(nlp, n_classes, batch_size, expected):
     nlp.batch_size = batch_size
     tagger: Any = nlp.add_pipe("tagger")
     tagger.model = Linear(n_classes, 2).initialize()
@@ -228,7 +226,7 @@ def test_batches_should_be_smaller_where_there_are_many_classes(
 
 
 def test_smaller_batches_are_saved(saved, monkeypatch):
-    monkeypatch.setattr(conversion, "MOST_BYTES", 1)
+    monkeypatch.setattr(conversion, "MAX_BYTES", 1)
     nlp = spacy.load(saved("bare"))
     done = accelerate(nlp, ["a few words"], precision="float32")
     assert "nlp.batch_size" in done.converted

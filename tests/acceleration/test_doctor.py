@@ -1,4 +1,4 @@
-"""What the doctor finds of an installation and a machine, and what it advises."""
+"""Problems and advice of the doctor."""
 
 import platform
 import re
@@ -26,17 +26,17 @@ from ..kernels.paths import KERNELS
 
 
 class OtherOps(NumpyOps):
-    """Stands for operations that are made for a processor."""
+    """Fake ops for a processor."""
 
 
 def check(said: Iterable[str], parts: list[str]) -> None:
-    """Check that so much is said, each with its part."""
+    """Check that each message contains its part."""
     said = [*said]
     assert len(said) == len(parts)
     assert all(map(contains, said, parts))
 
 
-def test_this_installation_is_sound(monkeypatch):
+def test_this_installation_has_no_problems(monkeypatch):
     monkeypatch.setattr(doctor, "get_current_ops", OtherOps)
     health = examine()
     if doctor.examine_gpu().error is None:
@@ -49,8 +49,27 @@ def test_this_installation_is_sound(monkeypatch):
     machine = health["machine"]
     assert machine["Python"] == platform.python_version()
     assert machine["Processor"]
-    assert (machine["Kernels of our layers"] == "compiled") == bool(compiled.kernels)
-    assert {"Products of bfloat16", "Products of int8"} <= {*machine}
+    assert (machine["Kernels"] == "compiled") == bool(compiled.kernels)
+    assert {"Products in bfloat16", "Products in int8"} <= {*machine}
+
+
+@pytest.mark.parametrize(
+    ("kernels", "float32", "int8"),
+    [
+        ([], "AVX2", "not supported: needs AVX-512 VNNI, AVX-VNNI or NEON I8MM"),
+        ([("AVX-VNNI", "int8", True)], "AVX2", "AVX-VNNI"),
+        (None, "BLAS", "not supported: needs compiled kernels"),
+    ],
+)
+def test_precisions_are_supported_or_named_with_what_they_need(
+    kernels, float32, int8, monkeypatch
+):
+    if kernels is not None:
+        sets = [*kernels, ("AVX2", "float32", True)]
+        kernels = SimpleNamespace(INSTRUCTION_SETS=sets)
+    monkeypatch.setattr(compiled, "kernels", kernels)
+    assert doctor.describe_support("float32") == float32
+    assert doctor.describe_support("int8").partition("; float32 is used")[0] == int8
 
 
 # Versions
@@ -66,11 +85,11 @@ def test_this_installation_is_sound(monkeypatch):
         ({"torch": "1.0"}, {"torch"}, ["but is 1.0. Try: pip install 'torch>=2.6'"]),
     ],
 )
-def test_requirements_and_installed_extras_should_be_in_our_ranges(
+def test_requirements_and_installed_extras_are_checked(
     others, extras, problems, monkeypatch
 ):
     found = {"spacy": "3.8.18", "thinc": "8.3.14", "numpy": "2.4", "jinja2": "3.1.6"}
-    # tools for tests are nobody's concern, nor are extras that are not there
+    # test tools and missing extras are ignored
     found |= {"tqdm": "4.70.1", "import-linter": "2.16"} | others
 
     def get_version(name: str) -> str:
@@ -85,7 +104,7 @@ def test_requirements_and_installed_extras_should_be_in_our_ranges(
     check(find_problems(versions, Gpu()), problems)
 
 
-def test_pythons_and_ranges_are_the_same_everywhere():
+def test_versions_are_equal_in_all_files():
     names = ("setup.cfg", "README.md", "docs/versions.md", "pyproject.toml")
     config, readme, page, project = ((ROOT / n).read_text("utf8") for n in names)
     setup = ConfigParser()
@@ -111,7 +130,7 @@ def test_pythons_and_ranges_are_the_same_everywhere():
 
 
 @pytest.mark.parametrize("value", ["spacy_hashembeds.no_module:make", "json:no_name"])
-def test_an_entry_point_that_does_not_load_is_a_problem(value, monkeypatch):
+def test_broken_entry_points_are_problems(value, monkeypatch):
     own = [EntryPoint("spacy-hashembeds.X.v1", value, "spacy_architectures")]
     own += [EntryPoint("spacy-hashembeds.Y.v1", "json:dumps", "spacy_architectures")]
     fake = SimpleNamespace(entry_points=own)
@@ -120,7 +139,7 @@ def test_an_entry_point_that_does_not_load_is_a_problem(value, monkeypatch):
 
 
 class FakeCupy:
-    """Numpy with what else is asked of CuPy."""
+    """numpy with functions of CuPy."""
 
     __version__ = "13.0"
     runtime = SimpleNamespace(getDeviceProperties=lambda number: {"name": b"Some GPU"})
@@ -137,8 +156,8 @@ class FakeCupy:
         (ImportError("libcublas.so is missing"), 3.0, None, ["libcublas"]),
     ],
 )
-def test_a_gpu_is_tried(cupy, number, device, problems, monkeypatch):
-    """Each of four sums is one of three rows of ones."""
+def test_gpus_are_checked(cupy, number, device, problems, monkeypatch):
+    """Each of four sums adds three rows of ones."""
     monkeypatch.setattr(doctor, "find_spec", lambda name: "a spec")
     monkeypatch.setattr(doctor, "import_module", Mock(side_effect=[cupy]))
     monkeypatch.setattr(doctor, "gather_rows", lambda k, t, out: out.fill(number))
@@ -159,20 +178,20 @@ PROFILED = b"\x7fELF\0PyThreadState_EnterTracing\0"
     ("machine", "advised"),
     [
         ({}, []),
-        ({"is_faster": True}, [f"its generic kernels. Write into a config: {FASTER}"]),
+        ({"is_faster": True}, [f"its generic kernels. Add to a config: {FASTER}"]),
         ({"is_faster": True, "ops": OtherOps}, []),
         ({"openblas": "Haswell"}, ["OPENBLAS_CORETYPE="]),
         ({"openblas": "Zen"}, ["OPENBLAS_CORETYPE="]),
         ({"openblas": "Haswell", "instructions": "AVX2"}, []),
         ({"kernels": None}, ["kernels are not in"]),
         ({"kernels": None, "error": ImportError("too short")}, ["too short"]),
-        ({"kernels": None, "switch": "0"}, [f"Without {compiled.SWITCH}=0"]),
+        ({"kernels": None, "switch": "0"}, [f"Unset {compiled.SWITCH}=0"]),
         ({"parser": PROFILED}, ["profiling"]),
         ({"parser": b"\x7fELF"}, []),
     ],
     ids=str,
 )
-def test_what_could_be_faster_is_advised(machine, advised, monkeypatch, tmp_path):
+def test_speed_ups_are_advised(machine, advised, monkeypatch, tmp_path):
     defaults = {"openblas": "SkylakeX", "instructions": "AVX-512", "ops": NumpyOps}
     defaults |= {"kernels": KERNELS or "kernels", "error": None, "switch": "1"}
     on = SimpleNamespace(**{**defaults, "is_faster": False, "parser": b"", **machine})
@@ -191,6 +210,6 @@ def test_what_could_be_faster_is_advised(machine, advised, monkeypatch, tmp_path
     assert doctor.describe_missing_kernels() in (None, *advice)
 
 
-def test_the_parser_is_compiled_for_profiling_below_python_3_12():
-    """As spaCy's setup.py asks for."""
+def test_the_parser_is_profiled_before_python_3_12():
+    """See spaCy's setup.py."""
     assert doctor.is_parser_profiled() is (sys.version_info < (3, 12))

@@ -1,4 +1,4 @@
-"""Pipelines that read features are compared and timed on Docs that have them."""
+"""Pipelines that read features are compared and timed on Docs with features."""
 
 import pytest
 from spacy.language import Language
@@ -15,13 +15,13 @@ def delete_names(doc: Doc) -> Doc:
     return doc
 
 
-def test_features_are_those_of_docs_or_set_and_deleted_by_components(monkeypatch):
+def test_features_come_from_docs_or_components(monkeypatch):
     monkeypatch.undo()  # time pipelines too
     nlp = make_nlp(monkeypatch)
     nlp.add_pipe("tests_delete_names")
     assert accelerate(nlp, [make_doc()] * 2, rounds=1).texts == 2
-    told = pytest.warns(UserWarning, match=r"_\.mark")  # which is not compared
-    with told, pytest.raises(ValueError, match=r"spans 'names'.*--text file\.spacy"):
+    warns = pytest.warns(UserWarning, match=r"_\.mark")  # not compared
+    with warns, pytest.raises(ValueError, match=r"spans 'names'.*--text file\.spacy"):
         accelerate(nlp, rounds=1)
     ruler = nlp.add_pipe("span_ruler", config={"spans_key": "names"}, first=True)
     ruler.add_patterns([{"label": "CITY", "pattern": "Rome"}])

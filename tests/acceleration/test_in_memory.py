@@ -1,4 +1,4 @@
-"""Pipelines accelerated in memory: what no folder has, and what is refused."""
+"""Pipelines converted in memory."""
 
 import sys
 from functools import partial
@@ -26,7 +26,7 @@ def nlp(saved) -> Language:
     return load_model(saved("bare"))
 
 
-def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab_alone(nlp):
+def test_the_new_pipeline_has_our_layers_and_shares_only_the_vocab(nlp):
     nlp.meta["performance"] = {"tag_acc": 0.9}
     new, state = convert(nlp, TEXTS).nlp, nlp.to_bytes()
     embed = new.config["components"]["tok2vec"]["model"]
@@ -42,9 +42,7 @@ def test_the_new_pipeline_is_of_our_layers_and_shares_the_vocab_alone(nlp):
     assert new.to_bytes() != nlp.to_bytes() == state
 
 
-def test_progress_is_shown_on_a_terminal_unless_it_is_not_to_be(
-    nlp, capsys, monkeypatch
-):
+def test_progress_is_shown_in_a_terminal(nlp, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     convert(nlp, TEXTS)
     shown = capsys.readouterr().err
@@ -54,7 +52,7 @@ def test_progress_is_shown_on_a_terminal_unless_it_is_not_to_be(
     assert capsys.readouterr().err == ""
 
 
-# What only memory knows
+# State that is not saved
 
 
 class Memory:
@@ -70,7 +68,7 @@ class Memory:
 
 
 class Forgetful(Memory):
-    """A component that says it is saved."""
+    """A component that saves nothing."""
 
     def to_disk(self, path, exclude=()):
         pass
@@ -83,7 +81,7 @@ Language.factory("tests_memory", func=lambda nlp, name: Memory())
 Language.factory("tests_forgetful", func=lambda nlp, name: Forgetful())
 
 
-def test_settings_and_components_that_can_not_be_saved_are_taken_over(nlp):
+def test_unsaved_settings_and_components_are_copied_or_shared(nlp):
     memory = nlp.add_pipe("tests_memory")
     memory.names = {"Anna"}
     nlp.add_pipe("sentencizer")
@@ -102,19 +100,19 @@ def test_settings_and_components_that_can_not_be_saved_are_taken_over(nlp):
 
 def test_components_without_weights_are_converted_unchecked_if_disabled(nlp):
     pipelines.add(nlp, ner=pipelines.tok2vec())
-    with pytest.raises(ValueError, match="mend it first"):
+    with pytest.raises(ValueError, match="fix the pipeline first"):
         convert(nlp)
     nlp.disable_pipe("ner")
     n_strings = len(nlp.vocab.strings)
     done = convert(nlp)
-    assert done.texts > 300  # made up
-    assert len(nlp.vocab.strings) < n_strings + 50  # of known words
+    assert done.texts > 300  # generated
+    assert len(nlp.vocab.strings) < n_strings + 50  # known words
     assert done.unchecked == ["ner"]
     new = done.nlp.config["components"]["ner"]["model"]["tok2vec"]["embed"]
     assert new["@architectures"] == conversion.OUR_EMBED
 
 
-# What is refused
+# Errors
 
 
 def add_forgetful(nlp: Language) -> None:
@@ -122,7 +120,7 @@ def add_forgetful(nlp: Language) -> None:
 
 
 def add_layer(nlp: Language) -> None:
-    """Add one that no config tells of."""
+    """Add a layer that is not in the config."""
     nlp.get_pipe("tagger").model.layers.append(Linear())
 
 
@@ -131,11 +129,11 @@ def add_layer(nlp: Language) -> None:
     [
         (id, ["Anna lives", 3], "'texts'"),
         (add_forgetful, TEXTS, "differ: user_data of 'Anna lives in Paris"),
-        (add_layer, TEXTS, r"'nlp' should be.*make anew.*mismatched str"),
+        (add_layer, TEXTS, r"'nlp' should be.*rebuild.*mismatched str"),
     ],
     ids=["texts", "forgetful", "layer"],
 )
-def test_what_is_refused_stays_as_it_was(nlp, change, texts, match):
+def test_errors_leave_the_pipeline_unchanged(nlp, change, texts, match):
     change(nlp)
     ops, state = get_current_ops(), nlp.to_bytes(exclude=["vocab"])
     with pytest.raises(ValueError, match=match):
@@ -157,7 +155,7 @@ def get_ops(nlp: Language) -> set:
     return {node.ops for _, node in walk_layers(nlp)}
 
 
-def test_the_blas_is_chosen_for_the_new_pipeline_alone(nlp, monkeypatch):
+def test_the_blas_is_chosen_only_for_the_new_pipeline(nlp, monkeypatch):
     monkeypatch.setattr(blas_module, "is_numpy_faster", lambda: True)
     ops = get_ops(nlp)
     new = accelerate(nlp, TEXTS).nlp
@@ -165,7 +163,7 @@ def test_the_blas_is_chosen_for_the_new_pipeline_alone(nlp, monkeypatch):
     assert get_ops(nlp) == ops == {get_current_ops()}
     callback = new.config["nlp"]["after_pipeline_creation"]
     assert callback == {"@callbacks": conversion.BLAS}
-    # layers stay on the BLAS that they were put on
+    # layers keep their BLAS
     for node in nlp.get_pipe("tagger").model.walk():
         node.ops = NUMPY_BLAS_OPS
     new = convert(nlp, TEXTS).nlp
@@ -173,8 +171,8 @@ def test_the_blas_is_chosen_for_the_new_pipeline_alone(nlp, monkeypatch):
     assert {n.ops for n in new.get_pipe("tok2vec").model.walk()} == ops
 
 
-def test_layers_are_made_on_the_device_of_the_old_ones(saved):
-    """Some notebooks forget between cells that a GPU was asked for."""
+def test_new_layers_are_on_the_device_of_the_old_ones(saved):
+    """Some notebooks reset the thread's ops between cells."""
     ops, device = get_current_ops(), NumpyOps("gpu", use_blis=True)
     set_current_ops(device)
     try:
@@ -184,6 +182,6 @@ def test_layers_are_made_on_the_device_of_the_old_ones(saved):
     nlp.add_pipe("tests_forgetful")
     new = convert(nlp, TEXTS).nlp
     assert get_ops(new) == {device}
-    made_with = [each.get_pipe("tests_forgetful").ops for each in (nlp, new)]
-    assert made_with == [ops, device]
+    found = [each.get_pipe("tests_forgetful").ops for each in (nlp, new)]
+    assert found == [ops, device]
     assert get_current_ops() is ops

@@ -1,4 +1,4 @@
-"""The comparison of two pipelines, and the texts that are made up for it."""
+"""Comparison of pipelines, and generated texts."""
 
 import math
 import unicodedata
@@ -21,7 +21,7 @@ TEXTS = ["Anna lives in Paris", "", "Rome"]
 
 
 def make(annotate=len, names=("annotate",)) -> Language:
-    """A pipeline whose components are a function of a Doc."""
+    """Create a pipeline whose components call a function on each Doc."""
     nlp = spacy.blank("en")
     for name in names:
 
@@ -29,7 +29,7 @@ def make(annotate=len, names=("annotate",)) -> Language:
             annotate(doc)
             return doc
 
-        factory = f"annotate{next(NUMBERS)}"  # factories are for the whole process
+        factory = f"annotate{next(NUMBERS)}"  # factories are global
         Language.component(factory, func=component)
         nlp.add_pipe(factory, name=name)
     return nlp
@@ -42,7 +42,7 @@ def compare(before, after, texts=TEXTS):
 def annotated(
     *, labels=(), score=0.5, cats=None, data="x", tensor=(1, 2), fill=1.0, **of_second
 ) -> Callable[[Doc], None]:
-    """Make a function that annotates a Doc, and its second token.
+    """Return a function that annotates a Doc and its second token.
 
     labels (Sequence[dict]): Arguments of Spans over the first token.
     """
@@ -69,11 +69,11 @@ PER = {"label": "PER"}
     [
         ({}, {"score": 0.50001}),
         ({"cats": NAN}, {"cats": NAN}),
-        # which has no equality
+        # not comparable
         ({"data": object()}, {"data": object()}),
     ],
 )
-def test_what_says_the_same_is_alike(before, after):
+def test_equal_annotation_passes(before, after):
     nlp = spacy.blank("en")
     for texts in (TEXTS, [nlp(text) for text in TEXTS]):
         found, sample = compare(annotated(**before), annotated(**after), texts)
@@ -97,17 +97,17 @@ def test_what_says_the_same_is_alike(before, after):
         ({"labels": [PER]}, {"labels": [{**PER, "span_id": 1}]}, "spans", {"entities"}),
         ({"labels": [PER]}, {"labels": [PER, PER]}, "spans", set()),
         ({}, {"score": 0.51}, "spans", set()),
-        # without a classifier, whose choices are counted
+        # not counted without a classifier
         ({"cats": A}, {"cats": {"A": 0.5002}}, "cats", set()),
         ({"cats": A}, {"cats": NAN}, "cats", set()),
         ({"cats": A}, {"cats": {**A, "B": 0.0}}, "cats", set()),
         ({"data": "1"}, {"data": 1}, "user_data", set()),
-        # what numpy would spread over the rows
+        # numpy would broadcast this shape
         ({}, {"tensor": (3, 2)}, "tensor", set()),
         ({}, {"fill": 2.0}, "tensor", set()),
     ],
 )
-def test_each_difference_is_found_named_and_counted(before, after, name, kinds):
+def test_differences_are_errors_and_counted(before, after, name, kinds):
     pair = make(annotated(**before)), make(annotated(**after))
     for nlps in (pair, pair[::-1]):
         with pytest.raises(ValueError, match=f": {name} of 'Anna lives in Paris' is "):
@@ -116,7 +116,7 @@ def test_each_difference_is_found_named_and_counted(before, after, name, kinds):
         assert {kind for kind, share in shares.items() if share.changed} == kinds
 
 
-def test_all_texts_are_compared_and_as_many_kept_as_there_is_time_for(monkeypatch):
+def test_all_texts_are_compared_and_a_sample_kept(monkeypatch):
     def set_last(doc):
         for token in doc:
             token.tag_ = "V" if doc.text == "Berta" else ""
@@ -136,12 +136,12 @@ def give_numbers(model, docs, is_train):
 
 
 def give_changed(model, docs, is_train):
-    """Stands for a layer of ours."""
+    """Fake layer of ours."""
     return give_numbers(model, docs, is_train)
 
 
 def make_with_layers(forward=give_changed, **layers) -> Language:
-    """A pipeline of components that have a layer that gives a number, of each Doc."""
+    """Create a pipeline of components with a layer that outputs a number per Doc."""
     nlp = make(names=layers)
     for name, pipe in nlp.components:
         pipe.model = Model("layer", forward, attrs={"give": layers[name]})
@@ -152,7 +152,7 @@ def make_with_layers(forward=give_changed, **layers) -> Language:
 @pytest.mark.parametrize("number", [1.0, -1000.0])
 @pytest.mark.parametrize("change", [2e-5, math.nan])
 def test_the_layers_of_all_components_are_compared(name, number, change, monkeypatch):
-    """By the share of the largest number."""
+    """The difference is a share of the largest value."""
 
     def give_much(doc):
         return number * (1 + change)
@@ -179,17 +179,17 @@ def fail_on_some(doc):
 @pytest.mark.parametrize(
     ("before", "after", "texts", "match"),
     [
-        (fail_on_some, len, TEXTS, "as it is fails.*no token"),
-        (len, fail_on_some, TEXTS, "as converted fails.*no token"),
+        (fail_on_some, len, TEXTS, "original pipeline fails.*no token"),
+        (len, fail_on_some, TEXTS, "converted pipeline fails.*no token"),
         (len, len, ["", ""], "'texts' should have tokens"),
     ],
 )
-def test_texts_that_nothing_can_be_compared_on_are_refused(before, after, texts, match):
+def test_texts_without_tokens_or_with_errors_are_refused(before, after, texts, match):
     with pytest.raises(ValueError, match=match):
         compare(before, after, texts)
 
 
-def test_made_up_texts_are_the_same_each_time_and_hold_all_that_is_odd():
+def test_generated_texts_are_reproducible_and_varied():
     def take_no_empty_doc(doc):
         doc[0].tag_ = "N"
 
@@ -203,7 +203,7 @@ def test_made_up_texts_are_the_same_each_time_and_hold_all_that_is_odd():
     assert "Zebra" in joined
     names = {unicodedata.name(char, "").split()[0] for char in joined if char.isalpha()}
     assert names >= {"LATIN", "GREEK", "ARABIC", "DEVANAGARI", "CJK", "HANGUL"}
-    # some layers take no empty text
+    # some layers fail on empty texts
     assert ("" in texts, "" in filled) == (True, False)
     known = {word for string in nlps[0].vocab.strings for word in string.split()}
     words = {w for text in make_texts(nlps[0], only_known=True) for w in text.split()}

@@ -29,7 +29,7 @@ def make_ruler(*names: str) -> Language:
     return nlp
 
 
-def test_a_spread_is_a_median_and_its_quartiles():
+def test_spreads_are_medians_and_quartiles():
     assert find_spread([4.0, 1.0, 2.0]) == (2, (1.5, 3))
     assert find_spread([5.0]) == (5, (5, 5))
 
@@ -37,7 +37,7 @@ def test_a_spread_is_a_median_and_its_quartiles():
 @pytest.mark.parametrize(
     ("rounds", "seconds", "expected"), [(7, 1, 7), (7, 12, 5), (7, 90, 3), (2, 90, 2)]
 )
-def test_speeds_are_of_all_rounds_and_none_begins_after_a_minute(
+def test_no_round_starts_after_a_minute_except_the_first(
     docs, monkeypatch, rounds, seconds, expected
 ):
     now, times = [0.0], iter([4.0, 1.0, 2.0, 1.0, 2.0, 2.0, 4.0])
@@ -59,7 +59,7 @@ def test_speeds_are_of_all_rounds_and_none_begins_after_a_minute(
     assert len([*times]) == 7 - expected
 
 
-def test_pipelines_take_turns_on_fresh_docs_after_a_warm_up(docs, monkeypatch):
+def test_pipelines_alternate_on_new_docs_after_a_warm_up(docs, monkeypatch):
     pipelines = {name: make_ruler(name) for name in ("slow", "fast")}
     calls = toy_ner.record_calls(monkeypatch)
     loaders = {name: lambda nlp=nlp: nlp for name, nlp in pipelines.items()}
@@ -76,7 +76,7 @@ def test_pipelines_take_turns_on_fresh_docs_after_a_warm_up(docs, monkeypatch):
         measure_speeds(loaders, [Doc(docs[0].vocab)])
 
 
-def test_components_are_timed_one_after_the_other(docs, monkeypatch):
+def test_components_are_timed_in_order(docs, monkeypatch):
     nlp = make_ruler("first", "second")
     nlp.add_pipe("sentencizer", name="third")
     nlp.disable_pipe("second")
