@@ -1,1 +1,1 @@
-"""Implementations of papers, with a folder for each."""
+"""Implementations of papers, one folder each."""

@@ -1,4 +1,4 @@
-"""What layers are compared with: their definitions, written as in the papers."""
+"""Comparison of layers with their definitions in the papers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from ..toy_embedders import get_gradients
 
 
 def randomize(model: Model) -> Model:
-    """Give a layer parameters none of which can be left out."""
+    """Set random parameters."""
     state = np.random.default_rng(1)
     for name in model.param_names:
         drawn = state.normal(size=model.get_param(name).shape)
@@ -30,9 +30,9 @@ def assert_is_defined_by(
 ) -> None:
     """Compare the output of a layer, and the gradients of its parameters, in float64.
 
-    define (Callable): Computes the output of the input and the parameters, by name.
-    by_input (bool): Whether to compare the gradient of the input too.
-    places (NDArray): Where the gradient of a parameter is not zero, if not everywhere.
+    define (Callable): Computes the output from the input and the parameters by name.
+    by_input (bool): Compare the gradient of the input too.
+    places (NDArray): Mask of a parameter's non-zero gradients. Default: everywhere.
     """
     params = {n: model.get_param(n).astype("float64") for n in model.param_names}
     Y, backprop = model(X, is_train)
@@ -57,7 +57,7 @@ def assert_is_defined_by(
 
 
 def list_ngrams(word: Sequence, ngram_size: int) -> list:
-    """List the n-grams of a sequence, those of each place from the shortest on."""
+    """List the n-grams of a sequence, by start and length."""
     return [
         word[start : start + size]
         for start in range(len(word))
@@ -78,7 +78,7 @@ def make_batch(
 def run(
     model: Model, Xs: list[np.ndarray], *, drop: float = 0.0, dtype: str = "f"
 ) -> list[np.ndarray]:
-    """One step of training: the outputs, and all gradients."""
+    """Run one training step: outputs and all gradients."""
     set_dropout_rate(model, drop)
     for gradient in get_gradients(model):
         gradient[...] = 0

@@ -1,4 +1,4 @@
-"""Embedders of the papers, beside their layers, a token at a time."""
+"""Embedders of the papers, compared with their layers, token by token."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def embed_by_char_cnn(model, doc) -> np.ndarray:
 
 
 def build(name):
-    """As in the contract, or mixed at once for each distinct word."""
+    """Build an embedder of the contract, or a CharCNNEmbed with a mixer."""
     if name in REGISTERED:
         return REGISTERED[name].build()
     options = {**CHARACTERS, **VECTORS, "width": 7, "maxout_pieces": 2}
@@ -65,7 +65,7 @@ def build(name):
 
 
 @pytest.mark.parametrize("name", [*HASH_FORMERS, *CHAR_CNNS, "CharCNNEmbed, mixed"])
-def test_parts_stand_side_by_side_or_are_mixed(name):
+def test_parts_are_concatenated_or_mixed(name):
     model, docs = build(name), make_docs(get_vocab())
     embed = embed_by_hash_former if name in HASH_FORMERS else embed_by_char_cnn
     for doc, Y in zip(docs, model.predict(docs), strict=True):
@@ -75,8 +75,7 @@ def test_parts_stand_side_by_side_or_are_mixed(name):
 
 
 @pytest.mark.parametrize("name", HASH_FORMERS)
-def test_hashers_that_change_are_seen(name):
-    """Though what they make of words is kept."""
+def test_changed_hashers_invalidate_the_cache(name):
     model, (doc,) = build(name), make_docs(get_vocab(), [6])
     (before,) = model.predict([doc])
     if "not mixed" not in name:
@@ -88,7 +87,7 @@ def test_hashers_that_change_are_seen(name):
     assert not np.allclose(after, before, atol=1e-3)
 
 
-def test_an_embedder_that_does_not_say_how_wide_it_is_is_given_docs(docs):
+def test_an_embedder_of_unknown_width_needs_docs(docs):
     options = {**CHARACTERS, "word": MultiHashEmbed(**HASHED)}
     with pytest.raises(ValueError, match="'word'"):
         CharCNNEmbed(**options).initialize()
@@ -108,7 +107,7 @@ def test_capitalisations():
         assert {find_capitalisation(word) for word in words.split()} == {column}
 
 
-def test_tables_have_rows_and_seeds_of_their_own_and_stand_side_by_side(docs):
+def test_tables_have_separate_rows_and_seeds_and_are_concatenated(docs):
     model = MultiWeightedHashEmbed(
         **{**HASHED, "combine": "concat", "append_weights": True, "num_hashes": 3},
         **{"importance_rows": [50, 30, 20], "seed": 5},

@@ -1,4 +1,4 @@
-"""Encoders on PyTorch, beside its modules and the formulas of the papers."""
+"""Encoders in PyTorch, compared with its modules and the papers' formulas."""
 
 import numpy as np
 import pytest
@@ -26,13 +26,13 @@ from .definitions import make_batch, randomize, run
 
 pytestmark = pytest.mark.torch
 
-# LSTMs from both ends, and self-attention
+# LSTMs and self-attention
 
 LENGTHS = [3, 7, 1, 7]
 
 
 def run_lstm(model, X, directions) -> np.ndarray:
-    """PyTorch's LSTM with the weights of some directions."""
+    """Run PyTorch's LSTM with the weights of some directions."""
     nI, hidden = model.get_dim("nI"), model.get_dim("nO") // 2
     depth, is_both = len(model.param_names) // 6, len(directions) == 2
     twin = torch.nn.LSTM(nI, hidden, depth, batch_first=True, bidirectional=is_both)
@@ -50,9 +50,7 @@ def run_lstm(model, X, directions) -> np.ndarray:
 
 @pytest.mark.parametrize("depth", [1, 3])
 @pytest.mark.parametrize("is_crossed", [False, True])
-def test_lstms_are_two_stacks_that_never_meet_or_pytorch_s_of_two_directions(
-    depth, is_crossed
-):
+def test_lstms_are_two_stacks_or_pytorch_s_crossed_one(depth, is_crossed):
     Xs = make_batch(LENGTHS)
     model = BiLSTM(8, depth=depth, is_crossed=is_crossed, dropout=0.0)
     randomize(model.initialize(X=Xs))
@@ -66,8 +64,8 @@ def test_lstms_are_two_stacks_that_never_meet_or_pytorch_s_of_two_directions(
         np.testing.assert_allclose(Y, expected, atol=1e-5)
 
 
-def test_dropout_of_lstms_is_the_same_for_all_tokens_of_a_doc():
-    """Equal tokens, so that all there is to differ are the masks."""
+def test_dropout_of_lstms_is_equal_for_all_tokens_of_a_doc():
+    """Tokens are equal: outputs differ only by masks."""
     fix_random_seed(0)
     Xs = [np.ones((4, 5), dtype="f")] * 2
     model = BiLSTM(64, depth=1, is_crossed=False, dropout=0.5).initialize(X=Xs)
@@ -83,7 +81,7 @@ def test_dropout_of_lstms_is_the_same_for_all_tokens_of_a_doc():
     assert (model.predict(Xs)[0] != 0).all()
 
 
-def test_weights_of_lstms_begin_as_is_said():
+def test_initial_weights_of_lstms():
     fix_random_seed(0)
     model = BiLSTM(64, depth=2, is_crossed=True, dropout=0.0)
     model.initialize(X=make_batch([3]))
@@ -100,8 +98,8 @@ def test_weights_of_lstms_begin_as_is_said():
             np.testing.assert_array_equal(b, np.repeat([0, 1, 0, 0], 32))
 
 
-def test_sizes_are_those_of_the_papers():
-    """§3.2: two LSTMs of 100 in each direction; §3.6: five heads of 40; BERT's."""
+def test_sizes_of_the_papers():
+    """§3.2: two LSTMs of 100 per direction; §3.6: five heads of 40; BERT."""
     Xs = make_batch([3], width=364)
     for build_encoder, width, n_parameters in [
         (BiLSTMEncoder, 200, 2 * (186_000 + 80_400)),
@@ -121,7 +119,7 @@ def test_sizes_are_those_of_the_papers():
 
 
 def attend(model, H) -> np.ndarray:
-    """What the paper writes (§3.6)."""
+    """Attention as in §3.6."""
     m = model.attrs["num_heads"]
     d_c = H.shape[1] // m
     contexts = []
@@ -134,7 +132,7 @@ def attend(model, H) -> np.ndarray:
 
 
 @pytest.mark.parametrize("num_heads", [1, 3])
-def test_attention_is_the_formula_of_the_paper(num_heads):
+def test_attention_equals_the_formula(num_heads):
     Xs = make_batch(LENGTHS, width=6)
     model = randomize(SelfAttention(num_heads=num_heads).initialize(X=Xs))
     for X, Y in zip(Xs, model.predict(Xs), strict=True):
@@ -148,7 +146,7 @@ SETTINGS = {
     **{"max_length": 16, "stride": 8, "dropout": 0.0, "attention_dropout": 0.0},
 }
 
-#: The parameters of a layer of PyTorch's, by those of ours.
+#: Parameters of PyTorch's layer, by ours.
 SUBLAYERS = {
     "attention_{}_in": "self_attn.in_proj_",
     "attention_{}_out": "self_attn.out_proj.",
@@ -172,7 +170,7 @@ def build(**settings):
 
 
 def run_twin(model, Xs) -> list[np.ndarray]:
-    """What `run` returns, by PyTorch, without dropout, one Doc at a time."""
+    """Compute the result of `run` with PyTorch, without dropout, Doc by Doc."""
     width, norm = model.get_dim("nO"), model.attrs["norm"]
     params = {
         name: torch.tensor(model.get_param(name), requires_grad=True)
@@ -217,15 +215,15 @@ def assert_all_close(actual, expected):
 @of_both_norms
 @pytest.mark.parametrize("lengths", [[3, 0, 7, 1, 16, 7], [4, 4]])
 @pytest.mark.parametrize(("depth", "num_heads"), [(1, 8), (3, 2)])
-def test_numbers_and_gradients_are_pytorch_s(norm, depth, num_heads, lengths):
+def test_outputs_and_gradients_equal_pytorch(norm, depth, num_heads, lengths):
     model = build(norm=norm, depth=depth, num_heads=num_heads)
     Xs = make_batch(lengths, width=8)
     assert_all_close(run(model, Xs), run_twin(model, Xs))
 
 
 @pytest.mark.parametrize("stride", [1, 3, 16])
-def test_a_long_doc_is_read_in_spans(stride):
-    """Each as if it were a Doc; the gradients of what two of them read add up."""
+def test_long_docs_are_read_in_spans(stride):
+    """Each span is encoded like a Doc. Gradients of overlaps add up."""
     model, twin, (X,) = build(stride=stride), build(), make_batch([43], width=8)
     spans = [*zip(*find_spans([43], 16, stride), strict=True)]
     read, backprop = twin.begin_update([X[s : s + 16] for s, *_ in spans])
@@ -241,11 +239,11 @@ def test_a_long_doc_is_read_in_spans(stride):
 
 @of_both_norms
 @pytest.mark.parametrize("place", ["input", "attention_1_out", "feedforward_1_out"])
-def test_numbers_are_dropped_at_three_places(norm, place):
-    """All else is zero, so that ones stay where nothing is dropped."""
+def test_dropout_is_at_three_places(norm, place):
+    """Other values are zero: ones remain where nothing is dropped."""
     model = build(norm=norm, depth=1, width=64, num_heads=1, dropout=0.25)
     for name in model.param_names:
-        # with norms after the sublayers, what is read is normalised to zeros before
+        # with "post", the input is normalised to zeros first
         is_one = name == ("b_input_norm" if place == "input" else f"b_{place}")
         value = is_one or name.startswith("G_")
         model.set_param(name, np.full_like(model.get_param(name), value))
@@ -253,14 +251,14 @@ def test_numbers_are_dropped_at_three_places(norm, place):
     (Y,), _ = model.begin_update([X])
     is_dropped = Y - Y.min(axis=1, keepdims=True) < 1e-3
     assert 0.15 < is_dropped.mean() < 0.35
-    assert len({row.tobytes() for row in Y}) == 16  # each token for itself
-    # and each once: what was there before the numbers were added is left
+    assert len({row.tobytes() for row in Y}) == 16  # independent for each token
+    # and once: the residual connection is not dropped
     assert {len(np.unique(row.round(3))) for row in Y} == {2}
     np.testing.assert_allclose(model.predict([X])[0], 0, atol=1e-3)
 
 
 @of_both_norms
-def test_weights_begin_as_is_said(norm):
+def test_initial_weights(norm):
     sizes = {"width": 64, "hidden_width": 256, "num_heads": 4, "max_length": 512}
     model = make_layer(norm=norm, **sizes).initialize()
     for name in model.param_names:
@@ -270,13 +268,13 @@ def test_weights_begin_as_is_said(norm):
         else:
             assert abs(values.mean()) < 1e-3
             assert 0.0395 < abs(values).max() <= 0.04
-            # of a standard normal distribution that is cut at two
+            # standard normal distribution truncated at two
             assert values.std() == pytest.approx(0.02 * 0.8796, rel=0.03)
 
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(0, 40), max_size=5), st.integers(1, 8), st.data())
-def test_each_token_has_the_span_with_most_around_it(lengths, max_length, data):
+def test_each_token_has_the_span_with_the_most_context(lengths, max_length, data):
     stride = data.draw(st.integers(1, max_length))
     expected, offset = [], 0
     for length in lengths:

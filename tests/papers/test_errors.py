@@ -1,4 +1,4 @@
-"""What is refused: arguments of architectures, and attributes that were damaged."""
+"""Errors for bad arguments and damaged attributes."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def of_all(block):
 
 
 PROJ = ProjCompressor()
-LARGE = EmbCompressor(rows=2**20 + 1)  # a word would be compared with too many
+LARGE = EmbCompressor(rows=2**20 + 1)  # too many for LSHHasher
 SEVERAL = "HashFormerEmbed: several, vectors"
 
 
@@ -44,7 +44,7 @@ SEVERAL = "HashFormerEmbed: several, vectors"
         (lambda: PretrainShuffleRandom(random=1.0), "random"),
     ],
 )
-def test_arguments_of_what_is_no_layer(make, name):
+def test_bad_arguments_of_ensembles_and_objectives(make, name):
     with pytest.raises(ValueError, match=name):
         make()
 
@@ -72,7 +72,7 @@ def test_arguments_of_what_is_no_layer(make, name):
         ),
     ],
 )
-def test_bad_arguments_are_refused_when_it_is_made(case, changes, name):
+def test_bad_arguments_of_layers(case, changes, name):
     with pytest.raises((ValueError, TypeError), match=f"^'{name}' should"):
         (REGISTERED | IN_TORCH)[case].make(**changes)
 
@@ -91,7 +91,7 @@ COUNTED = "LSHHasher, counted"
         (COUNTED, {"ngrams": None}, r"count_character_ngrams\.v1"),
     ],
 )
-def test_damaged_hashers_are_refused_and_ngrams_asked_for(case, changes, message):
+def test_damaged_hashers_and_missing_ngrams(case, changes, message):
     model = REGISTERED[case].build()
     model.attrs.update(changes)
     with pytest.raises(ValueError, match=message):

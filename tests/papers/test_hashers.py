@@ -1,4 +1,4 @@
-"""Hashers: words to codes, beside their definitions, and the same for ever."""
+"""Hashers, compared with their definitions and with saved codes."""
 
 import hashlib
 import hmac
@@ -40,7 +40,7 @@ def predict_rows(model, n_rows, words) -> list[int]:
 
 
 def get_keys(word) -> list[int]:
-    """The keys of its n-grams: what is found last in the word that each of them is."""
+    """List the keys of a word's n-grams, each hashed as a word."""
     parts = list_ngrams(word, 4)
     return [int(find_ngrams([part], len(part)).keys[len(part) - 1]) for part in parts]
 
@@ -50,10 +50,9 @@ def get_keys(word) -> list[int]:
 
 @few_examples
 @given(TEXTS, st.integers(1, 40), st.integers(0, 2**64 - 1), st.booleans())
-def test_bits_are_sides_of_planes_and_rows_the_nearest_rotation(
+def test_bits_are_sides_of_planes_and_rows_nearest_rotations(
     words, n, seed, is_counted
 ):
-    """Of all short sequences of a word, or those that were counted in some words."""
     ngrams = find_ngrams(words, 4)
     model = LSHHasher(num_bits=n, seed=seed, max_ngrams=9 if is_counted else None)
     counted = np.unique(find_ngrams(words[::2], 4).keys)
@@ -78,8 +77,8 @@ def digest(array) -> str:
     return hashlib.sha256(array.tobytes()).hexdigest()[:16]
 
 
-def test_nothing_changes_from_version_to_version():
-    """Else no saved pipeline would work any more."""
+def test_codes_are_equal_in_all_versions():
+    """Saved pipelines depend on them."""
     ngrams = find_ngrams(WORDS, 4)
     assert digest(ngrams.keys) == "3d963422e04c3b67"
     bits = find_bits(ngrams, 128, 0)
@@ -95,7 +94,7 @@ def test_nothing_changes_from_version_to_version():
 
 
 @pytest.mark.parametrize("block", [1, 100])
-def test_blocks_make_no_difference(monkeypatch, block):
+def test_block_sizes_do_not_change_results(monkeypatch, block):
     ngrams = find_ngrams(["", "a" * 50, *PLAY, "", "b"], 4)
     expected = find_bits(ngrams, 20, 0), find_rows(ngrams, 50, 0, None)
     monkeypatch.setattr(lsh, "_BLOCK", block)
@@ -103,13 +102,13 @@ def test_blocks_make_no_difference(monkeypatch, block):
     np.testing.assert_array_equal(find_rows(ngrams, 50, 0, None), expected[1])
 
 
-def test_the_ngrams_of_one_word_are_bounded():
-    """But for the cut there would be 95,050, and their components gigabytes."""
+def test_the_ngrams_of_a_word_are_bounded():
+    """Without a limit there would be 95,050, with gigabytes of components."""
     word = "".join(map(chr, range(0x4E00, 0x4E00 + 1000)))
     assert len(find_ngrams([word], 100).keys) < lsh.MAX_NGRAMS
 
 
-# MD5, and the forms of both
+# MD5, and Unicode forms
 
 
 @given(
@@ -118,9 +117,9 @@ def test_the_ngrams_of_one_word_are_bounded():
     st.integers(1, 2**31 - 1),
 )
 @example(["play", "plays", "\ud83d"], None, 2**31 - 1)
-@example(["word"], "k" * 65, 5)  # keys that are longer than a block are hashed first
-def test_md5_is_that_of_python(words, key, n_rows):
-    """Halves of surrogate pairs count as if they were characters."""
+@example(["word"], "k" * 65, 5)  # a key longer than a block
+def test_md5_equals_hashlib(words, key, n_rows):
+    """Lone surrogates are encoded like characters."""
     digests = [
         hashlib.md5(data).digest()
         if key is None
@@ -135,13 +134,13 @@ def test_md5_is_that_of_python(words, key, n_rows):
 
 
 @pytest.mark.parametrize("make", [MD5Hasher, make_lsh])
-def test_forms_make_words_equal(make):
+def test_forms_normalise_words(make):
     words = ["caf\u00e9", "cafe\u0301", "ﬁ", "fi"]
     n_codes = {
         form: len(np.unique(make(form=form).predict(words), axis=0))
         for form in (None, "NFC", "NFKD")
     }
     assert n_codes == {None: 4, "NFC": 3, "NFKD": 2}
-    # marks in the wrong order, of which so many would take minutes at once
+    # unsorted marks, which would take minutes without blocks
     codes = make(form="NFD").predict(["a" + "\u0301\u0323" * 100_000, "a"])
     assert (codes[0] != codes[1]).any()

@@ -1,4 +1,4 @@
-"""Layers of the papers and their gradients, beside their definitions."""
+"""Layers of the papers and their gradients, compared with their definitions."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def hash_ids(ids, *, num_hashes, rows) -> np.ndarray:
 @pytest.mark.parametrize("append_weights", [False, True])
 @pytest.mark.parametrize("same_hash", [False, True])
 def test_weighted_hashes(num_hashes, combine, append_weights, same_hash):
-    """The paper's ê for each key, with ⊕ p where weights are appended."""
+    """The paper's ê of each key, with ⊕ p if weights are appended."""
 
     def define(ids, E, P):
         vectors = []
@@ -58,13 +58,13 @@ def test_weighted_hashes(num_hashes, combine, append_weights, same_hash):
     options |= {"num_hashes": num_hashes, "same_hash": same_hash}
     model = randomize(WeightedHashEmbed(4, 6, nK=11, **options).initialize())
     assert_is_defined_by(define, model, IDS)
-    model.attrs["append_weights"] = not append_weights  # which would change the width
+    model.attrs["append_weights"] = not append_weights  # another width
     with pytest.raises(ValueError, match="'combine'"):
         model.predict(IDS)
 
 
 @pytest.mark.parametrize("initial_weight", [0.0, 1.0])
-def test_weights_begin_near_a_number(initial_weight):
+def test_initial_weights(initial_weight):
     fix_random_seed(0)
     options = {"initial_weight": initial_weight, "seed": 9}
     P = WeightedHashEmbed(4, 6, nK=5000, **options).initialize().get_param("P")
@@ -73,7 +73,7 @@ def test_weights_begin_near_a_number(initial_weight):
 
 
 @pytest.mark.parametrize("same_hash", [False, True])
-def test_symbols_have_weights_of_their_own_and_all_others_share_theirs(same_hash):
+def test_symbols_have_weights_and_other_keys_share_them(same_hash):
     model = WeightedHashEmbed(4, 6, nK=None, key="NORM", seed=9, same_hash=same_hash)
     give_symbols(model, Symbols(np.array([40, 3, 2**63 + 5], dtype="uint64")))
     model.initialize().set_param("P", np.arange(8, dtype="f").reshape(4, 2))
@@ -93,7 +93,7 @@ def make_numbers(n) -> np.ndarray:
 
 
 def build_batchnorm() -> tuple[Model, list[np.ndarray]]:
-    """A layer that has been trained a little, and its running statistics."""
+    """Return a trained layer and its running statistics."""
     model = BatchNorm(3).initialize()
     for name, value in zip("Gb", make_numbers(2), strict=True):
         model.set_param(name, value)
@@ -103,7 +103,7 @@ def build_batchnorm() -> tuple[Model, list[np.ndarray]]:
 
 @pytest.mark.parametrize(("n", "is_train"), [(5, True), (5, False), (1, True)])
 def test_batch_normalisation(n, is_train):
-    """Without a variance, of one, it is as in prediction, and nothing is kept."""
+    """A batch of one row uses the running statistics, as in prediction."""
     model, running = build_batchnorm()
     is_batch = is_train and n > 1
 
@@ -116,8 +116,8 @@ def test_batch_normalisation(n, is_train):
     assert np.array_equal(model.get_param("mean"), running[0]) != is_batch
 
 
-def test_the_running_variance_is_the_unbiased_one_and_never_negative():
-    """Of which a batch replaces a tenth."""
+def test_the_running_variance_is_unbiased_and_not_negative():
+    """Each batch has the weight 0.1."""
     model = BatchNorm(3).initialize()
     model.begin_update(np.array([[1, 0, 5], [3, 0, 9]], dtype="f"))
     np.testing.assert_allclose(model.get_param("mean"), [0.2, 0, 0.7])
@@ -162,7 +162,7 @@ def find_proj(code, d, *, W) -> float:
     ],
 )
 def test_compressors(make, find, size, n):
-    """Their equations, and how many parameters there are for each dimension."""
+    """Check equations and the number of parameters per dimension."""
     model = make()
     model.set_dim("nO", 3)
     if model.has_dim("nI") is None:
@@ -170,7 +170,7 @@ def test_compressors(make, find, size, n):
     randomize(model.initialize())
     assert sum(model.get_param(name).size for name in model.param_names) == 3 * size
     codes = np.random.default_rng(n).integers(2, size=(n, N_BITS)).astype("f")
-    codes[:2] = np.array([[0], [1]])[:n]  # which no axis correlates with
+    codes[:2] = np.array([[0], [1]])[:n]  # zero correlation
     if find is find_emb:
         codes = np.arange(n, dtype="uint32")[:, None] % N_ROWS_OF_EMB
 
@@ -191,7 +191,7 @@ def encode(word) -> np.ndarray:
 
 
 def convolve(words, *, E, b, **kernels) -> np.ndarray:
-    """A word, a kernel and a window at a time, of five characters."""
+    """Convolve word by word, for at most five characters."""
     Y = np.zeros((len(words), len(b)))
     for i, word in enumerate(words):
         codes = encode(word[:5])
@@ -218,7 +218,7 @@ def test_convolutions_over_characters(words, sizes):
     assert_is_defined_by(convolve, model, words, E=is_used)
 
 
-def test_no_two_characters_have_the_same_rows():
+def test_characters_have_distinct_rows():
     rows = find_character_rows(np.arange(0x110000, dtype="uint32"))
     assert rows.dtype == "uint32"
     pairs = rows[:, 0].astype("uint64") * N_ROWS + rows[:, 1]

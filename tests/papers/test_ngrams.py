@@ -1,4 +1,4 @@
-"""N-grams, snippets of them and their sums, beside plain Python."""
+"""N-grams, snippets and sums, compared with plain Python."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def make_lists(lowest: int, highest: int):
 
 
 def list_keys(words: list[int], ngram_size: int) -> list[int]:
-    """What `hash_ngrams` does, for one text: one word is its own key."""
+    """Compute `hash_ngrams` for one text. One word is its own key."""
     arrays = list_ngrams(np.array(words, dtype="uint64"), ngram_size)
     return [int((x if len(x) == 1 else OPS.ngrams(len(x), x))[0]) for x in arrays]
 
@@ -47,14 +47,14 @@ def split(ngrams: Ngrams) -> list[list[int]]:
 
 
 @given(texts=make_lists(0, 2**64 - 1), ngram_size=st.integers(1, 9))
-def test_ngrams_are_those_of_plain_python(texts, ngram_size):
+def test_ngrams_equal_plain_python(texts, ngram_size):
     words = make_words(texts)
     ngrams = hash_ngrams(words.dataXd, words.lengths, ngram_size)
     assert split(ngrams) == [list_keys(text, ngram_size) for text in texts]
     assert (ngrams.keys.dtype, ngrams.lengths.dtype) == ("uint64", "int32")
 
 
-def test_snippets_are_stretches_of_which_each_is_as_likely():
+def test_snippets_are_consecutive_and_uniform():
     fix_random_seed(0)
     n = 30000
     lengths = np.tile(np.array([5, 0], "int32"), n)
@@ -85,7 +85,7 @@ def test_words(nlp, attr, include_punctuation, expected):
     assert words.lengths.tolist() == [len(expected), 0]
 
 
-# Sums, beside one n-gram at a time
+# Sums
 
 LAYERS = {
     "standard": lambda: SymbolEmbed(3, key="n-grams"),
@@ -109,7 +109,7 @@ def build(kind: str, **options) -> Model:
 @pytest.mark.parametrize("kind", LAYERS)
 @given(texts=make_lists(1, 4), is_train=st.booleans())
 @settings(max_examples=20)
-def test_sums_and_gradients_are_those_of_one_ngram_at_a_time(kind, is_train, texts):
+def test_sums_and_gradients_equal_single_ngrams(kind, is_train, texts):
     model, reference = build(kind), build(kind).layers[0]
     Y, backprop = model(make_words(texts), is_train)
     assert (Y.shape, Y.dtype) == ((len(texts), 3), "float32")
@@ -127,7 +127,7 @@ def test_sums_and_gradients_are_those_of_one_ngram_at_a_time(kind, is_train, tex
         assert_gradients_close(get_gradients(model), gradients)
 
 
-def test_training_sees_snippets_and_prediction_whole_texts():
+def test_training_reads_snippets_and_prediction_whole_texts():
     model, words = build("standard", shortest=2, longest=5), make_words([[1, 2, 3] * 9])
     model.layers[0].set_param("E", np.ones((6, 3), dtype="f"))
     assert model.predict(words)[0, 0] == 27 + 18  # "3 1" is unknown
@@ -135,7 +135,7 @@ def test_training_sees_snippets_and_prediction_whole_texts():
 
 
 @pytest.mark.parametrize("kind", ["standard", "weighted"])
-def test_damaged_symbols_are_refused_where_they_leave_no_ngram(kind):
+def test_damaged_symbols_are_refused_without_known_ngrams(kind):
     model = build(kind)
     model.layers[0].attrs["symbols"] = KNOWN[:0]
     with pytest.raises(ValueError, match="symbols for n-grams"):

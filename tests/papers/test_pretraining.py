@@ -1,6 +1,4 @@
-"""Shuffle + Random: which words are replaced, the loss, its gradient and the layer;
-and `spacy pretrain` and then `spacy train`, as a user runs them.
-"""
+"""Shuffle + Random: words, loss and gradient; `spacy pretrain`, then `spacy train`."""
 
 import json
 from pathlib import Path
@@ -48,8 +46,8 @@ def draw(lengths, shuffle, random, words=None, seed=0):
     random=SHARES,
     seed=st.integers(0, 99),
 )
-def test_words_come_from_where_the_label_says(texts, shuffle, random, seed):
-    """A word in place of itself is intact, and no other is."""
+def test_labels_name_the_sources_of_words(texts, shuffle, random, seed):
+    """Tokens are intact if and only if the word is equal."""
     words = [word for text in texts for word in text]
     sources, labels = draw(list(map(len, texts)), shuffle, random, words, seed=seed)
     of_text = np.repeat(np.arange(len(texts)), list(map(len, texts)))
@@ -59,7 +57,7 @@ def test_words_come_from_where_the_label_says(texts, shuffle, random, seed):
             assert (of_text[source] == of_text[place]) == (label == SHUFFLED)
 
 
-def test_shares_are_those_asked_for_and_all_tokens_equally_likely():
+def test_shares_are_given_and_draws_uniform():
     sources, labels = draw([4] * 9000, 0.1, 0.2)
     shares = np.bincount(labels, minlength=3) / len(labels)
     np.testing.assert_allclose(shares, [0.9 * 0.8, 0.1, 0.9 * 0.2], atol=0.005)
@@ -73,34 +71,34 @@ def test_shares_are_those_asked_for_and_all_tokens_equally_likely():
     np.testing.assert_allclose(quarters / quarters.sum(), [0.25] * 4, atol=0.02)
 
 
-#: All that embedders read of a token.
+#: Token attributes that embedders read.
 ATTRS = "ORTH NORM LOWER PREFIX SUFFIX SHAPE IS_SPACE LIKE_NUM LENGTH".split()
 
 
 @pytest.fixture
 def docs(vocab) -> list[Doc]:
-    """Docs of a vocab with vectors, with a norm of its own and white space."""
+    """Docs with vectors, a custom norm and white space."""
     lines = Doc(
         vocab, words=["two", "\n", "lines", " "], spaces=[False, False, True, True]
     )
     docs = [*make_docs(vocab, [9, 0, 7, 3, 1]), lines]
-    docs[2][1].norm_ = "smile"  # as a matcher or a tokenizer of one's own may
+    docs[2][1].norm_ = "smile"  # as set by a matcher
     return docs
 
 
 def read(docs: list[Doc]) -> list[tuple]:
-    """What embedders read of each token."""
+    """Read the attributes and vector of each token."""
     rows = [row.tolist() for doc in docs for row in doc.to_array(ATTRS)]
     vectors = [token.vector.tolist() for doc in docs for token in doc]
     return [*zip(map(tuple, rows), vectors, strict=True)]
 
 
 @pytest.mark.parametrize("share", [0, 0.4])
-def test_words_come_whole_and_white_space_stays(docs, share):
+def test_all_attributes_are_replaced_except_white_space(docs, share):
     before = read(docs)
     fix_random_seed(0)
     made, labels = corrupt_docs(docs, shuffle=share, random=share)
-    assert read(docs) == before  # what was given is left alone
+    assert read(docs) == before  # inputs are not modified
     for old, new in zip(docs, made, strict=True):
         np.testing.assert_array_equal(old.to_array("SPACY"), new.to_array("SPACY"))
     for old, new, label in zip(before, read(made), labels, strict=True):
@@ -110,24 +108,24 @@ def test_words_come_whole_and_white_space_stays(docs, share):
 
 
 def build(docs: list[Doc], **settings: Any) -> Model:
-    """The objective over a small tok2vec."""
+    """Build the objective for a small tok2vec."""
     fix_random_seed(0)
     model = PretrainShuffleRandom(**settings)(docs[0].vocab, make_small_embedder())
-    softmax = model.initialize(X=docs).get_ref("output_layer")  # it begins with zeros
+    softmax = model.initialize(X=docs).get_ref("output_layer")  # zeros
     softmax.set_param("W", np.random.normal(size=(3, 6)).astype("f"))
     return model
 
 
 def update(model: Model, docs: list[Doc], seed: int = 0):
-    """The loss of a batch as `spacy pretrain` has it, and the backward pass."""
+    """Compute the loss of a batch, like `spacy pretrain`."""
     fix_random_seed(seed)
     predictions, backprop = model.begin_update(docs)
     loss, gradient = model.attrs["loss"](model.ops, docs, predictions)
     return loss, gradient, backprop
 
 
-def test_predictions_are_of_docs_as_they_are(docs):
-    """Their loss is a sum, and its gradient that of a mean."""
+def test_prediction_replaces_no_words(docs):
+    """The loss is a sum, its gradient a mean's."""
     model = build(docs, shuffle=0.5, random=0.5)
     (probs, labels), n = model.predict(docs), sum(map(len, docs))
     assert (probs.shape, probs.dtype) == ((n, 3), "float32")
@@ -142,26 +140,25 @@ def test_predictions_are_of_docs_as_they_are(docs):
         backprop(gradient)
 
 
-def test_a_loss_is_measured_as_it_is_learned_by(docs):
-    """Of the same words, replaced alike, without dropout, or other draws."""
+def test_the_measured_loss_equals_the_training_loss(docs):
+    """Without dropout, with the same draws, and without changing global draws."""
     model = build(docs)
     set_dropout_rate(model, 0.5)
     fix_random_seed(1)
     found = measure_loss(model, docs)
     assert np.random.uniform() == np.random.RandomState(1).uniform()
     set_dropout_rate(model, 0.0)
-    loss, _, _ = update(model, docs, seed=0)  # a measure draws with this seed too
+    loss, _, _ = update(model, docs, seed=0)  # the seed of measurements
     assert found == pytest.approx(loss / sum(map(len, docs)), rel=1e-5)
     MEASURES[docs[0]] = measures = {}
     model.begin_update(docs)
     assert measures["loss"](docs) == pytest.approx(found, rel=1e-5)
 
 
-# `spacy pretrain` and `spacy train`. Weights that are not loaded, or not all of them,
-# would go unnoticed: the pipeline trains from its first weights and scores a little
-# less.
+# `spacy pretrain` and `spacy train`: weights that are not loaded would lower scores
+# only slightly.
 
-#: The weights of the pretrained component when a pipeline has been initialised.
+#: Weights of the pretrained component after initialisation.
 initial: list[bytes] = []
 
 
@@ -173,7 +170,7 @@ registry.callbacks.register("test.keep_weights.v1", func=lambda: keep_weights)
 
 
 def find_tok2vec(nlp: Language) -> Model:
-    """What [pretraining] names."""
+    """Return the layer named in [pretraining]."""
     section = nlp.config["pretraining"]
     model = nlp.get_pipe(section["component"]).model
     return model.get_ref(section["layer"]) if section["layer"] else model
@@ -181,11 +178,11 @@ def find_tok2vec(nlp: Language) -> Model:
 
 @pytest.fixture
 def config(tiny_corpus) -> Config:
-    """The config that comes with us, with a small tok2vec, for a small corpus."""
+    """Our config, with a small tok2vec and corpus."""
     config = load_config(CONFIGS / "pretrain_ner.cfg")
     paths = {"raw_text": "train", "train": "train", "dev": "dev"}
     config["paths"] |= {k: str(tiny_corpus / f"{v}.spacy") for k, v in paths.items()}
-    config["nlp"]["after_pipeline_creation"] = None  # no BLAS to measure
+    config["nlp"]["after_pipeline_creation"] = None  # no BLAS measurement
     config["initialize"]["after_init"] = {"@callbacks": "test.keep_weights.v1"}
     config["pretraining"]["batcher"]["size"] = 200
     config["training"] |= {"max_steps": 2, "eval_frequency": 1}
@@ -211,7 +208,7 @@ def run(*args: Any) -> None:
 
 
 def pretrain(config: Config, folder: Path) -> tuple[Path, list[dict[str, float]]]:
-    """The folder with weights, and what the log says of epochs."""
+    """Pretrain. Return the folder with weights, and the log's epochs."""
     config.to_disk(folder / "config.cfg")
     run("pretrain", folder / "config.cfg", folder / "pretrained")
     lines = (folder / "pretrained" / "log.jsonl").read_text().splitlines()
@@ -220,7 +217,7 @@ def pretrain(config: Config, folder: Path) -> tuple[Path, list[dict[str, float]]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_shared", [True, False])
-def test_training_begins_with_what_pretraining_has_learned(config, tmp_path, is_shared):
+def test_training_starts_with_pretrained_weights(config, tmp_path, is_shared):
     if not is_shared:
         tok2vec = config["components"].pop("tok2vec")["model"]
         config["components"]["ner"]["model"]["tok2vec"] = tok2vec
@@ -229,7 +226,7 @@ def test_training_begins_with_what_pretraining_has_learned(config, tmp_path, is_
     config["pretraining"] |= {"max_epochs": 40, "dropout": 0.0}
     config["pretraining"]["optimizer"]["learn_rate"] = 0.01
     output, log = pretrain(config, tmp_path)
-    # the loss falls below that of a model that knows nothing but the shares
+    # the loss is below the entropy of the shares
     per_word = [epoch["epoch_loss"] / log[0]["nr_word"] for epoch in log[-6:-1]]
     shares = np.array([0.81, 0.1, 0.09])
     assert np.mean(per_word) < 0.8 * -(shares * np.log(shares)).sum()
@@ -240,12 +237,12 @@ def test_training_begins_with_what_pretraining_has_learned(config, tmp_path, is_
     (started,) = initial
     assert started == weights.read_bytes() != (output / "model0.bin").read_bytes()
     nlp = spacy.load(tmp_path / "trained" / "model-last")
-    assert find_tok2vec(nlp).to_bytes() != started  # it was trained
+    assert find_tok2vec(nlp).to_bytes() != started  # trained
 
 
 @pytest.mark.slow
-def test_pretraining_ends_when_nothing_is_learned(config, tmp_path, caplog):
-    """With a reader that holds texts out, which would go on for ten epochs."""
+def test_pretraining_stops_without_progress(config, tmp_path, caplog):
+    """With held-out texts. Maximum: ten epochs."""
     config["corpora"]["pretrain"] = {
         "@readers": "spacy-hashembeds.RawTexts.v1",
         **{"path": config["paths"]["raw_text"], "held_out": 0.1},
@@ -253,7 +250,7 @@ def test_pretraining_ends_when_nothing_is_learned(config, tmp_path, caplog):
     config["pretraining"] |= {"max_epochs": 10, "n_save_epoch": 10}
     config["pretraining"]["optimizer"] |= {"learn_rate": 0.0, "L2": 0.0}
     output, (first, last, _) = pretrain(config, tmp_path)
-    assert "after epoch 1: 1.0986 a token" in caplog.text  # that of guessing
+    assert "after epoch 1: 1.0986 a token" in caplog.text  # log(3)
     assert caplog.text.count("Held-out loss") == 2
     assert (output / "model9.bin").exists()
     assert last["nr_word"] == 2 * first["nr_word"]

@@ -1,4 +1,4 @@
-"""Classifiers of texts, and the n-grams that they and hashers know: from toy texts."""
+"""Text classifiers, and the n-grams counted for them and for hashers."""
 
 import copy
 from collections import Counter
@@ -40,7 +40,7 @@ TEXTS = [text for text, _ in make_texts(12, seed=3)] + ["nothing known", "", ", 
 
 @pytest.fixture(autouse=True)
 def reads() -> list[Any]:
-    """Registers a corpus of the toy texts, and counts how often it is read."""
+    """Register a toy corpus, and record each read."""
     reads = []
 
     def read(nlp):
@@ -54,7 +54,7 @@ def reads() -> list[Any]:
 def make_pipeline(
     factory: str, model: dict[str, Any], before_init: dict[str, Any] | None
 ) -> Language:
-    """A pipeline of one component, for which something may be counted."""
+    """Create a pipeline with one component and a `before_init` callback."""
     config = {
         "nlp": {"lang": "en", "pipeline": [factory]},
         "components": {factory: {"factory": factory, "model": model}},
@@ -66,7 +66,7 @@ def make_pipeline(
 
 
 def get_ngrams(nlp: Language) -> list[list[int]]:
-    """The dictionaries of classifiers, or what each hasher knows."""
+    """List the n-grams of classifiers or hashers."""
     nodes = list(nlp.components[0][1].model.walk())
     found = [node.attrs.get(name) for node in nodes for name in ("ngrams", "symbols")]
     return [ngrams.tolist() for ngrams in found if ngrams is not None]
@@ -93,12 +93,12 @@ def count_expected(nlp: Language) -> Counter[int]:
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_it_counts_learns_and_comes_back(reads, kind, tmp_path):
+def test_counting_training_and_loading(reads, kind, tmp_path):
     nlp = make_pipeline("textcat", make_config(**CLASSIFIERS[kind]), COUNT)
     nlp.initialize(lambda: make_examples(nlp))
     model = nlp.get_pipe("textcat").model
     for embed in get_nodes(model, "hashembed", "symbolembed"):
-        # n-grams that training has not shown must not matter
+        # n-grams unseen in training have little effect
         assert 0.009 < abs(embed.get_param("E")).max() <= 0.01
     for ngrams in (found := get_ngrams(nlp)):
         assert set(ngrams) == set(count_expected(nlp))
@@ -114,7 +114,7 @@ def test_it_counts_learns_and_comes_back(reads, kind, tmp_path):
     assert len(reads) == len(found)
 
 
-def test_the_most_frequent_ngrams_are_taken_or_asked_for():
+def test_the_most_frequent_ngrams_are_used_or_missing():
     model = make_config(**WEIGHTED)
     nlp = make_pipeline("textcat", model, {**COUNT, "max_ngrams": 9})
     nlp.initialize(lambda: make_examples(nlp))
@@ -127,7 +127,7 @@ def test_the_most_frequent_ngrams_are_taken_or_asked_for():
 
 
 @pytest.mark.slow
-def test_spacy_train_needs_no_code(tmp_path):
+def test_configs_train_without_code(tmp_path):
     configs, overrides = find_configs("textcat"), {"training.max_steps": 2}
     for split, n in (("train", 120), ("dev", 30)):
         save_texts(tmp_path / f"{split}.spacy", n, seed=n)
@@ -140,7 +140,7 @@ def test_spacy_train_needs_no_code(tmp_path):
 
 @pytest.mark.parametrize("factory", ["textcat", "textcat_multilabel"])
 def test_labels_added_later(factory):
-    """Which leaves the copy alone that spaCy rehearses by."""
+    """spaCy's copy for rehearsal is not changed."""
     is_exclusive = factory == "textcat"
     config = make_config(exclusive_classes=is_exclusive)
     nlp = train(make_pipeline(factory, config, None))
@@ -171,7 +171,7 @@ def make_members(*changes: dict[str, Any]) -> list[Model]:
     return [HashNgramTextCat(**{**SMALL, **of_one}) for of_one in changes]
 
 
-def test_members_take_turns_and_seeds_are_kept_or_the_next():
+def test_members_alternate_with_unique_seeds():
     deep = {"seed": 2**32 - 1, "hidden_layers": 1, "hidden_width": 6}
     model = TextCatVotingEnsemble(*make_members({"seed": 9}, deep), num_models=4)
     assert [len(get_nodes(m, "relu")) for m in model.layers] == [0, 1, 0, 1]
@@ -179,12 +179,12 @@ def test_members_take_turns_and_seeds_are_kept_or_the_next():
     assert seeds == [9, 2**32 - 1, 10, 0]
 
 
-def test_members_learn_as_if_they_were_alone():
+def test_members_learn_independently():
     state = np.random.default_rng(0)
     X = state.normal(size=(6, 4)).astype("f")
     truth = np.eye(3, dtype="f")[state.integers(0, 3, 6)]
     is_there = np.ones_like(truth)
-    is_there[[0, 2, 2], [1, 0, 1]] = 0  # labels that are missing
+    is_there[[0, 2, 2], [1, 0, 1]] = 0  # missing labels
     alone = [Softmax(3, 4).initialize() for _ in range(3)]
     for member in alone:
         member.set_param("W", state.normal(size=(3, 4)).astype("f"))
@@ -200,19 +200,19 @@ def test_members_learn_as_if_they_were_alone():
         np.testing.assert_allclose(weights, one.get_param("W"), atol=1e-3)
 
 
-# N-grams of characters, of hashers
+# Character n-grams
 
 
 @pytest.mark.parametrize(
     ("limit", "shape", "n_reads"),
     [
         (0, {"ngram_size": 2, "max_ngrams": 3}, 2),
-        (1, {"ngram_size": 4}, 2),  # of another attribute
-        (0, {"max_ngrams": None}, 1),  # of which any counts
+        (1, {"ngram_size": 4}, 2),  # two attributes
+        (0, {"max_ngrams": None}, 1),  # no limit: not counted
     ],
 )
-def test_character_ngrams_are_counted_once_for_each_kind(reads, limit, shape, n_reads):
-    """Those of norms with the usual settings, and those of shapes with others."""
+def test_character_ngrams_are_counted_once_per_kind(reads, limit, shape, n_reads):
+    """NORM has default settings, SHAPE other ones."""
     hasher = {"@architectures": "spacy-hashembeds.LSHHasher.v1"}
     compressor = {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
     model = {

@@ -1,1 +1,1 @@
-"""Hash embeddings with importance weights (paper 001), and its text classifiers."""
+"""Hash embeddings with importance weights, and text classifiers (paper 001)."""

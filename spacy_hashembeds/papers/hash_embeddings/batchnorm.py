@@ -9,18 +9,17 @@ from ...layers.checks import LARGEST, REMEDY, check_once, check_param, peek
 InT = Floats2d
 OutT = Floats2d
 
-#: The share of the running mean and variance that each batch replaces.
+#: Weight of each batch in the running mean and variance.
 MOMENTUM = 0.1
-
-#: Added to the variance, to avoid division by zero.
+#: Added to the variance, against division by zero.
 EPSILON = 1e-5
 
 
 def BatchNorm(nO: int) -> Model[InT, OutT]:
-    """Normalise each dimension over the batch, as PyTorch's `BatchNorm1d`.
+    """Normalise each dimension over the batch, like PyTorch's `BatchNorm1d`.
 
-    Training uses the mean and variance of the batch. Prediction, and batches of one
-    row, use running ones, which are parameters without gradients.
+    Prediction and batches of one row use the running mean and variance, which are
+    parameters without gradients.
 
     *Input and output shape:* `(n, nO)`, float32.
     Source: Ioffe and Szegedy, "Batch Normalization" (2015).

@@ -1,4 +1,4 @@
-"""Dictionaries of `HashNgramTextCat`, which are counted when it is initialised."""
+"""Dictionaries of `HashNgramTextCat`, counted at initialisation."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,12 +15,12 @@ from ...thinc_internals import partial as thinc_partial
 from ...training.counting import count_ngrams_later
 from .ngrams import extract_words, hash_ngrams
 
-#: Attribute with the `Source` of dictionaries, a function of the kind of n-grams.
+#: Attribute with the `Source` of dictionaries: a function of an `NgramKind`.
 NGRAM_SOURCE = "ngram_source"
 
 
 class NgramKind(NamedTuple):
-    """Kind of n-grams that a classifier reads. Each kind is counted once."""
+    """Kind of n-grams, counted once for all classifiers that read it."""
 
     attr: str
     include_punctuation: bool
@@ -34,11 +34,11 @@ class NgramKind(NamedTuple):
 
 
 def wait_for_ngrams(model: Model, kind: NgramKind) -> None:
-    """Make a classifier give a dictionary to its layers before it is initialised."""
-    wait_for(NGRAM_SOURCE, model, thinc_partial(_give_ngrams, kind))
+    """Set the dictionary of a classifier's layers before they are initialised."""
+    wait_for(NGRAM_SOURCE, model, thinc_partial(_set_ngrams, kind))
 
 
-def _give_ngrams(
+def _set_ngrams(
     kind: NgramKind,
     model: Model,
     get_ngrams: Callable[[NgramKind], NDArray] | None,
@@ -49,10 +49,10 @@ def _give_ngrams(
             give_symbols(layer, Symbols(get_ngrams(kind)))
         elif layer.attrs["symbols"] is None:
             raise ValueError(
-                "HashNgramTextCat has no dictionary yet. Count the n-grams of the "
-                "training corpus, with a section [initialize.before_init] that says "
-                '`@callbacks = "spacy-hashembeds.count_ngrams.v1"`; or do without a '
-                "dictionary: set `rows` and `importance_rows` to numbers."
+                "HashNgramTextCat has no dictionary. Count n-grams of the training "
+                "corpus: set [initialize.before_init] @callbacks = "
+                '"spacy-hashembeds.count_ngrams.v1". Or use no dictionary: set '
+                "`rows` and `importance_rows` to numbers."
             )
 
 
@@ -61,13 +61,13 @@ def create_count_ngrams(
 ) -> Callable[[Language], None]:
     """Count the n-grams of a corpus that make up the classifiers' dictionary.
 
-    Use it in `[initialize.before_init]`. N-grams are counted when a classifier is
-    initialised, once for all classifiers that read the same n-grams. `corpus` and
-    `limit` are the same as for `spacy-hashembeds.count_symbols.v1`.
+    For `[initialize.before_init]`. N-grams are counted when a classifier is
+    initialised, once per kind of n-grams. `corpus` and `limit`: See
+    `spacy-hashembeds.count_symbols.v1`.
 
-    max_ngrams (int): The number of most frequent n-grams in the dictionary. While
-        counting, up to eight times as many are in memory, about 35 bytes each; beyond
-        that, the rarest are dropped.
+    max_ngrams (int): Maximum size of the dictionary: the most frequent n-grams.
+        Counting keeps up to eight times as many in memory, at about 35 bytes each, and
+        drops rare ones.
 
     Source: Svenstrup et al., "Hash Embeddings" (2017), §5.4.
     """

@@ -28,8 +28,7 @@ from .weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 
 KEY = "n-grams"
 
-# N-grams that do not occur in training should have little effect. Without weights, rows
-# therefore start near zero.
+# near zero: n-grams unseen in training should have little effect
 _start_small = partial(uniform_init, lo=-0.01, hi=0.01)
 
 
@@ -52,37 +51,37 @@ def HashNgramTextCat(
 ) -> Model[list[Doc], Floats2d]:
     """Classify texts by the sum of the hash embeddings of their n-grams.
 
-    It is for `textcat` and `textcat_multilabel`. The vector of an n-gram is the sum of
-    `num_hashes` rows of a shared table, each multiplied by a weight of the n-gram. A
-    text of 20,000 words, with `ngram_size` 9 and width 200, takes 0.5 GB. [training]
-    dropout has no effect.
+    For `textcat` and `textcat_multilabel`. An n-gram's vector is the sum of
+    `num_hashes` rows of a shared table, weighted by the n-gram's weights. A text of
+    20,000 words needs 0.5 GB with `ngram_size` 9 and width 200. [training] dropout has
+    no effect.
 
-    exclusive_classes (bool): True, for `textcat`, if a text has exactly one label (a
-        softmax). False, for `textcat_multilabel`, if labels are independent.
-    ngram_size (int): The most words of an n-gram, 1 to 100. The paper uses 2 without a
-        dictionary, and up to 9 with one.
-    rows (int | None): The rows of the table, the paper's B. 500 to 10,000 are nearly as
-        good as more. If null, each n-gram of the dictionary has a row of its own; then
-        set `num_hashes = 1` and `importance_rows = 0`.
-    width (int): The width of the table. The paper uses 20 without a dictionary and
-        without hidden layers, and 200 with both.
-    importance_rows (int | None): The rows of weights, the paper's K, chosen by hashing:
-        ten times `rows` or more. If null, each n-gram of the dictionary has its own. If
-        0, there are no weights: with one hash, this is the hashing trick.
-    num_hashes (int): The number of rows that are summed for each n-gram, usually 2.
-    attr (str | int): The token attribute that stands for a word: LOWER, ORTH or NORM.
-    include_punctuation (bool): Whether punctuation and white space are words too.
-    min_snippet, max_snippet (int): The bounds of the length of the random snippet of
-        consecutive n-grams that training reads of each text, as a kind of dropout. If
-        `max_snippet` is null, training reads whole texts, as prediction always does.
-    hidden_layers (int): The number of dense layers with ReLU, 100 at most, with batch
-        normalisation between all layers. The paper uses three with a dictionary.
-    hidden_width (int): The width of each hidden layer.
-    seed (int): The hash seed, saved with the weights.
-    nO (int | None): The number of labels. `textcat` sets it.
+    exclusive_classes (bool): True for `textcat`: exactly one label per text (softmax).
+        False for `textcat_multilabel`: independent labels.
+    ngram_size (int): Maximum number of words of an n-gram, 1 to 100. The paper uses 2
+        without a dictionary, and up to 9 with one.
+    rows (int | None): Rows of the table, the paper's B. 500 to 10,000 are nearly as
+        good as more. If null, each n-gram of the dictionary has its row; then set
+        `num_hashes = 1` and `importance_rows = 0`.
+    width (int): Width of the table. The paper uses 20 without a dictionary and hidden
+        layers, and 200 with both.
+    importance_rows (int | None): Rows of weights, the paper's K, chosen by hashing: ten
+        times `rows` or more. If null, each n-gram of the dictionary has its row. 0: no
+        weights; with one hash, this is the hashing trick.
+    num_hashes (int): Rows per n-gram, usually 2.
+    attr (str | int): Token attribute of a word: LOWER, ORTH or NORM.
+    include_punctuation (bool): Include punctuation and white space as words.
+    min_snippet, max_snippet (int): Minimum and maximum length of the random snippet of
+        consecutive n-grams that training reads of each text, a kind of dropout. If
+        `max_snippet` is null, training reads whole texts, like prediction.
+    hidden_layers (int): Number of dense ReLU layers, up to 100, with batch
+        normalisation between all layers. The paper uses 3 with a dictionary.
+    hidden_width (int): Width of each hidden layer.
+    seed (int): Hash seed, saved with the weights.
+    nO (int | None): Number of labels, set by `textcat`.
 
-    With a dictionary (if `rows` or `importance_rows` is null), other n-grams are
-    ignored. `spacy-hashembeds.count_ngrams.v1` (`[initialize.before_init]`) counts it.
+    If `rows` or `importance_rows` is null, n-grams outside the dictionary are ignored.
+    `spacy-hashembeds.count_ngrams.v1` counts it (`[initialize.before_init]`).
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §5.1 to §5.4. Deviations: docs/hash-embeddings.md.
@@ -100,9 +99,9 @@ def HashNgramTextCat(
     if rows is None:
         if importance_rows != 0 or num_hashes != 1:
             raise ValueError(
-                "With `rows = null`, each n-gram has one row of its own: set "
-                "'importance_rows' to 0 and 'num_hashes' to 1, which are "
-                f"{importance_rows!r} and {num_hashes!r}, or 'rows' to a number."
+                "With `rows = null`, 'importance_rows' should be 0 and 'num_hashes' 1, "
+                f"but they are {importance_rows!r} and {num_hashes!r}. Change them, or "
+                "set 'rows' to a number."
             )
         embed = SymbolEmbed(width, key=KEY, initializer=_start_small)
     elif importance_rows == 0:
@@ -134,11 +133,11 @@ def HashNgramTextCat(
     check_dense(model)
     if rows is None or importance_rows is None:
         wait_for_ngrams(model, NgramKind(attr, include_punctuation, ngram_size))
-    return offer_labels(model, nO, exclusive_classes=exclusive_classes)
+    return set_label_attrs(model, nO, exclusive_classes=exclusive_classes)
 
 
-def offer_labels(model: Model, nO: int | None, *, exclusive_classes: bool) -> Model:
-    """Set the attributes that spaCy's text categorizers require of a model."""
+def set_label_attrs(model: Model, nO: int | None, *, exclusive_classes: bool) -> Model:
+    """Set the attributes that spaCy's text categorizers require."""
     model.attrs["multi_label"] = not exclusive_classes
     model.attrs["resize_output"] = resize_output
     model.set_ref("output_layer", find_resizable(model)[0].layers[0])

@@ -29,7 +29,7 @@ NAME = "multi_weighted_hash_embed"
 
 _NUM_HASHES = 2
 
-#: Upper limit of weights, larger than any useful value.
+#: Maximum weight, larger than any useful value.
 LARGEST_WEIGHT = 100.0
 
 
@@ -53,28 +53,26 @@ def MultiWeightedHashEmbed(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token by hashing, with importance weights.
 
-    It can replace `spacy.MultiHashEmbed.v2`. For each attribute, `num_hashes` component
-    vectors, which other symbols share, are chosen by hashing. They are weighted by
-    learned numbers that belong to one symbol, or nearly so. A table has
-    `rows * width + importance_rows * num_hashes` parameters. Other arguments are the
-    same as those of `MultiEmbed`.
+    Replaces `spacy.MultiHashEmbed.v2`. Each symbol of an attribute has `num_hashes`
+    component vectors, chosen by hashing and shared with other symbols, and as many
+    learned weights, which few or no other symbols share. A table has
+    `rows * width + importance_rows * num_hashes` parameters. Others: See `MultiEmbed`.
 
-    rows (list[int]): The component vectors for each attribute, the paper's B.
-    importance_rows (list[int], optional): The rows of weights for each attribute, the
-        paper's K, chosen by hashing: ten times `rows` or more. By default each frequent
-        symbol has a row, counted as for `MultiEmbed`, and all others share one.
-    num_hashes (int): The component vectors of each symbol, the paper's k, 1 to 100. The
-        paper uses 2, and finds no benefit in more than 3.
-    same_hash (bool): Whether to choose the components by hashing the number of the row
-        of weights, as in the paper's experiments. Its authors found the default better
-        (§6).
-    combine (str): "sum" adds the weighted components. "concat" concatenates them, so
-        that the Maxout layer is `num_hashes` times as large.
-    append_weights (bool): Whether to mix in the weights themselves too.
-    initial_weight (float): The initial value of all weights, with a standard deviation
-        of 0.0005. With 1, the embedder starts like `MultiFewerHashEmbed`, and training
-        changes weights little.
-    seed (int): The hash seed of the first table, saved; others count up from it.
+    rows (list[int]): Component vectors per attribute, the paper's B.
+    importance_rows (list[int], optional): Rows of weights per attribute, the paper's K,
+        chosen by hashing: ten times `rows` or more. By default each frequent symbol
+        has a row, counted as for `MultiEmbed`, and all others share one.
+    num_hashes (int): Component vectors per symbol, the paper's k, 1 to 100. The paper
+        uses 2, and finds no benefit in more than 3.
+    same_hash (bool): Choose components by hashing the number of the row of weights, as
+        in the paper's experiments. The authors found the default better (§6).
+    combine (str): "sum" adds the weighted components. "concat" concatenates them, which
+        makes the Maxout layer `num_hashes` times as large.
+    append_weights (bool): Concatenate the weights too.
+    initial_weight (float): Mean of the initial weights (standard deviation: 0.0005).
+        With 1, the embedder starts like `MultiFewerHashEmbed`, and training changes
+        weights little.
+    seed (int): Hash seed of the first table, saved; others count up from it.
 
     Source: Tito Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
     (2017), §3 and §6.
@@ -90,14 +88,14 @@ def MultiWeightedHashEmbed(
     if not abs(initial_weight) <= LARGEST_WEIGHT:
         raise ValueError(
             f"'initial_weight' should be up to {LARGEST_WEIGHT:g}, but is "
-            f"{initial_weight}. Usual ones are 0 and 1."
+            f"{initial_weight}. Usual values are 0 and 1."
         )
     if importance_rows is not None:
         check_rows(names, importance_rows=importance_rows)
         if tables is not None:
             raise ValueError(
-                f"'tables' has symbols to choose weights by ({tables}), but with "
-                "'importance_rows' they are chosen by hashing. Leave one of them out."
+                f"'tables' ({tables}) and 'importance_rows' are alternatives: weights "
+                "are chosen by symbol or by hashing. Remove one of them."
             )
     make = partial(WeightedHashEmbed, width, num_hashes=num_hashes, combine=combine)
     make = partial(make, initial_weight=initial_weight, dropout=dropout, **flags)
@@ -127,10 +125,9 @@ def _get_symbol_width(block: Mapping[str, Any]) -> int:
 DESCRIPTION = EmbedderDescription(
     name=NAME,
     architecture="spacy-hashembeds.MultiWeightedHashEmbed.v1",
-    purpose="hashed rows, and for each frequent symbol of the training corpus learned "
-    "weights of its own for them.",
+    purpose="hashed rows, with learned weights per frequent symbol of the training "
+    "corpus.",
     tables={"weightedhashembed": WeightedColumn},
     symbol_width=_get_symbol_width,
-    why_hashes="As in the paper (Svenstrup et al. 2017), which found no use in more "
-    "than 3.",
+    why_hashes="The paper (Svenstrup et al. 2017) found no use in more than 3.",
 )

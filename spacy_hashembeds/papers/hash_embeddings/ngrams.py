@@ -1,4 +1,4 @@
-"""Layers of n-gram classifiers: the words of Docs, and sums of embedded n-grams."""
+"""Layers of n-gram classifiers: words of Docs, and sums of embedded n-grams."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
@@ -17,7 +17,7 @@ from ...layers.column import find_column
 from ...layers.symboltaker import get_symbols, look_up
 from ...layers.with_distinct import run_distinct
 
-#: Most words of an n-gram, and most n-grams of a snippet.
+#: Maximum words of an n-gram, and n-grams of a snippet.
 MAX_NGRAM_SIZE = 100
 MAX_SNIPPET = 2**31 - 2
 
@@ -31,7 +31,7 @@ def extract_words(attr: str, *, include_punctuation: bool) -> Model[list[Doc], R
 def _read_words(
     model: Model[list[Doc], Ragged], docs: list[Doc], is_train: bool
 ) -> tuple[Ragged, Callable[[Ragged], list[Doc]]]:
-    # spaCy also has an ID that has no name
+    # spaCy also has an ID without a name
     attr = model.attrs["attr"]
     is_right = isinstance(attr, str) and bool(IDS.get(attr))
     check_attr(model, "attr", is_right, "a token attribute, such as LOWER")
@@ -56,9 +56,8 @@ def sum_ngrams(
 ) -> Model[Ragged, Floats2d]:
     """Sum the embeddings of the word n-grams of each text.
 
-    If `embed` takes symbols, other n-grams are left out. Training reads a random
-    snippet of `shortest` to `longest` n-grams of each text, or whole texts if `longest`
-    is None.
+    If `embed` has symbols, other n-grams are ignored. Training reads a random snippet
+    of `shortest` to `longest` n-grams per text, or whole texts if `longest` is None.
 
     *Input:* the words of `n` texts, uint64, on the CPU.
     *Output shape:* `(n, nO)`, float32; zeros for texts without n-grams.
@@ -79,7 +78,7 @@ def forward(
 ) -> tuple[Floats2d, Callable[[Floats2d], Ragged]]:
     check_once(model, _check_sizes)
     ops, attrs, embed = cast(Any, model.ops), model.attrs, model.layers[0]
-    # check here, as the layer is not called if no n-gram is among the symbols
+    # here, since the layer is not called without known n-grams
     if (column := find_column(embed)) is not None:
         column.check()
     ngrams = hash_ngrams(words.dataXd, words.lengths, attrs["ngram_size"])
@@ -110,7 +109,7 @@ def init(model: Model[Ragged, Floats2d], X: Any = None, Y: Any = None) -> None:
 
 
 class Ngrams(NamedTuple):
-    """The n-grams of texts, `(n,)`, uint64, and the number of each text, `(texts,)`."""
+    """N-grams, `(n,)`, uint64, and their number per text, `(texts,)`."""
 
     keys: NDArray
     lengths: NDArray
@@ -126,9 +125,9 @@ def _check_sizes(model: Model) -> None:
 def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
     """Find all sequences of 1 to `ngram_size` words within each text.
 
-    They are in the order of their first words, shorter ones first: those of "a b c"
-    with `ngram_size` 2 are a, a b, b, b c, c. A word is its own key; a sequence is
-    hashed as by `spacy.TextCatBOW.v3`. *Shapes:* `(words,)`, uint64, and `(texts,)`.
+    Order: by first word, then length, such as a, a b, b, b c, c. A word is its own key;
+    longer sequences are hashed as in `spacy.TextCatBOW.v3`. *Shapes:* `(words,)`,
+    uint64, and `(texts,)`.
     """
     # no n-gram is longer than the longest text
     ngram_size = min(ngram_size, int(lengths.max(initial=1)))
@@ -137,16 +136,13 @@ def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
     keys = np.zeros(fits.shape, dtype="uint64")
     keys[:, 0] = words
     for size in range(2, ngram_size + 1):
-        # n-grams that cross the end of a text are removed later
+        # removed below: n-grams across the end of a text
         keys[: 1 - size, size - 1] = NUMPY_OPS.ngrams(size, words)
     return Ngrams(keys[fits], sum_by_text(np.minimum(left, ngram_size), lengths))
 
 
 def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
-    """Cut a random snippet of consecutive n-grams out of each text.
-
-    Each length from `shortest` to `longest` is equally likely, and so is each place.
-    """
+    """Cut a random snippet of consecutive n-grams out of each text, uniformly."""
     lengths = ngrams.lengths
     drawn = np.random.randint(shortest, longest + 1, size=len(lengths))
     kept = np.minimum(drawn, lengths).astype("int32")

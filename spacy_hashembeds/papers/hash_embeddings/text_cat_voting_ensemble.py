@@ -6,15 +6,14 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ...arguments import check_integers
-from .hash_ngram_textcat import offer_labels
+from .hash_ngram_textcat import set_label_attrs
 
 InT = TypeVar("InT")
 OutT = Floats2d
 
-#: Most classifiers that vote.
+#: Maximum number of classifiers.
 MAX_MODELS = 1000
-
-#: Names of the seeds of layers that hash.
+#: Attributes with hash seeds.
 _SEEDS = {"seed", "hash_seed"}
 
 
@@ -23,13 +22,13 @@ def TextCatVotingEnsemble(
 ) -> Model[list[Doc], Floats2d]:
     """Average the scores of several n-gram classifiers with different hash seeds.
 
-    N-grams that share rows in one classifier have different rows in another.
-    Classifiers learn independently.
+    N-grams that share rows in one classifier have different rows in another. The
+    classifiers learn independently.
 
-    members (Model): One or more `HashNgramTextCat` with the same `exclusive_classes`.
-    num_models (int): The number of classifiers, 1000 at most; the paper uses 10. They
-        are copies of `members` in turn, with different initial weights and hash seeds:
-        those of the members, or the next unused ones.
+    members (Model): One or more `HashNgramTextCat` with equal `exclusive_classes`.
+    num_models (int): Number of classifiers, up to 1000; the paper uses 10. They copy
+        `members` in turn, with different initial weights, and the first unused hash
+        seeds from the members' seeds on.
 
     Source: Svenstrup et al., "Hash Embeddings" (2017), §5.5.
     """
@@ -37,12 +36,11 @@ def TextCatVotingEnsemble(
     if len(kinds) != 1 or None in kinds:
         raise ValueError(
             "The members of TextCatVotingEnsemble, sections [….model.*.member], should "
-            "be one or more HashNgramTextCat with the same 'exclusive_classes', but "
-            f"are {', '.join(m.name for m in members) or 'none'}."
+            "be one or more HashNgramTextCat with equal 'exclusive_classes', but are "
+            f"{', '.join(m.name for m in members) or 'missing'}."
         )
     check_integers(len(members), MAX_MODELS, num_models=num_models)
     voters = [members[i % len(members)].copy() for i in range(num_models)]
-    # each gets the first unused hash seed from its own on
     taken: set[int] = set()
     for node in (node for voter in voters for node in voter.walk()):
         for name in _SEEDS & node.attrs.keys():
@@ -51,15 +49,14 @@ def TextCatVotingEnsemble(
             taken.add(node.attrs[name])
     exclusive_classes = not members[0].attrs["multi_label"]
     model = soft_voting(*voters)
-    return offer_labels(model, None, exclusive_classes=exclusive_classes)
+    return set_label_attrs(model, None, exclusive_classes=exclusive_classes)
 
 
 def soft_voting(*members: Model[InT, OutT]) -> Model[InT, OutT]:
     """Average the scores of several classifiers. *Output:* `(n, labels)`, float32.
 
-    spaCy's text categorizers backpropagate the difference of the mean score and the
-    truth. From it, each member gets the difference of its own score and the truth, or
-    zero if a label is missing.
+    spaCy's text categorizers backpropagate the mean score minus the truth. Each member
+    gets its score minus the truth, or zero if a label is missing.
     """
     return Model(
         "soft_voting",

@@ -36,12 +36,10 @@ from ...layers.tableembed import (
     inc_table_grad,
 )
 
-# Standard deviation of initial weights around `initial_weight`.
+# Standard deviation of initial weights.
 _SPREAD = 0.0005
-
-#: Most components of a key.
+#: Maximum number of components per key.
 MAX_COMPONENTS = 100
-
 #: Ways to combine weighted components.
 COMBINE = ("sum", "concat")
 
@@ -63,12 +61,12 @@ def WeightedHashEmbed(
 ) -> Model[InT, OutT]:
     """Map integers to the weighted sum of rows of a table, with learned weights.
 
-    A key has `num_hashes` component vectors, rows of the table `E` that it shares with
-    other keys, and as many weights, a row of the table `P`.
+    A key has `num_hashes` component vectors, rows of the table `E` shared with other
+    keys, and as many weights, a row of the table `P`.
 
-    nE, nV (int): The width and the number of the component vectors, the paper's B.
-    nK (int, optional): The rows of weights, the paper's K, chosen by hashing. If None,
-        each symbol has a row, and all other keys share one.
+    nE, nV (int): Width and number of component vectors (the paper's B).
+    nK (int, optional): Rows of weights, the paper's K, chosen by hashing. If None, each
+        symbol has a row, and all other keys share one.
     key: See `SymbolEmbed`. column, dropout: See `TableEmbed`. Others: See
         `MultiWeightedHashEmbed`.
 
@@ -78,7 +76,7 @@ def WeightedHashEmbed(
     Source: Svenstrup et al., "Hash Embeddings" (2017), §3 and §6.
     """
     attrs: dict[str, Any] = {
-        # not "seed", as saved by layers without weights: see `check_weights`
+        # not "seed", which layers without weights save: see `check_weights`
         "hash_seed": seed,
         "num_hashes": num_hashes,
         "same_hash": same_hash,
@@ -112,17 +110,17 @@ class WeightedColumn(HashColumn):
 
     def __init__(self, model: Model, attr: str = "") -> None:
         super().__init__(model, attr)
-        #: True if weighted components are added, False if they are concatenated.
+        #: True if weighted components are summed, not concatenated.
         self.is_sum = model.attrs["combine"] == "sum"
-        #: True if symbols have weights. No loaded file changes this attribute.
+        #: True if symbols have weights. Loading does not change this attribute.
         self.has_symbols = "symbol_taker" in model.attrs
         self.has_rows = self.is_sum and not model.attrs["append_weights"]
         self.is_kept = not self.has_rows
 
     def check_weights(self) -> None:
-        """Check weights and attributes, which may come from a file."""
+        """Check weights and attributes, which may be loaded."""
         model, num_hashes = self.model, self.num_hashes
-        checks.check_foreign(model, "weighs what it hashes", "seed")
+        checks.check_foreign(model, "has weights", "seed")
         checks.check_integer(model, "hash_seed", 0, 2**32 - 1)
         checks.check_integer(model, "num_hashes", 1, MAX_COMPONENTS)
         checks.check_attr_choice(model, "combine", COMBINE)
@@ -140,7 +138,7 @@ class WeightedColumn(HashColumn):
         checks.check_params(model, self._get_shapes())
 
     def initialize(self, initializer: Any) -> None:
-        """Initialise both tables. `initializer` is the initial weight, a number."""
+        """Initialise both tables. `initializer` is the mean initial weight."""
         model = self.model
         if self.has_symbols:
             model.set_dim("nK", len(get_symbols(model)) + 1)
@@ -158,7 +156,7 @@ class WeightedColumn(HashColumn):
         return {"E": (self.n_rows, self.row_width), "P": (nK, self.num_hashes)}
 
     def get_finder(self) -> Hashing | None:
-        """Return the finder of components, or None if kernels can't add them."""
+        """Return the finder of components, or None if kernels don't support them."""
         self.check()
         if not self.has_rows or self.num_hashes > murmur.MAX_HASHES:
             return None
@@ -167,7 +165,7 @@ class WeightedColumn(HashColumn):
     def find_pairs(self, ops: Ops, keys: Array) -> tuple[Array, Array]:
         """Find components of keys, `(n, num_hashes)`, and rows of weights, `(n, 1)`."""
         attrs, seed, num_hashes = self.model.attrs, self.seed, self.num_hashes
-        # an additional hash chooses the row of weights, independent of the components
+        # the last hash chooses the row of weights
         hashes = murmur.hash_keys(ops, keys, seed=seed, num_hashes=num_hashes + 1)
         if self.has_symbols:
             symbols = attrs["gpu_symbols"].get(ops, get_symbols(self.model))
@@ -203,7 +201,6 @@ class WeightedColumn(HashColumn):
             if appends_weights:
                 d_parts, d_weights = d_parts[:, :-k], d_parts[:, -k:]
             nE = self.row_width
-            # all terms of a sum have the gradient of the sum
             d_parts = d_parts.reshape(len(keys), 1 if self.is_sum else k, nE)
             d_weights = d_weights + (components * d_parts).sum(axis=2)
             d_components = (weights[:, :, None] * d_parts).reshape(-1, nE)
@@ -226,7 +223,7 @@ class WeightedColumn(HashColumn):
         if self.has_symbols:
             finder: Finder = Lookup(attrs["symbols"], unk=0)
         else:
-            # the finder's last hash is the one after those of the components
+            # the finder's last hash follows the hashes of components
             seed = murmur.get_seed(self.seed, num_hashes // murmur.MAX_HASHES)
             finder = Hashing(seed, num_hashes=num_hashes % murmur.MAX_HASHES + 1)
         return Weights(Table(peek(self.model, "P"), finder), attrs["same_hash"])
@@ -258,14 +255,14 @@ class WeightedColumn(HashColumn):
 
     @property
     def parts(self) -> dict[str, int]:
-        """Number of parameters of both tables, B·d and K·k in the paper's notation."""
+        """Number of parameters of both tables: B·d and K·k in the paper."""
         return {
             "components": self.n_rows * self.row_width,
             "weights": self.weight_rows * self.num_hashes,
         }
 
     def find_code(self, keys: NDArray) -> NDArray:
-        """Find the rows of component vectors, and in the last column of weights."""
+        """Find the rows of component vectors and, in the last column, of weights."""
         return np.hstack(self.find_pairs(NUMPY_OPS, keys)).astype("uint64")
 
     def find_hashed(self, keys: NDArray) -> NDArray:
@@ -273,7 +270,7 @@ class WeightedColumn(HashColumn):
         return self.find_code(keys)[:, :-1]
 
     def identify(self, keys: NDArray) -> NDArray:
-        """Return the code itself, unsorted: weights depend on the order of rows."""
+        """Return the unsorted code: weights depend on the order of rows."""
         return self.find_code(keys)
 
     def split_code(self, keys: NDArray) -> dict[str, NDArray]:
@@ -282,15 +279,15 @@ class WeightedColumn(HashColumn):
         return {"components": components, "weights": self.find_code(keys)[:, -1:]}
 
     def expect(self, keys: NDArray) -> dict[str, float]:
-        """Return how many keys are expected to share weights and components."""
+        """Return the expected number of keys that share weights and components."""
         n = len(keys)
         codes = 1 if self.model.attrs["same_hash"] else self.n_rows**self.num_hashes
         if (unknown := self.are_unknown(keys)) is not None:
-            n = int(unknown.sum())  # symbols do not share their weights
+            n = int(unknown.sum())  # symbols have unique weights
         else:
             codes *= self.weight_rows
         return {"sharing_code": expected_sharing_codes(n, codes)}
 
     def are_unknown(self, keys: NDArray) -> NDArray | None:
-        """Return which keys are unknown, or None if weights are not of symbols."""
+        """Return which keys are unknown, or None without symbols."""
         return self.find_code(keys)[:, -1] == 0 if self.has_symbols else None

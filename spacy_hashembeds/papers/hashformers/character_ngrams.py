@@ -1,4 +1,4 @@
-"""Count the character n-grams of embedders when these are initialised."""
+"""Count character n-grams when embedders are initialised."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,12 +18,12 @@ from ...training.counting import count_ngrams_later
 from .hashers import normalize
 from .lsh import find_ngrams
 
-#: Attribute with the `Source` of ascending n-grams, a function of their kind.
+#: Attribute with the `Source` of ascending n-grams: a function of `CharacterNgrams`.
 CHARACTER_NGRAM_SOURCE = "character_ngram_source"
 
 
 class CharacterNgrams(NamedTuple):
-    """Kind of n-grams of an attribute for `LSHHasher`. Each kind is counted once."""
+    """Kind of n-grams of an attribute for `LSHHasher`, counted once."""
 
     attr: str
     ngram_size: int
@@ -46,9 +46,9 @@ def create_count_character_ngrams(
 ) -> Callable[[Language], None]:
     """Count the character n-grams of a corpus that `LSHHasher` layers take.
 
-    Use it in `[initialize.before_init]`. N-grams are counted when the first embedder
-    with such a layer is initialised, once for all that read the same n-grams, over all
-    tokens. Other details are the same as for `spacy-hashembeds.count_symbols.v1`.
+    For `[initialize.before_init]`. N-grams of all tokens are counted when the first
+    embedder with such a layer is initialised, once per kind of n-grams. Other details:
+    See `spacy-hashembeds.count_symbols.v1`.
 
     Source: Xue and Aletras, "HashFormers" (2022), §3.3, footnote 2.
     """

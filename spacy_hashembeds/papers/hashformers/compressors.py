@@ -1,4 +1,4 @@
-"""Compressors of `HashFormerEmbed`, from the codes of `hashers.py` to vectors.
+"""Compressors of `HashFormerEmbed`: vectors from the codes of `hashers.py`.
 
 *Input shape*, except for `EmbCompressor`: `(n, nI)`, float32, each number 0 or 1.
 *Output shape:* `(n, nO)`, float32.
@@ -24,18 +24,17 @@ from ...layers.tableembed import (
 InT = Floats2d
 OutT = Floats2d
 
-#: Most bits of a codeword: a codebook of a million vectors.
+#: Maximum bits of a codeword: a codebook of a million vectors.
 MAX_CODEWORD = 20
-
-# The smallest divisor, as in the authors' code.
+# Minimum divisor, as in the authors' code.
 _SMALLEST_NORM = 1e-8
 
 
 def EmbCompressor(*, rows: int) -> Model[Ints2d, OutT]:
     """Map each word to a row of a table `E`, which it shares with others.
 
-    rows (int): The paper's N: 50,000, or 1,000 for about as many parameters as in the
-        other compressors. At most 2**20 with `LSHHasher`.
+    rows (int): The paper's N: 50,000, or 1,000 for about as many parameters as other
+        compressors. With `LSHHasher` at most 2**20.
 
     *Input shape:* `(n, 1)`, unsigned integers.
     Source: Xue and Aletras, "HashFormers" (2022), §3.1 to §3.3.
@@ -48,7 +47,7 @@ def emb_forward(
     model: Model[Ints2d, OutT], rows: Ints2d, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], Any]]:
     checks.check_once(model, check_table)
-    # a copy, since rows are integers: callers must not modify the table
+    # integer indices: a copy, which callers may modify
     output: Any = peek(model, "E")[rows[:, 0]]
     return finish_forward(model, rows, output, is_train)
 
@@ -56,12 +55,12 @@ def emb_forward(
 def PoolCompressor(*, num_bits: int = 10) -> Model[InT, OutT]:
     """Cut codes into codewords, and average their vectors with learned weights.
 
-    `Y = Σⱼ softmax(W)ⱼ ⊙ E[cⱼ]`, where the weights of each dimension sum to 1 over the
-    codewords, and are initially equal. Codewords have `num_bits` successive bits each,
-    and share one codebook, `E`, initialised uniformly in ±0.1.
+    `Y = Σⱼ softmax(W)ⱼ ⊙ E[cⱼ]`. The weights of each dimension sum to 1 over the
+    codewords, and are initially equal. Codewords have `num_bits` consecutive bits, and
+    share one codebook, `E`, initialised uniformly in ±0.1.
 
-    num_bits (int): The bits of a codeword, the paper's k, 1 to 20. The paper uses 10,
-        which gives thirteen codewords. One more bit doubles the parameters.
+    num_bits (int): Bits of a codeword, the paper's k, 1 to 20. The paper uses 10, which
+        gives 13 codewords. One more bit doubles the parameters.
 
     Source: Xue and Aletras (2022), §3.4, equation 1.
     """
@@ -98,9 +97,9 @@ def pool_forward(
 
 
 def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
-    """Find the codewords of codes. *Shape:* `(n, nI)` to `(codewords, n)`, int32.
+    """Split codes into codewords. *Shape:* `(n, nI)` to `(codewords, n)`, int32.
 
-    The first bit is the highest. The last codeword may have fewer bits.
+    The first bit is the most significant. The last codeword may have fewer bits.
     """
     nI = bits.shape[1]
     worth = np.zeros((nI, -(-nI // num_bits)), dtype="float32")
@@ -114,8 +113,8 @@ def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
 def AddCompressor() -> Model[InT, OutT]:
     """Sum one of two vectors for each bit.
 
-    `Y = Σⱼ E[j, bitⱼ] / √nI`, where the `2 * nI * width` parameters are initialised
-    uniformly in ±0.1. Source: Xue and Aletras (2022), §3.4, equation 2.
+    `Y = Σⱼ E[j, bitⱼ] / √nI`. The `2 * nI * width` parameters are initialised uniformly
+    in ±0.1. Source: Xue and Aletras (2022), §3.4, equation 2.
     """
     return _build("addcompressor", add_forward, "E", {"nI": None})
 
@@ -127,7 +126,7 @@ def add_forward(
     ops = model.ops
     E = peek(model, "E")
     scale = 1 / float(E.shape[0]) ** 0.5
-    # the vectors for 0, plus the difference of both vectors for each bit that is 1
+    # vectors for 0, plus the difference for each bit 1
     Y = bits @ (E[:, 1] - E[:, 0]) + E[:, 0].sum(axis=0)
     Y *= scale
     Y, backprop_dropout = apply_dropout(model, Y, is_train)
@@ -145,11 +144,11 @@ def ProjCompressor() -> Model[InT, OutT]:
     """Correlate codes with learned axes, one for each dimension.
 
     `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)` (Pearson), or zeros
-    if all bits are equal. Axes are initialised uniformly in ±0.1. It has `nI * width`
-    parameters, the fewest of all compressors, and the paper's best results.
+    if all bits are equal. Axes are initialised uniformly in ±0.1. This compressor has
+    the fewest parameters, `nI * width`, and the paper's best results.
 
-    Source: Xue and Aletras (2022), §3.4, equation 3, where `wʲ ∈ Rᵈ`, j to T, should
-    read T numbers each, j to d.
+    Source: Xue and Aletras (2022), §3.4, equation 3, with d axes of T numbers (printed:
+    T axes of d).
     """
     return _build("projcompressor", proj_forward, "W", {"nI": None})
 
@@ -165,7 +164,7 @@ def proj_forward(
 
     def backprop(dY: OutT) -> InT:
         d_axes = backprop_dropout(dY).T @ codes
-        # remove the component along the axis; it is centred like the codes
+        # remove the component along the axis
         along = (d_axes * axes).sum(axis=1, keepdims=True)
         model.inc_grad("W", (d_axes - along * axes) / norms)
         return ops.alloc2f(*bits.shape)
@@ -201,7 +200,7 @@ def _build(
 def init(model: Model, X: Any = None, Y: Any = None) -> None:
     shapes = _find_shapes(model)
     for name, shape in shapes.items():
-        # equal weights of a pool give the mean
+        # zero: equal weights of a pool
         draw = zero_init if len(shapes) > 1 and name == "W" else uniform_init
         model.set_param(name, draw(model.ops, shape))
 

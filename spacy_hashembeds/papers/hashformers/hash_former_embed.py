@@ -49,7 +49,7 @@ OutT = list[Floats2d]
 
 NAME = "hash_former_embed"
 
-# Hashers whose codes depend only on what a plan watches, and whose rows are in range.
+# Hashers whose codes depend only on attributes in the cache key, with rows in range.
 _HASHERS = (md5_forward, lsh_forward)
 _COMPRESSORS = (add_forward, emb_forward, pool_forward, proj_forward)
 
@@ -58,28 +58,28 @@ def HashFormerEmbed(
     *,
     width: int,
     attrs: list[str],
-    hashers: dict[str, Any],  # of blocks, which are checked before they are layers
+    hashers: dict[str, Any],  # checked below
     compressors: dict[str, Any],
     include_static_vectors: bool,
     maxout_pieces: int | None = 3,
 ) -> Model[InT, OutT]:
     """Embed tokens by codes of their texts, without a table of words.
 
-    It can replace `spacy.MultiHashEmbed.v2`. For each attribute, a hasher without
-    parameters computes a code of bits from the text, and a compressor with parameters
-    computes a vector from the code. `LSHHasher` with `ProjCompressor` was the paper's
-    best small pair.
+    Replaces `spacy.MultiHashEmbed.v2`. For each attribute, a hasher without parameters
+    computes a code of bits from the text, and a compressor with parameters computes a
+    vector from the code. `LSHHasher` with `ProjCompressor` was the paper's best small
+    pair.
 
-    width (int): The width of the output and of each compressor's vectors.
-    attrs (list[str]): The token attributes to embed, which must be text: NORM, or LOWER
-        as in the paper's code, and SHAPE or ORTH to distinguish upper and lower case.
+    width (int): Width of the output and of each compressor's vectors.
+    attrs (list[str]): Token attributes that are text: NORM, or LOWER as in the paper's
+        code, and SHAPE or ORTH to distinguish upper and lower case.
     hashers (dict[str, Model]): For each attribute `MD5Hasher.v1` or `LSHHasher.v1`.
     compressors (dict[str, Model]): For each attribute `EmbCompressor.v1`,
         `PoolCompressor.v1`, `AddCompressor.v1` or `ProjCompressor.v1`.
-    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    include_static_vectors (bool): Mix in the pipeline's word vectors.
     maxout_pieces (int, optional): Linear pieces of the Maxout layer that mixes the
-        attributes, as in spaCy's embedder. If null, there must be a single attribute,
-        whose compressor's vectors are the output, as in the paper.
+        attributes. If null, there must be a single attribute, whose vectors are the
+        output, as in the paper.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.
@@ -87,8 +87,8 @@ def HashFormerEmbed(
     names = check_attributes(attrs)
     if not {*names} <= {*TEXT_ATTRIBUTES} or len({*names}) < len(names):
         raise ValueError(
-            f"'attrs' should hold attributes that are text, each once: some of "
-            f"{', '.join(TEXT_ATTRIBUTES)}, but is {', '.join(names)}."
+            "'attrs' should be distinct text attributes (of "
+            f"{', '.join(TEXT_ATTRIBUTES)}), but is {', '.join(names)}."
         )
     check_integers(1, MAX_WIDTH, width=width)
     _check_blocks(names, _HASHERS, hashers=hashers)
@@ -107,8 +107,8 @@ def HashFormerEmbed(
         layers.append(with_array(mixer))
     elif len(inputs) > 1:
         raise ValueError(
-            f"'maxout_pieces' should be a number where {len(inputs)} vectors are to be "
-            "mixed. Set maxout_pieces = 3, or have one attribute and no vectors."
+            f"'maxout_pieces' should be a number for {len(inputs)} inputs. Set "
+            "maxout_pieces = 3, or use one attribute and no static vectors."
         )
     model: Model[InT, OutT] = Model(
         NAME,
@@ -118,12 +118,12 @@ def HashFormerEmbed(
         dims={"nO": width},
         attrs={"include_static_vectors": include_static_vectors, "plan": Fold()},
     )
-    wait_for(CHARACTER_NGRAM_SOURCE, model, _give_ngrams)
+    wait_for(CHARACTER_NGRAM_SOURCE, model, _set_ngrams)
     return model
 
 
 def _check_blocks(names: list[str], known: Sequence[Callable], **blocks: Any) -> None:
-    """Check that there is a known layer for each attribute."""
+    """Check that each attribute has a known layer."""
     check_types(Mapping, "a block for each of 'attrs'", **blocks)
     ((argument, layers),) = blocks.items()
     if set(layers) != set(names):
@@ -134,16 +134,16 @@ def _check_blocks(names: list[str], known: Sequence[Callable], **blocks: Any) ->
     for attr, layer in layers.items():
         if not isinstance(layer, Model) or get_forward(layer) not in known:
             raise ValueError(
-                f"'{argument}.{attr}' should be one of the {argument} that "
-                f"HashFormerEmbed names, but is {getattr(layer, 'name', layer)!r:.80}. "
-                "Is its line `@architectures` there?"
+                f"'{argument}.{attr}' should be one of the {argument} of "
+                f"HashFormerEmbed, but is {getattr(layer, 'name', layer)!r:.80}. Set "
+                "its `@architectures`."
             )
 
 
 def _build_column(
     attr: str, hasher: Model, compressor: Model, width: int
 ) -> Model[InT, OutT]:
-    """Match the sizes of hasher and compressor, and embed an attribute with them."""
+    """Chain a hasher and a compressor for an attribute, with matching sizes."""
     compressor.set_dim("nO", width)
     if get_forward(compressor) is emb_forward:
         nV = compressor.get_dim("nV")
@@ -156,9 +156,9 @@ def _build_column(
 
 
 class CodeColumn(Column):
-    """Column of keys of words in `DOCS`, which are embedded by their codes.
+    """Column of keys of words in `DOCS`, embedded by their codes.
 
-    words (Model): The layer that runs hasher and compressor once for each word.
+    words (Model): Layer that runs hasher and compressor once for each word.
     """
 
     def __init__(self, words: Model) -> None:
@@ -171,7 +171,7 @@ class CodeColumn(Column):
             self.has_rows, self.is_kept = compress is emb_forward, True
 
     def check(self) -> None:
-        """Check the compressor's table, if it has one."""
+        """Check the compressor's table, if any."""
         if self.has_rows:
             check_once(self.model, check_table)
 
@@ -180,7 +180,7 @@ class CodeColumn(Column):
         return self.model(self.find_rows(keys)[0], is_train)
 
     def find_rows(self, keys: Array) -> tuple[Array, None]:
-        """Find the rows of distinct keys, or their bits if there is no table."""
+        """Find the rows of distinct keys, or their bits without a table."""
         words = Words(find_vocabs(DOCS.get()), keys.reshape(-1, 1))
         return self.hashing.predict(words), None
 
@@ -191,7 +191,7 @@ def forward(
     return embed_tokens(model, docs, is_train, find_parts)
 
 
-def _give_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> None:
+def _set_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> None:
     for column in find_columns(model):
         hasher = column.hasher
         if get_ngrams is not None and takes_ngrams(hasher):
@@ -201,7 +201,7 @@ def _give_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> No
 
 def find_columns(model: Model[InT, OutT]) -> list[CodeColumn]:
     """Find the columns of an embedder, one for each attribute."""
-    # by places in the tree, wrapped or not: copies of a model have no references
+    # by attribute: copies of a model have no references
     return [CodeColumn(node) for node in model.walk() if "attr" in node.attrs]
 
 
@@ -211,16 +211,16 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     inputs, *mixers = model.layers
     inputs.initialize(X=X)
     for mixer in mixers:
-        # not from the output for Docs, which may have no tokens
+        # without a sample: Docs may have no tokens
         mixer.initialize()
 
 
 def find_parts(model: Model[InT, OutT]) -> Parts:
-    """Find the layers. Raise UnexpectedNodeError if a node is not as it was built."""
+    """Find the layers. Raise UnexpectedNodeError if the tree was changed."""
     if len(model.layers) != 2:
         raise UnexpectedNodeError(model.name)
     embed, mixing = model.layers
-    # Thinc does not concatenate a single column
+    # `concatenate` returns a single layer unchanged
     is_several = get_forward(embed) is concatenate_forward
     inputs = list(embed.layers) if is_several else [embed]
     vectors = None
@@ -239,24 +239,23 @@ def _expect_column(words: Model) -> CodeColumn:
     hashing, compressor = expect(layers, chain_forward, 2)
     expect(hashing, hash_forward, 1)
     if compressor.maybe_get_dim("nO") is None:
-        raise UnexpectedNodeError(compressor.name)  # as what wraps one has none
+        raise UnexpectedNodeError(compressor.name)  # a wrapped compressor
     return CodeColumn(words)
 
 
 DESCRIPTION = EmbedderDescription(
     name=NAME,
     architecture="spacy-hashembeds.HashFormerEmbed.v1",
-    purpose="codes of words, in which similar spellings agree, and no rows at all.",
+    purpose="codes that similar spellings share, without tables.",
     is_of_text=True,
     blocks={
         "hashers": (
             "spacy-hashembeds.LSHHasher.v1",
-            "128 bits for each attribute, of which similar spellings have most in "
-            "common.",
+            "128 bits per attribute, most of which similar spellings share.",
         ),
         "compressors": (
             "spacy-hashembeds.ProjCompressor.v1",
-            "128 parameters for each dimension, whatever the number of words.",
+            "128 parameters per dimension for any number of words.",
         ),
     },
 )

@@ -1,8 +1,8 @@
-"""Hashers of a `HashFormerEmbed`: layers without parameters.
+"""Hashers of `HashFormerEmbed`: layers without parameters.
 
-They map words to codes of `nO` bits, *shape* `(n, ceil(nO / 8))`, uint8, in which the
-first bit is the highest of the first byte. If the dimension `nV`, the number of rows of
-a table, is set, they map words to rows instead, *shape* `(n, 1)`, uint32.
+They map words to codes of `nO` bits, *shape* `(n, ceil(nO / 8))`, uint8, the most
+significant bit first. If `nV`, the number of rows of a table, is set, they map words to
+rows instead, *shape* `(n, 1)`, uint32.
 """
 
 import hashlib
@@ -27,33 +27,30 @@ from . import lsh
 InT = Sequence[str]
 OutT = NDArray
 
-#: Unicode's normal forms.
+#: Unicode normalisation forms.
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
-
-#: Most characters of an n-gram, and bits of a code; larger than any useful values.
+#: Maximum characters of an n-gram, and bits of a code.
 MAX_NGRAM_SIZE = 100
 MAX_BITS = 4096
-
-#: Most rows. Each word is compared with one vector per row.
+#: Maximum rows: each word is compared with one vector per row.
 MAX_ROWS = 2**20
-
-# Longer words are cut: the time to sort combining marks is quadratic in their number.
+# Block size for normalisation, which sorts combining marks in quadratic time.
 _LONGEST = 1000
 
 
 def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, OutT]:
     """Hash words by MD5, to 128 bits: similar words have unrelated codes.
 
-    With `EmbCompressor`, the word's row is the digest modulo the number of rows.
+    With `EmbCompressor`, the row is the digest modulo the number of rows.
 
-    key (str, optional): Hash by HMAC-MD5 with this key, as UTF-8, so that words that
-        share a row can be constructed only by someone who knows the key. It is saved
-        with config and weights. The authors' code has "en", the paper none.
-    form (str, optional): The Unicode form to hash: "NFC", where the same letter may be
-        one character or two, "NFD", "NFKC" or "NFKD".
+    key (str, optional): Hash by HMAC-MD5 with this key (UTF-8): only with the key can
+        words be constructed that share a row. Saved with config and weights. The
+        authors' code uses "en", the paper no key.
+    form (str, optional): Unicode form to normalise to: "NFC", which composes letters
+        and accents, "NFD", "NFKC" or "NFKD".
 
-    Source: Xue and Aletras, "HashFormers" (2022), §3.2, whose printed digests are of
-    other words.
+    Source: Xue and Aletras, "HashFormers" (2022), §3.2, except for the printed digests,
+    which belong to other words.
     """
     check_types(str | None, "text, or null", key=key)
     if form is not None:
@@ -62,7 +59,7 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, 
         "md5hasher",
         md5_forward,
         dims={"nO": 128, "nV": None},
-        # names of its own: see `check_foreign`
+        # unique names: see `check_foreign`
         attrs={"md5_key": key, "form": form},
     )
 
@@ -85,9 +82,9 @@ def md5_forward(
 def hash_by_md5(words: Sequence[str], key: bytes | None = None) -> list[bytes]:
     """Hash words by MD5, or with a key by HMAC-MD5.
 
-    Halves of surrogate pairs, which JSON may hold, are encoded like characters.
+    Lone surrogates, which JSON may contain, are encoded like characters.
     """
-    # `usedforsecurity=False` also works where MD5 is disabled for security
+    # works where MD5 is disabled for security
     md5 = partial(hashlib.md5, usedforsecurity=False)
     start = md5() if key is None else hmac.new(key, digestmod=md5)
     digests = []
@@ -115,24 +112,24 @@ def LSHHasher(
 ) -> Model[InT, OutT]:
     """Hash words by their character n-grams: similar words have most bits in common.
 
-    Each bit tells on which side of a random hyperplane the word lies, in the space of
-    all n-grams. With `EmbCompressor`, each row has a random vector, and a word's row is
-    that of the nearest vector; the search is slow, and words that differ little share a
-    row. A word without known n-grams has all bits set. The first 4,000 / `ngram_size`
-    characters of a word are read.
+    Each bit is the side of a random hyperplane on which the word lies, in the space of
+    all n-grams. With `EmbCompressor`, each row has a random vector, and a word gets the
+    row of the nearest one; the search is slow, and similar words share rows. Words
+    without known n-grams have all bits set. The first 4,000 / `ngram_size` characters
+    count.
 
-    num_bits (int): The number of bits, 1 to 4096; the paper uses 128. Unused with
+    num_bits (int): Number of bits, 1 to 4096; the paper uses 128. Unused with
         `EmbCompressor`.
-    ngram_size (int): The most characters of an n-gram, 1 to 100. Shorter ones are read
+    ngram_size (int): Maximum characters of an n-gram, 1 to 100. Shorter ones are used
         too. The paper uses 4.
-    max_ngrams (int, optional): Use only this number of n-grams, the most frequent in
-        the training corpus: `spacy-hashembeds.count_character_ngrams.v1` counts them,
-        and they are saved with the weights. If null, all n-grams are used.
-    seed (int): The seed of the hyperplanes, saved with the weights.
-    form (str, optional): The Unicode form, as for `MD5Hasher`.
+    max_ngrams (int, optional): Number of n-grams to use, the most frequent in the
+        training corpus, counted by `spacy-hashembeds.count_character_ngrams.v1` and
+        saved with the weights. If null, all n-grams are used.
+    seed (int): Seed of the hyperplanes, saved with the weights.
+    form (str, optional): See `MD5Hasher`.
 
-    Source: Xue and Aletras (2022), §3.3 and §3.5. N-grams are as in the paper; the
-    authors' code has pieces of RoBERTa's vocabulary instead, weighted by word lengths.
+    Source: Xue and Aletras (2022), §3.3 and §3.5. The authors' code uses RoBERTa's
+    subwords, weighted by word length, instead of n-grams.
     """
     if form is not None:
         check_choice(FORMS, form=form)
@@ -166,14 +163,14 @@ def lsh_forward(
 
 
 def takes_ngrams(model: Model) -> bool:
-    """Return True if a layer, wrapped or not, needs n-grams counted in a corpus."""
+    """True if a layer needs n-grams counted in a corpus."""
     return model.attrs.get("max_ngrams") is not None
 
 
 def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
     """Set the known n-grams: sorted keys from `lsh.find_ngrams`."""
     ngrams = np.array(ngrams)
-    ngrams.flags.writeable = False  # they are checked only once
+    ngrams.flags.writeable = False  # checked only once
     model.attrs["ngrams"] = ngrams
 
 
@@ -188,15 +185,15 @@ def _check_lsh(model: Model[InT, OutT]) -> None:
         checks.check_attr(model, "ngrams", is_right, expected)
     elif takes_ngrams(model):
         raise ValueError(
-            "LSHHasher has no n-grams yet. Count those of the training corpus, with a "
-            "section [initialize.before_init] that says `@callbacks = "
-            '"spacy-hashembeds.count_character_ngrams.v1"`; or let any n-gram count: '
-            "set max_ngrams = null."
+            "LSHHasher has no n-grams. Count n-grams of the training corpus: set "
+            "[initialize.before_init] @callbacks = "
+            '"spacy-hashembeds.count_character_ngrams.v1". Or use all n-grams: set '
+            "max_ngrams = null."
         )
 
 
 def hash_words(hasher: Model[InT, OutT]) -> Model[Words, Any]:
-    """Hash distinct words, with a cache of codes: to bits as float32, or to rows."""
+    """Hash distinct words, with a cache, to bits as float32 or to rows."""
     nV = hasher.maybe_get_dim("nV")
     return Model(
         "hash_words",
@@ -225,12 +222,12 @@ def hash_forward(
 
 def _get_settings(model: Model) -> tuple:
     """Return the settings on which the codes of a hasher depend."""
-    # with the number of attributes, since loading may add one
+    # including the number of attributes: loading may add some
     return (len(model.attrs), model.maybe_get_dim("nV"), *model.attrs.values())
 
 
 def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:
-    """Convert words to a Unicode form, if one is given."""
+    """Convert words to a Unicode form, if given."""
     if form is None:
         return words
     to_form = partial(unicodedata.normalize, cast(Any, form))

@@ -1,7 +1,7 @@
 """Locality-sensitive hashing: words of similar spelling have similar codes.
 
-A word is the bag of its character n-grams, a point in a space with a dimension for each
-n-gram. Hyperplanes are generated from the n-grams, exactly the same on every machine.
+A word is a bag of character n-grams, a point in a space with one dimension per n-gram.
+Hyperplanes are generated from n-grams, exactly equal on all machines.
 
 Source: Xue and Aletras, "HashFormers" (2022), §3.3 and §3.5.
 """
@@ -17,36 +17,33 @@ from numpy.typing import NDArray
 
 from ...kernels.rows import NUMPY_OPS
 
-#: Approximate limit of the n-grams of a word. Words are cut to fewer characters, 1,000
-#: for n-grams of up to four. The limit bounds memory, and keeps sums exact.
+#: Approximate maximum number of n-grams of a word, to bound memory and keep sums exact.
+#: Longer words are cut, for n-grams of up to four to 1,000 characters.
 MAX_NGRAMS = 4000
-
-#: Smallest length of the circle of random numbers if all n-grams are used.
+#: Minimum length of the circle if all n-grams are used.
 OPEN_CIRCLE = 2**16
 
-# Odd constants that mix bits well, of "splitmix64" (Steele, Lea and Flood 2014).
+# Constants of splitmix64 (Steele, Lea and Flood 2014).
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
-# Components of hyperplanes are quantiles of the normal distribution, one of 256 equally
-# likely numbers; those of the circle, whose maximum is searched, one of 2³². Sums of
-# all n-grams of a word are exact: as float32 for hyperplanes, as int32 for the circle.
+# Scales of rounded normal quantiles: 256 for hyperplanes, 2³² for the circle. Sums over
+# a word are exact, in float32 for hyperplanes and in int32 for the circle.
 _SCALE = 1000
 _CIRCLE_SCALE = 2**16
-
-# Numbers that are gathered and summed at a time. They fit into a core's cache.
+# Numbers gathered and summed at a time, which fit into a core's cache.
 _BLOCK = 2**20
 
 
 class Ngrams(NamedTuple):
-    """N-grams of words, `(n,)`, uint64, and the number of each word, `(words,)`."""
+    """N-grams of words, `(n,)`, uint64, and their number per word, `(words,)`."""
 
     keys: NDArray
     lengths: NDArray
 
     def select(self, chosen: NDArray) -> "Ngrams":
-        """Return only the chosen n-grams. *Shape:* `(n,)`, bool."""
+        """Return the n-grams in a mask, `(n,)`, bool."""
         return Ngrams(self.keys[chosen], _sum_by_word(chosen, self.lengths))
 
 
@@ -62,7 +59,7 @@ def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
     keys = np.zeros((len(codes), ngram_size), dtype="uint64")
     state = np.zeros(len(codes), dtype="uint64")
     for size in range(ngram_size):
-        # n-grams that cross the end of a word are removed later
+        # removed below: n-grams across the end of a word
         state = _mix(state + np.roll(codes, -size) + _GOLDEN)
         keys[:, size] = state
     fits = np.arange(ngram_size) < left[:, np.newaxis]
@@ -74,16 +71,15 @@ def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
 
 
 def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
-    """Find on which sides of `num_bits` random hyperplanes words lie.
+    """Find the sides of `num_bits` random hyperplanes on which words lie.
 
-    A bit is 1 if the inner product of a word's n-gram counts and the hyperplane is 0 or
-    more. The first bit is the highest of a byte. *Shape:*
-    `(words, ceil(num_bits / 8))`, uint8.
+    A bit is 1 if the inner product of n-gram counts and hyperplane is at least 0. The
+    most significant bit is first. *Shape:* `(words, ceil(num_bits / 8))`, uint8.
     """
     all_ones = np.packbits(np.ones(num_bits, dtype=bool))
     bits = np.tile(all_ones, (len(ngrams.lengths), 1))
     ends = ngrams.lengths.cumsum()
-    # in blocks of words whose n-grams have about `_BLOCK` bits
+    # blocks of words with about `_BLOCK` bits in total
     cuts = np.flatnonzero(np.diff(ends // max(1, _BLOCK // num_bits), prepend=-1))
     for first, last in pairwise([*cuts.tolist(), len(ends)]):
         keys = ngrams.keys[ends[first] - ngrams.lengths[first] : ends[last - 1]]
@@ -108,13 +104,12 @@ def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:
 def find_rows(
     ngrams: Ngrams, n_rows: int, seed: int, counted: NDArray | None
 ) -> NDArray:
-    """Find the row of each word, whose random vector is the nearest to the word.
+    """Find the row whose random vector is the nearest to each word.
 
-    All vectors are rotations of one circle of random numbers. For an n-gram, the vector
-    of row i has the number i places after the n-gram's own place. Each of the counted
-    n-grams, in ascending order, has a distinct place; if `counted` is None, all n-grams
-    are hashed to `OPEN_CIRCLE` or more places. Words without n-grams have row 0.
-    *Shape:* `(words,)`, uint32.
+    All vectors are rotations of one circle of random numbers: row i has, for an n-gram,
+    the number i places after the n-gram's place. Counted n-grams, in ascending order,
+    have distinct places; if `counted` is None, n-grams are hashed to at least
+    `OPEN_CIRCLE` places. Words without n-grams get row 0. *Shape:* `(words,)`, uint32.
     """
     size = max(n_rows, OPEN_CIRCLE if counted is None else len(counted))
     circle = _make_circle(size, seed)
@@ -145,14 +140,14 @@ def _make_circle(size: int, seed: int) -> NDArray:
 
 
 def _mix(numbers: NDArray) -> NDArray:
-    """Mix the bits of uint64 numbers: each resulting bit depends on all bits."""
+    """Mix the bits of uint64 numbers (the finaliser of splitmix64)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * _MIX_1
     numbers = (numbers ^ (numbers >> np.uint64(27))) * _MIX_2
     return numbers ^ (numbers >> np.uint64(31))
 
 
 def _round_quantiles(uniform: Sequence[float], scale: int, dtype: str) -> NDArray:
-    """Round quantiles of the normal distribution, to be equal on all machines."""
+    """Round normal quantiles, to be equal on all machines."""
     quantile = NormalDist().inv_cdf
     return np.array([round(quantile(u) * scale) for u in uniform], dtype=dtype)
 

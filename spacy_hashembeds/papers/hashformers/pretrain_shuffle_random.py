@@ -17,8 +17,7 @@ from ...training.rawtexts import MEASURES, pack_doc, unpack_doc
 InT = list[Doc]
 OutT = tuple[Floats2d, NDArray]
 
-#: Classes of a token: its word is the original one, that of another token of the same
-#: text, or that of a token of another text.
+#: Classes of tokens: original word, word from the same text, word from another text.
 INTACT, SHUFFLED, RANDOM = CLASSES = (0, 1, 2)
 
 
@@ -27,24 +26,22 @@ def PretrainShuffleRandom(
 ) -> Callable[[Vocab, Model], Model[InT, OutT]]:
     """Teach a tok2vec by `spacy pretrain` to tell which words are out of place.
 
-    Some words of a text are replaced by others of the same text ("shuffled"), some by
-    words of other texts of the batch ("random"), which should have many texts
+    Some words of a text are replaced by words of the same text ("shuffled"), some by
+    words of other texts in the batch ("random"), which should have many texts
     (`pretraining.batcher`). An affine layer and a softmax classify each token by its
-    vector. No vocabulary is predicted, so that this is fast and works for any embedder.
+    vector. Without a vocabulary to predict, this is fast and works for any embedder.
 
-    All attributes that an embedder reads are replaced with a word, except the white
-    space after it. A token whose new word is the same (ORTH) is intact. Annotation,
-    such as that of a tagger, is not kept. With `spacy-hashembeds.RawTexts.v1`, the loss
-    of held-out texts is measured.
+    All attributes of a word that embedders read are replaced, except the white space
+    after it. A token with an equal new word (ORTH) is intact. Annotation, such as tags,
+    is removed. With `spacy-hashembeds.RawTexts.v1`, the held-out loss is measured.
 
-    shuffle (float): The share of tokens that are shuffled, below 1. The paper does not
-        specify it; 0.1 is the value in its authors' earlier code.
-    random (float): The share of the other tokens that are random, below 1: 9% of all by
-        default. At least one of both shares must be above 0.
-    RETURNS (Callable[[Vocab, Model], Model]): Makes the model that `spacy pretrain`
-        trains. Its output is the probabilities, `(n, 3)`, and the true classes, `(n,)`.
-        The loss is the cross-entropy in nats, summed over tokens; the gradient is that
-        of the mean.
+    shuffle (float): Share of shuffled tokens, below 1. Not specified in the paper; 0.1
+        is the value in the authors' earlier code.
+    random (float): Share of random tokens among the others, below 1: by default 9% of
+        all. One of both shares must be above 0.
+    RETURNS (Callable[[Vocab, Model], Model]): Creates the model that `spacy pretrain`
+        trains, with output probabilities, `(n, 3)`, and true classes, `(n,)`. The loss
+        is the cross-entropy in nats, summed over tokens; the gradient is the mean's.
 
     Source: Xue and Aletras, "HashFormers: Towards Vocabulary-independent Pre-trained
     Transformers" (2022), §3.6, after Yamaguchi et al., "Frustratingly Simple
@@ -53,11 +50,11 @@ def PretrainShuffleRandom(
     check_shares(shuffle=shuffle, random=random)
     if not shuffle and not random:
         raise ValueError(
-            "'shuffle' and 'random' should not both be 0. The default is 0.1 for each."
+            "'shuffle' and 'random' should not both be 0. Default: 0.1 each."
         )
 
     def create_objective(vocab: Vocab, tok2vec: Model) -> Model[InT, OutT]:
-        # initially zero weights: layers below get no gradient in the first step
+        # weights start at zero: no gradient for the tok2vec in the first step
         softmax = Softmax(len(CLASSES))
         return Model(
             "shuffle_random",
@@ -80,11 +77,11 @@ def forward(
     if not lengths.any():
         return (model.ops.alloc2f(0, len(CLASSES)), labels), lambda d_scores: []
     if is_train:
-        # for a reader with held-out texts
+        # for readers with held-out texts
         MEASURES.get(docs[0], {}).update(loss=partial(measure_loss, model))
         docs, labels = corrupt_docs(docs, **model.attrs["shares"])
     vectors, backprop_tok2vec = tok2vec(docs, is_train)
-    # the layer "tok2vec" of `ner` and of a parser returns one array for all Docs
+    # "tok2vec" of `ner` and parsers returns one array for all Docs
     is_list = isinstance(vectors, list)
     X = model.ops.flatten(vectors) if is_list else vectors
     probs, backprop_output = output(X, is_train)
@@ -110,10 +107,7 @@ def get_loss(ops: Ops, docs: InT, predictions: OutT) -> tuple[float, Floats2d]:
 
 
 def measure_loss(model: Model[InT, OutT], docs: Iterable[Doc]) -> float:
-    """Measure the mean loss of tokens, in nats, without learning or dropout.
-
-    The same words are replaced in each measurement.
-    """
+    """Measure the mean loss per token in nats, without dropout, with seeded draws."""
     settings = {**model.attrs["shares"], "draws": np.random.RandomState(0)}
     total, n = 0.0, 0
     for batch in minibatch(docs, 128):
@@ -125,7 +119,7 @@ def measure_loss(model: Model[InT, OutT], docs: Iterable[Doc]) -> float:
 
 
 def corrupt_docs(docs: Sequence[Doc], **settings: Any) -> tuple[list[Doc], NDArray]:
-    """Replace words of Docs of one vocab by `corrupt`. Return new Docs, and classes."""
+    """Replace words of Docs by `corrupt`. Return new Docs, and classes."""
     tokens = np.concatenate([pack_doc(doc) for doc in docs])
     lengths = np.array([len(doc) for doc in docs])
     sources, labels = corrupt(tokens[:, 0], lengths, **settings)
@@ -142,22 +136,21 @@ def corrupt(
     random: float,
     draws: Any = np.random,
 ) -> tuple[NDArray, NDArray]:
-    """Draw the words of a batch of texts that are replaced, and the new words.
+    """Draw the tokens of a batch to replace, and the new words.
 
-    A shuffled token gets the word of another token of its text, with equal probability.
-    A random token, drawn from those that are not shuffled, gets the word of a token of
-    another text. If there is no such token, or its word is the same, a token is intact.
+    Shuffled tokens get the word of another token of the text. Random tokens, drawn from
+    the others, get the word of a token of another text. All such tokens are equally
+    likely. Without any, or if the word is equal, a token is intact.
 
-    *Shapes:* words, `(n,)`, to the index of the token whose word each token gets, and
-    the class of each token, `(n,)`, integers.
+    *Shapes:* words, `(n,)`, to the index of the new word, and the class, `(n,)`.
     """
     n, places = len(words), np.arange(len(words))
     sizes = np.repeat(lengths, lengths)
     starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
     is_shuffled = draws.uniform(size=n) < shuffle
     is_random = ~is_shuffled & (draws.uniform(size=n) < random)
-    # Draw the distance to the other token, modulo the length of the text. In a text of
-    # one token, the distance of 1 leads to the token itself.
+    # draw distances to other tokens, modulo the length of the text, which lead back to
+    # the token itself in a text of one token
     within = 1 + draws.randint(np.maximum(sizes - 1, 1))
     beyond = starts + sizes + draws.randint(np.maximum(n - sizes, 1))
     sources = np.where(is_shuffled, starts + (places - starts + within) % sizes, places)

@@ -1,4 +1,4 @@
-"""The encoder of BERT and of HashFormers (extra: torch)."""
+"""The encoder of BERT and HashFormers (extra: torch)."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 InT = list[Floats2d]
 OutT = list[Floats2d]
 
-#: The normalisation outside of sublayers: of the encoder's input, or of its output.
+#: The encoder's normalisation outside of sublayers.
 NORMS = {"post": "input_norm", "pre": "output_norm"}
-
 #: Standard deviation of a normal distribution truncated at twice this, as in BERT.
 STD = 0.02
-
 #: Added to variances, as in BERT.
 EPSILON = 1e-12
 
@@ -49,29 +47,28 @@ def TransformerEncoder(
 ) -> Model[InT, OutT]:
     """Encode context with a Transformer: each token attends to all others of its Doc.
 
-    With `norm = "post"` it is BERT's encoder without special tokens. It needs
-    pretraining: after training on only a few thousand sentences, expect lower scores
-    than with `MaxoutWindowEncoder`.
+    With `norm = "post"` this is BERT's encoder without special tokens. Pretrain it:
+    trained on only a few thousand sentences, it scores lower than
+    `MaxoutWindowEncoder`.
 
-    width (int): The width of input and output. BERT-base has 768.
-    depth (int): The number of layers, 1 to 100. BERT-base has 12.
-    num_heads (int): The heads of each layer, which share the width in equal parts.
-        BERT-base has 12; parts of 16 to 64 numbers are usual.
-    hidden_width (int, optional): The width between the two dense layers of each layer.
-        By default four times `width`.
-    norm (str): "pre" normalises the input of each sublayer, and learns with any of
-        spaCy's usual settings. "post" normalises the output, as in BERT and
-        HashFormers; it needs a learning rate that starts near 0 (the schedule
-        `warmup_linear.v1`).
-    max_length (int): The number of positions with a vector. Longer Docs are read in
-        overlapping spans of this many tokens. Time and memory are quadratic in the
-        length of a Doc up to `max_length`, and linear beyond it.
-    stride (int, optional): The distance between the starts of spans, 1 to `max_length`;
-        half of `max_length` by default. The output for a token is taken from the span
-        in which it is furthest from the nearest end.
-    dropout (float): The share of numbers that are dropped in training, 0 to 1, of the
-        input and of each sublayer. `training.dropout` does not change it.
-    attention_dropout (float): The share of attention weights that are dropped.
+    width (int): Width of input and output. BERT-base: 768.
+    depth (int): Number of layers, 1 to 100. BERT-base: 12.
+    num_heads (int): Heads per layer, which share the width equally. BERT-base: 12.
+        Usual widths of a head are 16 to 64.
+    hidden_width (int, optional): Width between the two dense layers of each layer.
+        Default: four times `width`.
+    norm (str): "pre" normalises the input of each sublayer, and learns with spaCy's
+        usual settings. "post" normalises the output, as in BERT and HashFormers; the
+        learning rate must start near 0 (schedule `warmup_linear.v1`).
+    max_length (int): Number of positions with a vector. Longer Docs are read in
+        overlapping spans of this length. Time and memory are quadratic in the length
+        of a Doc up to `max_length`, and linear beyond.
+    stride (int, optional): Distance between the starts of spans, 1 to `max_length`.
+        Default: half of `max_length`. A token's output is from the span in which it is
+        furthest from the nearest end.
+    dropout (float): Share of values dropped in training, 0 to 1, in the input and each
+        sublayer. `training.dropout` does not change it.
+    attention_dropout (float): Share of attention weights dropped.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
 
@@ -85,8 +82,7 @@ def TransformerEncoder(
     check_integers(1, MAX_ROWS, max_length=max_length)
     if width % num_heads:
         raise ValueError(
-            f"'width' should be a multiple of 'num_heads' ({num_heads}), but is "
-            f"{width}: the heads have equal parts of it."
+            f"'width' should be a multiple of 'num_heads', {num_heads}, but is {width}."
         )
     hidden_width = 4 * width if hidden_width is None else hidden_width
     stride = (max_length + 1) // 2 if stride is None else stride
@@ -95,7 +91,7 @@ def TransformerEncoder(
     check_choice(list(NORMS), norm=norm)
     check_dropout(dropout)
     check_dropout(attention_dropout, name="attention_dropout")
-    # all sizes are dimensions, since Thinc refuses to load weights with other ones
+    # dimensions, not attributes: Thinc refuses weights with other ones
     sizes = {"nO": width, "nI": width, "depth": depth, "num_heads": num_heads}
     sizes |= {"hidden_width": hidden_width, "max_length": max_length}
     rates = {"dropout": dropout or 0.0, "attention_dropout": attention_dropout or 0.0}
@@ -118,7 +114,7 @@ def forward(
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     if X:
-        model.set_dim("nI", get_width(X[0]))  # raises for another width
+        model.set_dim("nI", get_width(X[0]))  # checks the width
     for name, shape in _find_shapes(model).items():
         model.set_param(name, _draw(model.ops, name, shape))
 
@@ -126,7 +122,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 def encode(
     model: Model, is_train: bool, params: Params, X: "Tensor", group: Group
 ) -> "Tensor":
-    """Encode padded spans, `(m, longest, nO)`, with dropout at the places of BERT."""
+    """Encode padded spans, `(m, longest, nO)`, with dropout as in BERT."""
     from torch.nn import functional
 
     def multiply(X: "Tensor", name: str) -> "Tensor":
@@ -166,9 +162,9 @@ def encode(
 def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
     """Find the spans in which sequences are read.
 
-    The spans of a sequence with more than `max_length` tokens begin `stride` tokens
-    apart; the last is moved back to end where the sequence ends. The output for a token
-    is taken from the first of the spans in which it is furthest from the nearest end.
+    Spans of a sequence longer than `max_length` start `stride` tokens apart; the last
+    ends with the sequence. A token's output is from the first span in which it is
+    furthest from the nearest end.
     """
     sizes = np.asarray(lengths, dtype="int64")
     counts = 1 + -(-np.maximum(sizes - max_length, 0) // stride)
@@ -177,7 +173,7 @@ def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
     numbers = np.arange(len(sequences)) - np.repeat(np.cumsum(counts) - counts, counts)
     size = sizes[sequences]
     starts = np.minimum(numbers * stride, np.maximum(size - max_length, 0))
-    # the middle between the centres of two spans
+    # midpoint between the centres of two spans
     is_first, middles = numbers == 0, 2 * starts + max_length - 1
     borders = (middles + np.roll(middles, 1)) // 4 + 1
     begins = np.where(is_first, 0, borders)
@@ -188,13 +184,13 @@ def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
 
 
 def _find_shapes(model: Model) -> dict[str, tuple[int, ...]]:
-    """Find the shapes of positions `E`, matrices `W`, biases `b` and norms' gains `G`.
+    """Find the shapes of positions `E`, matrices `W`, biases `b` and gains `G`.
 
     `W_attention_1_in` has the queries of all heads, then the keys, then the values.
     """
     norm, width = model.attrs["norm"], model.get_dim("nO")
     hidden = model.get_dim("hidden_width")
-    # output width of the first product, and input width of the second one
+    # output width of the first matrix, input width of the second
     sublayers = {"attention": (3 * width, width), "feedforward": (hidden, hidden)}
     shapes: dict[str, tuple[int, ...]] = {
         "E_positions": (model.get_dim("max_length"), width)

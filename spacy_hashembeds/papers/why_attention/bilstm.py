@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 InT = list[Floats2d]
 OutT = list[Floats2d]
 
-#: Directions of cells: from the beginning and from the end.
+#: Directions of cells.
 DIRECTIONS = ("forward", "backward")
-
 #: Input, forget, cell and output gate, in the order of PyTorch.
 N_GATES = 4
 
@@ -24,22 +23,21 @@ N_GATES = 4
 def BiLSTM(
     nO: int, *, depth: int, is_crossed: bool, dropout: float
 ) -> Model[InT, OutT]:
-    """Encode context with LSTMs that read from either end.
+    """Encode context with LSTMs in both directions.
 
-    is_crossed (bool): Whether each cell above the first reads the output of both
-        directions below (§3.5 of the paper), instead of only its own direction (§3.2).
+    is_crossed (bool): Cells above the first read both directions below (§3.5 of the
+        paper), instead of only their own (§3.2).
 
-    Initially, the weights of the input are those of Glorot and Bengio (2010), and the
-    weights of the hidden state are orthogonal (Saxe et al. 2014), gate by gate. Biases
-    are 0, and 1 for the forget gate (Jozefowicz et al. 2015). Dropout is that of Gal
-    and Ghahramani (2016), except that hidden states are not dropped. Other details are
-    the same as in `BiLSTMEncoder`.
+    Initial weights, gate by gate: Glorot and Bengio (2010) for the input, orthogonal
+    for the hidden state (Saxe et al. 2014). Biases are 0, and 1 for the forget gate
+    (Jozefowicz et al. 2015). Dropout follows Gal and Ghahramani (2016), except that
+    hidden states are not dropped. Others: See `BiLSTMEncoder`.
     """
     return Model(
         "crossbilstm" if is_crossed else "bilstm",
         forward,
         init=init,
-        # the input width of cells above the first, so that Thinc refuses other weights
+        # n_below: Thinc refuses weights with another input width of upper cells
         dims={"nO": nO, "nI": None, "n_below": nO if is_crossed else nO // 2},
         params={
             f"{name}_{direction}_{layer}": None
@@ -77,13 +75,13 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 def encode(
     model: Model, masks: Mapping[str, Any], params: Params, X: "Tensor", group: Group
 ) -> "Tensor":
-    """Run all cells on padded sequences: shape `(m, longest, nI)` to `(…, nO)`."""
+    """Run all cells on padded sequences: `(m, longest, nI)` to `(m, longest, nO)`."""
     import torch
 
     ops: Any = model.ops
     steps = torch.arange(X.shape[1])
     last = torch.from_numpy(group.lengths)[:, None] - 1
-    # reverse tokens but not padding; this is its own inverse
+    # reverse tokens but not padding (self-inverse)
     turned = torch.where(steps <= last, last - steps, steps)[:, :, None].to(X.device)
 
     def turn(X: "Tensor") -> "Tensor":
@@ -98,7 +96,7 @@ def encode(
         W, U, b = (params[f"{name}_{cell}"] for name in "WUb")
         start = X.new_zeros(1, len(X), U.shape[1])
         weights = [W, U, b, torch.zeros_like(b)]  # PyTorch has two biases
-        # one layer, one direction, no dropout, and the batch first
+        # one layer, one direction, no dropout, batch first
         settings = (True, 1, 0.0, X.requires_grad, False, True)
         return drop(torch.lstm(X, (start, start), weights, *settings)[0], cell)
 
@@ -139,7 +137,7 @@ def _get_depth(model: Model) -> int:
 
 
 def _find_shapes(model: Model) -> dict[str, tuple[int, ...]]:
-    """Find the shapes of cells' weights of input `W`, of state `U`, and biases `b`."""
+    """Find the shapes of input weights `W`, state weights `U` and biases `b`."""
     hidden, nI, n_below = (model.get_dim(name) for name in ("nO", "nI", "n_below"))
     hidden //= 2
     shapes: dict[str, tuple[int, ...]] = {}

@@ -14,17 +14,15 @@ Encoder = Model[list[Floats2d], list[Floats2d]]
 def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:
     """Encode context with independent LSTMs in both directions.
 
-    It is the baseline of the paper, and can't learn patterns that depend on both sides
-    of a token at once (the "XOR limitation"), unlike `CrossBiLSTMEncoder`,
+    The baseline of the paper: patterns that depend on both sides of a token at once
+    can't be learned (the "XOR limitation"), unlike with `CrossBiLSTMEncoder`,
     `AttBiLSTMEncoder` and `spacy.TorchBiLSTMEncoder.v1`, which is crossed.
 
-    width (int): The width of the output, an even number: half for each direction. The
-        paper uses 200.
-    depth (int): The number of stacked LSTMs of each direction, 1 to 100. The paper uses
-        2.
-    dropout (float): The share of dimensions of the output and of the input of each LSTM
-        that are dropped in training, 0 to 1, the same for all tokens of a Doc. The
-        paper uses 0.35, also for hidden states. `training.dropout` does not change it.
+    width (int): Width of the output, an even number: half per direction. Paper: 200.
+    depth (int): Number of stacked LSTMs per direction, 1 to 100. Paper: 2.
+    dropout (float): Share of dimensions of each LSTM's input and output dropped in
+        training, 0 to 1, equal for all tokens of a Doc. Paper: 0.35, also for hidden
+        states. `training.dropout` does not change it.
 
     *Input and output:* for each Doc a float32 array of shape `(tokens, nI)` and
     `(tokens, width)`.
@@ -38,9 +36,9 @@ def BiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encod
 def CrossBiLSTMEncoder(*, width: int, depth: int = 2, dropout: float = 0.35) -> Encoder:
     """Encode context with LSTMs in both directions that read each other's output.
 
-    Each LSTM above the first layer reads the output of both directions below. With a
-    `depth` of 2 or more, any pattern of both sides of a token can be learned. Other
-    details are the same as for `BiLSTMEncoder`. Source: §3.5.
+    LSTMs above the first layer read the output of both directions below. With a `depth`
+    of 2 or more, patterns of both sides of a token can be learned. Others: See
+    `BiLSTMEncoder`. Source: §3.5.
     """
     return _build("CrossBiLSTMEncoder", width, depth, dropout, is_crossed=True)
 
@@ -50,25 +48,21 @@ def AttBiLSTMEncoder(
 ) -> Encoder:
     """Encode context with LSTMs in both directions, and self-attention on top.
 
-    The first half of the output is the output of `BiLSTMEncoder`, the second half that
-    of attention over all tokens of the Doc. Time and memory of the attention are
-    quadratic in the length of a Doc.
+    The first half of the output is `BiLSTMEncoder`'s, the second half attention over
+    all tokens of the Doc, whose time and memory are quadratic in the length of a Doc.
 
-    width (int): The width of the output, a multiple of 4 and of `2 * num_heads`. The
-        paper uses 400.
-    num_heads (int): The heads, which share the second half in equal parts.
+    width (int): Width of the output, a multiple of 4 and `2 * num_heads`. Paper: 400.
+    num_heads (int): Number of heads, which share the second half equally. Paper: 5.
 
-    Other details are the same as for `BiLSTMEncoder`. Attention weights are not
-    dropped.
-    Source: §3.6, which prints `d_p / 5` as the width of a head; only `d_h / 5` fits its
-    matrices.
+    Attention weights are not dropped. Others: See `BiLSTMEncoder`.
+    Source: §3.6, with `d_h / 5` as the width of a head (printed: `d_p / 5`).
     """
     check_integers(1, MAX_WIDTH, width=width, num_heads=num_heads)
     unit = 2 * num_heads
     if width % 4 or width % unit:
         raise ValueError(
             f"'width' should be a multiple of 4 and of 2 * num_heads ({unit}), but is "
-            f"{width}: half of it is of the LSTMs, and half of the heads."
+            f"{width}: one half is for the LSTMs, the other for the heads."
         )
     lstms = _build("AttBiLSTMEncoder", width // 2, depth, dropout, is_crossed=False)
     attention = SelfAttention(width, width // 2, num_heads=num_heads)
@@ -84,6 +78,6 @@ def _build(
     check_dropout(dropout)
     if width % 2:
         raise ValueError(
-            f"'width' should be even, but is {width}: half of it is of each direction."
+            f"'width' should be even, but is {width}: half of it is for each direction."
         )
     return BiLSTM(width, depth=depth, is_crossed=is_crossed, dropout=dropout or 0.0)

@@ -29,22 +29,22 @@ def CharCNNEmbed(
 ) -> Model[InT, OutT]:
     """Embed each token by its characters and its capitalisation, beside other vectors.
 
-    The output of convolutions over the characters, of any script, is reduced to its
-    maxima over the word. Four numbers tell whether the word is upper case,
-    upper-initial, lower case or mixed. Word vectors, and vectors of another embedder,
-    may be added. The defaults are the values in the paper.
+    Convolutions over the characters, of any script, are reduced to their maxima over
+    the word. A one-hot vector encodes upper case, upper-initial, lower case or mixed.
+    Word vectors and another embedder's vectors may be added. Defaults are the paper's
+    values.
 
     width (int, optional): If given, a Maxout layer with layer normalisation mixes all
         vectors to this width, as required by encoders such as `MaxoutWindowEncoder`. If
         None, as in the paper, vectors are concatenated: `num_kernels * ngram_size + 4`
-        numbers, 64 by default, and those of word vectors and `word`.
-    char_width (int): The width of the vectors of characters.
-    num_kernels (int): The convolution kernels of each length, from 1 to `ngram_size`.
-    ngram_size (int): The length of the longest kernels, up to `max_chars`.
-    max_chars (int): The number of characters of a word that are read, 1 to 10,000.
-    include_static_vectors (bool): Whether to add the pipeline's word vectors, or zeros.
+        values (64 by default), word vectors and `word`.
+    char_width (int): Width of the vectors of characters.
+    num_kernels (int): Convolution kernels of each length from 1 to `ngram_size`.
+    ngram_size (int): Maximum kernel length, up to `max_chars`.
+    max_chars (int): Maximum characters read per word, 1 to 10,000.
+    include_static_vectors (bool): Add the pipeline's word vectors; zeros if missing.
     word (Model, optional): Another embedder, such as `spacy-hashembeds.MultiEmbed.v1`.
-    maxout_pieces (int): Linear pieces of the Maxout layer, if there is one.
+    maxout_pieces (int): Linear pieces of the Maxout layer, if any.
 
     Source: Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in
     the Case of NER" (2020), §3.1.
@@ -60,8 +60,8 @@ def CharCNNEmbed(
     features: Model[Words, Any] = chain(read_texts(), texts)
     if include_static_vectors:
         features = concatenate(features, word_vectors())
-    # `find_word` and `find_mixer` depend on the number of layers: copies, such as those
-    # of `replace_listeners`, have no references
+    # `find_word` and `find_mixer` count layers: copies, such as those of
+    # `replace_listeners`, have no references
     if width is None:
         words = with_distinct_words(features)
         layers = [words if word is None else concatenate(words, word)]
@@ -83,7 +83,7 @@ def forward(
     model: Model[InT, OutT], docs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     if not any(len(doc) for doc in docs):
-        # Thinc's layers and spaCy's embedders don't accept batches without rows
+        # Thinc's layers and spaCy's embedders fail on batches without rows
         nO = model.get_dim("nO")
         return [model.ops.alloc2f(0, nO) for _ in docs], lambda dYs: []
     mixer = find_mixer(model)
@@ -102,18 +102,18 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     if word is not None:
         word.initialize(X=X)
         docs = [doc for doc in X or [] if len(doc)]
-        width = word.maybe_get_dim("nO")  # 0 after initialising without Docs
+        width = word.maybe_get_dim("nO")  # 0 if initialised without Docs
         if not width and not docs:
             raise ValueError(
                 f"The width of 'word', the layer '{word.name}', can't be inferred "
-                "without Docs. Initialise with some, as `nlp.initialize` does."
+                "without Docs. Initialise it with Docs, like `nlp.initialize`."
             )
         nO += width or get_width(cast(Any, word.predict(docs[:1])))
         embed.set_dim("nO", nO)
         if mixer is not None:
             mixer.layers[0].set_dim("nI", nO)
     for layer in others:
-        # not from the output for Docs, which may have no tokens
+        # without a sample: Docs may have no tokens
         layer.initialize()
     if mixer is None:
         model.set_dim("nO", nO)
@@ -127,6 +127,6 @@ def find_word(model: Model[InT, OutT]) -> Model[InT, OutT] | None:
 def find_mixer(model: Model[InT, OutT]) -> Model[Floats2d, Floats2d] | None:
     if len(model.layers) == 1:
         return None
-    if len(model.layers) == 3:  # with the layer `word`
+    if len(model.layers) == 3:  # with `word`
         return model.layers[1].layers[0]
     return model.layers[0].layers[0].layers[1]

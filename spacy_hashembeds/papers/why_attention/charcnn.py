@@ -17,10 +17,10 @@ OutT = Floats2d
 #: Upper limit of `max_chars`.
 MAX_CHARS = 10_000
 
-# A character has two rows: the code point modulo this number, and modulo the next. The
-# product of both is above 0x10FFFF, so that no two code points have the same rows.
+# A character has two rows: the code point modulo this number, and modulo the next one.
+# Their product exceeds 0x10FFFF: all pairs of rows are distinct.
 _N_ROWS = 1056
-#: The rows of the table of characters.
+#: Rows of the table of characters.
 N_ROWS = _N_ROWS + _N_ROWS + 1
 
 N_TYPES = 4
@@ -30,13 +30,13 @@ _TYPES = {"Lu": 0, "Ll": 1, "Nd": 2, "P": 3}
 def CharCNN(
     nM: int = 25, *, num_kernels: int = 20, ngram_size: int = 3, max_chars: int = 20
 ) -> Model[InT, OutT]:
-    """Embed words by convolutions over their characters, and the maximum of each.
+    """Embed words by the maxima of convolutions over their characters.
 
-    A character is represented by a learned vector of width `nM`, the sum of two rows of
-    `E`, and by four numbers for upper case, lower case, digit and punctuation. Kernels
-    of each length from 1 to `ngram_size` start at each character of a word; beyond its
-    end they read zeros, not a learned vector as in the authors' code. As in paper and
-    code, there is no activation function. An empty word gives zeros.
+    A character is a learned vector of width `nM`, the sum of two rows of `E`, and a
+    one-hot vector of upper case, lower case, digit and punctuation. Kernels of length 1
+    to `ngram_size` start at each character, and read zeros beyond the word (in the
+    authors' code, a learned vector). As in the paper, there is no activation function.
+    Empty words give zeros.
 
     *Output shape:* `(n, num_kernels * ngram_size)`, float32, kernels of length 1 first.
     Source: Li, Fu and Ma, "Why Attention?" (2020), §3.1.
@@ -90,7 +90,7 @@ def forward(
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
-    # the sum of two rows then has about the length of the one-hot vector of a type
+    # the sum of two rows has about the length of a one-hot vector
     bound = float(np.sqrt(1.5 / model.get_dim("nM")))
     shapes = _find_shapes(model)
     model.set_param("E", uniform_init(model.ops, shapes["E"], lo=-bound, hi=bound))
@@ -104,12 +104,12 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
 def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Multiply distinct characters with kernels, for each place of a window.
 
-    *Shape:* `(c, nI)` to `(places * (c + 1), nO)`; the last row of each place is zeros,
-    for places beyond the end of a word. The product of a window is a sum of such rows.
+    *Shape:* `(c, nI)` to `(places * (c + 1), nO)`. The product of a window is a sum of
+    rows. The last row of each place is zeros, for places beyond a word.
     """
     ops, nK, nO = cast(Any, model.ops), model.get_dim("nK"), model.get_dim("nO")
     names = _get_kernels(model)
-    # weights of kernels are zero for places beyond their length
+    # kernels are padded with zeros
     W = ops.alloc3f(len(names), nO, X.shape[1])
     for k, name in enumerate(names):
         W[: k + 1, k * nK : (k + 1) * nK] = peek(model, name).transpose(1, 0, 2)
@@ -133,7 +133,7 @@ def _multiply(model: Model, X: Any) -> tuple[Any, Callable[[Any], Any]]:
 def find_windows(
     words: Sequence[str], max_chars: int, size: int
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Find the characters of words, and the window that begins at each character.
+    """Find the characters of words, and the window that starts at each character.
 
     *Shapes:* distinct code points, `(c,)`, uint32; rows in the table of `_multiply`,
     `(n, size)`, int32; and the number of characters of each word, `(words,)`, int32.
@@ -156,9 +156,9 @@ def find_character_rows(codes: NDArray) -> NDArray:
 
 
 def find_types(codes: NDArray) -> NDArray:
-    """Encode the type of each code point one-hot, or as zeros for other types.
+    """Encode the type of each code point one-hot, with zeros for other types.
 
-    Types are Unicode's categories, but all marks and symbols of ASCII, such as "$", are
+    Types are Unicode categories, except that all ASCII symbols, such as "$", are
     punctuation. *Shape:* `(c,)` to `(c, N_TYPES)`, float32.
     """
     types = []

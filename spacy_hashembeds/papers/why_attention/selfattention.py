@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 InT = list[Floats2d]
 OutT = list[Floats2d]
 
-#: Names of the projections to queries, keys and values.
+#: Projections.
 NAMES = ("query", "key", "value")
 
 
@@ -23,8 +23,8 @@ def SelfAttention(
 ) -> Model[InT, OutT]:
     """Append the output of multi-head attention over its Doc to each token's vector.
 
-    As in the paper, there are no biases, output projection, residual connection or
-    normalisation. *Output:* for each Doc `(tokens, 2 * nI)`, float32.
+    Without biases, output projection, residual connection and normalisation, as in the
+    paper. *Output:* for each Doc `(tokens, 2 * nI)`, float32.
 
     Source: Li, Fu and Ma, "Why Attention?" (2020), §3.6.
     """
@@ -51,7 +51,7 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
         model.set_dim("nI", get_width(X[0]))
     nI = model.get_dim("nI")
     model.set_dim("nO", 2 * nI)
-    # Glorot and Bengio (2010), for each head
+    # Glorot and Bengio (2010), per head
     bound = (6.0 / (nI + nI // model.attrs["num_heads"])) ** 0.5
     for name in NAMES:
         W = uniform_init(model.ops, (nI, nI), lo=-bound, hi=bound)
@@ -68,7 +68,7 @@ def attend(num_heads: int, params: Params, H: "Tensor", group: Group) -> "Tensor
         (H @ params[name]).unflatten(2, (num_heads, -1)).transpose(1, 2)
         for name in NAMES
     )
-    is_token = group.is_token[:, None, None]  # the same for all heads and queries
+    is_token = group.is_token[:, None, None]  # for all heads and queries
     C = scaled_dot_product_attention(Q, K, V, attn_mask=is_token)
     return torch.cat([H, C.transpose(1, 2).flatten(2)], dim=2)
 

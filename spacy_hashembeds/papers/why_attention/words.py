@@ -28,7 +28,7 @@ def _read(
 def capitalisation() -> Model[Sequence[str], Floats2d]:
     """Encode the capitalisation of words. *Output shape:* `(n, 4)`, float32.
 
-    Words without cased letters give zeros. Source: §3.1, after Collobert et al. (2011).
+    Zeros for words without cased letters. Source: §3.1, after Collobert et al. (2011).
     """
     return Model("capitalisation", _capitalisation, dims={"nO": N_CAPITALISATIONS})
 
@@ -42,7 +42,7 @@ def _capitalisation(
 
 
 def find_capitalisation(word: str) -> int:
-    """Find the capitalisation of a word by its cased letters; 4 if no letter is cased.
+    """Find the capitalisation of a word by its cased letters (4: none).
 
     "U.S." and "A" are upper case, "n't" lower case.
     """
@@ -69,9 +69,9 @@ def _look_up(
     found, is_missing = get_vectors(model.ops, words.vocabs[0], words.keys[:, -1])
     if found.shape[1] != nO:
         raise ValueError(
-            f"The pipeline's word vectors should be of width {nO}, as when it was "
-            f"initialised, but are of width {found.shape[1]}. Load the vectors that "
-            "it was trained with, or train it anew."
+            f"The pipeline's word vectors should have the width {nO}, as at "
+            f"initialisation, but have {found.shape[1]}. Load the vectors used in "
+            "training, or train again."
         )
     vectors = model.ops.asarray2f(found)
     vectors[is_missing] = 0
@@ -83,8 +83,8 @@ def _init_vectors(
 ) -> None:
     if X is None or not X.vocabs:
         raise ValueError(
-            "'include_static_vectors' is true, but there are no Docs to know the width "
-            "of the vectors by. Initialise with some, as `nlp.initialize` does, or set "
+            "'include_static_vectors' needs Docs to infer the width of the vectors. "
+            "Initialise with Docs, like `nlp.initialize`, or set "
             "include_static_vectors = false."
         )
     model.set_dim("nO", get_vectors_width(X.vocabs[0]))
