@@ -197,25 +197,25 @@ def convert(
     new_config = change(precision=used)
     after = load(new_config)
     places = find_changed(config, new_config, used)
-    done = Acceleration(converted=places, left=left, chosen=chosen)
+    report = Acceleration(converted=places, left=left, chosen=chosen)
     if places:
         parity, sample = compare_pipelines(before, after, progress(texts, "texts"))
-        vars(done).update(vars(parity))
+        vars(report).update(vars(parity))
         encoders = chain(walk_encoders(before), walk_encoders(after))
         if any(weights.precision != "float32" for _, weights in encoders):
             docs = annotate(before, progress(texts, "texts"), "original")
-            done.changes = count_changes(before, texts, docs, annotate(after, texts))
+            report.changes = count_changes(before, texts, docs, annotate(after, texts))
             if precision is not None:
-                done.changes.check(max_changed)
+                report.changes.check(max_changed)
         loaders: Loaders = {"before": load_before, "after": partial(load, new_config)}
         speeds = measure_speeds(
             loaders, sample, rounds=rounds, progress=lambda of: progress(of, "rounds")
         )
         for name, load_one in loaders.items():
-            done.words_per_second[name] = speeds[name].median
-            done.words_per_second_quartiles[name] = speeds[name].quartiles
-            done.component_times[name] = measure_components(load_one(), sample)
-    return done, after
+            report.words_per_second[name] = speeds[name].median
+            report.words_per_second_quartiles[name] = speeds[name].quartiles
+            report.component_times[name] = measure_components(load_one(), sample)
+    return report, after
 
 
 def _check_options(

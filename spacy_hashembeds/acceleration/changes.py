@@ -148,13 +148,14 @@ class Changes:
     def describe(self) -> Iterator[tuple[str, str]]:
         """Yield the name of a printer method and the text to show."""
         n, of = self.tokens
-        yield "info", f"Changed: {n:,} of {of:,} tokens"
+        intervals = "95 percent intervals in brackets"
+        yield "info", f"Changed by the precision: {n:,} of {of:,} tokens ({intervals})"
         for kind, share in self.kinds.items():
             if share.changed:
                 yield "text", f"{share.changed:,} of {share.of:,} {kind}: {share}"
         if self.f1 is not None:
             old, new = 100 * self.f1.before, 100 * self.f1.after
-            yield "info", f"F1 of entities: {old:.2f} to {new:.2f}, {self.f1}"
+            yield "info", f"F1 of entities: {old:.2f} to {new:.2f}: {self.f1}"
 
 
 def count_changes(

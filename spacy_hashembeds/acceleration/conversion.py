@@ -138,7 +138,8 @@ def check_precision(config: Config, precision: str | None) -> None:
     if OUR_ENCODER not in names or lacking:
         reason = f"needs {lacking}" if lacking else "is only for window encoders"
         raise ValueError(
-            f"'precision' should be 'float32', but is {precision!r}, which {reason}."
+            f"'precision' should be 'float32', but is {precision!r}, which {reason}. "
+            "See `spacy hashembeds doctor`."
         )
 
 

@@ -35,12 +35,14 @@ class ChosenPrecision:
 
     def __str__(self) -> str:
         times = ", ".join(f"{name} {us:.1f}" for name, us in self.times.items())
+        slow, lacking = "saves under 10 percent of the time", "not supported here"
         reasons = {
-            name: "saves under 10 percent" if name in self.times else "unsupported here"
+            name: slow if name in self.times else lacking
             for name in PRECISIONS
             if self.times.get(name, 0) < self.times[self.precision]
         }
-        reasons |= self.refused
+        for name, excess in self.refused.items():
+            reasons[name] = f"may change too much, {excess}"
         against = "".join(f"; not {name}: {why}" for name, why in reasons.items())
         return f"{self.component}: chose {self.precision} (µs/word: {times}){against}"
 
@@ -70,12 +72,13 @@ def choose_precisions(
     times = _time_precisions(after, encoders, docs, progress)
     chosen = []
     for name in sorted(encoders, key=lambda name: -max(times[name].values())):
-        kept, of = encoders[name][0].precision, times[name]
-        faster = [each for each, us in of.items() if us < _TIME_RATIO * of[kept]]
+        current, measured = encoders[name][0].precision, times[name]
+        limit = _TIME_RATIO * measured[current]
+        faster = [each for each, us in measured.items() if us < limit]
         refused: dict[str, str] = {}
-        for precision in (*sorted(faster, key=of.__getitem__), kept):
+        for precision in (*sorted(faster, key=measured.__getitem__), current):
             _set_precision(encoders[name], precision)
-            if precision == kept:
+            if precision == current:
                 break
             new_docs = annotate(after, progress(texts, "texts"))
             changes = count_changes(before, texts, docs, new_docs)
@@ -83,7 +86,7 @@ def choose_precisions(
             if not excess:
                 break
             refused[precision] = excess
-        chosen.append(ChosenPrecision(name, precision, of, refused))
+        chosen.append(ChosenPrecision(name, precision, measured, refused))
     return chosen
 
 
@@ -92,7 +95,7 @@ def explain_no_choice() -> str:
     if find_fewer_bits():
         return "no enabled component has a window encoder of ours"
     needs = "; ".join(f"{name} needs {find_lacking(name)}" for name in PRECISIONS[1:])
-    return f"only float32 is supported here ({needs})"
+    return f"only float32 is supported by this processor and build ({needs})"
 
 
 def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:

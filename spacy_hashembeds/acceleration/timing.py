@@ -53,8 +53,8 @@ def measure_speeds(
         raise ValueError("'docs' should have tokens to time pipelines on.")
     speeds: dict[str, list[float]] = {name: [] for name in loaders}
     start = perf_counter()
-    for done in progress(range(rounds)):
-        if done >= _LEAST_ROUNDS and perf_counter() - start > _SECONDS:
+    for n_done in progress(range(rounds)):
+        if n_done >= _LEAST_ROUNDS and perf_counter() - start > _SECONDS:
             break
         for name, load in loaders.items():
             speeds[name].append(n_words / _time_pipe(load(), docs))
