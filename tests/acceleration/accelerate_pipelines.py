@@ -190,7 +190,6 @@ VARIABLES = {
 
 
 def read_variables() -> Config:
-    """Return a config with variables."""
     own = tok2vec(embed=embed(attrs=["LOWER"], rows=[60]))
     nlp = spacy.blank("xx")
     add(nlp, tok2vec=cnn(), tagger=LISTENER, ner=cnn(), morphologizer=own)
@@ -217,7 +216,6 @@ MAKERS: Mapping[str, Callable[[], Language]] = {
 
 
 def find_precisions(nlp: Language) -> dict[str, str]:
-    """Find the precision of each component's encoder."""
     return {
         name: node.attrs["weights"].precision
         for name, node in walk_layers(nlp)

@@ -24,7 +24,6 @@ convert = partial(accelerate_folder, blas=False)
 
 
 def describe(doc: Doc) -> dict:
-    """Annotation that must not change."""
     described = doc.to_json()
     described["cats"] = {key: round(value, 4) for key, value in doc.cats.items()}
     described["norms"] = [token.norm_ for token in doc]

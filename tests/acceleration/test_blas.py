@@ -39,7 +39,6 @@ def _restore_ops():
 
 @pytest.fixture
 def faster(monkeypatch):
-    """Fake a machine with a faster numpy BLAS."""
     monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
 
 

@@ -45,7 +45,6 @@ def set_precisions(nlp: Language, precision: str) -> None:
 
 @pytest.fixture
 def times(monkeypatch) -> dict[str, dict[str, float]]:
-    """Fake times of components."""
     times = {
         "ner": {"float32": 9.0, "bfloat16": 6.0, "int8": 3.0},
         "tagger": {"float32": 4.0, "bfloat16": 5.0, "int8": 2.0},

@@ -11,7 +11,6 @@ from ..toy_embedders import get_gradients
 
 
 def randomize(model: Model) -> Model:
-    """Set random parameters."""
     state = np.random.default_rng(1)
     for name in model.param_names:
         drawn = state.normal(size=model.get_param(name).shape)

@@ -108,7 +108,6 @@ def test_all_attributes_are_replaced_except_white_space(docs, share):
 
 
 def build(docs: list[Doc], **settings: Any) -> Model:
-    """Build the objective for a small tok2vec."""
     fix_random_seed(0)
     model = PretrainShuffleRandom(**settings)(docs[0].vocab, make_small_embedder())
     softmax = model.initialize(X=docs).get_ref("output_layer")  # zeros
@@ -170,7 +169,6 @@ registry.callbacks.register("test.keep_weights.v1", func=lambda: keep_weights)
 
 
 def find_tok2vec(nlp: Language) -> Model:
-    """Return the layer named in [pretraining]."""
     section = nlp.config["pretraining"]
     model = nlp.get_pipe(section["component"]).model
     return model.get_ref(section["layer"]) if section["layer"] else model

@@ -54,7 +54,6 @@ def reads() -> list[Any]:
 def make_pipeline(
     factory: str, model: dict[str, Any], before_init: dict[str, Any] | None
 ) -> Language:
-    """Create a pipeline with one component and a `before_init` callback."""
     config = {
         "nlp": {"lang": "en", "pipeline": [factory]},
         "components": {factory: {"factory": factory, "model": model}},
@@ -66,7 +65,6 @@ def make_pipeline(
 
 
 def get_ngrams(nlp: Language) -> list[list[int]]:
-    """List the n-grams of classifiers or hashers."""
     nodes = list(nlp.components[0][1].model.walk())
     found = [node.attrs.get(name) for node in nodes for name in ("ngrams", "symbols")]
     return [ngrams.tolist() for ngrams in found if ngrams is not None]
