@@ -1,1 +1,1 @@
-"""Read files in common formats, and write DocBins."""
+"""Convert common formats of annotation to `.spacy` files."""

@@ -1,4 +1,4 @@
-"""Read files with one token a line lazily, with one document in memory at a time."""
+"""Read files with one token a line, one document at a time."""
 
 import csv
 import re
@@ -20,26 +20,24 @@ from ...training.joined import name_document
 from ...training.lines import fail, read_lines
 from .rows import QUOTED, check_encoding, check_separator, list_names
 
-# -DOCSTART- and its variants in files: --DOCSTART--, -DOCSTART, lower case.
+# Variants in published files: -DOCSTART-, --DOCSTART--, -DOCSTART, lower case.
 _DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
-# B, I, O; BILUO has L for the last and U for a single token, BIOES has E and S, and
-# BMES too, with M for I.
+# B, I, O; L (last) and U (unit) in BILUO; E (end) and S (single) in BIOES and BMES; M
+# (middle) in BMES.
 _TAG = re.compile(r"O|[BIMLUES]-.+")
-# Number of a word in CoNLL-U: "3-4" is a multiword token, "4.1" an empty node.
+# Word numbers of CoNLL-U: "3-4" is a multiword token, "4.1" an empty node.
 _NUMBER = re.compile(r"[0-9]+([-.][0-9]+)?")
-# Unlike Python's white space, without the no-break space, which may be part of a word.
+# Not the no-break space, which may be part of a word.
 _BLANKS = " \t"
-#: Most tokens of a sentence: with more, the file lacks sentence boundaries.
+#: Maximum number of tokens of a sentence. More: sentence boundaries are missing.
 MAX_SENTENCE = 10_000
 
-#: A column's place, from 0 or, if negative, from the end; or its name in the first row.
+#: A column's index, from the end if negative, or its name in the first row.
 Column = int | str
 
 
 class Sentence(NamedTuple):
-    """The words of a sentence, their entity tags, and the name of the document: file
-    and number, from 1, or empty if the file does not mark documents; and features.
-    """
+    """A sentence. `document`: file and number, or "" without -DOCSTART- lines."""
 
     words: list[str]
     tags: list[str]
@@ -48,13 +46,13 @@ class Sentence(NamedTuple):
 
 
 Document = list[Sentence]
-#: A row's line and columns.
+#: A row's line number and columns.
 _Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True)
 class ColumnFormat:
-    """The settings of `spacy-hashembeds.IOBCorpus.v1`, checked."""
+    """The settings of `spacy-hashembeds.IOBCorpus.v1`."""
 
     separator: str | None = None
     word: Column = 0
@@ -73,18 +71,18 @@ class ColumnFormat:
 
     @property
     def has_quotes(self) -> bool:
-        """True if columns may be quoted, as in CSV."""
+        """True if fields may be quoted, as in CSV."""
         return self.separator in (",", ";") if self.quotes is None else self.quotes
 
 
 def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
-    """Yield the documents with at least one token, with only one in memory."""
+    """Yield the non-empty documents, with one in memory at a time."""
     table = _Table(path, layout)
     parsed = (
         table.parse(document, [row for _, row in islice(rows, MAX_SENTENCE + 1)])
         for (document, _), rows in groupby(table.read(), itemgetter(0))
     )
-    first = [*islice(parsed, 3)]  # to check the columns
+    first = [*islice(parsed, 3)]
     table.check([rows for rows, _ in first if len(rows) > 1])
     sentences = (sentence for _, sentence in chain(first, parsed))
     if layout.group == "sentence":
@@ -94,9 +92,9 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
 
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
-    """Make the annotated `Doc` of a document, as `spacy convert` does: with unknown
-    spaces, so that training keeps the tokens. Tags are interpreted as in conlleval.
-    A single sentence keeps the name of its document.
+    """Make the annotated `Doc` of a document, as `spacy convert` does. Spaces are
+    unknown, so training keeps the tokens. Tags are interpreted as by conlleval. A Doc
+    of one sentence stores the name of its document.
     """
     words = [word for sentence in document for word in sentence.words]
     starts: list[bool | int | None] = []
@@ -119,15 +117,13 @@ def find_types(document: Document) -> list[str]:
 
 
 def _to_bio(before: str, tag: str) -> str:
-    """Return the BIO tag for a tag after another. I, M, L and E continue an open
-    entity, which Doc ends at another label; all other tags begin an entity.
-    """
+    """Convert a tag to BIO. I, M, L and E continue an open entity; others begin one."""
     begins = tag[0] in "BUS" or before[0] not in "BIM"
     return tag if tag == "O" else ("B" if begins else "I") + tag[1:]
 
 
 class _Table:
-    """The rows of a file, read by the settings and the first row."""
+    """The rows of a file."""
 
     def __init__(self, path: Path, layout: ColumnFormat) -> None:
         self.path, self.layout = path, layout
@@ -136,16 +132,16 @@ class _Table:
         self.has_tabs = False
         self.word = self.tag = self.sentence = 0
         self.features: dict[str, int] = {}
-        #: The names of the previous and of the current sentence.
+        #: IDs of the previous and the current sentence.
         self.names = "", ""
 
     def fail(self, row: _Row, message: str, option: str) -> NoReturn:
-        """Refuse a row, and name the option that determines how to read it."""
+        """Raise an error about a row that names the option to read it."""
         line, columns = row
-        fail(self.path, line, f"{message}, got {quote(columns)}. Say --{option}")
+        fail(self.path, line, f"{message}, got {quote(columns)}. Use --{option}")
 
     def read(self) -> Iterator[tuple[tuple[int, int], _Row]]:
-        """Read rows of tokens, with the numbers of their documents and sentences."""
+        """Yield rows of tokens with their document and sentence numbers."""
         document = sentence = 0
         begins = True
         for line, text in read_lines(self.path, self.layout.encoding):
@@ -163,7 +159,7 @@ class _Table:
                 self.names = "", ""
 
     def split(self, line: int, text: str) -> list[str]:
-        """Split a line at its separators. A blank line has no columns."""
+        """Split a line into columns. A blank line has none."""
         separator = self.layout.separator
         if not text.strip(self.blanks):
             return []
@@ -176,21 +172,19 @@ class _Table:
             return re.split(f"[{_BLANKS}]+", text.lstrip(_BLANKS))
         if not self.layout.has_quotes:
             return text.split(separator)
-        try:  # line by line, since no word continues on the next line
+        try:  # a word never spans lines
             return next(csv.reader([text], delimiter=separator, strict=True))
         except csv.Error as err:
             self.fail((line, [text]), f"expected CSV ({err})", "no-quotes")
 
     def is_comment(self, row: _Row) -> bool:
-        """Return True for "# key = value", as in CoNLL-U, and for "# …" without a tag,
-        since "#" may be a token.
-        """
+        """True for "# key = value", and for "# …" without a tag: # may be a token."""
         start = " ".join(row[1]).split(maxsplit=3)
         has_tag = any(_TAG.fullmatch(column.strip()) for column in row[1])
         return start[0] == "#" and (start[2:3] == ["="] or not has_tag)
 
     def is_header(self, row: _Row) -> bool:
-        """Find the columns by the first row. Return True if it names them."""
+        """Find the columns by the first row. Return True if it is a header."""
         if self.width:
             return False
         columns, layout = row[1], self.layout
@@ -205,14 +199,14 @@ class _Table:
         if missing := [column for column in named if column not in places]:
             self.fail(row, f"expected a column {list_names(missing)}", options)
         if len({*found[1:]}) < len(found) - 1:
-            message = f"columns {list_names(named[1:])} should be different ones"
+            message = f"columns {list_names(named[1:])} should differ"
             self.fail(row, message, options)
         self.sentence, self.word, self.tag, *features = found
         self.features = dict(zip(layout.features, features, strict=True))
         return any(isinstance(column, str) for column in named)
 
     def begins_sentence(self, row: _Row) -> bool:
-        """Return True if the column of sentences has a new name in this row."""
+        """True if this row has a new sentence ID."""
         if self.layout.sentence in (None, ""):
             return False
         before, name = self.names
@@ -220,14 +214,12 @@ class _Table:
         if cell in ("", name):
             return False
         if cell == before:
-            self.fail(row, f"sentence {cell!r} comes back", "sentence-column")
+            self.fail(row, f"sentence {cell!r} recurs", "sentence-column")
         self.names = name, cell
         return True
 
     def parse(self, number: int, rows: list[_Row]) -> tuple[list[_Row], Sentence]:
-        """Parse the rows of a sentence in the document of this number, if any. If
-        column 0 numbers words as in CoNLL-U, leave out rows that are not words.
-        """
+        """Parse a sentence of document `number`, or 0, without CoNLL-U's non-words."""
         if len(rows) > MAX_SENTENCE:
             message = f"a sentence of more than {MAX_SENTENCE:,} tokens"
             self.fail(rows[0], message, "sentence-column")
@@ -245,7 +237,7 @@ class _Table:
         return rows, Sentence(words, tags, document, features)
 
     def parse_row(self, row: _Row) -> tuple[str, str]:
-        """Get the word and the tag of a row."""
+        """Return a row's word and tag."""
         if len(row[1]) != self.width:
             message = f"expected {self.width} columns, as before"
             self.fail(row, message, "separator or --no-quotes")
@@ -259,7 +251,7 @@ class _Table:
         return word, tag
 
     def check(self, sentences: Sequence[list[_Row]]) -> None:
-        """Refuse files whose first sentences show that columns are misread."""
+        """Raise an error if the first sentences show that columns are misread."""
         words = [columns[self.word] for rows in sentences for _, columns in rows]
         if not words:
             return
@@ -271,20 +263,20 @@ class _Table:
             self.fail(row, "each word has a space", r"separator '\t' if it should")
         prefix = re.match("[a-z-]{2,12}:", words[0])
         if prefix and all(word.startswith(prefix[0]) for word in words):
-            fail(self.path, row[0], f"remove {quote(prefix[0])}, as of WikiANN")
+            fail(self.path, row[0], f"remove the prefix {quote(prefix[0])} of WikiANN")
         known = {self.word, *self.features.values()}
-        for place in range(self.width if self.layout.sentence is None else 0):
-            cells = [[columns[place] for _, columns in rows] for rows in sentences]
-            if place not in known and any(map(_number_sentences, cells)):
-                option = f"sentence-column {place}, or '' if it numbers others"
-                self.fail(row, f"column {place} numbers sentences", option)
+        for i in range(self.width if self.layout.sentence is None else 0):
+            cells = [[columns[i] for _, columns in rows] for rows in sentences]
+            if i not in known and any(map(_are_sentence_numbers, cells)):
+                option = f"sentence-column {i}, or '' if its numbers mean otherwise"
+                self.fail(row, f"column {i} numbers sentences", option)
 
 
-def _number_sentences(cells: Sequence[str]) -> bool:
-    """Return True for 1 1 2 3 3, "Sentence: 1" "" "Sentence: 2" "", and the like."""
+def _are_sentence_numbers(cells: Sequence[str]) -> bool:
+    """True for cells such as 1 1 2 3 3, or "Sentence: 1" "" "Sentence: 2" ""."""
     found = [re.fullmatch(r"\D*([0-9]{1,9})(\.0)?", cell) for cell in cells if cell]
     numbers = [number for number, _ in groupby(int(x[1]) if x else 0 for x in found)]
-    if not all(found) or not cells[0] or set(numbers) == {0, 1}:  # a flag of each token
+    if not all(found) or not cells[0] or set(numbers) == {0, 1}:  # flags
         return False
-    steps = {b - a for a, b in pairwise(numbers) if b != numbers[0]}  # or a restart
+    steps = {b - a for a, b in pairwise(numbers) if b != numbers[0]}  # except restarts
     return len(numbers) < len(cells) and steps == {1}

@@ -1,4 +1,4 @@
-"""Read texts with labels or entities lazily from CSV and JSON."""
+"""Read texts with labels or entities from CSV and JSON."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from ...training.features import keep_features, store_values
 from ...training.lines import check_is_regular, check_length, fail, is_text
 from .rows import (
     QUOTED,
-    SAY_QUOTES,
+    USE_QUOTES,
     check_encoding,
     check_separator,
     is_json,
@@ -27,22 +27,23 @@ from .rows import (
     read_rows,
 )
 
-# A column with more labels than this must have each in this many rows on average.
+# A column with more labels probably holds IDs, unless labels have this many rows on
+# average.
 _MANY_LABELS, _FEWEST_ROWS = 1000, 3
-# Values of columns for a single label, also as written by pandas.
+# Values of columns of a single label, including those of pandas.
 _NUMBERS = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
 
-#: Function of a split's documents and name that yields them and may show progress.
+#: Function that yields a split's documents, and may show progress.
 Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 
 #: The start, end and label of an entity.
 _Entity = tuple[int, int, str]
-#: The line or item of a row, its text, and the row or its parsed labels.
+#: A row's line or item, its text, and the row or its parsed labels.
 _Record = tuple[int | str, str, dict[str, Any]]
 
 
 class LabelledText(NamedTuple):
-    """A text, and 1.0 or 0.0 for each label of the corpus, as in `Doc.cats`."""
+    """A text, with 1.0 or 0.0 for each label of the corpus."""
 
     text: str
     cats: dict[str, float]
@@ -50,9 +51,7 @@ class LabelledText(NamedTuple):
 
 @dataclass(frozen=True)
 class TextFormat:
-    """The settings of `spacy-hashembeds.LabelledTextsCorpus.v1`, checked. If there are
-    several label columns, each has 1 or 0 for the label that is its name.
-    """
+    """Settings of LabelledTextsCorpus. Several label columns have 1 or 0 each."""
 
     text: Sequence[str] = ("text",)
     label: Sequence[str] = ("label",)
@@ -72,12 +71,12 @@ class TextFormat:
 
 @dataclass(frozen=True)
 class SpanFormat(TextFormat):
-    """The settings of `prepare spans`, checked, and the entities that were left out.
+    """The settings of `prepare spans`, and the entities that were left out.
 
-    label (Sequence[str]): The keys, one of which has the entities.
-    features (Mapping[str, str]): The keys of lists with values of tokens, by name.
-    misaligned (str): The treatment of entities that begin or end inside tokens.
-    overlapping (str): The treatment of entities that share tokens with longer ones.
+    label (Sequence[str]): Keys, one of which has the entities.
+    features (Mapping[str, str]): Keys of lists of token values, by feature.
+    misaligned (str): How to treat entities that begin or end inside tokens.
+    overlapping (str): How to treat entities that overlap longer ones.
     """
 
     label: Sequence[str] = ("entities", "spans", "label", "labels")
@@ -96,7 +95,7 @@ class SpanFormat(TextFormat):
 
 
 class SpanText(NamedTuple):
-    """A text, its entities, its place in a file, the settings, and the row."""
+    """A text, its entities, file and line, the settings, and the row."""
 
     text: str
     spans: list[_Entity]
@@ -108,7 +107,7 @@ class SpanText(NamedTuple):
 def read_labelled(
     path: Path, layout: TextFormat, labels: Iterable[str] | None = None
 ) -> Iterator[LabelledText]:
-    """Read texts with labels. Without `labels`, the file is read twice to list them."""
+    """Read texts with labels. Without `labels`, read the file twice to list them."""
     if labels is None:
         labels = gather_labels({"train": path}, layout)
     none = dict.fromkeys(labels, 0.0)
@@ -124,7 +123,7 @@ def gather_labels(
     layout: TextFormat,
     progress: Progress = lambda rows, split: rows,
 ) -> list[str]:
-    """List the labels of all splits' files, in alphabetical order."""
+    """List the labels of all splits, sorted."""
     places: dict[str, tuple[Path, int | str]] = {}
     n_rows = 0
     for split, path in paths.items():
@@ -137,23 +136,23 @@ def gather_labels(
     if not places or (len(places) > _MANY_LABELS and is_rare):
         raise ValueError(
             f"{', '.join(map(str, paths.values()))}: expected labels that recur, but "
-            f"{list_names(layout.label)} has {len(places):,}. Say --label-column."
+            f"{list_names(layout.label)} has {len(places):,}. Use --label-column."
         )
     for label, (path, place) in places.items():
         parts = {part.strip() for part in re.split("[#|,;]", label)}
         if len(parts) > 1 and parts <= places.keys():  # from Doccano
-            fail(path, place, f"{quote(label)} seems several labels: write a JSON list")
+            fail(path, place, f"{quote(label)} seems several labels. Use a JSON list")
     return sorted(places)
 
 
 def _read_cats(path: Path, layout: TextFormat) -> Iterator[_Record]:
-    """Read rows, and parse 1.0 or 0.0 for each label that a row names."""
+    """Read rows, with 1.0 or 0.0 for each of their labels."""
     place: int | str = 0
     is_data = "answer" in (*layout.text, *layout.label)
     for place, text, row in _read_texts(path, layout):
         if not is_data and row.get("answer") in ("accept", "reject", "ignore"):
-            message = "of Prodigy's rows several may be about one text"
-            fail(path, place, f"{message}: have `prodigy data-to-spacy` join them")
+            message = "rows of Prodigy may repeat a text"
+            fail(path, place, f"{message}. Merge them by `prodigy data-to-spacy`")
         label = row[layout.label[0]]
         try:
             if len(layout.label) > 1:
@@ -163,21 +162,21 @@ def _read_cats(path: Path, layout: TextFormat) -> Iterator[_Record]:
                 label = load_json(label)
             cats = parse_label(label)
         except ValueError as err:
-            fail(path, place, f"expected a label, in brackets as JSON: {err}")
+            fail(path, place, f"expected a label, or JSON in brackets: {err}")
         yield place, text, cats
     if not place:
         raise ValueError(f"{path}: expected texts with labels, but there are none.")
 
 
 def parse_label(label: Any) -> dict[str, float]:
-    """Parse a name, a list of names, or an object of labels to 1.0 or 0.0 for each."""
+    """Parse a name, a list of names, or an object with 1 or 0 for each label."""
     if isinstance(label, dict) and list(label) == ["choices"]:
-        label = label["choices"]  # from Label Studio, which may have several labels
+        label = label["choices"]  # of Label Studio
     listed = label if isinstance(label, list | dict) else [label]
     names = [str(x) if type(x) is int else x for x in listed]
     if not all(is_text(name) and name.strip() for name in names):
         kinds = "a name, a list of names, [] for none, or an object"
-        remedy = "Entities are for 'prepare spans'"
+        remedy = "For entities, use 'prepare spans'"
         raise ValueError(f"{kinds}, got {quote(label)}. {remedy}")
     values = [*label.values()] if isinstance(label, dict) else [1] * len(names)
     chosen = dict(zip(map(str.strip, names), values, strict=True))
@@ -189,9 +188,7 @@ def parse_label(label: Any) -> dict[str, float]:
 
 
 def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
-    """Read texts with entities from JSON: an object a line, an array of objects, or the
-    pairs of spaCy v2. Rows of Prodigy are read only if they are accepted.
-    """
+    """Read texts with entities from JSON, except rows rejected in Prodigy."""
     if not is_json(path):
         raise ValueError(f"'{path}' should be JSON with entities, .json or .jsonl.")
     for place, text, row in _read_texts(path, layout):
@@ -200,7 +197,7 @@ def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
         lists = [row[key] for key in layout.label if isinstance(row.get(key), list)]
         if len(lists) != 1 and (lists or row.get("answer") != "accept"):
             message = f"expected one list of entities among {list_names(layout.label)}"
-            fail(path, place, f"{message}, got {list_names(row)}. Say --label-column")
+            fail(path, place, f"{message}, got {list_names(row)}. Use --label-column")
         try:
             spans = {_parse_span(item, len(text)) for item in chain(*lists)}
         except ValueError as err:
@@ -226,7 +223,7 @@ def _parse_span(item: Any, n_characters: int) -> _Entity:
 
 
 def _read_texts(path: Path, layout: TextFormat) -> Iterator[_Record]:
-    """Yield the place and text of each row, and the row."""
+    """Yield each row with its place and text."""
     is_spans = isinstance(layout, SpanFormat)
     columns = [*layout.text, *(() if is_spans else layout.label)]
     rows: Iterator[tuple[int | str, Any]] = read_objects(path, layout.encoding)
@@ -239,7 +236,7 @@ def _read_texts(path: Path, layout: TextFormat) -> Iterator[_Record]:
             fail(path, place, f"expected a JSON object, got {quote(row)}")
         if not row.keys() >= {*columns}:
             message = f"expected the keys {list_names(columns)}, got {list_names(row)}"
-            fail(path, place, f"{message}. Say --text-column or --label-column")
+            fail(path, place, f"{message}. Use --text-column or --label-column")
         texts = [row[column] for column in layout.text]
         if not all(map(is_text, texts)) or not "".join(texts).strip():
             message = f"expected text in {list_names(layout.text)}"
@@ -258,29 +255,29 @@ def _read_csv(
     top, names = next(rows, (1, []))
     if not all(names.count(column) == 1 for column in columns):
         message = f"expected the columns {list_names(columns)} in the first row, once"
-        remedy = "Say --text-column, --label-column, --separator or --quotes"
+        remedy = "Use --text-column, --label-column, --separator or --quotes"
         fail(path, top, f"{message}, got {list_names(names)}. {remedy}")
     for line, row in rows:
-        # an additional quotation mark joins several rows to one field
+        # an unmatched quotation mark joins rows to one field
         lines = separator.join(row).split("\n") if quotes else []
         widths = {1 + x.count(separator) for x in lines}
         is_joined = len(lines) > 1 and widths == {len(names)}
         is_quoted = not quotes and any(map(QUOTED.fullmatch, row))
         is_unsure = layout.quotes is None and (is_joined or is_quoted)
         if len(row) != len(names) or is_unsure:
-            message = f"expected {len(names)} columns, and no doubt what marks quote"
-            fail(path, line, f"{message}, got {len(row)}: {quote(row)}. {SAY_QUOTES}")
+            message = f"expected {len(names)} columns with unambiguous quotation marks"
+            fail(path, line, f"{message}, got {len(row)}: {quote(row)}. {USE_QUOTES}")
         yield line, dict(zip(names, row, strict=True))
 
 
 def has_one_label(cats: Mapping[str, float]) -> bool:
-    """Return True if a text has exactly one label, as required by `textcat`."""
+    """True if a text has exactly one label, as `textcat` requires."""
     values = list(cats.values())
     return values.count(1.0) == 1 and values.count(0.0) == len(values) - 1
 
 
 def find_labels(labelled: LabelledText) -> list[str]:
-    """Find the labels that a text has."""
+    """Find the labels of a text."""
     return [label for label, value in labelled.cats.items() if value]
 
 
@@ -297,9 +294,9 @@ def make_text_doc(nlp: Language, labelled: LabelledText) -> Doc:
 
 
 def make_span_doc(nlp: Language, item: SpanText) -> Doc:
-    """Make the annotated `Doc` of a text, tokenized by a pipeline. Tokens of entities
-    that are left out as misaligned get missing annotation, not O, unless they are in
-    another entity. Features are those of the first word of each token.
+    """Make the annotated `Doc` of a text, tokenized by a pipeline. Tokens of misaligned
+    entities that are left out get missing annotation, not O, unless another entity
+    covers them. A token gets the features of the word in which it begins.
     """
     doc, layout = nlp.make_doc(item.text), item.layout
     is_strict = layout.misaligned in ("refuse", "leave-out")
@@ -325,7 +322,7 @@ def make_span_doc(nlp: Language, item: SpanText) -> Doc:
         named = (f"{quote(item.text[x[0] : x[1]])} {quote(x)}" for x in entities)
         found = f"{item.place}: {problem}: {' and '.join(named)}"
         if getattr(layout, problem) != "leave-out":
-            raise ValueError(f"{found}. Correct it, or say --{problem} leave-out.")
+            raise ValueError(f"{found}. Correct it, or use --{problem} leave-out.")
         layout.left_out.append(found)
     missing = [doc[i : i + 1] for i in unknown.difference(owners)]
     doc.set_ents(kept, missing=missing, default="outside")
@@ -335,7 +332,7 @@ def make_span_doc(nlp: Language, item: SpanText) -> Doc:
 
 
 def _store_features(doc: Doc, item: SpanText) -> None:
-    """Store lists with a value of each word as features of tokens."""
+    """Store lists of word values as token features."""
     features = item.layout.features
     found: list[Any] = [item.row.get(key) for key in ("tokens", *features.values())]
     try:

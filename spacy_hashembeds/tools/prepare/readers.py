@@ -1,4 +1,4 @@
-"""Corpus readers for your own files, which are read again in each pass."""
+"""Corpus readers for your own files, which read the file in each epoch."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -39,23 +39,23 @@ def create_iob_reader(
     skipped. The arguments are options of `spacy hashembeds prepare iob`.
 
     path (Path): The file.
-    encoding (str): Its encoding, which must extend ASCII.
+    encoding (str): An encoding that extends ASCII.
     separator (str): The separator of columns, e.g. ",". None (default): tabs if the
-        first row has any, so that words may have spaces; otherwise any blanks.
-    word_column, tag_column (int | str): Columns of the token and of the entity tag,
-        from 0; negative ones count from the end. Or names in the first line.
-    sentence_column (int | str): Column that numbers or names sentences, in all rows or
-        their first ones. By default, blank lines separate sentences, and files with
-        such a column are refused (None) or accepted ("").
+        first row has any, so words may contain spaces; otherwise spaces and tabs.
+    word_column, tag_column (int | str): Columns of the token and of the entity tag:
+        index (from the end if negative), or name in the first line.
+    sentence_column (int | str): Column of sentence numbers or IDs, in all rows or the
+        first row of each sentence. By default, blank lines separate sentences, and
+        files with such a column are refused (None) or accepted ("").
     quotes (bool): Whether columns may be quoted. None (default): only if the separator
         is "," or ";".
-    group (str): Make a Doc of each "sentence" (default), or of each "document", for
-        which the file must begin with a `-DOCSTART-` line.
+    group (str): Make a Doc of each "sentence" (default), or of each "document", which
+        requires `-DOCSTART-` lines from the first line on.
     limit (int): Stop after this many documents. 0: read all.
-    features (dict[str, int | str]): Columns to store in both Docs: `is_bold = 3` is
-        for `token._.is_bold`, whose value is the text of the cell, if there is one.
-    RAISES (ValueError): If there is no path, or a setting is invalid; later, with file
-        and line, if a row can't be parsed.
+    features (dict[str, int | str]): Columns to store in both Docs: `is_bold = 3` sets
+        `token._.is_bold` to the text of column 3, unless the cell is empty.
+    RAISES (ValueError): If there is no path, or a setting is invalid; on reading, with
+        file and line, if a row can't be parsed.
     """
     columns = (word_column, tag_column, encoding, group, sentence_column, quotes)
     layout, file = ColumnFormat(separator, *columns, features), _check_file(path)
@@ -85,24 +85,23 @@ def create_labelled_texts_reader(
     .ndjson) or in an array (.json). Examples have a number for each label.
 
     path (Path): The file.
-    encoding (str): Its encoding, which extends ASCII.
-    text_columns (Sequence[str]): The columns of text, which are joined with spaces:
-        keys of objects, or names in the first line of CSV.
-    label_column (str | Sequence[str]): The column of a label, of a list of labels, or
-        of an object with 1 or 0 for each, like spaCy's `cats`; in CSV, lists and
-        objects are JSON. Or several columns, each with 1 or 0 for the label that is its
-        name.
+    encoding (str): An encoding that extends ASCII.
+    text_columns (Sequence[str]): The columns of text, joined by spaces: keys of
+        objects, or names in the first line of CSV.
+    label_column (str | Sequence[str]): The column of a label, a list of labels, or an
+        object with 1 or 0 for each, like spaCy's `cats` (in CSV: as JSON). Or several
+        columns, each with 1 or 0 for the label of the same name.
     labels (Sequence[str]): All labels of the corpus. None (default): the labels of this
-        file, which is read twice. Set them if the files of train and dev have different
-        labels, or are large.
+        file, which is read twice. Set them if train and dev have different labels, or
+        files are large.
     separator (str): The separator of CSV columns, one character. None (default): a tab
         in .tsv files, otherwise a comma.
-    quotes (bool): Whether fields of CSV may be quoted. None (default): not if tabs
+    quotes (bool): Whether fields of CSV may be quoted. None (default): unless tabs
         separate them; ambiguous files are refused.
     limit (int): Stop after this many texts. 0: read all.
     RAISES (ValueError): If there is no path, a setting is invalid, or the path is a
-        pipe and there are no `labels`; later, with file and line, if a row can't be
-        parsed.
+        pipe and there are no `labels`; on reading, with file and line, if a row can't
+        be parsed.
     """
     label = [label_column] if isinstance(label_column, str) else label_column
     layout = TextFormat(text_columns, label, separator, encoding, quotes)
@@ -124,7 +123,7 @@ def create_labelled_texts_reader(
 def read_annotated(
     path: str | Path, vocab: Vocab, *, layout: ColumnFormat
 ) -> Iterator[Doc]:
-    """Read docs with entities from `.spacy` files, or from a file in this layout."""
+    """Read Docs from `.spacy` files, or from a file in this layout."""
     path = Path(path)
     if (path / "meta.json").is_file():
         message = f"'{path}' should be a corpus, but is a pipeline"
@@ -137,7 +136,7 @@ def read_annotated(
 
 
 def _check_file(path: Path | None) -> Path:
-    """Check the path at once. That of dev is read only at the first evaluation."""
+    """Check the path before training, which reads the dev file late."""
     path = check_path(path)
     if path.is_dir():
         raise ValueError(f"'path' should be a file, but '{path}' is a folder.")

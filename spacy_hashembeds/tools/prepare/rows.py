@@ -1,4 +1,4 @@
-"""Read the rows of CSV and JSON files, with their places."""
+"""Read rows of CSV and JSON files with their line numbers."""
 
 import csv
 import re
@@ -12,26 +12,24 @@ from ...training.lines import MAX_TEXT, decode_lines, fail, read_lines
 #: A quoted field of CSV.
 QUOTED = re.compile('"(?:[^"]|"")*"')
 
-SAY_QUOTES = "Say --quotes if quotation marks stand around fields, else --no-quotes"
+USE_QUOTES = "Use --quotes if quotation marks surround fields, otherwise --no-quotes"
 
 
 def is_json(path: Path) -> bool:
-    """Return True if a file name has a suffix of JSON."""
+    """True if a path has a JSON suffix."""
     return path.suffix.lower() in (".jsonl", ".ndjson", ".json")
 
 
 def list_names(names: Iterable[object]) -> str:
-    """List the first names of a file or a user for a message."""
+    """List up to 20 names for a message."""
     return ", ".join([quote(name) for name in names][:20])
 
 
 def read_rows(
     path: Path, *, separator: str = ",", quotes: bool = True, encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV file, except blank ones, and the number of their first
-    line. Without `quotes`, quotation marks are ordinary characters.
-    """
-    # The limit applies to the whole process, where a higher one does no harm.
+    """Yield non-blank rows of CSV, with the numbers of their first lines."""
+    # global, but raising it is harmless
     csv.field_size_limit(max(csv.field_size_limit(), MAX_TEXT))
     lines = (line for _, line in decode_lines(path, encoding))
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
@@ -43,15 +41,13 @@ def read_rows(
                 yield start, row
             start = reader.line_num + 1
     except csv.Error as err:
-        fail(path, start, f"the row that begins here is no CSV ({err}). {SAY_QUOTES}")
+        fail(path, start, f"the row that begins here is no CSV ({err}). {USE_QUOTES}")
 
 
 def read_objects(
     path: Path, encoding: str = "utf-8"
 ) -> Iterator[tuple[int | str, Any]]:
-    """Yield the JSON of each line, with its number; or each item of the array in a
-    .json file, with its place, "item 1".
-    """
+    """Yield JSON of lines or of an array, with the line number or "item 1"."""
     if path.suffix.lower() != ".json":
         for number, line in read_lines(path, encoding):
             if line.strip():
@@ -63,10 +59,10 @@ def read_objects(
     try:
         items = load_json("".join(line for _, line in decode_lines(path, encoding)))
         if not isinstance(items, list):
-            raise ValueError("it is none")
+            raise ValueError("got another value")
     except ValueError as err:
         message = f"{path}: expected a JSON array, but {err}"
-        raise ValueError(f"{message}. Objects on lines are .jsonl.") from None
+        raise ValueError(f"{message}. With an object a line, use .jsonl.") from None
     yield from ((f"item {i}", item) for i, item in enumerate(items, start=1))
 
 
@@ -77,7 +73,7 @@ def check_separator(separator: str | None) -> None:
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse encodings unknown to Python, or with other line ends than ASCII."""
+    """Refuse encodings unknown to Python or with other line ends than ASCII."""
     try:
         if b"O\n".decode(encoding) == "O\n":
             return

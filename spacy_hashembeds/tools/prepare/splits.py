@@ -1,4 +1,4 @@
-"""Read the splits of a corpus from your own files, and write `.spacy` files."""
+"""Convert the splits of a corpus to `.spacy` files."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ from .labelled import (
     read_spans,
 )
 
-#: The documents of each split, whose type depends on the task.
+#: The documents of each split. Their type depends on the task.
 Splits = Mapping[str, Iterator[Any]]
 
 SPLITS = ("train", "dev", "test")
@@ -41,9 +41,7 @@ SEED = 42
 
 @dataclass(frozen=True)
 class Task:
-    """The task of a corpus: functions that make a Doc of a document, find its labels
-    and load a language; and the attributes of tokens in `.spacy` files.
-    """
+    """How to make Docs, find labels and load a language; token attributes to save."""
 
     make_doc: Callable[[Any, Any], Doc]
     find_labels: Callable[[Any], list[str]]
@@ -55,11 +53,11 @@ NER = Task(
     make_doc,
     find_types,
     ("ORTH", "NORM", "ENT_IOB", "ENT_TYPE", "SENT_START"),
-    # without a tokenizer, which needs further packages for some languages
+    # some tokenizers need further packages
     lambda lang: create_vocab(lang, get_lang_class(lang).Defaults),
 )
 
-#: Without attributes that are unknown, to save space for millions of texts.
+# Without unannotated attributes, to save space.
 TEXTCAT = Task(make_text_doc, find_labels, NER.attrs[:2])
 SPANS = Task(make_span_doc, find_span_labels, NER.attrs[:4])
 
@@ -75,9 +73,7 @@ def prepare_files(
     force: bool = False,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
-    """Convert your own files. All splits have the labels of all files. Without a `dev`
-    file, texts of `train` are drawn. `force` replaces existing splits in `output`.
-    """
+    """Convert files to splits with the same labels. Without `dev`, split `train`."""
     check_language(lang)
     files = {"train": train, "dev": dev, "test": test}
     paths = {split: check_path(path) for split, path in files.items() if path}
@@ -86,11 +82,11 @@ def prepare_files(
     output = Path(output)
     known = [name for s in SPLITS if (output / (name := f"{s}.spacy")).exists()]
     if known and not force:
-        message = f"There is a corpus in '{output}' already ({', '.join(known)})"
-        raise FileExistsError(f"{message}. Have it replaced by --force.")
+        message = f"'{output}' already has a corpus ({', '.join(known)})"
+        raise FileExistsError(f"{message}. Replace it with --force.")
     if "test.spacy" in known and test is None:
-        message = f"'test' is not given, but '{output / 'test.spacy'}' would stay"
-        raise ValueError(f"{message}. Give a test file too, or remove it.")
+        message = f"'test' is not given, but '{output / 'test.spacy'}' exists"
+        raise ValueError(f"{message}. Pass a test file too, or remove it.")
     read: Callable[[Path], Iterator[Any]]
     if isinstance(layout, SpanFormat):
         task, read = SPANS, partial(read_spans, layout=layout)
@@ -114,10 +110,10 @@ def hold_out(
 ) -> dict[str, Iterator[Any]]:
     """Split a corpus into train and dev without keeping it in memory.
 
-    For each split, `read` is called again. One in `every` items of each label (from
-    `find`) is in dev, drawn with a fixed seed. Items with several labels or none form
-    one group, since most combinations are too rare. The first item with a label is in
-    train, so that train has all labels of dev.
+    `read` is called for each split. One in `every` items of each label (from `find`) is
+    in dev, drawn with a fixed seed. Items with several labels or none are one group,
+    since most combinations are rare. The first item of a label is in train, so train
+    has all labels of dev.
     """
 
     def choose(*, is_drawn: bool) -> Iterator[Any]:
@@ -125,12 +121,12 @@ def hold_out(
         seen, drawn = Counter[str | None](), dict[str | None, int]()
         for item in read():
             labels = find(item)
-            group = labels[0] if len(labels) == 1 else None  # several labels, or none
-            place = seen[group] % every
+            group = labels[0] if len(labels) == 1 else None
+            position = seen[group] % every
             seen[group] += 1
-            if place == 0:
+            if position == 0:
                 drawn[group] = rng.randrange(1, every)
-            is_in_dev = place == drawn[group] and known.issuperset(labels)
+            is_in_dev = position == drawn[group] and known.issuperset(labels)
             known.update(labels)
             if is_in_dev == is_drawn:
                 yield item
@@ -141,15 +137,15 @@ def hold_out(
 def write_splits(
     splits: Splits, task: Task, lang: str, output: Path, progress: Progress
 ) -> dict[str, Path]:
-    """Write the splits of a corpus, all or none of them, as they are read."""
+    """Write the splits of a corpus while reading them, all or none."""
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as moved, ExitStack() as stack:
-        # Files are moved to their places when the stack closes, after the last split.
+        # files are moved into place when the stack closes, after the last split
         for split, documents in splits.items():
             doc_bin = _make_doc_bin(progress(documents, split), task, lang)
             if not len(doc_bin):
-                message = f"The {split} split is empty: its file is, or no label is in"
-                raise ValueError(f"{message} ten documents. Give one (--{split}).")
+                message = f"The {split} split is empty: its file is empty, or no label"
+                raise ValueError(f"{message} has ten documents. Pass --{split}.")
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
             del doc_bin  # free its memory before making the next
         moved.enter_context(uninterrupted())
@@ -158,7 +154,7 @@ def write_splits(
 
 def _make_doc_bin(documents: Iterable[Any], task: Task, lang: str) -> DocBin:
     loaded, doc_bin = task.load(lang), DocBin(attrs=task.attrs)
-    # DocBin.add would make a packer for each Doc, which looks up entry points
+    # DocBin.add makes a packer for each Doc, which looks up entry points: slow
     packer, has_data = Packer(use_bin_type=True), False
     for document in documents:
         doc = task.make_doc(loaded, document)

@@ -37,8 +37,8 @@ def read_words(path: Path, text: str | bytes, **layout: Any) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("scheme", ["IES", "ILU", "MES"])
-def test_spans_are_those_of_conlleval(scheme):
-    """All tags of up to three tokens, as sentences of one Doc."""
+def test_spans_equal_those_of_conlleval(scheme):
+    """For all combinations of up to three tags."""
     names = ["O", *(f"{prefix}-{x}" for prefix in "BIES" for x in ("LOC", "E"))]
     letters = str.maketrans("IES", scheme)
     document, expected = [], []
@@ -81,7 +81,7 @@ BY_FIRST = {"word": 1, "sentence": 0}
                 TEXT.rstrip("\n"),
                 TEXT.replace("\n", "\r\n"),
                 "\ufeff" + TEXT,
-                TEXT.replace("\n\n", "\n\ufeff\n"),  # as of joined files
+                TEXT.replace("\n\n", "\n\ufeff\n"),  # concatenated files
                 "\n \n" + TEXT + "\n\t\n \n\n",
                 TEXT.replace(" ", "\t"),
                 TEXT.replace(" ", "  NN X "),
@@ -90,34 +90,34 @@ BY_FIRST = {"word": 1, "sentence": 0}
         ("\n \n", {}, []),
         ("", {}, []),
         ("-DOCSTARTED O\n", {}, [["-DOCSTARTED"]]),
-        # a BOM is dropped at the start of a file alone
+        # other BOMs are kept
         ("\ufeffa O\n\ufeffb O\n", {}, [["a", "\ufeffb"]]),
-        # tabs separate where the first row has some, and blanks around are no part
+        # tabs, if the first row has any; surrounding blanks are stripped
         ("# a = b\n-DOCSTART- O\nNew York\tB-X\nis\tO\n", {}, [["New York", "is"]]),
         (" New York \tX\t B-X\t\nis\t\tO\t \n", {}, [["New York", "is"]]),
         ("is O\t\nNew\tB-LOC\n", {}, [["is", "New"]]),
         ("a\tB-X\tO\t\t\nb\tO\tO\t\t\n", {}, [["a", "b"]]),
         ("O\t \tNew York\n", {"separator": "\t", "word": -1, "tag": 0}, [["New York"]]),
-        # no other white space does
+        # other white space is no separator
         ("  10\xa0000  O\nc\u2028d O\n", {}, [["10\xa0000", "c\u2028d"]]),
-        # ranges and empty nodes of CoNLL-U are no words, but other numbers are
+        # multiword tokens and empty nodes of CoNLL-U are skipped
         (CONLLU, {"word": 1}, [["a", "b", "c"], ["e", "f"]]),
         ("0 a O\n1-2 bc O\n1 b O\n\n0 d O\n", {"word": 1}, [["a", "b"], ["d"]]),
         ("1 O\n2-3 O\n2 O\n3 O\n", {"word": -2}, [["1", "2-3", "2", "3"]]),
         ("0-3 w O\n4-5 w O\n6-7 w O\n", {"word": 1}, [["w"] * 3]),
         ("3 w O\n5 w O\n5-6 w O\n", {"word": 1}, [["w"] * 3]),
-        # CSV has quotes, names and sentences
+        # CSV
         (
             KAGGLE,
             {"separator": ",", **NAMED},
             [["London", ","], ['"', 'say "no"'], ['5"']],
         ),
         ('"""a"\t O \n', {"separator": "\t", "quotes": True}, [['"a']]),
-        # quotation marks are characters where none quote
+        # literal quotation marks
         ('"a""b"\tO\n', {"quotes": False}, [['"a""b"']]),
         ('"\tO\n"a\tO\n"a"\tO\n""\tO\n', {}, [['"', '"a', '"a"', '""']]),
         ('",NN,O\n",",O\n', {"separator": ",", "quotes": False}, [['"', '"']]),
-        # a column may number sentences, also anew in each document
+        # sentence numbers, also per document
         (IN_EACH, BY_FIRST, OF_EACH),
         (IN_EACH.replace("\n2", "\n\n2"), {"word": -2, "sentence": 0}, OF_EACH),
         (IN_EACH.replace(" ", "\t").replace("\n3\tno", "\n\tno"), BY_FIRST, OF_EACH),
@@ -127,18 +127,18 @@ BY_FIRST = {"word": 1, "sentence": 0}
             BY_FIRST,
             [["a", "b"], ["c"], ["d"], ["e", "f"]],
         ),
-        # words, flags and other numbers number none, nor what is said to
+        # other numbers
         (IN_EACH, {"word": 1, "sentence": ""}, [[*chain(*OF_EACH)]]),
         ("x\t1\tO\nx\t1\tO\nx\t2\tO\n", {"word": -2}, [["1", "1", "2"]]),
         ("w 0 O\nw 0 O\nw 1 O\nw 0 O\n\nw 0 O\n", {}, [["w"] * 4, ["w"]]),
         ("w 2 O\nw 3 O\nw 1 O\nw 1 O\n", {}, [["w"] * 4]),
-        # the first row may name columns
+        # headers
         (
             "W\tLIT\tMISC\n# id = 1\nAnn\tB-x\t_\n\nW\tO\t_\n",
             {"word": "W", "tag": "LIT"},
             [["Ann"], ["W"]],
         ),
-        # "#" may be a token, and comments are none
+        # comments, and "#" as a token
         (
             "# x 4\n# text = # O\n# O\nA O\n# O\n\n#tag O\n",
             {},
@@ -155,7 +155,7 @@ def test_words_of_sentences(file, text, layout, words):
 @pytest.mark.parametrize(
     ("text", "layout", "message"),
     [
-        # no column takes the place of another
+        # other numbers of columns
         ("a\tB-PER\tO\nb\tI-PER\t\n", {}, ":2: expected 3 .*--separator"),
         ("a\tO\t\nb\tO\tB-X\n", {}, ":2: expected 2 "),
         ("a\tO\tx\ty\nb\tO\tx\n", {"tag": 1}, ":2: expected 4 "),
@@ -163,10 +163,10 @@ def test_words_of_sentences(file, text, layout, words):
         ("New York\tB-LOC\n\nis O\n", {}, ":3: expected 2 "),
         ('a,NN,O\n",",O\n', {"separator": ","}, ":2: expected 3 .*--no-quotes"),
         ("Ann NN\tO\nis V\tO\n", {}, ":1: .*a space.*--separator"),
-        # marks of CSV
+        # quotation marks
         ('a\tO\n\n"say ""x"""\tO\n', {}, ":3: .*--quotes or --no-quotes"),
         ('a,O\n"b,O\nc",O\n', {"separator": ","}, ":2: .*--no-quotes"),
-        # a column numbers sentences, or is a flag
+        # sentence numbers
         (
             KAGGLE.partition("\n")[2],
             {"separator": ",", "word": 1},
@@ -176,19 +176,19 @@ def test_words_of_sentences(file, text, layout, words):
         ("1 a O\n1 b O\n\n2 c O\n\n3 d O\n3 e O\n4 f O\n", {"word": 1}, "--sentence"),
         ("1 a O\n1 b O\n2 c O\n1 d O\n", {"word": 1}, "--sentence-column"),
         ("1,a,O\n,b,O\n2,c,O\n,d,O\n", {"separator": ",", "word": 1}, "--sentence"),
-        ("1\tw\tO\n0\tw\tO\n0\tw\tO\n1\tw\tO\n", BY_FIRST, ":4: .*'1' comes back"),
-        # words are numbered, or prefixed as in WikiANN
+        ("1\tw\tO\n0\tw\tO\n0\tw\tO\n1\tw\tO\n", BY_FIRST, ":4: .*'1' recurs"),
+        # word numbers, and prefixes of WikiANN
         ("1 a O\n2 b O\n\n1 c O\n2 d O\n", {}, ":1: column 0 .*--word-column"),
         ("1\tw\tO\n2-3\tw\tO\n2\tw\tO\n3\tw\tO\n", {}, ":1: column 0 .*--word-column"),
         ("en:Ann\tO\nen::\tO\n\nen:no\tO\n", {}, ":1: .*'en:'"),
-        # what is no row
+        # invalid rows
         ("A O\n# NN\n", {}, ":2: .*a tag .*'NN'.*--tag-column"),
         ("\tO\n", {"separator": "\t"}, ":1: .*a word in column 0"),
         (b"A O\n\nZo\xeb B-PER\n", {}, r"corpus\.iob:3: not utf-8 .*0xeb.*--encoding"),
         ("\nA O\n", {"group": "document"}, ":2: .*-DOCSTART-.*--group"),
         (b"a O\rb O\r", {}, ":1: .*carriage return"),
         (b"a O\nb\0\0 O\n", {}, ":2: NUL"),
-        # columns that are not there, or that are one
+        # missing and duplicate columns
         ("A O\n", {"tag": 3}, ":1: expected .* 3"),
         ("A O\n", {"separator": "\t"}, r":1: .*\['A O'\].*--separator"),
         ("W T T\n", {"word": "W", "tag": "T"}, ":1: expected .*'T'"),
@@ -201,13 +201,13 @@ def test_words_of_sentences(file, text, layout, words):
         ),
     ],
 )
-def test_what_is_not_sure_is_refused_with_its_line(file, text, layout, message):
+def test_ambiguous_rows_are_refused_with_their_line(file, text, layout, message):
     with pytest.raises(ValueError, match=message) as error:
         read(file, text, **layout)
     assert len(str(error.value)) < len(str(file)) + 400
 
 
-def test_sentences_and_lines_end_somewhere(file, monkeypatch):
+def test_long_sentences_and_lines_are_refused(file, monkeypatch):
     monkeypatch.setattr(columns, "MAX_SENTENCE", 4)
     assert len(read_words(file, "a O\n" * 4)[0]) == 4
     with pytest.raises(ValueError, match=r":3: a sentence of more than 4 .*--sentence"):

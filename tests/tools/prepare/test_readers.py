@@ -1,4 +1,4 @@
-"""The readers of own files, and texts with labels."""
+"""Corpus readers of own files."""
 
 import json
 from functools import partial
@@ -53,7 +53,7 @@ def test_examples_have_gold_tokens_and_nothing_predicted(tmp_path, nlp):
     assert first.predicted.vocab is nlp.vocab
     assert not first.predicted.ents
     assert not first.predicted.has_annotation("SENT_START")
-    # tokens outside of entities are known to be so, also where there is no entity
+    # all other tokens are O, also in sentences without entities
     assert [t.ent_iob_ for t in first.reference] == ["B", "O", "O", "B", "I"]
     assert [t.ent_iob_ for t in second.reference] == ["O"]
     layout, output = ColumnFormat(), tmp_path / "out"
@@ -73,22 +73,22 @@ def test_examples_have_gold_tokens_and_nothing_predicted(tmp_path, nlp):
     ],
     ids=["IOB", "LabelledTexts"],
 )
-def test_nothing_is_read_beyond_the_limit(create, text, tmp_path, nlp):
+def test_reads_no_further_than_the_limit(create, text, tmp_path, nlp):
     path = write(tmp_path, "own.csv", text)
     reader = create(path=path, limit=2)
     assert [len(list(reader(nlp))) for _ in range(2)] == [2, 2]
-    for limit in (4, 0, -1):  # the last two read all, as those of spaCy's reader
+    for limit in (4, 0, -1):  # 0 and -1: no limit
         with pytest.raises(ValueError, match=rf"own\.csv:{text.count(chr(10))}: "):
             list(create(path=path, limit=limit)(nlp))
 
 
-def test_features_of_columns_are_in_what_is_predicted_from(tmp_path, nlp):
+def test_predicted_docs_have_features(tmp_path, nlp):
     file = write(tmp_path, "own.iob", "Zoë 1 B-PER\nslept 0 O\n")
     (example,) = create_iob_reader(path=file, features={"bold": 1})(nlp)
     assert read_values(example.predicted, "_.bold") == ["1", "0"]
 
 
-def test_files_of_docs_and_of_tokens_by_the_callers_layout(tmp_path):
+def test_reads_spacy_files_and_columns(tmp_path):
     def read(name: str, **layout: Any) -> list[list[tuple[str, str]]]:
         docs = read_annotated(tmp_path / name, Vocab(), layout=ColumnFormat(**layout))
         return [[(ent.text, ent.label_) for ent in doc.ents] for doc in docs]
@@ -143,7 +143,7 @@ def test_a_pipeline_trains_from_the_file_itself(
 
 
 def read_cats(path: Path, **settings: Any) -> list[tuple[str, dict[str, float]]]:
-    """Read each text and its categories."""
+    """Return texts and categories."""
     examples = create_labelled_texts_reader(path=path, **settings)(TOKENIZER)
     return [(example.text, example.reference.cats) for example in examples]
 
@@ -186,7 +186,7 @@ FOUND = [('"a', "x"), ("b", "y"), ('c"', "x"), ('"Hey" you', "y"), ('5" "', "x")
 SAID = 'text,label\n"a,x\n""c""",x\nd,x\n'
 LABELS = ("C", "C#", "a|b", "a", "#", "x, y")
 CHOICES = 'text,label\nb,"{""choices"": [""x"", ""[y]""]}"\nc,"[2, 14]"\n'
-LONG = "word " * 40_000  # more than csv takes by default
+LONG = "word " * 40_000  # more than csv's default limit
 AB = {"text_columns": ["a", "b"]}
 NAMED = {"text_columns": ["text", "answer"]}
 
@@ -196,7 +196,7 @@ NAMED = {"text_columns": ["text", "answer"]}
     [
         ("a.csv", f"\ufeff{CSV}", TITLED, TITLES),
         ("a.csv", CSV, {**TITLED, "encoding": "latin-1"}, TITLES),
-        # rows of JSON stand on lines or in an array
+        # JSON on lines or in an array
         ("a.JSONL", "\n\n".join(map(json.dumps, ITEMS)), {}, [("a", "x"), ("a", "y")]),
         ("a.json", json.dumps(ITEMS, indent=1), {}, [("a", "x"), ("a", "y")]),
         # columns of 0 and 1
@@ -205,13 +205,13 @@ NAMED = {"text_columns": ["text", "answer"]}
         ("a.tsv", MARKS.replace(",", "\t"), {}, FOUND),
         ("a.csv", 'text,label\n"a,x\n', {"quotes": False}, [('"a', "x")]),
         ("a.csv", 'text,label\n"Four\n\nfive",y\n', {}, [("Four\n\nfive", "y")]),
-        # nothing but rows between the marks, but these are said to quote
+        # fields that contain rows, with quotes=True
         ("a.csv", SAID, {"quotes": True}, [('a,x\n"c"', "x"), ("d", "x")]),
-        # empty columns leave no blanks
+        # empty cells add no space
         ("a.csv", "a,b,label\n,one,x\ntwo,,x\n", AB, [("one", "x"), ("two", "x")]),
-        # a column that is named is no answer
+        # "answer" as a text column
         ("a.csv", "text,label,answer\na,x,reject\n", NAMED, [("a reject", "x")]),
-        # marks within labels do not part them
+        # labels with separators
         (
             *("a.csv", 'text,label\na,C\na,C#\na,a|b\na,a\na,#\na,"x, y"\n', {}),
             [("a", label) for label in LABELS],
@@ -233,7 +233,7 @@ def test_texts_and_labels_of_rows(name, text, settings, expected, tmp_path):
     assert all([*cats] == labels for _, cats in found)
 
 
-def test_labels_that_are_given_are_all_there_are(tmp_path):
+def test_given_labels_are_complete(tmp_path):
     path = write(tmp_path, "own.csv", "text,label\na,x\nb,y\n")
     reader = create_labelled_texts_reader(path=path, labels=["z", "y", "x"])
     first, _ = reader(TOKENIZER)
@@ -263,9 +263,9 @@ HALF = "ab " * 200_000
         ("text,label\na,\"['x', 'y']\"\n", {}, ":2: .*JSON"),
         ("text,label\na,x\nb,y\nc,x#y\nd,x#y\n", {}, ":4: 'x#y' .*JSON"),
         ('text,label\na,x\nb,y\nc,"x, y"\n', {}, ":4: 'x, y' .*JSON"),
-        # a mark too many, which makes one of several rows
+        # an unmatched quotation mark
         (JOINED, {}, ":2: .*--quotes.*--no-quotes"),
-        # several rows of Prodigy's may be about one text
+        # rows of Prodigy
         ("text,label,answer\na,x,accept\n", {}, ":2: .*data-to-spacy"),
         # columns of 0 and 1
         ("text,x,y\na,1,0\nb,-1,0\n", TWO, ":3: expected .*1 or 0.*'x', got '-1'"),
@@ -274,7 +274,7 @@ HALF = "ab " * 200_000
         (f"a,b,label\n{HALF},{HALF},z\n", AB, ":2: .*got 1,200,001"),
     ],
 )
-def test_csv_that_is_not_sure_is_refused(text, settings, message, tmp_path):
+def test_ambiguous_csv_is_refused(text, settings, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         read_cats(write(tmp_path, "a.csv", text), **settings)
 
@@ -298,8 +298,8 @@ def test_csv_that_is_not_sure_is_refused(text, settings, message, tmp_path):
         ("a.jsonl", '{"text": 1, "label": "x"}', ":1: expected text in 'text'"),
         ("a.jsonl", '{"text": "a", "spans": []}', "'spans'.*--label-column"),
         *(
-            ("a.jsonl", f'{{"text": "a", "label": {label}}}', rf"a\.jsonl:.*{said}")
-            for label, said in [
+            ("a.jsonl", f'{{"text": "a", "label": {label}}}', rf"a\.jsonl:.*{message}")
+            for label, message in [
                 ("true", "expected a label"),
                 ('["x", 1.5]', "expected a label"),
                 ('"\\udc00"', "expected a label"),
@@ -318,12 +318,12 @@ def test_csv_that_is_not_sure_is_refused(text, settings, message, tmp_path):
         ),
     ],
 )
-def test_what_is_not_sure_is_refused(name, text, message, tmp_path):
+def test_ambiguous_rows_are_refused(name, text, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         read_cats(write(tmp_path, name, text))
 
 
-def test_ids_are_not_taken_for_labels(tmp_path, monkeypatch):
+def test_columns_of_ids_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(labelled, "_MANY_LABELS", 4)
     ids = "".join(f"{i},t\n" for i in range(5))
     path = write(tmp_path, "own.csv", "label,text\n" + ids * 2)
@@ -351,6 +351,6 @@ def test_ids_are_not_taken_for_labels(tmp_path, monkeypatch):
         (ColumnFormat, {"encoding": "utf-16"}, "encoding"),
     ],
 )
-def test_settings_that_cannot_be(layout, settings, name):
+def test_invalid_settings_are_refused(layout, settings, name):
     with pytest.raises(ValueError, match=f"'{name}'"):
         layout(**settings)

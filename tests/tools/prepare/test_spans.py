@@ -1,4 +1,4 @@
-"""Texts with entities by their characters."""
+"""Texts with entities by character offsets."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ OBJECTS = [
     {"start": a, "end": b, "label": x, "token_start": 0} for a, b, x in (ANN, YORK)
 ]
 OFFSETS = [{"id": 1, "start_offset": 11, "end_offset": 14, "label": " PER"}, YORK]
-#: As Label Studio's JSON-MIN has them.
+#: JSON-MIN of Label Studio.
 LABELS = [{"start": a, "end": b, "text": "", "labels": [x]} for a, b, x in (ANN, YORK)]
 
 
@@ -55,7 +55,7 @@ def test_the_same_entities_are_read(name, content, tmp_path):
     assert prepare(tmp_path, name, content) == [[("Ann", "PER"), ("New York", "LOC")]]
 
 
-def test_docs_are_those_of_the_pipeline(tmp_path):
+def test_docs_are_tokenized_by_the_pipeline(tmp_path):
     nlp = spacy.blank("en")
     prepare(tmp_path, "a.jsonl", {"text": TEXT, "entities": [ANN]})
     (example,) = Corpus(tmp_path / "out" / "train.spacy")(nlp)
@@ -66,14 +66,14 @@ def test_docs_are_those_of_the_pipeline(tmp_path):
     assert {t.ent_iob_ for t in doc} == {"B", "O"}
 
 
-def test_rows_that_nobody_accepted_are_left_out(tmp_path):
+def test_rejected_rows_are_skipped(tmp_path):
     answers = ["accept", "reject", "ignore"]
     rows = [{"text": "Ann", "spans": [], "answer": answer} for answer in answers]
-    rows += [{"text": "Ann ran", "answer": "accept"}]  # where nothing was marked
+    rows += [{"text": "Ann ran", "answer": "accept"}]  # no spans
     assert prepare(tmp_path, "a.json", rows) == [[], []]
 
 
-def test_the_keys_are_said_where_there_are_others(tmp_path):
+def test_keys_are_options(tmp_path):
     row = {"body": TEXT, "entities": [], "gold": [ANN], "spans": [YORK]}
     row["answer"] = "accept"
     settings = {"text": ["body"], "label": ["gold"]}
@@ -98,7 +98,7 @@ CUT, BLANK, DONT = (11, 13, "PER"), (19, 28, "LOC"), (0, 5, "X")
         ("leave-out", [(5, 6, "X"), DONT], ["Don't"], []),
         ("expand", [CUT, (21, 27, "LOC")], ["Ann", "New York"], []),
         ("contract", [BLANK, (10, 15, "PER")], ["Ann", "New York"], []),
-        # the same once they are on whole tokens
+        # equal after alignment
         ("expand", [CUT, (12, 14, "PER")], ["Ann"], []),
     ],
 )
@@ -107,7 +107,7 @@ def test_misaligned_entities(misaligned, entities, expected, unknown, tmp_path):
     (found,) = prepare(tmp_path, "a.jsonl", row, misaligned=misaligned)
     assert [text for text, _ in found] == expected
     (doc,) = toy_ner.read(tmp_path / "out" / "train.spacy")
-    # what is left out is not learned to be no entity
+    # missing annotation, not O
     assert [t.text for t in doc if t.ent_iob_ == ""] == unknown
 
 
@@ -127,7 +127,7 @@ OVERLAPPING = [YORK, (20, 23, "B"), (24, 29, "C")]
         ([YORK, (18, 25, "A")], {"misaligned": "expand"}, "overlapping: "),
     ],
 )
-def test_what_has_no_place_is_refused_with_its_line(
+def test_misaligned_and_overlapping_entities_are_refused(
     entities, settings, message, tmp_path
 ):
     row = {"text": TEXT, "entities": entities}
@@ -137,7 +137,7 @@ def test_what_has_no_place_is_refused_with_its_line(
     assert not list((tmp_path / "out").glob("*"))
 
 
-def test_what_is_left_out_is_listed(tmp_path):
+def test_omitted_entities_are_listed(tmp_path):
     left_out: list[str] = []
     rows = [{"text": TEXT, "entities": [CUT, *OVERLAPPING]}]
     choices = dict.fromkeys(("misaligned", "overlapping"), "leave-out")
@@ -187,11 +187,11 @@ BAD = (1.5, [], 2**63, "\0")
 
 
 @pytest.mark.parametrize("tokens", [WORDS, [{"text": x} for x in WORDS]])
-def test_values_of_words_are_features_of_their_tokens(tokens, tmp_path):
+def test_word_values_are_token_features(tokens, tmp_path):
     row = {"text": TEXT, "spans": [], "tokens": tokens, "size": VALUES}
     prepare(tmp_path, "a.jsonl", row, features={"big": "size"})
     (doc,) = toy_ner.read(tmp_path / "out" / "train.spacy")
-    # the three tokens of "New York." have the value of the word in which they begin
+    # "New York." is three tokens
     assert read_values(doc, "_.big") == [True, None, 0, False, None, *"xxx"]
 
 
@@ -200,7 +200,7 @@ NO_VALUES = [{"size": x} for x in (None, [1] * 5, "abcdef", *([x] * 6 for x in B
 
 
 @pytest.mark.parametrize("given", NO_WORDS + NO_VALUES)
-def test_values_that_fit_no_token_are_refused_with_their_line(given, tmp_path):
+def test_invalid_word_values_are_refused(given, tmp_path):
     row = {"text": TEXT, "spans": [], "tokens": WORDS, "size": VALUES, **given}
     with pytest.raises(ValueError, match=r"a\.jsonl:1: expected .*'size', got"):
         prepare(tmp_path, "a.jsonl", row, features={"big": "size"})

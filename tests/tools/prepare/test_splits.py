@@ -1,4 +1,4 @@
-"""Own files, made into a corpus whole or not at all."""
+"""Conversion of own files to splits."""
 
 import os
 import subprocess
@@ -43,11 +43,11 @@ def test_norms_are_those_of_the_language(tmp_path, output):
     file.write_text("लड़कियों O\n", encoding="utf-8")
     paths = prepare_files(train=file, dev=file, lang="hi", output=output)
     assert toy_ner.read(paths["train"])[0][0].norm_ == blank("hi")("लड़कियों")[0].norm_
-    # without a tokenizer, which some need further packages for
+    # no tokenizer is needed
     assert prepare_files(train=file, dev=file, lang="ja", output=output / "ja")
 
 
-def test_a_corpus_that_is_there_is_not_replaced(files, output):
+def test_existing_corpus_is_not_replaced(files, output):
     output.mkdir(parents=True)
     (output / "dev.spacy").write_text("mine")
     with pytest.raises(FileExistsError, match=r"dev\.spacy\).*--force"):
@@ -56,11 +56,11 @@ def test_a_corpus_that_is_there_is_not_replaced(files, output):
     prepare_files(**files, lang="en", output=output, force=True)
     before = contents(output)
     assert len(before) == 3
-    # nor is a test split of other files left beside it
+    # an old test split is refused
     with pytest.raises(ValueError, match=r"'test'.*test\.spacy'"):
         prepare_files(**{**files, "test": None}, lang="en", output=output, force=True)
     assert contents(output) == before
-    # nor a folder in a split's place
+    # folders are not replaced
     (output / "dev.spacy").unlink()
     (output / "dev.spacy").mkdir()
     with pytest.raises(IsADirectoryError, match=r"dev\.spacy"):
@@ -87,7 +87,7 @@ def test_one_in_ten_sentences_or_documents_is_held_out(tmp_path, output, group, 
     assert sorted(set(types)) == ["A", "B"]
 
 
-def test_a_pipe_is_refused_before_the_work(tmp_path, output):
+def test_pipes_are_refused(tmp_path, output):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="is read twice, so it should be a file"):
         prepare_files(train=tmp_path / "pipe", lang="en", output=output)
@@ -118,8 +118,8 @@ prepare_files(train=file, dev=file, lang="en", output=output)
 """
 
 
-def test_files_are_the_same_to_the_byte(files, tmp_path):
-    """In another process, too, where sets have another order."""
+def test_files_are_deterministic(files, tmp_path):
+    """Also in a process with another hash seed."""
     other, output = tmp_path / "other", tmp_path / "here"
     command = [sys.executable, "-c", PREPARE, str(files["train"]), str(other)]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": "1"})
@@ -128,13 +128,13 @@ def test_files_are_the_same_to_the_byte(files, tmp_path):
 
 
 def hold_out(sets: list[tuple[str, ...]]) -> dict[str, list[int]]:
-    """Hold out one in ten of the texts that have these sets of labels, by number."""
+    """Hold out one in ten texts with these labels; return their indices."""
     texts = [LabelledText(str(i), dict.fromkeys(s, 1.0)) for i, s in enumerate(sets)]
     held_out = splits.hold_out(lambda: iter(texts), splits.find_labels, every=10)
     return {split: [int(x.text) for x in found] for split, found in held_out.items()}
 
 
-def test_a_text_of_each_few_with_the_same_label_is_held_out():
+def test_one_in_ten_texts_of_each_label_is_held_out():
     labels = [("a",)] * 30 + [("b",)] + [("a", "b")] * 20
     held_out = hold_out(labels)
     dev, train = held_out["dev"], held_out["train"]
@@ -144,8 +144,8 @@ def test_a_text_of_each_few_with_the_same_label_is_held_out():
     assert 30 in train
 
 
-def test_no_label_is_held_out_alone():
-    """Each of two hundred labels is there once, beside one that is frequent."""
+def test_no_label_is_only_in_dev():
+    """Each label occurs once or twice, with a frequent one."""
     assert hold_out([("frequent", str(i)) for i in range(200)])["dev"] == []
     held_out = hold_out([("frequent", str(i // 2)) for i in range(200)])
     assert 5 < len(held_out["dev"]) < 15
