@@ -1,7 +1,7 @@
 """`spacy hashembeds …`.
 
-spaCy imports this package on every `spacy` command, so nothing here may import
-more than typer and spaCy's own CLI: each command imports what it needs when run.
+spaCy imports this package on every `spacy` command. At import, it may load only typer
+and spaCy's CLI; each command imports its dependencies when run.
 """
 
 from . import configs, corpora, pipelines  # noqa: F401

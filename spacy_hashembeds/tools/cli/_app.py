@@ -1,4 +1,4 @@
-"""The command group of `spacy hashembeds`, and the handling of its errors."""
+"""The command group of `spacy hashembeds`, and its error handling."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,18 +18,18 @@ hashembeds_cli = typer.Typer(
 )
 app.add_typer(hashembeds_cli)
 
-#: Context settings of a command that accepts overrides as unknown options.
+#: Context settings of commands that accept config overrides.
 TAKE_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 @contextmanager
 def failing(title: str, *more: type[Exception]) -> Iterator[None]:
-    """Print expected errors, also of these further types, and exit with status 1."""
+    """Print expected errors, including those of `more`, and exit with status 1."""
     errors: tuple[type[Exception], ...] = (OSError, ValueError, ImportError, *more)
     try:
         yield
     except BrokenPipeError:
-        raise  # the reader of the output has closed the pipe
+        raise  # handled by click
     except errors as error:
         from ...loading import explain_missing_code
 
@@ -43,5 +43,5 @@ def read_overrides(args: Sequence[str]) -> dict[str, Any]:
     """Read options such as `--training.dropout 0.2`, or exit with an error."""
     try:
         return parse_config_overrides(list(args))
-    except NoSuchOption as e:  # click's class, which typer does not catch
+    except NoSuchOption as e:  # typer does not catch click's class
         msg.fail(e.message, "Settings look like --training.dropout 0.2", exits=1)

@@ -1,4 +1,4 @@
-"""Options of several commands, in addition to those of `_output`."""
+"""Options that commands share."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ FORCE = Opt(False, "--force", "-F", help="Replace existing output.")
 SEPARATOR = Opt(
     None,
     "--separator",
-    help=r"What separates columns, e.g. '\t'.",
+    help=r"The column separator, e.g. '\t'.",
     callback=lambda text: text and text.replace(r"\t", "\t"),
 )
 WORD_COLUMN = Opt("0", "--word-column", help="The token's column, from 0, or its name.")
@@ -27,19 +27,19 @@ TAG_COLUMN = Opt("-1", "--tag-column", help="The tag's column, from 0, or its na
 SENTENCE_COLUMN = Opt(
     None, "--sentence-column", help="The column that numbers sentences; '' for none."
 )
-QUOTES = Opt(None, "--quotes/--no-quotes", help="Strip quotation marks from fields.")
-ENCODING = Opt("utf-8", "--encoding", help="The encoding of your files.")
+QUOTES = Opt(None, "--quotes/--no-quotes", help="Parse quoted fields, as in CSV.")
+ENCODING = Opt("utf-8", "--encoding", help="The encoding of the files.")
 GROUP = Opt("sentence", "--group", help="Make a Doc of each 'sentence' or 'document'.")
 FEATURE = Opt([], "--feature", help="NAME=COLUMN: store the column as token._.NAME.")
 
 
 def folder_output(what: str) -> Any:
-    """Make the option of a command that writes a folder."""
+    """Make the option for an output folder."""
     return Opt(..., "--output", "-o", help=what, file_okay=False)
 
 
 def code_option(*names: str) -> Any:
-    """Make the option of a command to import the code of pipelines."""
+    """Make the option for a Python file to import."""
     text = "A Python file to import first, with code that the pipeline needs."
     return Opt(None, "--code", *names, help=text, callback=_import_code)
 
@@ -52,12 +52,12 @@ def _import_code(path: Path | None) -> Path | None:
 
 
 def read_column(text: str) -> "Column":
-    """Return the number of a column as an integer, or the name of a column."""
+    """Parse a column number, or return the name."""
     return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
 
 
 def read_features(texts: Iterable[str]) -> dict[str, str]:
-    """Read NAME=COLUMN, or NAME for the column of this name."""
+    """Parse NAME=COLUMN, or NAME if the column has the same name."""
     pairs = [text.partition("=") for text in texts]
     features = {name: column if sign else name for name, sign, column in pairs}
     if len(features) < len(pairs) or not all(map(str.isidentifier, features)):

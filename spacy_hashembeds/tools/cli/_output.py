@@ -1,8 +1,8 @@
-"""Output of commands to the screen, and to files that may be standard output.
+"""Messages, progress and output files of commands.
 
-Messages are written to standard output, except warnings and errors, which are written
-to stderr. With `--quiet`, only warnings and errors are written. With `--json`, or with
-`-o -`, standard output has only data, and all messages are written to stderr.
+Warnings and errors are written to stderr, other messages to standard output, or not at
+all with `--quiet`. With `--json` or `-o -`, standard output has only data, and all
+messages are written to stderr.
 """
 
 import signal
@@ -21,13 +21,11 @@ Item = TypeVar("Item")
 
 
 class Nowhere(StringIO):
-    """Stream that replaces standard output if nothing should be printed."""
+    """Standard output with `--quiet`."""
 
 
 class Group(TyperGroup):
-    """Commands that write warnings and errors to stderr, and remove incomplete files
-    when they are terminated.
-    """
+    """Commands with errors on stderr, and without incomplete files if terminated."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -40,26 +38,24 @@ class Group(TyperGroup):
 
 
 def _exit(number: int, frame: Any) -> None:
-    """Exit with the status of a signal, so that incomplete files are removed."""
+    """Exit normally on a signal, which removes incomplete files."""
     sys.exit(128 + number)
 
 
 @contextmanager
 def _plain_messages() -> Iterator[None]:
-    """Escape control characters in messages, for instance in file names, and write
-    warnings and errors, also spaCy's, to stderr.
-    """
+    """Escape control characters in messages, and write errors to stderr."""
     from ..display import show_controls
 
     shown = msg.text
 
-    def say(title: Any = "", text: Any = "", **settings: Any) -> Any:
+    def write(title: Any = "", text: Any = "", **settings: Any) -> Any:
         is_error = settings.get("icon") in ("warn", "fail")
         with redirect_stdout(sys.stderr if is_error else sys.stdout):
             title, text = show_controls(str(title)), show_controls(str(text))
             return shown(title, text, **settings)
 
-    vars(msg).update(text=say)
+    vars(msg).update(text=write)
     try:
         yield
     finally:
@@ -67,22 +63,22 @@ def _plain_messages() -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Return True if the command should print only warnings and errors."""
+    """True if only warnings and errors should be printed."""
     return isinstance(sys.stdout, Nowhere)
 
 
 def hide_progress() -> bool | None:
-    """Return whether `tqdm` should hide bars; None hides them without a terminal."""
+    """Return the `disable` argument of `tqdm`. None: disable without a terminal."""
     return is_quiet() or None
 
 
 def show_split(title: str, docs: Iterable[Item], split: str) -> Iterable[Item]:
-    """Yield the docs of a split, and show their number."""
+    """Yield the docs of a split, and show progress."""
     return show_progress(docs, f"{title} {split}", unit="docs")
 
 
 def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[Item]:
-    """Yield items, and show "Reading train: 12 docs" on stderr if it is a terminal."""
+    """Yield items, and show progress on stderr, such as "Reading train: 12 docs"."""
     from tqdm import tqdm  # type: ignore[import-untyped]
 
     hide = hide_progress()
@@ -90,7 +86,7 @@ def show_progress(items: Iterable[Item], title: str, *, unit: str) -> Iterable[I
 
 
 def print_json(data: Any) -> None:
-    """Print data to standard output, for the option `JSON`."""
+    """Print data to standard output, also if messages are redirected."""
     from ...files import STANDARD_OUTPUT, write_json
 
     write_json(STANDARD_OUTPUT, data)
@@ -117,9 +113,7 @@ def _take_standard_output(ctx: typer.Context) -> None:
 
 
 def name_output(ctx: typer.Context, path: Any) -> Any:
-    """Replace `-` by standard output, which then has only the file: the callback of an
-    option that is a path or a list of paths.
-    """
+    """Replace `-` in paths by standard output, and redirect messages to stderr."""
     from ...files import STANDARD_OUTPUT
 
     if path is None or isinstance(path, list | tuple):
@@ -130,7 +124,7 @@ def name_output(ctx: typer.Context, path: Any) -> Any:
     return output
 
 
-#: Option of every command. It is read before options that write data to stdout.
+#: Option of every command, read before those that write to standard output.
 QUIET = typer.Option(
     False,
     *("--quiet", "-q"),
@@ -139,14 +133,14 @@ QUIET = typer.Option(
     callback=_be_quiet,
 )
 
-#: Option of every command that has data.
+#: Option of commands with JSON output.
 JSON = typer.Option(
     False, "--json", help="Print JSON; messages go to stderr.", callback=_prefer_json
 )
 
 
 def file_output(what: str, *, default: Any = None) -> Any:
-    """Make the option of a command that writes a file."""
+    """Make the option for an output file."""
     text = f"{what}; - is standard output."
     return typer.Option(
         default, "--output", "-o", help=text, dir_okay=False, callback=name_output
@@ -154,5 +148,5 @@ def file_output(what: str, *, default: Any = None) -> Any:
 
 
 def json_output(what: str) -> Any:
-    """Make the option of a command that can write its output to a JSON file."""
+    """Make the option for a JSON file."""
     return file_output(f"The JSON file to write {what} to")

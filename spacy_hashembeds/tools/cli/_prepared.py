@@ -1,4 +1,4 @@
-"""The summary of written files that `spacy hashembeds prepare` shows."""
+"""The summary of files that `spacy hashembeds prepare` has written."""
 
 from collections import Counter
 from functools import partial
@@ -16,13 +16,13 @@ from ..display import Table, format_percent, show
 from ..prepare.labelled import has_one_label
 from ._output import show_split
 
-#: Most labels that are shown, and most characters of each.
+#: Maximum number of labels shown, and of their characters.
 _N_SHOWN = 30
 
-#: Tokens of a split from which on it is hardly a single sentence or document.
+#: A split with a single Doc of more tokens probably lacks sentence boundaries.
 _MANY_TOKENS = 500
 
-#: Show how many documents of a split have been converted.
+#: Show progress of converting a split.
 show_documents = partial(show_split, "Converting")
 
 #: Counts of each split.
@@ -30,9 +30,7 @@ _Counts = dict[str, Counter[str]]
 
 
 def show_prepared(paths: dict[str, Path]) -> str | None:
-    """Count what was written, and show an example, in which a wrong column is obvious.
-    Return the spaCy component that can learn from the files, or None.
-    """
+    """Show counts and an example. Return the component to train, or None."""
     labels: _Counts = {split: Counter() for split in paths}
     sizes: _Counts = {split: Counter() for split in paths}
     shown: Doc | None = None
@@ -58,7 +56,7 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
     named = [f"{ent.text[:_N_SHOWN]} {ent.label_[:_N_SHOWN]}" for ent in shown.ents]
     named += [name[:_N_SHOWN] for name, value in shown.cats.items() if value]
     start = f"{shown.text[:200]} [{', '.join(named[:_N_SHOWN])}]"
-    msg.info("The first that is annotated:", " ".join(start.split()))
+    msg.info("First annotated Doc:", " ".join(start.split()))
     if shown.cats:
         return _choose_classifier(names, labels["train"], sizes)
     _warn_of_entities(labels["train"], sizes, is_whole=not is_sentence(shown))
@@ -66,7 +64,7 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
 
 
 def _measure(doc: Doc) -> dict[str, int]:
-    # not `is_space`, which needs a vocab with a language
+    # `is_space` needs a language's vocab
     ends = [(ent[0].orth_, ent[-1].orth_) for ent in doc.ents]
     return {
         **{"Docs": 1, "Tokens": len(doc), "of one label": has_one_label(doc.cats)},
@@ -78,12 +76,12 @@ def _measure(doc: Doc) -> dict[str, int]:
 def _choose_classifier(
     names: list[str], counts: Counter[str], sizes: _Counts
 ) -> str | None:
-    """Choose the classifier for texts, and warn about labels that can't be learned."""
-    alike = [x for x in names if counts[x] in (0, sizes["train"]["Docs"])]
-    if alike:
-        title = "All texts of train have these labels, or none: nothing can learn them:"
-        msg.warn(title, ", ".join(label[:_N_SHOWN] for label in alike[:_N_SHOWN]))
-    if alike == names:
+    """Choose a text classifier, and warn about labels that can't be learned."""
+    constant = [x for x in names if counts[x] in (0, sizes["train"]["Docs"])]
+    if constant:
+        title = "Can't be learned, since all texts of train have these labels, or none:"
+        msg.warn(title, ", ".join(label[:_N_SHOWN] for label in constant[:_N_SHOWN]))
+    if constant == names:
         return None
     is_single = all(n["of one label"] == n["Docs"] for n in sizes.values())
     return "textcat" if is_single else "textcat_multilabel"
@@ -95,14 +93,13 @@ def _warn_of_entities(labels: Counter[str], sizes: _Counts, *, is_whole: bool) -
         msg.warn("There is no entity in train.")
     if not is_whole and not any(n["named"] for n in sizes.values()):
         msg.info(
-            "No -DOCSTART- line says which sentences are of one document: `config` "
-            "joins those that follow each other. If they are not of one text, set "
-            "lengths = [1] in its [corpora.train]."
+            "No -DOCSTART- line separates documents, so training joins consecutive "
+            "sentences. If they are unrelated, set lengths = [1] in [corpora.train]."
         )
     for split, n in sizes.items():
         if n["blank"]:
             what = f"{n['blank']:,} entities of {split} begin or end with white space"
-            msg.warn(f"{what}, which `token_ner` does not learn: correct the file.")
+            msg.warn(f"{what}, which `token_ner` can't learn. Correct the file.")
         if n["Docs"] == 1 and n["Tokens"] > _MANY_TOKENS:
-            what = f"All {n['Tokens']:,} tokens of {split} became one document"
-            msg.warn(f"{what}. Put blank lines, or say --sentence-column.")
+            what = f"All {n['Tokens']:,} tokens of {split} are one document"
+            msg.warn(f"{what}. Insert blank lines, or use --sentence-column.")

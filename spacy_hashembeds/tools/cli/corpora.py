@@ -15,7 +15,7 @@ from . import _options as options
 from ._app import failing, hashembeds_cli
 from ._output import QUIET, file_output, show_progress
 
-#: Kinds of files of your own.
+#: Kinds of annotation.
 Kind = StrEnum("Kind", ["iob", "spans", "texts"])
 
 
@@ -23,8 +23,7 @@ Kind = StrEnum("Kind", ["iob", "spans", "texts"])
 def prepare_cli(
     ctx: typer.Context,
     kind: Kind = Arg(
-        ...,
-        help="The annotation: token tags, entity spans, or text labels.",
+        ..., help="The annotation: token tags, entity spans, or text labels."
     ),
     output: Path = options.folder_output("The folder for the .spacy files."),
     train: Path = Opt(..., "--train", "-t", help="Your training file.", dir_okay=False),
@@ -38,8 +37,7 @@ def prepare_cli(
         ["text"], help="The column or key of the text; may be given several times."
     ),
     label_column: list[str] = Opt(
-        [],
-        help="The label or entities column or key; may be given several times.",
+        [], help="The label or entities column or key; may be given several times."
     ),
     word_column: str = options.WORD_COLUMN,
     tag_column: str = options.TAG_COLUMN,
@@ -60,7 +58,7 @@ def prepare_cli(
     """Convert your own files to train.spacy, dev.spacy, test.spacy.
 
     'iob' files have one token a line, 'spans' are JSON, 'texts' are CSV or JSON. The
-    command shows counts of the written data, and a sentence or text as it was read.
+    command shows counts of the output, and an example.
     """
     from ...files import check_targets
     from ..display import show_controls
@@ -80,7 +78,7 @@ def prepare_cli(
             layout = options.make_layout(ctx.params)
         elif kind is Kind.texts:
             if feature:
-                raise ValueError("'feature' is for tokens: prepare 'iob' or 'spans'.")
+                raise ValueError("'feature' is for tokens: use 'iob' or 'spans'.")
             layout = TextFormat(**texts, separator=separator, quotes=quotes)
         else:
             texts |= {"misaligned": misaligned, "overlapping": overlapping}
@@ -92,10 +90,10 @@ def prepare_cli(
     if kind is Kind.spans and layout.left_out:
         title = f"Left out {len(layout.left_out):,} entities. The first are:"
         msg.warn(title, "\n".join(layout.left_out[:20]))
-    drawn = "" if dev else ", of train one in ten for dev (--dev names a file of yours)"
+    drawn = "" if dev else ", with one in ten texts of train in dev"
     msg.good(f"Saved {len(paths)} splits to {output}{drawn}")
     if component is not None:
-        msg.text("Write a config for them:")
+        msg.text("Write a config:")
         names = options.read_features(feature)
         typer.echo(
             f"spacy init config base.cfg --lang {lang} --pipeline {component}\n"
@@ -125,9 +123,9 @@ def tables_cli(
 ) -> None:
     """Count the symbols of a corpus for an embedder.
 
-    Set the argument `tables` of the embedder to the file. Norms are those of a blank
+    Set the argument `tables` of the embedder to the file. Norms are computed by a blank
     pipeline: if [initialize] has lookups, use `spacy-hashembeds.count_symbols.v1`.
-    Features, such as _.is_bold or spans.names, are those that .spacy files store.
+    Features, such as _.is_bold or spans.names, are read from .spacy files.
     """
     from spacy import blank
 
@@ -147,12 +145,12 @@ def tables_cli(
         names = check_attributes(listed, with_features=True)
         register_extensions(list_extensions(names))
         check_language(lang)
-        # Hidden files may be incomplete.
+        # hidden files may be incomplete
         files = [f for f in sorted(corpus.rglob("*")) if not f.name.startswith(".")]
         texts = [f for f in files if f.suffix in (".jsonl", ".txt")]
         has_docs = any(f.suffix == ".spacy" for f in files)
         parts = texts if texts and not has_docs else find_files(corpus)
-        # a vocab for each part, since a vocab keeps all words that it has seen
+        # one vocab per part, since a vocab keeps all words
         read = partial(read_text_docs, take=take_features)
         docs = (doc for part in parts for doc in read([part], blank(lang)))
         shown = show_progress(docs, title="Counting", unit="docs")
@@ -160,8 +158,8 @@ def tables_cli(
         found = {name: counter.get_counts()[0] for name, counter in counts.items()}
         if empty := [name for name, values in found.items() if not values.any()]:
             message = f"No token in '{corpus}' has {', '.join(empty)}"
-            remedy = "by `spacy-hashembeds.count_symbols.v1`"
-            raise ValueError(f"{message}. Count what components set {remedy}.")
+            remedy = "`spacy-hashembeds.count_symbols.v1`"
+            raise ValueError(f"{message}. If components set them, use {remedy}.")
         symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
         save_symbols(output, symbols)
     rows = [(x, len(v), len(symbols.tables[x].frequent)) for x, v in found.items()]
@@ -170,10 +168,8 @@ def tables_cli(
     for name, counter in counts.items():
         if error := counter.error:
             title = f"{name} has more than {max_symbols:,} distinct symbols"
-            effect = (
-                f"Counts are too low by {error} at most, and symbols seen less than"
-            )
-            msg.warn(title, f"{effect} {min_freq + error} times may be missing.")
+            text = f"Counts are too low by up to {error}. Symbols with fewer than"
+            msg.warn(title, f"{text} {min_freq + error} occurrences may be missing.")
     msg.good(f"Saved symbol tables to {output}")
 
 

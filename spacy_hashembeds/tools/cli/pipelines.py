@@ -17,16 +17,15 @@ def accelerate_cli(
     model: str = options.MODEL,
     output: Path = options.folder_output("The new pipeline's folder."),
     text: Path | None = Opt(
-        None, "--text", help="Texts to compare on: .spacy, .jsonl or a text a line."
+        None, "--text", help="Texts to compare on: .spacy, .jsonl or one text a line."
     ),
     precision: str | None = Opt(
         None, "--precision", help="Precision: float32, bfloat16, int8 or auto."
     ),
     max_changed: float = Opt(
-        0.5,
-        "--max-changed",
-        help="Maximum percentage of changed annotation (ten times as much for "
-        "entities), and maximum fall of F1 in points.",
+        *(0.5, "--max-changed"),
+        help="Maximum percentage of changed annotation (for entities, ten times as "
+        "much), and maximum loss of F1 in points.",
     ),
     blas: bool = Opt(True, "--blas/--no-blas", help="Choose the fastest BLAS."),
     force: bool = options.FORCE,
@@ -37,8 +36,8 @@ def accelerate_cli(
     """Make a trained pipeline faster on CPU.
 
     spaCy's hash embeddings, window encoders, lemmatizers, rulers and tokenizer are
-    replaced by ours. The new pipeline is saved only if its annotation of texts equals
-    that of the old one, or with --precision nearly so. The old one is not changed.
+    replaced by ours. The new pipeline is saved only if both annotate texts equally, or
+    with --precision nearly so. The original is not changed.
     """
     from dataclasses import asdict
 
@@ -51,7 +50,7 @@ def accelerate_cli(
     from ...training.docbin import read_docs
     from ...training.rawtexts import read_texts
 
-    if missing := describe_missing_kernels():  # `pip install` does not report this
+    if missing := describe_missing_kernels():
         msg.warn(missing)
     with failing("Can't accelerate the pipeline"):
         check_free(output, force=force)
@@ -59,7 +58,7 @@ def accelerate_cli(
         if text is not None:
             is_corpus = text.suffix == ".spacy" or text.is_dir()
             texts = [*(read_docs(text, Vocab()) if is_corpus else read_texts(text))]
-        msg.info(f"Loading {model}, converting it, and comparing both")
+        msg.info(f"Converting {model}, and comparing both")
         done = accelerate_folder(
             model,
             output,
@@ -75,7 +74,7 @@ def accelerate_cli(
         else:
             done.show(msg)
     what = "the pipeline" if done.converted else "a copy of the pipeline"
-    needed = f"Wherever it is loaded, have {PACKAGE} installed, and what {model} needs."
+    needed = f"It needs {PACKAGE}, and the requirements of {model}."
     msg.good(f"Saved {what} to {output}", needed)
     msg.text(f"Load it by spacy.load({str(output)!r}).")
 
@@ -176,9 +175,8 @@ def evaluate_cli(
 def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
     """Check the installation, and measure this machine.
 
-    The report lists possible speed-ups. The exit status is an error only if something
-    is broken: a version outside our ranges, a name that does not load, or an unusable
-    CuPy.
+    The report lists possible speed-ups. The exit status is 1 if something is broken: an
+    unsupported version, an entry point that does not load, or an unusable CuPy.
     """
     with failing("Can't load the package"):  # environment variables may be invalid
         from ...acceleration.doctor import examine
@@ -212,5 +210,5 @@ def _show_health(health: dict[str, Any]) -> None:
     for text in health["problems"]:
         msg.fail(text)
     if not health["problems"]:
-        rest = ", and we know of nothing that would be faster"
+        rest = ", and no faster setting is known"
         msg.good(f"Nothing is broken{'' if health['advice'] else rest}")

@@ -1,4 +1,4 @@
-"""Where commands are run."""
+"""Fixtures of tests of commands."""
 
 from pathlib import Path
 
@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch) -> Path:
-    """Have a current folder of its own for each test."""
+    """Run each test in a new current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path

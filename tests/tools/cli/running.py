@@ -1,4 +1,4 @@
-"""Commands as tests run them, and what they print."""
+"""Run commands, and read their output."""
 
 import re
 from functools import cache
@@ -10,29 +10,29 @@ from typer.testing import CliRunner, Result
 
 import spacy_hashembeds.tools.cli  # noqa: F401
 
-# All of spaCy's commands are made once, and not for each that is run.
+# Build spaCy's commands once.
 typer.testing._get_command = cache(typer.testing._get_command)
 
 
 def try_command(*args: str | Path) -> Result:
-    """Run `spacy hashembeds` with these words."""
+    """Run `spacy hashembeds` with arguments."""
     return CliRunner().invoke(app, ["hashembeds", *map(str, args)])
 
 
 def run_command(*args: str | Path) -> Result:
-    """Run what has to succeed."""
+    """Run a command that succeeds."""
     result = try_command(*args)
     assert result.exit_code == 0, result.output
     return result
 
 
 def unwrap(text: str) -> str:
-    """Put on one line what is wrapped where a line is full."""
+    """Undo the wrapping of lines."""
     return " ".join(text.split())
 
 
 def squeeze(text: str) -> str:
-    """Take out all blanks: long names are wrapped, too."""
+    """Remove white space, since long names are wrapped, too."""
     return "".join(text.split())
 
 
@@ -41,7 +41,7 @@ def remove_colours(text: str) -> str:
 
 
 def get_rows(output: str) -> list[list[str]]:
-    """Get the words of each line."""
+    """Return the words of each line."""
     return [line.split() for line in output.splitlines() if line.strip()]
 
 
@@ -51,7 +51,7 @@ def read_all(folder: Path = Path()) -> dict[Path, bytes]:
 
 
 def check_refused(result: Result, *messages: str) -> None:
-    """Check that a command has failed, and said so without a traceback."""
+    """Check that a command has failed with messages, without a traceback."""
     assert result.exit_code == 1, result.output
     assert isinstance(result.exception, SystemExit)
     for message in messages:

@@ -41,12 +41,12 @@ def _texts(here, monkeypatch) -> None:
 
 
 def run(model: Path | str, *options: str) -> Result:
-    """Accelerate a pipeline into the folder `out`, unless options say otherwise."""
+    """Accelerate a pipeline, by default into the folder `out`."""
     defaults = ("--no-blas", "-o", "out", "--text", "texts.txt")
     return accelerate(model, *defaults, *options)
 
 
-def test_a_pipeline_is_converted_and_shown(model, capfd, monkeypatch):
+def test_pipeline_is_converted(model, capfd, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(_output, "hide_progress", lambda: False)
         result = run(model, "--json")
@@ -58,16 +58,16 @@ def test_a_pipeline_is_converted_and_shown(model, capfd, monkeypatch):
     assert result.stdout == ""
     assert re.search(r"Comparing: .* 0/2 ", result.stderr)
     assert re.search(r"Timing: .* 0/1 ", result.stderr)
-    said = unwrap(result.stderr)
-    assert "Saved the pipeline to out" in said
-    assert "spacy.load('out')" in said
+    output = unwrap(result.stderr)
+    assert "Saved the pipeline to out" in output
+    assert "spacy.load('out')" in output
     assert load_model("out").pipe_names == ["tok2vec", "tagger"]
     assert "Saved a copy" in unwrap(run("out", "-o", "again").output)
 
 
 @pytest.fixture
 def calls(monkeypatch) -> list[dict[str, Any]]:
-    """What conversions are asked for, which do nothing."""
+    """The settings of conversions, which are not run."""
     calls: list[dict[str, Any]] = []
 
     def convert(model: str, output: Path, texts: Any, **settings: Any) -> Acceleration:
@@ -87,7 +87,7 @@ def calls(monkeypatch) -> list[dict[str, Any]]:
     return calls
 
 
-def test_options_are_taken_and_what_was_done_is_shown(calls, monkeypatch):
+def test_options_are_passed_and_results_are_printed(calls, monkeypatch):
     monkeypatch.setattr(compiled, "find", lambda: (None, None))
     monkeypatch.delenv(compiled.SWITCH, raising=False)
     options = ("--precision", "int8", "--max-changed", "1", "--force")
@@ -103,7 +103,7 @@ def test_options_are_taken_and_what_was_done_is_shown(calls, monkeypatch):
     ]
 
 
-def test_docs_and_json_are_taken_as_text(calls):
+def test_docs_and_json_are_read_as_texts(calls):
     Path("folder").mkdir()
     DocBin(docs=[Doc(Vocab(), words=["Anna", "in Paris"])]).to_disk("folder/dev.spacy")
     Path("texts.jsonl").write_text('{"text": "Anna lives\\nin Paris"}\n')

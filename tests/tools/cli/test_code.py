@@ -1,4 +1,4 @@
-"""Code that a pipeline needs, given to the commands that load one."""
+"""The option --code."""
 
 from pathlib import Path
 
@@ -22,8 +22,8 @@ registry.tokenizers("{name}", func=lambda: lambda nlp: Tokenizer(nlp.vocab))
     "command",
     ["evaluate model train.spacy", "analyze train.spacy --config model/config.cfg"],
 )
-def test_code_is_asked_for_and_imported(command):
-    name = "".join(filter(str.isalpha, command))  # they stay for the whole process
+def test_code_is_imported(command):
+    name = "".join(filter(str.isalpha, command))  # registered globally
     Path("code.py").write_text(CODE.format(name=name))
     Path("wrong.py").write_text("1 / 0")
     toy_ner.write_train(Path("train.spacy"))

@@ -1,4 +1,4 @@
-"""What is imported, in a process of its own."""
+"""Imports of the package and of the command line, in a new process."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ print(json.dumps([sorted(package), sorted(commands)]))
 
 
 def test_every_spacy_command_imports_our_commands_and_nothing_more():
-    """spaCy imports what is in its group `spacy_cli` whichever command is run."""
+    """Each `spacy` command imports the entry points `spacy_cli`."""
     command = [sys.executable, "-c", CODE]
     found = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
     package, commands = json.loads(found.stdout)
@@ -31,7 +31,7 @@ def test_every_spacy_command_imports_our_commands_and_nothing_more():
     names = {name.split(".")[0] for name in package}
     assert names - {"spacy_hashembeds"} <= sys.stdlib_module_names
     assert f"{CLI}.pipelines" in commands
-    # for the names of embedders in a help text; it imports none of them
+    # names of embedders, for a help text
     known = (f"{CLI}.", "spacy_hashembeds.architectures.descriptions.")
     other = [each for each in commands if not each.startswith(CLI)]
     assert all(any(name.startswith(f"{each}.") for name in known) for each in other)

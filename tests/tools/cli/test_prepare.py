@@ -63,12 +63,12 @@ def test_own_texts_are_converted_and_counted():
     assert find_row(result, "x/y") == ["18", "2", "0"]
     assert find_row(result, "z.z") == ["18", "2", "1"]
     output = unwrap(result.output)
-    assert "nothing can learn" in output
-    assert "of train one in ten for dev" in output
+    assert "Can't be learned" in output
+    assert "one in ten texts of train in dev" in output
     assert "[z.z]" in output
     assert result.output.count(r"\x1b[2Jodd") == 2
     assert "\x1b[2J" not in result.output
-    # a text of the test split has two labels
+    # a test text has two labels
     assert split_words(result.stdout.splitlines()[-2])[-1] == MULTILABEL
     docs = DocBin().from_disk("output/test.spacy").get_docs(Vocab())
     assert [doc.cats for doc in docs] == [{"\x1b[2Jodd": 1.0, "x/y": 0.0, "z.z": 1.0}]
@@ -83,8 +83,8 @@ def test_entities_by_their_characters():
     result = run(*args, "--misaligned", "leave-out", "--label-column", "spans")
     assert find_row(result, "LOC") == ["18", "2"]
     output = unwrap(result.output)
-    for said in ("Left out 1 ", "own.jsonl:4: misaligned", "saw Rome [Rome LOC]"):
-        assert said in output
+    for present in ("Left out 1 ", "own.jsonl:4: misaligned", "saw Rome [Rome LOC]"):
+        assert present in output
     assert "No -DOCSTART-" not in output
     assert split_words(result.stdout.splitlines()[-2])[-1] == "ner"
 
@@ -113,12 +113,12 @@ def test_features_are_stored_and_counted():
         (["x", "x"], None, False),
     ],
 )
-def test_the_component_that_is_named_can_learn_it(labels, component, is_learnable):
+def test_printed_component_can_learn_the_labels(labels, component, is_learnable):
     rows = [{"text": f"a {i}", "label": label} for i, label in enumerate(labels)]
     Path("own.jsonl").write_text("\n".join(map(json.dumps, rows)))
     files = ("--train", "own.jsonl", "--dev", "own.jsonl")
     result = run("texts", "-o", "output", *files, "--lang", "en")
-    assert ("nothing can learn" in unwrap(result.output)) is not is_learnable
+    assert ("Can't be learned" in unwrap(result.output)) is not is_learnable
     if component is None:
         assert not {"textcat", MULTILABEL} & {*split_words(result.stdout)}
         return
@@ -137,11 +137,11 @@ calls NNS I-NP O
 """
 
 
-NO_DOCUMENTS = "No -DOCSTART- line says"
+NO_DOCUMENTS = "No -DOCSTART- line separates"
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "said", "unsaid"),
+    ("text", "options", "present", "absent"),
     [
         (CONLL2003, "", "EU rejects German calls [EU ORG, German MISC]", NO_DOCUMENTS),
         (CONLL2003, "--word-column 1 --tag-column 2", "NNP VBZ JJ NNS [NNP NP, V", "⚠"),
@@ -152,28 +152,28 @@ NO_DOCUMENTS = "No -DOCSTART- line says"
         ("Ann B-PER\n\nBen O\n", "", NO_DOCUMENTS, None),
         ("-DOCSTART- O\n\nAnn B-PER\n", "--group document", "[Ann PER]", NO_DOCUMENTS),
         ("Ann B-PER\n\xa0 I-PER\n", "", "1 entities of dev begin or end with", None),
-        ("Ann B-PER\n" * 501, "", "All 501 tokens of dev became one document", None),
+        ("Ann B-PER\n" * 501, "", "All 501 tokens of dev are one document", None),
         ("Ann B-PER\n" * 500, "", "[Ann PER", "⚠"),
         ("A B-X\n" * 400 + "\n\xa0 O\nA B-X\n" * 200, "", "[A X", "⚠"),
     ],
 )
-def test_what_was_read_is_shown_and_warned_of(text, options, said, unsaid):
+def test_example_and_warnings(text, options, present, absent):
     Path("own.conll").write_text(text, encoding="utf8")
     files = ("--train", "own.conll", "--dev", "own.conll", "--lang", "de")
     result = run("iob", "-o", "output", *files, *options.split())
     output = unwrap(result.output)
-    assert said in output
-    assert unsaid is None or unsaid not in output
+    assert present in output
+    assert absent is None or absent not in output
     assert len(result.output) < 2000
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_command_that_is_ended_leaves_no_file(file, number):
+def test_terminated_command_leaves_no_file(file, number):
     os.mkfifo("dev.pipe")
     words = "hashembeds prepare iob -t own.iob --dev dev.pipe -l en -o output"
     process = get_context("fork").Process(target=app, args=[words.split()])
     process.start()
-    with open("dev.pipe", "wb"):  # waits until it is read, and train is done
+    with open("dev.pipe", "wb"):  # blocks until train is written
         assert list(Path("output").iterdir())
         os.kill(process.pid, number)
         process.join(60)
@@ -181,7 +181,7 @@ def test_a_command_that_is_ended_leaves_no_file(file, number):
     assert list(Path("output").iterdir()) == []
 
 
-def test_an_interrupt_while_splits_are_moved_leaves_no_mix(file, monkeypatch):
+def test_interrupt_does_not_mix_old_and_new_splits(file, monkeypatch):
     args = "iob -t own.iob --dev own.iob -l en -o output --force".split()
     run(*args)
     old = {path.name: path.read_bytes() for path in Path("output").iterdir()}

@@ -27,7 +27,7 @@ def corpus() -> Path:
 
 
 def get_strings(path: str, attr: str) -> dict[str, int]:
-    """The symbols in a file that were counted in the corpus, and how often."""
+    """Return the counts of a file's symbols."""
     table = load_symbols(path).tables[attr]
     names = ["the", "cat", "saw", "a", "x", "xxx", "Xxx", "come", "first"]
     names += ["B-a", ""]
@@ -55,7 +55,7 @@ def test_symbols_are_counted_shown_and_saved(corpus):
 
 
 @pytest.mark.usefixtures("corpus")
-def test_texts_are_parts_too():
+def test_folders_of_texts_are_counted():
     parts = Path("parts")
     parts.mkdir()
     (parts / "a.txt").write_text("The cat saw\n\nthe Cat\n")
@@ -72,18 +72,21 @@ def test_texts_are_parts_too():
     assert get_strings("docs.npz", "NORM") == {"come": 2, "first": 2}
 
 
-def test_it_is_said_what_counts_may_be_too_low_by(corpus):
+def test_warns_about_approximate_counts(corpus):
     write(corpus, " ".join(f"w{i}" for i in range(1001)), "a a")
     options = ("--lang", "en", "-a", "NORM,SHAPE", "--max-symbols", 1000)
     result = run(corpus, "-o", "a.npz", *options, "-m", 2)
-    said = unwrap(result.output)
-    assert "NORM has more than 1,000 distinct symbols" in said
-    assert "too low by 1 at most, and symbols seen less than 3 times may be" in said
-    assert "SHAPE has more" not in said
+    output = unwrap(result.output)
+    assert "NORM has more than 1,000 distinct symbols" in output
+    assert (
+        "too low by up to 1. Symbols with fewer than 3 occurrences may be missing"
+        in output
+    )
+    assert "SHAPE has more" not in output
 
 
-def test_features_that_files_store_are_counted(corpus, monkeypatch):
-    monkeypatch.setattr(Underscore, "token_extensions", {})  # nobody registers them
+def test_stored_features_are_counted(corpus, monkeypatch):
+    monkeypatch.setattr(Underscore, "token_extensions", {})
     doc = toy_ner.make_doc("the cat saw")
     store_values(doc, "bold", ["x", None, "x"])
     store_values(doc, "size", [1.5] * 3)
