@@ -1,6 +1,5 @@
 """`spacy hashembeds config` and `analyze`."""
 
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -27,13 +26,10 @@ def config_cli(
     base: str = Arg(
         ..., help="A .cfg file to start from, or a saved pipeline; - is standard input."
     ),
-    output: Path = file_output("Config to write", default=...),
+    output: Path | None = file_output("Config to write; optional with --why"),
     embedder: str | None = Opt(
-        None,
-        "--embedder",
-        "-e",
-        help="Embedder to insert, without the other recommendations: "
-        f"{', '.join(list_names())}.",
+        *(None, "--embedder", "-e"),
+        help=f"Insert only this embedder: {', '.join(list_names())}.",
     ),
     train: Path | None = Opt(
         None, "--train", "-t", help="Training corpus (.spacy) for choosing settings."
@@ -45,22 +41,14 @@ def config_cli(
         None, "--vectors", "-v", help="Word vectors to mix in: a folder or package."
     ),
     depth: int | None = Opt(
-        None,
-        "--depth",
-        help="Layers of window encoders. Default: 8 if only entities are learned.",
+        None, help="Layers of window encoders. Default: 8 if only entities are learned."
     ),
-    encoder: bool = Opt(
-        True, "--encoder/--no-encoder", help="Insert our MaxoutWindowEncoder, too."
-    ),
-    blas: bool = Opt(True, "--blas/--no-blas", help="Choose the fastest BLAS."),
+    encoder: bool = Opt(True, help="Insert our MaxoutWindowEncoder."),
+    blas: bool = Opt(True, help="Choose the fastest BLAS."),
     features: list[str] = Opt(
-        [],
-        "--feature",
-        help="A feature to embed, too: _.is_bold or spans.names. May be repeated.",
+        [], "--feature", help="Feature to embed: _.is_bold or spans.names. Repeatable."
     ),
-    scorer: bool = Opt(
-        False, "--scorer", help="Score seen and unseen entities separately."
-    ),
+    scorer: bool = Opt(False, "--scorer", help="Score unseen entities separately."),
     why: bool = Opt(False, "--why", help="Print the reason for each change."),
     code: Path | None = options.code_option("-c"),
     force: bool = options.FORCE,
@@ -72,27 +60,22 @@ def config_cli(
     change. With --train, attributes, hashes, min_freq and a lower limit for rows follow
     the advice of `spacy hashembeds analyze`; with --raw, pretraining is added.
     """
-    from ...architectures.symbols import save_symbols
-    from ...files import STANDARD_INPUT, find_descriptor, replacing
+    from ...files import STANDARD_INPUT
     from ..config.configure import configure, list_commands
-    from ..config.edits import check_outputs, is_pipeline
+    from ..config.edits import check_outputs, is_pipeline, list_outputs
     from ..display import show_controls
 
-    with failing("Can't write the config"), ExitStack() as stack:
-        beside = output.with_suffix(".npz")
-        if raw is not None and find_descriptor(output) is not None:
-            raise ValueError(
-                "With --raw the symbols of the texts are saved beside the config, "
-                "which needs a name then (--output)."
-            )
-        outputs = [output] if raw is None else [output, beside]
+    with failing("Can't write the config", TypeError):
+        if output is None and not why:
+            raise ValueError("--output should name the config to write.")
+        outputs = [] if output is None else list_outputs(output, raw)
         check_outputs(outputs, (train, raw, vectors), force=force)
         made = configure(
             str(STANDARD_INPUT) if base == "-" else base,
             embedder=embedder,
             train=train,
             raw=raw,
-            output=output,
+            output=output or "config.cfg",
             vectors=vectors,
             features=features,
             depth=depth,
@@ -101,11 +84,8 @@ def config_cli(
             scorer=scorer,
             progress=partial(show_progress, title="Reading", unit="docs"),
         )
-        # both files are complete before either is moved to its place
-        temporary = stack.enter_context(replacing(output))
-        temporary.write_text(made.text, encoding="utf8")
-        if made.symbols is not None:
-            save_symbols(stack.enter_context(replacing(beside)), made.symbols)
+        if output is not None:
+            made.save(output)
     for warning in made.warnings:
         msg.warn(warning)
     changes = [
@@ -114,11 +94,11 @@ def config_cli(
     for change in changes or ["There was nothing to change."]:
         msg.info(change)
     if is_pipeline(folder := made.base.parent):
-        msg.info(f"Training starts anew: the weights in {folder} are not taken.")
-    saved = f"Saved the config to {output}: comments say why"
-    msg.good(saved, "Train with it, and see how it does:")
-    commands = list_commands(made, output, train=train, raw=raw, code=code)
-    typer.echo("\n".join(map(show_controls, commands)))
+        msg.info(f"Training starts anew. To keep a component, source it from {folder}.")
+    if output is not None:
+        msg.good(f"Saved the config to {output}", "Train and evaluate:")
+        commands = list_commands(made, output, train=train, raw=raw, code=code)
+        typer.echo("\n".join(map(show_controls, commands)))
 
 
 @hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)

@@ -1,10 +1,11 @@
-"""A config under change, with reasons, and its text with the reasons as comments."""
+"""Edit a config, and write the reason of each change as a comment."""
 
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from configparser import Error as ConfigParserError
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,12 +23,19 @@ from spacy.util import (
 )
 from thinc.api import Config
 
-from ...architectures.symbols import SymbolTables
-from ...files import STANDARD_INPUT, check_targets, find_descriptor, open_file, quote
+from ...architectures.symbols import SymbolTables, save_symbols
+from ...files import (
+    STANDARD_INPUT,
+    check_targets,
+    find_descriptor,
+    open_file,
+    quote,
+    replacing,
+)
 from ...loading import check_variables, describe_config_error
 from .presets import Preset
 
-#: Types of values that are read before spaCy checks them.
+#: Types of values that are read before spaCy validates the config.
 _KINDS: dict[str, type] = {
     **dict.fromkeys([*DEFAULT_CONFIG, "training.score_weights"], dict),
     **dict.fromkeys(["nlp.lang", "training.train_corpus", "training.dev_corpus"], str),
@@ -39,7 +47,7 @@ _KINDS: dict[str, type] = {
 
 
 class Change(NamedTuple):
-    """A change of a config, with its reason."""
+    """A change of a config."""
 
     section: str
     key: str | None  #: None if the whole section is new.
@@ -47,18 +55,18 @@ class Change(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Place in the config, as in `[nlp] lang`."""
+        """The section and key, such as `[nlp] lang`."""
         return f"[{self.section}]" + (f" {self.key}" if self.key else "")
 
     def describe(self, config: Config) -> str:
-        """Describe a change by the new value, or the function of a new section."""
+        """Return the new value, or for a new section its function."""
         block = dot_to_object(config, self.section)
         key = self.key or next((key for key in block if key.startswith("@")), None)
         return f"[{self.section}] {key} = {block[key]!r}" if key else self.place
 
 
 class Edits:
-    """A config to change, and the changes.
+    """A config being edited, and its changes.
 
     base (str | Path): A `.cfg` file, or the folder or package of a saved pipeline.
     """
@@ -69,16 +77,16 @@ class Edits:
         self.plain = self.config.interpolate()  #: Without variables: see `refresh`.
         self.changes: list[Change] = []
         self.warnings: list[str] = []
-        self.text = ""  #: The text, which `write` sets.
-        #: Symbols of the texts to pretrain on, to be saved beside the config as .npz.
+        self.text = ""  #: The config as text, set by `write`.
+        #: Symbols of the pretraining texts, to be saved beside the config as .npz.
         self.symbols: SymbolTables | None = None
         self._before = {*_walk_lines(self.config.to_str(interpolate=False))}
         self._reasons: dict[tuple[str, str | None], str] = {}
-        self.left: set[str] = set()  #: The components whose models are kept.
+        self.kept: set[str] = set()  #: Sourced or frozen components.
         frozen = self.plain["training"]["frozen_components"]
         for name, component in self.config["components"].items():
             if "source" in component or name in frozen:
-                self.left.add(name)
+                self.kept.add(name)
                 why = component.get("source", "[training] frozen_components")
                 self.warnings.append(f"[components.{name}] keeps its model ({why}).")
 
@@ -91,14 +99,14 @@ class Edits:
         return get_value(self.plain, section)
 
     def find_components(self, *factories: str, is_any: bool = False) -> list[str]:
-        """Find components of these factories: those that may change, or all."""
+        """Find components by factory, unless they are sourced or frozen, or all."""
         components = self.plain["components"].items()
         found = [name for name, c in components if c.get("factory") in factories]
-        return [name for name in found if is_any or name not in self.left]
+        return [name for name in found if is_any or name not in self.kept]
 
     @property
     def running(self) -> set[str]:
-        """Names of the components of the pipeline that are not disabled."""
+        """Names of enabled components."""
         return {*self.plain["nlp"]["pipeline"]} - {*self.plain["nlp"]["disabled"]}
 
     def make_tokenizer(self) -> Language:
@@ -108,21 +116,19 @@ class Edits:
         return load_model_from_config({"nlp": settings}, auto_fill=True)
 
     def refresh(self) -> None:
-        """Update `plain`: resolve the variables of the current config."""
+        """Update `plain` from `config`."""
         try:
             self.plain = self.config.interpolate()
         except (ValueError, ConfigParserError) as error:
             raise ValueError(
-                "A variable stands for a value that is replaced, and has to be written "
-                f"out: {describe_config_error(error)[:500]}"
+                "A variable refers to a value that is replaced. Write out its value: "
+                f"{describe_config_error(error)[:500]}"
             ) from error
 
-    def put(
+    def set_block(
         self, section: str, block: Mapping[str, Any], why: Mapping[Any, str]
     ) -> None:
-        """Replace a section or value by a block. `why` has reasons by key, and for None
-        the reason of a new section. They are recorded for changed values.
-        """
+        """Replace a section. `why`: reasons by key, or for None of the new section."""
         set_dot_to_object(self.config, section, dict(block))
         for key, reason in why.items():
             is_section = isinstance(block.get(key or ""), Mapping)
@@ -131,57 +137,65 @@ class Edits:
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
         """Set a value without variables."""
-        if "${" in str(value):  # in a file name, which can't be escaped
+        if "${" in str(value):  # can't be escaped
             raise ValueError(
                 f"'{key}' should be a name that a config can hold, but is "
-                f"{quote(str(value))}: '${{' begins a variable. Rename it."
+                f"{quote(str(value))}: '${{' begins a variable. Rename the file."
             )
-        self.put(section, {**(self.get(section) or {}), key: value}, {key: why})
+        self.set_block(section, {**(self.get(section) or {}), key: value}, {key: why})
 
     def set_path(self, key: str, value: str | Path, why: str) -> None:
-        """Set a value of [paths], and let that of [initialize] refer to it."""
+        """Set a value of [paths], and refer to it in [initialize]."""
         self.set("paths", key, str(value), why)
         if key in self.config["initialize"]:
             self.config["initialize"][key] = f"${{paths.{key}}}"
 
-    def put_in(self, preset: Preset, section: str = "") -> None:
-        """Insert a preset, or warn about another function in its place."""
+    def apply(self, preset: Preset, section: str = "") -> None:
+        """Insert a preset, unless another function is kept in its section."""
         section = section or preset.section
-        there, ours = find_name(self.resolve(section)), find_name(preset.values)
-        if not re.fullmatch(preset.over, str(there)):
-            if preset.warns and there != ours:
+        current, ours = find_name(self.resolve(section)), find_name(preset.values)
+        if not re.fullmatch(preset.replaces, str(current)):
+            if preset.warns and current != ours:
                 self.warnings.append(
-                    f"[{section}] stays as it is, {there}: what config would put there "
-                    f"is not put in. ({preset.why})"
+                    f"[{section}] keeps {current}, so this setting is not inserted: "
+                    f"{preset.why}"
                 )
             return
         found = self.get(section)
         block = dict(found) if isinstance(found, dict) else {}
-        kept = preset.kept or ()
-        if preset.kept is not None and there != ours:
-            block = {key: block[key] for key in kept if key in block}
-        stays = {key: block[key] for key in kept if key in block}
+        kept = {key: block[key] for key in preset.keeps or () if key in block}
+        if preset.keeps is not None and current != ours:
+            block = kept
         why = dict.fromkeys([None, *preset.values], preset.why)
-        self.put(section, {**block, **preset.values, **stays}, why)
+        self.set_block(section, {**block, **preset.values, **kept}, why)
+
+    def save(self, output: Path) -> None:
+        """Save the config, and the symbols beside it, both or neither."""
+        with ExitStack() as stack:
+            temporary = stack.enter_context(replacing(output))
+            temporary.write_text(self.text, encoding="utf8")
+            if self.symbols is not None:
+                _, path = list_outputs(output, "")
+                save_symbols(stack.enter_context(replacing(path)), self.symbols)
 
     def write(self) -> None:
-        """Write the config as spaCy does, with reasons as comments above changes."""
+        """Set `text`, with reasons as comments above changes, and `changes`."""
         self.refresh()
-        told = set()
+        explained = set()
         for place, line in _walk_lines(self.config.to_str(interpolate=False)):
             why = self._reasons.get(place)
-            is_new = (place, line) not in self._before and (place[0], why) not in told
-            if why and is_new:
-                told.add((place[0], why))
+            is_new = (place, line) not in self._before
+            if why and is_new and (place[0], why) not in explained:
+                explained.add((place[0], why))
                 self.changes.append(Change(*place, why))
                 self.text += f"# spacy-hashembeds: {why}\n"
             self.text += f"{line}\n"
         if load_config_from_str(self.text, interpolate=True) != self.plain:
-            raise ValueError("It holds what no config can, such as NaN.")
+            raise ValueError("The config has a value that can't be saved, such as NaN.")
 
 
 def _walk_lines(text: str) -> Iterator[tuple[tuple[str, str | None], str]]:
-    """Yield the lines of a config, each with the section and key that it begins."""
+    """Yield each line of a config with its section and key."""
     section = ""
     for line in text.split("\n"):
         header = re.fullmatch(r"\[(.+)\]", line)
@@ -190,14 +204,14 @@ def _walk_lines(text: str) -> Iterator[tuple[tuple[str, str | None], str]]:
 
 
 def find_name(block: Any) -> Any:
-    """Return the name of a block's registered function."""
+    """Return a block's registered function."""
     if not isinstance(block, Mapping):
         return block
     return next((value for key, value in block.items() if key.startswith("@")), None)
 
 
 def get_value(config: Config, section: str, default: Any = None) -> Any:
-    """Return a section or value, or a default."""
+    """Return a section or value, or `default`."""
     try:
         return dot_to_object(config, section)
     except KeyError:
@@ -205,7 +219,7 @@ def get_value(config: Config, section: str, default: Any = None) -> Any:
 
 
 def find_config(base: str | Path) -> Path:
-    """Find the path of a config: a file, or in the folder or package of a pipeline."""
+    """Return the path of a config file, or of a pipeline's config."""
     path, name = Path(base), str(base)
     if path == STANDARD_INPUT or (path.exists() and not path.is_dir()):
         return path
@@ -214,68 +228,70 @@ def find_config(base: str | Path) -> Path:
     if name and (path / "config.cfg").is_file():
         return path / "config.cfg"
     raise FileNotFoundError(
-        f"There is no config, and no folder or package of a pipeline, '{base}'. Give a "
-        ".cfg file, or a saved pipeline, such as the folder model-best."
+        f"There is no config, pipeline folder or package '{base}'. Pass a .cfg file or "
+        "a saved pipeline, such as the folder model-best."
     )
 
 
 def is_pipeline(folder: Path) -> bool:
-    """Return True if a folder has a saved pipeline."""
+    """True if a folder is a saved pipeline."""
     return (folder / "config.cfg").is_file() and (folder / "meta.json").is_file()
+
+
+def list_outputs(output: Path, raw: str | Path | None) -> list[Path]:
+    """List the config, and with `raw` the file of symbols beside it."""
+    if raw is not None and find_descriptor(output) is not None:
+        raise ValueError("--output should be a file, beside which --raw saves symbols.")
+    return [output] if raw is None else [output, output.with_suffix(".npz")]
 
 
 def check_outputs(
     outputs: Iterable[Path], inputs: Iterable[str | Path | None], *, force: bool
 ) -> None:
-    """Check paths of output files: never in a saved pipeline or input, even forced."""
+    """Refuse outputs in a saved pipeline, equal to an input, or (unforced) existing."""
     outputs = [path for path in outputs if find_descriptor(path) is None]
     given = [each for each in inputs if each is not None]
-    # the files of a corpus may be links
+    # a corpus may consist of links
     files = [file for each in given for file in Path(each).rglob(f"*{FILE_TYPE}")]
     for path in outputs:
-        # the path as given, and with links resolved
+        # with and without links resolved
         places = Path(os.path.abspath(path)), Path(os.path.realpath(path))
         if any(is_pipeline(parent) for place in places for parent in place.parents):
-            raise FileExistsError(
-                f"'{path}' is in a saved pipeline, whose files belong together. Name a "
-                "file elsewhere."
-            )
+            raise FileExistsError(f"'{path}' is in a saved pipeline. Use another path.")
     check_targets(outputs, [*given, *files])
     for path in outputs:
         if path.is_file() and not force:
-            raise FileExistsError(
-                f"'{path}' is there already: name another, or --force."
-            )
+            raise FileExistsError(f"'{path}' already exists. Rename it or use --force.")
 
 
 def _read_config(path: Path) -> Config:
-    """Read a config to change, filled with spaCy's defaults."""
+    """Read a config, filled with spaCy's defaults."""
     with open_file(path, "rb") as file:
         data = file.read()
     try:
         text = data.decode("utf-8-sig")  # spaCy refuses a byte-order mark
         config = load_config_from_str(text)
         check_variables(config)
-        if "$$" in text:  # `Config.to_str` would double it again
+        if "$$" in text:  # `Config.to_str` escapes it again
             config = Config(json.loads(json.dumps(config).replace("$$", "$")))
             if config.interpolate() != load_config_from_str(text, interpolate=True):
-                raise ValueError("'$${' in it can't be kept. Write it another way.")
+                raise ValueError("it contains '$${', which can't be saved unchanged.")
         if not (config.get("nlp") and config.get("components")):
-            raise ValueError("it has nothing in [nlp] or [components].")
+            raise ValueError("[nlp] or [components] is empty.")
         config = DEFAULT_CONFIG.merge(config)
         plain = config.interpolate()
         _check_kinds(config, plain)
         get_lang_class(plain["nlp"]["lang"])
     except Exception as error:  # importing a language's module may raise any error
         raise ValueError(
-            f"'{path}' should be a spaCy config, in UTF-8, but can't be read as one: "
+            f"'{path}' should be a spaCy config in UTF-8, but can't be read: "
             + describe_config_error(error)[:600]
         ) from error
     return config
 
 
 def _check_kinds(config: Config, plain: Config) -> None:
-    """Check types of values, and that sections which are changed are sections."""
+    """Check types of values, and refuse variables for sections outside components."""
     kinds = {**_KINDS}
     for name in plain["components"] if isinstance(plain["components"], dict) else ():
         place = f"components.{name}"
@@ -291,4 +307,4 @@ def _check_kinds(config: Config, plain: Config) -> None:
         is_inside = place.startswith("components.") and len(keys) > 2
         is_inside &= str(value).startswith("${components.")
         if isinstance(get_value(plain, place), dict) and not is_inside:
-            raise ValueError(f"{place} is {value}, a variable: write the section out.")
+            raise ValueError(f"{place} is a variable, {value}: write out the section.")

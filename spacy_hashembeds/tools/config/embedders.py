@@ -1,4 +1,4 @@
-"""Find embedders and encoders in a config, and replace them by ours."""
+"""Find embedders in a config, and replace them by ours."""
 
 import re
 import warnings
@@ -28,20 +28,20 @@ from ..prepare.labelled import has_one_label
 from . import presets
 from .edits import Edits
 
-#: spaCy's embedders that ours can replace.
+#: Embedders of spaCy that are replaced.
 REPLACED = ("spacy.MultiHashEmbed", "spacy.HashEmbedCNN", "spacy.CharacterEmbed")
 _EMBEDDER = re.compile(r"spacy(-legacy)?\.(MultiHashEmbed|CharacterEmbed)\.v[12]")
 _CNN = re.compile(r"spacy(-legacy)?\.HashEmbedCNN\.v[12]")
 
-EXPLAIN_DEFAULT = "The default: --train would have it chosen by the training corpus."
-EXPLAIN_SMALL = "The default: the training corpus is too small to choose by."
+EXPLAIN_DEFAULT = "Default. With --train, it is chosen for the training corpus."
+EXPLAIN_SMALL = "Default, as the training corpus is too small to choose a value."
 _RAISED = (
-    f"Raised: in fewer rows, more than {100 * BOUND:g}% of an attribute's values "
-    "would share all of them."
+    "Raised. With fewer rows, all rows of a value would collide for more than "
+    f"{100 * BOUND:g}% of an attribute's values."
 )
-_SEED = "With spaCy's seed, 8, hash 1 reaches half of the first table: docs/analyze.md."
+_SEED = "With spaCy's seed, 8, hash 1 uses only half of the first table."
 
-#: Function that yields the docs of a corpus, and may show progress.
+#: Function that yields its docs, and may show progress.
 Progress = Callable[[Iterator[Doc]], Iterable[Doc]]
 
 
@@ -50,29 +50,29 @@ class Embedder:
     """An embedder in a config, and its replacement."""
 
     place: str
-    plain: dict[str, Any]  #: Its block without variables, with names of `attrs`.
-    tables: dict[str, int]  #: The attributes that `new` can have, with their rows.
+    plain: dict[str, Any]  #: Its original block, without variables.
+    tables: dict[str, int]  #: Rows by attribute, for attributes supported by `new`.
     new: EmbedderDescription
-    is_ours: bool  #: True if the embedder is `new` already.
-    is_pretrained: bool  #: True if training starts from weights, so that it is kept.
-    settable: Collection[str]  #: Features, and what an earlier component may set.
+    is_ours: bool  #: True if the original embedder is `new`.
+    is_pretrained: bool  #: True if training starts from its weights, so it is kept.
+    settable: Collection[str]  #: Features, and attributes set by earlier components.
     block: dict[str, Any]  #: Its current block, with variables only for blocks.
-    min_freq: int = 0  #: The lowest from 2 that needs no more rows than now, or 0.
+    min_freq: int = 0  #: Lowest that needs no more rows than now, at least 2. 0: unset.
 
 
 class Corpus(NamedTuple):
-    """Properties of a training corpus on which a config depends."""
+    """Properties of a training corpus."""
 
     vocabulary: Vocabulary
-    n_docs: int  #: Docs with two tokens or more; spaCy treats others as a sentence.
+    n_docs: int  #: Docs of two or more tokens. For others spaCy infers boundaries.
     n_whole: int  #: Docs without sentence boundaries.
-    stored: dict[str, Any]  #: Features that Docs store: see `FeatureCounter`.
+    stored: dict[str, Any]  #: Stored features: see `FeatureCounter`.
 
 
 def _check_block(place: str, block: Any) -> None:
-    """Check that the model of a block without variables can be built."""
+    """Check that a block's model can be built."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # about replaced functions
+        with warnings.catch_warnings(action="ignore"):  # deprecation
             registry.resolve({"model": block})
     except (ValueError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:500]
@@ -82,19 +82,19 @@ def _check_block(place: str, block: Any) -> None:
 
 
 def find_blocks(edits: Edits) -> dict[str, dict[str, Any]]:
-    """Find the resolved models of components that may change, by place."""
+    """Find resolved architectures by place, except in sourced or frozen components."""
     return {
         place: block
         for place, block in find_architectures(edits.plain).items()
-        if place.split(".")[1] not in edits.left and isinstance(edits.get(place), dict)
+        if place.split(".")[1] not in edits.kept and isinstance(edits.get(place), dict)
     }
 
 
 def write_out_models(edits: Edits) -> None:
-    """Insert blocks of embedders that are spaCy's defaults or part of a CNN."""
-    Language()  # the first pipeline of a process finds the factories of packages
+    """Write out blocks of embedders that are spaCy's defaults or part of a CNN."""
+    Language()  # loads the factories of other packages
     language = get_lang_class(edits.resolve("nlp.lang"))
-    for name in edits.config["components"].keys() - edits.left:
+    for name in edits.config["components"].keys() - edits.kept:
         factory = edits.resolve(f"components.{name}.factory")
         if not language.has_factory(factory):
             continue
@@ -102,7 +102,7 @@ def write_out_models(edits: Edits) -> None:
         default = language.get_factory_meta(factory).default_config or {}
         model = Config({"m": default.get("model")}).merge({"m": given})["m"]
         if "Embed" in str(model) and "Embed" not in str(given):
-            edits.put(f"components.{name}.model", model, {})
+            edits.set_block(f"components.{name}.model", model, {})
     edits.refresh()
     for place, block in find_blocks(edits).items():
         if not _CNN.fullmatch(name := block["@architectures"]):
@@ -116,20 +116,20 @@ def write_out_models(edits: Edits) -> None:
                 set_dot_to_object(edits.config, at, new)
         tok2vec = write_out_cnn(edits.get(place), block)
         tok2vec["embed"]["width"] = f"${{{place}.encode.width}}"
-        why = f"In place of {name}: its embedder and its encoder."
-        edits.put(place, tok2vec, {"@architectures": why})
+        why = f"In place of {name}: separate embedder and encoder."
+        edits.set_block(place, tok2vec, {"@architectures": why})
     edits.refresh()
 
 
 def read_embedders(
     edits: Edits, new: EmbedderDescription, features: Sequence[str]
 ) -> list[Embedder]:
-    """Read the embedders that ours can replace, and that features are added to."""
+    """Read the embedders to replace or to add features to."""
     return [
         _read_embedder(edits, place, block, new, features)
         for place, block in find_blocks(edits).items()
-        if _EMBEDDER.fullmatch(block["@architectures"])
-        or find_description(block["@architectures"])
+        for name in [block["@architectures"]]
+        if _EMBEDDER.fullmatch(name) or find_description(name)
     ]
 
 
@@ -143,7 +143,7 @@ def _read_embedder(
     _check_block(place, block)
     name, component = block["@architectures"], place.split(".")[1]
     attrs, rows = block.get("attrs", []), block.get("rows", [])
-    if "nC" in block:  # a CharacterEmbed: subwords replace its characters
+    if "nC" in block:  # CharacterEmbed
         given = [block.get("feature", "LOWER"), "PREFIX", "SUFFIX", "SHAPE"]
         attrs, rows = [*dict.fromkeys(given)], [rows]
     attrs = check_attributes(attrs, with_features=True)
@@ -158,24 +158,23 @@ def _read_embedder(
     lost = [attr for attr in attrs if attr not in kept and attr in settable]
     if lost or not kept:
         raise ValueError(
-            f"[{place}] embeds {', '.join(lost or attrs)}, which is no text, and "
-            f"{new.architecture} can't embed. Put in another embedder (--embedder), or "
-            "change 'attrs' or --feature."
+            f"[{place}] embeds {', '.join(lost or attrs)}, but {new.architecture} "
+            "supports only attributes of text. Use another --embedder, or change "
+            "'attrs' or --feature."
         )
     weights = edits.resolve("initialize.init_tok2vec")
     is_ours, trained = new.is_named(name), edits.resolve("pretraining.component")
     is_pretrained = bool(weights) and trained in (None, component)  # None: any
-    said = f"[initialize] init_tok2vec names weights of {name}, {weights!r:.300}"
+    reason = f"[initialize] init_tok2vec names weights of {name}, {weights!r:.300}"
     if is_pretrained and (added or not is_ours):
         what = ", ".join([new.architecture, *added])
         raise ValueError(
-            f"{what} can't be put into [{place}]: {said}. Set it to null, to train "
-            "without them, or have others trained (--raw)."
+            f"{what} can't be inserted into [{place}]: {reason}. Set init_tok2vec to "
+            "null to train without pretrained weights, or pretrain new ones (--raw)."
         )
     if is_pretrained:
         edits.warnings.append(
-            f"[{place}] keeps its settings: {said}. To have them chosen anew, set it "
-            "to null."
+            f"[{place}] keeps its settings: {reason}. To change them, set it to null."
         )
     return Embedder(
         place, plain, tables, new, is_ours, is_pretrained, settable, block=plain
@@ -183,11 +182,11 @@ def _read_embedder(
 
 
 def read_corpus(
-    edits: Edits, path: str | Path, olds: Sequence[Embedder], progress: Progress
+    edits: Edits, path: str | Path, existing: Sequence[Embedder], progress: Progress
 ) -> Corpus:
     """Read a training corpus, and warn about components that can't learn from it."""
     n: Counter[str] = Counter()
-    embedded = dict.fromkeys(attr for old in olds for attr in old.tables)
+    embedded = dict.fromkeys(attr for old in existing for attr in old.tables)
     counter = FeatureCounter([*filter(is_feature, embedded)])
 
     def read() -> Iterator[Doc]:
@@ -201,39 +200,42 @@ def read_corpus(
 
     vocabulary = collect_vocabulary(progress(read()), [*embedded] or ["NORM"])
     if not len(vocabulary.words):
-        raise ValueError(f"There is not a token in the corpus '{path}'.")
-    edits.warnings += [
-        f"'{name}' has nothing to learn from '{path}': it has no {what}. Leave it out "
-        "of the pipeline, or source it from a trained one."
+        raise ValueError(f"The corpus '{path}' has no token.")
+    lacking = [
+        f"'{name}' ({what})"
         for factory, what in presets.LEARNED.items()
         for name in edits.find_components(factory)
-        if not n[what]
+        if not n[what] and name in edits.running
     ]
+    if lacking:
+        edits.warnings.append(
+            f"'{path}' has no annotation to train {', '.join(lacking)}. Remove these "
+            "components from [nlp] pipeline, or use trained ones: set their source and "
+            "replace_listeners, and frozen_components (see spaCy's documentation)."
+        )
     if n["unclear"]:
         edits.warnings += [
-            f"'{name}' can't learn from '{path}': {n['unclear']:,} texts have no label "
-            "or several, which is for textcat_multilabel."
+            f"'{name}' can't learn from '{path}': {n['unclear']:,} texts have several "
+            "labels or none. Use textcat_multilabel."
             for name in edits.find_components("textcat")
         ]
     return Corpus(vocabulary, n["docs"], n["whole"], counter.describe())
 
 
-def put_in_embedders(
-    edits: Edits, olds: Sequence[Embedder], corpus: Corpus | None
+def insert_embedders(
+    edits: Edits, existing: Sequence[Embedder], corpus: Corpus | None
 ) -> list[str]:
-    """Insert embedders, with settings advised for a corpus, if there is one. Return
-    their places. Embedders with weights are kept and left out.
-    """
-    free = [old for old in olds if not old.is_pretrained]
+    """Insert embedders, and return the places of those without pretrained weights."""
+    free = [old for old in existing if not old.is_pretrained]
     stored = corpus.stored if corpus else {}
     for old in free:
         for attr in old.tables.keys() & stored:
             old.tables[attr] = min(old.tables[attr], stored[attr]["rows"])
-        _put_in_embedder(edits, old, corpus and corpus.vocabulary)
+        _insert_embedder(edits, old, corpus and corpus.vocabulary)
     return [old.place for old in free]
 
 
-def _put_in_embedder(
+def _insert_embedder(
     edits: Edits, old: Embedder, vocabulary: Vocabulary | None
 ) -> None:
     plain, new, given = old.plain, old.new, edits.get(old.place)
@@ -242,7 +244,7 @@ def _put_in_embedder(
     why = {"@architectures": f"In place of {plain['@architectures']}: {new.purpose}"}
     settings = {**plain, "@architectures": new.architecture}
     added = {a: rows for a, rows in old.tables.items() if a not in plain["attrs"]}
-    why["attrs"] = f"With {', '.join(added)}: docs/features.md. " * bool(added)
+    why["attrs"] = f"Adds {', '.join(added)}. " * bool(added)
     if old.is_ours:
         settings["attrs"] = [*plain["attrs"], *added]
         given_rows = [key for key in ("rows", "importance_rows") if plain.get(key)]
@@ -250,18 +252,16 @@ def _put_in_embedder(
     else:
         settings |= {"attrs": attrs, "rows": [old.tables[attr] for attr in attrs]}
         if without := [attr for attr in plain["attrs"] if attr not in attrs]:
-            why["attrs"] += (
-                f"Without {', '.join(without)}: constant, or known from others."
-            )
+            why["attrs"] += f"Without {', '.join(without)}: unsupported or redundant."
         settings["num_hashes"] = getattr(known.get("num_hashes"), "default", None)
         default = EXPLAIN_SMALL if vocabulary else EXPLAIN_DEFAULT
         why["num_hashes"] = new.why_hashes or default
         for name, (architecture, why[name]) in new.blocks.items():
-            # variables: changing the first block changes the others too
+            # as variables, so that one edit changes all
             same = dict.fromkeys(attrs[1:], f"${{{old.place}.{name}.{attrs[0]}}}")
             settings[name] = {attrs[0]: {"@architectures": architecture}, **same}
         if settings.get("maxout_pieces", 0) is None:
-            del settings["maxout_pieces"]  # the old embedder mixes nothing
+            del settings["maxout_pieces"]  # the old embedder has no mixing layer
     if sizes:
         least = dict(zip(attrs, sizes["rows"], strict=True))
         pairs = zip(settings["attrs"], settings["rows"], strict=True)
@@ -272,24 +272,24 @@ def _put_in_embedder(
     seed = settings.get("seed", DEGENERATE_SEED)
     if seed == DEGENERATE_SEED and (sizes or not old.is_ours):
         settings["seed"], why["seed"] = SOUND_SEED, _SEED
-    # keep variables and attribute IDs with equal values
+    # keep variables and attribute IDs where the value is equal
     keys = ("@architectures", *known)
     old.block = {key: value for key, value in settings.items() if key in keys}
     block = {
         key: given[key] if key in given and value == plain[key] else value
         for key, value in old.block.items()
     }
-    edits.put(old.place, block, why)
+    edits.set_block(old.place, block, why)
 
 
 def _advise(
     old: Embedder, vocabulary: Vocabulary
 ) -> tuple[Sequence[str], Mapping[str, Any] | None]:
-    """Advise on attributes, and on hashes and their rows or `min_freq`."""
+    """Advise on attributes, and on hashes and rows, or set `min_freq`."""
     table = {"kind": "hash", "num_hashes": 1, "width": old.plain["width"]}
     tables = [{"attr": attr, "rows": n, **table} for attr, n in old.tables.items()]
-    there = {"component": old.place, "tables": tables}
-    advice = advise(vocabulary, there, settable=old.settable)
+    current = {"component": old.place, "tables": tables}
+    advice = advise(vocabulary, current, settable=old.settable)
     is_hashed = old.new.raises_rows
     if advice["lookup"] and not is_hashed:
         old.min_freq = advice["lookup"]["min_freq"]

@@ -1,4 +1,4 @@
-"""Presets of `config`: the place, the values, the replaced functions, and reasons."""
+"""Presets: values that `config` inserts, what they replace, and comments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ EMBEDDER = multi_embed.DESCRIPTION
 ADAM = "spacy-hashembeds.Adam.v1"
 COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
-#: The layer that needs n-grams to be counted.
+#: The layer that uses counted n-grams.
 HASHER = "spacy-hashembeds.LSHHasher.v1"
 OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
-#: Factories of components that learn entities, and of those that learn text labels.
+#: Factories of components that learn entities, and text labels.
 RECOGNIZERS = ("ner", "beam_ner", "token_ner")
 CLASSIFIERS = ("textcat", "textcat_multilabel")
-#: Annotation that components learn, by factory: attributes of tokens, and entities.
+#: Token attributes that components learn, and the annotation learned by each factory.
 ATTRIBUTES = ("TAG", "POS", "DEP", "LEMMA")
 LEARNED = {
     **dict.fromkeys(RECOGNIZERS, "entities"),
@@ -35,31 +35,30 @@ LEARNED = {
 class Preset:
     """Values of a section, and the comment above them."""
 
-    section: str  #: Empty for models, whose places are searched.
+    section: str  #: Empty if the caller names the section.
     values: Mapping[str, Any]
     why: str
-    #: Pattern of the functions to replace or change. "None" is an empty place.
-    over: str = "None"
-    #: Arguments to keep, with their values, when another function is replaced. None
-    #: keeps all that the preset does not set.
-    kept: tuple[str, ...] | None = None
-    #: If True, warn about other functions.
-    warns: bool = False
+    #: Regular expression of functions to replace or change. "None": an empty section.
+    replaces: str = "None"
+    #: Arguments kept from a replaced function. None: all that the preset does not set.
+    keeps: tuple[str, ...] | None = None
+    warns: bool = False  #: Warn if another function is kept.
 
 
-# Needed by embedders.
+# Required by embedders.
 
 SYMBOLS = Preset(
     "initialize.before_init",
     {"@callbacks": COUNT_SYMBOLS, "corpus": "${training.train_corpus}"},
-    "Counts the training corpus when training starts: frequent symbols get rows.",
-    over=f"None|{COUNT_SYMBOLS}|{COUNT_NGRAMS}",
-    kept=("corpus", "limit"),
+    "Counts the symbols of the training corpus at initialization. Frequent ones get a "
+    "row.",
+    replaces=f"None|{COUNT_SYMBOLS}|{COUNT_NGRAMS}",
+    keeps=("corpus", "limit"),
 )
 NGRAMS = replace(
     SYMBOLS,
     values={**SYMBOLS.values, "@callbacks": COUNT_NGRAMS},
-    why="Counts the training corpus when training starts: frequent n-grams count.",
+    why="Counts the n-grams of the training corpus at initialization.",
 )
 
 # For any pipeline.
@@ -67,20 +66,20 @@ NGRAMS = replace(
 ENCODER = Preset(
     "",
     {"@architectures": OUR_ENCODER},
-    "In place of spaCy's: the same numbers, faster on the CPU.",
-    over=r"spacy\.MaxoutWindowEncoder\.v2",
+    "Same output as spaCy's encoder, faster on the CPU.",
+    replaces=r"spacy\.MaxoutWindowEncoder\.v2",
 )
 FASTEST_BLAS = Preset(
     "nlp.after_pipeline_creation",
     {"@callbacks": BLAS},
-    "Multiplies with numpy's BLAS where that is faster: docs/accelerate.md.",
+    "Multiplies matrices by numpy's BLAS where it is faster than BLIS.",
     warns=True,
 )
 FASTER_ADAM = Preset(
     "training.optimizer",
     {"@optimizers": ADAM},
-    "In place of Thinc's: the same numbers, faster on the CPU.",
-    over="Adam.v1",
+    "Same steps as Thinc's Adam, faster on the CPU.",
+    replaces="Adam.v1",
 )
 
 # Recommended, without --embedder.
@@ -93,17 +92,17 @@ del SUBWORDS["dropout"]
 AVERAGES = Preset(
     "training.optimizer",
     {"use_averages": True},
-    "Averages of the weights are scored and saved (use_averages): docs/results.md.",
-    over=f"{ADAM}|Adam.v1|RAdam.v1|SGD.v1",
+    "Evaluates and saves running averages of the weights.",
+    replaces=f"{ADAM}|Adam.v1|RAdam.v1|SGD.v1",
     warns=True,
 )
-#: The depth that `spacy init config` writes, replaced if only entities are learned.
+#: Depth written by `spacy init config`.
 USUAL_DEPTH = 4
 DEPTH = Preset(
     "",
     {"depth": 8},
-    "8 layers for 4: about a point more F1, at 0.55 times the speed: lab/trials.md.",
-    over=ENCODER.over,
+    "8 layers instead of 4: higher F1 of entities, but slower.",
+    replaces=ENCODER.replaces,
 )
 TOKEN_CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
 CALIBRATION = Preset(
@@ -113,16 +112,16 @@ CALIBRATION = Preset(
         "corpus": "${training.dev_corpus}",
         "balance": True,
     },
-    "Fits scores of entities, and how many are found, on dev: docs/ner.md. F1 in the "
-    "log of training does not include it.",
+    "Calibrates entity scores, and the number of entities found, on the development "
+    "corpus (documentation: ner). F1 in the training log is without calibration.",
     warns=True,
 )
 JOINED = Preset(
     "",
     {"@readers": JOINED_READER, "lengths": [*LENGTHS], "seed": "${training.seed}"},
-    "Joins consecutive sentences to texts: docs/whole-texts.md. If they are unrelated, "
-    "set lengths = [1].",
-    over=f"spacy.Corpus.v1|{READER}",
+    "Joins consecutive sentences (documentation: whole-texts). If sentences are "
+    "unrelated, set lengths = [1].",
+    replaces=f"spacy.Corpus.v1|{READER}",
     warns=True,
 )
 CLASSIFIER = Preset(
@@ -134,25 +133,25 @@ CLASSIFIER = Preset(
         "width": 20,
         "importance_rows": 100_000,
     },
-    "Hash embeddings of words and pairs of words: docs/textcat.md.",
-    over=r"spacy(-legacy)?\.TextCatBOW\.v[123]",
-    kept=("exclusive_classes",),
+    "Hash embeddings of words and word pairs (documentation: textcat).",
+    replaces=r"spacy(-legacy)?\.TextCatBOW\.v[123]",
+    keeps=("exclusive_classes",),
 )
-_AS_MEASURED = "As the classifier was measured: lab/trials.md."
+_AS_MEASURED = "The value with which this classifier was evaluated."
 OF_CLASSIFIER = (
     Preset("training", {"dropout": 0.0}, _AS_MEASURED),
     Preset(
         "training.batcher",
         {"@batchers": "spacy.batch_by_sequence.v1", "size": 128},
         _AS_MEASURED,
-        over=".*",
-        kept=(),
+        replaces=".*",
+        keeps=(),
     ),
     Preset(
         "training.optimizer",
         {"L2": 0.0, "grad_clip": 0.0},
         _AS_MEASURED,
-        over=f"Adam.v1|{ADAM}",
+        replaces=f"Adam.v1|{ADAM}",
     ),
 )
 
@@ -161,26 +160,26 @@ OF_CLASSIFIER = (
 KEPT = Preset(
     "",
     {"@readers": READER},
-    "Keeps the features of --feature that the training corpus stores.",
-    over=f"{JOINED.over}|{JOINED_READER}",
+    "Keeps the --feature values stored in the training corpus.",
+    replaces=f"{JOINED.replaces}|{JOINED_READER}",
     warns=True,
 )
 EXTENSIONS = Preset(
     "nlp.before_creation",
     {"@callbacks": "spacy-hashembeds.set_extensions.v1"},
-    "Registers the extension attributes of --feature that Docs store.",
-    over="None|spacy-hashembeds.set_extensions.v1",
+    "Registers the extension attributes of --feature.",
+    replaces="None|spacy-hashembeds.set_extensions.v1",
     warns=True,
 )
 
 RAW_TEXTS = Preset(
     "corpora.pretrain",
     {"@readers": "spacy-hashembeds.RawTexts.v1", "path": "${paths.raw_text}"},
-    "Read by `spacy pretrain`.",
-    over=".*",
-    kept=(),
+    "The texts for `spacy pretrain`. Exclude the files of your test set.",
+    replaces=".*",
+    keeps=(),
 )
-#: Settings of [pretraining], which ends before `max_epochs` if the loss stalls.
+#: Settings of [pretraining]. Pretraining stops early if the held-out loss stalls.
 PRETRAINING = {
     "dropout": 0.1,
     "max_epochs": 100,

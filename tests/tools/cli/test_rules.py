@@ -1,4 +1,4 @@
-"""What holds for all commands: their help, options, files and progress."""
+"""Rules of all commands: help, options, files and progress."""
 
 import json
 import re
@@ -27,7 +27,7 @@ COMMANDS = sorted(GROUP.commands)
 
 @pytest.fixture
 def folder(here) -> Path:
-    """The current folder, with something to do and to read for each command."""
+    """The current folder, with inputs of all commands."""
     for name in ("gold.md", "pred.md", "train.md", "dev.spacy", "own.iob"):
         (here / name).write_text("Anna B-PER\nsings O\n")
     (here / "text.txt").write_text("".join(f"a b c d {i}\n" for i in range(9)))
@@ -44,23 +44,17 @@ def invoke(command: str) -> Any:
     return try_command(*command.split())
 
 
-# Help and options
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_is_not_cut_and_fits(command, monkeypatch):
+def test_help_fits_80_columns(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     texts = [invoke(f"{each} --help").output for each in (command, "")]
     for text in texts:
-        # what may be given several times is written so
+        # typer marks repeatable arguments so
         text = re.sub(r"(\[ARGS\]|\{?models\}?)\.\.\.", "", text, flags=re.I)
         assert not re.search(r"\.\.\.|…", text)
         assert 0 < max(map(len, text.splitlines())) <= 80
     first, *_ = GROUP.commands[command].help.split("\n\n")
     assert f"{command} {' '.join(first.split())}" in " ".join(texts[1].split())
-
-
-# Standard output
 
 
 def is_json(data: bytes) -> bool:
@@ -92,7 +86,7 @@ ANALYZE = "analyze train.spacy"
         (f"{EVALUATE} --json", is_json),
     ],
 )
-def test_data_is_alone_on_standard_output(folder, capfdbinary, command, is_right):
+def test_only_data_on_standard_output(folder, capfdbinary, command, is_right):
     result = invoke(command)
     assert result.exit_code == 0, result.output
     assert is_right(capfdbinary.readouterr().out)
@@ -114,22 +108,22 @@ def test_warnings_and_errors_go_to_stderr_even_if_quiet(folder, capfdbinary):
     assert capfdbinary.readouterr().out == b""
 
 
-def test_names_of_files_turn_nothing_round(folder):
-    said = invoke("analyze train.spacy -o a\u202e\x1b[2J.json").stdout
-    assert r"Saved the analysis to a\u202e\x1b[2J.json" in said
+def test_control_characters_of_file_names_are_escaped(folder):
+    output = invoke("analyze train.spacy -o a\u202e\x1b[2J.json").stdout
+    assert r"Saved the analysis to a\u202e\x1b[2J.json" in output
     failed = invoke("analyze gone\u202e.spacy").stderr
     assert r"'gone\u202e.spacy'" in failed
-    assert "\u202e" not in said + failed
+    assert "\u202e" not in output + failed
 
 
-def test_what_is_said_after_a_command_goes_where_it_went_before(folder, capsys):
+def test_messages_after_a_command_are_not_redirected(folder, capsys):
     invoke("analyze gone.spacy")
     msg.warn("Of another command\x1b")
     assert "Of another command\x1b" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("options", ["-o - -q", "--quiet --json -o analysis.json"])
-def test_quiet_leaves_the_data(folder, capfdbinary, options):
+def test_quiet_prints_data(folder, capfdbinary, options):
     result = invoke(f"analyze train.spacy {options}")
     assert result.exit_code == 0
     printed = capfdbinary.readouterr().out
@@ -143,14 +137,11 @@ def test_quiet_leaves_the_data(folder, capfdbinary, options):
     "command",
     ["evaluate m test.spacy -o - -o /dev/stdout", "analyze train.spacy --json -o -"],
 )
-def test_two_files_in_one_stream_are_refused(folder, capfd, command):
+def test_two_files_on_standard_output_are_refused(folder, capfd, command):
     result = invoke(command)
     assert result.exit_code == 2
     assert "only one file can go to standard output" in result.stderr
     assert capfd.readouterr().out == ""
-
-
-# Progress
 
 
 PROGRESS = {
@@ -164,20 +155,17 @@ PROGRESS = {
 
 
 @pytest.mark.parametrize("command", PROGRESS)
-def test_progress_is_shown_where_somebody_watches(folder, monkeypatch, command):
+def test_progress_is_shown_on_a_terminal(folder, monkeypatch, command):
     for option in ("", " --quiet"):
         result = invoke(command + option)
         assert (result.exit_code, result.stderr) == (0, "")
     with redirect_stdout(_output.Nowhere()):
-        assert _output.hide_progress()  # also from whom watches
+        assert _output.hide_progress()  # also on a terminal
     monkeypatch.setattr(_output, "hide_progress", lambda: False)
     result = invoke(command)
     for title in PROGRESS[command]:
         assert title in result.stderr
         assert title not in result.stdout
-
-
-# What a command refuses: it says so, and writes nothing
 
 
 TITLES = {
@@ -194,7 +182,7 @@ OWN = "prepare iob -o . --dev gold.md --lang en"
 LABEL = "label model --raw text.txt -o"
 CONFIG = "config base.cfg -o"
 
-#: Where a command would replace what it reads.
+#: Commands that would replace an input.
 IS_READ = [
     (FILES.format("train.md -o gold.md"), "gold.md"),
     (FILES.format("train.md -o pred.md"), "pred.md"),
@@ -219,7 +207,7 @@ IS_READ = [
     ("command", "message"),
     [
         *((command, f"put into, '{read}', which is read") for command, read in IS_READ),
-        # where nothing can be written
+        # unwritable outputs
         *(
             (f"{command} -o text.txt/x{suffix}", "Not a directory: 'text.txt/x")
             for command, suffix in {
@@ -227,21 +215,21 @@ IS_READ = [
                 "prepare iob --dev gold.md -t gold.md --lang en": "",
             }.items()
         ),
-        # or not in this form, before the work
+        # unsupported output formats
         ("evaluate gone gone.spacy -o a.txt", "'output' should end in .json, .html or"),
         ("evaluate gone gone.spacy -o a.md -o ./a.md", "Name two files that differ."),
         ("tables train.spacy -l qq -o text.txt", "'output' should end in .npz, but is"),
         ("label gone --raw text.txt -o a.txt", "'output' should end in .spacy"),
-        # or there is something already
-        (f"{LABEL} train.spacy", "'train.spacy' is there already"),
-        (f"{EVALUATE} -o gold.md", "'gold.md' is there already"),
-        (f"{CONFIG} old.cfg --raw text.txt", "'old.npz' is there already"),
+        # existing outputs
+        (f"{LABEL} train.spacy", "'train.spacy' already exists"),
+        (f"{EVALUATE} -o gold.md", "'gold.md' already exists"),
+        (f"{CONFIG} old.cfg --raw text.txt", "'old.npz' already exists"),
         ("accelerate gone -o model", "--force"),
         (f"{CONFIG} a.npz --raw text.txt", "would replace another file that is to be"),
         (f"{CONFIG} - --raw text.txt", "--output"),
         (f"{CONFIG} model/new.cfg", "saved pipeline"),
         (f"{EVALUATE} -o model/meta.json --force", "saved pipeline"),
-        # what is not there, or is something else
+        # missing or invalid inputs
         ("accelerate model -o out --text gone.spacy", "gone.spacy"),
         ("accelerate model -o out --text latin.txt", "latin.txt"),
         ("accelerate model -o out --text dev.conllu", "dev.conllu"),
@@ -270,7 +258,7 @@ IS_READ = [
         ("tables train.spacy -l en -o a.npz -a NORM,TAG", "in 'train.spacy' has TAG"),
     ],
 )
-def test_what_cannot_be_is_told_and_nothing_written(folder, command, message):
+def test_errors_are_printed_and_nothing_is_written(folder, command, message):
     Path("latin.txt").write_bytes(b"Anna\xff\n")
     for name in ("dev.conllu", "old.npz"):
         Path(name).write_text("Anna\n")

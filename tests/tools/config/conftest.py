@@ -1,4 +1,4 @@
-"""What is given to tests of configs."""
+"""Fixtures of tests of configs."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from . import toy_configs as toys
 
 @pytest.fixture
 def base(tmp_path) -> Path:
-    """The config of `spacy init config` for NER, to change."""
+    """The config of `spacy init config` for NER."""
     return toys.write_base(tmp_path / "base.cfg", "ner")
 
 
@@ -20,7 +20,7 @@ def train(tiny_corpus) -> Path:
 
 @pytest.fixture
 def twins(tmp_path) -> Path:
-    """A corpus of words whose NORM says what LOWER does."""
+    """A corpus in which NORM equals LOWER."""
     words = [f"{word}{i}" for i in range(100) for word in ("one", "Two")]
     return toys.write_words(tmp_path / "twins.spacy", words)
 

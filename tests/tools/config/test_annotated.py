@@ -1,4 +1,4 @@
-"""Attributes that components set: read as training sees them, and never dropped."""
+"""Attributes set by earlier components."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ PATTERNS = f"[initialize.components.ruler]\npatterns = {PATTERNS}\n"
 
 @pytest.fixture
 def base(base, tmp_path, monkeypatch) -> Path:
-    """A pipeline in which a component may set the TAG that the embedder reads."""
+    """A pipeline with a component that sets the TAG, which the embedder uses."""
     monkeypatch.chdir(tmp_path)
     return toys.edit_base(
         base,
@@ -39,15 +39,15 @@ def base(base, tmp_path, monkeypatch) -> Path:
     ("component", "expected"),
     [
         ('factory = "attribute_ruler"', {"RULED"}),
-        # gold annotation counts for what has yet to learn
+        # untrained components: gold annotation
         ('factory = "tagger"', {"T", "U", "V"}),
         ('source = "trained"', {"LEARNED"}),
     ],
 )
-def test_symbols_are_those_that_training_sees(base, component, expected):
+def test_counted_symbols_equal_those_in_training(base, component, expected):
     vocab = spacy.blank("en").vocab
     doc = Doc(vocab, "a b c d".split(), tags="T U T U".split())
-    # read as "do" and "n't", and as one word of two tags
+    # tokenized as "do" and "n't", and as one token of two tags
     other = Doc(vocab, ["don't", "f", "g"], [True, False, True], tags=["V", "W", "Z"])
     DocBin(docs=[doc, other]).to_disk("train.spacy")
     nlp = spacy.blank("en")
@@ -67,7 +67,7 @@ def test_symbols_are_those_that_training_sees(base, component, expected):
 
 
 @pytest.mark.parametrize("embedder", [None, *toys.NAMES])
-def test_what_a_component_ahead_may_set_stays(base, twins, embedder):
+def test_attributes_set_by_earlier_components_are_kept(base, twins, embedder):
     made = configure(base, embedder=embedder, train=twins)
     assert toys.get_embed(made)["attrs"] == ["NORM", "TAG"]
     assert analyze(twins, config=base)["advice"][0]["attrs"] == ["NORM", "TAG"]
@@ -77,7 +77,7 @@ def test_what_a_component_ahead_may_set_stays(base, twins, embedder):
     assert analyze(twins, config=base)["advice"][0]["attrs"] == ["NORM"]
 
 
-def test_what_is_no_text_or_not_in_raw_texts_is_refused(base):
+def test_unsupported_attributes_are_refused(base):
     toys.edit_base(base, ('"NORM", "TAG"', '"NORM", "ENT_IOB"'))
     with pytest.raises(ValueError, match="embeds ENT_IOB"):
         configure(base, embedder="hash_former_embed")

@@ -1,4 +1,4 @@
-"""The classifier of texts that `config` puts in the place of a bag of words."""
+"""The text classifier that replaces a bag of words."""
 
 import re
 from pathlib import Path
@@ -33,8 +33,7 @@ def base(tmp_path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["textcat", "textcat_multilabel"])
-def test_ours_takes_the_place_of_a_bag_of_words(base, name):
-    """As in the config that was measured."""
+def test_bag_of_words_is_replaced(base, name):
     made = configure(toys.write_base(base, name))
     model = dict(made.config["components"][name]["model"])
     assert model["@architectures"] == OURS
@@ -48,7 +47,7 @@ def test_ours_takes_the_place_of_a_bag_of_words(base, name):
     assert training["dropout"] == expected["dropout"]
     for key in ("@optimizers", "L2", "grad_clip", "learn_rate", "use_averages"):
         assert training["optimizer"][key] == expected["optimizer"][key]
-    # there is nothing to change twice
+    # idempotent: refused
     toys.write_made(base, made)
     with pytest.raises(ValueError, match=re.escape(OURS)):
         configure(base)
@@ -60,11 +59,11 @@ def test_ours_takes_the_place_of_a_bag_of_words(base, name):
         *((("", ""), {name: name}) for name in ("raw", "vectors")),
         (("", ""), {"embedder": "multi_embed"}),
         ((FREEZE, 'frozen_components = ["textcat"]'), {}),
-        # beside what else learns [training] stays, and so does all
+        # another component is trained
         *(((HEAD, other), {}) for other in (TRANSFORMER, ANOTHERS)),
     ],
 )
-def test_what_is_not_replaced_is_refused(base, edit, options):
+def test_unsupported_configs_are_refused(base, edit, options):
     with pytest.raises(ValueError, match=r"TextCatBOW|no model"):
         configure(toys.edit_base(base, edit), **options)
 
@@ -73,22 +72,22 @@ def test_what_is_not_replaced_is_refused(base, edit, options):
     ("edits", "expected"),
     [
         ([('"Adam.v1"', '"SGD.v1"')], {"@optimizers": "SGD.v1", "L2": 0.01}),
-        # beside what is frozen
+        # another component is frozen
         (
             [(HEAD, ANOTHERS), (FREEZE, 'frozen_components = ["other"]')],
             {"@optimizers": toys.ADAM, "L2": 0.0},
         ),
-        # and older ones
+        # older versions
         ([('TextCatBOW.v3"', 'TextCatBOW.v1"'), ("length = 262144\n", "")], {}),
     ],
 )
-def test_only_adam_is_set_as_it_was_measured(base, edits, expected):
+def test_training_settings_by_config(base, edits, expected):
     config = configure(toys.edit_base(base, *edits)).config
     assert config["components"]["textcat"]["model"]["@architectures"] == OURS
     assert expected.items() <= config["training"]["optimizer"].items()
 
 
-def test_beside_an_embedder_it_stays(base):
+def test_bag_of_words_beside_an_embedder_is_kept(base):
     made = configure(toys.write_base(base, "ner", "textcat"))
     model = made.config["components"]["textcat"]["model"]
     assert model["@architectures"] == "spacy.TextCatBOW.v3"
@@ -104,7 +103,7 @@ def test_beside_an_embedder_it_stays(base):
         ([{}], ("textcat", "textcat_multilabel")),
     ],
 )
-def test_labels_that_can_not_be_learned_are_warned_of(base, tmp_path, cats, warned):
+def test_warns_about_labels_that_can_not_be_learned(base, tmp_path, cats, warned):
     docs = [make_text_doc(blank("en"), LabelledText("a", each)) for each in cats]
     train = tmp_path / "train.spacy"
     DocBin(docs=docs).to_disk(train)

@@ -1,4 +1,4 @@
-"""What a config can be made from, and where it may be written."""
+"""Reading of base configs, and checks of output paths."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ def pipeline(tmp_path):
     return tmp_path / "model-best"
 
 
-def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
+def test_finds_the_config_of_a_package(pipeline, tmp_path, monkeypatch):
     name, site = "en_hashembeds_toy", tmp_path / "site"
     nlp = spacy.load(pipeline)
     nlp.meta.update(name="hashembeds_toy", version="1.2.3")
@@ -65,7 +65,7 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
             (A.replace('"en"', x), "lang")
             for x in ("3", '"../../x"', '"en.stop_words"')
         ),
-        # a section that is a variable could not be changed
+        # variables for sections
         (f"{A}[training]\noptimizer = ${{a}}\n[a]\nb = 1\n", "training.optimizer"),
         (f"{NLP}[components]\na = ${{x}}\n[x]\nfactory = 1\n", "components.a"),
         (
@@ -75,7 +75,7 @@ def test_the_config_of_a_package_is_found(pipeline, tmp_path, monkeypatch):
         ("# Zürich\n", "UTF-8"),
     ],
 )
-def test_what_is_no_config_is_refused(tmp_path, text, named):
+def test_invalid_configs_are_refused(tmp_path, text, named):
     path = tmp_path / "base.cfg"
     path.write_text(text, encoding="latin1")
     with pytest.raises(ValueError, match=rf"base.cfg'.*{named}") as refused:
@@ -83,7 +83,7 @@ def test_what_is_no_config_is_refused(tmp_path, text, named):
     assert len(str(refused.value)) < 1000
 
 
-def test_a_pipe_and_a_byte_order_mark_are_read(base, tmp_path):
+def test_reads_a_pipe_and_a_byte_order_mark(base, tmp_path):
     os.mkfifo(pipe := tmp_path / "pipe")
     data = b"\xef\xbb\xbf" + base.read_bytes()
     writer = Thread(target=pipe.write_bytes, args=(data,))
@@ -96,10 +96,10 @@ def test_a_pipe_and_a_byte_order_mark_are_read(base, tmp_path):
     ("name", "named"),
     [
         *(("loop.cfg", "loop.cfg"), ("gone.cfg", "gone.cfg"), ("empty", "empty")),
-        *((".", "model-best"), ("", "''")),  # which it is to be
+        *((".", "model-best"), ("", "''")),
     ],
 )
-def test_what_is_no_file_or_pipeline_is_named(pipeline, monkeypatch, name, named):
+def test_missing_files_are_refused(pipeline, monkeypatch, name, named):
     monkeypatch.chdir(pipeline.parent)
     Path("loop.cfg").symlink_to("loop.cfg")
     Path("empty").mkdir()
@@ -107,14 +107,11 @@ def test_what_is_no_file_or_pipeline_is_named(pipeline, monkeypatch, name, named
         Edits(name)
 
 
-# Where it may be written
-
-
 def check(output, train=None, force=False):
     check_outputs([output], [train], force=force)
 
 
-def test_a_file_that_the_corpus_links_to_is_never_replaced(tmp_path):
+def test_linked_corpus_files_are_never_replaced(tmp_path):
     (tmp_path / "corpus").mkdir()
     (tmp_path / "a.spacy").touch()
     (tmp_path / "corpus/a.spacy").symlink_to(tmp_path / "a.spacy")

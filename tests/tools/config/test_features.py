@@ -1,4 +1,4 @@
-"""Columns for features: what a corpus stores of them is kept, and what not is told."""
+"""The option --feature."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def train(tmp_path) -> Path:
 
 @pytest.mark.filterwarnings("ignore:Scores of .ner. are not calibrated")
 @pytest.mark.parametrize("embedder", [None, *EMBEDDERS])
-def test_what_is_stored_is_kept_and_a_trained_pipeline_reads_it(
+def test_stored_features_are_kept_and_learned(
     base, train, tmp_path, monkeypatch, embedder
 ):
     monkeypatch.setattr(Underscore, "token_extensions", {})
@@ -36,7 +36,7 @@ def test_what_is_stored_is_kept_and_a_trained_pipeline_reads_it(
     made = configure(base, **options)
     assert not made.warnings
     assert not Token.has_extension("mark")
-    # few values get few rows, and at least one each
+    # rows are between the number of values and the default
     *_, n_mark, n_names = toys.get_embed(made).get("rows", (2, 51))
     assert 2 <= n_mark < 50 < n_names < 100
     toys.write_made(base, made)
@@ -50,7 +50,7 @@ def test_what_is_stored_is_kept_and_a_trained_pipeline_reads_it(
     assert [ent.text for ent in nlp(doc).ents] == ["one200"]
 
 
-def test_what_stands_in_the_place_stays_and_is_told(base, train):
+def test_other_functions_are_kept_with_a_warning(base, train):
     taken = ("before_creation = null", f"before_creation = {MINE}")
     toys.edit_base(base, taken, ("limit = 0", "limit = 7"))
     made = configure(base, train=train, features=FEATURES)
@@ -59,7 +59,7 @@ def test_what_stands_in_the_place_stays_and_is_told(base, train):
     names = ("spacy-hashembeds.JoinedCorpus.v1", "spacy-hashembeds.Corpus.v1")
     assert kept == [(name, FEATURES, 7) for name in names]
     assert made.config["nlp"]["after_creation"]["names"] == ["mark"]
-    # neither a reader nor the other place is free
+    # nothing is replaceable
     taken = ("after_creation = null", f"after_creation = {MINE}")
     toys.edit_base(base, taken, ('"spacy.Corpus.v1"', '"mine.v1"'))
     made = configure(base, train=train, features=FEATURES, embedder="multi_embed")
@@ -68,7 +68,7 @@ def test_what_stands_in_the_place_stays_and_is_told(base, train):
     assert places == ["corpora.train", "corpora.dev", "nlp.after_creation"]
 
 
-def test_what_no_corpus_stores_as_a_category_is_told_and_not_kept(base, train):
+def test_warns_about_features_not_stored(base, train):
     made = configure(base, train=train, features=["_.other", "_.size", "_.mark"])
     (warning,) = made.warnings
     assert "_.other, _.size" in warning
@@ -78,7 +78,7 @@ def test_what_no_corpus_stores_as_a_category_is_told_and_not_kept(base, train):
 
 
 @pytest.mark.parametrize("embedder", EMBEDDERS)
-def test_features_of_the_base_stay_in_any_embedder(base, train, embedder):
+def test_features_of_the_base_are_kept_in_all_embedders(base, train, embedder):
     toys.write_made(base, configure(base, embedder="multi_embed", features=FEATURES))
     for path in (None, train):
         made = configure(base, embedder=embedder, train=path)
@@ -90,12 +90,12 @@ def test_features_of_the_base_stay_in_any_embedder(base, train, embedder):
     ("options", "named"),
     [
         ({"features": ["mark"]}, "'features'.*'mark'"),
-        ({"embedder": "hash_former_embed"}, r"_\.mark.*no text.*HashFormerEmbed"),
+        ({"embedder": "hash_former_embed"}, r"_\.mark.*HashFormerEmbed.*text"),
         ({"embedder": "multi_fewer_hash_embed", "raw": "a"}, r"spans\.names.*--raw"),
         ({"embedder": "multi_embed"}, r"_\.mark.*weights\.bin"),
     ],
 )
-def test_what_can_not_be_embedded_is_named(base, train, options, named):
+def test_unsupported_features_are_refused(base, train, options, named):
     toys.write_made(base, configure(base, embedder="multi_embed"))
     toys.edit_base(base, ("init_tok2vec = null", 'init_tok2vec = "weights.bin"'))
     with pytest.raises(ValueError, match=named):

@@ -1,4 +1,4 @@
-"""Embedders and encoders of every kind, wherever they stand in a config."""
+"""Embedders and encoders of all kinds in a config."""
 
 import pytest
 from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
@@ -29,7 +29,7 @@ def check_is_ours(tok2vec):
 @pytest.mark.parametrize(
     ("name", "settings", "attrs", "rows"),
     [
-        # numbers of attributes stay
+        # attribute IDs are kept
         ("MultiHashEmbed.v2", "attrs = [67]\nrows = [500]\n", [67], [500]),
         ("MultiHashEmbed.v1", VARIABLE, USUAL, "${v.n}"),
         ("CharacterEmbed.v1", CHARACTERS, ["LOWER", *USUAL[1:]], FEW),
@@ -67,15 +67,15 @@ def test_a_cnn_becomes_an_embedder_and_an_encoder(base, version):
         "window_size": 1,
         "maxout_pieces": 3,
     }
-    # a variable for what is still there, a value for what is not
+    # a variable if its target still exists, else a value
     ner = made.config["components"]["ner"]["model"]
     assert (ner["tok2vec"]["width"], ner["hidden_width"]) == (WIDTH, 200)
     toys.build(made)
 
 
 @pytest.mark.parametrize("embedder", ["multi_fewer_hash_embed", "multi_embed"])
-def test_names_of_the_report_become_ours(base, embedder):
-    """Of our own what was set stays, spaCy's seed too."""
+def test_aliases_are_replaced_without_other_changes(base, embedder):
+    """Settings of our embedders are kept, including seed 8."""
     alias = toys.NAMES[embedder].replace("spacy-hashembeds", "spacy")
     settings = toys.ROWS if embedder != "multi_embed" else "unk = 0"
     toys.edit_base(base, (MULTI_HASH, alias), (toys.ROWS, settings))
@@ -84,7 +84,7 @@ def test_names_of_the_report_become_ours(base, embedder):
     assert get_embed(made) == {**old, "@architectures": toys.NAMES[embedder]}
 
 
-def test_the_seed_and_pieces_that_somebody_chose_stay(base, train):
+def test_other_seeds_and_pieces_are_kept(base, train):
     rows = f"{toys.ROWS}\nseed = 12\nnum_hashes = 1\nmaxout_pieces = 2"
     toys.edit_base(base, (MULTI_HASH, toys.HASH), (toys.ROWS, rows))
     block = get_embed(configure_hashed(base, train=train))
@@ -94,7 +94,7 @@ def test_the_seed_and_pieces_that_somebody_chose_stay(base, train):
     assert get_embed(configure_hashed(base, train=train))["seed"] == 9
 
 
-def test_variables_stand_for_architectures_and_other_components(base):
+def test_variables_for_architectures_and_components(base):
     text = base.read_text()
     listener = text[text.index("[components.ner.model.tok2vec]") :].split("\n\n")[0]
     model = "[components.ner.model]\n"
@@ -111,8 +111,7 @@ def test_variables_stand_for_architectures_and_other_components(base):
 @pytest.mark.parametrize(
     "factory", ["ner", "tok2vec", 'tagger"\n[components.a.model]\nnO = "5']
 )
-def test_what_spacy_would_fill_in_is_written_out(base, factory):
-    """A model, or what is missing of it."""
+def test_defaults_of_spacy_are_written_out(base, factory):
     base.write_text(f'{HEAD}factory = "{factory}"\n'.replace('"5"', "5"))
     made = configure_hashed(base)
     model = made.config["components"]["a"]["model"]
@@ -121,7 +120,7 @@ def test_what_spacy_would_fill_in_is_written_out(base, factory):
     toys.build(made)
 
 
-def test_sourced_and_frozen_components_stay_with_a_warning(base):
+def test_sourced_and_frozen_components_are_kept_with_a_warning(base):
     source = '[components]\n\n[components.c]\nsource = "en_other"\n'
     toys.edit_base(base, ("[components]\n", source), toys.FREEZE_NER)
     old = load_config(base)["components"]
@@ -141,23 +140,23 @@ NUM_HASHES = f"batch_size = ${{{EMBED}.num_hashes}}"
 @pytest.mark.parametrize(
     ("changes", "options", "named"),
     [
-        # there is nothing to replace
+        # no embedder
         (HEAD + MODEL.format(BERT), {}, f"base.cfg'.*Embed.*{BERT}"),
         (HEAD + MODEL.format("x" * 5000), {}, "base.cfg'.*Embed.*xxx"),
         (HEAD + 'factory = "sentencizer"\n', {}, "base.cfg'.*Embed.*no model"),
         (HEAD + 'source = "en_other"\n', {}, "base.cfg'.*Embed.*no model"),
-        # nothing can be made of what is there
+        # invalid models
         ([(toys.ATTRS, '"NORM", "SHAPE"')], {}, r"model.embed\]"),
         ([(toys.ROWS, 'rows = ["few", 1, 1, 1]')], {}, r"model.embed\]"),
         ([('attrs = ["NORM"', f'attrs = ["{"x" * 2000}"')], {}, "xxx"),
         ([(PATH, f'init_tok2vec = "{"x" * 2000}"')], {}, "init_tok2vec"),
-        # there are weights of another embedder
+        # pretrained weights of another embedder
         ([(LINE, WEIGHTS)], {}, f"init_tok2vec .*{MULTI_HASH}.*weights.bin"),
         (
             [(LINE, WEIGHTS), (MULTI_HASH, toys.HASH)],
             *({}, f"init_tok2vec .*{toys.HASH}.*weights.bin"),
         ),
-        # a variable stands for what is replaced
+        # a variable refers to a replaced value
         (
             [
                 (toys.ROWS, f"{toys.ROWS}\nnum_hashes = 4"),
@@ -165,7 +164,7 @@ NUM_HASHES = f"batch_size = ${{{EMBED}.num_hashes}}"
             ],
             *({"embedder": "multi_embed"}, "num_hashes"),
         ),
-        # there are no entities
+        # --scorer without entities
         *(
             ([('factory = "ner"', text)], {"scorer": True}, "--scorer.*tok2vec, ner")
             for text in ('factory = "tagger"', 'source = "tagger"')
@@ -173,17 +172,14 @@ NUM_HASHES = f"batch_size = ${{{EMBED}.num_hashes}}"
         ([], {"embedder": "bert"}, "hash_former_embed"),
     ],
 )
-def test_what_can_not_be_is_refused(base, changes, options, named):
+def test_unsupported_bases_are_refused(base, changes, options, named):
     if isinstance(changes, str):
         base.write_text(changes)
     else:
         toys.edit_base(base, *changes)
     with pytest.raises(ValueError, match=named) as refused:
         configure(base, **options)
-    assert len(str(refused.value)) < 1200  # what is long is not shown in full
-
-
-# Weights that training starts from
+    assert len(str(refused.value)) < 1200  # long values are cut
 
 
 @pytest.mark.parametrize(
@@ -193,7 +189,7 @@ def test_what_can_not_be_is_refused(base, changes, options, named):
 def test_an_embedder_with_weights_keeps_its_settings(base, train, edit, embedder):
     toys.edit_base(
         base,
-        # of these words no other tells more than LOWER, and more rows would be advised
+        # advice would be LOWER only, and more rows
         (toys.ATTRS, '"LOWER", "NORM", "SHAPE", "LANG"'),
         ("rows = [5000, 1000", "num_hashes = 3\nseed = 8\nrows = [20, 1000"),
         (MULTI_HASH, toys.NAMES[embedder]),
@@ -204,11 +200,10 @@ def test_an_embedder_with_weights_keeps_its_settings(base, train, edit, embedder
     (warning,) = made.warnings
     assert "init_tok2vec" in warning
     assert "'weights.bin'" in warning
-    # and nothing is put beside its tables
     assert get_embed(configure(base, embedder=embedder)).get("subwords") is None
 
 
-def test_embedders_of_other_components_are_free(base):
+def test_pretrained_weights_of_another_component(base):
     config = load_config(DEFAULT_CONFIG_PRETRAIN_PATH).merge(load_config(base))
     config["pretraining"]["component"] = "ner"
     config["initialize"]["init_tok2vec"] = "weights.bin"

@@ -1,4 +1,4 @@
-"""docs/config.md: what it shows is what the command writes."""
+"""docs/config.md agrees with the command."""
 
 import re
 from typing import Any
@@ -16,21 +16,21 @@ COMMAND: Any = get_command(hashembeds_cli).commands["config"]
 PAGE = (ROOT / "docs/config.md").read_text(encoding="utf8")
 
 
-def test_the_example_is_what_is_written(tmp_path, tiny_corpus):
+def test_example_of_the_page(tmp_path, tiny_corpus):
     (shown,) = re.findall("```ini\n(.+?)```", PAGE, flags=re.DOTALL)
     init_config(lang="en", pipeline=["ner"]).to_disk(tmp_path / "base.cfg")
     made = configure(tmp_path / "base.cfg", train=tiny_corpus / "train.spacy")
     assert shown in made.text
 
 
-def test_the_page_and_the_help_name_every_embedder():
-    (said,) = (each.help for each in COMMAND.params if each.name == "embedder")
+def test_page_and_help_list_all_embedders():
+    (text,) = (each.help for each in COMMAND.params if each.name == "embedder")
     for name in list_names():
         assert f"`{name}`" in PAGE
-        assert name in said
+        assert name in text
 
 
-def test_the_page_names_every_option():
+def test_page_lists_all_options():
     named = set(re.findall(r"^\| `(--[\w-]+)`", PAGE, flags=re.MULTILINE))
     names = {(each.secondary_opts or each.opts)[0] for each in COMMAND.params}
     assert named == names - {"base", "--quiet"}

@@ -1,5 +1,6 @@
-"""What `config` puts in without --embedder, with --raw and --vectors; and it trains."""
+"""Recommendations, --raw and --vectors; training with them."""
 
+import json
 import re
 from copy import deepcopy
 from io import StringIO
@@ -33,18 +34,14 @@ CALIBRATION = {
     "balance": True,
 }
 READER, FACTORY = "corpora.train.@readers", "components.ner.factory"
-NER, SAVING, BLAS = (
-    "components.ner",
-    "training.before_to_disk",
-    "nlp.after_pipeline_creation",
-)
-OPTIMIZER = "training.optimizer"
+NER, SAVING = "components.ner", "training.before_to_disk"
+BLAS, OPTIMIZER = "nlp.after_pipeline_creation", "training.optimizer"
 ADAM, AVERAGES = f"{OPTIMIZER}.@optimizers", f"{OPTIMIZER}.use_averages"
 OTHER_READER = (f'@readers = "{CORPUS}"', '@readers = "mine.v1"')
 MINE = {"@callbacks": "mine.v1"}
 
 
-def test_it_is_put_in(base, corpus):
+def test_recommendations_are_inserted(base, corpus):
     toys.edit_base(base, ("max_length = 0", "max_length = 200"))
     made = configure(base, train=corpus)
     config = made.config
@@ -58,17 +55,29 @@ def test_it_is_put_in(base, corpus):
     assert ner["scorer"] == {"@scorers": "spacy.ner_scorer.v1"}
     assert ner["model"]["tok2vec"]["@architectures"] == "spacy.Tok2VecListener.v1"
     reader = {"@readers": JOINED, "lengths": [*LENGTHS], "seed": "${training.seed}"}
-    settings = {"path": "${paths.train}", "max_length": 200}  # which stay
+    settings = {"path": "${paths.train}", "max_length": 200}
     assert config["corpora"]["train"].items() >= {**reader, **settings}.items()
     assert config["corpora"]["dev"]["@readers"] == CORPUS
-    told = [(change.section, change.why) for change in made.changes]
-    assert len(told) == len({*told})
+    reasons = [(change.section, change.why) for change in made.changes]
+    assert len(reasons) == len({*reasons})
 
 
 MY_CORPUS = [("[corpora.train]", "[corpora.x]"), ('"corpora.train"', '"corpora.x"')]
 MY_SAVING = ("before_to_disk = null", 'before_to_disk = {"@callbacks":"mine.v1"}')
 MY_BLAS = ("pipeline_creation = null", 'pipeline_creation = {"@callbacks":"mine.v1"}')
-LABELS = ("[initialize.components]", '[initialize.components]\nner = {"labels":1}')
+
+
+def read_labels(path: str, *, require: bool = False) -> tuple[str, str]:
+    reader = {"@readers": "spacy.read_labels.v1", "path": path, "require": require}
+    section = "[initialize.components]"
+    return section, f"{section}\nner = {json.dumps({'labels': reader})}"
+
+
+LABELS = (
+    ("[initialize.components]", '[initialize.components]\nner = {"labels":1}'),
+    read_labels(__file__),
+    read_labels("gone.json", require=True),
+)
 SCHEDULE = """
 [training.optimizer.learn_rate]
 @schedules = "warmup_linear.v1"
@@ -81,10 +90,10 @@ total_steps = 2500
 @pytest.mark.parametrize(
     ("edits", "expected", "warned"),
     [
-        # the corpus is that which is trained on
+        # the reader named by train_corpus
         (MY_CORPUS, {"corpora.x.@readers": JOINED, READER: CORPUS}, None),
         ([OTHER_READER], {READER: "mine.v1"}, "corpora.train"),
-        # what does not learn or run is not calibrated
+        # frozen and disabled components are not calibrated
         ([toys.FREEZE_NER], {READER: CORPUS, FACTORY: "ner", SAVING: None}, NER),
         (
             [("disabled = []", 'disabled = ["ner"]')],
@@ -94,16 +103,18 @@ total_steps = 2500
         ([('y = "ner"', 'y = "token_ner"')], {SAVING: CALIBRATION}, None),
         ([MY_SAVING], {SAVING: MINE}, SAVING),
         ([MY_BLAS], {BLAS: MINE}, BLAS),
-        # an `ner` that something is for stays
-        ([LABELS], {FACTORY: "ner"}, NER),
+        # an `ner` with settings that `token_ner` lacks is kept
+        *(([labels], {FACTORY: "ner"}, NER) for labels in LABELS),
+        # except for an optional, missing file of labels
+        ([read_labels("gone.json")], {FACTORY: "token_ner"}, None),
         ([("spans_key = null", 'spans_key = "wrong"')], {FACTORY: "ner"}, NER),
-        # optimizers of Thinc's average, others stay
+        # optimizers without averages are kept
         ([('"Adam.v1"', '"RAdam.v1"')], {ADAM: "RAdam.v1", AVERAGES: True}, None),
         ([("learn_rate = 0.001\n", SCHEDULE)], {ADAM: toys.ADAM, AVERAGES: True}, None),
         ([('"Adam.v1"', '"mine.v1"')], {ADAM: "mine.v1", AVERAGES: False}, OPTIMIZER),
     ],
 )
-def test_what_stays_is_warned_of(base, edits, expected, warned):
+def test_recommendations_by_config(base, edits, expected, warned):
     made = configure(toys.edit_base(base, *edits))
     assert {place: get_value(made.config, place) for place in expected} == expected
     places = [text[1:].partition("]")[0] for text in made.warnings]
@@ -114,14 +125,14 @@ def test_what_stays_is_warned_of(base, edits, expected, warned):
     ("n_whole", "n_others", "reader"),
     [(0, 40, JOINED), (1200, 40, JOINED), (40, 0, CORPUS)],
 )
-def test_the_reader_stays_where_no_doc_has_boundaries(
+def test_reader_is_kept_without_sentence_boundaries(
     tmp_path, base, n_whole, n_others, reader
 ):
     whole, other = (
         Doc(Vocab(), words=["Ann", "is"], ents=["B-A", "O"], sent_starts=starts)
         for starts in (None, [True, False])
     )
-    # spaCy says that a Doc of one token has boundaries
+    # spaCy reports boundaries for a Doc of one token
     single = Doc(Vocab(), words=["Ann"], ents=["B-A"])
     path = tmp_path / "train.spacy"
     DocBin(docs=[whole] * n_whole + [other] * n_others + [single]).to_disk(path)
@@ -130,7 +141,7 @@ def test_the_reader_stays_where_no_doc_has_boundaries(
     n_docs = n_whole + n_others
     counted = [f"{n_whole:,} of {n_docs:,} Docs" in text for text in made.warnings]
     assert counted == [True] * (n_whole > 0)
-    # nothing is said of a reader that leaves all Docs whole
+    # no such warning with another reader
     (warning,) = configure(toys.edit_base(base, OTHER_READER), train=path).warnings
     assert "boundaries" not in warning
 
@@ -142,7 +153,7 @@ DEPTH = "components.tok2vec.model.encode.depth"
     ("pipeline", "there", "given", "expected"),
     [
         (["ner"], 4, None, 8),
-        (["tagger", "ner"], 4, None, 4),  # others learn from it too
+        (["tagger", "ner"], 4, None, 4),  # the tagger uses it too
         (["tagger"], 4, None, 4),
         (["ner"], 3, None, 3),  # chosen by the user
         (["ner"], 4, 6, 6),
@@ -164,35 +175,34 @@ def test_encoders_of_entities_have_8_layers(tmp_path, pipeline, there, given, ex
 @pytest.mark.parametrize(
     ("edits", "expected"),
     [
-        ([toys.FREEZE_NER], 4),  # nothing learns entities
+        ([toys.FREEZE_NER], 4),  # no component learns entities
         ([("disabled = []", 'disabled = ["tagger"]')], 8),
         ([("disabled = []", 'disabled = ["tagger"]'), ("depth = 4\n", "")], None),
     ],
 )
-def test_components_that_learn_decide_on_layers(tmp_path, edits, expected):
+def test_depth_depends_on_trained_components(tmp_path, edits, expected):
     base = toys.write_base(tmp_path / "base.cfg", "tagger", "ner")
     made = configure(toys.edit_base(base, *edits))
     assert get_value(made.config, DEPTH) == expected
 
 
 @pytest.mark.parametrize("depth", [0, 101, True])
-def test_a_depth_that_can_not_be_built_is_refused(base, depth):
+def test_invalid_depths_are_refused(base, depth):
     with pytest.raises(ValueError, match="'depth'"):
         configure(base, depth=depth)
 
 
-def test_a_depth_that_changes_nothing_is_refused(base):
+def test_depth_without_an_encoder_is_refused(base):
     toys.edit_base(base, ("MaxoutWindowEncoder", "MishWindowEncoder"))
     with pytest.raises(ValueError, match="'depth'"):
         configure(base, depth=2)
 
 
-def test_each_ner_has_spans_of_its_own_and_what_reads_no_embedder_stays(tmp_path):
+def test_each_ner_has_its_spans_key_unless_it_reads_a_transformer(tmp_path):
     base = toys.write_base(tmp_path / "base.cfg", "ner", "spancat")
     config = load_config(base)
     components = config["components"]
     components["other"] = deepcopy(components["ner"])
-    # one that reads a transformer
     components["third"] = deepcopy(components["ner"])
     listener = "spacy-transformers.TransformerListener.v1"
     components["third"]["model"]["tok2vec"]["@architectures"] = listener
@@ -204,11 +214,8 @@ def test_each_ner_has_spans_of_its_own_and_what_reads_no_embedder_stays(tmp_path
     assert components["third"]["factory"] == "ner"
 
 
-# Vectors
-
-
-def test_vectors_are_mixed_in(base, tmp_path):
-    """Though the pipeline that has them can't be loaded."""
+def test_vectors(base, tmp_path):
+    """The pipeline of the vectors is not loaded."""
     vectors = toys.write_vectors(tmp_path / "vectors")
     (vectors / "config.cfg").write_text("[nlp]\n")
     made = configure(base, vectors=vectors)
@@ -220,7 +227,7 @@ def test_vectors_are_mixed_in(base, tmp_path):
             configure(base, vectors=path)
 
 
-def test_weights_without_vectors_get_none(base, raw, tmp_path):
+def test_vectors_with_pretrained_weights_are_refused(base, raw, tmp_path):
     toys.write_made(base, configure(base, raw=raw))
     vectors = toys.write_vectors(tmp_path / "vectors")
     with pytest.raises(ValueError, match=r"--vectors.*init_tok2vec"):
@@ -228,10 +235,7 @@ def test_weights_without_vectors_get_none(base, raw, tmp_path):
     assert configure(base, raw=raw, vectors=vectors).config["paths"]["vectors"]
 
 
-# Texts
-
-
-def test_what_was_set_for_pretraining_stays(base, raw):
+def test_pretraining_settings_are_kept(base, raw):
     toys.write_made(base, configure(base, raw=raw))
     reader = "path = ${paths.raw_text}\n"
     other = (reader, f'{reader}exclude = ["dev.spacy"]\n')
@@ -241,11 +245,36 @@ def test_what_was_set_for_pretraining_stays(base, raw):
     assert config["corpora"]["pretrain"]["exclude"] == ["dev.spacy"]
 
 
+def test_evaluation_texts_are_excluded_from_pretraining(base, raw, corpus):
+    dev = toys.write_words(corpus.with_name("dev.spacy"), raw.read_text().split())
+    exclude = ["mine.spacy", str(dev), "test.spacy"]
+    toys.edit_base(base, ("dev = null", 'dev = null\ntest = "test.spacy"'))
+    reader = '@readers = "spacy-hashembeds.RawTexts.v1"\npath = null\n'
+    with base.open("a") as file:
+        file.write(f'\n[corpora.pretrain]\n{reader}exclude = ["mine.spacy"]\n')
+    made = configure(base, train=corpus, raw=raw)
+    assert made.config["corpora"]["pretrain"]["exclude"] == exclude
+    again = configure(toys.write_made(base, made), train=corpus, raw=raw)
+    assert again.config["corpora"] == made.config["corpora"]
+    with pytest.raises(ValueError, match="should hold texts"):  # nor counted
+        configure(base, train=corpus, raw=dev)
+
+
+def test_warns_about_missing_lookup_tables(tmp_path, monkeypatch):
+    base = toys.write_base(tmp_path / "base.cfg", "ner", "lemmatizer")
+    toys.edit_base(base, ("lookups = null", 'lookups = {"@misc": "mine.v1"}'))
+    assert configure(base).warnings == []
+    monkeypatch.setattr(spacy.registry, "lookups", {})
+    (warning,) = configure(base).warnings
+    for needed in ("[initialize.lookups]", "[components.lemmatizer]", "pip install"):
+        assert needed in warning
+
+
 @pytest.mark.parametrize(
     ("place", "layer"),
     [("components.tok2vec.model", ""), ("components.ner.model.tok2vec", "tok2vec")],
 )
-def test_an_embedder_alone_is_pretrained(base, raw, place, layer):
+def test_embedder_without_encoder_is_pretrained(base, raw, place, layer):
     config = load_config(base)
     embed = config["components"]["tok2vec"]["model"]["embed"]
     config["components"]["ner"]["model"]["tok2vec"]["width"] = 96
@@ -259,7 +288,7 @@ def test_an_embedder_alone_is_pretrained(base, raw, place, layer):
     assert pretraining["layer"] == layer
 
 
-def test_one_tok2vec_is_pretrained(base, raw):
+def test_two_embedders_can_not_be_pretrained(base, raw):
     config = load_config(base)
     config["components"]["other"] = config.interpolate()["components"]["tok2vec"]
     config.to_disk(base, interpolate=False)
@@ -267,12 +296,12 @@ def test_one_tok2vec_is_pretrained(base, raw):
         configure(base, raw=raw)
 
 
-def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):
+def test_raw_texts_get_no_more_rows_than_before(base, raw):
     toys.edit_base(base, (toys.ROWS, "rows = [8, 1, 1, 1]"))
     made = configure(base, raw=raw)
     assert toys.get_embed(made)["tables"] == "config.npz"
     assert made.config["initialize"]["before_init"] is None
-    # 13 words and more prefixes and suffixes are there in each of a hundred lines
+    # 100 lines share more than 11 words, prefixes and suffixes
     assert made.symbols.min_freq > 90
     assert sum(len(t.frequent) for t in made.symbols.tables.values()) <= 11
     toys.edit_base(base, ("rows = [8, 1, 1, 1]", toys.ROWS))
@@ -282,7 +311,7 @@ def test_rows_for_raw_texts_are_no_more_than_stood_there(base, raw):
     assert hashed.config["pretraining"]
 
 
-def test_one_min_freq_for_two_embedders_is_that_of_the_smaller(base, corpus):
+def test_two_embedders_share_the_larger_min_freq(base, corpus):
     toys.write_words(corpus, [f"w{i // 4}x" for i in range(800)])
     toys.edit_base(base, (toys.ROWS, "rows = [90, 9, 9, 9]"))
     config = load_config(base)
@@ -320,10 +349,8 @@ def test_all_components_train(tmp_path, corpus):
 
 
 @pytest.mark.slow
-def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
-    tmp_path, monkeypatch, base, corpus, raw
-):
-    """Though `spacy pretrain` fills in nothing, and this config leaves most out."""
+def test_printed_commands_pretrain_and_train(tmp_path, monkeypatch, base, corpus, raw):
+    """Also from an incomplete config, which `spacy pretrain` does not fill."""
     monkeypatch.chdir(tmp_path)
     base.write_text(toys.CNN)
     config = Path("new.cfg")
@@ -340,7 +367,7 @@ def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
     assert [*srsly.read_jsonl(folder / "log.jsonl")][-1]["nr_word"] > 0
     paths = {"paths.train": str(corpus), "paths.dev": str(corpus)}
     nlp = init_nlp(load_config(config, {**toys.SMALL, **paths}))
-    # nothing of the texts is kept but what has a row
+    # only strings with a row are kept
     assert "n99" not in nlp.vocab.strings
     weights = (folder / "model-last.bin").read_bytes()
     assert nlp.get_pipe("tok2vec").model.to_bytes() == weights
@@ -348,12 +375,13 @@ def test_it_is_pretrained_and_trains_by_the_commands_that_are_printed(
     assert spacy.load("model-last").pipe_names == ["tok2vec", "ner"]
 
 
-def test_how_it_is_pretrained_is_what_the_page_says(base, raw):
+def test_pretraining_settings_of_the_page(base, raw):
     page = (ROOT / "docs" / "pretraining.md").read_text(encoding="utf8")
     (block,) = re.findall(r"```ini\n(.*?)```", page, re.DOTALL)
-    said = Config().from_str(f"[corpora]\n{block}", interpolate=False)["pretraining"]
-    said["n_save_epoch"] = said["max_epochs"]
+    config = Config().from_str(f"[corpora]\n{block}", interpolate=False)
+    expected = config["pretraining"]
+    expected["n_save_epoch"] = expected["max_epochs"]
     made = configure(base, raw=raw).config["pretraining"]
     for part in ("objective", "batcher", "optimizer"):
-        assert said.pop(part).items() <= made.pop(part).items()
-    assert said == made
+        assert expected.pop(part).items() <= made.pop(part).items()
+    assert expected == made

@@ -1,4 +1,4 @@
-"""Configs as users have them, and a small corpus for whatever they train."""
+"""Configs of users, and a small corpus for all components."""
 
 from collections.abc import Sequence
 from functools import cache, partial
@@ -32,7 +32,7 @@ ATTRS = '"NORM", "PREFIX", "SUFFIX", "SHAPE"'
 ROWS = "rows = [5000, 1000, 2500, 2500]"
 FREEZE_NER = ("frozen_components = []", 'frozen_components = ["ner"]')
 
-#: For a training of seconds.
+#: Overrides for a short training.
 SMALL = {
     "training.max_steps": 2,
     "training.eval_frequency": 1,
@@ -42,7 +42,7 @@ SMALL = {
 
 configure_hashed = partial(configure, embedder="multi_fewer_hash_embed")
 
-#: A pipeline whose only model has an embedder and an encoder in one.
+#: A pipeline with HashEmbedCNN.
 CNN = """
 [nlp]
 lang = "en"
@@ -88,7 +88,7 @@ def _make_base(pipeline: Sequence[str], optimize: str) -> str:
 
 
 def edit_base(path: Path, *pairs: tuple[str, str]) -> Path:
-    """Change the text of a config, each place that is named."""
+    """Replace all occurrences in the text of a config."""
     text = path.read_text()
     for old, new in pairs:
         assert old in text
@@ -103,7 +103,7 @@ def write_made(path: Path, made: Edits) -> Path:
 
 
 def get_embed(made: Edits) -> dict:
-    """Get the block of an embedder, with variables."""
+    """Return the embedder's block, with variables."""
     return dot_to_object(made.config, EMBED)
 
 
@@ -145,7 +145,7 @@ def write_vectors(path: Path) -> Path:
 
 
 def build(made: Edits) -> Language:
-    """Build the pipeline of a config from its text, as `spacy train` does at first."""
+    """Build the pipeline from the text of a config."""
     config = load_config_from_str(made.text)
     assert config == made.config
     return load_model_from_config(config, auto_fill=True)
