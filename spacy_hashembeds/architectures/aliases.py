@@ -1,11 +1,10 @@
 """Aliases of our architectures under the names in the report's printed configs.
 
-spaCy looks up entry points before functions that code has registered. If entry points
-named our functions directly, they would silently replace functions that somebody else
-registers under the same names, as the report's own project does. spaCy loads an entry
-point again at each lookup, as an attribute of its module. The entry points therefore
-name this module, whose `__getattr__` returns the registered function if there is one,
-and otherwise ours.
+spaCy looks up entry points before functions registered by code. Entry points that named
+our functions directly would therefore silently shadow functions that users register
+under the same names, as the report's own project does. Instead, they name attributes of
+this module. spaCy loads an entry point at each lookup, and `__getattr__` returns the
+registered function if there is one, else ours.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Make Thinc's dense layers of a classifier, check them, and resize them."""
+"""Build, validate and resize the dense layers of a classifier."""
 
 from collections.abc import Callable
 from functools import partial
@@ -28,19 +28,19 @@ from ..thinc_internals import (
     with_array_forward,
 )
 
-#: Initial bias of a label that is added to a softmax, so that the label's score is
-#: nearly 0. spaCy's own models use -5000, from which training does not recover.
-UNLIKELY = -10.0
+#: Initial bias of a label added to a softmax, for a score near 0. spaCy uses -5000,
+#: from which training does not recover.
+NEW_LABEL_BIAS = -10.0
 
 
 def score_labels(
     nO: int | None, *, exclusive_classes: bool
 ) -> Model[Floats2d, Floats2d]:
-    """Score labels, by a softmax if they are exclusive, else by a logistic each."""
-    fill = {"b": UNLIKELY} if exclusive_classes else {}
+    """Build a softmax layer if classes are exclusive, else a logistic layer."""
+    fill = {"b": NEW_LABEL_BIAS} if exclusive_classes else {}
     resize = partial(resize_linear_weighted, fill_defaults=fill)
     if exclusive_classes:
-        # with zeros, as in `spacy.TextCatReduce.v1`, layers below get no gradient
+        # zeros, as in `spacy.TextCatReduce.v1`, would pass no gradient to layers below
         softmax: Any = Softmax(nO, init_W=glorot_uniform_init)
         return resizable(softmax, resize_layer=resize)
     linear: Any = resizable(Linear(nO), resize_layer=resize)
@@ -48,7 +48,7 @@ def score_labels(
 
 
 def resize_output(model: Model, nO: int) -> Model:
-    """Set the number of labels of a classifier or of all members of an ensemble."""
+    """Resize the output of a classifier, or of all members of an ensemble."""
     for node in find_resizable(model):
         resize_model(node, nO)
     model.set_ref("output_layer", find_resizable(model)[0].layers[0])
@@ -61,14 +61,14 @@ def find_resizable(model: Model) -> list[Model]:
 
 
 def check_dense(model: Model[list[Doc], Any]) -> None:
-    """Check the dense layers of a chain after their weights were set."""
+    """Validate the dense layers of a chain whenever their weights have been set."""
     model.replace_callbacks(forward, init=model.init)
 
 
 def forward(
     model: Model[list[Doc], Any], docs: list[Doc], is_train: bool
 ) -> tuple[Any, Callable[[Any], list[Doc]]]:
-    # in each call: resizing replaces layers
+    # found in each call, since resizing replaces layers
     for node in model.walk():
         if get_forward(node) in (linear_forward, relu_forward, softmax_forward):
             checks.check_once(node, _check_dense)
@@ -79,7 +79,7 @@ def forward(
 
 
 def _check_dense(model: Model) -> None:
-    # None if the layer is not initialised
+    # None before initialization
     nO: Any = model.maybe_get_dim("nO")
     nI: Any = model.maybe_get_dim("nI")
     checks.check_param(model, "W", (nO, nI))

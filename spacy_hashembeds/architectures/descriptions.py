@@ -1,6 +1,6 @@
-"""Descriptions of embedders, with which commands list, insert and measure them.
+"""Descriptions of embedders, used by commands to list, insert and measure embedders.
 
-Descriptions are found through entry points, of this package and of others:
+Any package can register a description as an entry point:
 
     [options.entry_points]
     spacy_architectures =
@@ -26,22 +26,22 @@ _GROUP = "spacy_hashembeds_embedders"
 class EmbedderDescription:
     """An embedder with the arguments `width` and `attrs`.
 
-    name (str): The name of its layer and of its entry point.
-    architecture (str): Its registered name.
-    purpose (str): Its use, as `config` describes it.
-    aliases (Sequence[str]): Other names under which it is registered.
-    tables (Mapping[str, type[TableColumn]]): The kinds of its tables, by the names of
-        their layers. The layers have an attribute "column", which is an index into the
-        attributes of spaCy's `FeatureExtractor` in the model.
-    is_of_text (bool): True if it embeds only attributes that are text, each once.
-    symbol_width (Callable, optional): Returns, for a config block, the number of
-        parameters for each counted symbol, or 0. Embedders with counted symbols have
-        the argument `tables`, for a file of symbols.
-    raises_rows (bool): True if `config` increases `rows` to have room for all hashed
-        values, and chooses `num_hashes`. By default it keeps both.
-    why_hashes (str): Reason to begin with the default of `num_hashes`.
-    blocks (Mapping[str, tuple[str, str]]): Arguments that take a block for each
-        attribute, each with the architecture to insert and the reason.
+    name (str): Name of the layer and of the entry point.
+    architecture (str): Registered name.
+    purpose (str): Purpose, as shown by `config`.
+    aliases (Sequence[str]): Other registered names.
+    tables (Mapping[str, type[TableColumn]]): Types of tables by layer name. Each layer
+        has an attribute "column", an index into the attributes of the model's
+        `FeatureExtractor`.
+    is_of_text (bool): True if only text attributes are embedded, each once.
+    symbol_width (Callable, optional): Returns the number of parameters per counted
+        symbol for a config block, or 0. Embedders with counted symbols have the
+        argument `tables`, a file of symbols.
+    raises_rows (bool): True if `config` chooses `num_hashes`, and increases `rows` to
+        fit all hashed values. Default: `config` keeps both.
+    why_hashes (str): Reason for the default of `num_hashes`.
+    blocks (Mapping[str, tuple[str, str]]): Arguments that take a config block for each
+        attribute, with the architecture to insert and the reason.
     """
 
     name: str
@@ -56,7 +56,7 @@ class EmbedderDescription:
     blocks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def is_named(self, architecture: str) -> bool:
-        """Return True if the embedder is registered under this name."""
+        """True if the embedder is registered under this name."""
         return architecture in (self.architecture, *self.aliases)
 
 
@@ -67,9 +67,7 @@ def list_names() -> list[str]:
 
 @cache
 def get_descriptions() -> Sequence[EmbedderDescription]:
-    """Load all descriptions, ours first. A description that can't be loaded is left out
-    with a warning, so that other embedders can still be used.
-    """
+    """Load all descriptions, ours first. Warn of and skip those that fail to load."""
     found: list[EmbedderDescription] = []
     ours = __name__.split(".")[0]
     points = entry_points(group=_GROUP)
@@ -77,12 +75,12 @@ def get_descriptions() -> Sequence[EmbedderDescription]:
         try:
             description = point.load()
             if not isinstance(description, EmbedderDescription):
-                raise TypeError(f"{description!r:.80} is no EmbedderDescription")
+                raise TypeError(f"{description!r:.80} is not an EmbedderDescription")
             found.append(description)
         except Exception as error:  # importing another package may raise any error
             warnings.warn(
-                f"The embedder '{point.name}' can't be used, and is left out: "
-                f"{type(error).__name__}: {error}. Its entry point is {point.value}.",
+                f"The embedder '{point.name}' can't be used, and is skipped. Loading "
+                f"{point.value} failed with {type(error).__name__}: {error}.",
                 stacklevel=2,
             )
     return found
@@ -92,7 +90,7 @@ def get_description(name: str) -> EmbedderDescription:
     found = {description.name: description for description in get_descriptions()}
     if name not in found:
         raise ValueError(
-            f"There is no embedder '{name}' to put in. There are: {', '.join(found)}."
+            f"There is no embedder '{name}'. Available: {', '.join(found)}."
         )
     return found[name]
 
@@ -103,5 +101,5 @@ def find_description(architecture: str) -> EmbedderDescription | None:
 
 
 def find_table_kinds() -> dict[str, type["TableColumn"]]:
-    """Return the kinds of tables by the names of their layers."""
+    """Return the types of tables by layer name."""
     return {k: v for d in get_descriptions() for k, v in d.tables.items()}

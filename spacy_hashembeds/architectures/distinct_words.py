@@ -1,4 +1,4 @@
-"""The distinct words of a batch, and layers that run once for each of them."""
+"""Layers that run once per distinct word of a batch."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,18 +21,19 @@ from .static_vectors import get_key_attr
 
 
 class Words(NamedTuple):
-    """Distinct words, and the vocabs of their Docs: more than one in mixed batches. The
-    first vocab supplies the vectors, as in spaCy.
+    """Distinct words.
 
-    keys (NDArray): The hashes of texts in the first column, and the keys of vectors in
-        the last one, which may be the same. *Shape:* `(m, 1)` or `(m, 2)`, uint64.
+    vocabs (Sequence[Vocab]): The vocabs of the batch. As in spaCy, the first supplies
+        the vectors.
+    keys (NDArray): Text hashes in the first column, vector keys in the last, which may
+        be the same column. *Shape:* `(m, 1)` or `(m, 2)`, uint64.
     """
 
     vocabs: Sequence[Vocab]
     keys: NDArray
 
     def read_texts(self) -> list[str]:
-        """Read the texts of the words."""
+        """Return the texts of the words."""
         keys = self.keys[:, 0].tolist()
         try:
             if len(self.vocabs) == 1:
@@ -42,17 +43,16 @@ class Words(NamedTuple):
             return [next(s for s in stores if key in s)[key] for key in keys]
         except (KeyError, StopIteration) as e:
             raise ValueError(
-                "A token has an attribute by a number of which the vocab does not know "
-                "the text, so that it can't be embedded by its characters. Give Docs "
-                "the vocab that they were made with, or add the text to its strings: "
-                "`doc.vocab.strings.add(text)`."
+                "A token can't be embedded by its characters: the text of an attribute "
+                "is missing from the vocab's StringStore. Use the vocab with which the "
+                "Docs were made, or call `doc.vocab.strings.add(text)`."
             ) from e
 
 
 InT = list[Doc]
 OutT = list[Floats2d]
 
-#: Attributes of tokens that are text.
+#: Token attributes that are text.
 TEXT_ATTRIBUTES = (
     *("ORTH", "LOWER", "NORM", "PREFIX", "SUFFIX", "SHAPE", "LEMMA", "POS", "TAG"),
     *("DEP", "MORPH", "ENT_TYPE", "ENT_ID", "ENT_KB_ID", "LANG"),
@@ -62,11 +62,12 @@ TEXT_ATTRIBUTES = (
 def with_distinct_words(
     layer: Model[Words, Floats2d], *, attr: str | None = None
 ) -> Model[InT, OutT]:
-    """Run a layer once for each distinct word of a batch, and copy its output.
+    """Run a layer once per distinct word of a batch, and scatter its output to tokens.
 
-    The layer maps `m` words to vectors, `(m, nO)`, and may be initialised with no
-    words. Words are distinct by `attr`, one of `TEXT_ATTRIBUTES`, or by default by
-    their text together with the key of their vector.
+    The layer maps `m` words to vectors, `(m, nO)`. It may be initialised with no words.
+
+    attr (str, optional): The attribute that identifies a word, one of
+        `TEXT_ATTRIBUTES`. Default: the text and the vector key.
     """
     return Model(
         f"with_distinct_words({layer.name})",
@@ -119,6 +120,6 @@ def _find_distinct(model: Model[InT, OutT], docs: Sequence[Doc]) -> Distinct:
 
 
 def get_attribute(model: Model[InT, OutT]) -> int:
-    """Check the attribute that stands for a word, and return its ID."""
+    """Validate the attribute that identifies a word, and return its ID."""
     check_once(model, partial(check_attr_choice, name="attr", known=TEXT_ATTRIBUTES))
     return IDS[model.attrs["attr"]]

@@ -1,17 +1,17 @@
-"""Read columns of keys from Docs: spaCy's attributes of tokens, and features.
+"""Read columns of keys from Docs: token attributes and features.
 
-A feature is an extension attribute of tokens, "_.is_bold" for `token._.is_bold`, or a
-group of spans, "spans.names" for `doc.spans["names"]`. In a group, the value of a token
-is "B-LABEL" if a span begins at it, "I-LABEL" if it is inside one, all of them joined,
-such as "B-CITY|I-COMPANY", if several spans cover it, and None if no span does.
+A feature is a token extension attribute ("_.is_bold" for `token._.is_bold`) or a span
+group ("spans.names" for `doc.spans["names"]`). For a span group, the value of a token
+is "B-LABEL" at the start of a span, "I-LABEL" inside a span, the sorted tags joined by
+"|" if several spans cover the token ("B-CITY|I-COMPANY"), and None outside of spans.
 
-Values are bool, int, str or None. The key of a text is its hash, which is the same in
-each process; the key of a number is that of its digits, where True is 1; and None, like
-an empty text, has the key 0.
+Values are bool, int, str or None. The key of a string is its hash, stable across
+processes. Integers and booleans are hashed as decimal strings (True as "1"). None and
+the empty string have key 0.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any
 from weakref import WeakSet
 
@@ -27,17 +27,17 @@ from thinc.types import Ints2d
 from ..arguments import EXTENSION, SPANS, is_feature, list_extensions
 from ..files import quote
 
-#: Value of a feature.
+#: Feature value.
 Value = bool | int | str | None
 
 _TYPES = {bool, int, str, type(None)}
 
-# Docs that components did not annotate, such as those that initialise models.
-_samples: WeakSet[Doc] = WeakSet()
+# Docs not annotated by components, such as those used to initialise models.
+_unannotated: WeakSet[Doc] = WeakSet()
 
 
 def extract_features(attrs: Sequence[str]) -> Model[list[Doc], list[Ints2d]]:
-    """Read a column of keys for each attribute, as spaCy's `FeatureExtractor` does."""
+    """Build a layer like spaCy's `FeatureExtractor` that reads features too."""
     model = FeatureExtractor(list(attrs))
     if not any(map(is_feature, attrs)):
         return model
@@ -49,32 +49,31 @@ def forward(
 ) -> tuple[list[Ints2d], Callable[[list[Ints2d]], list[Doc]]]:
     attrs, ops = model.attrs["columns"], model.ops
     keys: list[Any] = [read_keys([doc], attrs) for doc in docs]
-    return [ops.asarray2i(of_doc, dtype="uint64") for of_doc in keys], lambda dX: []
+    return [ops.asarray2i(array, dtype="uint64") for array in keys], lambda dX: []
 
 
 def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    """Check that extension attributes are registered. Allow that the Docs in `X` lack
-    features: all models around predict them too, to infer shapes, before components
-    that set features have run.
+    """Check that extension attributes are registered, and allow missing features in
+    `X`, which models process for shape inference before components have set features.
     """
     check_registered(model.attrs["columns"])
     allow_missing(X or ())
 
 
 def check_registered(attrs: Iterable[str]) -> None:
-    """Check that the extension attributes among these are registered."""
+    """Raise a ValueError if an extension attribute is not registered."""
     for name in list_extensions(attrs):
         _get_extension(EXTENSION + name)
 
 
 def allow_missing(docs: Iterable[Doc]) -> None:
-    """Read features that Docs lack as None: no component has set them yet."""
-    _samples.update(docs)
+    """Read missing features of these Docs as None instead of raising an error."""
+    _unannotated.update(docs)
 
 
 def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
-    """Read attributes of all tokens. *Shape:* `(n, columns)`, uint64."""
-    # IDs are faster than names, which are looked up for each Doc
+    """Read the keys of all tokens. *Shape:* `(n, columns)`, uint64."""
+    # IDs are faster: spaCy looks up names again for each Doc
     attr_ids = [intify_attr(attr) for attr in attrs]
     if None not in attr_ids:
         keys = np.concatenate([doc.to_array(attr_ids) for doc in docs])
@@ -85,8 +84,7 @@ def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
         keys[:, known] = read_keys(docs, [attr_ids[i] for i in known])
     for i, attr in enumerate(map(str, attrs)):
         if attr_ids[i] is None:
-            of_docs = (_read_or_allow(doc, attr) for doc in docs)
-            values = list(chain.from_iterable(of_docs))
+            values = [value for doc in docs for value in _read_or_allow(doc, attr)]
             hashes = {value: _hash(value, attr) for value in {*values}}
             keys[:, i] = np.fromiter(map(hashes.__getitem__, values), "uint64")
     return keys
@@ -96,7 +94,7 @@ def _read_or_allow(doc: Doc, attr: str) -> list[Value]:
     try:
         return read_feature(doc, attr)
     except Exception:  # a getter may raise any error
-        if doc not in _samples:
+        if doc not in _unannotated:
             raise
         return [None] * len(doc)
 
@@ -105,15 +103,16 @@ def _hash(value: Value, attr: str) -> int:
     if value is None or value == "":
         return 0
     try:
+        # hash_string refuses subclasses of str
         text = str.__str__(value) if isinstance(value, str) else str(int(value))
-        return int(hash_string(text))  # which takes no subclass of str
-    except ValueError as error:  # too many digits, or half of a surrogate pair
-        message = f"'{attr}' has a value that can't be hashed: {error}."
+        return int(hash_string(text))
+    except ValueError as error:  # too many digits, or an unpaired surrogate
+        message = f"A value of '{attr}' can't be hashed: {error}."
         raise ValueError(message) from error
 
 
 def read_feature(doc: Doc, attr: str) -> list[Value]:
-    """Read the value of a feature, such as "_.is_bold", of each token."""
+    """Read the value of a feature, such as "_.is_bold", for each token."""
     if len(doc) == 0:
         return []
     return (_read_spans if attr.startswith(SPANS) else _read_extension)(doc, attr)
@@ -125,8 +124,8 @@ def _read_extension(doc: Doc, attr: str) -> list[Value]:
         values = list(map(getter, doc))
     elif method is not None:
         raise ValueError(
-            f"'attrs' holds '{attr}', which is a method and has no value. Register an "
-            "attribute with a getter that calls it."
+            f"'attrs' contains '{attr}', a method, which has no value. Register an "
+            "extension with a getter that calls the method."
         )
     else:
         values = get_stored(doc, attr.removeprefix(EXTENSION), default)
@@ -136,31 +135,29 @@ def _read_extension(doc: Doc, attr: str) -> list[Value]:
 
 
 def get_stored(doc: Doc, name: str, default: Any = None) -> list[Any]:
-    """Get the value that a Doc stores of an extension attribute for each token, as
-    `token._` does, without an object for each.
-    """
+    """Read stored values of an extension attribute. Faster than `token._`."""
     get: Any = doc.user_data.get
     starts = doc.to_array(IDX).tolist()
-    places = zip(repeat("._."), repeat(name), starts, repeat(None))
-    return list(map(get, places, repeat(default)))
+    keys = zip(repeat("._."), repeat(name), starts, repeat(None))
+    return list(map(get, keys, repeat(default)))
 
 
 def _get_extension(attr: str) -> tuple:
     name = attr.removeprefix(EXTENSION)
     if not Token.has_extension(name):
         raise ValueError(
-            f"The pipeline reads the extension attribute '{attr}' of each token, which "
-            "nobody has registered in this process. If it has a getter, import the "
-            "file that registers it (--code). If its values are stored, let the config "
-            'register it, by [nlp.before_creation] @callbacks = "spacy-hashembeds.'
-            f'set_extensions.v1", names = ["{name}"], and readers keep it in training, '
-            f'by keep = ["{attr}"].'
+            f"The pipeline reads the token extension attribute '{attr}', which is not "
+            "registered in this process. If it has a getter, import the file that "
+            "registers it (--code). If Docs store its values, register it in the "
+            'config: [nlp.before_creation] @callbacks = "spacy-hashembeds.'
+            f'set_extensions.v1", names = ["{name}"]; and set keep = ["{attr}"] in the '
+            "readers."
         )
     return Token.get_extension(name)
 
 
 def has_getter(attr: str) -> bool:
-    """Return True if a feature is computed, so that Docs store no value."""
+    """True if a feature is computed by a getter, not stored in Docs."""
     name = attr.removeprefix(EXTENSION)
     return Token.has_extension(name) and Token.get_extension(name)[2] is not None
 
@@ -171,11 +168,11 @@ def _check_value(token: Token, attr: str, value: Any) -> Value:
     if not isinstance(value, bool | int | str | None):
         raise TypeError(
             f"'{attr}' should be a bool, an int, a str or None, but is {quote(value)} "
-            f"for the token {token.text!r} ({token.i}). Make it a category by a getter:"
+            f"for token {token.text!r} ({token.i}). Map it to categories in a getter:"
             "\n\ndef get_kind(token):\n"
             f'    return "large" if token.{attr} > 12 else "small"\n'
             'Token.set_extension("kind", getter=get_kind)\n\n'
-            'and give "_.kind" in `attrs`.'
+            'and use "_.kind" in `attrs`.'
         )
     return value
 
@@ -184,13 +181,11 @@ def _read_spans(doc: Doc, attr: str) -> list[Value]:
     key = attr.removeprefix(SPANS)
     if key not in doc.spans:
         raise ValueError(
-            f"The pipeline reads the group of spans '{key}', which the Doc "
-            f"{quote(doc.text)} does not have. Put the component that sets it ahead, "
-            "and in [training] annotating_components; or keep it from the corpus, by "
-            f'`keep = ["{attr}"]` of a reader; or set `doc.spans["{key}"] = []` where '
-            "there are no spans."
+            f"The pipeline reads the span group '{key}', which is missing from the Doc "
+            f"{quote(doc.text)}. Add the component that sets it before, and to "
+            f'[training] annotating_components; or set `keep = ["{attr}"]` in the '
+            f'reader; or set `doc.spans["{key}"] = []` if there are no spans.'
         )
-    # in alphabetical order, which does not depend on that of the spans
     tags: dict[int, set[str]] = {}
     for span in doc.spans[key]:
         for i in range(span.start, span.end):

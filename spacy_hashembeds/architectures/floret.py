@@ -1,4 +1,4 @@
-"""Character n-grams as in floret, and tables that floret trained on raw text."""
+"""Character n-grams as in floret, and loading of tables trained by floret."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,23 +14,22 @@ from spacy.vectors import Vectors
 
 from ..kernels import compiled
 
-#: Marks before and after a word, which distinguish n-grams at its start and end.
+#: Boundary marks, which distinguish prefixes and suffixes from other n-grams.
 BEGIN, END = "<", ">"
 
 #: floret's seed.
 SEED = 2166136261
 
-#: Longest word that is read whole. Of longer words, half as many characters at each end
-#: are read.
+#: Longer words are truncated to their first and last 64 characters.
 MAX_CHARACTERS = 128
 
 
 class Ngrams(NamedTuple):
-    """Settings that select a word's n-grams and the rows of each n-gram.
+    """Settings of character n-grams and of their rows.
 
-    minn, maxn (int): The lengths of n-grams in characters, including the marks. The
-        whole word with its marks counts as an n-gram too.
-    num_hashes (int): Rows of an n-gram, 1 to 4: its first hashes modulo `rows`.
+    minn, maxn (int): Lengths of n-grams in characters, including marks. The whole
+        marked word is an additional n-gram.
+    num_hashes (int): Rows per n-gram, 1 to 4: the first hashes modulo `rows`.
     """
 
     minn: int
@@ -39,7 +38,7 @@ class Ngrams(NamedTuple):
     rows: int
 
     def find_rows(self, words: Sequence[str]) -> tuple[NDArray, NDArray]:
-        """Find the rows of words, and the number of rows of each word, at least 1.
+        """Return the rows of all words, and the number of rows per word, at least 1.
 
         *Shapes:* `(sum of lengths,)`, uint32; `(words,)`, int64.
         """
@@ -53,7 +52,7 @@ class Ngrams(NamedTuple):
         return np.concatenate(found), lengths
 
     def get_settings(self) -> dict[str, Any]:
-        """Return all settings except `rows`, by their names in spaCy's vectors."""
+        """Return all settings except `rows`, under the names in spaCy's vectors."""
         names = {"minn": self.minn, "maxn": self.maxn, "hash_count": self.num_hashes}
         return {**names, "hash_seed": SEED, "bow": BEGIN, "eow": END}
 
@@ -78,12 +77,13 @@ def _shorten(word: str) -> str:
 
 
 def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
-    """Read a table that floret saved, and scale it to a standard deviation of 1.
+    """Read a table saved by floret, and scale it to a standard deviation of 1.
 
     *Shape:* `(rows, width)`, float32.
 
-    path (Path): The file, which may be compressed as for `spacy init vectors`.
-    RAISES (ValueError): If it is no such table, or has other sizes, hashes or marks.
+    path (Path): The file, optionally compressed, as for `spacy init vectors`.
+    RAISES (ValueError): If the file is not such a table, or if sizes, hashes or marks
+        differ.
     RAISES (OSError): If the file can't be read.
     """
     expected = {"rows": ngrams.rows, "width": width, **ngrams.get_settings()}
@@ -92,17 +92,17 @@ def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
         found = {"rows": len(table), "width": table.shape[1], **settings}
         for name, value in expected.items():
             if found[name] != value:
-                raise ValueError(f"{name} = {found[name]!r:.40} and not {value}")
+                raise ValueError(f"{name} = {found[name]!r:.40}, expected {value}")
         if keys != [str(i) for i in range(len(table))]:
-            raise ValueError("its rows are not all there, one after the other")
+            raise ValueError("rows are missing or out of order")
         deviation = table.std(dtype="float64")
         if not deviation > 0 or not np.isfinite(table / deviation).all():
-            raise ValueError("its rows are no numbers, or all alike")
+            raise ValueError("rows are constant or not finite")
     except OSError:
         raise
     except Exception as error:  # several readers, with various errors
         raise ValueError(
-            "'init' should name a table that floret saved, of the sizes of "
-            f"SubwordEmbed, but '{path}' is none: {str(error) or 'it is cut off'}."
+            "'init' should be a table saved by floret with the sizes of SubwordEmbed, "
+            f"but '{path}' is not: {str(error) or 'file is truncated'}."
         ) from error
     return (table / deviation).astype("float32")

@@ -42,25 +42,24 @@ def MaxoutWindowEncoder(
 ) -> Model[InT, OutT]:
     """Encode context with convolutions, a block of tokens at a time.
 
-    This is `spacy.MaxoutWindowEncoder.v2`, faster on the CPU. It has the same arguments
-    and one more, and the same output (up to rounding) and tree of nodes, so that each
-    can load weights that the other has saved. Dropout is the same too, but equal seeds
-    draw different masks.
+    A faster `spacy.MaxoutWindowEncoder.v2` on the CPU, with the additional argument
+    `precision`. Outputs are equal up to rounding, and weights are interchangeable.
+    Equal seeds draw different dropout masks.
 
-    width (int): The width of input and output. Usual values are 64 to 300; time grows
-        with its square.
-    window_size (int): Neighbours on either side that each convolution sees. Usually 1;
-        with 0, each token is encoded without context.
+    width (int): The width of input and output, usually 64 to 300. Run time grows
+        quadratically.
+    window_size (int): Neighbours on each side seen by a convolution. Usually 1. With 0,
+        each token is encoded without context.
     maxout_pieces (int): Linear pieces of each Maxout layer. Usually 2 or 3.
-    depth (int): The number of convolutions. Usually 4; the report has 8. A token sees
-        `depth * window_size` tokens on either side.
-    precision (str): The data type of products in prediction: "float32", "bfloat16" or
-        "int8". The last two are faster if the processor has instructions for them (see
-        `spacy hashembeds doctor`), and change predictions, those of a parser more than
-        those of an NER: `spacy hashembeds accelerate` counts the changes. Otherwise, on
-        the GPU, in training and in saved weights, float32 is used.
+    depth (int): The number of convolutions. Usually 4; the report uses 8. The receptive
+        field is `depth * window_size` tokens on each side.
+    precision (str): The data type of matrix products in prediction: "float32",
+        "bfloat16" or "int8". The latter two are faster if the processor supports them
+        (see `spacy hashembeds doctor`), but change predictions, more in parsers than in
+        NER: `spacy hashembeds accelerate` counts the changes. Without processor
+        support, on GPUs, in training and in saved weights, float32 is used.
 
-    *Input and output:* for each Doc a float32 array of shape `(tokens, width)`.
+    *Input and output:* a float32 array of shape `(tokens, width)` for each Doc.
     """
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_integers(0, MAX_WIDTH, window_size=window_size)
@@ -78,9 +77,9 @@ def forward(
     model: Model[InT, OutT], Xs: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     if isinstance(Xs, list | tuple) and not any(map(len, Xs)):
-        # Thinc's layers don't agree on the shape of empty output.
+        # Thinc's layers disagree about the shape of empty output.
         return Xs, lambda dYs: dYs
-    convolutions = _find_here(model, Xs)
+    convolutions = _find_fast_path(model, Xs)
     if convolutions is None:
         return with_array_forward(model, Xs, is_train)
     plan, pad = model.attrs["weights"], model.attrs["pad"]
@@ -91,7 +90,7 @@ def forward(
     if X.shape[1:] != (width,):
         raise ValueError(
             f"The input of MaxoutWindowEncoder should be {width} wide, but its shape "
-            f"is {X.shape}, padding included. Is the embedder's 'width' the same?"
+            f"is {X.shape}, including padding. Set the embedder's 'width' to {width}."
         )
     rows = lay_rows(convolutions, lengths[lengths > 0], pad)
     if not is_train:
@@ -119,23 +118,23 @@ def forward(
     return split(X, sizes), backprop
 
 
-def _find_here(model: Model[InT, OutT], Xs: InT) -> Convolutions | None:
-    """Find the layers if there is a fast path for this input and device, else None."""
+def _find_fast_path(model: Model[InT, OutT], Xs: InT) -> Convolutions | None:
+    """Return the layers if the fast path supports the input and device, else None."""
     if isinstance(Xs, list | tuple) and isinstance(model.ops, NumpyOps):
         plan, pad = model.attrs["weights"], model.attrs["pad"]
         return plan.find_layers(model, find_convolutions, pad)
-    return None  # an array or Ragged, or on a GPU
+    return None  # array, Ragged, or GPU
 
 
 def find_convolutions(model: Model) -> Convolutions:
-    """Find the layers. Raise UnexpectedNodeError if a node is not as spaCy makes it."""
+    """Find the layers. Raise UnexpectedNodeError if a node was wrapped or replaced."""
     (stack,) = model.layers
-    # Thinc does not chain copies if the depth is 1
+    # with depth 1, there is no chain
     is_single = get_forward(stack) is residual_forward
     layers = [stack] if is_single else expect(stack, chain_forward)
     convolutions = Convolutions(map(_expect_convolution, layers))
     convolutions.check()
-    # enough rows of zeros between Docs that no Doc sees another
+    # zero rows between Docs must cover the receptive field
     needed = sum(convolution.window_size for convolution in convolutions)
     check_integer(model, "pad", needed, 2**16)
     return convolutions

@@ -1,9 +1,8 @@
-"""The shape that all multi-attribute embedders share.
+"""Base of the multi-attribute embedders.
 
 Each token attribute has a table. The vectors of a token from all tables are
-concatenated, and a Maxout layer mixes them. The tree of nodes is the same as that of
-`spacy.MultiHashEmbed.v2`, so that each can load weights that the other has saved, and
-equal seeds initialise both to equal values.
+concatenated, and mixed by a Maxout layer. The node tree equals `MultiHashEmbed.v2`'s:
+weights are interchangeable, and equal seeds give equal initial values.
 """
 
 from collections.abc import Callable, Sequence
@@ -63,10 +62,10 @@ _ATTR_IDS = {*IDS.values()} - {0}
 
 
 class Parts(NamedTuple):
-    """Layers that mix columns of keys, and the attributes that are read as keys.
+    """Layers that mix columns of keys.
 
-    attrs: The attributes of all columns except word vectors, which are the last column.
-    has_vectors: Whether word vectors are mixed in.
+    attrs: Attributes read as keys, one per column except the word vectors.
+    has_vectors: True if the last column is word vectors.
     """
 
     mixer: Mixer
@@ -91,10 +90,10 @@ def mix_attributes(
     include_static_vectors: bool,
     subwords: Model | None = None,
 ) -> Model[InT, OutT]:
-    """Embed attributes of each token, in a table each, and mix them to one vector.
+    """Embed each token attribute in a table, and mix the vectors by a Maxout layer.
 
-    `subwords` embeds character n-grams: see `SubwordEmbed`. Another layer that returns
-    a vector for each token works too, but not on the fast path.
+    `subwords` is a `SubwordEmbed`, or another layer that returns a vector per token,
+    which disables the fast path.
     """
     check_integers(1, MAX_WIDTH, width=width, maxout_pieces=maxout_pieces)
     check_dropout(dropout)
@@ -105,15 +104,15 @@ def mix_attributes(
     )
     layers = features.layers
     n_inputs = sum(table.get_dim("nO") for table in tables)
-    beside: list[Model] = []
+    extra: list[Model] = []
     if subwords is not None:
-        beside.append(chain(subwords, list2ragged()))
+        extra.append(chain(subwords, list2ragged()))
         n_inputs += subwords.get_dim("nO")
     if include_static_vectors:
-        beside.append(StaticVectors(width, dropout=dropout))
+        extra.append(StaticVectors(width, dropout=dropout))
         n_inputs += width
-    if beside:
-        layers = [concatenate(features, *beside)]
+    if extra:
+        layers = [concatenate(features, *extra)]
     mixer = Maxout(width, n_inputs, nP=maxout_pieces, dropout=dropout, normalize=True)
     return Model(
         name,
@@ -137,10 +136,9 @@ def embed_tokens(
     is_train: bool,
     find: Callable[[Model], Parts],
 ) -> tuple[OutT, Callable[[OutT], InT]]:
-    """Embed all tokens together.
+    """Embed all tokens of a batch, by the layers that `find` returns.
 
-    If a layer has been wrapped or replaced, or if there are no kernels, layers run one
-    after the other, as in spaCy's `MultiHashEmbed`.
+    If a layer was wrapped or replaced, or without kernels, run Thinc's layers.
     """
     lengths = list(map(len, docs))
     if not any(lengths):
@@ -150,7 +148,6 @@ def embed_tokens(
     plan = model.attrs["plan"]
     parts: Parts | None = plan.find_layers(model, find)
     if parts is None:
-        # this model has no further node, since spaCy's weights must load into its tree
         return chain_forward(model, docs, is_train)
     keys = parts.read_keys(docs)
     token = DOCS.set(docs)
@@ -173,27 +170,27 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     if X and model.attrs["include_static_vectors"]:
         get_vectors_width(X[0].vocab)
     elif not any(map(len, X or ())):
-        X = None  # Thinc's concatenate would infer widths of 0 from empty Docs
+        X = None  # from empty Docs, Thinc's concatenate would infer widths of 0
     chain_init(model, X, Y)
 
 
 def find_parts(model: Model[InT, OutT]) -> Parts:
-    """Find the layers. Raise UnexpectedNodeError if a node is not as it was built."""
+    """Find the layers. Raise UnexpectedNodeError if a node was wrapped or replaced."""
     if len(model.layers) not in (3, 5):
         raise UnexpectedNodeError(model.name)
     *inputs, mixer, to_list = model.layers
     expect(to_list, ragged2list_forward, 0)
     vectors = subwords = None
     if len(inputs) == 1:
-        features, *beside = expect(inputs[0], concatenate_forward)
-        if get_forward(beside[0]) is chain_forward:
-            subwords, to_ragged = expect(beside.pop(0), chain_forward, 2)
+        features, *extra = expect(inputs[0], concatenate_forward)
+        if get_forward(extra[0]) is chain_forward:
+            subwords, to_ragged = expect(extra.pop(0), chain_forward, 2)
             expect(to_ragged, list2ragged_forward, 0)
             (layer,) = expect(subwords, distinct_forward, 1)
             expect(layer, subword_forward, 0)
-        for vectors in beside:
+        for vectors in extra:
             expect(vectors, vectors_forward, 0)
-        if len(beside) > 1:
+        if len(extra) > 1:
             raise UnexpectedNodeError(inputs[0].name)
         inputs = expect(features, chain_forward, 3)
     extractor, to_ragged, embed = inputs
@@ -216,9 +213,9 @@ def make_parts(
     attrs: list[int | str],
     vectors: Model | None,
 ) -> Parts:
-    """Combine columns, and add one for spaCy's StaticVectors, if there are any.
+    """Combine columns, and append one for spaCy's StaticVectors, if given.
 
-    Raise UnexpectedNodeError if there is no fast path for them on their device.
+    Raise UnexpectedNodeError if there is no fast path on the device.
     """
     if vectors is not None:
         columns = [*columns, VectorColumn(vectors)]
@@ -230,7 +227,7 @@ def make_parts(
 
 def _expect_columns(model: Model[Ragged, Ragged]) -> list[Column]:
     (concatenated,) = expect(model, with_array_forward, 1)
-    # Thinc does not concatenate a single column
+    # with a single column, there is no concatenate
     is_single = get_forward(concatenated) is chain_forward
     layers = [concatenated] if is_single else expect(concatenated, concatenate_forward)
     columns = []
@@ -246,7 +243,7 @@ def check_columns(extractor: Model, n_columns: int) -> None:
     """Check that the extractor reads `n_columns` known attributes."""
     attrs = extractor.attrs["columns"]
     is_list = isinstance(attrs, list) and len(attrs) == n_columns
-    # True is an integer too, and 0 is not the ID of an attribute
+    # excludes bool, a subclass of int
     is_right = is_list and all(
         type(attr) in (int, str)
         and (is_feature(attr) or intify_attr(attr) in _ATTR_IDS)

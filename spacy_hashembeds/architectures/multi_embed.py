@@ -29,38 +29,36 @@ def MultiEmbed(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token by looking them up.
 
-    It differs from `spacy.MultiHashEmbed.v2` only in the tables: each symbol that is
-    frequent enough in the training corpus has a row of its own, and all others share
-    one row, which is learned too. The symbols are counted in the training corpus by the
-    callback `spacy-hashembeds.count_symbols.v1` in `[initialize.before_init]`, or read
-    from a file. They are saved with the pipeline, so that loading it needs neither.
+    Differs from `spacy.MultiHashEmbed.v2` only in the tables: each frequent symbol of
+    the training corpus has a separate row, and all others share one learned row. The
+    callback `spacy-hashembeds.count_symbols.v1` in `[initialize.before_init]` counts
+    the symbols, or they are read from a file. They are saved with the pipeline.
 
-    attrs (list[str | int]): The token attributes to embed, each in a table of its
-        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE. "_.name" and "spans.key"
-        are features: see docs/features.md.
-    width (int): The width of the output and of each table, usually 64 to 300. Time
-        grows with its square.
-    unk (int): The row for unknown symbols, 0 to the number of symbols. Leave it at 0:
-        the position does not change the model.
-    unknown_rate (float): In training, a symbol that was counted `n` times is looked up
-        as unknown with probability `unknown_rate / (unknown_rate + n)`, independently
-        for each token and attribute, so that frequent symbols train that row too. Below
-        1.
-    tables (str | Path, optional): A file made by `spacy hashembeds tables`, read only
-        when the pipeline is initialised. It takes precedence over the callback.
-    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
+    attrs (list[str | int]): The token attributes to embed, one table each. Usually
+        NORM, PREFIX, SUFFIX and SHAPE. "_.name" and "spans.key" are features: see
+        docs/features.md.
+    width (int): The width of the output and of each table, usually 64 to 300. Run time
+        grows quadratically.
+    unk (int): The row of unknown symbols, 0 to the number of symbols. Default: 0. The
+        position does not change the model.
+    unknown_rate (float): In training, a symbol with count `n` is replaced by the
+        unknown symbol with probability `unknown_rate / (unknown_rate + n)`,
+        independently for each token and attribute, to train the unknown row. Below 1.
+    tables (str | Path, optional): A file from `spacy hashembeds tables`, read only at
+        initialization. Takes precedence over the callback.
+    include_static_vectors (bool): Mix in the pipeline's word vectors.
     dropout (float, optional): The rate after each table, the projected vectors and the
-        Maxout layer, until a trainer sets its own, as `spacy train` does. With None
-        there is no dropout here, whatever the trainer says.
+        Maxout layer, until overridden by the trainer, as in `spacy train`. None: no
+        dropout here, regardless of the trainer.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
-    subwords (Model, optional): Character n-grams of words, in a table of their own
-        beside the others: see `SubwordEmbed`.
+    subwords (Model, optional): An additional table of character n-grams: see
+        `SubwordEmbed`.
 
-    RAISES (ValueError): If arguments are invalid; when initialised, if symbols are
+    RAISES (ValueError): If arguments are invalid. At initialization, if symbols are
         missing or the file can't be used.
 
-    Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3. Of
-    `unknown_rate`: see `SymbolEmbed`.
+    Source: Miranda et al., "Multi hash embeddings in spaCy", §3 and §3.3. For
+    `unknown_rate`, see `SymbolEmbed`.
     """
     names = check_attributes(attrs, with_features=True)
     check_integers(0, MAX_ROWS, unk=unk)

@@ -29,30 +29,31 @@ def MultiFewerHashEmbed(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed several attributes of each token with one to four hashes each.
 
-    With `num_hashes = 4` this is `spacy.MultiHashEmbed.v2`: equal weights give equal
-    outputs and gradients, and each can load weights that the other has saved. Unlike in
-    spaCy, batches of only empty Docs work in training too. Weights saved by spaCy do
-    not contain the number of hashes: load them with four.
+    With `num_hashes = 4`, equivalent to `spacy.MultiHashEmbed.v2`: equal weights give
+    equal outputs and gradients, and weights are interchangeable. Weights saved by spaCy
+    do not contain the number of hashes: load them with four. Unlike in spaCy, training
+    accepts batches of only empty Docs.
 
-    width (int): The width of the output and of each table, usually 64 to 300. Time
-        grows with its square.
-    num_hashes (int): The number of rows that are summed for a token in each table, 1 to
-        4. The report finds little difference on small corpora (tables 13 and 14) and 5
-        F1 points between 1 and 3 on OntoNotes. Fewer are faster; more distinguish words
-        that share a row. Keep 3 or 4 if the input may be hostile: with one, a word that
-        collides with a given one can be found in a fraction of a second.
-    attrs (list[str | int]): The token attributes to embed, each in a table of its
-        own. The usual ones are NORM, PREFIX, SUFFIX and SHAPE. "_.name" and "spans.key"
-        are features: see docs/features.md.
+    width (int): The width of the output and of each table, usually 64 to 300. Run time
+        grows quadratically.
+    num_hashes (int): The number of rows summed per token and table, 1 to 4. Fewer are
+        faster; more reduce collisions. The report finds little difference on small
+        corpora (tables 13 and 14), and 5 F1 points between 1 and 3 on OntoNotes. Use 3
+        or 4 for adversarial input: with 1, a word that collides with a given word can
+        be found in a fraction of a second.
+    attrs (list[str | int]): The token attributes to embed, one table each. Usually
+        NORM, PREFIX, SUFFIX and SHAPE. "_.name" and "spans.key" are features: see
+        docs/features.md.
     rows (list[int]): The rows of each table. `spacy init config` writes [5000, 1000,
-        2500, 2500], and the report has 2500 for PREFIX too: more than PREFIX and SHAPE
-        need in most languages (its table 4).
-    include_static_vectors (bool): Whether to mix in the pipeline's word vectors.
-    seed (int): The hash seed of the first table, saved with the weights; the others
-        count up from it. Set `seed = 9` in new pipelines: "Seed 8" in docs/analyze.md.
+        2500, 2500]; the report uses 2500 for PREFIX too. Both exceed what PREFIX and
+        SHAPE need in most languages (report, table 4).
+    include_static_vectors (bool): Mix in the pipeline's word vectors.
+    seed (int): The hash seed of the first table, incremented for each further table,
+        and saved with the weights. Set `seed = 9` in new pipelines: see "Seed 8" in
+        docs/analyze.md.
     maxout_pieces (int): Linear pieces of the Maxout layer that mixes the tables.
-    subwords (Model, optional): Character n-grams of words, in a table of their own
-        beside the others: see `SubwordEmbed`.
+    subwords (Model, optional): An additional table of character n-grams: see
+        `SubwordEmbed`.
 
     Source: Miranda et al., "Multi hash embeddings in spaCy", §3.1, §3.3 and §5.4.
     """

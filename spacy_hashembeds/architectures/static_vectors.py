@@ -1,4 +1,4 @@
-"""A column of keys for the pipeline's word vectors."""
+"""Column of the pipeline's word vectors."""
 
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -13,21 +13,21 @@ from ..layers.checks import check_once, check_param, peek
 from ..layers.column import Array, Backprop, Column
 from ..layers.tableembed import apply_dropout
 
-#: Docs whose tokens this thread embeds. Columns, which plans keep, must not hold a
-#: vocab.
+#: Docs that this thread embeds. A context variable, since cached columns must not hold
+#: a vocab.
 DOCS: ContextVar[Sequence[Doc]] = ContextVar("DOCS")
 
 
 class VectorColumn(Column):
-    """Column of keys with vectors in a vocab, which spaCy's StaticVectors projects.
+    """Column of word vectors, projected as by spaCy's StaticVectors.
 
-    The first of `DOCS` has the vocab, as in spaCy.
+    As in spaCy, the vocab of the first of `DOCS` supplies the vectors.
     """
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Compute the same as spaCy's layer for distinct keys, `(m,)`, not for Docs.
+        """Return projected vectors of distinct keys, zeros for keys without a vector.
 
-        Return the projected vectors, `(m, nO)`, zeros for keys without a vector.
+        *Shapes:* `(m,)` to `(m, nO)`.
         """
         model = self.model
         check_once(model, _check_weights)
@@ -40,7 +40,7 @@ class VectorColumn(Column):
         output, backprop_dropout = apply_dropout(model, projected, is_train)
 
         def backprop(d_output: Array) -> None:
-            # As in spaCy, words without a vector are included here.
+            # as in spaCy, including words without a vector
             dY = backprop_dropout(d_output)
             model.inc_grad("W", dY.T @ V)
 
@@ -52,36 +52,36 @@ def _check_weights(model: Model) -> None:
 
 
 def get_key_attr(vocab: Vocab) -> str | int:
-    """Return the token attribute that is the key of vectors."""
+    """Return the token attribute used as vector key."""
     return getattr(vocab.vectors, "attr", "ORTH")
 
 
 def get_vectors_width(vocab: Vocab) -> int:
-    """Get the width of the vocab's vectors. Raise ValueError if there are none."""
+    """Return the width of the vocab's vectors. Raise ValueError if there are none."""
     width: int = vocab.vectors.shape[1]
     if not width:
         raise ValueError(
             "'include_static_vectors' is true, but the pipeline has no vectors. Set "
-            "[initialize] vectors to a package or folder that has them, or "
+            "[initialize] vectors to a package or folder with vectors, or "
             "include_static_vectors = false."
         )
     return width
 
 
 def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
-    """Get the vectors of keys, and whether each is missing, as arrays of the ops."""
+    """Return the vectors of keys, and a mask of missing ones, as arrays of `ops`."""
     vectors = vocab.vectors
     keys = ops.to_numpy(keys)
     if isinstance(vectors, Vectors) and vectors.mode == Mode.default:
         rows, n_rows = vectors.find(keys=keys), len(vectors.data)
         if rows.max(initial=-1) >= n_rows:
             raise ValueError(
-                f"The vectors of the vocab have {n_rows} rows, but a word has row "
-                f"{rows.max()}: the saved pipeline is damaged, or its files "
-                "'vocab/key2row' and 'vocab/vectors' don't belong together."
+                f"The vocab's vectors have {n_rows} rows, but a word has row "
+                f"{rows.max()}. The saved pipeline is damaged, or its files "
+                "'vocab/key2row' and 'vocab/vectors' don't match."
             )
         return ops.asarray(vectors.data[rows]), ops.asarray(rows < 0)
     if not hasattr(vectors, "get_batch"):
         raise RuntimeError(Errors.E896)
-    # floret's, or another package's, vectors exist for every key
+    # floret and other packages: every key has a vector
     return ops.asarray(vectors.get_batch(keys)), ops.xp.zeros(len(keys), dtype=bool)

@@ -31,7 +31,7 @@ OutT = Floats2d
 
 NAME = "subwordembed"
 
-# Number of words processed at a time in prediction, to bound memory.
+# Words per block in prediction, to bound memory.
 _BLOCK = 2**12
 
 
@@ -48,32 +48,29 @@ def SubwordEmbed(
 ) -> Model[list, list[Floats2d]]:
     """Embed words by their character n-grams, which share the rows of one table.
 
-    Use it as the argument `subwords` of other embedders: n-grams tell much about words
-    that training has not seen. A mark is added before and after each word: `<word>`.
-    The marked word and each of its n-grams have rows, chosen by hashing; their sum is
-    divided by the square root of their number. Marks and hashes are those of floret as
-    spaCy reads it: with `minn` 1, single marks are n-grams too. Of words with more than
-    128 characters, the first and last 64 are read. Combining characters are composed
-    (NFC) before.
+    Pass it as `subwords` to other embedders, to improve the vectors of unseen words.
+    Each word is NFC-normalised and marked: `<word>`. The marked word and its n-grams
+    are hashed to rows, whose sum is divided by the square root of their number. Marks
+    and hashes equal those of floret in spaCy; with `minn` 1, single marks are n-grams
+    too. Words of more than 128 characters are truncated to the first and last 64.
 
-    attr (str): The attribute that stands for a word: `ORTH` (as written), `LOWER` or
-        `NORM`, or another attribute that is text.
+    attr (str): The attribute that identifies a word: `ORTH`, `LOWER`, `NORM`, or
+        another text attribute.
     rows (int): The number of rows.
-    width (int): The width of a row, and of the vectors that are mixed with those of the
-        other tables.
+    width (int): The width of a row and of the output.
     minn, maxn (int): The lengths of n-grams in characters, including marks.
-    num_hashes (int): The number of rows of each n-gram, 1 to 4.
-    dropout (float, optional): The rate at which dimensions are dropped, until a trainer
-        sets its own, as `spacy train` does. With None there is no dropout.
-    init (Path, optional): A table that floret trained on raw text, with the same rows,
-        width, lengths and hashes. Training starts from its rows, scaled to the spread
-        of random ones; the file is not needed afterwards. The raw text should have the
-        form of `attr`: lower-cased for `LOWER`.
+    num_hashes (int): The number of rows per n-gram, 1 to 4.
+    dropout (float, optional): The rate, until overridden by the trainer, as in `spacy
+        train`. None: no dropout.
+    init (Path, optional): A table trained by floret on raw text, with the same rows,
+        width, lengths and hashes. Training starts from its rows, rescaled to the
+        standard deviation of random ones. Used only at initialization. Preprocess the
+        raw text like `attr`: lower-case it for `LOWER`.
 
-    *Output:* for each Doc an array `(tokens, width)`, float32.
+    *Output:* a float32 array of shape `(tokens, width)` for each Doc.
 
     Source: Bojanowski et al., "Enriching Word Vectors with Subword Information" (2017),
-    §3.2; Miranda et al., "Multi hash embeddings in spaCy", §2, of floret.
+    §3.2. For floret: Miranda et al., "Multi hash embeddings in spaCy", §2.
     """
     check_choice(TEXT_ATTRIBUTES, attr=attr)
     check_integers(1, MAX_ROWS, rows=rows)
@@ -149,16 +146,16 @@ def _get_ngrams(model: Model) -> Ngrams:
 
 
 class SubwordColumn(Column):
-    """Column of the keys of words in `DOCS`."""
+    """Column of the subwords of words in `DOCS`."""
 
     is_kept = True
 
     def check(self) -> None:
-        """Check weights and attributes when they are set or loaded."""
+        """Validate weights and attributes after they are set or loaded."""
         check_once(self.model, check_weights)
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:
-        """Embed words by their keys. On a GPU, the keys are not distinct."""
+        """Embed words by their keys, which may repeat on a GPU."""
         model = self.model
         vocabs = find_vocabs(DOCS.get())
         if not is_on_gpu(model.ops):

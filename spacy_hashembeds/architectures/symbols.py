@@ -1,4 +1,4 @@
-"""Save and load symbol tables, and give them to embedders during initialisation."""
+"""Save and load symbol tables, and pass them to embedders at initialization."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,16 +20,15 @@ from ..layers.symboltaker import (
 )
 from ..thinc_internals import partial
 
-#: Attribute with the `Source` that gives `SymbolTables`.
+#: Model attribute that holds the `Source` of `SymbolTables`.
 SYMBOL_SOURCE = "symbol_source"
 
 
 @dataclass(frozen=True)
 class SymbolTables:
-    """The symbols of attributes that were counted in one corpus, most frequent first.
+    """Symbols of a corpus by attribute, most frequent first, counts >= `min_freq`.
 
-    Only symbols with a count of at least `min_freq` are included. Norms depend on the
-    language of the pipeline that made the Docs, `lang`.
+    `lang` is the language of the pipeline that made the Docs, on which norms depend.
     """
 
     tables: Mapping[str, Symbols]
@@ -37,7 +36,7 @@ class SymbolTables:
     min_freq: int
 
     def get_table(self, attr: str) -> Symbols:
-        """Get the table of one attribute."""
+        """Return the table of an attribute."""
         if attr not in self.tables:
             raise ValueError(
                 f"There is no symbol table for {attr}, only for "
@@ -48,7 +47,7 @@ class SymbolTables:
 
 
 def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
-    """Save symbol tables to a `.npz` file, which is complete or not written."""
+    """Save symbol tables to a `.npz` file, atomically."""
     arrays: dict[str, Any] = {"lang": symbols.lang, "min_freq": symbols.min_freq}
     for attr, table in symbols.tables.items():
         arrays[f"symbols/{attr}"] = table.frequent
@@ -58,14 +57,14 @@ def save_symbols(path: str | Path, symbols: SymbolTables) -> None:
 
 
 def load_symbols(path: str | Path) -> SymbolTables:
-    """Load symbol tables that `save_symbols` saved."""
+    """Load symbol tables saved by `save_symbols`."""
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(
-            f"There is no file of symbol tables at '{path}', from '{Path.cwd()}'. If "
-            "`spacy hashembeds config --raw` wrote it, run this where that ran. Make "
-            "one with `spacy hashembeds tables`, or leave out `tables` and count "
-            'with `@callbacks = "spacy-hashembeds.count_symbols.v1"`.'
+            f"There is no symbol table file '{path}' (relative to '{Path.cwd()}'). If "
+            "`spacy hashembeds config --raw` wrote it, run in the same folder. Or make "
+            "one with `spacy hashembeds tables`, or omit `tables` and count with "
+            '`@callbacks = "spacy-hashembeds.count_symbols.v1"`.'
         )
     try:
         with path.open("rb") as file_, np.load(file_, allow_pickle=False) as arrays:
@@ -77,8 +76,8 @@ def load_symbols(path: str | Path) -> SymbolTables:
             }
     except Exception as e:  # damaged bytes may raise any error of zipfile or numpy
         raise ValueError(
-            f"'{path}' is not a file of symbol tables, or it is damaged. Make it "
-            "anew with `spacy hashembeds tables`."
+            f"'{path}' is not a symbol table file, or is damaged. Recreate it with "
+            "`spacy hashembeds tables`."
         ) from e
     return SymbolTables(tables, lang, min_freq)
 
@@ -88,24 +87,23 @@ def _check_table(symbols: NDArray, counts: NDArray) -> Symbols:
         if array.ndim != 1 or array.dtype != "uint64":
             raise ValueError(f"{array.dtype} of shape {array.shape}")
     if not len(symbols) == len(np.unique(symbols)) == len(counts) or not counts.all():
-        raise ValueError("not one count for each of some distinct symbols")
+        raise ValueError("symbols are not distinct, or a count is missing or 0")
     return Symbols(symbols, counts)
 
 
 def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
-    """Make an embedder give symbols to its layers before it is initialised.
+    """Make an embedder set the symbols of its layers when it is initialised.
 
-    The symbols are read from the file `tables`, or else from the source that a callback
-    has set.
+    Symbols come from the file `tables`, or else from the source set by a callback.
     """
     source = Source()
     if tables is not None:
         source = Source(partial(load_symbols, tables), is_for_once=False)
-    wait_for(SYMBOL_SOURCE, model, _give_symbols, source)
+    wait_for(SYMBOL_SOURCE, model, _set_symbols, source)
     return model
 
 
-def _give_symbols(
+def _set_symbols(
     model: Model, get_tables: Callable[[], SymbolTables] | None, X: list[Doc] | None
 ) -> None:
     if get_tables is None:
@@ -115,8 +113,8 @@ def _give_symbols(
         lang = X[0].vocab.lang
         raise ValueError(
             f"The symbols in 'tables' were counted with language '{tables.lang}', "
-            f"but the pipeline's is '{lang}': their norms may differ. Count them "
-            f"again with `spacy hashembeds tables … --lang {lang}`."
+            f"but the pipeline's is '{lang}', whose norms may differ. Recount with "
+            f"`spacy hashembeds tables … --lang {lang}`."
         )
     for layer in find_symbol_takers(model):
         give_symbols(layer, tables.get_table(layer.attrs["key"]))

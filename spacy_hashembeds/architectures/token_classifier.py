@@ -13,14 +13,14 @@ OutT = list[Floats2d]
 def TokenClassifier(tok2vec: Model[InT, OutT]) -> Model[InT, OutT]:
     """Classify tokens by their vectors: an affine layer and a softmax.
 
-    It is the model of `token_ner`, which has 4P + 1 classes for P entity types. Unlike
-    `spacy.Tagger.v2` with `normalize = true`, it begins with random weights, so that
-    `tok2vec` learns from the first step on, and it grows when labels are added.
+    The model of `token_ner`, with 4P + 1 classes for P entity types. Unlike
+    `spacy.Tagger.v2` with `normalize = true`, weights are initialised randomly, so that
+    `tok2vec` gets a gradient from the first step, and the output can be resized.
 
-    tok2vec (Model): Computes a vector for each token: a `spacy.Tok2Vec.v2`, or a
-        `spacy.Tok2VecListener.v1`, which shares a tok2vec with other components.
+    tok2vec (Model): A `spacy.Tok2Vec.v2`, or a `spacy.Tok2VecListener.v1`, which shares
+        a tok2vec with other components.
 
-    *Output:* for each Doc the probabilities, a float32 array of shape `(tokens, nO)`.
+    *Output:* probabilities, a float32 array of shape `(tokens, nO)` for each Doc.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2.

@@ -1,4 +1,4 @@
-"""The fast path against the reference, and folded tables that are never stale."""
+"""The fast path against the reference, and invalidation of folded tables."""
 
 import gc
 import multiprocessing
@@ -70,7 +70,7 @@ def is_folded(model) -> bool:
 
 all_kinds = pytest.mark.parametrize("kind", KINDS)
 
-#: Of few tokens, at the edge to many, and beyond.
+#: Below, at and above the threshold of large batches.
 LENGTHS = [[1], [255, 1], [256, 0, 1], [300, 40]]
 all_lengths = pytest.mark.parametrize("lengths", LENGTHS)
 
@@ -79,7 +79,7 @@ all_lengths = pytest.mark.parametrize("lengths", LENGTHS)
 @all_lengths
 @all_kinds
 def test_predictions_equal_the_reference(vocab, kind, lengths, kernels, monkeypatch):
-    """Plain and folded. What describes the tables to kernels is kept."""
+    """Plain and folded. The table descriptions passed to kernels are cached."""
     model, docs = build(kind, vocab), make_docs(vocab, lengths)
     expected = predict_reference(model, docs)
     with compiled.using(noted := kernels and Noted(kernels)):
@@ -93,12 +93,12 @@ def test_predictions_equal_the_reference(vocab, kind, lengths, kernels, monkeypa
         assert_close(predict(model, docs), expected)
     if kernels:
         again = noted.names[first:]
-        # no kernel embeds such columns
+        # no kernel for these columns
         is_by_numpy = "side by side" in kind or kind in HASH_FORMERS
         assert ("embed_folded" in again) != is_by_numpy
         assert ("finish_rows" in again) == is_by_numpy
         assert "FoldedColumns" not in again
-        # the products of others are summed for the kernel
+        # products of other columns are summed for the kernel
         if not is_by_numpy and "subwords" not in kind and "vectors" not in kind:
             assert again == ["embed_folded"]
 
@@ -116,7 +116,7 @@ def test_training_equals_the_reference(vocab, kind, kernels, lengths, drop):
         copied = model.copy()
         fix_random_seed(0)
         with compiled.using(noted), thincs_masks():
-            for _ in range(2):  # once more, onto gradients that are there already
+            for _ in range(2):  # the second time, gradients accumulate
                 Y, backprop = forward(copied, docs, True)
                 assert backprop([d.copy() for d in dY]) == []
         results.append((np.concatenate(Y), get_gradients(copied)))
@@ -136,14 +136,14 @@ def test_folded_tables_are_never_stale(kind, vocab, change):
     assert is_folded(model)
     change(model, docs)
     expected = predict_reference(model, docs)
-    assert not np.allclose(expected, before, atol=1e-3), "the change changes nothing"
+    assert not np.allclose(expected, before, atol=1e-3), "the change has no effect"
     for _ in range(3):
         assert_close(predict(model, docs), expected)
-    assert is_folded(model), "folded again, as the weights came to rest"
+    assert is_folded(model), "should fold again once weights are stable"
 
 
 @all_kinds
-def test_weights_of_any_one_layer_that_change_are_seen(vocab, kind):
+def test_changed_weights_of_any_layer_invalidate(vocab, kind):
     model, docs = build(kind, vocab), make_docs(vocab)
     for node, name in get_weights(model):
         before = [predict(model, docs) for _ in range(2)][-1]
@@ -157,10 +157,10 @@ def test_weights_of_any_one_layer_that_change_are_seen(vocab, kind):
 @both_paths
 @pytest.mark.parametrize("is_undone", [False, True])
 @pytest.mark.parametrize("stage", ["fold", "_make_ready", "_multiply"])
-def test_weights_set_while_another_thread_predicts_are_seen(
+def test_weights_set_during_prediction_in_another_thread_invalidate(
     vocab, stage, is_undone, kernels, monkeypatch
 ):
-    """Whether they stay or are set back, as by `use_params`, before the stage ends."""
+    """Also if weights are restored, as by `use_params`, before the stage ends."""
     model, docs = build("subwords, weighted", vocab), make_docs(vocab)
     compute, calls = getattr(mixedembed, stage), []
     others = {(n.id, name): n.get_param(name) * -1.5 for n, name in get_weights(model)}
@@ -185,8 +185,8 @@ def test_weights_set_while_another_thread_predicts_are_seen(
     assert_close(after, predict_reference(model, docs))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_process_forked_while_another_thread_folds_can_fold(vocab, monkeypatch):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="requires os.fork")
+def test_fork_while_another_thread_folds(vocab, monkeypatch):
     model, docs = build_hash(vocab), make_docs(vocab)
     folding_now, fold = Event(), mixedembed.fold
 
@@ -206,13 +206,13 @@ def test_a_process_forked_while_another_thread_folds_can_fold(vocab, monkeypatch
         assert folding_now.wait(60)
         child = multiprocessing.get_context("fork").Process(target=train_and_fold)
         child.start()
-        child.join(20)  # and not for ever
+        child.join(20)  # with a timeout
         child.kill()
         assert child.exitcode == 0
 
 
-def test_without_an_optimizer_the_next_prediction_alone_is_plain(vocab):
-    """As of a step of training: who predicts on has tables that are folded."""
+def test_only_the_first_prediction_after_a_change_is_plain(vocab):
+    """Without an optimizer, later predictions are folded."""
     model, docs = build_hash(vocab), make_docs(vocab)
     predict(model, docs)
     for _ in range(2):
@@ -227,10 +227,8 @@ def test_without_an_optimizer_the_next_prediction_alone_is_plain(vocab):
     "kind",
     ["lookup, no dropout", "width 8, vectors", "subwords, three hashes, vectors"],
 )
-def test_a_node_that_is_not_as_it_was_made_is_never_bypassed(vocab, kind):
-    """Each node in turn is wrapped, and one is added at the end of each chain: then the
-    reference runs.
-    """
+def test_modified_nodes_are_never_bypassed(vocab, kind):
+    """The reference runs if any node is wrapped, or a chain is extended."""
     model, docs = build(kind, vocab), make_docs(vocab)
     for i, is_chain in enumerate(n._func is forward_reference for n in model.walk()):
         for is_added in [False] * (i > 0) + [True] * is_chain:
@@ -262,7 +260,6 @@ def test_damaged_columns_are_refused(vocab, damaged):
 
 
 def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
-    """In decimal megabytes, to the byte."""
     model, docs = build_hash(vocab), make_docs(vocab)
     n_bytes = (11 + 7 + 5) * 6 * 3 * 4
     for limit in (n_bytes - 1, n_bytes):
@@ -280,8 +277,8 @@ def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
 
 
 def test_weights_are_checked_once(vocab, monkeypatch):
-    """Not at each call, nor at each step of an optimizer; and those that arrive."""
-    model, docs = build_hash(vocab), make_docs(vocab)  # which embeds docs, and checks
+    """Not per call or optimizer step, but again when new weights are set."""
+    model, docs = build_hash(vocab), make_docs(vocab)  # initialization checks weights
     checked, check = [], checks.check_param
     monkeypatch.setattr(
         checks, "check_param", lambda *a: checked.append(a[1]) or check(*a)
@@ -297,7 +294,7 @@ def test_weights_are_checked_once(vocab, monkeypatch):
 
 @pytest.mark.parametrize("is_train", [False, True])
 def test_vectors_are_those_of_the_first_docs_vocab(vocab, is_train):
-    """As in spaCy, for all Docs of a batch, even where the first has no tokens."""
+    """As in spaCy, for all Docs of a batch, even if the first Doc is empty."""
     model, found = build_hash(vocab, include_static_vectors=True), []
     other = make_vocab(seed=1, attr="LOWER")
     for first in (vocab, other):
@@ -310,7 +307,7 @@ def test_vectors_are_those_of_the_first_docs_vocab(vocab, is_train):
 
 
 @pytest.mark.parametrize("kind", ["lookup", "vectors", "subwords", *HASH_FORMERS])
-def test_another_vocab_makes_nothing_anew_and_is_not_held(vocab, kind):
+def test_another_vocab_keeps_the_cache_and_is_not_referenced(vocab, kind):
     model, other = build(kind, vocab), make_vocab(seed=1)
     predict(model, make_docs(vocab))
     ready = get_kept(model.attrs["plan"]).ready
@@ -324,8 +321,8 @@ def test_another_vocab_makes_nothing_anew_and_is_not_held(vocab, kind):
     assert of_other() is None
 
 
-def test_memory_is_let_go_at_once(vocab):
-    """Without the garbage collector: folded tables are larger than the weights."""
+def test_memory_is_freed_without_garbage_collection(vocab):
+    """Folded tables are larger than the weights."""
     model, docs = build_hash(vocab), make_docs(vocab)
     E = weakref.ref(get_nodes(model, "hashembed")[0].get_param("E"))
     gc.collect()
@@ -333,7 +330,7 @@ def test_memory_is_let_go_at_once(vocab):
     try:
         F = fold(model, docs)
         model.begin_update(docs)
-        assert F() is None, "training will change it"
+        assert F() is None, "should be freed in training"
         predict(model, docs)
         F = fold(model, docs)
         assert all(each() is not None for each in (E, F))
@@ -348,16 +345,14 @@ def fold(model, docs) -> weakref.ref:
     return weakref.ref(get_kept(model.attrs["plan"]).F)
 
 
-# What kernels are told of folded tables
+# Folded tables in kernels
 
 
 @needs_kernels
 @pytest.mark.parametrize("kind", ["four hashes", "lookup", "weighted, symbols"])
 @pytest.mark.parametrize("lay", [np.copy, misalign, lambda X: np.repeat(X, 2)[::2]])
-def test_attributes_that_change_are_seen(vocab, kind, lay):
-    """Though the weights, and so the folded tables, stay; however they lie in memory:
-    kernels are given copies.
-    """
+def test_changed_attributes_invalidate(vocab, kind, lay):
+    """With unchanged weights and folded tables, in any memory layout."""
     model, docs = build(kind, vocab), make_docs(vocab)
     for node in get_nodes(model, "weightedhashembed"):
         node.set_param("P", np.asfortranarray(node.get_param("P")))
@@ -401,7 +396,7 @@ HASHED = (None, 0, 0, 2, 4)
         ((9, 2), (SYMBOLS, 3, 0, 2, 6)),
     ],
 )
-def test_rows_and_weights_that_no_table_has_are_refused(shape, finder):
+def test_invalid_rows_and_weights_are_refused(shape, finder):
     column = (9, finder, None)
     if shape is not None:
         column = (4, HASHED, (np.ones(shape, "f"), finder, False))
@@ -420,8 +415,7 @@ def test_columns_of_another_table_are_refused():
 
 
 @needs_kernels
-def test_the_memory_of_symbols_and_weights_is_held():
-    """As long as a kernel is told where it is."""
+def test_kernels_keep_references_to_symbols_and_weights():
     symbols, P = np.arange(3, dtype="uint64"), np.ones((4, 1), "f")
     held = weakref.ref(symbols), weakref.ref(P)
     finder = (symbols, 0, 0, 1, 0)

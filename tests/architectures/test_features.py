@@ -1,4 +1,4 @@
-"""Features: extension attributes and groups of spans as columns of an embedder."""
+"""Features: extension attributes and span groups as columns of an embedder."""
 
 from copy import deepcopy
 from enum import StrEnum
@@ -45,12 +45,12 @@ def test_values_are_those_of_the_token(name):
     assert read_feature(doc, f"_.{name}") == [token._.get(name) for token in doc]
 
 
-def test_a_group_tells_where_each_of_its_spans_begins_and_its_label():
+def test_span_groups_are_read_as_iob_tags():
     found = ["B-PER", "B-X|I-PER", None, None, "B-", "I-"]
     assert read_feature(make_doc(), "spans.names") == found
 
 
-def test_keys_are_the_same_in_each_process_and_do_not_depend_on_types_of_numbers():
+def test_keys_are_stable_and_independent_of_number_types():
     ones = [True, 1, "1", np.int64(1), StrEnum("Size", {"ONE": "1"}).ONE]
     doc = Doc(NLP.vocab, words=["a"] * 8)
     for token, value in zip(doc, [*ones, None, "", 0], strict=True):
@@ -59,7 +59,7 @@ def test_keys_are_the_same_in_each_process_and_do_not_depend_on_types_of_numbers
     assert keys == [5533571732986600803] * 5 + [0, 0, 746762829127501960]
 
 
-def test_reading_changes_no_doc():
+def test_reading_does_not_modify_docs():
     doc = make_doc()
     before = deepcopy(doc.user_data), [(s.start, s.end) for s in doc.spans["names"]]
     read_keys([doc], ["_.mark", "_.size", "spans.names"])
@@ -71,7 +71,7 @@ def test_reading_changes_no_doc():
     [0.5, float("nan"), [1], (1,), {"a": 1}, {1}, b"a", object(), np.ones(2), 1j],
     ids=lambda value: type(value).__name__,
 )
-def test_a_value_that_is_no_category_is_refused_with_its_token(value):
+def test_values_that_are_not_categories_are_refused(value):
     doc = make_doc()
     doc[2]._.mark = value
     with pytest.raises(TypeError, match=r"_\.mark.*'lives'"):
@@ -79,7 +79,7 @@ def test_a_value_that_is_no_category_is_refused_with_its_token(value):
 
 
 @pytest.mark.parametrize("value", ["\ud800", 10**5000], ids=["surrogate", "huge"])
-def test_a_value_that_cant_be_hashed_is_refused_by_name(value):
+def test_unhashable_values_are_refused(value):
     doc = make_doc()
     doc[2]._.mark = value
     with pytest.raises(ValueError, match=r"_\.mark"):
@@ -87,7 +87,7 @@ def test_a_value_that_cant_be_hashed_is_refused_by_name(value):
 
 
 @pytest.mark.parametrize("attr", ["_.nobodys", "_.shout", "spans.nobodys"])
-def test_what_is_not_there_is_refused_by_name_at_the_first_doc(attr):
+def test_missing_features_are_refused(attr):
     model = build_hash(NLP.vocab, attrs=["NORM", "_.mark"])
     model.layers[0].attrs["columns"][1] = attr
     assert len(model.predict([Doc(NLP.vocab)])[0]) == 0
@@ -101,18 +101,18 @@ def test_an_unregistered_attribute_is_refused_before_training():
 
 
 @pytest.mark.parametrize("attr", ["_.", "spans.", "span.x", "_is_bold", "._.x"])
-def test_names_that_are_no_features_are_refused(attr):
+def test_invalid_names_are_refused(attr):
     with pytest.raises(ValueError, match="'attrs'"):
         build_hash(NLP.vocab, attrs=[attr])
 
 
-def test_an_empty_group_and_an_empty_doc_are_no_errors():
+def test_empty_span_groups_and_docs():
     doc = make_doc()
     doc.spans["names"] = []
     assert not read_keys([Doc(NLP.vocab), doc], ["spans.names"]).any()
 
 
-def test_values_decide_the_vectors():
+def test_vectors_depend_on_values():
     model = build_hash(NLP.vocab, attrs=["NORM", "_.mark", "spans.names"])
     one, other = make_doc(), make_doc()
     other[3]._.mark = "bold"
@@ -122,7 +122,7 @@ def test_values_decide_the_vectors():
 
 
 def make_pipeline(embed: str, ruler: bool = True):
-    """A tagger that reads a gazetteer, which a span ruler finds."""
+    """Return a tagger that reads the spans of a gazetteer, set by a span ruler."""
     nlp = spacy.blank("en")
     if ruler:
         config = {"spans_key": "names", "annotate_ents": False}
@@ -148,11 +148,11 @@ def make_pipeline(embed: str, ruler: bool = True):
 
 
 @pytest.mark.parametrize("embed", ["MultiFewerHashEmbed", "MultiEmbed"])
-def test_a_component_sets_features_in_training_and_in_prediction(embed):
+def test_features_set_by_a_component(embed):
     nlp, examples = make_pipeline(embed)
     if embed == "MultiEmbed":
         count_symbols(nlp, examples, min_freq=1)
-    nlp.initialize(lambda: examples)  # Docs of which no component has annotated
+    nlp.initialize(lambda: examples)  # Docs without features
     losses = [
         nlp.update(examples, annotates=["span_ruler"])["tagger"] for _ in range(150)
     ]
@@ -164,14 +164,14 @@ def test_a_component_sets_features_in_training_and_in_prediction(embed):
         assert len(column.attrs["symbols"]) == 3  # none, B-PER, B-GPE
 
 
-def test_a_group_that_nobody_sets_is_an_error_in_the_first_update():
+def test_a_missing_span_group_is_refused_in_training():
     nlp, examples = make_pipeline("MultiFewerHashEmbed", ruler=False)
     nlp.initialize(lambda: examples)
     with pytest.raises(ValueError, match="names"):
         nlp.update(examples)
 
 
-def test_weights_of_spacys_embedder_load_into_the_columns_that_are_spacys():
+def test_loading_weights_of_spacys_embedder():
     options = {"width": 8, "include_static_vectors": False}
     attrs, rows = ["NORM", "SHAPE"], [20, 10]
     spacys = MultiHashEmbed(attrs=attrs, rows=rows, **options)
@@ -189,7 +189,7 @@ def test_weights_of_spacys_embedder_load_into_the_columns_that_are_spacys():
     np.testing.assert_allclose(model.predict([make_doc()])[0], expected, atol=1e-5)
 
 
-def test_a_getter_is_counted_as_it_will_be_read():
+def test_counting_values_of_a_getter():
     Token.set_extension("coarse", getter=lambda token: token.tag_[:1], force=True)
     nlp, examples = make_pipeline("MultiEmbed", ruler=False)
     nlp.add_pipe("tagger", name="first", first=True)

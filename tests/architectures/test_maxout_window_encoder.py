@@ -34,7 +34,7 @@ def make(build=MaxoutWindowEncoder, *, kind="usual", **options) -> Model:
 
 @pytest.fixture(params=SETTINGS)
 def both(request):
-    """Ours and spaCy's, with equal weights."""
+    """Our encoder and spaCy's, with equal weights."""
     models = [
         make(build, kind=request.param)
         for build in (MaxoutWindowEncoder, SpacyMaxoutWindowEncoder)
@@ -61,11 +61,11 @@ def assert_all_equal(actual, expected):
 @pytest.mark.parametrize("drop", [0.0, 0.5])
 @pytest.mark.parametrize(
     "lengths",
-    # of which some have rows at the edges of blocks
+    # including rows at block boundaries
     [[1], [0, 7, 3, 1], [400, 0, 12, 400], [256, 1], [257, 1], [512, 1], [513, 1]],
 )
 def test_equals_spacy(both, lengths, drop, monkeypatch):
-    """Outputs, gradients of inputs and parameters, and dropout: by the fast path."""
+    """Outputs, gradients and dropout of the fast path."""
     monkeypatch.setattr(encoder_module, "with_array_forward", None)
     ours, theirs = both
     Xs = make_input(ours, lengths)
@@ -81,8 +81,8 @@ def test_other_types_are_computed_in_float32(both):
     assert_all_equal(run(ours, Xs, drop=0.5, dtype="d"), expected)
 
 
-def test_a_node_that_is_not_as_it_was_made_is_never_bypassed(both):
-    """Each node in turn is wrapped: then Thinc's layers run."""
+def test_wrapped_nodes_are_never_bypassed(both):
+    """If any node is wrapped, Thinc's layers run."""
     ours, theirs = both
     Xs = make_input(ours, [300, 5])
     expected = theirs.predict(Xs)
@@ -95,7 +95,7 @@ def test_a_node_that_is_not_as_it_was_made_is_never_bypassed(both):
         assert calls, node.name
 
 
-def test_operations_of_others_are_never_bypassed(both):
+def test_custom_ops_are_never_bypassed(both):
     class OtherOps(NumpyOps):
         def gemm(self, *args, **kwargs):
             return -super().gemm(*args, **kwargs)
@@ -111,8 +111,8 @@ def test_operations_of_others_are_never_bypassed(both):
 @both_paths
 @pytest.mark.parametrize("kind", ["shared", "few", "distinct", "alike"])
 def test_products_of_equal_rows_are_shared(both, kind, kernels, monkeypatch):
-    """By the first convolution alone, where there are enough of them, their first
-    numbers tell rows apart, and as many at a time as stay in the cache.
+    """In the first convolution only, for enough rows with distinct first values, in
+    blocks that fit into the CPU cache.
     """
     monkeypatch.setattr(compiled, "kernels", kernels)
     monkeypatch.setattr(windowencoder, "SHARING", 600)
@@ -145,7 +145,7 @@ def test_weights_are_laid_out_once_and_never_stale(both, change):
     change(ours, Xs)
     theirs.from_bytes(ours.to_bytes())
     expected, kept = theirs.predict(Xs)[0], []
-    assert not np.allclose(expected, before, atol=1e-3), "the change changes nothing"
+    assert not np.allclose(expected, before, atol=1e-3), "the change has no effect"
     for _ in range(2):
         assert_close(ours.predict(Xs)[0], expected)
         kept.append(get_kept(ours.attrs["weights"]))
@@ -155,7 +155,7 @@ def test_weights_are_laid_out_once_and_never_stale(both, change):
 @pytest.mark.parametrize("is_train", [False, True])
 @pytest.mark.parametrize("kind", ["arrays", "array", "ragged"])
 def test_all_kinds_of_sequences(both, kind, is_train):
-    """As spaCy's takes them, and what goes back after a prediction too."""
+    """As in spaCy, including backpropagation after prediction."""
     Xs = make_input(both[0], [4, 1, 3])
     X = {
         "arrays": Xs,
@@ -164,7 +164,7 @@ def test_all_kinds_of_sequences(both, kind, is_train):
     }[kind]
     results = []
     for model in both:
-        set_dropout_rate(model, 0.0 if is_train else 0.5)  # not in prediction
+        set_dropout_rate(model, 0.0 if is_train else 0.5)  # ignored in prediction
         Y, backprop = model(copy.deepcopy(X), is_train)
         arrays = [
             y.data if kind == "ragged" else np.vstack(y) for y in (Y, backprop(Y))
@@ -202,14 +202,14 @@ def test_damaged_attributes_and_inputs_of_another_width_are_refused(damage, mess
             model(Xs, is_train)
 
 
-# Products of fewer bits, against its own of float32
+# Low-precision products against float32
 
 ERRORS = {"bfloat16": 0.01, "int8": 0.03}
 of_fewer_bits = pytest.mark.parametrize("precision", ERRORS)
 
 
 def get_precisions(model) -> set[str]:
-    """What products are of, of each convolution."""
+    """Return the data type of products in each convolution."""
     sets = compiled.kernels.INSTRUCTION_SETS
     kept = [getattr(w, "packed", w) for w in get_kept(model.attrs["weights"])]
     return {sets[packed.instructions][1] for packed in kept}
@@ -219,10 +219,10 @@ def get_precisions(model) -> set[str]:
 @pytest.mark.parametrize("kind", SETTINGS)
 @pytest.mark.parametrize("precision", ["float32", *ERRORS])
 @pytest.mark.parametrize("fixture", ["instructions", "no_instructions"])
-def test_weights_are_packed_where_there_are_instructions(
+def test_weights_are_packed_if_the_processor_has_instructions(
     kind, precision, fixture, request
 ):
-    """For predictions that are nearly those of float32; it is trained in float32."""
+    """Predictions are close to float32; training uses float32."""
     request.getfixturevalue(fixture)
     model = make(kind=kind, precision=precision)
     exact = make(SpacyMaxoutWindowEncoder, kind=kind)
@@ -247,8 +247,7 @@ def test_weights_are_packed_where_there_are_instructions(
 
 @of_fewer_bits
 @pytest.mark.usefixtures("instructions")
-def test_another_precision_and_other_kernels_are_seen(precision):
-    """Though weights were packed before."""
+def test_changed_precision_and_kernels_invalidate(precision):
     model, exact = make(precision=precision), make()
     Xs = make_input(model, [30])
     packed, expected = model.predict(Xs)[0], exact.predict(Xs)[0]
@@ -270,7 +269,7 @@ def test_another_precision_and_other_kernels_are_seen(precision):
     "duplicate", [Model.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
 )
 @pytest.mark.usefixtures("instructions")
-def test_copies_keep_the_precision_and_saved_weights_have_none(precision, duplicate):
+def test_precision_is_copied_but_not_saved(precision, duplicate):
     model, exact = make(precision=precision), make()
     Xs = make_input(model, [7])
     expected = model.predict(Xs)

@@ -1,6 +1,5 @@
-"""`MultiFewerHashEmbed.v1` against `spacy.MultiHashEmbed.v2`, its reference, and
-`MultiEmbed.v1`: a row for each known symbol, one for all others. And files of symbols:
-counted, cut, saved and loaded. Random damage: see `tests/fuzz`.
+"""`MultiFewerHashEmbed.v1` against `spacy.MultiHashEmbed.v2`, `MultiEmbed.v1`, and
+files of symbols. For random damage of files, see `tests/fuzz`.
 """
 
 from functools import partial
@@ -55,9 +54,7 @@ from ..toy_embedders import (
 def test_four_hashes_equal_spacy(
     vocab, include_static_vectors, drop, is_fast, monkeypatch
 ):
-    """From the same seed, in training, and with the weights of each other: by the fast
-    path in rounding, by the reference bit for bit.
-    """
+    """With equal seeds or exchanged weights, bitwise on the reference path."""
     if not is_fast:
         no_parts = Mock(side_effect=UnexpectedNodeError("a stranger's"))
         monkeypatch.setattr(mix_attributes, "find_parts", no_parts)
@@ -82,7 +79,7 @@ def test_four_hashes_equal_spacy(
             compare(*pair)
 
 
-def test_seed_moves_every_table():
+def test_seed_changes_every_table():
     for options, first in (({}, 8), ({"seed": 8}, 8), ({"seed": 9}, 9)):
         model = MultiFewerHashEmbed(**HASHED, **options)
         seeds = [node.attrs["seed"] for node in get_nodes(model, "hashembed")]
@@ -105,15 +102,13 @@ def build(docs, **options):
 
 
 @pytest.mark.parametrize("is_fast", [True, False])
-def test_symbols_train_the_row_for_unknown_ones_by_their_counts(
-    monkeypatch, nlp, is_fast
-):
-    """Each token and attribute is drawn on its own, a rare symbol more often."""
+def test_unknown_rate_replaces_symbols_by_their_counts(monkeypatch, nlp, is_fast):
+    """Independently for each token and attribute, rare symbols more often."""
     doc = Doc(nlp.vocab, words=["rare", "frequent"] * 4000)
     counted = Doc(nlp.vocab, words=["rare", *["frequent"] * 4])
     model = build([counted], attrs=["NORM"], unknown_rate=0.5, dropout=None)
     if not is_fast:
-        note_calls(*get_nodes(model, "list2ragged"))  # so layers run one by one
+        note_calls(*get_nodes(model, "list2ragged"))  # disables the fast path
     calls, begin_update = [], mixedembed.begin_update
     monkeypatch.setattr(
         mixedembed, "begin_update", lambda *a: calls.append(1) or begin_update(*a)
@@ -126,11 +121,11 @@ def test_symbols_train_the_row_for_unknown_ones_by_their_counts(
     assert is_unknown[::2].mean() == pytest.approx(0.5 / 1.5, abs=0.03)
     assert is_unknown[1::2].mean() == pytest.approx(0.5 / 4.5, abs=0.03)
     assert bool(calls) is is_fast
-    # not in prediction
+    # no replacement in prediction
     np.testing.assert_allclose(model.predict([doc])[0], expected, atol=1e-5)
 
 
-def test_without_unknown_rate_nothing_is_drawn_or_kept(docs):
+def test_without_unknown_rate_no_random_numbers_or_counts(docs):
     model = build(docs, dropout=None)
     state = np.random.get_state()[1].copy()
     model.begin_update(docs)
@@ -138,7 +133,7 @@ def test_without_unknown_rate_nothing_is_drawn_or_kept(docs):
     assert all(e.attrs["counts"] is None for e in find_symbol_takers(model))
 
 
-def test_counts_are_saved_and_stale_ones_never_used(docs):
+def test_counts_are_saved_and_invalidated(docs):
     model = build(docs, unknown_rate=0.5)
     loaded = build(docs).from_bytes(model.to_bytes())
     counts = [embed.attrs["counts"].tolist() for embed in find_symbol_takers(loaded)]
@@ -152,7 +147,7 @@ def test_counts_are_saved_and_stale_ones_never_used(docs):
 
 
 def test_dropout_sites(docs):
-    """A number makes sites that the trainer's rate replaces, null makes none."""
+    """The trainer overrides a rate, but not null."""
 
     def get_rates(model):
         nodes = model.walk()
@@ -170,7 +165,7 @@ def make_array(*values):
     return np.array(values, "uint64")
 
 
-def test_tables_are_cut_by_an_inclusive_min_freq_saved_and_loaded(nlp, tmp_path):
+def test_min_freq_is_inclusive_and_tables_are_saved(nlp, tmp_path):
     docs = map(nlp.make_doc, ["a a a b b c", "", "Dd a"])
     counts = count_values(docs, ["NORM", "SHAPE", "NORM"])
     path, strings = tmp_path / "new" / "tables.npz", nlp.vocab.strings
@@ -184,9 +179,9 @@ def test_tables_are_cut_by_an_inclusive_min_freq_saved_and_loaded(nlp, tmp_path)
     assert shapes.frequent.tolist() == [strings["x"]]
 
 
-def test_symbols_of_equal_frequency_are_in_order():
+def test_symbols_of_equal_count_are_sorted_by_value():
     counter = KeyCounter()
-    for n in range(3):  # of a thousand, every second and every third is there again
+    for n in range(3):  # multiples of 2 and 3 occur again
         counter.add(np.arange(0, 1000, n + 1, dtype="uint64"))
     (table,) = cut_symbols({"NORM": counter}, min_freq=2, lang="en").tables.values()
     twice = [i for i in range(1000) if (i % 2 == 0) != (i % 3 == 0)]
@@ -239,5 +234,5 @@ def test_damaged_files_are_refused(tmp_path, change):
     save_symbols(path, SymbolTables({"NORM": table}, lang="en", min_freq=2))
     arrays = dict(np.load(path))
     np.savez(path, **{**arrays, **change})
-    with pytest.raises(ValueError, match=r"tables\.npz' is not a file of symbol"):
+    with pytest.raises(ValueError, match=r"tables\.npz' is not a symbol table"):
         load_symbols(path)

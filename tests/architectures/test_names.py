@@ -1,6 +1,4 @@
-"""What embedders are called: the names of the report, which are ours but for those who
-register their own under them, and descriptions, whichever package they are of.
-"""
+"""Aliases of embedders under the report's names, and descriptions of embedders."""
 
 import re
 from dataclasses import replace
@@ -39,7 +37,7 @@ OURS = {MULTI_EMBED: MultiEmbed, MULTI_FEWER: MultiFewerHashEmbed}
 
 @pytest.fixture(autouse=True)
 def forgetting(monkeypatch) -> None:
-    """What the test registers is gone after it."""
+    """Undo registrations after the test."""
     for name in OURS:
         key = ("spacy", "architectures", name)
         monkeypatch.setitem(catalogue.REGISTRY, key, None)
@@ -53,9 +51,8 @@ def make_reports_own(
     rows: list[int],
     include_static_vectors: bool,
 ) -> Model:
-    """What the report's own project registers by `--code`, restated: in the public
-    shape of `benchmarks/ner_embeddings` in explosion/projects, with the tree of spaCy's
-    `MultiHashEmbed`, and tables of another name.
+    """Reimplement the embedder of the report's project (`benchmarks/ner_embeddings` in
+    explosion/projects): `MultiHashEmbed` with tables of another name.
     """
     model = MultiHashEmbed(width, attrs, rows, include_static_vectors)
     for node in model.walk():
@@ -70,11 +67,11 @@ def forward_fewer(model, ids, is_train):
     E, ops = model.get_param("E"), model.ops
     keys = ops.hash(ops.as_contig(ids, dtype="uint64"), model.attrs["seed"])
     rows = keys[:, : model.attrs["num_hashes"]] % E.shape[0]
-    return ops.gather_add(E, rows), None  # nothing of it is trained here
+    return ops.gather_add(E, rows), None  # not trained in tests
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_ours_unless_code_takes_the_name(name):
+def test_aliases_resolve_to_ours_unless_registered_by_code(name):
     architectures = registry.architectures
 
     def find_all():
@@ -87,8 +84,8 @@ def test_ours_unless_code_takes_the_name(name):
     assert registry.find("architectures", name)["module"] == __name__
 
 
-def test_what_the_project_saved_loads_with_its_code_and_without(tmp_path):
-    """As docs/report-project.md says. No warning either: they would be errors here."""
+def test_pipelines_of_the_project_load_with_and_without_its_code(tmp_path):
+    """See docs/report-project.md. Warnings are errors here."""
     config = Config(CONFIG).copy()
     embed = config["components"]["tok2vec"]["model"]["embed"]
     embed |= {"@architectures": MULTI_FEWER, "num_hashes": 1}
@@ -107,7 +104,7 @@ def predict(nlp) -> np.ndarray:
     return nlp.get_pipe("tok2vec").model.predict([doc])[0]
 
 
-def test_the_page_has_configs_that_can_be_used():
+def test_configs_of_the_page():
     page = (ROOT / "docs/report-project.md").read_text(encoding="utf8")
     blocks = re.findall(r"^```ini\n(.*?)^```", page, flags=re.M | re.S)
     parents = "components", "components.tok2vec", "components.tok2vec.model"
@@ -139,7 +136,7 @@ TOY = replace(
 
 @pytest.fixture
 def install(monkeypatch):
-    """Have another package installed, with what it registers."""
+    """Return a function that simulates another installed package."""
 
     def install(**embedders: str) -> None:
         points = [*entry_points(group=GROUP)]
@@ -152,7 +149,7 @@ def install(monkeypatch):
     get_descriptions.cache_clear()
 
 
-def test_an_embedder_of_another_package_comes_after_ours(install):
+def test_embedders_of_other_packages_come_after_ours(install):
     ours = [*get_descriptions()]
     install(a_toy_embed=f"{__name__}:TOY")
     assert list_names() == ["a_toy_embed", *(d.name for d in ours)]
@@ -163,7 +160,7 @@ def test_an_embedder_of_another_package_comes_after_ours(install):
     assert find_table_kinds()["hashembed"].kind == "hash"
 
 
-def test_what_is_wrong_with_another_package_stops_nobody(install):
+def test_broken_packages_are_skipped(install):
     expected = get_descriptions()
     install(gone="gone.nothing:TOY", none=f"{__name__}:ToyColumn")
     with (
@@ -173,7 +170,7 @@ def test_what_is_wrong_with_another_package_stops_nobody(install):
         assert get_descriptions() == expected
 
 
-def test_each_of_ours_is_what_its_entry_point_and_its_architecture_are_called():
+def test_names_match_entry_points_and_architectures():
     for entry_point in entry_points(group=GROUP):
         description = entry_point.load()
         assert get_description(entry_point.name) == description

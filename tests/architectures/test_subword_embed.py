@@ -1,8 +1,7 @@
-"""`SubwordEmbed.v1`: character n-grams of words beside the tables of an embedder, their
-rows as floret has them, and the table they begin as.
+"""`SubwordEmbed.v1`: character n-grams, rows as in floret, and initial tables.
 
-That it is the same by the fast path, in numpy, on a GPU, trained, copied and changed,
-is tested for it as for all embedders: see `BUILDERS`.
+Tests shared by all embedders cover the fast path, numpy, GPUs, training and copies: see
+`BUILDERS`.
 """
 
 import gzip
@@ -31,7 +30,7 @@ from ..toy_embedders import build_hash, get_nodes
 
 
 def make(**options) -> tuple[Model, Model]:
-    """The layer that runs once for each word, and what it runs."""
+    """Return the layer that runs once per word, and its inner layer."""
     model = SubwordEmbed(**{"rows": 50, "width": 7, **options}).initialize()
     return model, model.layers[0]
 
@@ -39,7 +38,7 @@ def make(**options) -> tuple[Model, Model]:
 @pytest.mark.parametrize(
     "options", [{"minn": 3, "maxn": 5}, {"minn": 2, "maxn": 3, "num_hashes": 2}]
 )
-def test_a_word_and_its_gradient_are_the_scaled_sum_of_its_rows(nlp, options):
+def test_words_and_gradients_are_scaled_sums_of_rows(nlp, options):
     ngrams = Ngrams(**{"num_hashes": 1, "rows": 50, **options})
     texts = ["anna", "sang", "żółw"]
     keys = np.array([[nlp.vocab.strings.add(text)] for text in texts], dtype="uint64")
@@ -54,14 +53,14 @@ def test_a_word_and_its_gradient_are_the_scaled_sum_of_its_rows(nlp, options):
 @pytest.mark.parametrize(
     ("attr", "is_same"), [("LOWER", True), ("NORM", True), ("ORTH", False)]
 )
-def test_what_a_word_is_says_the_attribute(nlp, attr, is_same):
+def test_words_are_distinct_by_attribute(nlp, attr, is_same):
     docs = [Doc(nlp.vocab, words=["Anna", "anna"])]
     first, second = make(attr=attr)[0].predict(docs)[0]
     assert (first == second).all() == is_same
 
 
-def test_another_layer_may_take_the_place_of_subwords(nlp):
-    """By Thinc's layers, one after the other."""
+def test_another_layer_as_subwords(nlp):
+    """Without the fast path."""
     docs = [nlp("Anna sang"), nlp("")]
 
     def forward(model, docs, is_train):
@@ -76,7 +75,7 @@ def test_another_layer_may_take_the_place_of_subwords(nlp):
     np.testing.assert_allclose(np.concatenate(Y), alone, atol=1e-5)
 
 
-def test_prediction_gathers_some_words_at_a_time(nlp, monkeypatch):
+def test_prediction_in_blocks_of_words(nlp, monkeypatch):
     docs = [Doc(nlp.vocab, words=[f"word{i}" for i in range(41)])]
     model, _ = make()
     (expected,), sizes, find_rows = model.predict(docs), [], Ngrams.find_rows
@@ -88,7 +87,7 @@ def test_prediction_gathers_some_words_at_a_time(nlp, monkeypatch):
     assert sizes == [20, 20, 1]
 
 
-# Rows, and tables, as floret has them
+# Rows and tables of floret
 
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 ODD = ["", "a", "東京", "👍🏽", "cafe\u0301", "x" * 1000, "\0", "n't"]
@@ -114,7 +113,7 @@ def test_kernels_find_the_rows_of_spacys_floret(words, minn, more, num_hashes, r
 
 @both_paths
 def test_rows_of_a_word(kernels):
-    """As documented: composed characters, marks, and of long words the two ends."""
+    """NFC normalization, marks, and truncation of long words."""
     ngrams = Ngrams(3, 5, 1, 2**31)
     word = "Übermäßig"
     long = "".join(map(chr, range(0x4E00, 0x4E00 + 129)))
@@ -145,13 +144,13 @@ SUBWORDS = {
 
 
 def make_table(numbers=TABLE, **header) -> bytes:
-    """What floret saves, with these settings."""
+    """Return a table file as saved by floret, with these settings."""
     lines = [f"{i} {' '.join(map(str, row))}" for i, row in enumerate(numbers)]
     first = " ".join(map(str, {**HEADER, **header}.values()))
     return "\n".join([first, *lines, ""]).encode()
 
 
-def test_words_point_where_florets_do_and_the_file_is_not_needed_afterwards(tmp_path):
+def test_vectors_match_florets_and_the_file_is_read_only_once(tmp_path):
     path = tmp_path / "raw.floret"
     numbers = np.random.default_rng(0).normal(scale=5, size=(40, 6)).round(4)
     path.write_bytes(make_table(numbers))
@@ -165,7 +164,7 @@ def test_words_point_where_florets_do_and_the_file_is_not_needed_afterwards(tmp_
     model = loaded.from_bytes(nlp.to_bytes()).get_pipe("tok2vec").model
     (layer,) = get_nodes(model, "subwordembed")
     E = layer.get_param("E")
-    assert E.std() == pytest.approx(0.2 / np.sqrt(12), rel=0.1)  # as it was
+    assert E.std() == pytest.approx(0.2 / np.sqrt(12), rel=0.1)  # initial std
     np.testing.assert_allclose(E / E.std(), numbers / numbers.std(), rtol=1e-4)
     words, settings = ["anna", "sang", "y"], NGRAMS.get_settings()
     known = Vectors(mode="floret", data=numbers.astype("f"), **settings)
@@ -176,7 +175,7 @@ def test_words_point_where_florets_do_and_the_file_is_not_needed_afterwards(tmp_
     np.testing.assert_allclose((vectors * expected).sum(1) / norms, 1, rtol=1e-5)
 
 
-NO_TABLES = [
+INVALID_TABLES = [
     *(b"", b"5 3\n", b"a b c d e f g h\n", b"\xff\xfe"),
     *(
         make_table([[*range(5), number]] * 40)
@@ -188,24 +187,24 @@ NO_TABLES = [
     make_table([[0.5] * 6] * 40),
 ]
 OTHERS = {"minn": 2, "maxn": 4, "hash_count": 2, "hash_seed": 1, "bow": "^", "eow": "$"}
-OF_OTHERS = [(make_table(**{k: x}), f"{k} = {x!r}") for k, x in OTHERS.items()]
-OF_OTHERS.append((make_table(TABLE[1:], rows=39), "rows = 39"))
-OF_OTHERS.append((make_table([[*range(5)]] * 40, width=5), "width = 5"))
+MISMATCHED = [(make_table(**{k: x}), f"{k} = {x!r}") for k, x in OTHERS.items()]
+MISMATCHED.append((make_table(TABLE[1:], rows=39), "rows = 39"))
+MISMATCHED.append((make_table([[*range(5)]] * 40, width=5), "width = 5"))
 
 
-@pytest.mark.filterwarnings("ignore:.*unclosed file")  # which spaCy leaves open
+@pytest.mark.filterwarnings("ignore:.*unclosed file")  # left open by spaCy
 @pytest.mark.filterwarnings("ignore:Exception ignored in")
 @pytest.mark.parametrize(
-    ("data", "found"), [*((data, "") for data in NO_TABLES), *OF_OTHERS]
+    ("data", "found"), [*((data, "") for data in INVALID_TABLES), *MISMATCHED]
 )
-def test_what_is_no_table_or_of_other_settings_is_refused(tmp_path, data, found):
+def test_invalid_tables_and_other_settings_are_refused(tmp_path, data, found):
     path = tmp_path / "raw.floret"
     path.write_bytes(data)
-    with pytest.raises(ValueError, match=f"'init' should .*none.*{re.escape(found)}"):
+    with pytest.raises(ValueError, match=f"'init'.* is not.*{re.escape(found)}"):
         read_table(path, NGRAMS, 6)
     path = tmp_path / "raw.floret.gz"
     path.write_bytes(gzip.compress(data)[:-4])
-    with pytest.raises(ValueError, match=r"'init' should .* is none"):
+    with pytest.raises(ValueError, match=r"'init' should .* is not"):
         read_table(path, NGRAMS, 6)
     with pytest.raises(FileNotFoundError, match=r"none\.floret"):
         read_table(tmp_path / "none.floret", NGRAMS, 6)

@@ -1,4 +1,4 @@
-"""The classifier of tokens beside `spacy.Tagger.v2`."""
+"""`TokenClassifier.v1` against `spacy.Tagger.v2`."""
 
 import numpy as np
 from spacy.ml.models.tagger import build_tagger_model
@@ -11,7 +11,7 @@ from ..toy_embedders import get_gradients, get_nodes, get_weights
 CASE = REGISTERED["TokenClassifier"]
 
 
-def test_it_is_spacys_tagger(docs):
+def test_equals_spacys_tagger(docs):
     ours = CASE.build()
     theirs = build_tagger_model(make_small_embedder(), normalize=True)
     initialize_tags(theirs, docs)
@@ -27,7 +27,7 @@ def test_it_is_spacys_tagger(docs):
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_is_below_learns_from_the_first_step_on(docs):
+def test_tok2vec_gets_a_gradient_in_the_first_step(docs):
     model = initialize_tags(CASE.make(), docs)
     Y, backprop = model.begin_update(docs)
     backprop([y - 0.2 for y in Y])
@@ -35,7 +35,7 @@ def test_what_is_below_learns_from_the_first_step_on(docs):
     assert embed.get_grad("E").any()
 
 
-def test_it_grows(docs):
+def test_resizing(docs):
     model = CASE.build()
     before = np.vstack(model.predict(docs))
     assert model.attrs["resize_output"](model, 9) is model
