@@ -1,6 +1,4 @@
-"""`cached_trainable_lemmatizer`, spaCy's edit tree lemmatizer with a cache of the
-lemmas that trees make of words.
-"""
+"""`cached_trainable_lemmatizer`: spaCy's edit tree lemmatizer with a lemma cache."""
 
 from typing import Any
 
@@ -10,17 +8,16 @@ from spacy.strings import StringStore
 
 from .caches import register_cached
 
-#: Most lemmas in the cache, some 20 MB, and characters of a cached word.
+#: Maximum number of cached lemmas (about 20 MB), and length of a cached word.
 MAX_LEMMAS, MAX_LENGTH = 2**16, 100
 
 _MISSING = object()
 
 
 class CachedTrees(edit_trees.EditTrees):
-    """Edit trees with a cache of their results.
+    """Edit trees with a cache of results.
 
-    Trees do not change after they are added, so that only loading other trees clears
-    the cache.
+    Trees are immutable once added, so only loading invalidates the cache.
     """
 
     def __init__(self, strings: StringStore) -> None:
@@ -29,7 +26,7 @@ class CachedTrees(edit_trees.EditTrees):
         self._lemmas: dict[tuple[int, str], str | None] = {}
 
     def apply(self, tree_id: int, form: str) -> str | None:
-        """Apply a tree to a form. Return None if the tree does not fit."""
+        """Apply a tree to a form. Return None if the tree does not apply."""
         lemmas, key = self._lemmas, (tree_id, form)
         lemma: Any = lemmas.get(key, _MISSING)
         if lemma is _MISSING:
@@ -41,7 +38,7 @@ class CachedTrees(edit_trees.EditTrees):
         return lemma
 
     def from_json(self, trees: list) -> None:
-        """Replace the trees by loaded ones."""
+        """Load trees, replacing all."""
         super().from_json(trees)
         self._lemmas = {}
 
@@ -54,10 +51,9 @@ def _unpickle(strings: StringStore, data: bytes) -> CachedTrees:
 
 
 class CachedEditTreeLemmatizer(EditTreeLemmatizer):
-    """spaCy's edit tree lemmatizer, with a cache of the lemmas that trees make of
-    words.
+    """spaCy's edit tree lemmatizer, with a cache of lemmas.
 
-    Arguments are those of spaCy's `trainable_lemmatizer`.
+    Same arguments as spaCy's `trainable_lemmatizer`.
     """
 
     @property

@@ -1,8 +1,8 @@
-"""`cached_lemmatizer`, spaCy's lemmatizer with a cache of lemmas.
+"""`cached_lemmatizer`: spaCy's lemmatizer with a cache of lemmas.
 
-A lemma depends only on the word, its part of speech and its morphology, so that most
-tokens of a text are found in the cache. The component is an instance of a subclass of
-the language's own lemmatizer, which computes lemmas that are not cached.
+A lemma depends only on the word, its part of speech and its morphology, so most tokens
+are cache hits. The component's class is a subclass of the language's lemmatizer, which
+computes the lemmas of cache misses.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,7 @@ _NAMES = (
     "ca.Catalan el.Greek en.English fr.French ht.HaitianCreole it.Italian "
     "mk.Macedonian nl.Dutch pl.Polish ru.Russian uk.Ukrainian"
 )
-#: spaCy's lemmatizers that read only certain attributes of a token, and these
-#: attributes.
+#: Supported lemmatizers of spaCy, with the token attributes that each reads.
 LEMMATIZERS = {
     "spacy.pipeline.lemmatizer.Lemmatizer": [ORTH, POS, MORPH],
     "spacy.lang.es.lemmatizer.SpanishLemmatizer": [ORTH, POS, MORPH, SENT_START],
@@ -38,13 +37,13 @@ LEMMATIZERS = {
     },
 }
 
-#: Most lemmas in the cache, some 15 MB, and characters of a cached word.
+#: Maximum number of cached lemmas (about 15 MB), and length of a cached word.
 MAX_LEMMAS, MAX_LENGTH = 2**16, 100
-#: Key of the lemmas, and the state in which they were computed, in spaCy's `cache`,
-#: whose other keys are tuples. Lemmas are thus deleted whenever that cache is cleared.
-_KNOWN: Any = "spacy-hashembeds"
-#: Forms by attributes. The first form is the lemma.
-Known = dict[bytes, list[str]]
+#: Key in spaCy's `cache` of our lemmas and the state in which they were computed, so
+#: that clearing that cache deletes them. spaCy's keys are tuples.
+_CACHE_KEY: Any = "spacy-hashembeds"
+#: Forms by token attributes. The first form is the lemma.
+LemmaCache = dict[bytes, list[str]]
 
 
 @Language.factory(
@@ -66,30 +65,30 @@ def make_cached_lemmatizer(
     overwrite: bool,
     scorer: Callable | None,
 ) -> "CachedLemmatizer":
-    """Build the component `cached_lemmatizer`: see `CachedLemmatizer`."""
+    """Build `cached_lemmatizer`: see `CachedLemmatizer`."""
     defaults = nlp.get_factory_meta("lemmatizer").default_config or {}
     factory = nlp.get_factory_name("lemmatizer")
-    if factory not in registry.factories:  # the language has no factory of its own
+    if factory not in registry.factories:  # no factory specific to the language
         factory = "lemmatizer"
     config: dict[str, Any] = {"model": model, "overwrite": overwrite, "scorer": scorer}
     if mode is not None:
         config["mode"] = mode
-    # languages' factories may have fewer or more arguments
+    # arguments of factories differ by language
     taken = {key: config.get(key, default) for key, default in defaults.items()}
     lemmatizer = registry.factories.get(factory)(nlp=nlp, name=name, **taken)
     if not can_cache(lemmatizer):
         raise ValueError(
-            f"The factory of '{name}' should be 'lemmatizer', but is "
-            f"'cached_lemmatizer', which does not know {_get_path(type(lemmatizer))}."
+            f"The factory of '{name}' should be 'lemmatizer', since "
+            f"'cached_lemmatizer' does not support {_get_path(type(lemmatizer))}."
         )
-    # keep the instance: Russian and Ukrainian ones have loaded dictionaries
+    # keep the instance: Russian and Ukrainian dictionaries are loaded already
     base: Any = type(lemmatizer)
     lemmatizer.__class__ = make_class(base)
     return lemmatizer
 
 
 def can_cache(lemmatizer: Any) -> bool:
-    """Return True if `CachedLemmatizer` can replace a lemmatizer."""
+    """True if `CachedLemmatizer` supports the lemmatizer."""
     return _get_path(type(lemmatizer)) in LEMMATIZERS
 
 
@@ -98,75 +97,74 @@ def _get_path(component: type) -> str:
 
 
 class CachedLemmatizer(Lemmatizer):
-    """A lemmatizer with a cache of its lemmas.
+    """spaCy's lemmatizer, with a cache of lemmas.
 
-    Changes of its tables take effect at once for lemmas from lookup tables. For lemmas
-    from rules they take effect, as in spaCy, only for new words: clear its `cache`
-    after such changes, and after others, such as changing an entry of a table in place.
-    The forms in the table "lemma_index" can be replaced but not changed in place, since
-    they are searched as a set.
+    In mode "lookup", setting or deleting table entries invalidates the cache. In mode
+    "rule", as in spaCy, it affects only new words: clear `cache` after such changes,
+    and after any mutation of an entry in place. Forms in the table "lemma_index" are
+    immutable: replace them instead.
 
-    Arguments are those of spaCy's `lemmatizer`.
-    RAISES (ValueError): If the language's lemmatizer is not one of spaCy's own.
+    Same arguments as spaCy's `lemmatizer`.
+    RAISES (ValueError): If the language's lemmatizer is not one of spaCy's.
     """
 
-    #: Attributes that a lemma depends on.
+    #: Token attributes that determine the lemma.
     _attributes: list[int] = LEMMATIZERS[_get_path(Lemmatizer)]
 
     def __call__(self, doc: Doc) -> Doc:
         """Lemmatize one Doc, in place."""
         if not self._validated:
             self._validate_tables(Errors.E1004)
-        # only if the method has not been overridden
+        # unless `lemmatize` was overridden
         if self.lemmatize == getattr(self, f"{self.mode}_lemmatize", None):
-            with suppress(Exception):  # spaCy repeats and reports an error of a token
-                self._set_lemmas(doc, self._find_known())
+            with suppress(Exception):  # rerun by spaCy, which reports the error
+                self._set_lemmas(doc, self._get_lemma_cache())
                 return doc
         return super().__call__(doc)
 
-    def _set_lemmas(self, doc: Doc, known: Known) -> None:
+    def _set_lemmas(self, doc: Doc, cached: LemmaCache) -> None:
         array: Any = doc.to_array(LEMMA)
         rows = doc.to_array([*self._attributes])
-        places: Any = slice(None)
+        indices: Any = slice(None)
         if not self.overwrite and array.any():
-            places = np.flatnonzero(array == 0)
-        keys = make_keys(rows[places])
-        found: list[Any] = list(map(known.get, keys))
-        if None in found:
-            numbers = np.arange(len(doc))[places].tolist()
+            indices = np.flatnonzero(array == 0)
+        keys = make_keys(rows[indices])
+        hits: list[Any] = list(map(cached.get, keys))
+        if None in hits:
+            numbers = np.arange(len(doc))[indices].tolist()
             for i, (number, key) in enumerate(zip(numbers, keys, strict=True)):
-                if found[i] is None:
-                    found[i] = known.get(key) or self._find(doc[number], key, known)
-        lemmas = [forms[0] for forms in found]
+                if hits[i] is None:
+                    hits[i] = cached.get(key) or self._compute(doc[number], key, cached)
+        lemmas = [forms[0] for forms in hits]
         if any(type(lemma) is not str for lemma in lemmas):
-            raise TypeError  # spaCy's own message is better
-        # strings that were added in a memory zone are lost after it
-        array[places] = [*map(doc.vocab.strings.add, lemmas)]
+            raise TypeError  # rerun by spaCy, which has a better message
+        # again for cache hits, since a memory zone drops strings at its end
+        array[indices] = [*map(doc.vocab.strings.add, lemmas)]
         if keys:
             doc.from_array([LEMMA], array)
 
-    def _find(self, token: Token, key: bytes, known: Known) -> list[str]:
+    def _compute(self, token: Token, key: bytes, cached: LemmaCache) -> list[str]:
         forms = self.lemmatize(token)
-        # not cached without a part of speech: spaCy must warn each time
+        # never cached without a part of speech: spaCy warns each time
         if token.pos and len(token) <= MAX_LENGTH:
-            if len(known) >= MAX_LEMMAS:
-                known.clear()
-            known[key] = forms
+            if len(cached) >= MAX_LEMMAS:
+                cached.clear()
+            cached[key] = forms
         return forms
 
-    def _find_known(self) -> Known:
-        """Return the cached lemmas of the current tables, or an empty cache."""
+    def _get_lemma_cache(self) -> LemmaCache:
+        """Return the cache of the current tables and mode, empty if stale."""
         tables = [_watch(self.lookups.get_table(name)) for name in self.lookups.tables]
         state = [self.mode, *map(get_version, tables)]
-        made_in, known = self.cache.get(_KNOWN, (None, {}))
-        if made_in != state:
-            known = {}
-            self.cache[_KNOWN] = state, known
-        return known
+        cached_state, cached = self.cache.get(_CACHE_KEY, (None, {}))
+        if cached_state != state:
+            cached = {}
+            self.cache[_CACHE_KEY] = state, cached
+        return cached
 
 
 class WatchedTable(Table):
-    """spaCy's lookup table with a version."""
+    """spaCy's lookup table, with a version that each change replaces."""
 
 
 for _name in ("__delitem__", "__setitem__", "clear", "pop", "popitem"):
@@ -178,15 +176,13 @@ def _watch(table: Table) -> Table:
     if type(table) is Table:
         table.__class__ = WatchedTable
         for key, forms in [*table.items()] if table.name == "lemma_index" else []:
-            if table.get(key) is forms:  # unless another thread has replaced it
+            if table.get(key) is forms:  # unless replaced by another thread
                 table[key] = Forms(forms)
     return table
 
 
 class Forms(tuple[str, ...]):
-    """Forms that are searched as a set: spaCy's rules search tens of thousands of forms
-    for each candidate.
-    """
+    """Forms with constant-time lookup: spaCy's rules search tens of thousands."""
 
     def __contains__(self, form: object) -> bool:
         if "_set" not in vars(self):
@@ -196,7 +192,7 @@ class Forms(tuple[str, ...]):
 
 @cache
 def make_class(base: Any) -> type["CachedLemmatizer"]:
-    """Make the subclass of a language's lemmatizer that caches lemmas."""
+    """Return the caching subclass of a language's lemmatizer."""
     if base is Lemmatizer:
         return CachedLemmatizer
     members = {"__module__": __name__, "_attributes": LEMMATIZERS[_get_path(base)]}
@@ -204,7 +200,7 @@ def make_class(base: Any) -> type["CachedLemmatizer"]:
 
 
 def __getattr__(name: str) -> type["CachedLemmatizer"]:
-    """Return a class of `make_class`, which pickle looks up in this module."""
+    """Return a class made by `make_class`, for pickle."""
     for path in LEMMATIZERS:
         module, _, base = path.rpartition(".")
         if name == f"Cached{base}":

@@ -1,7 +1,7 @@
 """spaCy's Matcher with a cache of matches.
 
-Whether a token matches depends only on the attributes that patterns name, so that
-spaCy's Matcher runs once for each combination of their values, not on each text.
+Matches of a token depend only on the attributes that patterns test, so spaCy's Matcher
+runs once per combination of values, not on each text.
 """
 
 import re
@@ -19,34 +19,33 @@ from spacy.vocab import Vocab
 
 from .caches import get_version, make_keys, renews_version
 
-#: Attributes that are hashes of strings.
+#: Attributes whose values are string hashes.
 STRINGS = {
     *("DEP", "ENT_TYPE", "LEMMA", "LOWER", "NORM", "ORTH", "POS", "PREFIX", "SHAPE"),
     *("SUFFIX", "TAG"),
 }
-#: Attributes that a pattern may name, and their names in a Doc.
-READ = {
+#: Attributes supported in patterns, and their names in Docs.
+ATTRS = {
     **{name: name for name in (*STRINGS, "LENGTH", "MORPH")},
     **{name: name for name in IDS if name.startswith(("IS_", "LIKE_"))},
     "TEXT": "ORTH",
 }
-#: Attributes that the Matcher requires a Doc to have if patterns name them.
-WANTED = {TAG, POS, MORPH, LEMMA, DEP}
+#: Attributes whose annotation the Matcher requires if patterns test them.
+REQUIRED = {TAG, POS, MORPH, LEMMA, DEP}
 
-#: Most cached rows of attributes, and cached combinations of values, some 10 MB.
-MAX_KNOWN = 2**16
-#: Placeholder for all values that no pattern distinguishes.
+#: Maximum number of cached rows, and of cached combinations (about 10 MB).
+MAX_CACHED = 2**16
+#: Placeholder for all values that patterns do not distinguish.
 OTHER = -1
 
 Spec = dict[str, Any]
-#: A key, start and end, as the Matcher gives them.
+#: Key, start and end, as returned by the Matcher.
 Match = tuple[int, int, int]
 
 
-class Found(NamedTuple):
-    """The matches of a token: the numbers of patterns that may begin with the token,
-    each with the parts that the following tokens must match; and the needed parts that
-    the token itself matches.
+class TokenMatches(NamedTuple):
+    """The matches of a token: patterns, by number, whose first part it matches, with
+    the parts required of the next tokens; and all required parts that it matches.
     """
 
     starting: list[tuple[int, list[int]]]
@@ -54,16 +53,15 @@ class Found(NamedTuple):
 
 
 class CachedMatcher(Matcher):
-    """A Matcher that looks up in a cache which patterns match tokens.
+    """A Matcher with a cache of the patterns that tokens match.
 
-    The cache supports patterns of token attributes with values, IN, NOT_IN, REGEX and
-    the like. spaCy's Matcher is used as before for all texts if a pattern has extension
-    attributes or only tokens with operators, or if a pattern has a callback or filter;
-    and for a text if it has another vocab, or all tokens that a pattern with operators
-    requires.
+    The cache supports token attributes with values, IN, NOT_IN, REGEX and the like. It
+    is bypassed for all texts if a pattern has extension attributes, only tokens with
+    operators, a callback or a filter; and for texts with another vocab, or with all
+    tokens that a pattern with operators requires.
     """
 
-    # types of spaCy's Matcher, which is not annotated
+    # spaCy's Matcher has no type annotations
     vocab: Vocab
     _callbacks: dict[int, Any]
     _filter: dict[int, str | None]
@@ -71,16 +69,16 @@ class CachedMatcher(Matcher):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        #: All patterns by number, in the order of addition; None if adding one failed.
-        #: A dict, so that no patterns are lost when threads add and remove them.
-        self._added: dict[int, Pattern] | None = {}
+        #: Patterns by number, in insertion order; None after a failed addition. A dict,
+        #: for thread-safe additions and removals.
+        self._numbered_patterns: dict[int, Pattern] | None = {}
         self._numbers = count()
-        #: The table, after the version of the patterns from which it was made.
-        self._made: tuple[object, MatchTable | None] = (None, None)
+        #: Version of the patterns, and the table made from it.
+        self._versioned_table: tuple[object, MatchTable | None] = (None, None)
 
     @classmethod
     def from_matcher(cls, matcher: Any) -> Self:
-        """Make a CachedMatcher with the patterns of a Matcher."""
+        """Create a CachedMatcher with the patterns of a Matcher."""
         new = cls(
             matcher.vocab,
             validate=matcher.validate,
@@ -102,10 +100,10 @@ class CachedMatcher(Matcher):
             super().add(key, patterns, **options)
             normalized = self._normalize_key(key)
             new = [Pattern(normalized, pattern) for pattern in patterns]
-        except BaseException:  # some of the patterns may have been added
-            self._added = None
+        except BaseException:  # some patterns may have been added
+            self._numbered_patterns = None
             raise
-        if (added := self._added) is not None:
+        if (added := self._numbered_patterns) is not None:
             added.update(zip(self._numbers, new, strict=False))
 
     @renews_version
@@ -113,7 +111,7 @@ class CachedMatcher(Matcher):
         """Remove the patterns of a key: see `Matcher.remove`."""
         super().remove(key)
         normalized = self._normalize_key(key)
-        added = self._added or {}
+        added = self._numbered_patterns or {}
         for number, pattern in [*added.items()]:
             if pattern.key == normalized:
                 added.pop(number, None)
@@ -130,7 +128,7 @@ class CachedMatcher(Matcher):
             and (table := self.find_table())
             and (
                 allow_missing
-                or all(map(doclike.has_annotation, self._seen_attrs & WANTED))
+                or all(map(doclike.has_annotation, self._seen_attrs & REQUIRED))
             )
             and (matches := table.find_matches(doclike)) is not None
         ):
@@ -138,15 +136,15 @@ class CachedMatcher(Matcher):
         return super().__call__(doclike, allow_missing=allow_missing, **options)
 
     def find_table(self) -> "MatchTable | None":
-        """Return the table of the current patterns, or None if it can't be used."""
+        """Return the table of the current patterns, or None if unsupported."""
         version = get_version(self)
-        made_of, table = self._made
-        if made_of is not version:
+        table_version, table = self._versioned_table
+        if table_version is not version:
             is_plain = not any((*self._callbacks.values(), *self._filter.values()))
-            patterns = [*(self._added or {}).values()] if is_plain else []
-            is_known = patterns and all(pattern.required for pattern in patterns)
-            table = MatchTable(patterns, self) if is_known else None
-            self._made = version, table
+            patterns = [*(self._numbered_patterns or {}).values()] if is_plain else []
+            is_supported = patterns and all(pattern.required for pattern in patterns)
+            table = MatchTable(patterns, self) if is_supported else None
+            self._versioned_table = version, table
         return table
 
 
@@ -154,37 +152,37 @@ def _unpickle(
     make: Callable[..., Any], data: tuple[Any, ...], filters: dict[int, str | None]
 ) -> CachedMatcher:
     matcher = make(*data)
-    matcher._filter.update(filters)  # spaCy's pickles lack the filters
+    matcher._filter.update(filters)  # not pickled by spaCy
     return CachedMatcher.from_matcher(matcher)
 
 
 class Pattern:
-    """A pattern, and those of its tokens that a text must contain for a match."""
+    """A pattern, and the tokens required in each text that it matches."""
 
     def __init__(self, key: int, specs: Sequence[Spec]) -> None:
         self.key = key
-        #: Copies of the specs of required tokens that a table supports.
+        #: Copies of the supported specs of required tokens.
         self.required: list[Spec] = []
         operators = [spec.get("OP", "1") for spec in specs]
         for spec, operator in zip(specs, operators, strict=True):
             named = {name: value for name, value in spec.items() if name != "OP"}
-            is_known = all(isinstance(n, str) and n.upper() in READ for n in named)
-            if operator in ("1", "+") and named and is_known:
+            is_supported = all(isinstance(n, str) and n.upper() in ATTRS for n in named)
+            if operator in ("1", "+") and named and is_supported:
                 self.required.append(deepcopy(named))
-        #: True if the pattern is just the sequence of these tokens.
+        #: True if the pattern is exactly the sequence of `required`.
         self.is_fixed = len(self.required) == len(specs) == operators.count("1")
 
 
 class MatchTable:
-    """A table of tokens' matches, by combinations of attributes."""
+    """Cached matches of tokens by attribute values."""
 
     def __init__(self, patterns: Sequence[Pattern], matcher: Any) -> None:
         specs = [spec for pattern in patterns for spec in pattern.required]
         strings = matcher.vocab.strings
-        self._names = sorted({READ[name.upper()] for spec in specs for name in spec})
-        self._values = [Values(name, specs, strings) for name in self._names]
+        self._names = sorted({ATTRS[name.upper()] for spec in specs for name in spec})
+        self._values = [DistinctValues(name, specs, strings) for name in self._names]
         self._keys = [pattern.key for pattern in patterns]
-        #: Each required token of a pattern, as a pattern of one token.
+        #: One single-token pattern per distinct required token.
         self._parts = Matcher(
             matcher.vocab, validate=False, fuzzy_compare=matcher._fuzzy_compare
         )
@@ -192,82 +190,80 @@ class MatchTable:
         for part, spec in enumerate(part_of.values()):
             self._parts.add(part, [[spec]])
         numbers = {name: part for part, name in enumerate(part_of)}
-        #: Numbers and further parts of patterns, by the part of their first token.
+        #: Pattern numbers and further parts, by first part.
         self._starting: dict[int, list[tuple[int, list[int]]]] = {}
-        #: The sets of parts that patterns with operators require.
-        self._gates: set[frozenset[int]] = set()
+        #: Sets of parts required by patterns with operators.
+        self._operator_parts: set[frozenset[int]] = set()
         for number, pattern in enumerate(patterns):
             names = (repr(sorted(spec.items())) for spec in pattern.required)
             first, *others = parts = [numbers[name] for name in names]
             if pattern.is_fixed:
                 self._starting.setdefault(first, []).append((number, others))
             else:
-                self._gates.add(frozenset(parts))
-        later = (others for same in self._starting.values() for _, others in same)
-        self._needed = frozenset().union(*later, *self._gates)
-        #: Matches by rows of attributes, and by combinations of the values that
-        #: patterns distinguish.
-        self._known: dict[bytes, Found] = {}
-        self._combinations: dict[tuple[int, ...], Found] = {}
+                self._operator_parts.add(frozenset(parts))
+        later = (parts for v in self._starting.values() for _, parts in v)
+        self._required_parts = frozenset().union(*later, *self._operator_parts)
+        #: Matches by row of attributes, and by combination of distinguished values.
+        self._rows: dict[bytes, TokenMatches] = {}
+        self._combinations: dict[tuple[int, ...], TokenMatches] = {}
 
     def find_matches(self, doc: Doc) -> list[Match] | None:
-        """Find the matches in a Doc, in the order of the Matcher. Return None if a
-        pattern with operators may match.
+        """Return the matches in a Doc, in the Matcher's order, or None if a pattern
+        with operators may match.
         """
         array: Any = doc.to_array([*self._names]).reshape(len(doc), len(self._names))
-        keys = make_keys(array)
-        rows: list[Any] = list(map(self._known.get, keys))
+        row_keys = make_keys(array)
+        rows: list[Any] = list(map(self._rows.get, row_keys))
         if None in rows:
-            for i, key in enumerate(keys):
+            for i, key in enumerate(row_keys):
                 if rows[i] is None:
                     values = array[i].tolist()
-                    rows[i] = self._known.get(key) or self._find(doc, i, key, values)
+                    rows[i] = self._rows.get(key) or self._match(doc, i, key, values)
         parts = [row.parts for row in rows]
-        present = frozenset().union(*(parts if self._gates else ()))
-        if any(gate <= present for gate in self._gates):
+        present = frozenset().union(*(parts if self._operator_parts else ()))
+        if any(required <= present for required in self._operator_parts):
             return None
         found = []
         for start, row in enumerate(rows):
             for number, others in row.starting:
                 end = start + 1 + len(others)
-                # most patterns have no further parts
                 if not others or (
                     end <= len(rows)
                     and all(map(contains, parts[start + 1 : end], others))
                 ):
                     found.append((end, start, number))
         found.sort()
-        of = self._keys
-        return list(dict.fromkeys([(of[n], start, end) for end, start, n in found]))
+        keys = self._keys
+        return list(dict.fromkeys([(keys[n], start, end) for end, start, n in found]))
 
-    def _find(self, doc: Doc, i: int, key: bytes, row: Sequence[int]) -> Found:
-        combination = tuple(map(Values.reduce, self._values, row))
+    def _match(self, doc: Doc, i: int, key: bytes, row: Sequence[int]) -> TokenMatches:
+        combination = tuple(map(DistinctValues.reduce, self._values, row))
         found = self._combinations.get(combination)
         if found is None:
             matches = self._parts(doc[i : i + 1], allow_missing=True)
             parts = {part for part, _, _ in matches}
-            starting = (same for part in parts for same in self._starting.get(part, ()))
-            found = Found(sorted(starting), self._needed & parts)
-            if len(self._combinations) >= MAX_KNOWN:
+            starting = (x for part in parts for x in self._starting.get(part, ()))
+            found = TokenMatches(sorted(starting), self._required_parts & parts)
+            if len(self._combinations) >= MAX_CACHED:
                 self._combinations.clear()
             self._combinations[combination] = found
-        if len(self._known) >= MAX_KNOWN:
-            self._known.clear()
-        self._known[key] = found
+        if len(self._rows) >= MAX_CACHED:
+            self._rows.clear()
+        self._rows[key] = found
         return found
 
 
-class Values:
-    """Values of an attribute, with a placeholder for those that no pattern names."""
+class DistinctValues:
+    """The values of an attribute that patterns distinguish."""
 
     def __init__(self, name: str, specs: Sequence[Spec], strings: StringStore) -> None:
         self._strings = strings
         self._named: set[int] = set()
         self._expressions: list[re.Pattern[str]] = []
-        #: True if patterns may distinguish any two values.
+        #: True if patterns may distinguish all values.
         self._all = name not in STRINGS
-        of_name = (v for s in specs for k, v in s.items() if READ[k.upper()] == name)
-        for value in of_name:
+        tested = (v for s in specs for k, v in s.items() if ATTRS[k.upper()] == name)
+        for value in tested:
             tests = value if isinstance(value, dict) else {"IN": [value]}
             for test, values in tests.items():
                 if test in ("IN", "NOT_IN") and not self._all:
@@ -278,9 +274,9 @@ class Values:
                     self._all = True
 
     def reduce(self, value: int) -> int:
-        """Return a value, or `OTHER` if no pattern distinguishes it from others."""
-        is_told = self._all or value in self._named
-        if not is_told and self._expressions:
+        """Return the value, or `OTHER` if patterns do not distinguish it."""
+        is_distinct = self._all or value in self._named
+        if not is_distinct and self._expressions:
             string = self._strings[value]
-            is_told = any(e.search(string) for e in self._expressions)
-        return value if is_told else OTHER
+            is_distinct = any(e.search(string) for e in self._expressions)
+        return value if is_distinct else OTHER

@@ -15,9 +15,9 @@ from .caches import register_cached
 
 
 class WithCachedMatcher:
-    """A ruler whose Matcher, whenever one is set, is made a `CachedMatcher`."""
+    """Mixin that converts any Matcher set on a ruler to a `CachedMatcher`."""
 
-    #: May be an object of another class, if somebody has set one.
+    #: Custom classes are kept.
     _matcher: Any
 
     @property
@@ -32,39 +32,36 @@ class WithCachedMatcher:
 
 
 class CachedAttributeRuler(WithCachedMatcher, AttributeRuler):
-    """spaCy's attribute ruler, with a cache of the matches of its patterns: see
-    `CachedMatcher`.
+    """spaCy's attribute ruler, with a cache of matches: see `CachedMatcher`.
 
-    Arguments are those of spaCy's `attribute_ruler`.
+    Same arguments as spaCy's `attribute_ruler`.
     """
 
     def set_annotations(
         self, doc: Doc, matches: Iterable[tuple[int, int, int, int]]
     ) -> None:
-        """Set the attributes of tokens, in place."""
+        """Set token attributes, in place."""
         for match in matches:
             number, _, start, end = match
             index = self.indices[number]
             place = index + (end if index < 0 else start)
             if start <= place < end:
                 set_token_attrs(doc[place], self.attrs[number])
-            else:  # let spaCy raise its error
+            else:  # spaCy raises an error
                 super().set_annotations(doc, [match])
 
 
 class CachedEntityRuler(WithCachedMatcher, EntityRuler):
-    """spaCy's entity ruler, with a cache of the matches of its token patterns: see
-    `CachedMatcher`.
+    """spaCy's entity ruler, with a cache of token matches: see `CachedMatcher`.
 
-    Arguments are those of spaCy's `entity_ruler`.
+    Same arguments as spaCy's `entity_ruler`.
     """
 
 
 class CachedSpanRuler(WithCachedMatcher, SpanRuler):
-    """spaCy's span ruler, with a cache of the matches of its token patterns: see
-    `CachedMatcher`.
+    """spaCy's span ruler, with a cache of token matches: see `CachedMatcher`.
 
-    Arguments are those of spaCy's `span_ruler`.
+    Same arguments as spaCy's `span_ruler`.
     """
 
 

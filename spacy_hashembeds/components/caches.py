@@ -1,8 +1,7 @@
-"""Keys of tokens, for caches of values computed from their attributes; and versions of
-mutable objects, to recognise stale values computed from them.
+"""Cache keys of tokens, and versions of mutable objects to detect stale values.
 
-A cache first reads the version, then computes the value, and stores both as one tuple.
-A value computed while another thread makes a change is thus never used as up to date.
+To be thread-safe, read the version before computing a value, and store both in one
+tuple: a value computed during a change then has a stale version.
 """
 
 from collections.abc import Callable
@@ -15,25 +14,25 @@ from spacy.language import Language
 from spacy.pipeline import factories
 from spacy.pipeline.pipe import Pipe
 
-factories.register_factories()  # otherwise only the first pipeline does so
+factories.register_factories()  # otherwise registered only by the first pipeline
 
 
 def make_keys(attributes: Any) -> list[bytes]:
-    """Make a key of each row of a uint64 array such as that of `Doc.to_array`. Keys are
-    the rows' bytes, which are smaller and faster than tuples.
+    """Return the bytes of each row of a uint64 array, as from `Doc.to_array`. Bytes are
+    smaller and faster keys than tuples.
     """
     rows = np.ascontiguousarray(attributes)
-    # numpy strips trailing null bytes, but rows of one length stay distinct
+    # numpy strips trailing null bytes; rows of equal length stay distinct
     return rows.view(f"S{rows.itemsize * rows.shape[1]}").ravel().tolist()
 
 
-def get_version(of: Any) -> object:
+def get_version(obj: Any) -> object:
     """Return the version of an object, which each change replaces."""
-    return vars(of).setdefault("_version", object())
+    return vars(obj).setdefault("_version", object())
 
 
 def renews_version(change: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a method to replace the version of its object, even if it fails."""
+    """Decorate a method to renew its object's version, even if it raises."""
 
     @wraps(change)
     def changing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -48,11 +47,10 @@ def renews_version(change: Callable[..., Any]) -> Callable[..., Any]:
 def register_cached(
     factory: str, make: Callable[..., Pipe], cls: Any, attribute: str
 ) -> Callable[..., Any]:
-    """Register `cached_{factory}`, which makes `cls` with the settings of `factory`.
+    """Register `cached_{factory}`, which builds a `cls` with the settings of `factory`.
 
-    It calls `make`, changes the class of the component to `cls`, which has a property
-    in place of `attribute`, and sets the value of the attribute again through the
-    property.
+    The component is built by `make`, its class set to `cls`, and `attribute` reassigned
+    through the property of that name in `cls`.
     """
 
     @wraps(make)
@@ -64,7 +62,7 @@ def register_cached(
         return component
 
     make_cached.__doc__ = cls.__doc__
-    # spaCy reads the arguments of a wrapped function only from here
+    # spaCy inspects arguments of wrapped functions only here
     shown = signature(make).replace(return_annotation=cls.__name__)
     make_cached.__signature__ = shown  # type: ignore[attr-defined]
     meta: Any = Language.get_factory_meta(factory)

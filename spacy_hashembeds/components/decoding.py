@@ -1,10 +1,10 @@
-"""Decode the scores of tags: choose the tags of tokens, and find the entities.
+"""Decode tag scores to tags and entities.
 
-With P types there are 4P + 1 tags: 0 is O, and type k has the numbers from 1 + 4k to
-4 + 4k, for S, B, I and E. New types are appended, so that numbers do not change.
+With P types there are 4P + 1 tags: O is 0, and S, B, I and E of type k are 1 + 4k to
+4 + 4k. New types are appended, so existing tags keep their numbers.
 
-All functions process the tokens of a whole batch at once: arrays have the texts one
-after the other, and `lengths` has the number of tokens of each.
+All functions process a batch: arrays concatenate the tokens of all texts, and `lengths`
+holds the number of tokens per text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,32 +18,31 @@ from numpy.typing import NDArray
 from ..files import quote
 
 OUTSIDE = 0
-#: The only token of an entity, and the first, a middle and the last token of longer
-#: ones. The tags of type k are these numbers plus 4k.
-SOLE, BEGIN, INSIDE, END = KINDS = (1, 2, 3, 4)
-#: Tag of a token whose annotation is missing.
+#: S, B, I and E. The tags of type k are these numbers plus 4k.
+SINGLE, BEGIN, INSIDE, END = KINDS = (1, 2, 3, 4)
+#: Tag of tokens with missing annotation.
 MISSING = -1
 
-#: A slope, above 0, and an offset: see `calibrate`.
+#: Slope, above 0, and offset: see `calibrate`.
 Calibration = tuple[float, float]
-#: Bounds of the slope: no trained pipeline is over- or underconfident by such a factor.
+#: Bounds of the slope, far beyond the over- or underconfidence of trained pipelines.
 MIN_SLOPE, MAX_SLOPE = 1 / 20, 20.0
-# Float32 distinguishes probabilities from 1 only down to differences of some 1e-7.
-_LEAST_DOUBT = 1e-6
+# Minimum of 1 - probability: float32 resolves about 1e-7.
+_MIN_COMPLEMENT = 1e-6
 
-#: Biases of O to choose from, in the order of preference.
+#: Candidate biases of O, in order of preference.
 BIASES = tuple(sorted((n / 2 for n in range(-4, 13)), key=abs))
-#: Gain in F1 for which a bias is preferred to those before it: `_SHARE` over the root
-#: of the number of gold entities, but at least `_LEAST_GAIN`.
-_SHARE, _LEAST_GAIN = 0.25, 0.005
-#: Bound of a bias: far beyond all log-probabilities of float32.
-_MOST_BIAS = 100.0
+#: Minimum F1 gain over preferred biases: `_GAIN_SCALE` over the root of the number of
+#: gold entities, at least `_MIN_GAIN`.
+_GAIN_SCALE, _MIN_GAIN = 0.25, 0.005
+#: Bound of the bias, beyond all log-probabilities of float32.
+_MAX_BIAS = 100.0
 
 
 class Entities(NamedTuple):
-    """The entities of one text, in order, from first tokens to ends (exclusive).
+    """The entities of a text, in order, as token offsets with exclusive ends.
 
-    Scores are the products of the probabilities of their tags, or calibrated; float32.
+    Scores, float32, are products of tag probabilities, calibrated if so configured.
     """
 
     starts: NDArray
@@ -57,12 +56,12 @@ NO_ENTITIES = Entities(_NONE, _NONE, _NONE, np.zeros(0, dtype="float32"))
 
 
 def count_tags(n_types: int) -> int:
-    """Return the number of tags for a number of entity types."""
+    """Return the number of tags of `n_types` entity types."""
     return len(KINDS) * n_types + 1
 
 
 def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
-    """Return the numbers of tags by spaCy's names: U(nit) for S, L(ast) for E."""
+    """Return tag numbers by spaCy's names, with U(nit) for S and L(ast) for E."""
     numbers: dict[str | None, int] = {None: MISSING, "-": MISSING, "O": OUTSIDE}
     for k, label in enumerate(labels):
         for name, kind in zip("UBIL", KINDS, strict=True):
@@ -71,38 +70,39 @@ def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
 
 
 def check_labels(labels: Any) -> list[str]:
-    """Check that entity types are a list of distinct names."""
+    """Validate a list of entity types."""
     names = [*labels] if isinstance(labels, list | tuple) else [labels]
     wrong = [name for name in names if not _is_name(name)]
     if wrong or not isinstance(labels, list | tuple) or len(set(names)) < len(names):
         raise ValueError(
-            "'labels' should be a list of entity types, each there once, in UTF-8 and "
-            "without white space around it, as `spacy init labels` writes it for this "
-            f"component, but is {quote(labels)}: {quote((wrong or names)[0])}."
+            "'labels' should be a list of distinct entity types, in UTF-8 and without "
+            "surrounding white space, as written by `spacy init labels`, but is "
+            f"{quote(labels)}: {quote((wrong or names)[0])}."
         )
     return names
 
 
 def _is_name(label: Any) -> bool:
-    # refuse halves of surrogate pairs, which JSON may hold
+    # refuse unpaired surrogates, which JSON may contain
     return isinstance(label, str) and (
         label.encode("utf8", "ignore").decode("utf8") == label.strip() != ""
     )
 
 
 def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
-    """Find the best legal sequence of tags of each text.
+    """Return the legal tag sequence with the largest sum of scores for each text.
 
-    A sequence is legal if each entity is either S, or B, any number of I, and E, all of
-    one type. The best sequence has the largest sum of scores. If the best tags of all
-    tokens form a legal sequence, as in most texts, no search is needed. A score of -inf
-    forbids a tag for a token; O is never forbidden. *Shapes:* `(n, 4P + 1)` to `(n,)`.
+    In a legal sequence, each entity is S, or B, any number of I, and E, all of one
+    type. Search is skipped if greedy tags are legal, as in most texts. -inf forbids a
+    tag for a token; O is never forbidden. *Shapes:* `(n, 4P + 1)` to `(n,)`.
     """
     tags = scores.argmax(axis=1)
     kinds, _ = split_tags(tags)
-    is_linked = _find_linked(tags, lengths)
-    is_next_linked = np.append(is_linked[1:], False)
-    is_wrong = (_goes_on(kinds) & ~is_linked) | (_stays_open(kinds) & ~is_next_linked)
+    is_continuing = _find_continuing(tags, lengths)
+    is_next_continuing = np.append(is_continuing[1:], False)
+    is_wrong = (_continues(kinds) & ~is_continuing) | (
+        _is_open(kinds) & ~is_next_continuing
+    )
     if is_wrong.any():
         text_of_token = np.repeat(np.arange(len(lengths)), lengths)
         is_illegal = np.bincount(text_of_token[is_wrong], minlength=len(lengths)) > 0
@@ -111,7 +111,7 @@ def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
     return tags
 
 
-#: Decoders, by the names that users give.
+#: Decoders by the values of the setting `decoding`.
 DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
     "greedy": lambda scores, lengths: scores.argmax(axis=1),
     "viterbi": decode_viterbi,
@@ -119,9 +119,9 @@ DECODERS: dict[str, Callable[[NDArray, NDArray], NDArray]] = {
 
 
 def check_bias(bias: Any) -> None:
-    """Check a bias of O from a file or a user."""
+    """Validate a bias of O."""
     is_number = isinstance(bias, int | float) and not isinstance(bias, bool)
-    if not (is_number and -_MOST_BIAS <= bias <= _MOST_BIAS):
+    if not (is_number and -_MAX_BIAS <= bias <= _MAX_BIAS):
         raise ValueError(
             "'outside_bias' should be a number, such as 0, or 2 to find more entities, "
             f"but is {quote(bias)}."
@@ -129,7 +129,7 @@ def check_bias(bias: Any) -> None:
 
 
 def check_calibration(calibration: Any) -> None:
-    """Check a calibration from a file, which may be null."""
+    """Validate a calibration or None."""
     is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
     if calibration is None or (
         is_pair
@@ -145,12 +145,11 @@ def check_calibration(calibration: Any) -> None:
 
 
 def choose_bias(f_scores: Sequence[float], n_gold: int) -> float:
-    """Choose, from the F1 score of each of `BIASES`, the one nearest to 0 whose score
-    is close to the best.
+    """Choose the bias nearest to 0 whose F1 is close to the best of `BIASES`.
 
-    With fewer gold entities, F1 is noisier, and a larger gain is required.
+    F1 is noisier with fewer gold entities, so a larger gain is required.
     """
-    least = max(f_scores) - max(_SHARE / max(n_gold, 1) ** 0.5, _LEAST_GAIN)
+    least = max(f_scores) - max(_GAIN_SCALE / max(n_gold, 1) ** 0.5, _MIN_GAIN)
     return next(b for b, f in zip(BIASES, f_scores, strict=True) if f >= least)
 
 
@@ -160,22 +159,22 @@ def find_entities(
     lengths: NDArray,
     calibration: Calibration | None = None,
 ) -> list[Entities]:
-    """Find the entities that tags form in each text, and score them.
+    """Return the scored entities of each text.
 
-    An entity is a token with S, or adjacent tokens of one text with B, any number of I,
-    and E, all of one type. Tags that do not fit this pattern belong to no entity.
+    An entity is S, or B, any number of I, and E, all of one type. Other tags are
+    ignored.
     """
     kinds, types = split_tags(tags)
-    first = np.where(_find_linked(tags, lengths), 0, np.arange(len(tags)))
-    first = np.maximum.accumulate(first)  # the first of the tokens linked together
-    is_last = (kinds == SOLE) | ((kinds == END) & (kinds[first] == BEGIN))
+    first = np.where(_find_continuing(tags, lengths), 0, np.arange(len(tags)))
+    first = np.maximum.accumulate(first)  # per token: its entity's first token
+    is_last = (kinds == SINGLE) | ((kinds == END) & (kinds[first] == BEGIN))
     starts, ends = first[is_last], is_last.nonzero()[0] + 1
     chosen = np.append(scores[np.arange(len(tags)), tags], 0.0)
     sums = np.add.reduceat(chosen, np.stack([starts, ends], axis=1).ravel())[::2]
     products = calibrate(sums, calibration).astype("float32")
     offsets = np.cumsum(lengths) - lengths
     cuts = [*np.searchsorted(starts, offsets).tolist(), len(starts)]
-    offset = np.repeat(offsets, np.diff(cuts))  # the offset of each entity's text
+    offset = np.repeat(offsets, np.diff(cuts))  # of the text of each entity
     found = Entities(starts - offset, ends - offset, types[is_last], products)
     return [
         Entities(*(array[a:b] for array in found)) if a < b else NO_ENTITIES
@@ -184,18 +183,18 @@ def find_entities(
 
 
 def calibrate(log_scores: NDArray, calibration: Calibration | None) -> NDArray:
-    """Calibrate scores s, given as logarithms: the new log-odds are the slope times
-    -log(1 - s), plus the offset. Without a calibration, return s.
+    """Calibrate scores s from log(s): log-odds are the slope times -log(1 - s), plus
+    the offset. Without a calibration, return s.
     """
     if calibration is None:
         return np.exp(log_scores)
     slope, offset = calibration
-    return get_probs(slope * get_sureness(log_scores) + offset)
+    return get_probs(slope * get_neg_log_complement(log_scores) + offset)
 
 
-def get_sureness(log_scores: NDArray) -> NDArray:
-    """Return -log(1 - s) of scores s, given as logarithms."""
-    return -np.log(np.maximum(-np.expm1(log_scores), _LEAST_DOUBT))
+def get_neg_log_complement(log_scores: NDArray) -> NDArray:
+    """Return -log(1 - s) of scores s, given log(s)."""
+    return -np.log(np.maximum(-np.expm1(log_scores), _MIN_COMPLEMENT))
 
 
 def get_probs(odds: NDArray) -> NDArray:
@@ -203,57 +202,56 @@ def get_probs(odds: NDArray) -> NDArray:
     return np.exp(-np.logaddexp(0, -odds))
 
 
-def _find_linked(tags: NDArray, lengths: NDArray) -> NDArray:
-    """Find the tokens that continue an entity of the token before."""
+def _find_continuing(tags: NDArray, lengths: NDArray) -> NDArray:
+    """Return a mask of tokens that continue the entity of the previous token."""
     kinds, types = split_tags(tags)
-    is_linked = np.zeros(len(tags), dtype=bool)
-    is_linked[1:] = (
-        _stays_open(kinds[:-1]) & _goes_on(kinds[1:]) & (types[:-1] == types[1:])
+    is_continuing = np.zeros(len(tags), dtype=bool)
+    is_continuing[1:] = (
+        _is_open(kinds[:-1]) & _continues(kinds[1:]) & (types[:-1] == types[1:])
     )
     starts = np.cumsum(lengths) - lengths
-    is_linked[starts[lengths > 0]] = False
-    return is_linked
+    is_continuing[starts[lengths > 0]] = False
+    return is_continuing
 
 
 def split_tags(tags: NDArray) -> tuple[NDArray, NDArray]:
-    """Split the numbers of tags into kinds and types. The type of O is -1."""
+    """Split tags into kinds (S, B, I, E or O) and types. The type of O is -1."""
     types = (tags - 1) // len(KINDS)
     return tags - len(KINDS) * np.maximum(types, 0), types
 
 
-def _stays_open(kinds: NDArray) -> NDArray:
+def _is_open(kinds: NDArray) -> NDArray:
     return (kinds == BEGIN) | (kinds == INSIDE)
 
 
-def _goes_on(kinds: NDArray) -> NDArray:
+def _continues(kinds: NDArray) -> NDArray:
     return (kinds == INSIDE) | (kinds == END)
 
 
 def search(scores: NDArray, lengths: NDArray) -> NDArray:
-    """Search the best legal sequence of each text by dynamic programming.
+    """Find the best legal sequence of each text by dynamic programming.
 
     Between tokens, a text is in state 0, outside of entities, or in state 1 + k, inside
-    an entity of type k. Time is linear in the number of types, not quadratic. Each text
-    has at least one token.
+    an entity of type k. Time is linear in the number of types. Texts must not be empty.
     """
     starts = np.cumsum(lengths) - lengths
     times = np.arange(len(scores)) - np.repeat(starts, lengths)
-    # tokens of one step together; each text has the same place in all steps
+    # sort tokens by step, and within each step by decreasing length of the text
     order = np.lexsort((-np.repeat(lengths, lengths), times))
-    steps = [slice(*of) for of in pairwise([0, *np.cumsum(np.bincount(times))])]
+    steps = [slice(*bounds) for bounds in pairwise([0, *np.cumsum(np.bincount(times))])]
     scores = scores[order]
     begin, inside, end = (
         scores[:, kind :: len(KINDS)] for kind in (BEGIN, INSIDE, END)
     )
-    numbers = np.append(OUTSIDE, np.arange(SOLE, scores.shape[1], len(KINDS)))
+    numbers = np.append(OUTSIDE, np.arange(SINGLE, scores.shape[1], len(KINDS)))
     alone = numbers[scores[:, numbers].argmax(axis=1)]
     best_alone = scores[:, numbers].max(axis=1, keepdims=True)
     states = np.arange(len(numbers))
-    #: The best state before each token, for each state after it.
+    #: Backpointers: the best state before each token, for each state after it.
     before = np.empty((len(scores), len(states)), dtype="int64")
     best = np.where(states > 0, -np.inf, np.zeros((len(lengths), 1)))  # float64
     for step in steps:
-        now = best[: step.stop - step.start]  # texts that have a token in this step
+        now = best[: step.stop - step.start]  # texts with a token in this step
         out, within = now[:, :1], now[:, 1:]
         leaving = np.concatenate([out + best_alone[step], within + end[step]], axis=1)
         entering, staying = out + begin[step], within + inside[step]

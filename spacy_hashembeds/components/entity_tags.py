@@ -1,4 +1,4 @@
-"""Read and write the entities of Docs and Examples."""
+"""Convert between entities of Docs or Examples and tags."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -17,7 +17,7 @@ from .decoding import (
     KINDS,
     MISSING,
     OUTSIDE,
-    SOLE,
+    SINGLE,
     Entities,
     number_tags,
     split_tags,
@@ -28,32 +28,31 @@ _IN, _OUT, _BEGIN = 1, 2, 3
 
 
 def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
-    """Read the gold tags of a batch's tokens, aligned to the predicted side, `(n,)`.
+    """Read the gold tags of a batch, aligned to the predicted side. *Shape:* `(n,)`.
 
-    This is like `Example.get_aligned_ner`, but faster if both sides have the same
-    tokens, and without white space at the ends of entities, which `forbid_tags`
-    forbids. Tokens without annotation, and tokens of entities that are not aligned with
-    tokens, get `MISSING`.
+    Like `Example.get_aligned_ner`, but faster if tokens are equal, and without white
+    space at the ends of entities, which `forbid_tags` forbids. Tokens without
+    annotation, and entities not aligned with tokens, get `MISSING`.
     """
     types = {ent.label_ for example in examples for ent in example.reference.ents}
     if unknown := sorted(types.difference(labels)):
         raise ValueError(
             f"The training data has entities of type {quote(unknown[0])}, which is not "
-            "among the labels of the component. Call its `add_label` first."
+            "a label of the component. Add it by `add_label`."
         )
     docs = [example.predicted for example in examples]
     is_same = [
         np.array_equal(eg.predicted.to_array("ORTH"), eg.reference.to_array("ORTH"))
         for eg in examples
     ]
-    is_own = np.repeat(is_same, [len(doc) for doc in docs])
-    tags = np.empty(len(is_own), dtype="int64")
+    is_same_token = np.repeat(is_same, [len(doc) for doc in docs])
+    tags = np.empty(len(is_same_token), dtype="int64")
     if any(is_same):
-        tags[is_own] = read_own_tags(
+        tags[is_same_token] = read_gold_tags(
             [eg.reference for eg in compress(examples, is_same)], labels
         )
     numbers = number_tags(labels)
-    tags[~is_own] = [
+    tags[~is_same_token] = [
         numbers[tag]
         for example in compress(examples, (not same for same in is_same))
         for tag in example.get_aligned_ner()
@@ -63,9 +62,9 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
 
 
 def _trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
-    """Remove white space at either end of entities from them, in place."""
+    """Exclude white space at the ends of entities, in place."""
     is_space = np.concatenate([doc.to_array("IS_SPACE").reshape(-1) for doc in docs])
-    spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # very few
+    spaces = ((is_space == 1) & (tags > OUTSIDE)).nonzero()[0].tolist()  # few
     for i in spaces:
         if split_tags(tags[i])[0] == BEGIN:
             tags[i + 1] -= 1 if split_tags(tags[i + 1])[0] == INSIDE else 3
@@ -74,47 +73,47 @@ def _trim_entities(tags: NDArray, docs: Sequence[Doc]) -> None:
         kind = split_tags(tags[i])[0]
         if kind == END:
             tags[i - 1] += 1 if split_tags(tags[i - 1])[0] == INSIDE else -1
-        if kind in (END, SOLE):
+        if kind in (END, SINGLE):
             tags[i] = OUTSIDE
 
 
-def read_own_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
-    """Read the tags of gold Docs: see `read_truth`. *Shape:* `(n,)`."""
+def read_gold_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
+    """Read the tags of gold Docs, without alignment. *Shape:* `(n,)`."""
     attrs: list[int | str] = ["ENT_IOB", "ENT_TYPE", "IS_SPACE"]
     iob, types, is_space = np.concatenate([doc.to_array(attrs) for doc in docs]).T
     has_any = [doc.has_annotation("ENT_IOB") for doc in docs]
     is_annotated = np.repeat(has_any, [len(doc) for doc in docs])
     is_in = (iob == _IN) | ((iob == _BEGIN) & (types != 0))
-    goes_on = np.append(iob[1:] == _IN, False)
-    first, later = np.where(goes_on, [[BEGIN], [INSIDE]], [[SOLE], [END]])
+    is_continued = np.append(iob[1:] == _IN, False)
+    first, later = np.where(is_continued, [[BEGIN], [INSIDE]], [[SINGLE], [END]])
     kinds = np.where(iob == _IN, later, first)
     tags = np.full(len(iob), MISSING)
     tags[(iob == _OUT) | (is_annotated & (is_space == 1))] = OUTSIDE
     offsets = {get_string_id(label): len(KINDS) * k for k, label in enumerate(labels)}
-    of_type = [offsets[label] for label in types[is_in].tolist()]
-    tags[is_in] = np.array(of_type, dtype="int64") + kinds[is_in]
+    type_offsets = [offsets[label] for label in types[is_in].tolist()]
+    tags[is_in] = np.array(type_offsets, dtype="int64") + kinds[is_in]
     return tags
 
 
 def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
-    """Set the log-probabilities of tags that tokens can't have to -inf, in place.
+    """Set the log-probabilities of forbidden tags to -inf, in place.
 
-    Tokens that are already in an entity, or blocked (`Doc.set_ents`), can only have O.
-    White space can't begin or end an entity. *Shape:* `(n, 4P + 1)`.
+    Tokens in existing entities, and blocked ones (`Doc.set_ents`), can only be O. White
+    space can't begin or end an entity. *Shape:* `(n, 4P + 1)`.
     """
     known = np.concatenate([doc.to_array(["ENT_IOB", "IS_SPACE"]) for doc in docs])
     scores[np.isin(known[:, 0], (_IN, _BEGIN)), 1:] = -np.inf
-    for kind in (SOLE, BEGIN, END):
+    for kind in (SINGLE, BEGIN, END):
         scores[known[:, 1] == 1, kind :: len(KINDS)] = -np.inf
 
 
 def set_entities(
     doc: Doc, entities: Entities, labels: Sequence[str], spans_key: str | None
 ) -> None:
-    """Add entities to those of a Doc, with which they must not overlap.
+    """Add entities to a Doc. They must not overlap with its entities.
 
-    All other tokens, except blocked ones, become O. Entities that are already in the
-    group of spans stay in it, with their scores.
+    All other tokens, except blocked ones, become O. Scored entities in the span group
+    keep their scores.
     """
     *places, scores = entities
     spans = [
@@ -130,7 +129,7 @@ def set_entities(
         is_blocked = (known[:, 0] == _BEGIN) & (known[:, 1] == 0)
         blocked = [doc[i : i + 1] for i in is_blocked.nonzero()[0].tolist()]
         doc.set_ents([*doc.ents, *spans], blocked=blocked)
-    else:  # the usual case, faster
+    else:  # faster
         doc.set_ents(spans)
     if spans_key is not None:
         doc.spans[spans_key] = SpanGroup(
@@ -142,7 +141,7 @@ def set_entities(
 
 
 def _find_scored(doc: Doc, group: SpanGroup) -> list[tuple[Span, float]]:
-    """Find the spans of a group that are entities of the Doc, with their scores."""
+    """Return the spans of a group that are entities of the Doc, with scores."""
     scores = group.attrs.get("scores", ())
     if np.shape(scores) != (len(group),):
         return []

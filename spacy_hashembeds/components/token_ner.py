@@ -1,4 +1,4 @@
-"""`token_ner`, a named entity recognizer by tags of tokens."""
+"""`token_ner`: a named entity recognizer that tags tokens."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -34,11 +34,11 @@ from .decoding import (
 )
 from .entity_tags import forbid_tags, read_truth, set_entities
 
-# Settings of a component without fitted numbers.
+# Defaults of the fitted settings.
 _UNFITTED: dict[str, Any] = {"calibration": None, "outside_bias": 0.0}
 
-# The same as those of spaCy's `ner`.
-_WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
+# As in spaCy's `ner`.
+_SCORE_WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
 
 
 @Language.factory(
@@ -47,7 +47,7 @@ _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
     default_config={
         "model": {
             "@architectures": "spacy-hashembeds.TokenClassifier.v1",
-            # the size of spaCy's default for `ner`
+            # same size as spaCy's default for `ner`
             "tok2vec": {
                 "@architectures": "spacy.Tok2Vec.v2",
                 "embed": {
@@ -72,7 +72,7 @@ _WEIGHTS = {"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None}
         "spans_key": None,
         "scorer": {"@scorers": "spacy.ner_scorer.v1"},
     },
-    default_score_weights=_WEIGHTS,
+    default_score_weights=_SCORE_WEIGHTS,
 )
 def make_token_ner(
     nlp: Language,
@@ -82,7 +82,7 @@ def make_token_ner(
     spans_key: str | None,
     scorer: Callable | None,
 ) -> "TokenNER":
-    """Build the component `token_ner`: see `TokenNER`."""
+    """Build `token_ner`: see `TokenNER`."""
     return TokenNER(
         nlp.vocab, model, name, decoding=decoding, spans_key=spans_key, scorer=scorer
     )
@@ -91,25 +91,25 @@ def make_token_ner(
 class TokenNER(TrainablePipe):
     """Recognizes named entities by a tag for each token.
 
-    model (Model): Computes the probabilities of tags for each token of a Doc. The tags
-        are O, and S, B, I and E of each entity type: see `TokenClassifier`.
-    decoding (str): The way to choose tags. "viterbi" takes the most probable legal
-        sequence. "greedy", as in the paper, takes the most probable tag of each token;
-        tags that do not form a complete entity are ignored.
-    spans_key (str, optional): Key of `doc.spans` under which entities are stored too,
-        with their scores in `attrs["scores"]`: the product of the probabilities of
-        their tags, calibrated by `cfg["calibration"]`: see `calibrate_ner`.
+    model (Model): Computes tag probabilities for each token. Tags are O, and S, B, I
+        and E of each entity type: see `TokenClassifier`.
+    decoding (str): "viterbi" selects the most probable legal sequence. "greedy", as in
+        the paper, selects the most probable tag of each token, and ignores tags that do
+        not form a complete entity.
+    spans_key (str, optional): Key of `doc.spans` under which entities are stored too.
+        `attrs["scores"]` holds the product of tag probabilities, calibrated by
+        `cfg["calibration"]`: see `calibrate_ner`.
     scorer (Callable, optional): The scorer for training and evaluation.
 
-    `cfg["outside_bias"]` is subtracted from the log-probability of O before tags are
-    chosen. It is 0 unless `calibrate_ner` fits it or you set it; above 0, more entities
-    are found, and fewer of them are right. Training and `nlp.initialize` reset it.
+    `cfg["outside_bias"]` is subtracted from the log-probability of O before decoding.
+    Values above 0 increase recall and decrease precision. Default: 0. Set it, or fit it
+    by `calibrate_ner`. Training and `nlp.initialize` reset it.
 
-    Entities that a Doc has already are kept, with their scores in `doc.spans`. White
-    space neither begins nor ends an entity. Tokens whose annotation is missing have no
-    gradient. Labels are those of the training data, or `labels` in
-    `[initialize.components.token_ner]`; as in spaCy's `ner`, `nlp.update` adds labels
-    that it sees later. `nlp.rehearse` does not update it, like `spancat`.
+    Existing entities of a Doc are kept, with their scores in `doc.spans`. White space
+    neither begins nor ends an entity. Tokens with missing annotation have no gradient.
+    Labels come from the training data, or `[initialize.components.token_ner] labels`;
+    as in spaCy's `ner`, `nlp.update` adds new ones. As in `spancat`, `nlp.rehearse` is
+    a no-op.
 
     Source: Li et al., "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the
     Case of NER" (2020), §3.2; the bias: Minkov et al., "NER Systems that Suit User's
@@ -128,10 +128,10 @@ class TokenNER(TrainablePipe):
     ) -> None:
         check_choice(tuple(DECODERS), decoding=decoding)
         if spans_key == "":
-            raise ValueError("'spans_key' should be a name in doc.spans, or null.")
+            raise ValueError("'spans_key' should be a key of doc.spans, or null.")
         if any(node.attrs.get("softmax_normalize") is False for node in model.walk()):
             raise ValueError(
-                "'model' should give probabilities. Set normalize = true in a "
+                "'model' should return probabilities. Set normalize = true in a "
                 "spacy.Tagger.v2, or use spacy-hashembeds.TokenClassifier.v1."
             )
         self.vocab = vocab
@@ -147,11 +147,11 @@ class TokenNER(TrainablePipe):
         """The entity types."""
         return tuple(self.cfg["labels"])
 
-    #: The data that `spacy init labels` saves.
+    #: Saved by `spacy init labels`.
     label_data = labels
 
     def predict(self, docs: Iterable[Doc]) -> list[Entities]:
-        """Find new entities of each Doc, without changing the Docs."""
+        """Return the new entities of each Doc, without modifying the Docs."""
         docs = list(docs)
         if not any(map(len, docs)):
             return [NO_ENTITIES for _ in docs]
@@ -161,7 +161,7 @@ class TokenNER(TrainablePipe):
     def decode(
         self, scores: NDArray, lengths: NDArray, outside_bias: float
     ) -> list[Entities]:
-        """Find the entities of Docs of these lengths, given `predict_tags`' output."""
+        """Return the entities of Docs, given the output of `predict_tags`."""
         check_bias(outside_bias)
         biased = scores.copy()
         biased[:, OUTSIDE] -= outside_bias
@@ -169,9 +169,8 @@ class TokenNER(TrainablePipe):
         return find_entities(tags, scores, lengths, self.cfg["calibration"])
 
     def predict_tags(self, docs: list[Doc]) -> NDArray:
-        """Return the log-probabilities of all tags for the concatenated tokens of Docs,
-        none of which is empty; -inf for tags that a token can't have.
-        *Shape:* `(n, 4P + 1)`.
+        """Return the tag log-probabilities of the concatenated tokens of Docs, -inf for
+        forbidden tags. Docs must not be empty. *Shape:* `(n, 4P + 1)`.
         """
         self._require_labels()
         found = self.model.predict(docs)
@@ -179,25 +178,25 @@ class TokenNER(TrainablePipe):
         least, most = probs.min(), probs.max()
         if not (least >= -0.01 and most <= 1.01):  # refuse NaN too
             raise ValueError(
-                f"The model of '{self.name}' should give probabilities, but gives "
-                f"{least:.3g} to {most:.3g}. Has training diverged?"
+                f"The model of '{self.name}' should return probabilities, but returns "
+                f"{least:.3g} to {most:.3g}. Check whether training has diverged."
             )
         scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
         forbid_tags(scores, docs)
         return scores
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Entities]) -> None:
-        """Add the entities that `predict` has found to Docs."""
+        """Add entities from `predict` to Docs."""
         for doc, entities in zip(docs, scores, strict=True):
             set_entities(doc, entities, self.labels, self.spans_key)
 
     def get_loss(
         self, examples: Iterable[Example], scores: list[Floats2d]
     ) -> tuple[float, list[Floats2d]]:
-        """Return the summed cross-entropy of tags, and its gradient before the softmax.
+        """Return the summed cross-entropy of tags, and the gradient of the logits.
 
-        `scores` are probabilities. Tokens with missing annotation have no loss or
-        gradient. Entities of unknown types raise an error.
+        `scores` are probabilities. Tokens with missing annotation are masked.
+        RAISES (ValueError): If an entity type is not a label.
         """
         examples = list(examples)
         validate_examples(examples, "TokenNER.get_loss")
@@ -208,13 +207,11 @@ class TokenNER(TrainablePipe):
         loss, d_scores = get_cross_entropy(self.model.ops, probs, truth)
         if np.isnan(loss):
             raise ValueError(Errors.E910.format(name=self.name))
-        lengths: Any = np.array([len(of_text) for of_text in scores])
+        lengths: Any = np.array([len(array) for array in scores])
         return loss, self.model.ops.unflatten(d_scores, lengths)
 
     def update(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, float]:
-        """Add new types of entities, and learn from examples as other components do.
-        The fitted bias and calibration are reset.
-        """
+        """Add new labels, reset bias and calibration, and update the model."""
         self.cfg |= _UNFITTED
         examples = list(examples)
         validate_examples(examples, "TokenNER.update")
@@ -227,11 +224,12 @@ class TokenNER(TrainablePipe):
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
-        labels: Any = None,  # checked here, with a better message than spaCy's
+        labels: Any = None,  # validated here, with a better error than spaCy's
     ) -> None:
-        """Set the labels, by default those of the examples, and the sizes of layers.
+        """Set labels and layer sizes.
 
-        labels (list[str], optional): The content of a file of `spacy init labels`.
+        labels (list[str], optional): As saved by `spacy init labels`. Default: the
+            entity types of the examples.
         """
         validate_get_examples(get_examples, "TokenNER.initialize")
         self.cfg |= _UNFITTED
@@ -240,8 +238,8 @@ class TokenNER(TrainablePipe):
             self.add_label(label)
         if not self.labels:
             raise ValueError(
-                f"'{self.name}' has no labels: there is no entity in the training data "
-                "(doc.ents), and 'labels' gives none."
+                f"'{self.name}' has no labels: the training data has no entities "
+                "(doc.ents), and 'labels' is empty."
             )
         sample = list(islice((eg.x for eg in get_examples() if len(eg.x)), 10))
         if not sample:
@@ -252,7 +250,7 @@ class TokenNER(TrainablePipe):
         self._check_model()
 
     def add_label(self, label: str) -> int:
-        """Add an entity type to the model. Return 1, or 0 if it was there already."""
+        """Add an entity type. Return 1 if added, 0 if it exists."""
         check_labels([label])
         if label in self.labels:
             return 0
@@ -261,7 +259,7 @@ class TokenNER(TrainablePipe):
             self.set_output(n_tags)
         elif nO is not None and nO < n_tags:
             raise ValueError(
-                f"The model of '{self.name}' can't grow for another label, "
+                f"The model of '{self.name}' can't be resized for another label, "
                 f"{quote(label)}. Initialize it with all labels, or use "
                 "spacy-hashembeds.TokenClassifier.v1."
             )
@@ -281,8 +279,8 @@ class TokenNER(TrainablePipe):
 
     @contextmanager
     def _checking(self, source: str, exclude: Iterable[str]) -> Iterator[None]:
-        """Raise a ValueError if data can't be loaded, for any error of srsly or Thinc,
-        or does not fit. Errors of the file system and of memory are passed on.
+        """Raise a ValueError if data are damaged or don't match. OSError and
+        MemoryError are passed on.
         """
         try:
             yield
@@ -295,18 +293,18 @@ class TokenNER(TrainablePipe):
             raise
         except Exception as error:
             raise ValueError(
-                f"{source} should hold '{self.name}' as it was saved, but is damaged "
-                f"or of another pipeline: {shorten(str(error), 500)}"
+                f"{source} should contain a saved '{self.name}', but is damaged or of "
+                f"another pipeline: {shorten(str(error), 500)}"
             ) from error
 
     def _concatenate(self, scores: list[Floats2d], docs: list[Doc]) -> Floats2d:
-        """Check the shapes of the model's output arrays, and concatenate them."""
+        """Concatenate the model's output arrays, after checking shapes."""
         n_tags = count_tags(len(self.labels))
         shapes = [array.shape for array in scores]
         if shapes != [(len(doc), n_tags) for doc in docs]:
             raise ValueError(
-                f"The model of '{self.name}' should give an array for each Doc, of a "
-                f"row for each token and {n_tags} tags, but gives {quote(shapes)}."
+                f"The model of '{self.name}' should return an array of shape "
+                f"(tokens, {n_tags}) for each Doc, but returns {quote(shapes)}."
             )
         return self.model.ops.xp.concatenate(scores)
 

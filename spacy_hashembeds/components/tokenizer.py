@@ -1,8 +1,8 @@
-"""`spacy-hashembeds.Tokenizer.v1`, spaCy's tokenizer, which skips regular expressions
-for words of letters alone if the expressions can't match them.
+"""`spacy-hashembeds.Tokenizer.v1`: spaCy's tokenizer, but without regular expression
+searches in alphabetic words if the expression can't match there.
 
-In spaCy's languages, no prefix, suffix or infix is a letter or stands between letters,
-but all of them are tried for each new word, which takes half of the tokenizer's time.
+In spaCy's languages, no affix matches in alphabetic words, but spaCy searches all
+affixes in each new word, which takes half of the tokenizer's time.
 """
 
 import re
@@ -18,25 +18,25 @@ from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
-#: Attributes of a tokenizer that are methods of regular expressions.
+#: Tokenizer attributes that are methods of compiled expressions.
 MATCHERS = "prefix_search suffix_search infix_finditer token_match url_match".split()
 
-#: Matches an escape or a set of characters, in patterns without comments.
+#: Matches an escape or a character set, in patterns without comments.
 _SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
-#: Finds comments, and flags that allow them.
+#: Finds comments, and the flag that permits them.
 _COMMENT = re.compile(r"\(\?(?:#|\w*x)")
-#: Categories of characters that are not letters.
-_NO_LETTERS = (ops.CATEGORY_DIGIT, ops.CATEGORY_SPACE)
+#: Categories without letters.
+_NONLETTERS = (ops.CATEGORY_DIGIT, ops.CATEGORY_SPACE)
 
 
 class QuickTokenizer(Tokenizer):
-    """spaCy's tokenizer, which skips regular expressions for words that they can't
-    match. Its output and its saved files are the same as spaCy's.
+    """spaCy's tokenizer, which skips regular expressions that can't match alphabetic
+    words. Output and saved files are identical to spaCy's.
     """
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "QuickTokenizer":
-        """Make a QuickTokenizer with the settings and vocab of spaCy's tokenizer."""
+        """Create a QuickTokenizer with the settings and vocab of a tokenizer."""
         names = ("vocab", "rules", *MATCHERS, "faster_heuristics", "max_cache_size")
         return cls(**{name: getattr(tokenizer, name) for name in names})
 
@@ -46,10 +46,10 @@ def _make_property(name: str) -> property:
 
     def set_match(tokenizer: Tokenizer, match: Any) -> None:
         pattern: Any = getattr(match, "__self__", None)
-        # packages may bind a function to an expression, so that spaCy saves the pattern
+        # not functions bound to an expression, as some packages set for saving
         is_own = isinstance(match, BuiltinMethodType)
-        if is_own and isinstance(pattern, re.Pattern) and needs_others(pattern):
-            match = getattr(LetterlessPattern(pattern), match.__name__)
+        if is_own and isinstance(pattern, re.Pattern) and requires_nonletter(pattern):
+            match = getattr(NonletterPattern(pattern), match.__name__)
         spacys.__set__(tokenizer, match)
 
     return property(spacys.__get__, set_match, doc=spacys.__doc__)
@@ -59,89 +59,87 @@ for _name in MATCHERS:
     setattr(QuickTokenizer, _name, _make_property(_name))
 
 
-class LetterlessPattern:
-    """A regular expression that can't match in words of letters alone. Other attributes
-    are those of the expression, such as the `pattern` that spaCy saves.
+class NonletterPattern:
+    """A compiled expression that can't match in alphabetic strings. Other attributes,
+    such as `pattern`, are delegated to the expression.
     """
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self._compiled = pattern
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # such as the methods for copying
+        if name.startswith("_"):  # such as `__deepcopy__`
             raise AttributeError(name)
         return getattr(self._compiled, name)
 
     def search(self, string: str, *args: int, **span: int) -> re.Match[str] | None:
-        """Search a string: see `re.Pattern.search`."""
+        """See `re.Pattern.search`."""
         return (
             None if string.isalpha() else self._compiled.search(string, *args, **span)
         )
 
     def match(self, string: str, *args: int, **span: int) -> re.Match[str] | None:
-        """Match a string from its start: see `re.Pattern.match`."""
+        """See `re.Pattern.match`."""
         return None if string.isalpha() else self._compiled.match(string, *args, **span)
 
     def finditer(self, string: str, *args: int, **span: int) -> Iterator[re.Match[str]]:
-        """Find matches in a string: see `re.Pattern.finditer`."""
+        """See `re.Pattern.finditer`."""
         if string.isalpha():
             return iter(())
         return self._compiled.finditer(string, *args, **span)
 
 
 @lru_cache(maxsize=64)
-def needs_others(pattern: re.Pattern[str]) -> bool:
-    """Return True if a regular expression can't match in words of letters alone: each
-    of its alternatives requires a character that is not a letter.
-    """
+def requires_nonletter(pattern: re.Pattern[str]) -> bool:
+    """True if each alternative of an expression requires a non-letter."""
     if not isinstance(pattern.pattern, str):
         return False
     flags, text = pattern.flags & ~re.DEBUG, pattern.pattern
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # compiling the pattern has warned already
-            # French has a megabyte of sets, few of which are distinct
+            warnings.simplefilter("ignore")  # issued already by re.compile
+            # French patterns have a megabyte of character sets, few of them distinct
             if not flags & re.VERBOSE and not _COMMENT.search(text):
                 text = _SET.sub(lambda found: _shorten(found[0], flags), text)
-            return _all_ways_need(_parser.parse(text, flags))
+            return _sequence_requires_nonletter(_parser.parse(text, flags))
     except (re.error, RecursionError):
         return False
 
 
 @lru_cache(maxsize=2**12)
 def _shorten(part: str, flags: int) -> str:
-    """Replace a set by one character: a letter if the set may match a letter."""
+    """Replace a character set by a letter if it may match one, else by a hyphen."""
     if part[0] != "[":
         return part
-    ((op, found),) = _parser.parse(part, flags & ~re.IGNORECASE)
-    return "-" if _needs(op, found) else "a"
+    ((op, argument),) = _parser.parse(part, flags & ~re.IGNORECASE)
+    return "-" if _requires_nonletter(op, argument) else "a"
 
 
-def _all_ways_need(parsed: Iterable[tuple[Any, Any]]) -> bool:
-    return any(_needs(op, argument) for op, argument in parsed)
+def _sequence_requires_nonletter(parsed: Iterable[tuple[Any, Any]]) -> bool:
+    return any(_requires_nonletter(op, argument) for op, argument in parsed)
 
 
-def _needs(op: Any, found: Any) -> bool:
-    """Return True if a part of a parsed expression requires a non-letter."""
+def _requires_nonletter(op: Any, argument: Any) -> bool:
+    """True if a node of a parsed expression requires a non-letter."""
     if op is ops.LITERAL:
-        return not _may_be_letter(found)
+        return not _may_be_letter(argument)
     if op is ops.RANGE:
-        return not any(map(_may_be_letter, range(found[0], found[1] + 1)))
+        return not any(map(_may_be_letter, range(argument[0], argument[1] + 1)))
     if op is ops.CATEGORY:
-        return found in _NO_LETTERS
+        return argument in _NONLETTERS
     if op is ops.IN:
-        return all(_needs(*item) for item in found)
+        return all(_requires_nonletter(*item) for item in argument)
     if op is ops.BRANCH:
-        return all(map(_all_ways_need, found[1]))
+        return all(map(_sequence_requires_nonletter, argument[1]))
     if op in (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT):
-        return found[0] > 0 and _all_ways_need(found[2])
+        return argument[0] > 0 and _sequence_requires_nonletter(argument[2])
     if op in (ops.SUBPATTERN, ops.ASSERT):
-        return _all_ways_need(found[-1])
-    return op is ops.ATOMIC_GROUP and _all_ways_need(found)
+        return _sequence_requires_nonletter(argument[-1])
+    return op is ops.ATOMIC_GROUP and _sequence_requires_nonletter(argument)
 
 
 def _may_be_letter(code: int) -> bool:
-    """Return True if a character matches a letter, also when case is ignored."""
+    """True if a character may match a letter, including case-insensitively."""
     char = chr(code)
     return char.isalpha() or char.upper().isalpha() or char.lower().isalpha()
 
@@ -152,15 +150,18 @@ def create_tokenizer() -> Callable[[Language], QuickTokenizer]:
     """
 
     def make_tokenizer(nlp: Language) -> QuickTokenizer:
-        of = nlp.Defaults
+        defaults = nlp.Defaults
         return QuickTokenizer(
             nlp.vocab,
-            rules=of.tokenizer_exceptions,
-            prefix_search=of.prefixes and compile_prefix_regex(of.prefixes).search,
-            suffix_search=of.suffixes and compile_suffix_regex(of.suffixes).search,
-            infix_finditer=of.infixes and compile_infix_regex(of.infixes).finditer,
-            token_match=of.token_match,
-            url_match=of.url_match,
+            rules=defaults.tokenizer_exceptions,
+            prefix_search=defaults.prefixes
+            and compile_prefix_regex(defaults.prefixes).search,
+            suffix_search=defaults.suffixes
+            and compile_suffix_regex(defaults.suffixes).search,
+            infix_finditer=defaults.infixes
+            and compile_infix_regex(defaults.infixes).finditer,
+            token_match=defaults.token_match,
+            url_match=defaults.url_match,
         )
 
     return make_tokenizer

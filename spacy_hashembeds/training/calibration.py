@@ -1,6 +1,4 @@
-"""Fit three numbers to a trained `token_ner`: the bias of O, and the slope and offset
-that calibrate the scores of entities.
-"""
+"""Fit the bias of O of a trained `token_ner`, and calibrate its entity scores."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,15 +21,15 @@ from ..components.decoding import (
     Entities,
     choose_bias,
     find_entities,
+    get_neg_log_complement,
     get_probs,
-    get_sureness,
 )
 from ..components.entity_tags import read_truth
 from ..components.token_ner import TokenNER
 from .counting import get_reader
 from .prediction import predict_examples
 
-#: Scores of entities that were found, and whether each entity is right.
+#: Score of each predicted entity, and whether it is correct.
 Judged = list[tuple[float, bool]]
 
 
@@ -40,17 +38,17 @@ def create_calibrate_ner(
 ) -> Callable[[Language], Language]:
     """Calibrate the scores of each `token_ner` before a pipeline is saved.
 
-    Use it in `[training.before_to_disk]`. Each save, made at each evaluation, then
-    takes the time of a prediction of the corpus, and half as much again with `balance`.
-    Frozen components are not changed. If all entities that are found are right, or
-    none, scores are not calibrated, with a warning.
+    Use it in `[training.before_to_disk]`. Each evaluation then saves, and predicts the
+    corpus once more, 50 % slower with `balance`. Frozen components are not changed. If
+    all predicted entities are correct, or none, scores are not calibrated, with a
+    warning.
 
     corpus (str): The corpus to fit to, in the notation of [training]. Do not use the
-        training corpus, where a pipeline is more confident and more often right.
-    balance (bool): Whether to fit the bias of O too: see `calibrate_ner`. The scores
-        printed by training and those in `meta.json` are computed without it.
-    RAISES (ValueError): At the first save, right after the first step, if there is no
-        such corpus, or no `token_ner`.
+        training corpus, where pipelines are overconfident.
+    balance (bool): Fit the bias of O too: see `calibrate_ner`. Scores printed in
+        training and in `meta.json` do not include the bias.
+    RAISES (ValueError): At the first save, directly after the first step, if the corpus
+        or a `token_ner` is missing.
     """
 
     def calibrate(nlp: Language) -> Language:
@@ -68,23 +66,20 @@ def calibrate_ner(
 ) -> dict[str, Calibration | None]:
     """Calibrate the scores of each `token_ner` in a trained pipeline.
 
-    The log-odds of a calibrated score are a slope times -log(1 - s), plus an offset,
-    where s is the original score. Slope and offset are fitted by maximum likelihood to
-    the entities that the component finds in `examples`. Both are stored in the `cfg` of
-    the component, and saved with it. If all entities that it finds are right, or none,
-    scores are not calibrated, with a warning. Entities do not change, unless `balance`
-    is set.
+    Calibrated log-odds are slope * -log(1 - s) + offset, where s is the original score.
+    Slope and offset are fitted by maximum likelihood to the entities predicted in
+    `examples`, and saved in the component's `cfg`. If all predicted entities are
+    correct, or none, scores are not calibrated, with a warning. Entities change only
+    with `balance`.
 
-    examples (Iterable[Example | Doc]): Gold docs on which the pipeline was not trained,
-        such as the development set. They are not modified. If they annotate fewer types
-        than a component has labels, mark tokens that may be entities of the other types
-        as missing: O means that a token is not part of an entity of any type.
-    balance (bool): Whether to choose `cfg["outside_bias"]` too (see `TokenNER`), from
-        -2 to 6: the value nearest to 0 whose F1 in `examples` is close to the best,
-        within 0.25 over the root of the number of gold entities, or half a point if
-        that is more.
-    RETURNS (dict[str, tuple[float, float] | None]): Slopes and offsets, by the names of
-        components; None for those whose scores are not calibrated.
+    examples (Iterable[Example | Doc]): Held-out gold docs, such as the development set.
+        They are not modified. If they lack annotation of some labels, mark tokens that
+        may be such entities as missing: O excludes entities of every type.
+    balance (bool): Choose `cfg["outside_bias"]` too (see `TokenNER`), from -2 to 6: the
+        value nearest to 0 whose F1 is within 0.25 / sqrt(number of gold entities), at
+        least half a point, of the best.
+    RETURNS (dict[str, tuple[float, float] | None]): Slope and offset by component name,
+        or None if not calibrated.
     RAISES (ValueError): If there is no `token_ner`.
     """
     check_pipeline(nlp)
@@ -103,13 +98,13 @@ def _calibrate(
     pipes = {name: p for name, p in nlp.pipeline if isinstance(p, TokenNER)}
     if not pipes:
         raise ValueError(
-            "'nlp' should have a 'token_ner', whose scores can be calibrated, but has "
-            "none. Add one, or leave out 'spacy-hashembeds.calibrate_ner.v1'."
+            "'nlp' should have a 'token_ner' to calibrate, but has none. Add one, or "
+            "remove 'spacy-hashembeds.calibrate_ner.v1'."
         )
     golds = list(golds)
     pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
     for name, pipe in pipes.items():
-        pipe.cfg["calibration"] = None  # the old one may belong to other weights
+        pipe.cfg["calibration"] = None  # possibly stale
         biases = BIASES if balance else (pipe.cfg["outside_bias"],)
         judged, f_scores, n_gold = judge_entities(nlp, name, golds, biases)
         if balance:
@@ -123,46 +118,44 @@ def _calibrate(
         else:
             warnings.warn(
                 f"Scores of '{name}' are not calibrated: of {len(scores)} entities "
-                f"that it finds in {source} {is_right.sum():.0f} are right, and "
-                "calibration learns from right ones and wrong ones.",
+                f"predicted in {source} {is_right.sum():.0f} are right. Calibration "
+                "needs right and wrong ones.",
                 stacklevel=3,
             )
     return {name: pipe.cfg["calibration"] for name, pipe in pipes.items()}
 
 
 def fit_calibration(scores: NDArray, is_right: NDArray) -> Calibration:
-    """Fit the slope, 1/20 to 20, and the offset to right and wrong entities by maximum
-    likelihood. There must be a right one and a wrong one. *Shapes:* `(n,)`.
+    """Fit slope (1/20 to 20) and offset by maximum likelihood, to scores with at least
+    one right and one wrong entity. *Shapes:* `(n,)`.
 
-    Targets are smoothed by Laplace's rule, and half the squared distance of the slope
-    from 1 is a penalty. Sources: Platt, "Probabilistic Outputs for Support Vector
-    Machines" (1999), §2; and -log(1 - s) of Kull et al., "Beta calibration" (2017).
+    Targets are smoothed by Laplace's rule; (slope - 1)² / 2 is a penalty. Sources:
+    Platt, "Probabilistic Outputs for Support Vector Machines" (1999), §2; for
+    -log(1 - s), Kull et al., "Beta calibration" (2017).
     """
     with np.errstate(divide="ignore"):  # log(0)
-        sureness = get_sureness(np.log(np.asarray(scores, dtype="float64")))
-    n_right, n = int(np.sum(is_right)), len(sureness)
+        x = get_neg_log_complement(np.log(np.asarray(scores, dtype="float64")))
+    n_right, n = int(np.sum(is_right)), len(x)
     truth = np.where(is_right, (n_right + 1) / (n_right + 2), 1 / (n - n_right + 2))
 
     def fit_offset(slope: float) -> float:
-        odds = slope * sureness
+        odds = slope * x
         bound = float(np.abs(odds).max() + np.log(n + 2))
-        return _find_zero(
-            lambda b: get_probs(odds + b).sum() - truth.sum(), -bound, bound
-        )
+        return _bisect(lambda b: get_probs(odds + b).sum() - truth.sum(), -bound, bound)
 
     def get_slope_gradient(slope: float) -> float:
-        probs = get_probs(slope * sureness + fit_offset(slope))
-        return (probs - truth) @ sureness + slope - 1
+        probs = get_probs(slope * x + fit_offset(slope))
+        return (probs - truth) @ x + slope - 1
 
-    slope = _find_zero(get_slope_gradient, MIN_SLOPE, MAX_SLOPE)
+    slope = _bisect(get_slope_gradient, MIN_SLOPE, MAX_SLOPE)
     return slope, fit_offset(slope)
 
 
-def _find_zero(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Find the zero of a rising function by bisection, or the nearest bound."""
+def _bisect(increasing: Callable[[float], float], low: float, high: float) -> float:
+    """Return the root of an increasing function by bisection, or the nearest bound."""
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+        low, high = (low, middle) if increasing(middle) > 0 else (middle, high)
     return low
 
 
@@ -172,9 +165,9 @@ def judge_entities(
     golds: Iterable[Example | Doc],
     biases: Sequence[float],
 ) -> tuple[list[Judged], list[float], int]:
-    """Judge the entities that a `token_ner` finds with each bias of O, except those on
-    tokens with missing annotation. Return these entities; the F1 score with each bias,
-    which includes entities set by earlier components; and the number of gold entities.
+    """Judge the entities predicted with each bias, except on tokens with missing
+    annotation. Return them; F1 with each bias, including entities set by preceding
+    components; and the number of gold entities.
     """
     pipe: Any = nlp.get_pipe(name)
     types = {label: k for k, label in enumerate(pipe.labels)}
@@ -199,28 +192,28 @@ def judge_entities(
             for ent in doc.ents
             if ent.label_ in types and are_known[i][ent.start : ent.end].all()
         ]
-        for bias, of_bias in zip(biases, judged, strict=True):
+        for bias, judgements in zip(biases, judged, strict=True):
             found = pipe.decode(scores, lengths, bias)
             places = _list_known(found, are_known)
-            of_bias += [(score, place in gold) for place, score in places]
+            judgements += [(score, place in gold) for place, score in places]
     n_right = [sum(before) + sum(right for _, right in each) for each in judged]
     n_found = [len(before) + len(each) for each in judged]
     counts = zip(n_right, n_found, strict=True)
-    return judged, [2 * n / max(of + n_gold, 1) for n, of in counts], n_gold
+    return judged, [2 * n / max(found + n_gold, 1) for n, found in counts], n_gold
 
 
 def _list_known(
     found: Sequence[Entities], are_known: Sequence[NDArray]
 ) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Yield text, start, end and type of entities on known tokens, and their scores."""
+    """Yield text, start, end and type of entities on known tokens, and the score."""
     for i, (entities, is_known) in enumerate(zip(found, are_known, strict=True)):
-        for *place, score in zip(*(of.tolist() for of in entities), strict=True):
+        for *place, score in zip(*(array.tolist() for array in entities), strict=True):
             if is_known[slice(*place[:2])].all():
                 yield (i, *place), score
 
 
 def _hide_unknown(example: Example, labels: Sequence[str]) -> Example:
-    """Return a copy in which entities of types that are no labels are missing."""
+    """Mark entities whose type is not a label as missing, in a copy."""
     missing = [ent for ent in example.reference.ents if ent.label_ not in labels]
     if missing:
         example.reference = example.reference.copy()

@@ -1,4 +1,4 @@
-"""`cached_trainable_lemmatizer`: what edit trees make of words, from a table."""
+"""`cached_trainable_lemmatizer`: cached results of edit trees."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ WORDS = st.text("abcž\u0301", max_size=6)
 
 
 @given(pairs=st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6), words=WORDS)
-def test_lemmas_are_those_of_spacys_trees(pairs, words):
+def test_lemmas_equal_spacys(pairs, words):
     theirs, ours = EditTrees(StringStore()), CachedTrees(StringStore())
     numbers = [theirs.add(*pair) for pair in pairs]
     assert [ours.add(*pair) for pair in pairs] == numbers
@@ -25,7 +25,7 @@ def test_lemmas_are_those_of_spacys_trees(pairs, words):
     assert ours.to_bytes() == theirs.to_bytes()
 
 
-def test_a_word_is_rewritten_once_also_where_no_tree_fits():
+def test_words_are_cached_even_if_no_tree_applies():
     trees = CachedTrees(StringStore())
     number = trees.add("was", "be")
     assert trees.apply(np.int64(number), "was") == "be"
@@ -37,7 +37,7 @@ def test_a_word_is_rewritten_once_also_where_no_tree_fits():
         trees.apply(len(trees), "was")
 
 
-def test_trees_that_are_loaded_anew_are_no_stale_ones():
+def test_loading_trees_clears_the_cache():
     strings = StringStore()
     ours, others = CachedTrees(strings), EditTrees(strings)
     number = ours.add("was", "be")
@@ -47,7 +47,7 @@ def test_trees_that_are_loaded_anew_are_no_stale_ones():
     assert ours.apply(number, "was") == others.apply(number, "was") != "be"
 
 
-def test_few_and_short_words_are_kept(monkeypatch):
+def test_the_cache_is_bounded(monkeypatch):
     monkeypatch.setattr(cached_edit_trees, "MAX_LEMMAS", 3)
     trees = CachedTrees(StringStore())
     number = trees.add("was", "wax")

@@ -1,4 +1,4 @@
-"""`cached_lemmatizer`: the lemmas of spaCy's lemmatizers, from a table."""
+"""`cached_lemmatizer`: cached lemmas of spaCy's lemmatizers."""
 
 import json
 import random
@@ -30,9 +30,9 @@ from spacy_hashembeds.components.cached_lemmatizer import (
 from ..left_out import NO_LOOKUPS
 from .toy_caches import ENGLISH, initialize, make
 
-#: Those whose lemmatizers have rules of their own, and one of spaCy's own.
+#: Languages with specific lemmatizers, and one with the default lemmatizer.
 LANGUAGES = "ca el es fr nl pl ru nb".split()
-#: What lemmatizers look at, and something that they don't.
+#: Attributes read by lemmatizers, and one other.
 MORPHS = (
     *("", "Number=Sing", "Number=Plur", "VerbForm=Inf", "Degree=Pos", "Foreign=Yes"),
     *("Tense=Pres|VerbForm=Fin", "VerbForm=Part", "VerbForm=Vnoun", "Form=HPref"),
@@ -40,8 +40,8 @@ MORPHS = (
     *("Gender=Masc|Number=Plur|Person=3", "Mood=Imp|Number=Sing|Person=2"),
 )
 SPACY_FAILS_ON = {("es", "CONJ"), ("es", "EOL")}
-#: More entries of a table say no more of the code that reads it.
-MOST = 300
+#: Maximum number of table entries to test.
+MAX_ENTRIES = 300
 
 
 def make_lemmatizer(factory: str = "cached_lemmatizer", **settings: Any) -> Any:
@@ -49,12 +49,12 @@ def make_lemmatizer(factory: str = "cached_lemmatizer", **settings: Any) -> Any:
 
 
 def make_blank(lang: str) -> Language:
-    """Make a pipeline without the language's own tokenizer, which takes seconds."""
+    """Create a pipeline without the language's tokenizer, which loads slowly."""
     return get_lang_class(lang)(create_tokenizer=lambda nlp: Tokenizer(nlp.vocab))
 
 
 def make_doc(lemmatizer: Lemmatizer, *tokens: tuple[str, ...]) -> Doc:
-    """Make a Doc of words, parts of speech, and morphs and lemmas if there are any."""
+    """Create a Doc from words, parts of speech, and optional morphs and lemmas."""
     words, pos, *others = zip(*tokens, strict=True)
     doc = Doc(lemmatizer.vocab, words=words, pos=pos)
     for token, (morph, *lemmas) in zip(doc, zip(*others, strict=True), strict=False):
@@ -67,17 +67,17 @@ def lemmatize(lemmatizer: Lemmatizer, *tokens: tuple[str, ...]) -> list[str]:
     return [token.lemma_ for token in lemmatizer(make_doc(lemmatizer, *tokens))]
 
 
-def count_kept(lemmatizer: Any) -> int:
-    return len(lemmatizer._find_known())
+def count_cached(lemmatizer: Any) -> int:
+    return len(lemmatizer._get_lemma_cache())
 
 
 def read_tables(lang: str) -> dict[str, Any]:
-    """Read a language's tables, no more than `MOST` entries of each."""
+    """Read a language's tables, at most `MAX_ENTRIES` entries each."""
 
     def cut(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: cut(of) for key, of in islice(value.items(), MOST)}
-        return value[:MOST] if isinstance(value, list) else value
+            return {key: cut(of) for key, of in islice(value.items(), MAX_ENTRIES)}
+        return value[:MAX_ENTRIES] if isinstance(value, list) else value
 
     paths = registry.lookups.get(lang).items()
     names = {name: path for name, path in paths if name.startswith("lemma_")}
@@ -85,7 +85,7 @@ def read_tables(lang: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_lemmas_are_those_of_each_language_for_all_parts_of_speech(lang):
+def test_lemmas_equal_spacys_in_all_languages(lang):
     if lang == "ru":
         pytest.importorskip("pymorphy3", reason=NO_LOOKUPS)
         tables: dict[str, Any] = {}
@@ -110,16 +110,16 @@ def test_lemmas_are_those_of_each_language_for_all_parts_of_speech(lang):
     for lemmatizer in (theirs, ours):
         initialize(lemmatizer, tables)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of words without a part of speech
-        for half in (tokens, tokens[::-1]):  # the second of what the first has met
+        warnings.simplefilter("ignore")  # for words without a part of speech
+        for half in (tokens, tokens[::-1]):  # the second half hits the cache
             for start in range(0, len(half), 500):
                 part = half[start : start + 500]
                 assert lemmatize(ours, *part) == lemmatize(theirs, *part)
-    assert count_kept(ours)
+    assert count_cached(ours)
 
 
 @pytest.mark.parametrize("overwrite", [True, False])
-def test_lemmas_that_are_there_stay_unless_they_are_overwritten(overwrite):
+def test_existing_lemmas_are_kept_unless_overwrite(overwrite):
     tokens = [("mice", "NOUN", "", "given"), ("Mice", "NOUN", "", "")]
     tokens += [("ponies", "NOUN", "", "given"), ("baking", "VERB", "", "")]
     theirs, ours = (
@@ -132,14 +132,14 @@ def test_lemmas_that_are_there_stay_unless_they_are_overwritten(overwrite):
         assert lemmatize(ours, *part) == lemmatize(theirs, *part)
 
 
-def test_a_lemma_that_was_given_once_is_not_computed_again(monkeypatch):
+def test_lemmas_are_computed_once(monkeypatch):
     lemmatizer = make_lemmatizer()
     tokens = [("mice", pos, "") for pos in ("NOUN", "VERB")]
     tokens.insert(1, ("mice", "NOUN", "Foreign=Yes"))
     expected = ["mouse", "mouse", "mice"]
     assert lemmatize(lemmatizer, *tokens, *tokens) == expected * 2
-    assert count_kept(lemmatizer) == 3
-    monkeypatch.setattr(CachedLemmatizer, "_find", lambda *_: pytest.fail("computed"))
+    assert count_cached(lemmatizer) == 3
+    monkeypatch.setattr(CachedLemmatizer, "_compute", lambda *_: pytest.fail("miss"))
     assert lemmatize(lemmatizer, *tokens) == expected
 
 
@@ -147,7 +147,7 @@ def get(lookups: Lookups, name: str = "lemma_lookup") -> Table:
     return lookups.get_table(name)
 
 
-#: Changes of tables, each of which changes a lemma, by modes.
+#: By mode, table changes that change a lemma.
 CHANGES: dict[str, list[Callable[[Lookups], Any]]] = {
     "lookup": [
         lambda of: get(of).set("mice", "mouse"),
@@ -174,7 +174,7 @@ CHANGES: dict[str, list[Callable[[Lookups], Any]]] = {
     ("lang", "mode"),
     [("en", "lookup"), ("en", "rule"), ("el", "rule"), ("es", "rule")],
 )
-def test_no_change_of_tables_is_missed(lang, mode):
+def test_table_changes_invalidate(lang, mode):
     nlp = make_blank(lang)
     factories = ("lemmatizer", "cached_lemmatizer")
     both = [nlp.add_pipe(factory, config={"mode": mode}) for factory in factories]
@@ -185,7 +185,7 @@ def test_no_change_of_tables_is_missed(lang, mode):
     for change in (lambda of: None, *CHANGES[mode]):
         for lemmatizer in both:
             change(lemmatizer.lookups)
-            if mode == "rule":  # spaCy's cache knows no change
+            if mode == "rule":  # spaCy's cache is not invalidated
                 lemmatizer.cache.clear()
         words = [*product(("mice", "ponies"), ("NOUN", "ADP", "PROPN"))]
         theirs, ours = (lemmatize(lemmatizer, *words) for lemmatizer in both)
@@ -196,8 +196,8 @@ def test_no_change_of_tables_is_missed(lang, mode):
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_change_by_another_thread_is_not_missed(monkeypatch, number):
-    """A call is interrupted where it reads the mode, for the first time or a later."""
+def test_changes_by_another_thread_invalidate(monkeypatch, number):
+    """The change happens when the mode is read for the nth time."""
     tables = {"lemma_lookup": {"mice": "mouse"}}
     lemmatizer = make_lemmatizer(content=tables, mode="lookup")
     countdown = iter(range(number, -1, -1))
@@ -214,20 +214,20 @@ def test_a_change_by_another_thread_is_not_missed(monkeypatch, number):
     assert found == ["rat"]
 
 
-def test_few_and_short_words_are_kept(monkeypatch):
+def test_the_cache_is_bounded(monkeypatch):
     monkeypatch.setattr(cached_lemmatizer, "MAX_LEMMAS", 10)
     lemmatizer = make_lemmatizer()
     words = ["x" * 100 + "s", "x" * 99 + "s"]
     expected = [word[:-1] for word in words]
     assert lemmatize(lemmatizer, *((word, "NOUN") for word in words)) == expected
-    assert count_kept(lemmatizer) == 1
+    assert count_cached(lemmatizer) == 1
     words = [f"w{i}s" for i in range(94)]
     lemmatize(lemmatizer, *((word, "NOUN") for word in words))
-    assert count_kept(lemmatizer) == 5
+    assert count_cached(lemmatizer) == 5
 
 
 @pytest.mark.parametrize("factory", ["lemmatizer", "cached_lemmatizer"])
-def test_what_fails_goes_to_the_error_handler_with_the_lemmas_before_it(factory):
+def test_errors_are_passed_to_the_error_handler(factory):
     lemmatizer = make_lemmatizer(factory)
     get(lemmatizer.lookups, "lemma_exc")["verb"] = {"fails": [3]}
     failed = []
@@ -240,21 +240,21 @@ def test_what_fails_goes_to_the_error_handler_with_the_lemmas_before_it(factory)
     assert [token.lemma_ for token in doc] == ["mouse", "", ""]
 
 
-def test_spacy_warns_of_words_without_a_part_of_speech_each_time():
+def test_warning_of_missing_parts_of_speech_is_repeated():
     lemmatizer = make_lemmatizer()
     for _ in range(2):
         with pytest.warns(UserWarning, match="W108"):
             lemmatize(lemmatizer, ("mice", ""))
 
 
-def test_the_mode_is_the_languages_own_unless_it_is_named():
+def test_default_mode_is_the_languages():
     nlp = spacy.blank("it")
     assert nlp.add_pipe("cached_lemmatizer").mode == "pos_lookup"
     named = nlp.add_pipe("cached_lemmatizer", name="b", config={"mode": "lookup"})
     assert named.mode == "lookup"
 
 
-def test_a_lemmatizer_that_is_not_known_is_refused_with_the_remedy(monkeypatch):
+def test_unsupported_lemmatizers_are_refused(monkeypatch):
     monkeypatch.delitem(LEMMATIZERS, "spacy.lang.en.lemmatizer.EnglishLemmatizer")
     nlp = spacy.blank("en")
     assert not can_cache(nlp.add_pipe("lemmatizer"))
@@ -262,7 +262,7 @@ def test_a_lemmatizer_that_is_not_known_is_refused_with_the_remedy(monkeypatch):
         nlp.add_pipe("cached_lemmatizer")
 
 
-def test_each_class_is_spacys_own():
+def test_supported_classes_are_spacys():
     for path in LEMMATIZERS:
         module, _, name = path.rpartition(".")
         made = getattr(cached_lemmatizer, f"Cached{name}")

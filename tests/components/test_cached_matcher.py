@@ -1,4 +1,4 @@
-"""`CachedMatcher`: the matches of spaCy's Matcher, in its order, from a table."""
+"""`CachedMatcher`: cached matches of spaCy's Matcher, in the same order."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ WORDS = [*"gon na GON to nt n't NT a b aa".split(), "long", "\n", " ", "é"]
 TAGS = ["NN", "VB", "VBZ", "TO", ""]
 MORPHS = ["", "Number=Sing", "Case=Nom|Number=Plur"]
 
-#: What patterns compare attributes with.
+#: Conditions of patterns.
 VALUES: dict[str, list[Any]] = {
     "LOWER": ["gon", {"IN": ["a", "b"]}, {"REGEX": "[nt]$"}, {"FUZZY": "lung"}],
     "TAG": ["NN", "", {"NOT_IN": ["NN", "VB"]}, {"REGEX": "^V", "NOT_IN": ["VBZ"]}],
@@ -36,7 +36,7 @@ OPERATORS = ["?", "*", "+", "!", "{2}"]
 
 
 def make_rules(operators: list[str]) -> st.SearchStrategy[Any]:
-    """Make keys, each with the patterns that are added to it, or None to remove it."""
+    """Return keys with patterns to add, or None to remove the key."""
     values = {name: st.sampled_from(of) for name, of in VALUES.items()}
     names = st.sets(st.sampled_from(sorted(VALUES)), min_size=1, max_size=2)
     spec = names.flatmap(
@@ -77,8 +77,8 @@ def find(matcher: Matcher, *words: str, tags: Any = None) -> list[tuple[int, int
 @pytest.mark.parametrize("operators", [[], OPERATORS])
 @settings(max_examples=200)
 @given(data=st.data(), tokens=tokens)
-def test_matches_and_their_order_are_the_matchers(operators, data, tokens):
-    """Whatever is added and removed in between."""
+def test_matches_and_order_equal_spacys(operators, data, tokens):
+    """After any additions and removals."""
     theirs, ours = make_matchers([{"LOWER": "gon"}])
     layers = zip(LAYERS, zip(*tokens, strict=True), strict=False)
     doc = Doc(VOCAB, **dict(layers))
@@ -89,15 +89,15 @@ def test_matches_and_their_order_are_the_matchers(operators, data, tokens):
             elif key in matcher and len(matcher) > 1:
                 matcher.remove(key)
         expected = theirs(doc, allow_missing=True)
-        for _ in range(2):  # then from the table
+        for _ in range(2):  # the second time from the cache
             assert ours(doc, allow_missing=True) == expected
         assert ours.find_table() or operators
-        if ours.find_table() and tokens:  # None where the Matcher has read the text
+        if ours.find_table() and tokens:  # None if spaCy's Matcher was used
             found = ours.find_table().find_matches(doc)
             assert found == expected or (found is None and operators)
 
 
-def test_a_text_is_read_by_spacys_where_a_pattern_with_operators_may_match():
+def test_operators_that_may_match_fall_back_to_spacys():
     _, matcher = make_matchers([{"LOWER": "to"}, {"TAG": "VB", "OP": "+"}])
     for tag, expected in (("NN", []), ("VB", None)):
         doc = Doc(VOCAB, words=["to", "to"], tags=["TO", tag])
@@ -112,7 +112,7 @@ def test_a_text_is_read_by_spacys_where_a_pattern_with_operators_may_match():
     ],
     ids=str,
 )
-def test_no_table_is_made_of_patterns_that_it_can_not_tell(pattern):
+def test_no_table_for_unsupported_patterns(pattern):
     if not Token.has_extension("mark"):
         Token.set_extension("mark", default=0)
     theirs, ours = make_matchers([{"LOWER": "a"}], pattern)
@@ -120,7 +120,7 @@ def test_no_table_is_made_of_patterns_that_it_can_not_tell(pattern):
     assert find(ours, "a", "b") == find(theirs, "a", "b")
 
 
-def test_the_matcher_is_asked_once_for_tokens_that_patterns_take_for_one():
+def test_equivalent_tokens_are_matched_once():
     matcher = make_simple()
     find(matcher, "house", "mouse", "a")
     table = matcher.find_table()
@@ -129,7 +129,7 @@ def test_the_matcher_is_asked_once_for_tokens_that_patterns_take_for_one():
     assert find(matcher, "louse", "a") == [(VOCAB.strings["K"], 1, 2)]
 
 
-def test_callbacks_filters_spans_and_alignments_are_the_matchers():
+def test_callbacks_filters_spans_and_alignments_equal_spacys():
     called = []
     matcher = make_simple(on_match=lambda *args: called.append(args))
     find(matcher, "a")
@@ -148,7 +148,7 @@ def test_callbacks_filters_spans_and_alignments_are_the_matchers():
 @pytest.mark.parametrize(
     "spec", [{"TAG": "x"}, {"MORPH": "A=B"}, {"LEMMA": "x"}], ids=str
 )
-def test_annotation_that_is_missing_is_the_matchers_error(spec):
+def test_missing_annotation_raises_spacys_error(spec):
     theirs, ours = make_matchers([{"LOWER": "a"}], [spec])
     doc = Doc(VOCAB, words=["a"])
     for matcher in (theirs, ours):
@@ -166,7 +166,7 @@ def test_annotation_that_is_missing_is_the_matchers_error(spec):
         lambda matcher: pickle.loads(pickle.dumps(matcher)),
     ],
 )
-def test_copies_match_alike(remake):
+def test_copies_match_equally(remake):
     pattern = [{"ORTH": "a", "OP": "+"}]
     theirs, ours = make_matchers([{"LOWER": "b"}])
     for matcher in (theirs, ours):
@@ -187,10 +187,8 @@ def test_copies_match_alike(remake):
         (lambda matcher: find(matcher, "a", "c"), "KLX"),
     ],
 )
-def test_another_thread_misses_and_loses_nothing(
-    monkeypatch, name, interrupt, expected
-):
-    """Interrupted once right after a pattern, or the table, is made."""
+def test_concurrent_changes_are_not_lost(monkeypatch, name, interrupt, expected):
+    """The change happens right after a pattern, or the table, is created."""
     matcher, function = make_simple(), getattr(cached_matcher, name)
     matcher.add("X", [[{"LOWER": "x"}]])
 
@@ -208,7 +206,7 @@ def test_another_thread_misses_and_loses_nothing(
     assert matcher.find_table()
 
 
-def test_after_patterns_that_could_not_be_added_spacys_reads_all():
+def test_failed_additions_fall_back_to_spacys():
     theirs, ours = make_matchers([{"LOWER": "a"}])
     for matcher in (theirs, ours):
         with pytest.raises(ValueError, match="E152"):
@@ -217,7 +215,7 @@ def test_after_patterns_that_could_not_be_added_spacys_reads_all():
     assert not ours.find_table()
 
 
-def test_patterns_are_those_that_were_added_whatever_becomes_of_them_later():
+def test_patterns_are_copied_when_added():
     matcher, pattern = CachedMatcher(VOCAB), [{"LOWER": {"IN": ["a"]}}]
     matcher.add("K", [pattern])
     pattern[0]["LOWER"]["IN"].append("b")
@@ -225,10 +223,10 @@ def test_patterns_are_those_that_were_added_whatever_becomes_of_them_later():
     assert find(matcher, "a", "b", "c") == [(VOCAB.strings["K"], 0, 1)]
 
 
-def test_what_is_kept_is_bounded(monkeypatch):
-    monkeypatch.setattr(cached_matcher, "MAX_KNOWN", 3)
+def test_the_cache_is_bounded(monkeypatch):
+    monkeypatch.setattr(cached_matcher, "MAX_CACHED", 3)
     theirs, ours = make_matchers(*([{"LENGTH": {">=": n}}] for n in (4, 5)))
     words = ["x" * n for n in range(1, 13)]
     assert find(ours, *words) == find(theirs, *words)
-    assert len(ours.find_table()._known) <= 3
+    assert len(ours.find_table()._rows) <= 3
     assert len(ours.find_table()._combinations) <= 3

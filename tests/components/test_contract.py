@@ -1,4 +1,4 @@
-"""What is true of each component that a config can name, and of each with a cache."""
+"""Contracts of all registered components, and of cached ones."""
 
 import copy
 import pickle
@@ -20,7 +20,7 @@ from ..processes import call_in_threads_and_a_fork
 from . import toy_recognizers
 from .toy_caches import CACHED, make
 
-#: Of which one has a token and one has none.
+#: Including a single token, and no token.
 TEXTS = ["Anna lives in Paris", "", "gon na acme long mice was houses s good", "Acme"]
 NAMES = [
     *("cached_attribute_ruler", "cached_entity_ruler", "cached_span_ruler"),
@@ -44,7 +44,7 @@ def make_docs(nlp: Language, texts: Iterable[str] = TEXTS) -> list[Doc]:
 
 
 def to_bytes(docs: Iterable[Doc]) -> list[bytes]:
-    """All annotation of Docs."""
+    """Return all annotation of Docs."""
     return [doc.to_bytes() for doc in docs]
 
 
@@ -52,13 +52,13 @@ def annotate(nlp: Language) -> list[bytes]:
     return to_bytes(nlp.pipe(make_docs(nlp)))
 
 
-def test_each_name_that_is_registered_is_here():
+def test_all_registered_components_are_tested():
     entry_points = distribution("spacy-hashembeds").entry_points
     names = {e.name for e in entry_points if e.group == "spacy_factories"}
     assert names == {*NAMES}
 
 
-def test_it_annotates_alike_once_saved_and_copied(nlp, tmp_path):
+def test_saved_and_copied_pipelines_annotate_equally(nlp, tmp_path):
     expected = annotate(nlp)
     assert expected != to_bytes(make_docs(nlp))
     nlp.to_disk(tmp_path)
@@ -71,14 +71,14 @@ def test_it_annotates_alike_once_saved_and_copied(nlp, tmp_path):
         assert annotate(other) == expected
 
 
-def test_threads_and_a_fork_annotate_alike(nlp):
+def test_threads_and_forks_annotate_equally(nlp):
     found = call_in_threads_and_a_fork(annotate, nlp)
     assert found == [annotate(nlp)] * 17
 
 
-def test_words_of_a_memory_zone_leave_nothing_behind(nlp):
+def test_memory_zones(nlp):
     found = []
-    for _ in range(2):  # the second zone has the strings of the first no more
+    for _ in range(2):  # strings of the first zone are freed in the second
         with nlp.memory_zone():
             docs = nlp.pipe(make_docs(nlp, ["glorps gon na"]))
             found += [doc.to_json() for doc in docs]
@@ -91,22 +91,22 @@ def test_no_docs(nlp):
     assert list(nlp.pipe([])) == []
 
 
-# Those with a cache.
+# Components with a cache.
 
 
-#: Words and tags that patterns and tables name, and others.
+#: Words and tags inside and outside of patterns and tables.
 WORDS = [*"gon na GON to b NA long Acme Inc acme Long mice was s".split(), "\n", "é"]
 TAGS = {"NN": "NOUN", "VB": "VERB", "VBZ": "VERB", "TO": "PART", "": "X"}
 
 
 @pytest.fixture(scope="module", params=CACHED)
 def both(request) -> list[Language]:
-    """Pipelines of a component of spaCy's, and of ours with a cache."""
+    """Pipelines with spaCy's component and with the cached one."""
     return [make(request.param), make(f"cached_{request.param}")]
 
 
 @given(tokens=st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([*TAGS]))))
-def test_it_annotates_as_spacys(both, tokens):
+def test_annotation_equals_spacys(both, tokens):
     words, tags = zip(*tokens, strict=True) if tokens else ((), ())
     found = []
     for nlp in both:
@@ -116,13 +116,13 @@ def test_it_annotates_as_spacys(both, tokens):
     assert found[0] == found[1]
 
 
-def test_it_is_saved_and_declared_as_spacys(both):
+def test_saved_files_and_settings_equal_spacys(both):
     (name,) = both[0].pipe_names
     theirs, ours = (nlp.get_pipe(name) for nlp in both)
     assert isinstance(ours, type(theirs))
     assert ours.to_bytes() == theirs.to_bytes()
     old, new = map(Language.get_factory_meta, (name, f"cached_{name}"))
-    mode = {"mode": None} if "mode" in old.default_config else {}  # the language's own
+    mode = {"mode": None} if "mode" in old.default_config else {}
     assert new.default_config == old.default_config | mode
     for setting in "default_score_weights assigns requires retokenizes".split():
         assert getattr(new, setting) == getattr(old, setting)
@@ -132,7 +132,7 @@ def load(pipe: Any) -> None:
     other = make(pipe.name, CACHED[pipe.name][2]).get_pipe(pipe.name)
     pipe.from_bytes(other.to_bytes())
     if pipe.name == "lemmatizer":
-        pipe.cache = {}  # which spaCy keeps
+        pipe.cache = {}  # not cleared by spaCy
 
 
 def clear(ruler: Any) -> None:
@@ -162,7 +162,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("name", "change"), CHANGES)
-def test_no_change_is_missed(name, change):
+def test_changes_invalidate(name, change):
     found = []
     for factory in (name, f"cached_{name}"):
         nlp = make(factory)
@@ -171,7 +171,7 @@ def test_no_change_is_missed(name, change):
         found += [[before, annotate(nlp), pipe.to_bytes()]]
         assert found[-1][1] != before
     assert found[0] == found[1]
-    # which has a cache still
+    # still cached
     assert isinstance(getattr(pipe, "trees", None), CachedTrees | None)
     if name.endswith("ruler"):
         assert pipe.matcher.find_table()
@@ -180,7 +180,7 @@ def test_no_change_is_missed(name, change):
 # Rulers.
 
 
-def test_a_matcher_that_somebody_has_put_in_is_called():
+def test_custom_matchers_are_kept():
     nlp = make("cached_attribute_ruler")
     other = type("Other", (Matcher,), {"__call__": lambda *_, **__: []})
     nlp.get_pipe("attribute_ruler").matcher = other(nlp.vocab, validate=False)
@@ -188,7 +188,7 @@ def test_a_matcher_that_somebody_has_put_in_is_called():
 
 
 @pytest.mark.parametrize("index", [1, -2])
-def test_an_index_beyond_the_pattern_is_spacys_error(index):
+def test_an_index_outside_the_pattern_raises_spacys_error(index):
     pattern = {"patterns": [[{"TAG": "NN"}]], "attrs": {"LEMMA": "b"}, "index": index}
     with pytest.raises(ValueError, match="E1001"):
         annotate(make("cached_attribute_ruler", [pattern]))

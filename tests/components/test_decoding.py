@@ -1,4 +1,4 @@
-"""Tags and labels; decoding against all legal sequences; entities and their scores."""
+"""Tags and labels, Viterbi against brute force, entities and their scores."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -24,12 +24,12 @@ from spacy_hashembeds.components.decoding import (
 
 @st.composite
 def batches(draw) -> tuple[np.ndarray, np.ndarray]:
-    """Log-probabilities of tags, some of them impossible, and the lengths of texts."""
+    """Return log-probabilities of tags, some of them -inf, and lengths of texts."""
     lengths = np.array(draw(st.lists(st.integers(0, 4), min_size=1, max_size=3)))
     n_types = draw(st.integers(1, 2))
     state = np.random.default_rng(draw(st.integers(0, 10**6)))
     scores = state.normal(size=(lengths.sum(), count_tags(n_types)))
-    scores[:, 0] -= draw(st.sampled_from([0, 3]))  # few entities, or nothing else
+    scores[:, 0] -= draw(st.sampled_from([0, 3]))  # no bias, or a bias against O
     scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
     is_impossible = state.random(scores.shape) < draw(st.sampled_from([0, 0.2, 0.8]))
     is_impossible[:, 0] = False
@@ -37,7 +37,7 @@ def batches(draw) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scan(tags: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Find the entities of one text, a tag after the other."""
+    """Find the entities of one text sequentially."""
     start = None
     for i, tag in enumerate(tags):
         kind, k = (tag and (tag - 1) % 4 + 1), (tag - 1) // 4
@@ -53,7 +53,7 @@ def scan(tags: Sequence[int]) -> Iterator[tuple[int, int, int]]:
 
 
 def is_legal(tags: Sequence[int]) -> bool:
-    """Whether each tag but O is part of an entity."""
+    """True if each tag except O is part of an entity."""
     n_inside = sum(end - start for start, end, _ in scan(tags))
     return n_inside == sum(tag != 0 for tag in tags)
 
@@ -68,8 +68,8 @@ def add_up(scores: np.ndarray, tags: Sequence[int]) -> float:
 
 @given(st.lists(st.lists(st.integers(0, 8), max_size=5), min_size=1))
 @example([[0, 1, 0], [2, 3, 3, 4], [2, 8], [2, 4, 6, 8], [2, 3], [4], [2, 2, 4]])
-def test_entities_are_whole_ones(texts):
-    """All tokens have to have the right tags for one right entity (§4.5)."""
+def test_entities_are_complete(texts):
+    """An entity is right only if all of its tags are (§4.5)."""
     lengths = np.array(list(map(len, texts)))
     tags = np.array([*chain(*texts)], dtype="int64")
     scores = np.log(np.arange(1, 1 + 9 * len(tags)).reshape(-1, 9) / 1000)
@@ -84,14 +84,14 @@ def test_entities_are_whole_ones(texts):
 
 @cache
 def list_legal(n_tokens: int, n_tags: int) -> np.ndarray:
-    """All legal sequences. *Shape:* `(sequences, n_tokens)`."""
+    """Return all legal sequences. *Shape:* `(sequences, n_tokens)`."""
     sequences = product(range(n_tags), repeat=n_tokens)
     legal = [tags for tags in sequences if is_legal(tags)]
     return np.array(legal, dtype="int64")
 
 
 @given(batches())
-def test_viterbi_finds_the_best_of_all_legal_sequences(batch):
+def test_viterbi_equals_brute_force(batch):
     scores, lengths = batch
     tags = split(DECODERS["viterbi"](scores, lengths), lengths)
     for chosen, text_scores in zip(tags, split(scores, lengths), strict=True):
@@ -103,8 +103,8 @@ def test_viterbi_finds_the_best_of_all_legal_sequences(batch):
     np.testing.assert_array_equal(greedy, scores.argmax(axis=1))
 
 
-def test_long_texts_beside_short_ones():
-    """Sums of many scores lose nothing of the last ones; scores may be float32."""
+def test_long_and_short_texts():
+    """Sums of many float32 scores keep precision."""
     state = np.random.default_rng(0)
     lengths = np.array([3, 2000, 7])
     scores = np.log(state.dirichlet(np.ones(9), lengths.sum())).astype("float32")
@@ -112,7 +112,7 @@ def test_long_texts_beside_short_ones():
     for i in (0, 2):
         np.testing.assert_array_equal(tags[i], search(pieces[i], lengths[[i]]))
     assert is_legal(tags[1].tolist())
-    # a text with O in it is as good as its two halves
+    # a text split at O is decoded like its halves
     pieces[1][1000, 1:] = -np.inf
     whole = search(pieces[1], np.array([2000]))
     parts = [search(pieces[1][:1000], np.array([1000]))]
@@ -120,12 +120,12 @@ def test_long_texts_beside_short_ones():
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
-def test_there_are_as_many_tags_as_in_the_paper():
+def test_number_of_tags_equals_the_papers():
     """OntoNotes has 18 types and 73 classes, WNUT 2017 has 6 and 25 (§3.2)."""
     assert [count_tags(n_types) for n_types in (18, 6, 0)] == [73, 25, 1]
 
 
-def test_tags_of_spacy_are_numbered_and_new_types_come_last():
+def test_numbers_of_spacys_tags_and_of_new_types():
     numbers = number_tags(["PER", "work-of-art"])
     tags = ["O", "U-PER", "B-PER", "I-PER", "L-PER", "U-work-of-art", None, "-"]
     expected = [0, 1, 2, 3, 4, 5, MISSING, MISSING]
@@ -140,7 +140,7 @@ def test_tags_of_spacy_are_numbered_and_new_types_come_last():
         *("PER", None, ["PER", "LOC", "PER"]),
     ],
 )
-def test_bad_labels_are_refused(labels):
+def test_invalid_labels_are_refused(labels):
     with pytest.raises(ValueError, match="'labels'"):
         check_labels(labels)
 
@@ -149,14 +149,14 @@ def test_bad_labels_are_refused(labels):
     st.lists(st.floats(0.001, 0.999), min_size=1), st.floats(0.1, 10), st.floats(-5, 5)
 )
 @example([0.99999], 1.0, -5.0)
-def test_log_odds_are_a_line_over_log_doubts(scores, slope, offset):
+def test_calibrated_log_odds_are_linear(scores, slope, offset):
     expected = [1 / (1 + exp(slope * log(1 - s) - offset)) for s in scores]
     found = calibrate(np.log(scores), (slope, offset))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("calibration", [(1.0, 0.0), (20.0, 300.0), (20.0, -300.0)])
-def test_scores_at_the_bounds_stay_between_0_and_1(calibration):
+def test_calibrated_scores_are_between_0_and_1(calibration):
     logs = np.array([-np.inf, -200.0, -1e-9, 0.0, 0.01])
     with np.errstate(all="raise", under="ignore"):
         found = calibrate(logs, calibration)

@@ -1,4 +1,4 @@
-"""Gold tags as spaCy aligns them, and entities beside those that a Doc has."""
+"""Gold tags aligned as by spaCy, and entities added to those of a Doc."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from spacy.training import Example
 from spacy_hashembeds.components.decoding import MISSING, Entities, number_tags
 from spacy_hashembeds.components.entity_tags import (
     forbid_tags,
-    read_own_tags,
+    read_gold_tags,
     read_truth,
     set_entities,
 )
@@ -20,12 +20,12 @@ from .toy_recognizers import copy_words, draw_entities
 
 LABELS = ["A", "B"]
 NUMBERS = number_tags(LABELS)
-VOCAB = English().vocab  # which knows white space
+VOCAB = English().vocab  # with IS_SPACE
 
 
 @st.composite
 def gold_docs(draw) -> Doc:
-    """A Doc whose tokens are in entities, outside, blocked, or unknown."""
+    """A Doc with tokens inside, outside, blocked or missing."""
     words = draw(st.lists(st.sampled_from(["x", "yz", "\n", "  "]), max_size=7))
     doc = Doc(VOCAB, words=words)
     draw_entities(draw, doc, LABELS, ["blocked", "missing", "outside"])
@@ -33,16 +33,16 @@ def gold_docs(draw) -> Doc:
 
 
 @given(st.lists(gold_docs(), min_size=1, max_size=3))
-def test_own_tags_are_those_that_spacy_aligns(docs):
+def test_gold_tags_equal_spacys_aligned_tags(docs):
     examples = [Example(copy_words(doc), doc) for doc in docs]
     expected = [NUMBERS[tag] for eg in examples for tag in eg.get_aligned_ner()]
-    assert read_own_tags(docs, LABELS).tolist() == expected
+    assert read_gold_tags(docs, LABELS).tolist() == expected
 
 
 @given(st.lists(gold_docs(), min_size=1, max_size=3))
-def test_white_space_at_the_ends_is_left_out_of_entities(docs):
-    """No decoder puts it there, so it would teach what can't be found."""
-    tags, start = read_own_tags(docs, LABELS), 0
+def test_white_space_is_trimmed_from_entities(docs):
+    """As in decoding."""
+    tags, start = read_gold_tags(docs, LABELS), 0
     for doc in docs:
         for ent in doc.ents:
             tags[start + ent.start : start + ent.end] = 0
@@ -58,7 +58,7 @@ def test_white_space_at_the_ends_is_left_out_of_entities(docs):
 
 
 def make_example(words: str, gold_words: str, tags: str) -> Example:
-    """An example whose sides have the same text; "?" is for missing annotation."""
+    """Create an example with equal texts. "?" is missing annotation."""
     ents = ["" if tag == "?" else tag for tag in tags.split()]
     gold = Doc(VOCAB, words=gold_words.split(), spaces=[False] * len(ents), ents=ents)
     n = len(words.split())
@@ -69,15 +69,15 @@ def make_example(words: str, gold_words: str, tags: str) -> Example:
     ("words", "gold_words", "tags", "expected"),
     [
         ("a bc d", "a bc d", "O B-A I-A", [0, 2, 4]),
-        ("a bc d", "a b c d", "O B-A I-A O", [0, 1, 0]),  # two gold tokens in one
-        ("a b c d", "a bc d", "O B-A O", [0, 2, 4, 0]),  # one in two
-        # an entity that ends within a token: of its tokens nothing is known
+        ("a bc d", "a b c d", "O B-A I-A O", [0, 1, 0]),  # two gold tokens merged
+        ("a b c d", "a bc d", "O B-A O", [0, 2, 4, 0]),  # one gold token split
+        # an entity that ends within a token is missing
         ("ab c d", "a b c d", "O B-A I-A O", [MISSING, MISSING, 0]),
         ("a bc d", "a bc d", "O ? B-B", [0, MISSING, 5]),
         ("a bc d", "a bc d", "? ? ?", [MISSING] * 3),
     ],
 )
-def test_tokens_may_differ(words, gold_words, tags, expected):
+def test_different_tokens(words, gold_words, tags, expected):
     examples = [make_example(words, gold_words, tags) for _ in range(2)]
     empty = Example(Doc(VOCAB), Doc(VOCAB))
     same = make_example("a", "a", "B-B")
@@ -85,12 +85,12 @@ def test_tokens_may_differ(words, gold_words, tags, expected):
     assert truth.tolist() == [5, *expected, 5, *expected]
 
 
-def test_another_type_is_named():
+def test_unknown_types_are_refused():
     with pytest.raises(ValueError, match="'NEW'"):
         read_truth([make_example("a b c", "a bc", "O B-NEW")], LABELS)
 
 
-def test_what_is_known_of_tokens_forbids_tags():
+def test_forbidden_tags():
     doc = Doc(VOCAB, words=["x", "\n", "y", "z"])
     doc.set_ents([doc.char_span(0, 1, label="A")], blocked=[doc[2:3]])
     scores = np.zeros((5, 9))
@@ -105,7 +105,7 @@ def make_entities(*spans: tuple[int, int, int]) -> Entities:
     return Entities(starts, ends, types, np.full(len(spans), 0.5, dtype="float32"))
 
 
-def test_entities_of_before_stay_as_they_are():
+def test_existing_entities_are_kept():
     doc = Doc(VOCAB, words=["x", "y", "z", "x", "y"])
     old = doc.char_span(2, 5, label="OLD", kb_id="Q1", span_id="id")
     doc.set_ents([old], blocked=[doc[4:5]], missing=[doc[3:4]])
@@ -115,6 +115,6 @@ def test_entities_of_before_stay_as_they_are():
     assert (kept.start, kept.end, kept.label_) == (1, 3, "OLD")
     assert (kept.kb_id_, kept.ent_id_) == ("Q1", "id")
     assert [token.ent_iob_ for token in doc] == ["B", "B", "I", "O", "B"]
-    assert doc[4].ent_type == 0  # blocked still
+    assert doc[4].ent_type == 0  # still blocked
     assert [span.text for span in doc.spans["found"]] == ["x"]
     assert doc.spans["found"].attrs["scores"].tolist() == [0.5]

@@ -1,4 +1,4 @@
-"""The component token_ner: its labels, what it learns and sets, and how it is saved."""
+"""`token_ner`: labels, training, prediction and serialization."""
 
 import re
 
@@ -33,13 +33,13 @@ NEW = [
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    """A trained pipeline, to use only."""
+    """A trained pipeline, not to be modified."""
     return train(make_pipeline(spans_key="found"))
 
 
 @pytest.fixture
 def pipe(nlp) -> TokenNER:
-    """A trained component, to change."""
+    """A trained component that tests may modify."""
     return make_pipeline(spans_key="found").from_bytes(nlp.to_bytes()).get_pipe(PIPE)
 
 
@@ -52,7 +52,7 @@ def pipe(nlp) -> TokenNER:
     ],
     ids=str,
 )
-def test_it_learns(settings):
+def test_training(settings):
     nlp = train(make_pipeline(**settings))
     golds = get_entities(eg.reference for eg in make_examples(nlp))
     assert get_entities(annotate(nlp)) == golds
@@ -65,12 +65,12 @@ def test_it_learns(settings):
 @pytest.mark.parametrize(
     ("added", "labels", "expected"),
     [
-        ((), None, ("LOC", "PER")),  # of the training data
+        ((), None, ("LOC", "PER")),  # from the training data
         ((), ["PER", "LOC", "TOOL"], ("PER", "LOC", "TOOL")),
         (("ORG", "PER", "ORG"), None, ("ORG", "PER", "LOC")),
     ],
 )
-def test_labels_may_be_added_and_given(added, labels, expected):
+def test_labels_added_or_passed(added, labels, expected):
     nlp = make_pipeline()
     pipe = nlp.get_pipe(PIPE)
     assert sum(map(pipe.add_label, added)) == len(pipe.labels) == len({*added})
@@ -82,7 +82,7 @@ def test_labels_may_be_added_and_given(added, labels, expected):
         pipe.add_label(" LOC")
 
 
-def test_labels_added_later_change_next_to_nothing_until_they_are_learned(nlp):
+def test_new_labels_barely_change_predictions_before_training(nlp):
     changed = make_pipeline().from_bytes(nlp.to_bytes())
     pipe, docs = changed.get_pipe(PIPE), [eg.predicted for eg in make_examples(changed)]
     before, found = np.vstack(pipe.model.predict(docs)), get_entities(annotate(changed))
@@ -103,7 +103,7 @@ def test_labels_added_later_change_next_to_nothing_until_they_are_learned(nlp):
     assert get_entities(annotate(again, NEW)) == golds
 
 
-def test_data_without_entities_or_with_bad_ones_are_refused():
+def test_data_without_entities_or_with_invalid_ones_are_refused():
     nlp = make_pipeline()
     gold = Doc(nlp.vocab, words=["a", "b"], ents=["B-PER ", "O"])
     with pytest.raises(ValueError, match="'PER '"):
@@ -124,10 +124,10 @@ def test_data_without_entities_or_with_bad_ones_are_refused():
         ({"spans_key": ""}, {}, "'spans_key'"),
         ({}, {"normalize": False}, "'model'.*normalize = true"),
         ({}, {"nO": 13}, "'b' .* 9 .* 2 labels.* 13"),
-        ({}, {"nO": 9}, "'ORG'"),  # of a new one, for which it can't grow
+        ({}, {"nO": 9}, "'ORG'"),  # a new label, but the model can't be resized
     ],
 )
-def test_bad_settings_and_other_models_are_refused(settings, model, match):
+def test_invalid_settings_and_models_are_refused(settings, model, match):
     nlp = make_pipeline(architecture="spacy.Tagger.v2")
     model = {**nlp.config["components"][PIPE]["model"], **model}
 
@@ -140,7 +140,7 @@ def test_bad_settings_and_other_models_are_refused(settings, model, match):
         add()
 
 
-# What a model gives, and what is made of it.
+# Output of models, and decoding.
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_bad_settings_and_other_models_are_refused(settings, model, match):
         (np.full((2, 5), 0.1).tolist(), re.escape("(2, 5)")),
     ],
 )
-def test_other_numbers_and_shapes_are_refused(pipe, probs, match):
+def test_invalid_probabilities_and_shapes_are_refused(pipe, probs, match):
     found = [np.array(probs, dtype="float32")]
     pipe.model = Model("fixed", lambda model, docs, is_train: (found, None))
     with pytest.raises(ValueError, match=f"'token_ner'.*{match}"):
@@ -161,7 +161,7 @@ def test_other_numbers_and_shapes_are_refused(pipe, probs, match):
 
 @pytest.mark.parametrize("decoding", DECODERS)
 @pytest.mark.parametrize("bias", [-20.0, 1.5])
-def test_the_bias_is_taken_from_o_alone(pipe, nlp, decoding, bias):
+def test_the_bias_is_subtracted_from_o_only(pipe, nlp, decoding, bias):
     pipe.decoding = decoding
     pipe.cfg |= {"outside_bias": bias, "calibration": (0.4, -0.5)}
     docs = [eg.predicted for eg in make_examples(nlp)]
@@ -178,7 +178,7 @@ def test_the_bias_is_taken_from_o_alone(pipe, nlp, decoding, bias):
 
 
 @pytest.mark.parametrize("value", [None, np.nan, "1"])
-def test_a_bias_that_is_set_is_checked_where_it_is_used(pipe, nlp, value):
+def test_the_bias_is_validated_in_prediction(pipe, nlp, value):
     pipe.cfg["outside_bias"] = value
     with pytest.raises(ValueError, match="'outside_bias'"):
         pipe(nlp.make_doc("Anna"))
@@ -190,7 +190,7 @@ def get_scored(doc: Doc) -> list[tuple[int, int, str, float]]:
     return [(span.start, span.end, span.label_, score) for span, score in scored]
 
 
-def test_entities_that_are_there_stay_with_their_scores(nlp):
+def test_existing_entities_keep_their_scores(nlp):
     (doc,) = annotate(nlp, ["Anna lives in Paris today"])
     scored = get_scored(doc)
     assert [place for *place, _ in scored] == [[0, 1, "PER"], [3, 4, "LOC"]]
@@ -200,11 +200,11 @@ def test_entities_that_are_there_stay_with_their_scores(nlp):
     assert read.to_bytes() == before
     (piped,) = nlp.pipe([read])
     assert get_scored(nlp(doc)) == get_scored(piped) == scored
-    # not those that were taken out since, or have another type
+    # except removed entities, or entities with another type
     doc.ents = [Span(doc, 0, 2, label="OTHER")]
     assert get_scored(nlp(doc)) == scored[1:]
     assert get_entities([doc]) == [[(0, 2, "OTHER"), (3, 4, "LOC")]]
-    # nor where it can't be told which score is whose
+    # except if the number of scores differs
     doc.spans["found"].append(doc[1:2])
     assert get_scored(nlp(doc)) == []
 
@@ -255,13 +255,13 @@ def test_replaced_listeners():
         assert get_entities(annotate(replaced)) == expected
 
 
-def test_rehearsal_leaves_it_as_it_is(nlp):
+def test_rehearse_is_a_no_op(nlp):
     before = nlp.get_pipe(PIPE).to_bytes()
     nlp.rehearse(make_examples(nlp))
     assert nlp.get_pipe(PIPE).to_bytes() == before
 
 
-def test_a_loss_that_is_no_number_is_refused():
+def test_nan_loss_is_refused():
     nlp = train(make_pipeline(architecture="spacy.Tagger.v2"), steps=0)
     softmax = nlp.get_pipe(PIPE).model.get_ref("output_layer")
     softmax.set_param("b", softmax.get_param("b") * np.nan)
@@ -269,11 +269,11 @@ def test_a_loss_that_is_no_number_is_refused():
         nlp.update(make_examples(nlp))
 
 
-# Saved.
+# Serialization.
 
 
 @pytest.mark.parametrize("method", ["update", "initialize"])
-def test_training_drops_what_was_fitted(pipe, nlp, method):
+def test_training_resets_bias_and_calibration(pipe, nlp, method):
     pipe.cfg |= {"calibration": [2.0, 1.0], "outside_bias": 1.5}
     examples = make_examples(nlp)
     if method == "update":
@@ -284,7 +284,7 @@ def test_training_drops_what_was_fitted(pipe, nlp, method):
     assert pipe.cfg == {"labels": list(pipe.labels), **unfitted}
 
 
-def test_parts_may_be_left_out(nlp, tmp_path):
+def test_exclude(nlp, tmp_path):
     pipe = nlp.get_pipe(PIPE)
     pipe.to_disk(tmp_path, exclude=["model", "vocab"])
     other, another = (make_pipeline().get_pipe(PIPE) for _ in range(2))
@@ -303,7 +303,7 @@ def test_parts_may_be_left_out(nlp, tmp_path):
         *[("model", model) for model in (b"", b"\xc1")],
     ],
 )
-def test_a_damaged_component_is_refused_by_its_folder(nlp, tmp_path, name, content):
+def test_damaged_components_are_refused(nlp, tmp_path, name, content):
     nlp.to_disk(tmp_path)
     path = tmp_path / PIPE / name
     if isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""`spacy-hashembeds.Tokenizer.v1`: spaCy's tokens, with fewer expressions asked."""
+"""`spacy-hashembeds.Tokenizer.v1`: spaCy's tokens, with fewer searches."""
 
 import copy
 import pickle
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from spacy.tokenizer import Tokenizer
 
 from spacy_hashembeds.components.tokenizer import (
-    LetterlessPattern,
+    NonletterPattern,
     QuickTokenizer,
     create_tokenizer,
-    needs_others,
+    requires_nonletter,
 )
 
 TEXTS = st.text(
@@ -31,7 +31,7 @@ def make_tokenizers(language: str = "en") -> tuple[Tokenizer, QuickTokenizer]:
     return nlp.tokenizer, create_tokenizer()(spacy.blank(language))
 
 
-# cased and not, and (tr) with a match of words
+# languages with and without case, and (tr) with `token_match`
 @pytest.fixture(scope="module", params=["en", "tr", "hi"])
 def both(request) -> tuple[Tokenizer, QuickTokenizer]:
     return make_tokenizers(request.param)
@@ -44,17 +44,17 @@ def tokenize(tokenizer: Tokenizer, text: str) -> list[tuple[str, str, str]]:
 @settings(max_examples=50)
 @given(text=TEXTS)
 @example("don't U.S. 10km http://a.de/x (e.g.) co-op a.b e-mail@a.de can't-do")
-def test_tokens_are_spacys(both, text):
+def test_tokens_equal_spacys(both, text):
     theirs, ours = both
     assert tokenize(ours, text) == tokenize(theirs, text)
     assert ours.explain(text) == theirs.explain(text)
 
 
-def test_expressions_of_spacys_languages_are_asked_of_other_words_alone(both):
+def test_alphabetic_words_are_not_searched(both):
     _, ours = both
     for name in ("prefix_search", "suffix_search", "infix_finditer", "url_match"):
         pattern = getattr(ours, name).__self__
-        assert isinstance(pattern, LetterlessPattern)
+        assert isinstance(pattern, NonletterPattern)
         pattern._compiled, kept = None, pattern._compiled
         try:
             ours("neverseenbefore неизвестный")
@@ -62,7 +62,7 @@ def test_expressions_of_spacys_languages_are_asked_of_other_words_alone(both):
                 ours("never2seen,before")
         finally:
             pattern._compiled = kept
-        ours.rules = ours.rules  # forget what was cached
+        ours.rules = ours.rules  # clears the cache
 
 
 NEEDING = (
@@ -78,8 +78,8 @@ OTHERS = (
 
 
 @pytest.mark.parametrize("pattern", [*NEEDING, *OTHERS])
-def test_expressions_that_may_match_letters_are_known(pattern):
-    assert needs_others(re.compile(pattern)) == (pattern in NEEDING)
+def test_expressions_that_may_match_letters(pattern):
+    assert requires_nonletter(re.compile(pattern)) == (pattern in NEEDING)
 
 
 def load(tokenizer: Tokenizer) -> None:
@@ -101,7 +101,7 @@ ENDS, INSIDE = re.compile("b$").search, re.compile("a").finditer
         load,
     ],
 )
-def test_no_change_is_missed(change):
+def test_changes_take_effect(change):
     theirs, ours = make_tokenizers()
     text = "xab (xab) xab, xab"
     unchanged = tokenize(ours, text)
@@ -119,17 +119,17 @@ def test_no_change_is_missed(change):
         lambda tokenizer: make_tokenizers("de")[1].from_bytes(tokenizer.to_bytes()),
     ],
 )
-def test_copies_are_alike(remake):
+def test_copies_are_equal(remake):
     theirs, ours = make_tokenizers()
     new = remake(ours)
     assert type(new) is QuickTokenizer
     assert tokenize(new, "don't (U.S.) 10km") == tokenize(theirs, "don't (U.S.) 10km")
-    assert isinstance(new.url_match.__self__, LetterlessPattern)
+    assert isinstance(new.url_match.__self__, NonletterPattern)
     assert new.to_bytes(exclude=["vocab"]) == theirs.to_bytes(exclude=["vocab"])
 
 
 @pytest.mark.parametrize("name", ["search", "find"])
-def test_a_function_bound_to_an_expression_is_called(name):
+def test_functions_bound_to_an_expression_are_called(name):
     def search(pattern: re.Pattern, string: str) -> re.Match | None:
         return re.search("b$", string)
 

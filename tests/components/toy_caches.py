@@ -1,4 +1,4 @@
-"""Small pipelines of one of spaCy's components, or of ours with a cache."""
+"""Small pipelines with a component of spaCy, or the cached equivalent."""
 
 import copy
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from spacy.lookups import Lookups
 from spacy.tokens import Doc
 from spacy.training import Example
 
-#: Patterns as published pipelines have them.
+#: Patterns as in published pipelines.
 PATTERNS: list[dict[str, Any]] = [
     {"patterns": [[{"TAG": "NN"}]], "attrs": {"POS": "NOUN", "MORPH": "Number=Sing"}},
     {"patterns": [[{"TAG": "VB"}], [{"tag": "VBZ"}]], "attrs": {"POS": "VERB"}},
@@ -68,8 +68,8 @@ def train(lemmatizer: Any, forms: dict[str, str]) -> None:
         lemmatizer.update(examples, sgd=optimizer, drop=0.0)
 
 
-#: By the name of spaCy's component: how ours is filled, with what, and with what else
-#: so that it annotates `TEXTS` in another way.
+#: By spaCy's component name: a function that fills the component, its content, and
+#: content that changes the annotation of `TEXTS`.
 CACHED: dict[str, tuple[Callable[[Any, Any], None], Any, Any]] = {
     "attribute_ruler": (add_patterns, PATTERNS, NEW_LEMMAS),
     "entity_ruler": (add_patterns, ENTITY_PATTERNS, ENTITY_PATTERNS[2:]),
@@ -84,7 +84,7 @@ CONFIGS = {
 
 
 def make(factory: str, content: Any = None, **config: Any) -> Language:
-    """Make a pipeline of one component, filled with `CACHED`, or with other content."""
+    """Create a pipeline with one component, filled from `CACHED` or `content`."""
     spacy.util.fix_random_seed(0)
     nlp, name = spacy.blank("en"), factory.removeprefix("cached_")
     config = CONFIGS.get(name, {}) | config

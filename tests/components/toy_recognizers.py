@@ -39,7 +39,7 @@ CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
 def make_pipeline(
     *, listens: bool = False, architecture: str = CLASSIFIER, **settings: Any
 ) -> Language:
-    """A pipeline that was not initialised yet."""
+    """Create an uninitialised pipeline."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
     if listens:
@@ -55,7 +55,7 @@ def make_pipeline(
 
 
 def make_examples(nlp: Language, texts: Iterable[str] = TRAIN) -> list[Example]:
-    """Examples of texts as `make_doc` takes them."""
+    """Create examples from texts in the format of `make_doc`."""
     golds = [make_doc(text, vocab=nlp.vocab) for text in texts]
     return [Example(copy_words(gold), gold) for gold in golds]
 
@@ -66,7 +66,7 @@ def copy_words(doc: Doc) -> Doc:
 
 
 def cut(draw: Callable[..., Any], n: int, longest: int) -> list[tuple[int, int]]:
-    """Cut a sequence into pieces, each with its start and end."""
+    """Draw consecutive pieces of a sequence, as starts and ends."""
     pieces, start = [], 0
     while start < n:
         end = start + draw(st.integers(1, min(longest, n - start)))
@@ -78,7 +78,7 @@ def cut(draw: Callable[..., Any], n: int, longest: int) -> list[tuple[int, int]]
 def draw_entities(
     draw: Callable[..., Any], doc: Doc, labels: list[str], kinds: list[str]
 ) -> None:
-    """Cut a Doc into entities and spans of other kinds, as `Doc.set_ents` has them."""
+    """Split a Doc into entities, blocked, missing and outside spans."""
     spans: dict[str, list[Span]] = {kind: [] for kind in labels + kinds}
     for start, end in cut(draw, len(doc), len(doc)):
         kind = draw(st.sampled_from(labels + kinds))
@@ -102,5 +102,5 @@ def get_entities(docs: Iterable[Doc]) -> list[list[tuple[int, int, str]]]:
 
 
 def annotate(nlp: Language, texts: Iterable[str] = TRAIN) -> list[Doc]:
-    """Annotate the words of texts as `make_doc` takes them."""
+    """Annotate the words of texts in the format of `make_doc`."""
     return list(nlp.pipe(eg.predicted for eg in make_examples(nlp, texts)))
