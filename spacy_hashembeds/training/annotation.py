@@ -1,4 +1,4 @@
-"""Annotate Docs by the components before another."""
+"""Annotate Docs as the preceding components of a pipeline do."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -13,38 +13,36 @@ from thinc.types import Ints2d
 
 from ..arguments import is_feature
 
-#: The attributes that components set. Tokens always have a norm, but it may be changed.
+#: Attributes set by components. NORM is always set, but components may change it.
 SETTABLE = (
     *("NORM", "LEMMA", "POS", "TAG", "MORPH", "DEP", "HEAD", "SENT_START"),
     *("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 )
-#: Names that some of these attributes have in factories.
+#: Names of attributes in factories, where they differ.
 _NAMES = {"IS_SENT_START": "SENT_START", "ENT_KB_ID_": "ENT_KB_ID"}
 
 
 def find_settable(pipeline: Sequence[str], component: str | None) -> Sequence[str]:
-    """Find the attributes that components before this one may set. Their values in
-    training are not known from a corpus, which is read before these components run.
+    """Return the attributes that preceding components may set, whose values in training
+    are unknown from the corpus.
     """
-    # factories declare only some of the attributes they assign, and rulers none
+    # factories declare assigned attributes incompletely, and rulers none
     return SETTABLE if component in pipeline[1:] else ()
 
 
 class Annotation(NamedTuple):
-    """Sources of the annotation of Docs that a component gets in training."""
+    """Sources of the annotation of Docs passed to a component in training."""
 
-    #: Components before it, in [training] annotating_components, that can run before
-    #: training (rules, and models with weights), with the attributes that each
-    #: declares.
+    #: Preceding annotating components that can run before training (rules, and models
+    #: with weights), with the attributes that each declares.
     components: tuple[tuple[str, frozenset[str]], ...]
-    #: The attributes set by untrained components, whose output will approach the gold
-    #: annotation.
+    #: Attributes set by untrained components, approximated by gold annotation.
     gold: tuple[str, ...]
 
     def restrict(self, attrs: Iterable[str]) -> "Annotation":
-        """Leave out components after the last one that sets any of these attributes."""
+        """Drop components after the last one that sets any of these attributes."""
         counted = {attr for attr in attrs if attr in SETTABLE or is_feature(attr)}
-        # no factory declares the features it sets, and getters may read any attribute
+        # factories do not declare features, and getters may read any attribute
         may_all = any(map(is_feature, counted))
         setting = [
             i
@@ -58,7 +56,7 @@ class Annotation(NamedTuple):
 
 
 def find_annotation(nlp: Language, component: str) -> Annotation:
-    """Find the annotation before a component in a pipeline that is not initialised."""
+    """Find the annotation before a component of an uninitialised pipeline."""
     annotating = nlp.config.interpolate()["training"].get("annotating_components", ())
     ready: list[tuple[str, frozenset[str]]] = []
     gold: set[str] = set()
@@ -71,22 +69,20 @@ def find_annotation(nlp: Language, component: str) -> Annotation:
         pipe = nlp.get_pipe(name)
         model = getattr(pipe, "model", None)
         is_trained = isinstance(model, Model) and has_params(model)
-        # enabled components get new weights in `nlp.initialize`
+        # `nlp.initialize` resets the weights of enabled components
         learns = getattr(pipe, "is_trainable", False)
         if learns and (name in nlp.pipe_names or not is_trained):
             gold |= assigned
         else:
             ready.append((name, assigned))
-    gold -= {"HEAD"}  # heads without labels are no parse
+    gold -= {"HEAD"}  # invalid without dependency labels
     return Annotation(tuple(ready), tuple(attr for attr in SETTABLE if attr in gold))
 
 
 def annotate(
     nlp: Language, examples: Iterable[Example], annotation: Annotation
 ) -> Iterator[Doc]:
-    """Yield copies of the predicted Docs, annotated as by `nlp.update`; or the Docs
-    themselves if there is no annotation.
-    """
+    """Yield the predicted Docs annotated as by `nlp.update`, copied if annotated."""
     docs: Iterator[Doc] = (
         _copy(eg, annotation) if any(annotation) else eg.predicted for eg in examples
     )
@@ -107,12 +103,12 @@ def _copy(example: Example, annotation: Annotation) -> Doc:
 
 
 def has_params(model: Model) -> bool:
-    """Return True if a model or any layer in it has parameters."""
+    """True if any layer of a model has allocated parameters."""
     return any(n.has_param(name) for n in model.walk() for name in n.param_names)
 
 
 def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
-    """Yield all layers, each with the name of its component."""
+    """Yield component name and layer, for all layers of a pipeline."""
     for name, pipe in nlp.components:
         model = getattr(pipe, "model", None)
         for node in model.walk() if isinstance(model, Model) else ():
@@ -120,7 +116,7 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
 
 
 def check_example(item: object, argument: str = "examples") -> None:
-    """Check an item of an argument."""
+    """Raise a TypeError if an item of an argument is no Example or Doc."""
     if not isinstance(item, Example | Doc):
         raise TypeError(
             f"'{argument}' should hold Examples or Docs, but holds a "
@@ -129,6 +125,6 @@ def check_example(item: object, argument: str = "examples") -> None:
 
 
 def get_reference(item: Doc | Example, argument: str = "examples") -> Doc:
-    """Return the gold Doc, which is an item of an argument or in it."""
+    """Return the gold Doc of an item of an argument."""
     check_example(item, argument)
     return item.reference if isinstance(item, Example) else item

@@ -1,6 +1,5 @@
-"""Count the symbols and n-grams of a corpus when the first layer that needs them is
-initialised, in bounded memory if requested; and the callback that requests the
-counting.
+"""Count symbols and n-grams of a corpus when the first layer that needs them is
+initialised. Memory of counts can be bounded.
 """
 
 import warnings
@@ -30,15 +29,13 @@ from .annotation import (
     walk_layers,
 )
 
-#: Keys are counted once this many are gathered. Each array adds `_AN_ARRAY` to the
-#: number, for its overhead.
-_GATHERED = 1_000_000
-_AN_ARRAY = 32
-#: Docs that are read at a time; and the most distinct n-grams in memory, as a multiple
-#: of the number to keep.
+#: Size of the buffer of keys to count, and overhead per array.
+_BUFFER_SIZE = 1_000_000
+_ARRAY_OVERHEAD = 32
+#: Docs per batch; and the limit of counted n-grams, as a multiple of those kept.
 _BATCH, _SPARE = 256, 8
 
-#: Counters of the values of each attribute.
+#: Counters of values, by attribute.
 Counters = Mapping[str, "KeyCounter"]
 
 
@@ -48,23 +45,23 @@ def create_count_symbols(
     """Count the symbols of a corpus for every embedder that waits for them:
     those with an argument `tables`, such as `MultiEmbed`, that have no file there.
 
-    Use it in `[initialize.before_init]`. Symbols are counted when the first such layer
-    is initialised, once for all of them. Attributes set by earlier components in
-    [training] annotating_components are counted as training will see them, or, if these
-    components are untrained, as in the gold annotation. Frozen and sourced components
-    keep the symbols with which they were trained. The examples passed to
-    `nlp.initialize` are not counted: see `spacy_hashembeds.count_symbols` for those.
+    Use it in `[initialize.before_init]`. Symbols are counted once, when the first such
+    layer is initialised. Attributes set by preceding components in [training]
+    annotating_components are counted as set in training, or, if these components are
+    untrained, as in the gold annotation. Frozen and sourced components keep their
+    symbols. To count the examples passed to `nlp.initialize`, use
+    `spacy_hashembeds.count_symbols` instead.
 
-    corpus (str): The corpus to count, in the notation of [training]. Any registered
-        reader works. The corpus is read once, a Doc at a time, with its augmentation.
-    min_freq (int): The smallest count for which a symbol gets a row of its own. The
-        report uses 10; on small corpora a lower number may be much better (AnEM gains
-        11 F1 points at 1: report, §A.2), at the cost of more rows and of an unknown row
-        that sees less training.
-    limit (int): Read at most this many Docs, or all if 0. Needed for infinite corpora.
+    corpus (str): The corpus to count, in the notation of [training], with any reader.
+        It is streamed once, including augmentation.
+    min_freq (int): Minimum count of symbols with a separate row. The report uses 10.
+        Lower values may be much better on small corpora (AnEM gains 11 F1 points at 1:
+        report, §A.2), but add rows, and train the unknown row less.
+    limit (int): Read at most this many Docs. 0: read all. Required for infinite
+        corpora.
 
-    RAISES (ValueError): Later, if there is no such corpus, or it has no token, or if
-        the pipeline has weights already, as after loading it.
+    RAISES (ValueError): At initialization, if the corpus is missing or has no tokens,
+        or if the pipeline already has weights, as after loading.
     """
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
@@ -85,19 +82,19 @@ def count_symbols(
 ) -> None:
     """Count the symbols of docs for every embedder that waits for them.
 
-    Use it for training without a config: call it before `nlp.initialize`, with the same
-    components enabled. It does the same as the callback
-    `spacy-hashembeds.count_symbols.v1`, with the same `min_freq` and `limit`, and takes
-    precedence over it. A later call replaces an earlier one. Set `nlp.vocab.lookups`
-    before the first Doc is made, since words keep their norms.
+    For training without a config: call it before `nlp.initialize`, with the same
+    components enabled. Takes precedence over the callback
+    `spacy-hashembeds.count_symbols.v1`, which has the same `min_freq` and `limit`. A
+    later call replaces an earlier one. Set `nlp.vocab.lookups` before making Docs,
+    since words keep their norms.
 
-    examples (Iterable[Example | Doc]): The training data. The predicted side of
-        Examples is counted, with the annotation by [training] annotating_components.
-        They are read once: a generator is used up, and `nlp.initialize` needs another.
-    RAISES (TypeError): If `nlp` is no pipeline, or `examples` can't be iterated over;
-        in `nlp.initialize`, if its items are not Examples or Docs.
-    RAISES (ValueError): If no layer waits for symbols, or numbers are invalid; in
-        `nlp.initialize`, if `examples` have no token, or another language.
+    examples (Iterable[Example | Doc]): The training data. For Examples, the predicted
+        side is counted, annotated by [training] annotating_components. Read once: a
+        generator is exhausted, and `nlp.initialize` needs another.
+    RAISES (TypeError): If `nlp` is no pipeline, or `examples` is not iterable. In
+        `nlp.initialize`, if items are not Examples or Docs.
+    RAISES (ValueError): If no layer waits for symbols, or numbers are invalid. In
+        `nlp.initialize`, if `examples` have no tokens, or another language.
     """
     check_pipeline(nlp)
     check_items("Examples or Docs", examples=examples)
@@ -110,15 +107,15 @@ def count_symbols(
             example = item if isinstance(item, Example) else Example(item, item)
             if (lang := example.predicted.vocab.lang) != nlp.vocab.lang:
                 raise ValueError(
-                    f"'examples' should be of the pipeline's language, but hold a Doc "
-                    f"of '{lang}'. Make Docs with `nlp.make_doc`."
+                    f"'examples' should have the pipeline's language, but contain a "
+                    f"Doc of '{lang}'. Make Docs with `nlp.make_doc`."
                 )
             yield example
 
     if not _count_symbols_later(nlp, read, min_freq, corpus=None):
         raise ValueError(
             "'nlp' should have an embedder that waits for symbols, but has none. Add "
-            "it before, and leave out its argument `tables`."
+            "one first, without the argument `tables`."
         )
 
 
@@ -128,11 +125,11 @@ def _count_symbols_later(
     min_freq: int,
     corpus: str | None,
 ) -> bool:
-    """Set embedders' symbols when the first one is initialised. Return True if
-    there are embedders that wait for symbols.
+    """Set embedders' symbols when the first one is initialised. Return True if any
+    embedder waits for symbols.
 
-    corpus (str, optional): The corpus of the config whose examples `read` returns. None
-        if the examples come from Python, which replace sources that are set already.
+    corpus (str, optional): The config's corpus that `read` returns. None for examples
+        from Python, which replace existing sources.
     """
     attrs_of: dict[Annotation, set[str]] = {}
 
@@ -159,14 +156,15 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
     values = {attr: counter.get_counts()[0] for attr, counter in counts.items()}
     if not any(map(len, values.values())):
         raise ValueError(
-            f"There is not a token in {name} to count. Does its path point to the "
-            "training data? A generator can be read only once."
+            f"There are no tokens to count in {name}. Check that its path is the "
+            "training data. A generator can be read only once."
         )
-    for attr, of_attr in values.items():
-        if not of_attr.any():
+    for attr, keys in values.items():
+        if not keys.any():
             warnings.warn(
                 f"No token in {name} has a value for {attr}: all will share one row. "
-                "Is what sets it ahead, and among [training] annotating_components?",
+                "Check that the component that sets it comes before, and is listed in "
+                "[training] annotating_components.",
                 stacklevel=2,
             )
 
@@ -174,12 +172,11 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
 def _find_waiting(
     nlp: Language, source: str, corpus: str | None
 ) -> list[tuple[Model, Annotation]]:
-    """Find the layers of all components that wait for such a `Source` and will be
-    initialised, each with the annotation of the Docs that it will read.
+    """Return the layers to be initialised that wait for a `Source`, each with the
+    annotation of its input.
 
-    Frozen and sourced components, which are disabled during initialisation, are left
-    out if they have weights. Disabled ones without weights are included: `spacy
-    pretrain` disables all components before it initialises one of them.
+    Disabled components with weights (frozen or sourced) are skipped, those without
+    are included: `spacy pretrain` disables all components before initialization.
     """
     waiting = []
     for name, node in walk_layers(nlp):
@@ -191,46 +188,46 @@ def _find_waiting(
         if waits and (name in nlp.pipe_names or not is_trained):
             if corpus is not None and is_trained:
                 raise ValueError(
-                    f"'nlp' should be a new pipeline, but '{name}' has weights. Make "
-                    "one by `spacy.util.load_model_from_config(nlp.config)`; to count "
-                    f"other examples than '{corpus}', call `count_symbols` then."
+                    f"'nlp' should be a new pipeline, but '{name}' has weights. Create "
+                    "one by `spacy.util.load_model_from_config(nlp.config)`. To count "
+                    f"other examples than '{corpus}', then call `count_symbols`."
                 )
             waiting.append((node, find_annotation(nlp, name)))
     return waiting
 
 
 def _read_corpus(nlp: Language, corpus: str, limit: int) -> Iterator[Example]:
-    """Read a corpus that the config names, all of it if `limit` is 0."""
+    """Read a corpus of the config, up to `limit` Docs, or all if 0."""
     config = nlp.config.interpolate()
     if not limit and config["training"].get("max_epochs") == -1:
         logger.warning(
-            "The corpus '%s', which is streamed, is read to its end to count symbols. "
-            "If it has none, set 'limit' in [initialize.before_init].",
+            "The streamed corpus '%s' is read to its end to count symbols. If it is "
+            "infinite, set 'limit' in [initialize.before_init].",
             corpus,
         )
     return islice(get_reader(config, corpus)(nlp), limit or None)
 
 
 def get_reader(config: dict[str, Any], corpus: str) -> Callable:
-    """Make the reader of a corpus that the config names."""
+    """Create the reader of a corpus of the config."""
     section, _, name = corpus.partition(".")
     block = config.get(section, {})
-    if not registry.is_promise(block):  # otherwise one function makes all corpora
+    if not registry.is_promise(block):  # else a single function creates all corpora
         block = {key: value for key, value in block.items() if key == name}
     reader = registry.resolve({section: block})[section].get(name)
     if not callable(reader):
         raise ValueError(
             f"'corpus' should name a corpus of the config, such as 'corpora.train', "
-            f"but is '{corpus}'. There are: {', '.join(config.get('corpora', {}))}."
+            f"but is '{corpus}'. Available: {', '.join(config.get('corpora', {}))}."
         )
     return reader
 
 
 class KeyCounter:
-    """Counts keys: exactly without a limit, or else at most `limit` distinct ones.
+    """Counts keys, exactly without a limit, else at most `limit` distinct keys.
 
-    If there are more, the rarest are dropped, down to half as many, and counted from 0
-    when they occur again: counts may be too low by `error` at most.
+    Beyond the limit, the rarest keys are dropped, down to half of it, and counted from
+    0 if they recur: counts are too low by at most `error`.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -238,38 +235,38 @@ class KeyCounter:
         self.error = 0
         self._keys = np.zeros(0, dtype="uint64")
         self._counts = np.zeros(0, dtype="int64")
-        self._gathered: list[NDArray] = []
-        self._n_gathered = 0
+        self._buffer: list[NDArray] = []
+        self._n_buffered = 0
 
     def add(self, keys: NDArray) -> None:
         """Count keys. *Shape:* `(n,)`, uint64."""
-        self._gathered.append(keys)
-        self._n_gathered += len(keys) + _AN_ARRAY
-        if self._n_gathered >= max(_GATHERED, (self.limit or 0) // 8):
-            self._count()
+        self._buffer.append(keys)
+        self._n_buffered += len(keys) + _ARRAY_OVERHEAD
+        if self._n_buffered >= max(_BUFFER_SIZE, (self.limit or 0) // 8):
+            self._flush()
 
     def get_counts(self) -> tuple[NDArray, NDArray]:
-        """Return keys in ascending order, uint64, and their counts, int64: `(n,)`."""
-        self._count()
+        """Return ascending keys, uint64, and counts, int64. *Shapes:* `(n,)`."""
+        self._flush()
         return self._keys, self._counts
 
     def get_most_frequent(self, n: int) -> NDArray:
-        """Return the `n` most frequent keys. *Shape:* `(n,)` or less, ascending."""
-        self._count()
+        """Return the `n` most frequent keys, ascending. *Shape:* `(n,)` or less."""
+        self._flush()
         return self._keys[self._find_top(n)]
 
-    def _count(self) -> None:
-        if not self._gathered:  # inserting no keys would copy all arrays
+    def _flush(self) -> None:
+        if not self._buffer:  # np.insert always copies
             return
-        gathered = np.concatenate(self._gathered)
-        self._gathered, self._n_gathered = [], 0
-        keys, counts = np.unique(gathered, return_counts=True)
-        places = np.searchsorted(self._keys, keys)
-        is_new = places == np.searchsorted(self._keys, keys, side="right")
-        self._counts[places[~is_new]] += counts[~is_new]
-        # one after the other, to have only one copy in memory
-        self._keys = np.insert(self._keys, places[is_new], keys[is_new])
-        self._counts = np.insert(self._counts, places[is_new], counts[is_new])
+        buffered = np.concatenate(self._buffer)
+        self._buffer, self._n_buffered = [], 0
+        keys, counts = np.unique(buffered, return_counts=True)
+        indices = np.searchsorted(self._keys, keys)
+        is_new = indices == np.searchsorted(self._keys, keys, side="right")
+        self._counts[indices[~is_new]] += counts[~is_new]
+        # separate statements, so that only one array is copied at a time
+        self._keys = np.insert(self._keys, indices[is_new], keys[is_new])
+        self._counts = np.insert(self._counts, indices[is_new], counts[is_new])
         if self.limit is not None and len(self._keys) > self.limit:
             is_kept = np.zeros(len(self._keys), dtype=bool)
             is_kept[self._find_top(max(1, self.limit // 2))] = True
@@ -277,7 +274,7 @@ class KeyCounter:
             self._keys, self._counts = self._keys[is_kept], self._counts[is_kept]
 
     def _find_top(self, n: int) -> NDArray:
-        """Find places of the `n` largest counts. *Shape:* `(n,)` or less, ascending."""
+        """Return ascending indices of the `n` largest counts. *Shape:* `(<= n,)`."""
         if len(self._counts) <= n:
             return np.arange(len(self._counts))
         return np.sort(np.argpartition(self._counts, -n)[-n:])
@@ -286,7 +283,7 @@ class KeyCounter:
 def count_values(
     docs: Iterable[Doc], attrs: Sequence[str], limit: int | None = None
 ) -> Counters:
-    """Count the values of attributes, in memory for at most `limit` distinct ones."""
+    """Count the values of attributes, at most `limit` distinct ones each."""
     counts = {attr: KeyCounter(limit) for attr in attrs}
     names = list(counts)
     for doc in docs:
@@ -297,9 +294,8 @@ def count_values(
 
 
 def cut_symbols(counts: Counters, *, min_freq: int, lang: str) -> SymbolTables:
-    """Return the symbols with a count of at least `min_freq`, the most frequent first.
-
-    Symbols of equal counts are in the order of their values.
+    """Return symbols with counts >= `min_freq`, sorted by descending count, then by
+    value.
     """
     tables = {}
     for attr, counter in counts.items():
@@ -320,10 +316,10 @@ def count_ngrams_later(
 ) -> None:
     """Count a corpus' n-grams when the first layer that needs them is initialised.
 
-    source (str): Name of the layers' attribute that holds their `Source`.
-    find_limit (Callable): Returns the largest number of n-grams of a kind. A kind is
-        hashable; it has the token attribute that it reads, `attr`, and a method `read`,
-        which returns the n-grams of Docs, `(n,)`, uint64.
+    source (str): Layer attribute that holds the `Source`.
+    find_limit (Callable): Returns the maximum number of n-grams of a kind. A kind is
+        hashable, and has a token attribute `attr` and a method `read`, which returns
+        the n-grams of Docs, `(n,)`, uint64.
     """
 
     @cache
@@ -336,15 +332,15 @@ def count_ngrams_later(
         ngrams = counter.get_most_frequent(most)
         if len(ngrams) == 0:
             raise ValueError(
-                f"No word in the corpus '{corpus}' has a {kind.attr}. Does its path "
-                "point to the training data, and is what sets it among [training] "
-                "annotating_components?"
+                f"No word in the corpus '{corpus}' has a {kind.attr}. Check that its "
+                "path is the training data, and that the component that sets "
+                f"{kind.attr} is in [training] annotating_components."
             )
-        logger.info("Counted n-grams: %d are known from now on", len(ngrams))
+        logger.info("Counted n-grams: kept %d", len(ngrams))
         return ngrams
 
     for model, annotation in _find_waiting(nlp, source, corpus):
-        # count once for layers with the same kind of n-grams and the same annotation
+        # cached by kind and annotation
         model.attrs[source] = Source(
             lambda kind, a=annotation: count_ngrams(a.restrict([kind.attr]), kind)
         )

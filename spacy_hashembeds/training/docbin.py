@@ -22,34 +22,34 @@ _TRAIN, *_HELD_OUT = "train.spacy", "dev.spacy", "test.spacy"
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """Yield gold docs from a `.spacy` file or a folder of them, one file at a time."""
+    """Yield gold docs from a `.spacy` file or folder, one file at a time."""
     for location in find_files(Path(path)):
         try:
             for doc in _get_docs(location.read_bytes(), vocab):
-                _check(doc)
+                _check_annotation(doc)
                 yield doc
         except OSError:
             raise
         except Exception as error:
-            # Damaged bytes may raise any error of zlib, msgpack or spaCy.
+            # any error of zlib, msgpack or spaCy
             raise ValueError(
                 f"'{location}' should be a .spacy file (a DocBin), but is damaged or "
-                "of another kind. Make it anew, by `spacy hashembeds prepare iob`, "
-                "`spans` or `texts`, or by `spacy convert`."
+                "has another format. Recreate it with `spacy hashembeds prepare iob`, "
+                "`spans` or `texts`, or with `spacy convert`."
             ) from error
 
 
-def _check(doc: Doc) -> None:
-    # spaCy checks spans only later, and fails for entities without a beginning
+def _check_annotation(doc: Doc) -> None:
+    # spaCy validates spans later, and fails for entities that begin with I
     for span in chain(doc.ents, *doc.spans.values()):
         for name in filter(None, (span.label, span.kb_id, span.id)):
             if name not in doc.vocab.strings:
-                raise ValueError(f"{name} is not among the strings")
+                raise ValueError(f"{name} is not in the StringStore")
     if not all(isinstance(key, str) for key in doc.spans):
-        raise TypeError("a name of a group of spans is no text")
+        raise TypeError("a span group key is not a string")
     for label, value in doc.cats.items():
         if not (isinstance(label, str) and isinstance(value, int | float)):
-            raise TypeError(f"{label} and {value} are no category")
+            raise TypeError(f"{label}: {value} is not a valid category")
 
 
 def _check_lengths(file: bytes) -> None:
@@ -58,12 +58,12 @@ def _check_lengths(file: bytes) -> None:
     lengths = np.frombuffer(content["lengths"], dtype="int32")
     n_bytes = lengths.sum(dtype="int64") * len(content["attrs"]) * 8
     if n_bytes != len(content["tokens"]) or (lengths < 0).any():
-        raise ValueError("lengths of Docs do not add up to the tokens that there are")
+        raise ValueError("lengths of Docs do not match the number of tokens")
 
 
 def _get_docs(file: bytes, vocab: Vocab) -> Iterator[Doc]:
-    """Get Docs as `DocBin.get_docs` does, with one unpacker of user data. Making an
-    unpacker looks for entry points; one for each Doc would take most of the time.
+    """Yield Docs like `DocBin.get_docs`, with a shared unpacker of user data, whose
+    construction searches entry points and would take most of the time.
     """
     _check_lengths(file)
     doc_bin = DocBin().from_bytes(file)
@@ -77,38 +77,39 @@ def _get_docs(file: bytes, vocab: Vocab) -> Iterator[Doc]:
 
 
 def read_entity_texts(path: str | Path) -> frozenset[str]:
-    """Collect the texts of all entities in the docs of `read_docs`."""
-    # A separate vocab: the pipeline's would keep every word of the corpus.
+    """Return the texts of all entities in a corpus: see `read_docs`."""
+    # a temporary vocab, since vocabs keep all words
     docs = read_docs(path, Vocab())
     return frozenset(ent.text for doc in docs for ent in doc.ents)
 
 
 def read_examples(path: str | Path, nlp: Language) -> Iterator[Example]:
-    """Read the examples that `spacy evaluate` makes of the docs of `read_docs`."""
-    # Corpus itself would not name a damaged file.
+    """Read examples as `spacy evaluate` does. Errors name the damaged file."""
     return Corpus(path).make_examples(nlp, read_docs(path, nlp.vocab))
 
 
 def find_files(path: Path) -> list[Path]:
-    """Find the `.spacy` files of a corpus: the path itself, or all in a folder."""
+    """Return the `.spacy` files of a corpus: the path itself, or all in a folder."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder '{path}'.")
     if not path.is_dir():
         return [path]
-    for _ in walk_folder(path):  # spaCy would go round in circles
+    for _ in walk_folder(
+        path
+    ):  # raises an error for cyclic links, where spaCy would loop
         pass
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # we refuse empty folders, spaCy only warns
+        warnings.simplefilter("ignore")  # raised as an error below
         files = walk_corpus(path, FILE_TYPE)
     if not files:
         raise FileNotFoundError(f"There is no {FILE_TYPE} file in the folder '{path}'.")
-    # a folder named `train.spacy`, such as Spark writes, is one split
+    # a folder named `train.spacy`, as written by Spark, is one split
     splits = {f.parent if f.parent.suffix == FILE_TYPE else f for f in files}
     for folder in sorted({split.parent for split in splits}):
         held_out = [name for name in _HELD_OUT if folder / name in splits]
         if folder / _TRAIN in splits and held_out:  # they would be read as one corpus
             raise ValueError(
-                f"The folder '{folder}' should hold one corpus, but holds splits: "
+                f"The folder '{folder}' should contain one corpus, but has splits: "
                 f"{', '.join([_TRAIN, *held_out])}. Give the file that is meant."
             )
     return files

@@ -1,4 +1,4 @@
-"""Keep features that a corpus stores, and register extension attributes."""
+"""Copy stored features of a corpus, and register extension attributes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
@@ -15,21 +15,21 @@ from ..architectures.features import Value, get_stored, read_feature
 from ..arguments import EXTENSION, SPANS, check_items, check_types, is_feature
 from ..files import quote
 from .annotation import walk_layers
-from .joined import DOCUMENT, is_placed
+from .joined import DOCUMENT, is_span_key
 
-#: Policies for tokens of both sides of an example that do not align one to one.
+#: Policies for tokens that do not align one to one.
 MISALIGNED = ("first", "error")
 
 
 def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
     """Register extension attributes of tokens whose values are stored in Docs.
 
-    Use it in `[nlp.before_creation]`, so that a pipeline that reads such features can
-    be loaded and trained without code, or in `[nlp.after_creation]` if another callback
-    is there. An attribute that is registered already, for instance with a getter, is
-    left as it is.
+    Use it in `[nlp.before_creation]`, or `[nlp.after_creation]` if that is taken, to
+    load and train pipelines with such features without code. No-op for attributes
+    already registered.
 
-    names (list[str]): Their names: "is_bold" for `token._.is_bold`, None by default.
+    names (list[str]): Attribute names: "is_bold" for `token._.is_bold`. Values default
+        to None.
     """
     check_items("names of attributes", names=names)
     for i, name in enumerate(names):
@@ -43,8 +43,8 @@ def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
 
 
 def register_extensions(names: Iterable[str]) -> list[str]:
-    """Register those extension attributes of tokens that are not, with the default
-    None, and return their names.
+    """Register missing token extension attributes, with the default None. Return the
+    names of new ones.
     """
     new = [name for name in dict.fromkeys(names) if not Token.has_extension(name)]
     for name in new:
@@ -53,7 +53,7 @@ def register_extensions(names: Iterable[str]) -> list[str]:
 
 
 def find_features(nlp: Language) -> list[str]:
-    """Find the features that the embedders of a pipeline read, sorted by name."""
+    """Return the features read by a pipeline's embedders, sorted."""
     extractors = (x for _, x in walk_layers(nlp) if x.name == "extract_features")
     return sorted(
         {*filter(is_feature, chain(*(x.attrs["columns"] for x in extractors)))}
@@ -61,10 +61,10 @@ def find_features(nlp: Language) -> list[str]:
 
 
 def find_kept(nlp: Language) -> list[str]:
-    """Find the features that the readers of a pipeline's config keep."""
+    """Return the features kept by the corpus readers of a pipeline's config."""
     corpora = nlp.config.interpolate().get("corpora") or {}
     blocks = [block for block in corpora.values() if isinstance(block, dict)]
-    # readers of other packages may have arguments of these names, of other kinds
+    # other packages' readers may have arguments of these names, of other types
     keeps, columns = ([x.get(key) for x in blocks] for key in ("keep", "features"))
     kept = [attr for x in keeps if isinstance(x, list | tuple) for attr in x]
     kept += [EXTENSION + name for x in columns if isinstance(x, dict) for name in x]
@@ -72,22 +72,22 @@ def find_kept(nlp: Language) -> list[str]:
 
 
 def find_stored(doc: Doc) -> set[str]:
-    """Find the features that a Doc stores."""
+    """Return the features stored in a Doc."""
     stored = {attr for attr, _ in read_stored(doc)}
     return stored | {attr for key in doc.spans if is_feature(attr := SPANS + key)}
 
 
 def read_stored(doc: Doc) -> Iterator[tuple[str, Any]]:
-    """Yield the values of extension attributes that a Doc stores, with their names."""
+    """Yield name and value of token extension attributes stored in a Doc."""
     data: Any = doc.user_data
-    for key in filter(is_placed, data):
+    for key in filter(is_span_key, data):
         _, name, _, end = key
         if end is None and name != DOCUMENT and is_feature(attr := EXTENSION + name):
             yield attr, data[key]
 
 
 def store_values(doc: Doc, name: str, values: Iterable[Value]) -> None:
-    """Store values of an extension attribute of all tokens, except None and ""."""
+    """Store token values of an extension attribute, except None and ""."""
     data: Any = doc.user_data
     for token, value in zip(doc, values, strict=True):
         if value is not None and value != "":
@@ -95,7 +95,7 @@ def store_values(doc: Doc, name: str, values: Iterable[Value]) -> None:
 
 
 def read_values(doc: Doc, attr: str) -> list[Any]:
-    """Read the values that a Doc stores of a feature, which may be unregistered."""
+    """Read stored values of a feature, even if unregistered."""
     if attr.startswith(SPANS):
         is_stored = attr.removeprefix(SPANS) in doc.spans
         return read_feature(doc, attr) if is_stored else [None] * len(doc)
@@ -112,8 +112,7 @@ def keep_features(
 ) -> None:
     """Copy features to the predicted side of an example.
 
-    source (Doc, optional): A Doc with the tokens of the gold side, which has them. By
-        default, the gold side itself.
+    source (Doc, optional): A Doc with the gold tokens. Default: the gold side.
     """
     if attrs:
         gold = example.reference if source is None else source
@@ -123,8 +122,8 @@ def keep_features(
 def copy_features(
     source: Doc, doc: Doc, attrs: Sequence[str], aligned: NDArray
 ) -> None:
-    """Copy features to a Doc, for whose tokens `aligned` has those of the source, or -1
-    for none. *Shape:* `(n,)`, integers.
+    """Copy features to a Doc. `aligned` holds the source token of each token, or -1.
+    *Shape:* `(n,)`, integers.
     """
     for attr in attrs:
         if attr.startswith(SPANS):
@@ -134,21 +133,21 @@ def copy_features(
 
 
 def _align(example: Example, misaligned: str) -> NDArray:
-    """Find the gold token of each predicted token, or -1. *Shape:* `(n,)`."""
+    """Return the gold token of each predicted token, or -1. *Shape:* `(n,)`."""
     doc, gold = example.predicted, example.reference
     if np.array_equal(doc.to_array(ORTH), gold.to_array(ORTH)):
         return np.arange(len(doc))
     alignment = example.alignment
     if misaligned == "error":
         both = (alignment.x2y, doc), (alignment.y2x, gold)
-        for array, of in both:
+        for array, side in both:
             for i in np.flatnonzero(array.lengths > 1)[:1]:
                 raise ValueError(
-                    "'misaligned' is \"error\", and the tokens of the corpus and of "
-                    f"the pipeline differ at {of[int(i)].text!r} in {quote(of.text)}. "
+                    "'misaligned' is \"error\", but the tokens of corpus and pipeline "
+                    f"differ at {side[int(i)].text!r} in {quote(side.text)}. "
                     'Set misaligned = "first", or use the tokens of the corpus.'
                 )
-    # spaCy counts a last token of white space twice if a part of it aligns
+    # spaCy duplicates a final white space token that is partially aligned
     lengths = alignment.x2y.lengths[: len(doc)]
     starts, has_gold = np.cumsum(lengths) - lengths, lengths > 0
     found = np.full(len(doc), -1)
@@ -170,12 +169,12 @@ def _copy_values(name: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
 
 def _copy_spans(key: str, source: Doc, doc: Doc, aligned: NDArray) -> None:
     spans = []
-    # corpora may have a group only where there is a span
+    # the group may be missing from Docs without spans
     for span in source.spans.get(key, ()):
         inside = np.flatnonzero((aligned >= span.start) & (aligned < span.end))
         if len(inside):
             start, end = int(inside[0]), int(inside[-1]) + 1
-            # as texts, which the vocab of `doc` may lack
+            # strings, since hashes may be missing from the vocab of `doc`
             names = {"kb_id": span.kb_id_, "span_id": span.id_}
             spans.append(Span(doc, start, end, span.label_, **names))
     doc.spans[key] = spans

@@ -1,4 +1,4 @@
-"""Join sentences to Docs, or cut Docs at sentences, with all annotation."""
+"""Join sentences to Docs, or split Docs at sentences, keeping all annotation."""
 
 from bisect import bisect_left, bisect_right
 from collections import deque
@@ -15,52 +15,52 @@ from spacy.attrs import HEAD, IDS
 from spacy.tokens import Doc, Span
 from spacy.tokens._serialize import ALL_ATTRS
 
-#: Docs with this many tokens are not extended: some corpora have Docs of whole texts.
+#: Maximum tokens of joined Docs. Some corpora have one Doc per text.
 ENOUGH_TOKENS = 500
 
-#: Name of the attribute, which is not registered, with a Doc's document.
+#: Unregistered attribute with the document name of a Doc.
 DOCUMENT = "spacy_hashembeds_document"
-# Its key in `user_data`: that of the first token, which files and `Doc.copy` keep.
+# Key in `user_data`, of the first token, preserved by files and `Doc.copy`.
 _DOCUMENT: Any = ("._.", DOCUMENT, 0, None)
 
 _ATTRS: Any = [IDS[attr] for attr in ALL_ATTRS]
 
-#: Layers of annotation that either all joined Docs have or none of them: spaCy would
-#: treat missing annotation of a part as annotation.
+#: Annotation that all joined Docs must have, or none: else spaCy would treat missing
+#: values as annotated.
 _LAYERS = ("ENT_IOB", "TAG", "POS", "MORPH", "LEMMA", "DEP")
 
 
 def name_document(doc: Doc, name: str) -> None:
-    """Set a Doc's document. Docs of different documents are not joined."""
+    """Set the document name of a Doc. Docs of different documents are not joined."""
     doc.user_data[_DOCUMENT] = name
 
 
 def get_document(doc: Doc) -> str | None:
-    """Return the name of the document of which a Doc is a part, if known."""
+    """Return the document name of a Doc, if known."""
     return doc.user_data.get(_DOCUMENT)
 
 
 def is_sentence(doc: Doc) -> bool:
-    """Return True if a Doc is known to have exactly one sentence."""
+    """True if a Doc is annotated as exactly one sentence."""
     return doc.has_annotation("SENT_START") and len(list(doc.sents)) == 1
 
 
 def regroup(
     docs: Iterable[Doc], draws: Iterator[int], *, enough: float = ENOUGH_TOKENS
 ) -> Iterator[Doc]:
-    """Join Docs of one sentence to the following ones, and cut others at sentences.
+    """Join Docs of one sentence to the following ones, and split others at sentences.
 
-    draws (Iterator[int]): The numbers of sentences of the next Docs.
-    enough (float): The number of tokens from which on a Doc is not extended.
+    draws (Iterator[int]): Numbers of sentences of the next Docs.
+    enough (float): Maximum number of tokens of a joined Doc.
     """
     waiting: list[Span] = []
     wanted = next(draws)
     has_sentences = True
     kind: list[Any] = []
     for doc in filter(len, docs):
-        if len(doc) > 1:  # spaCy says that each Doc of one token has boundaries
+        if len(doc) > 1:  # always true for Docs of one token
             has_sentences = doc.has_annotation("SENT_START")
-        # annotation that belongs to the whole Doc
+        # Doc-level annotation can't be split
         is_whole = bool(doc.cats) or any(group.attrs for group in doc.spans.values())
         is_whole = is_whole or not has_sentences
         ends = [] if is_whole else [sent.end for sent in doc.sents]
@@ -83,10 +83,10 @@ def regroup(
 
 
 def _describe(doc: Doc) -> list[Any]:
-    """Return the properties in which joined Docs must be equal."""
+    """Return the properties that must be equal in joined Docs."""
     annotated = map(doc.has_annotation, _LAYERS)
     user_data: Any = doc.user_data
-    data = {key: value for key, value in user_data.items() if not is_placed(key)}
+    data = {key: value for key, value in user_data.items() if not is_span_key(key)}
     spaces = doc.has_unknown_spaces
     return [id(doc.vocab), get_document(doc), spaces, *annotated, data]
 
@@ -97,8 +97,8 @@ def _are_equal(one: list[Any], other: list[Any]) -> bool:
     return False
 
 
-def is_placed(key: Any) -> bool:
-    """Return True if a key of `user_data` is of an attribute of a token or span."""
+def is_span_key(key: Any) -> bool:
+    """True if a key of `user_data` belongs to a token or span."""
     if not (isinstance(key, tuple) and len(key) == 4 and key[0] == "._."):
         return False
     _, name, start, end = key
@@ -107,24 +107,24 @@ def is_placed(key: Any) -> bool:
 
 
 class _UserData:
-    """The `user_data` of a Doc, with the keys of tokens and spans by their place."""
+    """The `user_data` of a Doc, with token and span keys sorted by position."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
-        self.whole = [key for key in data if not is_placed(key)]
-        self.placed = sorted(filter(is_placed, data), key=itemgetter(2))
-        self.starts = [start for _, _, start, _ in self.placed]
+        self.doc_keys = [key for key in data if not is_span_key(key)]
+        self.span_keys = sorted(filter(is_span_key, data), key=itemgetter(2))
+        self.starts = [start for _, _, start, _ in self.span_keys]
 
     def copy_part(self, new: dict[Any, Any], piece: Span, offset: int) -> None:
-        """Copy the data of a part of the Doc, whose characters are moved by `offset`.
+        """Copy the data of a piece, shifting character positions by `offset`.
 
-        Attributes outside the part, which `Span.as_doc` may have left, are left out.
+        Attributes outside of the piece, as left by `Span.as_doc`, are dropped.
         """
-        for key in self.whole:
+        for key in self.doc_keys:
             new[key] = copy(self.data[key])
         first, last = piece.start_char, piece.end_char
         places = bisect_left(self.starts, first), bisect_right(self.starts, last)
-        for key in self.placed[slice(*places)]:
+        for key in self.span_keys[slice(*places)]:
             _, name, start, end = key
             is_last = start == end == last and piece.end == len(piece.doc)
             is_inside = start < last and (end is None or start <= end <= last)
@@ -136,7 +136,7 @@ class _UserData:
 def _cut(
     doc: Doc, ends: Sequence[int], draws: Iterator[int], enough: float
 ) -> Iterator[Doc]:
-    """Cut a Doc after the drawn number of sentences, or once `enough` is reached."""
+    """Split a Doc after the drawn number of sentences, or at `enough` tokens."""
     reach, data = _find_reach(doc), _UserData(doc.user_data)
     start, left = 0, deque(end for end in ends if reach[end - 1] <= end)
     while left:
@@ -148,7 +148,7 @@ def _cut(
 
 
 def _find_reach(doc: Doc) -> NDArray[Any]:
-    """Find, for each token, the last end of all annotations that begin up to there."""
+    """Return, for each token, the maximum end of annotations that start up to it."""
     tokens = np.arange(len(doc))
     heads = tokens + doc.to_array([HEAD]).astype("int64")
     reach = np.zeros(len(doc), dtype="int64")
@@ -157,21 +157,21 @@ def _find_reach(doc: Doc) -> NDArray[Any]:
         reach[span.start] = max(reach[span.start], span.end)
     starts = [token.idx for token in doc]
     keys: Iterable[Any] = doc.user_data
-    for _, _, start, end in filter(is_placed, keys):
+    for _, _, start, end in filter(is_span_key, keys):
         if end is not None and 0 <= start < end <= starts[-1] + len(doc[-1]):
             place = bisect_right(starts, start) - 1
             reach[place] = max(reach[place], bisect_left(starts, end))
     return np.maximum.accumulate(reach)
 
 
-# pieces are Spans, whose types lack `to_array`
+# Any: spaCy's type stubs of Span lack `to_array`
 def _assemble(pieces: Sequence[Any], data: _UserData | None = None) -> Doc:
-    """Join parts of Docs to a new Doc, with a space between them. No annotation may
-    cross the bounds of a part. A single part that is a whole Doc is returned itself.
-    `data` is that of the Doc, if there is a single part.
+    """Join pieces, separated by spaces, to a new Doc, or return a piece that is a whole
+    Doc. Annotation must not cross piece boundaries. `data` is the `user_data` of a
+    single piece's Doc.
 
-    `Doc.from_docs` loses `user_data` of the whole Doc, `Span.as_doc` loses spans, and
-    both lose the information that spaces are unknown.
+    `Doc.from_docs` drops Doc-level `user_data`, `Span.as_doc` drops spans, and both
+    drop `has_unknown_spaces`.
     """
     if len(pieces) == 1 and len(pieces[0]) == len(pieces[0].doc):
         return pieces[0].doc
@@ -181,16 +181,16 @@ def _assemble(pieces: Sequence[Any], data: _UserData | None = None) -> Doc:
     user_data: dict[Any, Any] = {}
     n_chars = 0
     for piece in pieces:
-        of = piece.doc
+        doc = piece.doc
         if spaces and not spaces[-1] and not words[-1].isspace():
             spaces[-1] = True
             n_chars += 1
         offset = len(words) - piece.start
-        for key, group in of.spans.items():
+        for key, group in doc.spans.items():
             inside = [(offset, x) for x in group if _begins_in(x, piece)]
             spans.setdefault(key, []).extend(inside)
-        of_doc = data or _UserData(of.user_data)
-        of_doc.copy_part(user_data, piece, n_chars - piece.start_char)
+        doc_data = data or _UserData(doc.user_data)
+        doc_data.copy_part(user_data, piece, n_chars - piece.start_char)
         words += [token.text for token in piece]
         spaces += [bool(token.whitespace_) for token in piece]
         n_chars += len(piece.text_with_ws)
@@ -207,6 +207,6 @@ def _assemble(pieces: Sequence[Any], data: _UserData | None = None) -> Doc:
 
 
 def _begins_in(span: Span, piece: Span) -> bool:
-    """Return True if a span begins in a part, or is empty and at the end of the Doc."""
+    """True if a span starts in a piece, or is empty and at the end of the Doc."""
     is_last = span.start == piece.end == len(piece.doc)
     return is_last or piece.start <= span.start < piece.end

@@ -1,4 +1,4 @@
-"""Read lines of text files, with errors that name file and line."""
+"""Read lines of text files. Errors name file and line."""
 
 import codecs
 import re
@@ -7,40 +7,40 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-#: Most bytes of a line. Corpora for word vectors have lines of a hundred million.
+#: Maximum bytes per line. Corpora for word vectors have lines of 1e8 bytes.
 MAX_LINE = 2**27
 
-#: Most characters of a text that spaCy accepts by default.
+#: spaCy's default limit of characters per text.
 MAX_TEXT = 1_000_000
 
-# File types that are not text, by their first bytes.
-_FORMS = {
+# Non-text file types by magic number.
+_MAGIC_NUMBERS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
     b"\x1f\x8b": "gzip",
     b"PK\3\4": "zip, such as .xlsx",
 }
 
-# NUL and halves of surrogate pairs, which JSON can express, but which are not text.
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+# NUL and unpaired surrogates, which are valid in JSON only.
+_INVALID = re.compile("[\0\ud800-\udfff]")
 
 
 def decode_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Yield the numbers, from 1, and lines with their line ends. Drop a BOM."""
-    # Split bytes before decoding, so that errors name the line of an invalid byte.
+    """Yield numbers, from 1, and lines with line ends, without a BOM."""
+    # split before decoding, so that errors name the line of an invalid byte
     with path.open("rb") as file:
         lines = iter(partial(file.readline, MAX_LINE + 1), b"")
         for number, raw in enumerate(lines, start=1):
             if len(raw) > MAX_LINE:
                 message = f"a line of more than {MAX_LINE:,} bytes, as in damaged files"
                 fail(path, number, message)
-            for start, form in _FORMS.items():
+            for start, form in _MAGIC_NUMBERS.items():
                 if number == 1 and raw.startswith(start):
                     fail(path, 1, f"expected {encoding} text, got {form}. Convert it")
             try:
                 line = raw.decode(encoding)
             except UnicodeError as err:
-                remedy = "Convert it to UTF-8, or give --encoding where there is one"
+                remedy = "Convert it to UTF-8, or pass --encoding if available"
                 fail(path, number, f"not {encoding} text ({err}). {remedy}")
             if number == 1:
                 line = line.removeprefix("\ufeff")
@@ -50,7 +50,7 @@ def decode_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Read lines as `decode_lines` does, without line ends. Refuse a bare CR."""
+    """Yield numbers and lines without line ends. Refuse bare CR."""
     for number, line in decode_lines(path, encoding):
         line = line.rstrip("\r\n")
         if "\r" in line:
@@ -59,21 +59,21 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
 
 
 def fail(path: Path, number: int | str, message: object) -> NoReturn:
-    """Raise a ValueError for a line of a file or an item: `path:line: …`."""
+    """Raise a ValueError for a line or item: `path:line: …`."""
     raise ValueError(f"{path}:{number}: {message}.")
 
 
 def check_length(
     path: Path, number: int | str, text: str, limit: int = MAX_TEXT
 ) -> None:
-    """Refuse a text that is too long for spaCy, whose own error names no line."""
+    """Refuse a text longer than spaCy's limit. spaCy's error names no line."""
     if len(text) > limit:
-        message = f"expected a text of {limit:,} characters at most, got {len(text):,}"
-        fail(path, number, f"{message}. Split it, or leave it out")
+        message = f"expected a text of at most {limit:,} characters, got {len(text):,}"
+        fail(path, number, f"{message}. Split or remove it")
 
 
 def check_path(path: Path | None) -> Path:
-    """Refuse a path that is not set or does not exist."""
+    """Refuse a path that is None or does not exist."""
     if path is None:
         raise ValueError(
             "A path to read is None. Set it in the .cfg file or on the CLI."
@@ -88,11 +88,11 @@ def check_is_regular(path: Path) -> None:
     """Refuse pipes and other files that can't be read twice."""
     if path.exists() and not path.is_file():
         raise ValueError(
-            f"'{path}' is read twice, so it should be a file, but is none, such as a "
-            "pipe. Save what it gives, and name that."
+            f"'{path}' is read twice, so it should be a file, but is not, such as a "
+            "pipe. Save its content to a file, and pass that."
         )
 
 
 def is_text(value: Any) -> bool:
-    """Return True if a JSON value is a string without NUL or unpaired surrogates."""
-    return isinstance(value, str) and not _NO_TEXT.search(value)
+    """True if a JSON value is a string without NUL or unpaired surrogates."""
+    return isinstance(value, str) and not _INVALID.search(value)

@@ -1,4 +1,4 @@
-"""Optimizers that compute the same as Thinc's, faster."""
+"""Faster equivalents of Thinc's optimizers."""
 
 from typing import Any
 
@@ -8,13 +8,14 @@ from thinc.api import NumpyOps, Optimizer
 from ..kernels import compiled
 from ..thinc_internals import ADAM_DEFAULTS, FloatOrSeq, KeyT
 
-_DEFAULTS: Any = ADAM_DEFAULTS  # whose types are of all of them together
+_DEFAULTS: Any = ADAM_DEFAULTS  # typed as a union of all defaults
 
 
 class OnePassAdam(Optimizer):
-    """Thinc's optimizer with an Adam that reads each parameter on the CPU once, not a
-    dozen times. Results are equal bit for bit if Thinc was compiled to round each
-    intermediate result, as in its wheels for x86-64.
+    """Thinc's Adam in one pass over each parameter on the CPU instead of a dozen.
+
+    Bitwise equal if Thinc was compiled to round each intermediate result, as in its
+    x86-64 wheels.
     """
 
     __slots__ = ()
@@ -22,7 +23,7 @@ class OnePassAdam(Optimizer):
     def __call__(
         self, key: KeyT, weights: Any, gradient: Any, *, lr_scale: float = 1.0
     ) -> tuple[Any, Any]:
-        """Update weights by a gradient, as `thinc.api.Optimizer`."""
+        """Update weights: see `thinc.api.Optimizer`."""
         if not self._is_covered(key, weights, gradient, lr_scale):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
         self.nr_update[key] += 1
@@ -35,7 +36,7 @@ class OnePassAdam(Optimizer):
             if key not in self.averages:
                 self.averages[key] = NumpyOps().alloc(weights.shape, dtype="float32")
             averages = self.averages[key].reshape((-1,))
-        # see `_adam`, `__call__`, `Ops.update_averages` and `Ops.clip_gradient`
+        # as in Thinc's `_adam`, `Ops.update_averages` and `Ops.clip_gradient`
         corrected = learn_rate * (1.0 - self.b2**n) ** 0.5 / (1.0 - self.b1**n)
         norm = np.linalg.norm(gradient) if self.grad_clip else 0.0
         is_clipped = self.grad_clip and norm >= self.grad_clip
@@ -57,15 +58,15 @@ class OnePassAdam(Optimizer):
     def _is_covered(
         self, key: KeyT, weights: Any, gradient: Any, lr_scale: float
     ) -> bool:
-        """Return True if the kernel computes the same as Thinc for these arguments."""
+        """True if the kernel supports these arguments, with the same results."""
         if compiled.kernels is None or self.use_radam or min(self.b1, self.b2) <= 0:
             return False
         if self.L2 != 0 and not self.L2_is_weight_decay:
             return False
         rates = [self.learn_rate, self.b1, self.b2, self.eps, self.L2, self.grad_clip]
         kept = (self.mom1, self.mom2, self.averages or {})
-        arrays = [weights, gradient, *(of[key] for of in kept if key in of)]
-        # numpy's scalar types are rounded differently
+        arrays = [weights, gradient, *(state[key] for state in kept if key in state)]
+        # numpy scalars round differently
         return all(type(rate) in (float, int) for rate in [*rates, lr_scale]) and all(
             type(array) is np.ndarray
             and array.dtype.char == "f"
@@ -88,15 +89,13 @@ def Adam(
 ) -> Optimizer:
     """Optimise by Adam: Thinc's `Adam.v1`, with the same arguments and numbers.
 
-    With compiled kernels, it reads each parameter on the CPU once, and takes about a
-    third of the time.
+    With compiled kernels, about three times as fast on the CPU.
 
-    learn_rate, L2, beta1, beta2, eps, grad_clip (FloatOrSeq): Numbers or schedules. The
-        gradient of each parameter is clipped to the norm `grad_clip`, unless it is 0.
-    L2_is_weight_decay (bool): Whether to decay weights, as in AdamW, or to add `L2`
-        times the weights to the gradient, which is computed by Thinc.
-    use_averages (bool): Whether to average weights over steps. spaCy evaluates and
-        saves the averages.
+    learn_rate, L2, beta1, beta2, eps, grad_clip (FloatOrSeq): Numbers or schedules.
+        `grad_clip` is the maximum gradient norm per parameter; 0 disables clipping.
+    L2_is_weight_decay (bool): Decay weights, as in AdamW. If False, `L2` times the
+        weights is added to the gradient, without the kernel.
+    use_averages (bool): Average weights over steps. spaCy evaluates and saves averages.
 
     Source: Diederik P. Kingma and Jimmy Ba (2015), "Adam: A Method for Stochastic
     Optimization"; Ilya Loshchilov and Frank Hutter (2019), "Decoupled Weight Decay

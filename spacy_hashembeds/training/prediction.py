@@ -1,4 +1,4 @@
-"""Predict gold Docs, with the features that the pipeline needs."""
+"""Run pipelines on gold Docs, with the required features."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,21 +26,19 @@ _Text = TypeVar("_Text", str | Doc, Doc)
 
 
 def find_inputs(nlp: Language) -> list[str]:
-    """Find the features that Docs may store for a pipeline: those that its embedders
-    read, and those that its config keeps, which getters and components may read.
+    """Return the features read by embedders or kept by the config, which getters and
+    components may read.
     """
     return sorted({*find_features(nlp), *find_kept(nlp)})
 
 
 def find_needed(nlp: Language) -> list[str]:
-    """Find the features that embedders read and that the config keeps."""
+    """Return the features both read by embedders and kept by the config."""
     return sorted({*find_features(nlp)}.intersection(find_kept(nlp)))
 
 
 def copy_words(doc: Doc, vocab: Vocab, features: Sequence[str] = ()) -> Doc:
-    """Make a Doc with the words, spaces and these features of another, without other
-    annotation.
-    """
+    """Copy words, spaces and these features of a Doc, without other annotation."""
     spaces = [bool(token.whitespace_) for token in doc]
     made = Doc(vocab, words=[token.text for token in doc], spaces=spaces)
     copy_features(doc, made, features, np.arange(len(doc)))
@@ -50,16 +48,15 @@ def copy_words(doc: Doc, vocab: Vocab, features: Sequence[str] = ()) -> Doc:
 def predict_examples(
     nlp: Language, golds: Iterable[Doc | Example], *, disable: Iterable[str] = ()
 ) -> Iterator[Example]:
-    """Run a pipeline on the examples that `spacy evaluate` would make, except gold docs
-    without tokens, and with the features that the pipeline's config keeps. If an item
-    is an `Example`, the pipeline gets only the tokens of its predicted side and the
-    features that it may need: entities there would constrain `ner`.
+    """Run a pipeline on examples made as by `spacy evaluate`, with the features kept by
+    the config. Skip gold docs without tokens. Of an `Example`, only tokens and features
+    of the predicted side are used, since entities would constrain `ner`.
     """
     examples, copies = tee(_make_examples(nlp, golds))
-    # a component may return another Doc, which lacks the context of `as_tuples`
+    # not `as_tuples`, whose context is lost if a component returns a new Doc
     docs = nlp.pipe((example.predicted for example in copies), disable=disable)
     extensions = (attr for attr in find_features(nlp) if attr.startswith(EXTENSION))
-    # groups of spans that components set may well be empty
+    # span groups set by components may be empty
     docs = warn_of_absent({*find_needed(nlp), *extensions}, docs)
     for example, doc in zip(examples, docs, strict=True):
         example.predicted = doc
@@ -67,9 +64,7 @@ def predict_examples(
 
 
 def warn_of_absent(attrs: Iterable[str], texts: Iterable[_Text]) -> Iterator[_Text]:
-    """Yield texts or Docs, and warn at the end of features that a pipeline reads and of
-    which none has a value.
-    """
+    """Yield texts or Docs. At the end, warn of features without a value in any."""
     absent = {attr for attr in attrs if not has_getter(attr)}
     for text in texts:
         if isinstance(text, Doc):
@@ -77,9 +72,9 @@ def warn_of_absent(attrs: Iterable[str], texts: Iterable[_Text]) -> Iterator[_Te
         yield text
     if absent:
         warnings.warn(
-            f"The pipeline reads {', '.join(sorted(absent))}, of which no text has a "
-            "value. Give Docs that have one (.spacy): the corpus has to store it, and "
-            "a reader in [corpora] of the config to keep it, or a component to set it.",
+            f"The pipeline reads {', '.join(sorted(absent))}, but no text has a value. "
+            "Use a corpus (.spacy) that stores it and a reader in [corpora] that keeps "
+            "it, or a component that sets it.",
             stacklevel=2,
         )
 

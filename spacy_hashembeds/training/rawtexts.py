@@ -1,4 +1,4 @@
-"""Read texts without annotation as Docs, and supply them to `spacy pretrain`."""
+"""Read raw texts as Docs, and the reader for `spacy pretrain`."""
 
 import logging
 import re
@@ -33,23 +33,23 @@ from .lines import (
     read_lines,
 )
 
-# Suffixes of files without one text per line, and lines that reveal such files.
-_OTHERS = (".csv", ".tsv", ".conll", ".conllu", ".iob", ".json")
+# Suffixes and lines of files that do not have one text per line.
+_COLUMN_SUFFIXES = (".csv", ".tsv", ".conll", ".conllu", ".iob", ".json")
 _COLUMNS = re.compile(r"#.*|-DOCSTART-.*|.*\t.*|\S+ (.* )?(O|[BILUES]-\S+)\s*")
 
 Measures = dict[str, Callable[[Iterable[Doc]], float]]
-#: For a Doc, a dict to which the objective of `spacy pretrain`, which gets only Docs,
-#: adds a function that measures the mean loss of other Docs' tokens.
+#: For each Doc, a dict in which the objective of `spacy pretrain`, which gets only
+#: Docs, stores a function that returns the mean loss per token of other Docs.
 MEASURES: WeakKeyDictionary[Doc, Measures] = WeakKeyDictionary()
 
-#: Function that makes a Doc of an example of a `.spacy` file.
+#: Function that returns a Doc from an example of a `.spacy` file.
 Take = Callable[[Example], Doc]
 _take_predicted: Take = attrgetter("predicted")
 
-#: Smallest fall of the held-out loss, in nats, that counts: less may be chance.
+#: Minimum improvement of the held-out loss, in nats.
 TOLERANCE = 0.001
 
-# `spacy pretrain` has no option to show the messages of spaCy's logger at level INFO
+# `spacy pretrain` has no option to enable INFO messages
 _logger = logger.getChild("pretrain")
 _logger.setLevel(logging.INFO)
 
@@ -67,24 +67,24 @@ def create_raw_texts_reader(
     """Read texts for `spacy pretrain`, each once per epoch in a new order, until the
     loss of held-out texts no longer falls: further epochs are then empty.
 
-    Use it in `[corpora.pretrain]`. `PretrainShuffleRandom` measures the held-out loss
-    between epochs, and it is logged. Other objectives get all texts from the second
-    epoch on, until `max_epochs`. Texts are tokenised once, and kept in memory.
+    Use it in `[corpora.pretrain]`. `PretrainShuffleRandom` measures and logs the
+    held-out loss between epochs. Other objectives get all texts from the second epoch
+    on, until `max_epochs`. Texts are tokenized once, and kept in memory.
 
-    path (Path): A UTF-8 file with one text a line (.txt) or a JSON object with a "text"
-        a line (.jsonl), a .spacy file, or a folder of .spacy files, whose annotation is
-        not used.
-    held_out (float): The share of texts that are held out, at least one, chosen by a
-        hash. At 0, no loss is measured, and training does not end early.
-    patience (int): End after this many epochs without a loss that is lower by 0.001.
-    exclude (Sequence[Path]): Files of texts to leave out, such as those on which the
-        pipeline is tested. Whole texts are compared, ignoring white space.
-    min_length (int): Leave out texts with fewer tokens.
-    max_length (int): Cut longer texts into pieces of this many tokens. 0: do not cut.
-    seed (int): The seed of the order of the texts.
-    RETURNS (Callable): Makes the `Example` objects of an epoch at each call with `nlp`.
-    RAISES (ValueError): If a setting is invalid; later, since `spacy train` makes this
-        reader too, if there is no path, or if texts are too few or can't be read.
+    path (Path): A UTF-8 file with one text (.txt) or one JSON object with a "text"
+        (.jsonl) per line, or a .spacy file or folder, whose annotation is ignored.
+    held_out (float): The fraction of texts held out, at least one, chosen by hash. 0:
+        do not measure the loss, and do not stop early.
+    patience (int): Stop after this many epochs without an improvement by 0.001.
+    exclude (Sequence[Path]): Files of texts to exclude, such as test sets. Whole texts
+        are compared, ignoring white space.
+    min_length (int): Skip texts with fewer tokens.
+    max_length (int): Split longer texts into pieces of this many tokens. 0: no limit.
+    seed (int): Seed of the order of texts.
+    RETURNS (Callable): Returns the examples of the next epoch at each call with `nlp`.
+    RAISES (ValueError): If a setting is invalid. When called, since `spacy train`
+        creates the reader too, if the path is missing, or texts are unreadable or too
+        few.
     """
     check_shares(held_out=held_out)
     check_items("paths", exclude=exclude)
@@ -99,18 +99,18 @@ def create_raw_texts_reader(
         found, n_excluded = read_distinct(nlp, path, exclude, pack_doc)
         if exclude:
             n = len(found) + n_excluded
-            _logger.info("Texts: %d, but %d to exclude", n, n_excluded)
+            _logger.info("Texts: %d, excluded: %d", n, n_excluded)
         pieces = (
             [found[key][start : start + longest] for start in starts]
-            for key in sorted(found)  # depends on the texts alone
+            for key in sorted(found)  # deterministic across files and processes
             for starts in [range(0, len(found[key]), longest)]
         )
-        kept = ([each for each in of if len(each) >= min_length] for of in pieces)
-        texts = [of for of in kept if of]
+        kept = ([x for x in text if len(x) >= min_length] for text in pieces)
+        texts = [text for text in kept if text]
         n = max(1, round(held_out * len(texts))) if held_out else 0
         if len(texts) <= n:
             raise ValueError(
-                f"'{path}' should hold texts to learn from, but {len(texts)} are left "
+                f"'{path}' should contain texts to train on, but {len(texts)} remain "
                 f"('exclude', 'min_length' {min_length}, 'max_length' {longest}), and "
                 f"'held_out' ({held_out}) takes {n} of them."
             )
@@ -128,7 +128,7 @@ def _read_epochs(
     patience: int,
     seed: int,
 ) -> Iterator[Iterator[Example]]:
-    """Yield epochs until the loss of held-out texts, measured between them, stalls."""
+    """Yield epochs until the held-out loss, measured between them, stalls."""
     measures: Measures = {}
     lowest, n_stalled = np.inf, 0
 
@@ -141,7 +141,7 @@ def _read_epochs(
         order = np.random.default_rng([seed, epoch]).permutation(len(texts))
         yield map(make_example, order)
         if held_out and not measures:
-            _logger.warning("No loss is measured: held-out texts are learned too")
+            _logger.warning("No loss is measured: training on held-out texts too")
             texts, held_out = texts + held_out, []
         elif held_out:
             loss = measures["loss"](unpack_doc(vocab, tokens) for tokens in held_out)
@@ -149,21 +149,20 @@ def _read_epochs(
             lowest = min(lowest, loss)
             _logger.info("Held-out loss after epoch %d: %.4f a token", epoch, loss)
         if n_stalled >= patience:
-            _logger.info("It no longer falls, and pretraining ends")
+            _logger.info("Held-out loss no longer falls: ending pretraining")
             return
 
 
 def pack_doc(doc: Doc) -> NDArray:
-    """Return words, norms and white space of a Doc. *Shape:* `(n, 3)`, uint64."""
+    """Return words, norms and spaces of a Doc. *Shape:* `(n, 3)`, uint64."""
     return doc.to_array([ORTH, NORM, SPACY])
 
 
 def unpack_doc(vocab: Vocab, tokens: NDArray) -> Doc:
-    """Make a Doc of the output of `pack_doc`."""
+    """Create a Doc from the output of `pack_doc`."""
     words, norms, spaces = tokens.T
     doc = Doc(vocab, words=words, spaces=spaces.astype(bool))
-    # tokenizers set norms of tokens, not of words: the second token of "don't" has
-    # "not"
+    # tokenizers set norms per token: the second token of "don't" has "not"
     return doc.from_array([NORM], norms)
 
 
@@ -174,11 +173,9 @@ def read_distinct(
     pack: Callable[[Doc], Any],
     take: Take = _take_predicted,
 ) -> tuple[dict[int, Any], int]:
-    """Return the distinct texts, packed by `pack`, by their hashes; and the number of
-    texts to exclude.
-    """
+    """Return distinct packed texts by hash, and the number of excluded texts."""
     if path is not None and not Path(path).is_dir():
-        check_is_regular(Path(path))  # it is read again to count symbols
+        check_is_regular(Path(path))  # read again to count symbols
     excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
     docs = read_text_docs([path], nlp, take)
     texts = {_hash(doc): pack(doc) for doc in docs if len(doc)}
@@ -193,9 +190,7 @@ def _hash(doc: Doc) -> int:
 def read_text_docs(
     paths: Iterable[Path | None], nlp: Language, take: Take = _take_predicted
 ) -> Iterator[Doc]:
-    """Read the texts of `.spacy` files, of folders of them, and of files for
-    `read_texts`, and tokenize them as `spacy train` does.
-    """
+    """Read and tokenize texts of `.spacy` files, or folders, and of text files."""
     for path in map(check_path, paths):
         if path.is_dir() or path.suffix == ".spacy":
             yield from map(take, read_examples(path, nlp))
@@ -204,14 +199,14 @@ def read_text_docs(
 
 
 def take_features(example: Example) -> Doc:
-    """Return the predicted side with all features of the gold side."""
+    """Return the predicted side, with all features of the gold side."""
     keep_features(example, sorted(find_stored(example.reference)))
     return example.predicted
 
 
 def take_sentences(example: Example) -> Doc:
-    """Return the predicted side with features. If its tokens equal those of the gold
-    side, copy gold sentences and unknown spaces, which prevent another tokenization.
+    """Return the predicted side with features and, if tokens are equal, with gold
+    sentences and unknown spaces, which prevent retokenization.
     """
     doc, gold = take_features(example), example.reference
     if np.array_equal(doc.to_array([ORTH]), gold.to_array([ORTH])):
@@ -222,8 +217,9 @@ def take_sentences(example: Example) -> Doc:
 
 
 def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
-    """Read texts: the "text" of the object on each line of `.jsonl` files, and each
-    line of other files. Skip blank lines. Refuse files with columns.
+    """Yield the "text" of each line of a `.jsonl` file, or each line of other files.
+
+    Skip blank lines. Refuse files with columns.
     """
     path = check_path(path)
     suffix = path.suffix.lower()
@@ -231,11 +227,11 @@ def read_texts(path: Path, max_length: int = MAX_TEXT) -> Iterator[str]:
     lines = filter(lambda item: item[1].strip(), read_lines(path))
     first = list(islice(lines, 100))
     has_columns = len(first) > 2 and all(_COLUMNS.fullmatch(x) for _, x in first)
-    if suffix in _OTHERS or (has_columns and not is_json):
+    if suffix in _COLUMN_SUFFIXES or (has_columns and not is_json):
         raise ValueError(
-            f"'{path}' should have a text a line, or be .jsonl or .spacy, but has "
-            "columns or another form. Make a .spacy file of it with `spacy hashembeds "
-            "prepare` or `spacy convert`."
+            f"'{path}' should have one text per line, or be .jsonl or .spacy, but has "
+            "columns or another format. Convert it with `spacy hashembeds prepare` or "
+            "`spacy convert`."
         )
     for number, line in chain(first, lines):
         text: Any = line

@@ -1,4 +1,4 @@
-"""Readers of `.spacy` files that keep features, and that join sentences to Docs."""
+"""Readers of `.spacy` files that keep features, and that join sentences."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from .joined import ENOUGH_TOKENS, regroup
 #: The registered names of the readers.
 READER, JOINED_READER = "spacy-hashembeds.Corpus.v1", "spacy-hashembeds.JoinedCorpus.v1"
 
-#: Numbers of sentences of a Doc in training, drawn with equal probability.
+#: Numbers of sentences per Doc in training, drawn uniformly.
 LENGTHS = (1, 1, 2, 3, 5, 10)
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
@@ -32,23 +32,23 @@ class FeatureCorpus(Corpus):
     """Read `.spacy` files as `spacy.Corpus.v1` does, and keep features that they store,
     for pipelines whose embedder reads features that no component sets.
 
-    spaCy makes the Docs to predict of words and spaces alone. This reader copies to
-    them what the gold Docs store, by the alignment of their tokens. `spacy evaluate`
-    does not use it: evaluate with `spacy hashembeds evaluate`.
+    spaCy creates predicted Docs from words and spaces only. This reader copies features
+    from gold Docs, by token alignment. `spacy evaluate` does not use readers: evaluate
+    with `spacy hashembeds evaluate`.
 
     path (Path): A `.spacy` file, or a folder of them.
-    gold_preproc (bool): Whether to cut Docs at sentences and to use the tokens of the
-        file instead of those of the pipeline's tokenizer. Docs with unknown spaces,
-        such as all that `prepare` writes from token files, always keep the tokens.
-    max_length (int): Upper limit (exclusive) of the tokens of a Doc: longer ones are
-        cut at sentences. 0: no limit.
-    limit (int): Stop after this many Docs of the files. 0: read all.
-    augmenter (Callable): Changes examples, like spaCy's augmenters. Features that it
-        loses are copied by position, if the number of gold tokens stays.
+    gold_preproc (bool): Split Docs at sentences, and use the file's tokens instead of
+        the pipeline's tokenizer. Docs with unknown spaces, such as those written by
+        `prepare` from token files, always keep their tokens.
+    max_length (int): Exclusive limit of tokens per Doc. Longer ones are split at
+        sentences. 0: no limit.
+    limit (int): Read at most this many Docs. 0: read all.
+    augmenter (Callable): A spaCy augmenter. Features that it drops are restored by
+        position, unless the number of gold tokens changes.
     keep (list[str]): The features to keep: "_.name" for the stored values of
         `token._.name`, "spans.key" for `doc.spans["key"]`.
-    misaligned (str): What to do where tokens do not align one to one: "first" takes the
-        value of the first aligned token of the file; "error" raises a ValueError.
+    misaligned (str): Policy for tokens that do not align one to one: "first" copies the
+        value of the file's first aligned token; "error" raises a ValueError.
     RAISES (ValueError): If there is no path, or a setting is invalid.
     """
 
@@ -64,7 +64,7 @@ class FeatureCorpus(Corpus):
         misaligned: str = "first",
     ) -> None:
         if path is None:
-            raise ValueError(Errors.E913)  # the same error as spaCy's reader
+            raise ValueError(Errors.E913)  # as in spaCy
         check_integers(0, max_length=max_length, limit=limit)
         self.keep, self.misaligned = check_features(keep=keep), misaligned
         check_choice(MISALIGNED, misaligned=misaligned)
@@ -80,19 +80,19 @@ class FeatureCorpus(Corpus):
         """Yield the examples."""
         missing = {*self.keep}
         for example in super().__call__(nlp):
-            if missing:  # the gold side of an augmented example may have none
+            if missing:  # augmented gold Docs may have none
                 missing -= find_stored(example.reference)
                 missing -= {name for name, _ in read_stored(example.predicted)}
             yield example
         if missing:
             warnings.warn(
-                f"'keep' has {', '.join(sorted(missing))}, of which '{self.path}' "
-                "stores no value. `spacy hashembeds analyze` lists what it stores.",
+                f"'keep' has {', '.join(sorted(missing))}, but '{self.path}' stores no "
+                "value. `spacy hashembeds analyze` lists the stored features.",
                 stacklevel=2,
             )
 
     def read_docbin(self, vocab: Vocab, locs: Iterable[str | Path]) -> Iterator[Doc]:
-        """Read Docs that have a token. Errors name damaged files."""
+        """Read non-empty Docs. Errors name damaged files."""
         docs = chain.from_iterable(read_docs(path, vocab) for path in locs)
         return islice(filter(len, docs), self.limit or None)
 
@@ -109,12 +109,12 @@ class FeatureCorpus(Corpus):
     def make_examples_gold_preproc(
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
-        """Make examples of sentences, with gold tokens."""
+        """Make examples of single sentences, with gold tokens."""
         for part in chain.from_iterable(map(self._cut, reference_docs)):
             yield self._make_example(nlp, part, True)
 
     def _cut(self, doc: Doc) -> Iterator[Doc]:
-        """Cut a Doc at its sentences, if they are known."""
+        """Split a Doc at its sentences, if annotated."""
         if not doc.has_annotation("SENT_START"):
             yield doc
             return
@@ -136,12 +136,12 @@ class FeatureCorpus(Corpus):
         gold = example.reference
         stored = find_stored(gold).intersection(self.keep)
         for new in augmenter(nlp, example):
-            # spaCy's augmenters make Docs of words and annotation alone
+            # spaCy's augmenters create new Docs without features
             if lost := sorted(stored - find_stored(new.predicted)):
                 if len(new.reference) != len(gold):
                     raise ValueError(
-                        "'augmenter' changes the number of tokens and loses the "
-                        f"features to 'keep' ({', '.join(lost)}). Leave it out, or let "
+                        "'augmenter' changes the number of tokens and drops the "
+                        f"features to 'keep' ({', '.join(lost)}). Remove it, or make "
                         "it copy `user_data` and `spans`."
                     )
                 keep_features(new, lost, source=gold, misaligned=self.misaligned)
@@ -152,31 +152,26 @@ class JoinedCorpus(FeatureCorpus):
     """Read `.spacy` files as `spacy.Corpus.v1` does, in Docs of one sentence and of
     many, so that a pipeline learns from both: for `[corpora.train]`.
 
-    Docs of one sentence are joined to the following ones in the file, with a space
-    between them. Docs of several sentences are cut, but not inside an entity, span or
-    tree. All annotation and `user_data` are kept. Each reading makes new draws: `spacy
-    train` reads once, or, with `max_epochs = -1`, in each epoch.
+    Docs of one sentence are joined to the following ones, separated by a space. Docs of
+    several sentences are split, but not inside an entity, span or tree. All annotation
+    and `user_data` are kept. Lengths are redrawn in each pass: `spacy train` makes one,
+    or, with `max_epochs = -1`, one per epoch.
 
-    Docs without sentence boundaries, with `cats`, or with groups of spans that have
-    `attrs` are neither joined nor cut. Sentences are not joined across -DOCSTART- lines
-    read by `spacy hashembeds prepare`, if their `user_data` of the whole Doc differs,
-    if one lacks annotation that the other has, or if the result would have more than
-    500 tokens.
+    Docs without sentence boundaries, with `cats`, or with span groups that have `attrs`
+    are kept as is. Sentences are not joined across -DOCSTART- lines read by `spacy
+    hashembeds prepare`, if Doc-level `user_data` differs, if only one has some
+    annotation, or beyond 500 tokens.
 
-    path (Path): A `.spacy` file, or a folder of them.
-    gold_preproc (bool): Whether training uses the tokens of the file instead of those
-        of the pipeline's tokenizer. Docs with unknown spaces, such as all that
-        `prepare` writes from token files, always keep the tokens of the file.
-    max_length (int): Upper limit (exclusive) of the tokens of joined or cut Docs.
-        Longer sentences are left out, as by `spacy.Corpus.v1`. 0: no limit.
-    limit (int): Stop after this many Docs of the files. 0: read all.
-    augmenter (Callable): Changes examples after joining, like spaCy's augmenters.
-    lengths (Sequence[int]): Numbers of sentences, one of which is drawn for each Doc. A
-        number that is listed twice is drawn twice as often.
-    seed (int): The seed of the draws.
-    keep (list[str]): The features to keep, as for `FeatureCorpus`.
-    misaligned (str): "first" or "error", as for `FeatureCorpus`.
-    RAISES (ValueError): If there is no path, or a setting is invalid.
+    Other arguments are those of `spacy-hashembeds.Corpus.v1`.
+
+    gold_preproc (bool): Use the file's tokens instead of the pipeline's tokenizer, as
+        always for Docs with unknown spaces, but do not split into single sentences.
+    max_length (int): Exclusive limit of tokens of joined or split Docs. Longer
+        sentences are skipped, as by `spacy.Corpus.v1`. 0: no limit.
+    augmenter (Callable): A spaCy augmenter, applied after joining.
+    lengths (Sequence[int]): Numbers of sentences per Doc, drawn uniformly. Repeat a
+        number to draw it more often.
+    seed (int): Seed of the draws.
     """
 
     def __init__(
@@ -218,7 +213,7 @@ class JoinedCorpus(FeatureCorpus):
     def make_examples_gold_preproc(
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
-        """Make examples with gold tokens, also of several sentences, unlike spaCy's."""
+        """Make examples with gold tokens, of one or several sentences."""
         for reference in self._regroup(reference_docs):
             yield self._make_example(nlp, reference, True)
 

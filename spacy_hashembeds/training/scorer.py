@@ -1,11 +1,10 @@
-"""Entity scores on names seen in training and on names never seen there.
+"""Entity scores on seen and unseen names.
 
 An entity is *seen* if its exact text is an entity, of any type, in the training set.
-The scores are those that the multi hash embeddings report gets by running `spacy
-evaluate` on two copies of the test set, in which the gold entities of the other kind
-are marked missing, but they are counted in one pass. A prediction that overlaps a
-missing token is ignored; a prediction outside of all gold entities is a false positive
-in both copies.
+Scores equal those of the multi hash embeddings report, which runs `spacy evaluate` on
+two copies of the test set, with the gold entities of the other kind marked missing.
+Predictions that overlap missing tokens are ignored. Predictions outside of all gold
+entities are false positives in both copies.
 """
 
 from collections import defaultdict
@@ -20,7 +19,7 @@ from spacy.training import Example
 
 from .docbin import read_entity_texts
 
-# Label, first token, token after the last, in the gold doc's tokens.
+# Label, start and end (exclusive), in gold tokens.
 SpanKey = tuple[str, int, int]
 #: True positives, false positives and false negatives, by key.
 Counts = defaultdict[Any, list[int]]
@@ -28,11 +27,11 @@ Counts = defaultdict[Any, list[int]]
 ALL, SEEN, UNSEEN = "ents", "ents_seen", "ents_unseen"
 KINDS = {"all": ALL, "seen": SEEN, "unseen": UNSEEN}
 
-#: Lengths, in tokens, by which gold and predicted entities are grouped.
+#: Groups of entities by length in tokens.
 LENGTHS = ("1", "2", "3", "4+")
 
 REMEDY = (
-    'Give it on loading: spacy.load(path, config={"components": {"ner": {"scorer": '
+    'Set it on loading: spacy.load(path, config={"components": {"ner": {"scorer": '
     '{"train": "train.spacy"}}}}), with your component\'s name for "ner".'
 )
 
@@ -41,34 +40,33 @@ def make_seen_unseen_ner_scorer(*, train: Path | None) -> "SeenUnseenNERScorer":
     """Score entities, those seen in training apart from the others.
 
     Scores are `ents_p`, `ents_r`, `ents_f`, `ents_per_type`, `ents_per_length` (in
-    tokens) and `ents_support`, the number of gold entities. The same scores begin with
-    `ents_seen_` for entities whose exact text is an entity in the training set, and
-    with `ents_unseen_` for all others. A prediction outside of any gold entity is an
-    error in both kinds.
+    tokens) and `ents_support`, the number of gold entities. The prefix `ents_seen_`
+    restricts them to entities whose exact text is an entity in the training set,
+    `ents_unseen_` to all others. Predictions outside of all gold entities are errors in
+    both.
 
-    To select checkpoints by entities that the model has not seen, set
-    `ents_unseen_f = 1.0` and `ents_f = 0.0` in `[training.score_weights]`. The
-    development set must have unseen entities: `spacy train` drops a score that is None.
+    To select checkpoints by unseen entities, set `ents_unseen_f = 1.0` and
+    `ents_f = 0.0` in `[training.score_weights]`. The development set must have unseen
+    entities: `spacy train` drops scores that are None.
 
-    train (Path, optional): The training set, a `.spacy` file or a folder of them. It is
-        read once, at the first scoring, so that a saved pipeline can be loaded without
-        the file. It may be None.
+    train (Path, optional): The training set, a `.spacy` file or a folder of them, read
+        once, at the first scoring: a saved pipeline loads without it, or with None.
     """
     return SeenUnseenNERScorer(train)
 
 
 class Matches(NamedTuple):
-    """The entities of one doc, divided as `spacy.scorer.get_ner_prf` counts them."""
+    """Entities of a doc by outcome, as counted by `spacy.scorer.get_ner_prf`."""
 
     correct: tuple[SpanKey, ...] = ()
     spurious: tuple[SpanKey, ...] = ()
-    #: Entities on tokens with missing annotation, or on no tokens of the gold doc.
+    #: Entities on tokens with missing annotation, or without aligned gold tokens.
     ignored: tuple[SpanKey, ...] = ()
     missed: tuple[SpanKey, ...] = ()
 
 
 class SeenUnseenNERScorer:
-    """Scores seen and unseen entities, reading the training set when first called."""
+    """Scores seen and unseen entities. Reads the training set at the first call."""
 
     def __init__(self, train: Path | None) -> None:
         self.train = train
@@ -91,11 +89,11 @@ class SeenUnseenNERScorer:
 def score_seen_unseen(
     examples: Iterable[Example], train_texts: Collection[str]
 ) -> dict[str, Any]:
-    """Return the scores of `make_seen_unseen_ner_scorer`, fractions, 0 to 1.
+    """Return the scores of `make_seen_unseen_ner_scorer`, 0 to 1.
 
-    Each type and length has `p`, `r`, `f` and `support`. As in spaCy, all scores except
-    `_support` are None if there is nothing to count. The length of a predicted entity
-    is the number of gold tokens with which it is aligned.
+    Each type and length has `p`, `r`, `f` and `support`. As in spaCy, scores without
+    entities are None, except `_support`. The length of a predicted entity is the number
+    of aligned gold tokens.
     """
     docs = (match_entities(example, train_texts) for example in examples)
     return summarize_counts(add_counts(map(count_matches, docs)))
@@ -104,9 +102,9 @@ def score_seen_unseen(
 def match_entities(
     example: Example, train_texts: Collection[str] | None, gold: Doc | None = None
 ) -> dict[str, Matches]:
-    """Match the entities of one doc, by the prefixes of `KINDS`. A kind is left out if
-    all of its annotation is missing. Whether an entity is seen is decided by its text
-    in `gold`, by default the gold doc. Without `train_texts`, only `ents` is returned.
+    """Match the entities of a doc, by prefix (see `KINDS`). Skip kinds without any
+    annotation, and all but `ents` without `train_texts`. Seen entities are determined
+    by the texts in `gold`, by default the gold doc.
     """
     gold = example.reference if gold is None else gold
     if not gold.has_annotation("ENT_IOB"):
@@ -125,7 +123,7 @@ def match_entities(
     return {
         prefix: match_spans(predicted, golds[prefix], hides)
         for prefix, hides in hidden.items()
-        # As in spaCy, skip docs without any annotation, except empty docs.
+        # as in spaCy, skip non-empty docs without any annotation
         if (train_texts is not None or prefix == ALL)
         and (len(hides) == 0 or not hides.all())
     }
@@ -134,7 +132,7 @@ def match_entities(
 def match_spans(
     predicted: Sequence[SpanKey], golds: Sequence[SpanKey], missing: np.ndarray
 ) -> Matches:
-    """Divide the entities of one doc. `missing` marks tokens without annotation."""
+    """Classify the entities of a doc. `missing` masks tokens without annotation."""
     unmatched = dict.fromkeys(golds)
     correct, spurious, ignored = [], [], []
     for key in predicted:
@@ -150,7 +148,7 @@ def match_spans(
 
 
 def count_matches(views: Mapping[str, Matches]) -> Counts:
-    """Count the entities of one doc by (prefix, length or "", type or None)."""
+    """Count the entities of a doc by (prefix, length or "", type or None)."""
     counts = make_counts()
     for prefix, matches in views.items():
         outcomes = (matches.correct, matches.spurious, matches.missed)
@@ -168,15 +166,15 @@ def summarize_counts(
     totals: Mapping[Any, Sequence[int]],
     beside: Callable[[Any], dict[str, Any]] = lambda key: {},
 ) -> dict[str, Any]:
-    """Score the sums of counts of `count_matches`: see `score_seen_unseen`. The result
-    of `beside` for a key is added to the scores of this key.
+    """Compute scores from summed counts: see `score_seen_unseen`. `beside` returns
+    additional scores of a key.
     """
     scores: dict[str, Any] = {}
     nothing = {**dict.fromkeys("prf"), "support": 0}
 
     def describe(*key: str | None) -> dict[str, Any]:
-        of_key = describe_counts(totals[key]) if key in totals else nothing
-        return of_key | beside(key)
+        own = describe_counts(totals[key]) if key in totals else nothing
+        return own | beside(key)
 
     for prefix in KINDS.values():
         total = {**describe(prefix, "", None), "per_type": None, "per_length": None}
@@ -189,7 +187,7 @@ def summarize_counts(
 
 
 def align_predictions(example: Example) -> list[SpanKey]:
-    """Express predicted entities in gold tokens; (label, 0, 0) if there are none."""
+    """Return predicted entities in gold tokens, (label, 0, 0) if unaligned."""
     aligned = []
     for ent in example.predicted.ents:
         at = example.alignment.x2y[ent.start : ent.end].tolist() or [0, -1]
@@ -198,7 +196,7 @@ def align_predictions(example: Example) -> list[SpanKey]:
 
 
 def make_counts() -> Counts:
-    """Make empty counts."""
+    """Return empty counts."""
     return defaultdict(lambda: [0, 0, 0])
 
 
@@ -214,8 +212,8 @@ def add_counts(documents: Iterable[Mapping[Any, Sequence[int]]]) -> Counts:
 
 
 def score_counts(counts: Any) -> np.ndarray:
-    """Return precision, recall and F1, 0 to 1, as `spacy.scorer.PRFScore` does, and NaN
-    where all three counts are 0. *Shape:* (..., 3) -> (..., 3).
+    """Return precision, recall and F1, as `spacy.scorer.PRFScore` does, or NaN if all
+    three counts are 0. *Shape:* (..., 3) -> (..., 3).
     """
     tp, fp, fn = np.moveaxis(np.asarray(counts, dtype="float64"), -1, 0)
     precision = tp / (tp + fp + 1e-100)
@@ -227,7 +225,7 @@ def score_counts(counts: Any) -> np.ndarray:
 
 
 def describe_counts(outcomes: Sequence[int]) -> dict[str, Any]:
-    """Return `p`, `r`, `f` and `support` of counts, which are 0 without entities."""
+    """Return `p`, `r`, `f` and `support`, 0 without entities."""
     scores = np.nan_to_num(score_counts(outcomes)).tolist()
     support = int(outcomes[0] + outcomes[2])
     return {**dict(zip("prf", scores, strict=True)), "support": support}

@@ -1,4 +1,4 @@
-"""Annotation by components ahead of another, before symbols are counted."""
+"""Annotation by preceding components, before symbols are counted."""
 
 import pytest
 import spacy
@@ -15,22 +15,24 @@ ANY = ("ruler", frozenset[str]())
 @pytest.mark.parametrize(
     ("components", "attrs", "needed"),
     [
-        # what sets none of them is not run: it may not be ready, or take long
+        # components that set none of the attributes are not run
         ((LEMMAS,), ("NORM", "PREFIX"), ()),
         ((LEMMAS, ANY), ("PREFIX",), ()),
-        # what declares nothing may set any, by what stands ahead of it
+        # undeclared components may set any, and need those before
         ((TAGS, ANY, LEMMAS), ("NORM",), (TAGS, ANY)),
         ((TAGS, LEMMAS), ("TAG", "PREFIX"), (TAGS,)),
         ((TAGS, LEMMAS), ("TAG", "LEMMA"), (TAGS, LEMMAS)),
     ],
 )
-def test_what_sets_no_counted_attribute_is_left_out(components, attrs, needed):
+def test_components_that_set_no_counted_attribute_are_skipped(
+    components, attrs, needed
+):
     annotation = Annotation(components, ("POS",))
     assert annotation.restrict(attrs) == Annotation(needed, ())
     assert annotation.restrict(["POS"]).gold == ("POS",)
 
 
-def test_enabled_components_have_yet_to_learn_whatever_weights_they_have(monkeypatch):
+def test_enabled_components_are_untrained_even_with_weights(monkeypatch):
     nlp = spacy.blank("en")
     for name in ("senter", "tagger", "ner"):
         nlp.add_pipe(name)
@@ -40,7 +42,7 @@ def test_enabled_components_have_yet_to_learn_whatever_weights_they_have(monkeyp
     assert find_annotation(nlp, "ner") == Annotation((), ("TAG", "SENT_START"))
     nlp.disable_pipe("tagger")
     assert find_annotation(nlp, "ner") == Annotation((TAGS,), ("SENT_START",))
-    # of extensions and tokens nothing is said
+    # extensions and tokens are ignored
     monkeypatch.setattr(nlp.get_pipe_meta("tagger"), "assigns", ["doc._.tag", "token"])
     nlp.enable_pipe("tagger")
     annotation = find_annotation(nlp, "ner")

@@ -1,4 +1,4 @@
-"""Calibrating token_ner: what is fitted, by a callback, while training, from Python."""
+"""Calibration of `token_ner`: fitting, from Python, and by the callback in training."""
 
 from itertools import product
 
@@ -41,11 +41,11 @@ registry.readers.register(
     "test.golds.v1", func=lambda: lambda nlp: iter(make_examples(nlp, DATED))
 )
 
-# What is fitted.
+# Fitting.
 
 
 def get_loss(scores, is_right, slope: float, offset: float) -> float:
-    """What is to be as small as can be."""
+    """Return the objective to minimise."""
     n_right, n = is_right.sum(), len(is_right)
     truth = np.where(is_right, (n_right + 1) / (n_right + 2), 1 / (n - n_right + 2))
     probs = 1 / (1 + np.exp(slope * np.log(1 - scores) - offset))
@@ -55,8 +55,8 @@ def get_loss(scores, is_right, slope: float, offset: float) -> float:
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6), st.floats(0.1, 10), st.floats(-5, 5), st.integers(2, 200))
-def test_no_other_calibration_near_it_is_better(seed, slope, offset, n):
-    """So that none is, since the loss is convex."""
+def test_calibration_is_a_local_minimum(seed, slope, offset, n):
+    """And global, since the loss is convex."""
     state = np.random.default_rng(seed)
     scores = state.uniform(0.02, 0.98, size=n)
     is_right = state.random(n) < calibrate(np.log(scores), (slope, offset))
@@ -73,20 +73,18 @@ def test_no_other_calibration_near_it_is_better(seed, slope, offset, n):
     [
         (10_000, {2.0: 0.005}, 0.0),
         (10_000, {2.0: 0.006}, 2.0),
-        # nearly the best, and nearer to 0
+        # close to the best, and nearer to 0
         (10_000, {1.0: 0.026, 2.0: 0.03, 6.0: 0.031}, 1.0),
-        # of 100, chance gains 2.5 points
+        # with 100 entities, noise is 2.5 points
         (100, {2.0: 0.024}, 0.0),
         (100, {2.0: 0.026}, 2.0),
         (0, {}, 0.0),
-        # from -2 to 6 by halves
+        # -2 to 6, step 0.5
         *[(10_000, {bias: 0.03}, bias) for bias in (-2.0, -1.5, 6.0)],
         *[(10_000, {bias: 0.03}, 0.0) for bias in (-2.5, 6.5)],
     ],
 )
-def test_the_bias_is_the_nearest_to_0_that_has_all_but_the_best(
-    n_gold, gains, expected
-):
+def test_the_bias_is_the_nearest_to_0_close_to_the_best(n_gold, gains, expected):
     f_scores = [0.3 + gains.get(bias, 0.0) for bias in BIASES]
     assert choose_bias(f_scores, n_gold) == expected
 
@@ -101,7 +99,7 @@ def trained() -> bytes:
 
 @pytest.fixture
 def nlp(trained) -> Language:
-    """A trained pipeline, to change."""
+    """A trained pipeline that tests may modify."""
     return make_pipeline(listens=True, spans_key="found").from_bytes(trained)
 
 
@@ -110,7 +108,7 @@ def get_calibration(nlp: Language) -> tuple[float, ...] | None:
     return found and tuple(found)
 
 
-def test_the_calibration_is_that_of_the_entities(nlp):
+def test_calibration_is_fitted_to_entities(nlp):
     examples = make_examples(nlp, toy_ner.TEST)
     docs = annotate(nlp, toy_ner.TEST)
     scores = np.concatenate([doc.spans["found"].attrs["scores"] for doc in docs])
@@ -123,12 +121,12 @@ def test_the_calibration_is_that_of_the_entities(nlp):
     assert found == {"token_ner": pytest.approx(expected, abs=1e-3)}
     assert get_calibration(nlp) == found["token_ner"]
     assert get_entities(annotate(nlp, toy_ner.TEST)) == before
-    # it does not start from the one that is there
+    # independent of the previous calibration
     assert calibrate_ner(nlp, examples) == found
 
 
-def test_what_says_nothing_does_not_count_and_nothing_is_changed(nlp):
-    """No tokens, tokens of which nothing is known, or types that nobody can find."""
+def test_uninformative_examples_are_ignored_and_not_modified(nlp):
+    """Without tokens, with missing annotation, or with unknown types."""
     expected = calibrate_ner(nlp, make_examples(nlp, toy_ner.TEST))
     examples = make_examples(nlp, toy_ner.TEST)
     assert calibrate_ner(nlp, (eg.reference for eg in examples)) == expected
@@ -146,7 +144,7 @@ def test_what_says_nothing_does_not_count_and_nothing_is_changed(nlp):
     assert calibrate_ner(nlp, examples) == found != expected
 
 
-def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
+def test_each_token_ner_is_calibrated_after_preceding_components(nlp):
     examples = make_examples(nlp, DATED)
     expected = calibrate_ner(nlp, examples)["token_ner"]
     other = train(make_pipeline(), ["Anna lives in Paris today|DATE", "Rome"], steps=9)
@@ -155,7 +153,7 @@ def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
     found = calibrate_ner(nlp, examples)
     assert found["token_ner"] == expected
     assert found["second"] == calibrate_ner(other, examples)["token_ner"] != expected
-    # by the callback too, which reads the corpus once; frozen ones stay as they are
+    # by the callback too, which reads the corpus once; frozen ones are unchanged
     nlp.config["corpora"] = {"dev": {"@readers": "test.golds.v1"}}
     nlp.config["training"]["frozen_components"] = ["token_ner"]
     for name in found:
@@ -165,7 +163,7 @@ def test_each_token_ner_is_calibrated_on_what_comes_before_it(nlp):
     assert get_calibration(nlp) is None
 
 
-def test_scores_stay_where_entities_are_of_one_kind():
+def test_scores_are_not_calibrated_if_all_or_no_entities_are_right():
     nlp = train(make_pipeline(), steps=40)
     for texts, n, n_right in (
         ([], 0, 0),
@@ -180,9 +178,9 @@ def test_scores_stay_where_entities_are_of_one_kind():
         assert nlp.get_pipe("token_ner").cfg["outside_bias"] == 0
 
 
-def test_the_balance_is_that_of_spacys_scores():
-    """Of a pipeline that finds too few entities. With those of a component before too,
-    of which some are wrong, and some on tokens of which nothing is known, be it of one.
+def test_balance_maximises_spacys_scores():
+    """For a pipeline with low recall. Including entities set by a preceding component,
+    some of them wrong, or on tokens with missing annotation.
     """
     nlp = train(make_pipeline(spans_key="found"), steps=12)
     pipe = nlp.get_pipe("token_ner")
@@ -212,7 +210,7 @@ def test_the_balance_is_that_of_spacys_scores():
     assert expected > 0
     found = calibrate_ner(nlp, golds, balance=True)
     assert pipe.cfg["outside_bias"] == expected
-    # it does not start from the one that is there, and scores are of what it finds
+    # independent of the previous bias; scores are those of the predictions
     assert calibrate_ner(nlp, golds, balance=True) == found
     assert calibrate_ner(nlp, golds) == found
 
@@ -221,8 +219,8 @@ def test_the_balance_is_that_of_spacys_scores():
 
 
 @pytest.mark.slow
-def test_pipelines_are_calibrated_as_they_are_saved(tiny_corpus, tmp_path):
-    """With averaged weights. Weights, and scores of [training], are as without."""
+def test_saved_pipelines_are_calibrated(tiny_corpus, tmp_path):
+    """With averaged weights. Weights and scores of training are unchanged."""
     trained = []
     for callback in ({"@callbacks": CALLBACK, "balance": True}, None):
         changes = {"training.optimizer.use_averages": True}
@@ -240,7 +238,7 @@ def test_pipelines_are_calibrated_as_they_are_saved(tiny_corpus, tmp_path):
     assert no.meta["performance"] == yes.meta["performance"]
 
 
-def test_what_the_callback_can_not_do(nlp):
+def test_errors_and_warnings_of_the_callback(nlp):
     nlp.config["corpora"] = {"dev": {"@readers": "test.nothing.v1"}}
     with pytest.raises(ValueError, match="'corpus'"):
         create_calibrate_ner(corpus="corpora.test")(nlp)

@@ -1,4 +1,4 @@
-"""Symbols counted while a pipeline is initialised: by the callback, and from Python."""
+"""Counting symbols at initialization: by the callback, and from Python."""
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ TEXTS = ["a a b", "a c", "Zz"]
 NORMS = {"a", "b", "c", "zz"}
 
 
-#: The texts of a corpus that a config may name, and those that were read of it.
+#: The texts of a registered corpus, and those already read.
 CORPUS: dict[str, Any] = {"texts": TEXTS, "read": []}
 
 
@@ -91,23 +91,21 @@ def initialize(nlp: Language, examples: list[Example] | None = None) -> set[str]
 
 
 @pytest.mark.parametrize(("min_freq", "symbols"), [(1, NORMS), (3, {"a"}), (4, set())])
-def test_symbols_are_counted_when_the_pipeline_is_initialised(
-    nlp, count, min_freq, symbols
-):
+def test_symbols_are_counted_at_initialization(nlp, count, min_freq, symbols):
     count(nlp, min_freq=min_freq)
     assert not CORPUS["read"]
     assert initialize(nlp) == symbols
     assert CORPUS["read"] == TEXTS
 
 
-def test_no_more_than_the_limit_is_read(nlp, count):
+def test_at_most_limit_docs_are_read(nlp, count):
     count(nlp, repeat("a"), limit=12)
     assert initialize(nlp) == {"a"}
     assert len(CORPUS["read"]) == 12
 
 
 def test_layers_of_several_components_share_one_pass(nlp, count):
-    nlp.add_pipe("sentencizer", first=True)  # has no model
+    nlp.add_pipe("sentencizer", first=True)  # without a model
     add_tok2vec(nlp, "other", attrs=["SHAPE", "NORM"])
     add_tok2vec(nlp, "third", attrs=["SHAPE"])
     count(nlp, min_freq=1)
@@ -117,7 +115,7 @@ def test_layers_of_several_components_share_one_pass(nlp, count):
     assert CORPUS["read"] == TEXTS
 
 
-def test_what_components_annotate_counts(count):
+def test_annotation_by_components_is_counted(count):
     nlp = spacy.blank("en")
     nlp.add_pipe("attribute_ruler", name="r")
     patterns = [{"patterns": [[{"TEXT": "a"}]], "attrs": {"TAG": "X"}}]
@@ -128,8 +126,8 @@ def test_what_components_annotate_counts(count):
     assert initialize(nlp) == {"X", ""}
 
 
-def test_norms_are_those_that_training_sees(nlp, count):
-    """Docs get the norms of the lookups, which are loaded after `before_init`."""
+def test_norms_equal_those_in_training(nlp, count):
+    """Norms come from lookups, which are loaded after `before_init`."""
     lookups = Lookups()
     lookups.add_table("lexeme_norm", {"colour": "color"})
     registry.misc.register("test.lookups.v1", func=lambda: lookups)
@@ -151,7 +149,7 @@ def test_frozen_components_keep_their_symbols(nlp):
     assert get_symbols(nlp) == [{"a"}]
 
 
-def test_a_trained_pipeline_does_not_count_its_old_corpus(nlp):
+def test_trained_pipelines_are_refused(nlp):
     count_by_callback(nlp, min_freq=1)
     initialize(nlp)
     with pytest.raises(ValueError, match=r"'corpora\.train'"):
@@ -162,14 +160,14 @@ def test_a_trained_pipeline_does_not_count_its_old_corpus(nlp):
 
 
 @pytest.mark.parametrize("corpus", ["train", "corpora.other", "nlp.lang"])
-def test_unknown_corpora_and_empty_ones_are_refused(nlp, corpus):
+def test_unknown_and_empty_corpora_are_refused(nlp, corpus):
     for settings, match in (({"corpus": corpus}, "'corpus'"), ({}, "'corpora.train'")):
         count_by_callback(nlp, [], **settings)
         with pytest.raises(ValueError, match=match):
             initialize(nlp)
 
 
-def test_attributes_that_no_token_has_are_warned_of():
+def test_warning_of_attributes_without_values():
     nlp = spacy.blank("en")
     add_tok2vec(nlp, attrs=["POS"])
     count_by_callback(nlp)
@@ -180,7 +178,7 @@ def test_attributes_that_no_token_has_are_warned_of():
 @pytest.mark.parametrize(
     ("max_epochs", "limit", "is_warned"), [(-1, 0, True), (-1, 3, False), (0, 0, False)]
 )
-def test_streaming_without_a_limit_is_warned_of(
+def test_warning_of_streaming_without_a_limit(
     nlp, caplog, max_epochs, limit, is_warned
 ):
     nlp.config["training"]["max_epochs"] = max_epochs
@@ -194,8 +192,8 @@ def get_source(model: Any) -> Any:
     return source.get
 
 
-def test_a_layer_that_waits_can_be_pickled_but_waits_in_vain(nlp):
-    """`spacy pretrain` disables all, and then initialises one of them."""
+def test_pickled_layers_lose_the_source(nlp):
+    """`spacy pretrain` disables all components, and then initialises one."""
     count_by_callback(nlp, min_freq=2)
     with nlp.select_pipes(enable=[]):
         nlp.initialize()
@@ -204,26 +202,26 @@ def test_a_layer_that_waits_can_be_pickled_but_waits_in_vain(nlp):
     assert get_source(pickle.loads(pickle.dumps(model))) is None
     model.initialize(X=[nlp.make_doc("a b")])
     assert get_symbols(nlp) == [{"a"}]
-    assert get_source(model) is None, "it should let go of the corpus"
+    assert get_source(model) is None, "should free the corpus"
 
 
 # From Python
 
 
-def test_docs_count_and_of_examples_the_predicted_side_which_the_layer_is_given(nlp):
+def test_docs_and_predicted_sides_of_examples_are_counted(nlp):
     example = Example(nlp.make_doc("a b c"), Doc(nlp.vocab, words=["ab", "c"]))
     count_symbols(nlp, [nlp.make_doc("d"), example], min_freq=1)
     assert initialize(nlp) == {*"abcd"}
 
 
-def test_the_last_call_counts_and_goes_before_the_callback(nlp):
+def test_the_last_call_takes_precedence(nlp):
     count_by_callback(nlp, min_freq=1)
     count_symbols(nlp, make_examples(nlp, ["x"]), min_freq=1)
     count_symbols(nlp, make_examples(nlp), min_freq=2)
     assert initialize(nlp) == {"a"}
 
 
-def test_symbols_that_are_refused_are_forgotten(nlp):
+def test_refused_symbols_are_not_cached(nlp):
     count_symbols(nlp, make_examples(nlp), min_freq=2)
     initialize(nlp)
     count_symbols(nlp, make_examples(nlp), min_freq=1)
@@ -232,7 +230,7 @@ def test_symbols_that_are_refused_are_forgotten(nlp):
     assert initialize(nlp) == {"a"}
 
 
-def test_pipelines_where_nothing_waits_are_refused(nlp):
+def test_pipelines_without_waiting_layers_are_refused(nlp):
     other = spacy.blank("en")
     add_tok2vec(other, tables="some.npz")
     count_symbols(nlp, make_examples(nlp), min_freq=2)
@@ -252,7 +250,7 @@ def test_pipelines_where_nothing_waits_are_refused(nlp):
         ([Doc(spacy.blank("en").vocab)], ValueError, "'examples'"),
     ],
 )
-def test_what_can_not_be_counted_is_refused(nlp, items, error, match):
+def test_invalid_examples_are_refused(nlp, items, error, match):
     count_symbols(nlp, items)
     with pytest.raises(error, match=match):
         initialize(nlp)

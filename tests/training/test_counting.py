@@ -1,4 +1,4 @@
-"""Keys counted part by part: exactly, and beyond a limit within an error."""
+"""Incremental counting: exact, or within an error beyond a limit."""
 
 from collections import Counter
 
@@ -14,12 +14,12 @@ PARTS = st.lists(st.lists(st.integers(0, 30)), min_size=1, max_size=8)
 
 
 @given(parts=PARTS, limit=st.integers(1, 40), n=st.integers(1, 10))
-def test_counts_are_too_low_by_the_error_at_most(parts, limit, n):
-    """Exact below the limit, as without one."""
+def test_counts_are_within_the_error(parts, limit, n):
+    """And exact below the limit."""
     counter, exact = KeyCounter(limit), KeyCounter()
     for part in parts:
         counter.add(np.array(part, dtype="uint64"))
-        counter._count()
+        counter._flush()
         exact.add(np.array(part, dtype="uint64"))
     expected = Counter(key for part in parts for key in part)
     (keys, counts), of_all = counter.get_counts(), exact.get_counts()
@@ -39,22 +39,22 @@ def test_counts_are_too_low_by_the_error_at_most(parts, limit, n):
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_memory_is_bounded_however_short_texts_are(n, monkeypatch):
-    monkeypatch.setattr(counting, "_GATHERED", 1000)
+def test_memory_is_bounded_for_short_texts(n, monkeypatch):
+    monkeypatch.setattr(counting, "_BUFFER_SIZE", 1000)
     counter = KeyCounter()
     for _ in range(1000):
         counter.add(np.zeros(n, dtype="uint64"))
-        assert len(counter._gathered) < 50
+        assert len(counter._buffer) < 50
     assert counter.get_counts()[1].tolist() == [1000] * n
 
 
-def test_where_there_are_more_than_the_limit_half_as_many_stay(monkeypatch):
-    monkeypatch.setattr(counting, "_GATHERED", 1)
+def test_half_of_the_limit_is_kept(monkeypatch):
+    monkeypatch.setattr(counting, "_BUFFER_SIZE", 1)
     counter = KeyCounter(16)
     keys = np.arange(17, dtype="uint64")
     counter.add(np.repeat(keys, 30 - keys.astype("int64")))
-    # the eighth, which stays with its 23, and the ninth, whose 22 are forgotten
+    # the eighth is kept with count 23, the ninth dropped with 22
     counter.add(np.repeat(keys[7:9], 10))
-    # there are 30 of the first, and 29 of the next
+    # counts 30 and 29
     assert counter.get_most_frequent(2).tolist() == [0, 7]
     assert counter.error == 22

@@ -1,4 +1,4 @@
-"""`.spacy` files: read as spaCy reads them, and refused by name where damaged."""
+"""`.spacy` files: read as by spaCy, errors for damaged files."""
 
 import errno
 import zlib
@@ -29,7 +29,7 @@ def read(path: Path) -> list[str]:
     return [doc.text.strip() for doc in read_docs(path, Vocab())]
 
 
-def test_a_folder_of_shards_is_one_corpus_as_in_spacy_and_a_prepared_one_none(tmp_path):
+def test_folders_of_shards_are_read_and_folders_of_splits_refused(tmp_path):
     for i, name in enumerate(("part-1", "more/part-2", "more/train")):
         write(tmp_path / f"{name}.spacy", f"w{i}")
     nlp = spacy.blank("en")
@@ -44,7 +44,7 @@ def test_a_folder_of_shards_is_one_corpus_as_in_spacy_and_a_prepared_one_none(tm
         held_out.unlink()
 
 
-def test_a_folder_that_a_link_leads_back_to_is_refused(tmp_path):
+def test_cyclic_links_are_refused(tmp_path):
     write(tmp_path / "a.spacy", "a")
     (tmp_path / "same").symlink_to(tmp_path)
     with pytest.raises(OSError, match="same") as raised:
@@ -57,7 +57,7 @@ def cut(size: int) -> Callable[[bytes], bytes]:
 
 
 def change(**values: Any) -> Callable[[bytes], bytes]:
-    """Change what is packed in a file, so that only what it says can give it away."""
+    """Change packed values, which keeps the file decodable."""
 
     def changing(content: bytes) -> bytes:
         packed = srsly.msgpack_loads(zlib.decompress(content))
@@ -71,7 +71,7 @@ def set_lengths(*lengths: int) -> Callable[[bytes], bytes]:
 
 
 def damage_span(start: int) -> Callable[[bytes], bytes]:
-    """Change a span: three ids of 8 bytes, then start and end, and offsets, of 4."""
+    """Change a span: three IDs of 8 bytes, then four offsets of 4 bytes."""
 
     def damage(content: bytes) -> bytes:
         packed = srsly.msgpack_loads(zlib.decompress(content))
@@ -90,11 +90,11 @@ def damage_span(start: int) -> Callable[[bytes], bytes]:
     [
         *(cut(0), cut(2), cut(50), lambda content: b"EU B-ORG\n"),
         *(change(cats=[cats, {}]) for cats in ({"a": "x"}, {"a": None}, {5: 1.0}, 5)),
-        *(damage_span(20), damage_span(28)),  # its label, its end
+        *(damage_span(20), damage_span(28)),  # label, end
         *(set_lengths(2), set_lengths(2, 2), set_lengths(4, -1), set_lengths()),
     ],
 )
-def test_damage_and_text_are_refused(tmp_path, damage):
+def test_damaged_and_text_files_are_refused(tmp_path, damage):
     doc = Doc(Vocab(), words=["in", "Paris"])
     doc.spans["places"] = [doc[1:2]]
     path = write(tmp_path / "train.spacy", doc, "x")
@@ -103,7 +103,7 @@ def test_damage_and_text_are_refused(tmp_path, damage):
         read(path)
 
 
-def test_an_entity_without_a_beginning_is_refused(tmp_path):
+def test_entities_that_begin_with_i_are_refused(tmp_path):
     doc = Doc(Vocab(), words=["in", "Anna"], ents=["O", "B-PER"])
     iob = np.array([[2, 0], [1, doc[1].ent_type]], "uint64")  # O I-PER
     path = write(tmp_path / "a.spacy", doc.from_array(["ENT_IOB", "ENT_TYPE"], iob))
@@ -111,7 +111,7 @@ def test_an_entity_without_a_beginning_is_refused(tmp_path):
         read(path)
 
 
-def test_user_data_is_spacys_and_unpacked_in_one_go(tmp_path, monkeypatch):
+def test_user_data_equals_spacys_and_is_unpacked_once(tmp_path, monkeypatch):
     decoders = Mock(wraps=srsly.msgpack_decoders.get_all)
     monkeypatch.setattr(srsly.msgpack_decoders, "get_all", decoders)
     n_calls = []
@@ -129,7 +129,7 @@ def test_user_data_is_spacys_and_unpacked_in_one_go(tmp_path, monkeypatch):
     assert n_calls[0] == n_calls[1]
 
 
-def test_what_other_versions_and_corpora_leave_out_is_not_missed(tmp_path):
+def test_optional_content_may_be_missing(tmp_path):
     ents = ["B-PER", "I-PER", "B-LOC"]
     docs = [Doc(Vocab(), words=["x"]), Doc(Vocab(), words=["A", "B", "C"], ents=ents)]
     path = write(tmp_path / "train.spacy", *docs)

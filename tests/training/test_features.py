@@ -1,4 +1,4 @@
-"""Features that a corpus stores reach the Docs that a pipeline is trained on."""
+"""Stored features of a corpus are copied to predicted Docs in training."""
 
 import pytest
 import spacy
@@ -20,7 +20,7 @@ BOTH = pytest.mark.parametrize("create", [FeatureCorpus, JoinedCorpus])
 
 
 def make_gold(words=WORDS, spaces=None) -> Doc:
-    """A sentence with a value for every token but the second, and a place."""
+    """Create a sentence with values for all tokens except the second, and a span."""
     starts = [i == 0 for i in range(len(words))]
     doc = Doc(NLP.vocab, words=words, spaces=spaces, sent_starts=starts)
     for token in doc:
@@ -63,14 +63,14 @@ def test_joined_and_cut_docs_keep_features(tmp_path, create, options, cats):
     assert sum(len(example.predicted) for example in examples) == 7 * len(words)
 
 
-def test_by_default_nothing_is_kept_as_by_spacys_reader(tmp_path):
+def test_by_default_no_features_are_kept(tmp_path):
     (example,) = FeatureCorpus(save(tmp_path, make_gold()))(NLP)
     assert find_stored(example.reference) == {*KEEP}
     assert not find_stored(example.predicted)
 
 
-def test_values_go_by_alignment_where_tokens_differ(tmp_path):
-    # "can't" is two tokens of the pipeline, and "Yo" and "rk" one
+def test_features_are_aligned(tmp_path):
+    # the pipeline splits "can't", and merges "Yo" and "rk"
     words, spaces = (
         ["He", "can't", "see", "New", "Yo", "rk", "."],
         [1, 1, 1, 1, 0, 0, 0],
@@ -87,7 +87,7 @@ def test_values_go_by_alignment_where_tokens_differ(tmp_path):
         next(strict(NLP))
 
 
-def test_white_space_that_is_segmented_otherwise_has_no_value(tmp_path):
+def test_unaligned_white_space_has_no_value(tmp_path):
     gold = make_gold(["Ann", "don't", "go", "\n"], [True] * 4)
     (example,) = FeatureCorpus(save(tmp_path, gold), keep=KEEP)(NLP)
     words = [token.text for token in example.predicted]
@@ -96,7 +96,7 @@ def test_white_space_that_is_segmented_otherwise_has_no_value(tmp_path):
 
 
 @BOTH
-def test_examples_of_spacys_augmenters_keep_features(tmp_path, create):
+def test_features_are_kept_with_spacys_augmenters(tmp_path, create):
     augmenter = create_lower_casing_augmenter(1.0)
     path = save(tmp_path, make_gold(spaces=[True] * len(WORDS)))
     (example,) = create(path, keep=KEEP, augmenter=augmenter)(NLP)
@@ -105,7 +105,7 @@ def test_examples_of_spacys_augmenters_keep_features(tmp_path, create):
     assert values == read_values(make_gold())
 
 
-def test_what_an_augmenter_or_a_doc_lacks_is_filled_in(tmp_path):
+def test_features_dropped_by_augmenters_are_restored(tmp_path):
     def copy_spans(nlp, example):
         doc = Doc(nlp.vocab, words=[token.text for token in example.predicted])
         doc.spans["names"] = [doc[0:1]]
@@ -120,7 +120,7 @@ def test_what_an_augmenter_or_a_doc_lacks_is_filled_in(tmp_path):
     assert not other.predicted.spans["names"]
 
 
-def test_an_augmenter_that_loses_features_is_refused(tmp_path):
+def test_augmenters_that_drop_features_are_refused(tmp_path):
     def shorten(nlp, example):
         yield Example(nlp.make_doc("He"), nlp.make_doc("He"))
 
@@ -129,7 +129,7 @@ def test_an_augmenter_that_loses_features_is_refused(tmp_path):
         list(FeatureCorpus(path, keep=KEEP, augmenter=shorten)(NLP))
 
 
-def test_a_feature_that_no_doc_stores_is_named(tmp_path):
+def test_warning_of_features_that_no_doc_stores(tmp_path):
     reader = FeatureCorpus(save(tmp_path, make_gold()), keep=["_.typo"])
     with pytest.warns(UserWarning, match=r"_\.typo"):
         list(reader(NLP))
@@ -139,12 +139,12 @@ def test_a_feature_that_no_doc_stores_is_named(tmp_path):
     "setting", [{"keep": "_.mark"}, {"keep": ["mark"]}, {"misaligned": "last"}]
 )
 @BOTH
-def test_settings_that_cant_be_are_refused_by_name(tmp_path, create, setting):
+def test_invalid_settings_are_refused(tmp_path, create, setting):
     with pytest.raises((ValueError, TypeError), match=f"'{next(iter(setting))}'"):
         create(tmp_path, **setting)
 
 
-def test_the_name_of_a_document_and_odd_keys_are_no_features():
+def test_document_names_and_unknown_keys_are_not_features():
     doc = Doc(NLP.vocab, words=["a"])
     name_document(doc, "first")
     for key in ("", "a b", "$(id)", 5, None, b"x"):
@@ -152,7 +152,7 @@ def test_the_name_of_a_document_and_odd_keys_are_no_features():
     assert not find_stored(doc)
 
 
-def test_evaluation_by_spacy_gets_features_from_examples_of_the_reader(tmp_path):
+def test_evaluation_by_spacy_on_examples_of_the_reader(tmp_path):
     seen = []
 
     @Language.component("note_features")
@@ -166,7 +166,7 @@ def test_evaluation_by_spacy_gets_features_from_examples_of_the_reader(tmp_path)
     assert seen == [read_values(make_gold())]
 
 
-def test_a_config_registers_what_it_reads_and_says_what_it_keeps():
+def test_a_config_registers_extensions_and_lists_kept_features():
     block = {"@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1", "width": 8}
     block |= {"attrs": ["NORM", "_.toy_new"], "rows": [9, 9]}
     block |= {"include_static_vectors": False}

@@ -1,4 +1,4 @@
-"""Our Adam against Thinc's, bit for bit."""
+"""Our Adam is bitwise equal to Thinc's."""
 
 import platform
 from inspect import signature
@@ -15,7 +15,7 @@ from spacy_hashembeds.training.optimizers import Adam
 
 from ..kernels.paths import KERNELS, Noted, both_paths, needs_kernels
 
-# elsewhere, Thinc may be compiled to round a product and a sum at once
+# elsewhere, Thinc may be compiled with fused multiply-add
 is_x86 = platform.machine() in ("x86_64", "AMD64")
 
 KEY = (1, "W")
@@ -29,7 +29,7 @@ SETTINGS = {
     "other betas": {"beta1": 0.5, "beta2": 0.7, "eps": 1e-3},
 }
 SCHEDULED = {"learn_rate": [*islice(warmup_linear(0.001, 5, 15), 20)], "L2": 0.01}
-#: What runs in Thinc.
+#: Settings without the kernel.
 OTHERS = {
     "L2 of the gradient": {"L2": 0.1, "L2_is_weight_decay": False},
     "numpy's learn_rate": {"learn_rate": np.float64(0.01)},
@@ -39,7 +39,7 @@ OTHERS = {
 
 
 def optimize(optimizer, shape=(31, 7), n_before=0, step=1, first=0.0):
-    """Optimise made-up gradients of all sizes; give all that is there afterwards."""
+    """Optimise by synthetic gradients. Return weights and optimizer state."""
     state = np.random.default_rng(0)
     weights = state.normal(size=shape).astype("f")[::step]
     optimizer.nr_update[KEY] = n_before
@@ -70,14 +70,14 @@ def assert_equal(ours, theirs):
     [
         *((settings, {}) for settings in [*SETTINGS.values(), *OTHERS.values()]),
         *((SCHEDULED, {"shape": shape}) for shape in ((1,), (0, 3), (2, 3, 4))),
-        # Thinc has averages of many steps keep no more than a certain share
+        # Thinc bounds the decay of averages after many steps
         (SCHEDULED, {"n_before": 10**6}),
-        # arrays with gaps, and gradients that are no numbers, which are not clipped
+        # strided arrays, and NaN gradients, which are not clipped
         *(({}, {"step": step, "first": np.nan}) for step in (1, 2)),
     ],
     ids=str,
 )
-def test_it_gives_the_bits_of_thincs(settings, changes, kernels):
+def test_equals_thincs(settings, changes, kernels):
     with compiled.using(kernels):
         ours = optimize(Adam(**settings), **changes)
     theirs = ThincAdam(**{"use_averages": True, **settings})
@@ -85,7 +85,7 @@ def test_it_gives_the_bits_of_thincs(settings, changes, kernels):
 
 
 @needs_kernels
-def test_one_pass_is_taken_where_it_can_be():
+def test_the_kernel_is_used_if_supported():
     for settings in (*SETTINGS.values(), *OTHERS.values()):
         with compiled.using(noted := Noted(KERNELS)):
             optimize(Adam(**settings))
@@ -93,6 +93,6 @@ def test_one_pass_is_taken_where_it_can_be():
         assert noted.names == (["step_adam"] * 20 if is_taken else [])
 
 
-def test_it_is_registered_with_thincs_arguments():
+def test_registered_with_thincs_arguments():
     ours = registry.optimizers.get("spacy-hashembeds.Adam.v1")
     assert signature(ours).parameters == signature(ThincAdam).parameters

@@ -1,4 +1,4 @@
-"""Raw texts as Docs, and the reader that hands them out to `spacy pretrain`."""
+"""Raw texts as Docs, and the reader for `spacy pretrain`."""
 
 import json
 import logging
@@ -23,13 +23,13 @@ from spacy_hashembeds.training.rawtexts import (
     read_text_docs,
 )
 
-#: Texts of five tokens and more, as the reader takes them by default.
+#: Texts of at least five tokens, the default minimum.
 TEXTS = [f"This is the text {i} ." for i in range(50)]
 
 
 @pytest.fixture
 def path(tmp_path) -> Path:
-    """A file of texts, one a line."""
+    """A file with one text per line."""
     return write(tmp_path / "raw.txt", TEXTS)
 
 
@@ -48,7 +48,7 @@ def get_texts(epoch) -> list[str]:
 def take_epoch(
     reader, nlp, loss: float = 0.0, held_out: list[str] | None = None
 ) -> list[Example]:
-    """Read an epoch as an objective that finds this loss, and keep what is held out."""
+    """Read an epoch with an objective of this loss, and record held-out texts."""
 
     def measure(docs) -> float:
         ([] if held_out is None else held_out).extend(doc.text for doc in docs)
@@ -67,13 +67,13 @@ def read(paths, nlp) -> list[list[str]]:
 @pytest.mark.usefixtures("contractions")
 def test_files_of_all_kinds_are_read_in_order(tmp_path):
     nlp = spacy.blank("en")
-    # training keeps the tokens of Docs whose spaces nobody knows
+    # training keeps the tokens of Docs with unknown spaces
     kept = Doc(nlp.vocab, words=["don't", "go"])
     paths = [
         write(tmp_path / "a.txt", ["Don't go.", "", "Here  we are\r"]),
         write(tmp_path / "b.jsonl", ['{"text": "Ça va?", "label": 1}', ""]),
         write(tmp_path / "c.spacy", [nlp.make_doc("don't go"), kept]),
-        # of two lines nobody knows that they have columns, and others have none
+        # two lines are too few to detect columns
         write(tmp_path / "d.txt", ["Vitamin O", "A O"]),
         write(tmp_path / "e.txt", ["A O", "C I-P", "no tag"]),
     ]
@@ -101,7 +101,7 @@ def test_files_of_all_kinds_are_read_in_order(tmp_path):
         ("a.txt", "# id = 1 .\n1\tEU\tNNP\n2\tis\tVBZ\n3\t.\tX\n", "prepare"),
     ],
 )
-def test_what_is_no_text_is_refused(tmp_path, nlp, name, text, message, monkeypatch):
+def test_invalid_texts_are_refused(tmp_path, nlp, name, text, message, monkeypatch):
     monkeypatch.setattr(nlp, "max_length", 5)
     if "bytes" in message:
         monkeypatch.setattr(lines, "MAX_LINE", 49)
@@ -109,8 +109,8 @@ def test_what_is_no_text_is_refused(tmp_path, nlp, name, text, message, monkeypa
         read([write(tmp_path / name, [text])], nlp)
 
 
-def test_each_text_is_learned_or_held_out_and_the_same_are_always(path, tmp_path, nlp):
-    """In each epoch, from each kind of file, in whatever order, for any seed."""
+def test_held_out_texts_are_deterministic(path, tmp_path, nlp):
+    """In each epoch, for each type of file, order of texts, and seed."""
     others = random.Random(0).sample(TEXTS, len(TEXTS))
     objects = [json.dumps({"text": text}) for text in others]
     paths = [
@@ -118,7 +118,7 @@ def test_each_text_is_learned_or_held_out_and_the_same_are_always(path, tmp_path
         write(tmp_path / "a.spacy", list(map(nlp.make_doc, others))),
         write(tmp_path / "c.jsonl", objects),
     ]
-    # as another process found them
+    # stable across processes
     expected = [f"This is the text {i} ." for i in (14, 18, 22, 34, 44)]
     for seed, each in enumerate(paths):
         reader = create_raw_texts_reader(path=each, held_out=0.1, seed=seed)
@@ -129,7 +129,7 @@ def test_each_text_is_learned_or_held_out_and_the_same_are_always(path, tmp_path
         assert sorted(held_out) == expected
 
 
-def test_all_pieces_of_a_text_are_learned_or_held_out(tmp_path, nlp):
+def test_texts_are_held_out_with_all_pieces(tmp_path, nlp):
     path = write(tmp_path / "a.txt", [" ".join([f"w{i}"] * 30) for i in range(6)])
     reader = create_raw_texts_reader(path=path, held_out=0.3, max_length=10)
     held_out: list[str] = []
@@ -140,7 +140,7 @@ def test_all_pieces_of_a_text_are_learned_or_held_out(tmp_path, nlp):
     assert not words[0] & words[1]
 
 
-def test_epochs_differ_in_order_and_seeds_too(path, nlp):
+def test_order_depends_on_epoch_and_seed(path, nlp):
     def read_epochs(seed):
         reader = create_raw_texts_reader(path=path, held_out=0, seed=seed)
         return [get_texts(reader(nlp)) for _ in range(3)]
@@ -151,7 +151,7 @@ def test_epochs_differ_in_order_and_seeds_too(path, nlp):
     assert read_epochs(0) == epochs[:3]
 
 
-def test_texts_count_once_and_some_are_left_out(tmp_path, nlp, caplog):
+def test_duplicate_and_excluded_texts_are_dropped(tmp_path, nlp, caplog):
     words = [doc.text.split() for doc in map(nlp.make_doc, TEXTS[:10])]
     test = write(tmp_path / "test.spacy", [Doc(nlp.vocab, words=w) for w in words])
     dev = write(tmp_path / "dev.txt", [TEXTS[10].replace(" ", ""), "no such one"])
@@ -160,7 +160,7 @@ def test_texts_count_once_and_some_are_left_out(tmp_path, nlp, caplog):
     reader = create_raw_texts_reader(path=path, exclude=[dev, test], held_out=0)
     found = [text.replace("  ", " ") for text in get_texts(reader(nlp))]
     assert sorted(found) == sorted(TEXTS[11:])
-    assert "Texts: 50, but 11 to exclude" in caplog.text
+    assert "Texts: 50, excluded: 11" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -171,15 +171,15 @@ def test_texts_count_once_and_some_are_left_out(tmp_path, nlp, caplog):
         ({"min_length": 500, "max_length": 0}, [500, 504, 505, 506]),
     ],
 )
-def test_short_texts_are_left_out_and_long_ones_cut(tmp_path, nlp, settings, lengths):
+def test_short_texts_are_skipped_and_long_ones_split(tmp_path, nlp, settings, lengths):
     path = write(tmp_path / "raw.txt", ["a " * n for n in (4, 5, 500, 504, 505, 506)])
     reader = create_raw_texts_reader(path=path, held_out=0, **settings)
-    # white space at the end is a part of the last token
+    # final white space belongs to the last token
     assert sorted(len(example.reference) for example in reader(nlp)) == lengths
 
 
 @pytest.mark.usefixtures("contractions")
-def test_docs_are_those_of_the_pipeline_and_keep_no_annotation(tmp_path):
+def test_docs_are_tokenized_by_the_pipeline_without_annotation(tmp_path):
     nlp = spacy.blank("en")
     text = "I don't know  what O'Neil can't do, :-) \u00e7a"
     path = write(tmp_path / "raw.txt", [text])
@@ -188,8 +188,8 @@ def test_docs_are_those_of_the_pipeline_and_keep_no_annotation(tmp_path):
     attrs = ["ORTH", "NORM", "SPACY", "SHAPE"]
     np.testing.assert_array_equal(found.to_array(attrs), expected.to_array(attrs))
     assert found.vocab is nlp.vocab
-    assert example.predicted.text == text  # whose symbols are counted
-    assert pack_doc(found).nbytes == 24 * len(found)  # what the text takes in memory
+    assert example.predicted.text == text  # counted for symbols
+    assert pack_doc(found).nbytes == 24 * len(found)  # memory of a text
     words = ["don't", "go", "to", "New York", "!"]
     gold = Doc(Vocab(), words=words, ents=["O", "O", "O", "B-LOC", "O"])
     path = write(tmp_path / "a.spacy", [gold])
@@ -204,9 +204,9 @@ def test_docs_are_those_of_the_pipeline_and_keep_no_annotation(tmp_path):
         ([0.6, 0.6 - TOLERANCE / 2], 1, 2),
         ([0.6, 0.6 - 2 * TOLERANCE, 0.6], 1, 3),
         ([0.6, 0.5, 0.55, 0.4, 0.45, 0.45], 2, 6),
-        # what falls is less than the lowest, not than the last
+        # compared with the lowest loss, not the last
         ([0.6, 0.5, 0.7, 0.65, 0.8], 2, 4),
-        # what falls a little at a time falls no less
+        # small improvements accumulate
         ([0.6, 0.6 - 0.6 * TOLERANCE, 0.6 - 1.2 * TOLERANCE], 3, 4),
         ([float("nan")], 1, 1),
     ],
@@ -218,19 +218,19 @@ def test_epochs_end_when_the_loss_does_not_fall(
     losses = losses + losses[-1:] * 9
     lengths = [len(take_epoch(reader, nlp, loss)) for loss in losses]
     assert lengths == [49] * n_epochs + [0] * (len(losses) - n_epochs)
-    # though `spacy pretrain` leaves the level of spaCy's logger as it is
+    # at the default level of spaCy's logger
     assert logging.getLogger("spacy").level == logging.NOTSET
     assert f"Held-out loss after epoch 0: {losses[0]:.4f}" in caplog.text
 
 
-def test_what_measures_ends_with_the_docs(path, nlp):
+def test_measures_are_freed_with_the_docs(path, nlp):
     (example,) = islice(create_raw_texts_reader(path=path)(nlp), 1)
     kept = len(MEASURES)
     del example
     assert len(MEASURES) == kept - 1
 
 
-def test_without_a_loss_all_texts_are_handed_out(path, nlp, caplog):
+def test_without_a_loss_all_texts_are_read(path, nlp, caplog):
     """As with spaCy's objectives."""
     reader = create_raw_texts_reader(path=path)
     assert [len(list(reader(nlp))) for _ in range(4)] == [49, 50, 50, 50]
@@ -245,22 +245,22 @@ def test_without_a_loss_all_texts_are_handed_out(path, nlp, caplog):
         ({"min_length": -1}, "'min_length'"),
         ({"seed": -1}, "'seed'"),
         ({"exclude": "a.txt"}, "'exclude'"),
-        # later, since `spacy train` makes the reader too: no path, and too few texts
+        # at the first call: missing path, and too few texts
         ({"exclude": [None]}, "path"),
         ({"path": None}, "path"),
         ({"path": Path("gone")}, "'gone'"),
         ({"min_length": 9, "max_length": 0}, "'min_length'"),
         ({"max_length": 4}, "'max_length'"),
-        ({"min_length": 7, "max_length": 7}, "'held_out'"),  # one
+        ({"min_length": 7, "max_length": 7}, "'held_out'"),  # one text remains
     ],
 )
-def test_settings_that_cannot_be_and_too_few_texts(tmp_path, nlp, settings, message):
+def test_invalid_settings_and_too_few_texts(tmp_path, nlp, settings, message):
     path = write(tmp_path / "raw.txt", [*TEXTS, "a text of seven tokens , yes"])
     with pytest.raises((ValueError, TypeError, OSError), match=message):
         create_raw_texts_reader(**{"path": path, **settings})(nlp)
 
 
 @pytest.mark.parametrize("path", [None, "gone"])
-def test_it_is_made_from_a_config_and_reads_later(path):
+def test_files_are_read_lazily(path):
     block = {"@readers": "spacy-hashembeds.RawTexts.v1", "path": path}
     assert callable(registry.resolve({"corpus": block})["corpus"])

@@ -1,4 +1,4 @@
-"""The reader that joins sentences and cuts documents, and loses nothing of them."""
+"""The reader that joins sentences and splits Docs, keeping all annotation."""
 
 from itertools import accumulate, chain, repeat
 
@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from spacy_hashembeds.training.joined import name_document, regroup
 from spacy_hashembeds.training.readers import JoinedCorpus
 
-VOCAB = spacy.blank("xx").vocab  # which knows white space
+VOCAB = spacy.blank("xx").vocab  # with IS_SPACE
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -28,8 +28,8 @@ def _extensions():
 
 
 def make_sentence(n_words: int, number: int = 0) -> Doc:
-    """A sentence with annotation of each layer, an entity, missing and blocked ones,
-    two spans, and extension attributes of the tokens, the entity and one span.
+    """Create a sentence with all annotation: an entity, missing and blocked tokens, two
+    spans, and extension attributes of tokens, the entity and one span.
     """
     words = [f"w{number}.{i}" for i in range(n_words)]
     words[-1] = "\n" if number == 2 else words[-1]
@@ -52,13 +52,13 @@ def make_sentence(n_words: int, number: int = 0) -> Doc:
 
 
 def make_text(lengths: list[int], ensure_whitespace: bool = True) -> Doc:
-    """A Doc of sentences, which are annotated as those of `make_sentence`."""
+    """Create a Doc of sentences annotated as by `make_sentence`."""
     sentences = [make_sentence(n, i) for i, n in enumerate(lengths)]
     return Doc.from_docs(sentences, ensure_whitespace=ensure_whitespace)
 
 
 def describe(docs, *, ensure_whitespace: bool) -> list:
-    """All that Docs hold, wherever one ends."""
+    """Return all content of Docs, independent of Doc boundaries."""
     doc = Doc.from_docs([*filter(len, docs)], ensure_whitespace=ensure_whitespace)
     spans = [
         (key, span.start, span.end, span.label_, span.kb_id_, span.id_)
@@ -79,8 +79,8 @@ def write(path, docs):
 
 @st.composite
 def texts(draw) -> tuple[Doc, list[int]]:
-    """A Doc of sentences, some of which a span, an entity, a note or an arc goes on
-    over, and the ends of the others.
+    """Return a Doc with a span, entity, note or arc across sentence boundaries, and the
+    ends of sentences that nothing crosses.
     """
     lengths = draw(st.lists(st.integers(1, 4), min_size=2, max_size=4))
     doc, ends = make_text(lengths, draw(st.booleans())), [*accumulate(lengths)]
@@ -93,16 +93,16 @@ def texts(draw) -> tuple[Doc, list[int]]:
         doc.set_ents([Span(doc, start, end, "M")])
     elif kind == "note":
         doc[start:end]._.note = "across"
-    elif kind == "arc" and any(start < e < end for e in ends):  # else in a circle
+    elif kind == "arc" and any(start < e < end for e in ends):  # else cyclic
         starts = doc.to_array([SENT_START])
         child, head = draw(st.permutations([start, end - 1]))
         doc[child].head = doc[head]
-        doc.from_array([SENT_START], starts)  # which contradict the tree
+        doc.from_array([SENT_START], starts)  # may conflict with the tree
     return doc, [e for e in ends if kind == "none" or not start < e < end]
 
 
 @given(st.lists(texts(), min_size=1, max_size=3), st.integers(1, 3), st.booleans())
-def test_texts_are_cut_where_nothing_goes_on_and_nothing_is_lost(drawn, n, is_unknown):
+def test_docs_are_split_without_crossing_annotation(drawn, n, is_unknown):
     docs, lengths = [doc for doc, _ in drawn], []
     for doc, ends in drawn:
         doc.has_unknown_spaces = is_unknown
@@ -116,7 +116,7 @@ def test_texts_are_cut_where_nothing_goes_on_and_nothing_is_lost(drawn, n, is_un
 
 
 @given(st.lists(st.integers(1, 4), min_size=1), st.integers(1, 4), st.booleans())
-def test_sentences_are_joined_and_nothing_is_lost(lengths, n, is_unknown):
+def test_joined_sentences_keep_all_annotation(lengths, n, is_unknown):
     docs = [make_sentence(length, i) for i, length in enumerate(lengths)]
     for doc in docs:
         doc.has_unknown_spaces = is_unknown
@@ -128,13 +128,13 @@ def test_sentences_are_joined_and_nothing_is_lost(lengths, n, is_unknown):
     assert all(doc.has_unknown_spaces == is_unknown for doc in found)
 
 
-def test_data_of_a_whole_doc_is_kept_and_differing_data_is_not_joined(recwarn):
+def test_doc_level_user_data_is_kept_and_must_be_equal(recwarn):
     docs = [make_sentence(2, i) for i in range(7)]
     for doc, source in zip(docs, "AAAABBB", strict=True):
         doc._.note = [source]
         doc.user_data["source"] = source
     docs[3].user_data["more"] = 1
-    docs[5].user_data["more"] = np.array([1, 2])  # which can't be compared
+    docs[5].user_data["more"] = np.array([1, 2])  # comparison raises an error
     docs[6].user_data["more"] = np.array([1, 2])
     found = list(regroup(docs, repeat(5)))
     assert count_sentences(found) == [3, 1, 1, 1, 1]
@@ -148,14 +148,14 @@ def test_data_of_a_whole_doc_is_kept_and_differing_data_is_not_joined(recwarn):
     assert not recwarn.list
 
 
-def test_attributes_of_tokens_that_are_no_longer_there_are_left_out():
-    # `as_doc` copies those of the whole text, to places outside of the sentence
+def test_attributes_outside_of_the_doc_are_dropped():
+    # `as_doc` copies attributes from outside of the sentence
     text = make_text([2, 2])
     pieces = [sent.as_doc(copy_user_data=True) for sent in text.sents]
     others = [make_sentence(2, i) for i in (5, 6)]
     docs = [others[0], *pieces[::-1], others[1]]
     (joined,) = regroup(docs, repeat(4))
-    joined.spans["sc"][1]._.note.append("changed")  # a copy, as spaCy makes them
+    joined.spans["sc"][1]._.note.append("changed")  # a copy, as in spaCy
     assert others[0].spans["sc"][1]._.note == [5]
     assert [t._.note for t in joined] == [f"{t.text}!" for t in joined]
     assert len(joined.user_data) == sum(len(doc) + 1 for doc in docs)
@@ -165,7 +165,7 @@ def test_attributes_of_tokens_that_are_no_longer_there_are_left_out():
     assert [dict(doc.user_data) for doc in regroup([bare], repeat(1))] == [{}] * 3
 
 
-def test_empty_spans_stay():
+def test_empty_spans_are_kept():
     docs = [make_text([2, 2]), make_sentence(2), make_sentence(3)]
     for doc in docs:
         doc.spans["empty"] = [Span(doc, i, i, "E") for i in (0, len(doc))]
@@ -175,7 +175,7 @@ def test_empty_spans_stay():
         assert found[-1].spans["empty"][-1].start == len(found[-1])
 
 
-def test_what_has_cats_or_attrs_of_spans_is_neither_joined_nor_cut():
+def test_docs_with_cats_or_span_attrs_are_kept_as_is():
     docs = [make_sentence(2) for _ in range(4)]
     docs += [make_text([2, 2]) for _ in range(2)]
     docs[1].cats = docs[4].cats = {"A": 1.0}
@@ -184,15 +184,15 @@ def test_what_has_cats_or_attrs_of_spans_is_neither_joined_nor_cut():
     assert list(regroup(docs, repeat(5))) == docs
 
 
-def test_documents_and_vocabularies_stay_apart():
+def test_documents_and_vocabs_are_not_joined():
     docs = [make_sentence(2) for _ in range(5)]
     docs.append(Doc(Vocab()).from_bytes(docs[0].to_bytes()))
     for doc, name in zip(docs, "AABCCC", strict=True):
         name_document(doc, name)
     assert count_sentences(regroup(docs, repeat(5))) == [2, 1, 2, 1]
-    # what was drawn for one document is not for the next
+    # a new number is drawn for each document
     assert count_sentences(regroup(docs, chain([5], repeat(1)))) == [2, 1, 1, 1, 1]
-    # a text between sentences is one too
+    # a Doc of several sentences is a boundary
     docs.insert(1, make_text([1, 1]))
     assert count_sentences(regroup(docs, repeat(5))) == [1, 2, 1, 1, 2, 1]
 
@@ -206,7 +206,7 @@ def test_documents_and_vocabularies_stay_apart():
     ],
     ids=lambda layer: next(iter(layer)),
 )
-def test_annotation_of_a_layer_is_not_joined_to_none(layer):
+def test_annotated_docs_are_not_joined_to_others(layer):
     docs = [
         Doc(VOCAB, words=["a", "b"], sent_starts=[1, -1], **options)
         for options in (layer, layer, {}, {}, layer)
@@ -214,7 +214,7 @@ def test_annotation_of_a_layer_is_not_joined_to_none(layer):
     assert list(map(len, regroup(docs, repeat(5)))) == [4, 4, 2]
 
 
-def test_what_has_no_sentence_boundaries_is_neither_joined_nor_cut():
+def test_docs_without_sentence_boundaries_are_kept_as_is():
     texts = [Doc(VOCAB, words=words.split()) for words in ("a b", "c", "d", "e . F .")]
     known = [make_sentence(n) for n in (2, 1, 3)]
     found = list(regroup([*known, *texts, *known], repeat(9)))
@@ -223,14 +223,14 @@ def test_what_has_no_sentence_boundaries_is_neither_joined_nor_cut():
 
 
 def read(**settings) -> list[int]:
-    """Read the numbers of tokens of examples."""
+    """Return the number of tokens of each example."""
     reader = JoinedCorpus(**settings)
     return [len(example.reference) for example in reader(spacy.blank("xx"))]
 
 
 @pytest.mark.parametrize("max_length", [0, 1000])
 @pytest.mark.parametrize("is_text", [False, True])
-def test_no_more_than_500_tokens_are_put_together(tmp_path, is_text, max_length):
+def test_joined_docs_have_at_most_500_tokens(tmp_path, is_text, max_length):
     docs = [make_sentence(n) for n in (250, 250, 250, 251)]
     docs = [Doc.from_docs(docs)] if is_text else docs
     path = write(tmp_path / "train.spacy", docs)
@@ -243,7 +243,7 @@ def path(tmp_path):
     return write(tmp_path / "train.spacy", [make_sentence(1, i) for i in range(50)])
 
 
-def test_each_reading_draws_anew_from_the_seed(path):
+def test_draws_depend_on_pass_and_seed(path):
     def read_epochs(seed: int) -> list[list[int]]:
         reader = JoinedCorpus(path, seed=seed)
         nlp = spacy.blank("xx")
@@ -274,7 +274,7 @@ def test_settings_of_spacys_reader(path, tmp_path):
         assert len(example.predicted) == n
 
 
-def test_files_are_those_of_a_folder_up_to_the_limit_and_whole(tmp_path):
+def test_folders_limit_and_damaged_files(tmp_path):
     for name in "abc":
         docs = [Doc(VOCAB), *[make_sentence(3)] * 4]
         path = write(tmp_path / f"{name}.spacy", docs)
@@ -285,7 +285,7 @@ def test_files_are_those_of_a_folder_up_to_the_limit_and_whole(tmp_path):
 
 
 @pytest.mark.parametrize("lengths", [[], "12", None, [1, 0], [2.5], [True]])
-def test_settings_that_cannot_be(path, lengths):
+def test_invalid_settings_are_refused(path, lengths):
     with pytest.raises((TypeError, ValueError), match="lengths"):
         JoinedCorpus(path, lengths=lengths)
     with pytest.raises(ValueError, match="E913"):

@@ -37,10 +37,10 @@ def dev(tmp_path: Path) -> Path:
 
 
 def draw_doc(draw, text: str, *, is_gold: bool) -> Doc:
-    """Cut a text into tokens, and the tokens into spans of any kind."""
+    """Split a text into tokens, and tokens into spans of any kind."""
     words = [text[start:end] for start, end in cut(draw, len(text), 3)]
     if not is_gold and draw(st.booleans()):
-        # A token aligned with none of the gold doc's, which may even be empty.
+        # unaligned with the gold doc, which may be empty
         words.insert(draw(st.integers(0, len(words))), " ")
     doc = Doc(VOCAB, words=words, spaces=[False] * len(words))
     kinds = ["outside", "blocked"] + ["missing"] * 3 * is_gold
@@ -59,7 +59,7 @@ NLP.add_pipe("ner")
 
 
 def score_with_spacy(pairs: list[tuple[Doc, Doc]]) -> dict:
-    """Score against gold docs that went through a .spacy file's bytes."""
+    """Score against gold docs serialized to .spacy."""
     written = DocBin(docs=[gold for _, gold in pairs]).to_bytes()
     golds = DocBin().from_bytes(written).get_docs(VOCAB)
     both = zip(pairs, golds, strict=True)
@@ -94,7 +94,7 @@ def test_scores_equal_those_of_spacy_on_the_two_copies(pairs, train_texts):
             assert score["support"] == lengths.count(length)
 
 
-def test_a_prediction_counts_for_the_length_that_it_has():
+def test_predictions_are_grouped_by_their_length():
     predicted, gold = (
         toy_ner.make_doc(text, vocab=VOCAB)
         for text in ("Anna|PER f+g+h|X i+j+k+l|X", "Anna|PER f+g+h|Y i j k l")
@@ -105,8 +105,8 @@ def test_a_prediction_counts_for_the_length_that_it_has():
     assert [found[n]["support"] for n in ("1", "2", "3", "4+")] == [1, 0, 1, 0]
 
 
-def test_a_gold_doc_without_entity_annotation_is_passed_over():
-    # As in spaCy, even where its text can't be aligned with the prediction's.
+def test_gold_docs_without_entity_annotation_are_skipped():
+    # as in spaCy, even if texts can't be aligned
     gold = Doc(VOCAB, words=["something", "else"])
     predicted = toy_ner.make_doc("Anna|PER sings")
     assert score_seen_unseen([Example(predicted, gold)], {"Anna"})["ents_p"] is None
@@ -115,7 +115,7 @@ def test_a_gold_doc_without_entity_annotation_is_passed_over():
 # Reading the training set.
 
 
-def test_the_training_set_is_read_once_and_only_when_scoring(tmp_path):
+def test_the_training_set_is_read_once_at_the_first_scoring(tmp_path):
     path = tmp_path / "train.spacy"
     scorer = make_seen_unseen_ner_scorer(train=path)
     gold = toy_ner.make_doc("Anna|PER saw Oslo|LOC")
@@ -148,11 +148,11 @@ def test_scoring_without_a_training_set_is_refused(train, error, tmp_path):
 # Inside pipelines.
 
 
-def test_a_pipeline_loads_where_the_training_set_is_gone(tmp_path, train, dev):
+def test_pipelines_load_without_the_training_set(tmp_path, train, dev):
     toy_ner.make_ruler({"Oslo": "LOC"}, train).to_disk(tmp_path / "model")
     moved = train.rename(tmp_path / "moved.spacy")
     assert spacy.load(tmp_path / "model")("Oslo sings").ents
-    # the remedy of the error
+    # as the error suggests
     config = {"components": {"entity_ruler": {"scorer": {"train": str(moved)}}}}
     nlp = spacy.load(tmp_path / "model", config=config)
     scores = nlp.evaluate(list(Corpus(dev)(nlp)))
@@ -167,7 +167,7 @@ def test_a_pipeline_loads_where_the_training_set_is_gone(tmp_path, train, dev):
 
 @example([(0, 0, 0), (50, 0, 0), (0, 50, 0), (0, 0, 50), (50, 50, 50)])
 @given(st.lists(st.tuples(*[st.integers(0, 50)] * 3), min_size=1))
-def test_scores_are_those_of_spacy_to_the_last_bit(rows):
+def test_scores_are_bitwise_equal_to_spacys(rows):
     scores = score_counts(np.array(rows))
     for (tp, fp, fn), values in zip(rows, scores, strict=True):
         score = PRFScore(tp=tp, fp=fp, fn=fn)
