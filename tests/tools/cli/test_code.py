@@ -34,7 +34,7 @@ def test_code_is_imported(command):
     nlp.config["nlp"]["tokenizer"] = {"@tokenizers": name}
     nlp.config["components"]["sentencizer"] = {"factory": name}
     nlp.to_disk("model")
-    check_refused(try_command(*command.split()), "Give the file that has it (--code")
+    check_refused(try_command(*command.split()), "(--code")
     for code in ("no.py", "wrong.py"):
         check_refused(try_command(*command.split(), "--code", code), code)
     run_command(*command.split(), "--code", "code.py")

@@ -217,7 +217,7 @@ IS_READ = [
         ),
         # unsupported output formats
         ("evaluate gone gone.spacy -o a.txt", "'output' should end in .json, .html or"),
-        ("evaluate gone gone.spacy -o a.md -o ./a.md", "Name two files that differ."),
+        ("evaluate gone gone.spacy -o a.md -o ./a.md", "Choose different paths."),
         ("tables train.spacy -l qq -o text.txt", "'output' should end in .npz, but is"),
         ("label gone --raw text.txt -o a.txt", "'output' should end in .spacy"),
         # existing outputs
