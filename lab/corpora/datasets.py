@@ -174,7 +174,7 @@ def _of_glue(task: str) -> Dataset:
         files=tuple(f"{folder}/{file}" for file in ("train.tsv", *tests.values())),
         split=partial(_split_glue, task, tuple(tests)),
         task=TEXTCAT,
-        remedy=_BY_HAND.format("glue"),
+        remedy=_BY_HAND.format("hashformers"),
     )
 
 

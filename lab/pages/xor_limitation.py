@@ -1,4 +1,4 @@
-"""Compute the table of xor-limitation.md: `python -m lab.pages.xor_limitation`.
+"""Compute the table of why-attention.md: `python -m lab.pages.xor_limitation`.
 
 Requires PyTorch (`pip install '.[torch]'`). The phrases are those of §3.3 and §3.4 of
 Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the Case of

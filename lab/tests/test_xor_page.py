@@ -1,4 +1,4 @@
-"""docs/xor-limitation.md, and the script that makes its table."""
+"""docs/why-attention.md, and the script that makes its table."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.torch
 
-PAGE = ROOT / "docs" / "xor-limitation.md"
+PAGE = ROOT / "docs" / "why-attention.md"
 
 
 @pytest.mark.slow
