@@ -18,7 +18,7 @@ site_name: A project
 theme: {{name: mkdocs}}
 use_directory_urls: false
 hooks: [{ROOT / "website" / "pages.py"}]
-markdown_extensions: [fenced_code]
+markdown_extensions: [fenced_code, pymdownx.details]
 nav: [README.md, docs/choose.md, docs/notebooks/first.ipynb]
 """
 
@@ -30,7 +30,7 @@ README = """# A project
 
 ![A chart](benchmarks/results/chart.png)
 
-<!-- ::: toy.embed -->
+<!--:::toy.embed-->
 `embed(word)`: Embed a word.
 """
 
@@ -49,7 +49,8 @@ SHOWN = {
         '<a href="mailto:a@example.org">mail</a>',
         "<code>[Code](docs/choose.md)</code>",
         f'<a href="benchmarks/results/chart.png">{IMAGE}</a>',
-        # the whole documentation, in the place of a sentence
+        # the documentation, folded
+        "<summary>Embed a word.</summary>",
         "<p>::: toy.embed</p>",
     ],
     "docs/choose": ['<a href="../configs/small.cfg">A config</a>'],
@@ -81,4 +82,4 @@ def test_links_lead_to_the_same_files_and_all_else_is_shown(tmp_path: Path):
         assert [part for part in parts if part not in html] == []
     assert (site / "configs" / "small.cfg").read_text() == "[nlp]"
     assert not (site / "lab").exists()
-    assert "Embed a word" not in (site / "index.html").read_text()
+    assert "embed(word)" not in (site / "index.html").read_text()

@@ -19,10 +19,11 @@ SHOWN = [
     "docs/**/*.*",
     "configs/*.*",
     "benchmarks/results/*.*",
+    "release/*.md",
     "website/*.css",
 ]
-#: A comment that names a function, and what the repository shows of it.
-NAMED = re.compile(r"^<!-- (::: [\w.]+) -->\n(?:.+\n)*", re.M)
+#: A comment that names a function, and the line below: signature and purpose.
+NAMED = re.compile(r"^<!--:::([\w.]+)-->\n\[?`[^`\n]+`[^:\n]*: (.+)\n", re.M)
 IMAGE = re.compile(r'<img [^>]*src="([^"]+)"[^>]*>')
 
 
@@ -68,8 +69,8 @@ def _to_markdown(text: str) -> str:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Have mkdocstrings show all of a function's documentation."""
-    return NAMED.sub(r"\1\n", markdown)
+    """Let mkdocstrings show a function's documentation, folded below its purpose."""
+    return NAMED.sub(r'??? abstract "\2"\n\n    ::: \1\n', markdown)
 
 
 def on_page_content(html: str, **_: object) -> str:

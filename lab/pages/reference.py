@@ -1,8 +1,8 @@
 """Fill docs/reference.md and docs/python.md: `python -m lab.pages.reference`.
 
-A comment such as `<!-- ::: spacy_hashembeds.evaluate -->` names a function or class.
-Its signature and the first sentence of its docstring are inserted below. The site shows
-the whole docstring (website/pages.py).
+A comment such as `<!--:::spacy_hashembeds.evaluate-->` names a function or class.
+Its signature and the first sentence of its docstring, up to a colon, are inserted
+below. The site shows the whole docstring, folded (website/pages.py).
 """
 
 import re
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "docs/reference.md", ROOT / "docs/python.md")
 
 #: A comment and the paragraph below.
-ENTRY = re.compile(r"^(<!-- ::: ([\w.]+) -->\n)(?:.+\n)*", re.M)
+ENTRY = re.compile(r"^(<!--:::([\w.]+)-->\n)(?:.+\n)*", re.M)
 
 #: Arguments that spaCy passes to components.
 GIVEN = ("nlp", "vocab", "name")
@@ -35,9 +35,9 @@ def describe(path: str) -> str:
         parameters = [one for one in parameters if one.name not in GIVEN]
     arguments = ", ".join(map(_show, parameters))
     first, _, _ = (getdoc(shown) or "").partition("\n\n")
-    purpose = re.split(r"(?<=\.) ", " ".join(first.split()))[0]
+    purpose = re.split(r"(?<=\.) |: ", " ".join(first.split()))[0].removesuffix(".")
     source = Path(import_module(shown.__module__).__file__ or "").relative_to(ROOT)
-    return f"[`{name}({arguments})`](../{source.as_posix()}): {purpose}"
+    return f"[`{name}({arguments})`](../{source.as_posix()}): {purpose}."
 
 
 def _show(parameter: Parameter) -> str:
