@@ -73,8 +73,8 @@ def test_commands_and_their_options_exist(page: Path):
 
 def test_every_command_of_the_lab_is_listed():
     section = read_sections("lab.md")["The lab"]
-    listed = re.findall(r"^\| `python -m lab (\w+)", section, re.M)
-    assert sorted(listed) == sorted(str(c.name) for c in lab_cli.registered_commands)
+    listed = {*re.findall(r"`(\w+)`", section)}
+    assert listed >= {str(command.name) for command in lab_cli.registered_commands}
 
 
 @pytest.mark.parametrize("page", reference.PAGES, ids=lambda page: page.name)

@@ -28,9 +28,3 @@ def test_page_and_help_list_all_embedders():
     for name in list_names():
         assert f"`{name}`" in PAGE
         assert name in text
-
-
-def test_page_lists_all_options():
-    named = set(re.findall(r"^\| `(--[\w-]+)`", PAGE, flags=re.MULTILINE))
-    names = {(each.secondary_opts or each.opts)[0] for each in COMMAND.params}
-    assert named == names - {"base", "--quiet"}
