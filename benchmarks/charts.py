@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from lab.extras import import_figure
+from lab.pages.page import import_figure
 from spacy_hashembeds.files import replacing
 
 Json = Mapping[str, Any]

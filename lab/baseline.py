@@ -1,5 +1,4 @@
-"""The baseline: a linear-chain conditional random field (CRF) as a component, which
-CRFsuite trains, recorded as a trial.
+"""A linear-chain conditional random field (CRF) of CRFsuite as a component and a trial.
 
 Features are strings such as `0:suffix3=ing`: a place relative to the token, a property
 of the token there, and its value.
@@ -68,8 +67,7 @@ def list_features(words: Sequence[str]) -> list[list[str]]:
 
 @lru_cache(maxsize=2**17)
 def describe_word(word: str) -> tuple[str, str, str, str, list[str]]:
-    """Return a word in lower case, its shape, its short shape, its suffix, and features
-    of the word alone.
+    """Return a word in lower case, its shape, short shape, suffix, and own features.
 
     In shapes, X is upper case, x are other letters, and d digits. Short shapes have
     each run of equal characters once.
@@ -170,8 +168,9 @@ class CRF:
 
 
 def decode(scores: NDArray, labels: Sequence[str]) -> list[str]:
-    """Find the legal sequence of BIO tags with the largest sum of scores, in which I
-    follows B or I of its type. *Shape:* `(n, labels)`, with n > 0.
+    """Find the legal BIO tags with the largest sum of scores.
+
+    *Shape:* `(n, labels)`, with n > 0. I must follow B or I of its type.
     """
     is_legal = [
         [y[0] != "I" or (x[0] != "O" and x[2:] == y[2:]) for y in labels]
@@ -205,9 +204,7 @@ def make_pipeline(lang: str, weights: bytes) -> Language:
 
 
 def make_trainer(docs: Iterable[Doc]) -> Any:
-    """Make a trainer of CRFsuite, with the features and tags of gold Docs. Docs with
-    unannotated tokens are left out.
-    """
+    """Make a trainer of CRFsuite. Docs with unannotated tokens are left out."""
     trainer = import_module("pycrfsuite").Trainer(algorithm="lbfgs", verbose=False)
     # give weights to transitions that training data lack
     trainer.set("feature.possible_transitions", True)
@@ -219,11 +216,7 @@ def make_trainer(docs: Iterable[Doc]) -> Any:
 
 
 def train(trainer: Any, path: Path, *, c1: float, c2: float, iterations: int) -> bytes:
-    """Train a CRF, and return its weights.
-
-    path (Path): The file for CRFsuite to write.
-    c1, c2 (float): Penalties of weights and of their squares.
-    """
+    """Train a CRF with L1 and L2 penalties, and return its weights."""
     trainer.set_params({"c1": c1, "c2": c2, "max_iterations": iterations})
     trainer.train(str(path))
     return path.read_bytes()

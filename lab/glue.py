@@ -125,8 +125,9 @@ def make_text_regressor(
 
 
 class TextRegressor(MultiLabel_TextCategorizer):
-    """spaCy's `textcat_multilabel`, which learns numbers from 0 to 1 for labels, by
-    squared error. Labels that a Doc's `cats` lack are ignored.
+    """spaCy's `textcat_multilabel`, which learns numbers from 0 to 1 by squared error.
+
+    Labels that a Doc's `cats` lack are ignored.
     """
 
     def _validate_categories(self, examples: Iterable[Example]) -> None:

@@ -1,6 +1,5 @@
-"""The values with the largest and smallest importance weights in a trained pipeline, as
-in table 4 of Svenstrup et al., "Hash Embeddings for Efficient Word Representations"
-(2017).
+"""Values with the largest and smallest importance weights in a pipeline: Svenstrup et
+al., "Hash Embeddings for Efficient Word Representations" (2017), table 4.
 """
 
 from collections import Counter
@@ -102,12 +101,11 @@ def list_importance(
     attr: str | None = None,
     top: int = 10,
 ) -> dict[str, Any]:
-    """List the values with the largest and smallest importance in a trained pipeline:
-    the root mean square of a row of weights.
+    """List the values with the largest and smallest importance in a trained pipeline.
+
+    Importance is the root mean square of a row of weights.
 
     docs: Texts whose values are listed. None: the symbols of dictionaries.
-    attr: The only token attribute to list.
-    top: The number of largest, and of smallest, rows.
     """
     found = [*find_tables(nlp)]
     tables = [each for each in found if attr is None or each[1].attr == attr.upper()]

@@ -23,8 +23,9 @@ _STAT = Path("/proc/stat")
 
 @contextmanager
 def watch_machine() -> Iterator[dict[str, Any]]:
-    """Yield a description of the machine, and add "other_cores_busy" when the block
-    ends: how many of our "cores" other processes kept busy on average, None if unknown.
+    """Yield a description of the machine. At the end, add the load by other processes.
+
+    "other_cores_busy" is the average number of busy cores, or None if unknown.
     """
     start, others = perf_counter(), count_others_seconds()
     machine = {
@@ -32,11 +33,11 @@ def watch_machine() -> Iterator[dict[str, Any]]:
         "instructions": {name: name_instructions(name) for name in PRECISIONS},
         "cores": os.cpu_count() if others is None else len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
-        "load_at_start": _get_load(),
+        "load_at_start": round(os.getloadavg()[0], 2),
     }
     yield machine
     seconds, others_at_end = perf_counter() - start, count_others_seconds()
-    machine["load_at_end"] = _get_load()
+    machine["load_at_end"] = round(os.getloadavg()[0], 2)
     machine["other_cores_busy"] = None
     if others is not None and others_at_end is not None:
         busy = max(0.0, others_at_end - others) / seconds
@@ -46,9 +47,7 @@ def watch_machine() -> Iterator[dict[str, Any]]:
 def find_disturbances(
     machine: Mapping[str, Any], baselines: Mapping[str, Spread]
 ) -> list[str]:
-    """Describe disturbances of timings: other processes, and baselines that vary. The
-    load average is no sign, since it includes our own previous work.
-    """
+    """Describe disturbances of timings: other processes, and baselines that vary."""
     cores, busy = machine["cores"], machine["other_cores_busy"]
     limit, found = MAX_BUSY * cores, []
     if busy is not None and busy > limit:
@@ -66,23 +65,15 @@ def find_disturbances(
 
 
 def describe_machine(machine: Mapping[str, Any]) -> str:
-    """Describe a machine: "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, others 0.01
-    cores".
-    """
+    """Describe a machine: "Python 3.12.1, AMD EPYC; load 0.05 to 1.02, …"."""
     load = f"load {machine['load_at_start']:.2f} to {machine['load_at_end']:.2f}"
     if machine["other_cores_busy"] is not None:
         load += f", others {machine['other_cores_busy']:.2f} cores"
     return f"Python {machine['python']}, {machine['cpu']}; {load}"
 
 
-def _get_load() -> float:
-    return round(os.getloadavg()[0], 2)
-
-
 def count_others_seconds() -> float | None:
-    """Return the seconds that our cores worked for processes other than this one and
-    its children, including virtual machines, or None if unknown.
-    """
+    """Return the seconds that our cores worked for other processes, None if unknown."""
     if not _STAT.is_file():
         return None
     names = {f"cpu{core}" for core in os.sched_getaffinity(0)}

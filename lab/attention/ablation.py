@@ -23,11 +23,12 @@ from .weights import AttentionWeights
 def ablate(
     nlp: Language, corpus: Path, against: Language | None, *, show_progress: bool
 ) -> dict[str, Any]:
-    """Return the recall of each chunk tag by a pipeline, by each part of its encoder
-    alone, and by another pipeline. The pipeline is changed in place.
+    """Return the recall of chunk tags by a pipeline, by its parts, and by another one.
+
+    The pipeline is changed in place.
     """
     layer = find_layer(nlp)
-    wrapper: Model = Model("alone", leave_alone, layers=[layer])
+    wrapper: Model = Model("keep_columns", keep_columns, layers=[layer])
     score = partial(evaluate, task="ner", samples=1, show_progress=show_progress)
     evaluation = score(nlp, corpus, against=against)
     chunks = evaluation["chunks"]
@@ -47,7 +48,7 @@ def ablate(
     return {"setting": setting, "chunks": chunks, "warnings": evaluation["warnings"]}
 
 
-def leave_alone(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable]:
+def keep_columns(model: Model, X: Any, is_train: bool) -> tuple[Any, Callable]:
     """Run the wrapped layer, and set all columns to 0 except `columns`."""
     whole, backprop = model.layers[0](X, is_train)
     columns = model.attrs["columns"]
@@ -89,7 +90,7 @@ def find_layer(nlp: Language) -> Model:
 def _find_layers(model: Any) -> list[Model]:
     nodes = list(model.walk()) if isinstance(model, Model) else []
     attending = [x for x in nodes if get_forward(x) is selfattention.forward]
-    # below an attention layer, the output of LSTMs is not that of the encoder
+    # the output of an attention layer replaces that of the LSTMs below
     return attending or [x for x in nodes if get_forward(x) is bilstm.forward]
 
 

@@ -51,10 +51,7 @@ class AttentionWeights:
 
 
 def find_attending(nlp: Language) -> dict[str, Model]:
-    """Return each `spacy.Tok2Vec.v2` whose encoder has attention, by its component.
-
-    RAISES (ValueError): If there is none.
-    """
+    """Return each `spacy.Tok2Vec.v2` whose encoder has attention, by its component."""
     models = find_models(nlp)
     found = {name: x for name, model in models for x in model.walk() if _attends(x)}
     if not found:
@@ -74,9 +71,7 @@ def _attends(node: Model) -> bool:
 
 
 def read_attention(tok2vec: Model, doc: Doc) -> NDArray[np.float32]:
-    """Return the weights of §3.6 of the paper, `(num_heads, tokens, tokens)`. The last
-    axis sums up to 1.
-    """
+    """Return the weights of §3.6, `(num_heads, tokens, tokens)`. Last axes sum to 1."""
     *embed, encode = tok2vec.layers
     *below, attention = encode.layers
     H: Any = [doc]
@@ -96,8 +91,7 @@ def list_attention(nlp: Language, text: str) -> dict[str, Any]:
     """List the attention weights of a text.
 
     RETURNS (dict[str, Any]): `tokens`, and `components`: for each its `name`, and its
-        `heads`, each a matrix of weights as lists. A row has the weights with which one
-        token attends to all tokens.
+        `heads`, matrices as lists, with a row for each token that attends.
     """
     attending = find_attending(nlp)
     doc = nlp.make_doc(text)

@@ -21,14 +21,14 @@ lab_cli = typer.Typer(
 )
 
 
-def give(
+def emit(
     data: dict[str, Any],
     summarize: Callable[[dict[str, Any]], Iterable[Part]],
     *,
     as_json: bool,
     output: Path | None = None,
 ) -> None:
-    """Show data, or print the data as JSON, and save them if there is a path."""
+    """Print data as tables or as JSON, and save them if there is a path."""
     if as_json:
         print_json(data)
     else:

@@ -20,7 +20,7 @@ from spacy_hashembeds.training.rawtexts import read_text_docs
 
 from .. import importance
 from ..attention import ablation, weights
-from ._app import give, lab_cli
+from ._app import emit, lab_cli
 
 MODEL = Arg(..., help="The pipeline: a package name or a folder.")
 
@@ -53,7 +53,7 @@ def importance_cli(
         data = importance.list_importance(
             nlp, docs if texts else None, attr=attr, top=top
         )
-        give(data, importance.summarize, as_json=as_json, output=output)
+        emit(data, importance.summarize, as_json=as_json, output=output)
 
 
 @lab_cli.command("attention")
@@ -72,7 +72,7 @@ def attention_cli(
         check_targets([output], [model])
         nlp = load_trained(model)
         data = weights.list_attention(nlp, sys.stdin.read() if text == "-" else text)
-        give(data, weights.summarize, as_json=as_json, output=output)
+        emit(data, weights.summarize, as_json=as_json, output=output)
 
 
 @lab_cli.command("ablation")
@@ -95,4 +95,4 @@ def ablation_cli(
         )
         for warning in data["warnings"]:
             msg.warn(warning)
-        give(data, ablation.summarize, as_json=as_json, output=output)
+        emit(data, ablation.summarize, as_json=as_json, output=output)

@@ -31,9 +31,9 @@ from ..trials.configs import locate_grid
 from ..trials.grid import narrow, read_grid
 from ..trials.results import collect_results
 from ..trials.run_trial import check_gpu, run_trial
-from ..trials.sweep import Ended, get_log, plan_sweep, run_sweep
+from ..trials.sweep import Outcome, get_log, plan_sweep, run_sweep
 from ..trials.trial import Trial
-from ._app import give, lab_cli
+from ._app import emit, lab_cli
 
 GPU_ID = typer.Option(-1, "--gpu-id", "-g", help="The GPU's ID, or -1 for the CPU.")
 FORCE = typer.Option(
@@ -68,7 +68,7 @@ def trial_cli(
     with failing("The trial failed", RuntimeError):
         trial = Trial(**settings)
         metrics, is_new = run_trial(trial, force=force, on_output=typer.echo)
-    _give_results(metrics, trial, is_new, as_json)
+    _emit_results(metrics, trial, is_new, as_json)
 
 
 @lab_cli.command("baseline")
@@ -93,10 +93,10 @@ def baseline_cli(
         metrics, is_new = run_baseline(trial, force=force, on_output=typer.echo)
     chosen = describe_penalties(metrics["penalties"])
     msg.info(f"Chosen on development data: {chosen}")
-    _give_results(metrics, trial, is_new, as_json)
+    _emit_results(metrics, trial, is_new, as_json)
 
 
-def _give_results(
+def _emit_results(
     metrics: dict[str, Any], trial: Trial, is_new: bool, as_json: bool
 ) -> None:
     """Print the results of a trial, as a table or as JSON, and the path of the file."""
@@ -109,7 +109,7 @@ def _give_results(
         f"disk, {sizes[f'{is_of}_parameters']:,} {is_of} parameters."
     )
     table = _tabulate_scores(trial.name, legend, "Split", metrics["scores"])
-    give(metrics, lambda _: [table], as_json=as_json)
+    emit(metrics, lambda _: [table], as_json=as_json)
     done = "Saved results to" if is_new else "Done before, nothing has changed:"
     msg.good(f"{done} {trial.metrics}")
 
@@ -169,12 +169,12 @@ def sweep_cli(
         for trial, differences in pending:
             msg.text(f"- to run  {trial.name}", "; ".join(differences))
         return
-    ended: list[Ended] = []
+    ended: list[Outcome] = []
     trials = [trial for trial, _ in pending]
     try:
         for each in run_sweep(trials, force=force, jobs=jobs):
             ended.append(each)
-            typer.echo(f"{_format_ended(each)} [{len(ended)}/{total}]")
+            typer.echo(f"{_format_outcome(each)} [{len(ended)}/{total}]")
     except KeyboardInterrupt:
         text = f"Interrupted: {len(ended)} of {total} have ended"
         msg.warn(text, "Run the same command to continue.")
@@ -188,9 +188,9 @@ def sweep_cli(
     msg.good(f"{total + done} of {total + done} trials are done")
 
 
-def _format_ended(ended: Ended) -> str:
+def _format_outcome(outcome: Outcome) -> str:
     printer = Printer(no_print=True)
-    trial, seconds, error = ended
+    trial, seconds, error = outcome
     if error is not None:
         return f"{printer.fail(trial.name)} failed after {seconds:,.0f} s"
     splits = read_json(trial.metrics)["scores"]
@@ -247,7 +247,7 @@ def compare_cli(
         comparison = compare_trials(
             metrics, corpus, accelerated=accelerate, progress=progress
         )
-        give(comparison, _summarize_comparison, as_json=as_json, output=output)
+        emit(comparison, _summarize_comparison, as_json=as_json, output=output)
 
 
 def _summarize_comparison(comparison: dict[str, Any]) -> Iterator[Part]:

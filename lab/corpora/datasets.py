@@ -21,22 +21,13 @@ from spacy_hashembeds.tools.prepare.columns import (
     Document,
     read_documents,
 )
-from spacy_hashembeds.tools.prepare.labelled import Progress
-from spacy_hashembeds.tools.prepare.splits import (
-    SEED,
-    SPLITS,
-    TEXTCAT,
-    Splits,
-    Task,
-    find_labels,
-    hold_out,
-    write_splits,
-)
+from spacy_hashembeds.tools.prepare.labelled import LabelledText, Progress
+from spacy_hashembeds.tools.prepare.splits import SEED, SPLITS, TEXTCAT, Splits, Task
 
 from .demo import make_demo_corpus
 from .glue import GLUE, read_glue
 from .ontonotes import read_ontonotes
-from .published import CLASSES, PUBLISHED, Published, read_published
+from .published import CLASSES, PUBLISHED, read_published
 
 #: All attributes are stored, so that hashes equal those in lab/results.
 NER = replace(splits.NER, attrs=tuple(ALL_ATTRS))
@@ -76,8 +67,7 @@ def prepare_dataset(
 ) -> dict[str, Path]:
     """Convert a corpus, and split it as in the paper that has results on it.
 
-    Equal files give equal bytes. Existing files are replaced when all splits are
-    written.
+    Equal files give equal bytes.
     """
     check_choice(sorted(DATASETS), name=name)
     dataset = DATASETS[name]
@@ -89,7 +79,7 @@ def prepare_dataset(
                 "folder with --assets."
             )
     made = dataset.split(paths)
-    return write_splits(made, dataset.task, dataset.lang, output, progress)
+    return splits.write_splits(made, dataset.task, dataset.lang, output, progress)
 
 
 def _split_as_published(
@@ -104,8 +94,8 @@ def _split_anem(paths: list[Path]) -> Splits:
     sentences = list(read_documents(training, ANEM))
     random.Random(SEED).shuffle(sentences)
     n = int(0.8 * len(sentences))
-    splits = {"train": iter(sentences[:n]), "dev": iter(sentences[n:])}
-    return {**splits, "test": read_documents(test, ANEM)}
+    parts = {"train": iter(sentences[:n]), "dev": iter(sentences[n:])}
+    return {**parts, "test": read_documents(test, ANEM)}
 
 
 def _split_archaeology(paths: list[Path]) -> Splits:
@@ -117,12 +107,16 @@ def _split_archaeology(paths: list[Path]) -> Splits:
     return dict(zip(SPLITS, map(iter, parts), strict=True))
 
 
-def _split_published(layout: Published, paths: list[Path]) -> Splits:
-    training, test, *_ = paths
-    read = partial(read_published, training, layout)
+def _split_texts(
+    read: Callable[[Path], Iterator[LabelledText]],
+    tests: tuple[str, ...],
+    paths: list[Path],
+) -> Splits:
+    training, *others = paths
+    draw = partial(read, training)
     return {
-        **hold_out(read, find_labels, every=DEV_EVERY),
-        "test": read_published(test, layout),
+        **splits.hold_out(draw, splits.find_labels, every=DEV_EVERY),
+        **{split: read(path) for split, path in zip(tests, others, strict=False)},
     }
 
 
@@ -140,15 +134,6 @@ def _split_small(paths: list[Path]) -> Splits:
     return {split: (texts[i] for i in sorted(places[split])) for split in SPLITS}
 
 
-def _split_glue(task: str, tests: tuple[str, ...], paths: list[Path]) -> Splits:
-    training, *others = paths
-    tested = {s: read_glue(path, task) for s, path in zip(tests, others, strict=True)}
-    return {
-        **hold_out(partial(read_glue, training, task), find_labels, every=DEV_EVERY),
-        **tested,
-    }
-
-
 def _of_columns(layout: ColumnFormat) -> Callable[[list[Path]], Splits]:
     return partial(_split_as_published, partial(read_documents, layout=layout))
 
@@ -158,7 +143,7 @@ def _of_texts(name: str) -> Dataset:
     names = ("train.csv", "test.csv") + (() if layout.labels else (CLASSES,))
     return Dataset(
         files=tuple(f"{name}/{file}" for file in names),
-        split=partial(_split_published, layout),
+        split=partial(_split_texts, partial(read_published, layout=layout), ("test",)),
         task=TEXTCAT,
         remedy=FETCH if name == "ag_news" else _BY_HAND.format("textcat"),
     )
@@ -172,7 +157,7 @@ def _of_glue(task: str) -> Dataset:
     folder = f"glue/{GLUE[task].folder}"
     return Dataset(
         files=tuple(f"{folder}/{file}" for file in ("train.tsv", *tests.values())),
-        split=partial(_split_glue, task, tuple(tests)),
+        split=partial(_split_texts, partial(read_glue, task=task), tuple(tests)),
         task=TEXTCAT,
         remedy=_BY_HAND.format("hashformers"),
     )

@@ -21,7 +21,7 @@ _SYLLABLES = """
     nor o pa per qui ra ren ri ro sa sel ta tor tu ul va vel vi wen xa ya zo
 """.split()
 
-# Each type has four endings of its own, and four that all types and nouns share.
+# Each type has four distinct endings, and four that all types and nouns share.
 _ANY_ENDING = ("ro", "li", "ga", "wen")
 _ENDINGS = {
     "PERSON": ("son", "ova", "mann", "etti", *_ANY_ENDING),

@@ -15,9 +15,7 @@ _WORD, _NAME = 3, 10
 
 
 def read_ontonotes(path: Path) -> Iterator[Document]:
-    """Read the files of a folder lazily, with a document for each part, from `#begin
-    document` to `#end document`. Labels are not changed.
-    """
+    """Read the files of a folder lazily. Each part of a file is a document."""
     files = sorted(path.rglob("*_gold_conll"))
     if not files:
         raise FileNotFoundError(

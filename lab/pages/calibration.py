@@ -1,12 +1,11 @@
-"""Measure how trained pipelines are calibrated, for the table in ner.md.
+"""Measure the calibration of trained pipelines, for the table in ner.md.
 
     python -m lab.pages.calibration FOLDER
 
-FOLDER is where trials or sweeps were run, with their `corpus`, `metrics` and
-`training`. Each recommended pipeline that is done is measured on development data,
-where each fifth of the documents is scored by what was fitted to the others, divided at
-random twenty times; and on test data, by what was fitted to all of it. Both are written
-to calibration.json, in place of those of the same corpus, variant and seed.
+FOLDER contains the `corpus`, `metrics` and `training` of trials. On development data,
+each fifth of the documents is calibrated by the others, over twenty random divisions.
+On test data, pipelines are calibrated by all development data. Results replace those of
+the same trial in calibration.json.
 """
 
 import sys
@@ -27,84 +26,71 @@ from spacy_hashembeds.loading import load_trained
 from spacy_hashembeds.tools.evaluate.measures import measure_calibration
 from spacy_hashembeds.training.calibration import fit_calibration, judge_entities
 
-from .page import (
-    DOCS,
-    fill_all,
-    find_models,
-    name_trial,
-    read_splits,
-    record,
-    to_markdown,
-)
+from . import page
 from .results import CORPORA
 
-PAGE = DOCS / "ner.md"
+PAGE = page.DOCS / "ner.md"
 CALIBRATION = Path(__file__).with_suffix(".json")
 
 #: The recommended pipeline, of the grid `joined`.
 TRIAL = "subword_token_ner/joined"
-#: Documents are divided into so many parts, and these into fifths, so often.
-N_PARTS = 20
-N_FOLDS = 5
-N_DIVISIONS = 20
+#: Numbers of parts of the documents, of folds of the parts, and of random divisions.
+N_PARTS, N_FOLDS, N_DIVISIONS = 20, 5, 20
 
-#: Scores of entities, and whether these are right.
+#: Scores of entities, and whether the entities are correct.
 Judged = tuple[NDArray, NDArray]
 
 
 def measure(root: Path) -> Iterator[dict[str, Any]]:
-    """Measure all recommended pipelines that are done: on "dev" and "test"."""
+    """Measure the finished recommended pipelines on "dev" and "test"."""
     for dataset in CORPORA:
-        if not (models := find_models(root, dataset, TRIAL)):
+        if not (models := page.find_models(root, dataset, TRIAL)):
             continue
-        dev, test = read_splits(root, dataset, "dev", "test")
+        dev, test = page.read_splits(root, dataset, "dev", "test")
         for model in models:
             nlp = load_trained(model)
             parts = [judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
             of_test = judge(nlp, test)
             after = calibrate(np.log(of_test[0]), fit_calibration(*join(parts)))
             yield {
-                **name_trial(model),
+                **page.name_trial(model),
                 "dev": cross_validate(parts),
                 "test": _compare(of_test, [after] * N_DIVISIONS),
             }
 
 
-def judge(nlp: Language, golds: Sequence[Doc], bias: float = 0.0) -> Judged:
-    """Judge the entities that are found with a bias of O, with scores as they were."""
+def judge(nlp: Language, golds: Sequence[Doc]) -> Judged:
+    """Return the uncalibrated scores of found entities, and which are correct."""
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
     pipe.cfg["calibration"] = None
-    (judged,), _, _ = judge_entities(nlp, name, golds, [bias])
+    (judged,), _, _ = judge_entities(nlp, name, golds, [0.0])
     scores, is_right = np.array(judged).reshape(-1, 2).T
     return scores, is_right.astype(bool)
 
 
 def join(parts: Sequence[Judged]) -> Judged:
-    """Put parts one after the other."""
+    """Concatenate parts."""
     scores, is_right = zip(*parts, strict=True)
     return np.concatenate(scores), np.concatenate(is_right)
 
 
 def cross_validate(parts: Sequence[Judged]) -> dict[str, Any]:
-    """Calibrate parts by what is fitted to others, in each of many divisions."""
+    """Calibrate each fold of parts by the other folds, over random divisions."""
     afters = []
     rng = np.random.default_rng(0)
     for _ in range(N_DIVISIONS):
         folds = rng.permutation(len(parts)) % N_FOLDS
-        fitted = [
-            fit_calibration(*join([*compress(parts, folds != k)]))
-            for k in range(N_FOLDS)
-        ]
+        others = (join([*compress(parts, folds != k)]) for k in range(N_FOLDS))
+        fitted = [fit_calibration(*other) for other in others]
         each = zip(parts, folds, strict=True)
-        afters.append(
-            np.concatenate([calibrate(np.log(p[0]), fitted[k]) for p, k in each])
-        )
+        after = [calibrate(np.log(scores), fitted[k]) for (scores, _), k in each]
+        afters.append(np.concatenate(after))
     return _compare(join(parts), afters)
 
 
 def _compare(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
-    """Measure calibration errors before and, on average, after; and by chance."""
+    """Measure mean calibration errors before and after calibration, and by chance."""
     before, is_right = judged
     measured = [measure_calibration(a.tolist(), is_right.tolist()) for a in afters]
     return {
@@ -117,7 +103,7 @@ def _compare(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
 
 
 def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Make the table that has a row for each corpus: means over its pipelines."""
+    """Make a table of the means of each corpus."""
     header = ["corpus", "seeds", "entities", "development", "chance", "test", "chance"]
     table = [header]
     for dataset, corpus in CORPORA.items():
@@ -131,9 +117,9 @@ def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
                 )
                 cells += [f"{before} → {after}", chance]
             table.append([corpus, str(len(of_corpus)), *cells])
-    return to_markdown(table)
+    return page.to_markdown(table)
 
 
 if __name__ == "__main__":
-    rows = record(measure(Path(sys.argv[1])), CALIBRATION)
-    fill_all({PAGE: {"calibration": make_table(rows)}})
+    rows = page.record(measure(Path(sys.argv[1])), CALIBRATION)
+    page.fill_all({PAGE: {"calibration": make_table(rows)}})

@@ -1,6 +1,4 @@
-"""Fill docs/features.md with results of `python -m lab.features`: `python -m
-lab.pages.features`.
-"""
+"""Fill docs/features.md with results: `python -m lab.pages.features`."""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -50,9 +48,7 @@ def make_table(trials: Iterable[Mapping[str, Any]]) -> str:
 def _list_means(
     trained: Iterable[list[Mapping[str, Any]]], split: str, score: str
 ) -> list[str]:
-    """List the means of settings, with marks of significant differences from the first
-    setting, and the pooled deviation.
-    """
+    """List means, with marks of significant differences, and the pooled deviation."""
     samples = [[trial[split][score] / 100 for trial in trials] for trials in trained]
     deviation = pool_deviations(samples)
     least, means = BEYOND_CHANCE * float(deviation), []

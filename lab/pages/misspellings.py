@@ -2,9 +2,9 @@
 
     python -m lab.pages.misspellings FOLDER
 
-FOLDER contains the `corpus`, `metrics` and `training` of trials. Each finished pipeline
-is scored on the test set, and on three misspelt copies. The scores replace those of the
-same trial in misspellings.json. Entities count as seen by their original words.
+FOLDER contains the `corpus`, `metrics` and `training` of trials. Finished pipelines are
+scored on the test set and on three misspelt copies, for misspellings.json. Entities
+count as seen by their original words.
 """
 
 import sys
@@ -30,9 +30,7 @@ SEEDS = (0, 1, 2)
 
 
 def measure(root: Path) -> Iterator[dict[str, Any]]:
-    """Measure precision, recall and F1 of "all", "seen" and "unseen" entities by each
-    finished pipeline: `scores`, and `misspelt`, for each seed.
-    """
+    """Measure P, R and F1 on the test set (`scores`) and on each copy (`misspelt`)."""
     for dataset in DATASETS:
         if not (models := find_models(root, dataset)):
             continue

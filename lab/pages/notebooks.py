@@ -1,6 +1,4 @@
-"""Run the notebooks of docs/ without Jupyter, and store the outputs of their cells:
-`python -m lab.pages.notebooks`.
-"""
+"""Run the notebooks of docs/ and store outputs: `python -m lab.pages.notebooks`."""
 
 import ast
 import json

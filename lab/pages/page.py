@@ -8,6 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import srsly
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
@@ -16,6 +17,16 @@ from spacy_hashembeds.training.docbin import read_docs
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = Path(__file__).parents[1] / "results"
+
+
+def import_figure() -> Any:
+    """Import matplotlib's class of figures, which needs no screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as e:
+        extra = "pip install 'spacy-hashembeds[report]'"
+        raise ImportError(f"Charts need matplotlib: {extra}.") from e
+    return Figure
 
 
 def to_markdown(table: Sequence[Sequence[str]]) -> str:
@@ -45,11 +56,6 @@ def fill_all(pages: Mapping[Path, Mapping[str, str]]) -> None:
         sys.stdout.write(f"Filled the tables of {page}\n")
 
 
-def read_measured(path: Path) -> list[dict[str, Any]]:
-    """Read measurements."""
-    return json.loads(path.read_text(encoding="utf8"))
-
-
 def save(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Save measurements, one a line."""
     lines = ",\n".join(map(json.dumps, rows))
@@ -59,12 +65,10 @@ def save(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
 def record(measured: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
     """Save measurements, replace old ones of equal trials, and return all."""
     keys = itemgetter("dataset", "embedder", "variant", "seed")
-    rows = {keys(row): row for row in read_measured(path)}
+    rows = {keys(row): row for row in srsly.read_json(path)}
     for row in measured:
         rows[keys(row)] = row
-        save(
-            [rows[name] for name in sorted(rows)], path
-        )  # after each, as runs are long
+        save([rows[name] for name in sorted(rows)], path)  # runs are long
         sys.stdout.write(f"Measured {row['dataset']}, seed {row['seed']}\n")
     return [rows[name] for name in sorted(rows)]
 

@@ -2,10 +2,10 @@
 
     python -m lab.pages.pairs
 
-There are two tests of the recorded counts of each test document, with the seeds that
-both trials have. (The CRF has no seed, and is compared with each.) The test over
-documents permutes sums over seeds (`compare_scores`). The test over seeds is Welch's
-test of F1. results.json has the pairs. Results are written to pairs.json.
+The recorded counts of test documents are compared, with the seeds that both trials
+have. (The CRF has no seed, and is compared with each.) The test over documents permutes
+sums over seeds (`compare_scores`). The test over seeds is Welch's test of F1. Pairs are
+listed in results.json. Results are written to pairs.json.
 """
 
 import sys
@@ -31,8 +31,9 @@ FEWEST_SEEDS = 3
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
-    """Compare the pairs with enough seeds, for each kind of entities. A result is None
-    without entities of a kind, and for "unseen" if all entities are unseen.
+    """Compare the pairs with enough seeds, for each kind of entities.
+
+    A result is None if there are no entities of a kind, or no other kind.
     """
     of_all = product(CORPORA, PLAN["pairs"])
     compared = (_compare(groups, dataset, *pair) for dataset, pair in of_all)
@@ -50,10 +51,8 @@ def _compare(
 ) -> dict[str, Any] | None:
     """Compare two variants by the seeds of which both have counts, if enough."""
     variants = first.split("/"), second.split("/")
-    ours, theirs = (
-        _read_counts(groups.get(TrialKey(dataset, *variant), []))
-        for variant in variants
-    )
+    keys = (TrialKey(dataset, *variant) for variant in variants)
+    ours, theirs = (_read_counts(groups.get(key, [])) for key in keys)
     if variants[1][0] == CRF:
         theirs = {seed: of for of in theirs.values() for seed in ours}
     seeds = sorted(ours.keys() & theirs.keys())
@@ -70,11 +69,8 @@ def _compare(
     scores = compare_scores(both[0].sum(axis=0), both[1].sum(axis=0), draws)
     differences: dict[str, Any] = {}
     for kind, each, p_value in zip(KINDS, scores, over_seeds, strict=True):
-        differences[kind] = each and {
-            "difference": each["f"]["difference"],
-            "p_value": each["f"]["p_value"],
-            "seeds_p_value": p_value,
-        }
+        kept = {key: each["f"][key] for key in ("difference", "p_value") if each}
+        differences[kind] = {**kept, "seeds_p_value": p_value} if each else None
     if differences["seen"] is None:  # all entities are unseen
         differences["unseen"] = None
     return {

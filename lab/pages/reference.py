@@ -17,8 +17,8 @@ PAGES = (ROOT / "docs/reference.md", ROOT / "docs/python.md")
 #: A comment and the paragraph below.
 ENTRY = re.compile(r"^(<!--:::([\w.]+)-->\n)(?:.+\n)*", re.M)
 
-#: Arguments that spaCy passes to components.
-GIVEN = ("nlp", "vocab", "name")
+#: Arguments that spaCy supplies to components.
+_SUPPLIED = ("nlp", "vocab", "name")
 
 
 def fill(page: str) -> str:
@@ -32,7 +32,7 @@ def describe(path: str) -> str:
     shown = getattr(import_module(module), name)
     parameters = [*signature(shown).parameters.values()]
     if isclass(shown):
-        parameters = [one for one in parameters if one.name not in GIVEN]
+        parameters = [one for one in parameters if one.name not in _SUPPLIED]
     arguments = ", ".join(map(_show, parameters))
     first, _, _ = (getdoc(shown) or "").partition("\n\n")
     purpose = re.split(r"(?<=\.) |: ", " ".join(first.split()))[0].removesuffix(".")

@@ -1,35 +1,35 @@
 """Fill docs/results.md and lab/trials.md: `python -m lab.pages.results`.
 
-Their tables are of the trials in lab/results that results.json names, in its order
-("EMBEDDER/VARIANT"), and of what pairs.py and misspellings.py have written.
+results.json lists the trials of each table ("EMBEDDER/VARIANT"). Their results are in
+lab/results, pairs.json and misspellings.json.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+import srsly
 from scipy.stats import t
 
 from lab.trials.results import Groups, Result, TrialKey, estimate_score, read_results
 
 from .misspellings import MISSPELLINGS
-from .page import DOCS, RESULTS, fill_all, read_measured, to_markdown
+from .page import DOCS, RESULTS, fill_all, to_markdown
 
 PAGE, TRIALS = DOCS / "results.md", DOCS.parent / "lab" / "trials.md"
 PAIRS = Path(__file__).with_name("pairs.json")
 
-PLAN = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf8"))
+PLAN: Any = srsly.read_json(Path(__file__).with_suffix(".json"))
 CORPORA: Mapping[str, str] = PLAN["corpora"]
 HEADINGS: Mapping[str, str] = PLAN["headings"]
 
-#: What marks a difference whose adjusted p is small: over documents, and over seeds.
+#: Marks of small adjusted p-values, over documents and over seeds.
 MARKS = {"p_value": "\N{DAGGER}", "seeds_p_value": "\N{DOUBLE DAGGER}"}
 
 NONE = "\N{EN DASH}"
 
-#: The number of seeds that is not shown.
+#: The usual number of seeds, which is not shown.
 USUAL_SEEDS = 5
 
 
@@ -38,10 +38,7 @@ def make_tables(
     pairs: Sequence[Mapping[str, Any]],
     misspellings: Sequence[Mapping[str, Any]],
 ) -> dict[Path, dict[str, str]]:
-    """Make the tables of each page, as Markdown, by their names in it.
-
-    pairs, misspellings: As pairs.py and misspellings.py write them.
-    """
+    """Make the Markdown tables of each page, by name."""
     tables = {
         name: to_markdown(_tabulate(table, groups))
         for name, table in PLAN["tables"].items()
@@ -56,9 +53,7 @@ def make_tables(
 
 
 def _make_main(groups: Groups) -> str:
-    """Make a table of F1 with its interval over seeds, and F1 on seen / on unseen
-    entities.
-    """
+    """Make a table of F1 with confidence intervals, and F1 on seen / unseen."""
     rows = [["pipeline", *HEADINGS.values(), "MB on disk"]]
     for trials, label in PLAN["main"].items():
         found = [find_trials(groups, dataset, trials) for dataset in CORPORA]
@@ -85,20 +80,15 @@ def _format_main(results: Sequence[Result]) -> str:
 
 
 def _tabulate(table: Mapping[str, Any], groups: Groups) -> list[list[str]]:
-    """List means, with the number of seeds behind it where it is not the usual one.
-
-    Below stands the deviation over seeds that a column has in common.
-    """
+    """Tabulate means, unusual numbers of seeds, and pooled deviations over seeds."""
     split, usual = table.get("split", "test"), table.get("usual_seeds", 1)
     most_seeds = table.get("most_seeds")
     rows = [[table["stub"], *(heading for heading, *_ in table["columns"])]]
     rows += [[label] for label in table["rows"].values()]
     last = ["deviation"]
     for _, dataset, score in table["columns"]:
-        found = [
-            find_trials(groups, dataset, trials)[:most_seeds]
-            for trials in table["rows"]
-        ]
+        of_all = (find_trials(groups, dataset, trials) for trials in table["rows"])
+        found = [results[:most_seeds] for results in of_all]
         for row, results in zip(rows[1:], found, strict=True):
             value = estimate_score(results, split, score)
             seeds = "" if len(results) == usual else f" ({len(results)})"
@@ -109,15 +99,16 @@ def _tabulate(table: Mapping[str, Any], groups: Groups) -> list[list[str]]:
 
 
 def find_trials(groups: Groups, dataset: str, trials: str) -> Sequence[Result]:
-    """Find what was trained on a corpus as EMBEDDER/VARIANT, in order of seeds, or as
-    EMBEDDER/VARIANT@SUFFIX on one of the same test data, whose name ends so.
+    """Find the results of EMBEDDER/VARIANT on a corpus, ordered by seed.
+
+    EMBEDDER/VARIANT@SUFFIX names the results on the corpus DATASET + SUFFIX.
     """
     trials, _, suffix = trials.partition("@")
     return groups.get(TrialKey(dataset + suffix, *trials.split("/")), [])
 
 
 def pool_deviations(samples: Iterable[Sequence[float]]) -> str:
-    """Estimate the deviation that samples with means of their own have in common."""
+    """Estimate the common deviation of samples with different means."""
     several = [sample for sample in samples if len(sample) > 1]
     if not several:
         return NONE
@@ -146,21 +137,18 @@ def _make_difference_table(pairs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def format_test(difference: float, p_values: Mapping[str, float]) -> str:
-    """Format a difference in points, marked by those p-values that are small."""
+    """Format a difference in points, with marks of small p-values."""
     points = f"{100 * difference:+.1f}".replace("-", "\N{MINUS SIGN}")
     return points + "".join(MARKS[name] for name, p in p_values.items() if p < 0.05)
 
 
 def _make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of what F1 pipelines lose on Spanish where entities are misspelt."""
+    """Make a table of the F1 that pipelines lose on misspelt entities in Spanish."""
     shown = [["on Spanish", "F1", "misspelt", "lost"]]
+    spanish = (row for row in rows if row["dataset"] == "conll2002_es")
+    rows_of = {f"{row['embedder']}/{row['variant']}": row for row in spanish}
     for trials, label in PLAN["misspellings"].items():
-        (row,) = (
-            row
-            for row in rows
-            if row["dataset"] == "conll2002_es"
-            and f"{row['embedder']}/{row['variant']}" == trials
-        )
+        row = rows_of[trials]
         plain = row["scores"]["all"]["f"]
         misspelt = fmean(copy["all"]["f"] for copy in row["misspelt"])
         figures = (plain, misspelt, plain - misspelt)
@@ -169,5 +157,5 @@ def _make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    measured = map(read_measured, (PAIRS, MISSPELLINGS))
+    measured = map(srsly.read_json, (PAIRS, MISSPELLINGS))
     fill_all(make_tables(read_results(RESULTS), *measured))

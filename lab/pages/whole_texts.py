@@ -1,10 +1,9 @@
-"""Fill README's table of F1 and that of lab/trials.md on joined training, and draw the
-picture of docs/whole-texts.md.
+"""Fill the tables of F1 by the length of Docs, and draw docs/whole-texts.png.
 
     python -m lab.pages.whole_texts
 
-Pipelines are those of the grids `commands` and `joined`, as results.json names them.
-They are scored on Docs of more and more sentences.
+Tables are in README and lab/trials.md. results.json lists the pipelines, of the grids
+`commands` and `joined`.
 """
 
 import sys
@@ -12,18 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.extras import import_figure
 from lab.trials.results import Estimate, Groups, Result, estimate, read_results
 from lab.trials.scores import SENTENCES
 
-from .page import DOCS, RESULTS, fill_all, to_markdown
+from .page import DOCS, RESULTS, fill_all, import_figure, to_markdown
 from .results import CORPORA, HEADINGS, NONE, PLAN, TRIALS, find_trials, pool_deviations
 
 README, PICTURE = DOCS.parent / "README.md", DOCS / "whole-texts.png"
 
-#: The pipelines of README: labels, and how they are drawn.
+#: The labels, colours and line styles of pipelines in README.
 PIPELINES: Mapping[str, Sequence[str]] = PLAN["readme"]
-#: In Docs of how many sentences tables show F1: the picture has more.
+#: The numbers of sentences in Docs that tables show. The picture has more.
 SHOWN = (1, 10)
 ARROW = " \N{RIGHTWARDS ARROW} "
 
@@ -31,7 +29,7 @@ Scores = Mapping[str, Sequence[Estimate | None]]
 
 
 def find_scores(groups: Groups, dataset: str, pipelines: Iterable[str]) -> Scores:
-    """Find F1 at each number of sentences, of those pipelines that were trained."""
+    """Find F1 at each number of sentences, for the pipelines that have results."""
     return {
         trials: [estimate(list_scores(results, n, "ents_f")) for n in SENTENCES]
         for trials in pipelines
@@ -40,7 +38,7 @@ def find_scores(groups: Groups, dataset: str, pipelines: Iterable[str]) -> Score
 
 
 def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
-    """Make the tables of each page by their names in it."""
+    """Make the tables of each page, by name."""
     summary = [["F1 on test data", *(label for label, *_ in PIPELINES.values())]]
     for dataset, corpus in CORPORA.items():
         found = find_scores(groups, dataset, PIPELINES)
@@ -72,13 +70,13 @@ def _format(scores: Sequence[Estimate | None] | None) -> str:
 
 
 def list_scores(results: Sequence[Result], n: int, key: str) -> list[float]:
-    """List the scores of trials that were scored in Docs of so many sentences."""
+    """List the scores of trials in Docs of n sentences."""
     joined = (r.recorded.get("joined", {}).get("test", {}) for r in results)
     return [of[str(n)][key] for of in joined if str(n) in of]
 
 
 def draw(groups: Groups) -> Any:
-    """Draw a panel for each corpus: F1 by how many sentences a Doc has."""
+    """Draw F1 by the number of sentences in a Doc, with a panel for each corpus."""
     found = {dataset: find_scores(groups, dataset, PIPELINES) for dataset in CORPORA}
     n_rows = -(-len(found) // 2)
     figure = import_figure()(figsize=(5.6, 0.2 + 2.2 * n_rows), layout="constrained")
@@ -95,13 +93,13 @@ def draw(groups: Groups) -> Any:
         panel.minorticks_off()
         panel.grid(visible=True, alpha=0.3)
         panel.set_title(CORPORA[dataset], loc="left", fontsize=10)
-    # a point is as high in each panel
+    # use the same scale in each panel
     limits = [panel.get_ylim() for panel in panels]
     height = max(top - bottom for bottom, top in limits)
     for panel, (bottom, top) in zip(panels, limits, strict=True):
         panel.set_ylim((bottom + top - height) / 2, (bottom + top + height) / 2)
     handles, labels = panels[0].get_legend_handles_labels()
-    # in the place of a sixth panel
+    # put the legend in the place of a sixth panel
     place: Any = {"loc": "lower right", "bbox_to_anchor": (1, 0.1), "fontsize": 9}
     figure.legend(handles, labels, frameon=False, **place)
     figure.supxlabel("sentences in a Doc of the test set", fontsize=10)

@@ -1,8 +1,7 @@
 """Compute the table of why-attention.md: `python -m lab.pages.xor_limitation`.
 
-Requires PyTorch (`pip install '.[torch]'`). The phrases are those of §3.3 and §3.4 of
-Li, Fu and Ma, "Why Attention? Analyze BiLSTM Deficiency and Its Remedies in the Case of
-NER" (2020).
+Requires PyTorch (`pip install '.[torch]'`). Phrases are those of Li, Fu and Ma, "Why
+Attention?" (2020), §3.3 and §3.4.
 """
 
 import sys
@@ -33,24 +32,19 @@ PHRASES: dict[str, tuple[Text, ...]] = {
 
 WIDTH = 40
 
-#: Encoders by names in the table. Half of the width of Att-BiLSTM is that of the LSTMs.
+#: Encoders by names in the table. The LSTMs of Att-BiLSTM have half of its width.
 OURS = {"BiLSTM (baseline)": "", "Cross-BiLSTM": "Cross", "Att-BiLSTM": "Att"}
 ENCODERS: dict[str, dict[str, Any]] = {
-    **{
-        label: {
-            "@architectures": f"spacy-hashembeds.{name}BiLSTMEncoder.v1",
-            "width": WIDTH * (2 if name == "Att" else 1),
-            "dropout": 0.0,
-        }
-        for label, name in OURS.items()
-    },
-    "spaCy's windows": {
-        "@architectures": "spacy.MaxoutWindowEncoder.v2",
-        "width": WIDTH,
-        "depth": 2,
-        "window_size": 1,
-        "maxout_pieces": 3,
-    },
+    label: {
+        "@architectures": f"spacy-hashembeds.{name}BiLSTMEncoder.v1",
+        "width": WIDTH * (2 if name == "Att" else 1),
+        "dropout": 0.0,
+    }
+    for label, name in OURS.items()
+}
+ENCODERS["spaCy's windows"] = {
+    **{"@architectures": "spacy.MaxoutWindowEncoder.v2", "width": WIDTH, "depth": 2},
+    **{"window_size": 1, "maxout_pieces": 3},
 }
 
 UPDATES = 400
@@ -59,18 +53,12 @@ UPDATES = 400
 def learn_phrases(
     encoder: Mapping[str, Any], texts: Sequence[Text], seed: int
 ) -> dict[str, int]:
-    """Train on four phrases, and count correct tags of the middle word ("middle") and
-    correct entities ("phrases").
-    """
+    """Train on four phrases, and count correct tags of the middle word, and phrases."""
     fix_random_seed(seed)
     nlp = spacy.blank("xx")
-    embed = {
-        "@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1",
-        "width": WIDTH,
-        "attrs": ["NORM"],
-        "rows": [1000],
-        "include_static_vectors": False,
-    }
+    embed: dict[str, Any] = {"width": WIDTH, "attrs": ["NORM"], "rows": [1000]}
+    embed["@architectures"] = "spacy-hashembeds.MultiFewerHashEmbed.v1"
+    embed["include_static_vectors"] = False
     tok2vec: dict[str, Any] = {"embed": embed, "encode": {**encoder}}
     tok2vec["@architectures"] = "spacy.Tok2Vec.v2"
     model = {"@architectures": "spacy-hashembeds.TokenClassifier.v1"}
@@ -85,16 +73,12 @@ def learn_phrases(
     optimizer.learn_rate = 0.03
     for _ in range(UPDATES):
         nlp.update(examples, sgd=optimizer)
-    probs = component.model.predict([nlp.make_doc(e.text) for e in examples])
-    numbers = number_tags(component.labels)
-    middles = [numbers[example.get_aligned_ner()[1]] for example in examples]
-    found = [int(np.argmax(of_phrase[1])) for of_phrase in probs]
-    docs = [[*map(str, doc.ents)] for doc in nlp.pipe(e.text for e in examples)]
-    golds = [[*map(str, example.reference.ents)] for example in examples]
-    return {
-        "middle": sum(a == b for a, b in zip(found, middles, strict=True)),
-        "phrases": sum(a == b for a, b in zip(docs, golds, strict=True)),
-    }
+    docs, numbers = [nlp(e.text) for e in examples], number_tags(component.labels)
+    middle = phrases = 0
+    for e, doc, p in zip(examples, docs, component.model.predict(docs), strict=True):
+        middle += int(np.argmax(p[1])) == numbers[e.get_aligned_ner()[1]]
+        phrases += [*map(str, doc.ents)] == [*map(str, e.reference.ents)]
+    return {"middle": middle, "phrases": phrases}
 
 
 def tabulate_phrases() -> list[list[str]]:
@@ -107,10 +91,9 @@ def tabulate_phrases() -> list[list[str]]:
             kind: [learn_phrases(encoder, texts, seed) for seed in range(5)]
             for kind, texts in PHRASES.items()
         }
-        cells = [{of[count] for of in right[kind]} for kind, count in columns]
-        table.append(
-            [name, *(" to ".join(map(str, sorted({min(c), max(c)}))) for c in cells)]
-        )
+        counts = ([of[count] for of in right[kind]] for kind, count in columns)
+        ends = (sorted({min(found), max(found)}) for found in counts)
+        table.append([name, *(" to ".join(map(str, pair)) for pair in ends)])
     return table
 
 

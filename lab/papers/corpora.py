@@ -1,6 +1,7 @@
 """Counts of a paper's prepared corpora."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -44,10 +45,9 @@ def count_corpora(
         there = {split: path for split, path in paths.items() if path.exists()}
         if there:
             on_progress(f"Counting {root / dataset}")
-        is_ner = paper.task == NER
-        counted[dataset] = (
-            _count_entities(dataset, there) if is_ner else _count_categories(there)
-        )
+        of_entities = partial(_count_entities, dataset)
+        count = of_entities if paper.task == NER else _count_categories
+        counted[dataset] = count(there)
     if not any(counted.values()):
         on_progress(f"None of {paper.called}'s corpora in '{root}': no counts of them")
     return counted

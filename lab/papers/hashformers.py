@@ -1,5 +1,5 @@
 """Tables of "HashFormers: Towards Vocabulary-independent Pre-trained Transformers" (Xue
-and Aletras 2022). Figures are not compared, since the paper has other tasks.
+and Aletras 2022). Figures are not compared, since the tasks differ.
 """
 
 from collections.abc import Sequence

@@ -6,24 +6,9 @@ from pathlib import Path
 from spacy_hashembeds.training.scorer import KINDS
 
 from ..trials.results import Estimate, estimate_score
-from .filling import (
-    Blank,
-    Measured,
-    fill_datasets,
-    fill_table,
-    make_overview,
-    sort_trials,
-)
-from .tables import (
-    Cell,
-    Paper,
-    Row,
-    Sections,
-    Source,
-    Table,
-    relative_error_increase,
-    subtract,
-)
+from . import filling, tables
+from .filling import Blank, Measured
+from .tables import Cell, Paper, Row, Sections, Source, Table
 
 HASH, FEWER = "multi_hash_embed", "multi_fewer_hash_embed"
 
@@ -42,37 +27,41 @@ _ABLATIONS = {
 
 def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
     """Fill the report's tables, and tables of further results."""
-    tables = []
+    numbered = []
     for number in sorted(filter(str.isdigit, paper.tables), key=int):
         is_ablation = paper.tables[number].get("kind") == "percent"
-        fill = _fill_ablation if is_ablation else fill_datasets
-        tables.append(fill(paper, number, measured))
+        fill = _fill_ablation if is_ablation else filling.fill_datasets
+        numbered.append(fill(paper, number, measured))
     collisions = [
         ((name,), "", {"dataset": dataset})
         for dataset, name in paper.datasets.items()
         if "NORM" in measured.counted.get(dataset, {})
     ]
     return {
-        "Overview": [make_overview(paper, measured)],
+        "Overview": [filling.make_overview(paper, measured)],
         "Findings of our own": [
             make_seed_table(paper, measured),
             # collisions of training norms in a table, by hash seed
-            fill_table(paper, "collisions", measured.find, collisions),
+            filling.fill_table(paper, "collisions", measured.find, collisions),
         ],
-        "Tables": tables,
+        "Tables": numbered,
     }
 
 
 def make_seed_table(paper: Paper, measured: Measured) -> Table:
     """Compare hash seeds 8 and 9. Mark changes of more than two deviations."""
     rows = []
-    keys = [k for k in sort_trials(paper, measured.groups) if k[1:] == (FEWER, SEED_9)]
+    keys = [
+        k
+        for k in filling.sort_trials(paper, measured.groups)
+        if k[1:] == (FEWER, SEED_9)
+    ]
     for key, (kind, prefix) in product(keys, KINDS.items()):
         eight, nine = (
             estimate_score(measured.groups.get(each, ()), "test", f"{prefix}_f")
             for each in (key._replace(variant="default"), key)
         )
-        change = subtract(nine, eight)
+        change = tables.subtract(nine, eight)
         differs = False
         if change is not None and change.deviation is not None:
             differs = abs(change.mean) > 2 * change.deviation
@@ -94,6 +83,6 @@ def _fill_ablation(paper: Paper, table: str, measured: Measured) -> Table:
 
     def find(source: Source) -> Estimate | None:
         baseline = measured.find({**source, "trials": source["baseline"]})
-        return relative_error_increase(measured.find(source), baseline)
+        return tables.relative_error_increase(measured.find(source), baseline)
 
-    return fill_table(paper, table, find, blanks)
+    return filling.fill_table(paper, table, find, blanks)

@@ -200,10 +200,9 @@ def compare(
 
     Scores differ if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), with
     deviations over seeds, divided by n. With three seeds each, this is Welch's t > 2.83
-    (p = 0.05). The printed deviation is at least
-    half of the last printed place. If only one deviation is known, it replaces the
-    other; if none is known, scores do not differ. Counts differ if they are not equal
-    to the last printed place.
+    (p = 0.05). The printed deviation is at least half of the last printed place. An
+    unknown deviation is replaced by the other one; if both are unknown, scores do not
+    differ. Counts differ if they are unequal at the last printed place.
     """
     differs = False
     if ours is not None and printed is not None:

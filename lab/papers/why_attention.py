@@ -12,14 +12,8 @@ from spacy_hashembeds.training.scorer import ALL, LENGTHS
 from ..trials.configs import locate_grid
 from ..trials.grid import read_grid
 from ..trials.results import Estimate, Groups, estimate
-from .filling import (
-    Blank,
-    Measured,
-    fill_systems,
-    fill_table,
-    make_overview,
-    read_beside,
-)
+from . import filling
+from .filling import Blank, Measured
 from .tables import Cell, Column, Paper, Row, Sections, Source, Table
 
 #: The property of entities by which tables 3 and 4 divide scores.
@@ -39,10 +33,10 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
         ((name,), name, {"split": name}) for name in paper.get_rows("2")
     ]
     return {
-        "Overview": [make_overview(paper, measured)],
+        "Overview": [filling.make_overview(paper, measured)],
         "Tables": [
-            fill_systems(paper, "1", measured),
-            fill_table(paper, "2", measured.find, splits),
+            filling.fill_systems(paper, "1", measured),
+            filling.fill_table(paper, "2", measured.find, splits),
             *(_fill_changes(paper, table, measured) for table in _PARTS),
             make_chunk_table(paper, results),
         ],
@@ -82,7 +76,7 @@ def _fill_changes(paper: Paper, table: str, measured: Measured) -> Table:
         pairs = [(ours[seed], baseline[seed]) for seed in seeds]
         return estimate(x - y for x, y in pairs if x is not None and y is not None)
 
-    return fill_table(paper, table, find, blanks)
+    return filling.fill_table(paper, table, find, blanks)
 
 
 def _find_parts(
@@ -106,7 +100,7 @@ def make_chunk_table(paper: Paper, results: Path) -> Table:
         printed = {key: paper.get_printed("5", tag, key) for key in tags[tag]}
         cells = {key: Cell(printed=figure) for key, figure in printed.items()}
         rows.append(Row(stub=stub, cells=cells, has_ours=False))
-    for key, ablation in read_beside(results, "ablation"):
+    for key, ablation in filling.read_beside(results, "ablation"):
         corpus = Path(ablation["setting"]["test"]).stem
         name = f"{paper.name_dataset(key.dataset)}, {corpus}"
         for tag in tags:

@@ -35,8 +35,7 @@ def compare_trials(
     accelerated: bool = False,
     progress: Callable[[Sequence[int]], Iterable[int]] = lambda rounds: rounds,
 ) -> dict[str, Any]:
-    """Compare trials on one corpus by the scores of the last split, and time their
-    pipelines in turns.
+    """Compare the scores of trials on the last split, and time pipelines in turns.
 
     metrics: The files of the trials, whose pipelines must exist.
     corpus: The corpus for timing the pipelines.

@@ -46,11 +46,9 @@ class _File(_Part):
 
 
 def read_grid(path: Path, *, root: Path = Path(), gpu_id: int = -1) -> list[Trial]:
-    """Read the trials of a YAML file, ordered by seed and dataset: an interrupted sweep
-    leaves complete comparisons of the first seeds.
+    """Read the trials of a YAML file, ordered by seed and dataset.
 
-    Overrides of a trial replace those of all trials. Overrides of a dataset replace
-    both.
+    Overrides of a trial replace those of all trials; overrides of a dataset, both.
     """
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")

@@ -43,7 +43,7 @@ def run_command(
     if process.returncode == 0:
         return None
     told = [line for line in lines if line]
-    # warnings may follow an exception, whose message may have several lines
+    # a warning, or further lines of the message, may follow an exception
     exceptions = [line for line in told if re.match(r"[\w.]+(Error|Exception)\b", line)]
     last = (exceptions or told or [f"its exit code is {process.returncode}"])[-1]
     return textwrap.shorten(last, 500).rstrip(".")

@@ -57,9 +57,7 @@ class Result:
         return get_task(self.recorded), size, overrides
 
     def get_score(self, split: str, name: str) -> float | None:
-        """Return a score such as "ents_f", 0 to 1, or None if there are no entities or
-        categories to find.
-        """
+        """Return a score, 0 to 1, or None without entities or categories to find."""
         scores = self.recorded["scores"].get(split, {})
         prefix, _, _ = name.rpartition("_")
         support = SUPPORT if name.startswith("cats_") else f"{prefix}_support"
@@ -134,8 +132,7 @@ def group_results(results: Iterable[Result]) -> dict[TrialKey, list[Result]]:
 def collect_results(
     source: Path, tables: Path, *, force: bool = False
 ) -> tuple[int, int, int]:
-    """Add the results of trials to the tables of their corpora, ordered by embedder,
-    variant and seed.
+    """Add the results of trials to the tables of their corpora.
 
     force: Replace different results of the same trials.
     RETURNS (tuple[int, int, int]): The numbers of added, replaced and equal results.

@@ -60,11 +60,10 @@ def record_trial(
     force: bool,
     on_output: Callable[[str], None],
 ) -> tuple[dict[str, Any], bool]:
-    """Train and record a trial if it is not done. Return its results, and True if they
-    are new.
+    """Train and record a trial if it is not done. Return the results, and True if new.
 
-    Old results are removed before training, and new ones are written at the end. If
-    another process runs the same trial, wait for its end.
+    Old results are removed before training. If another process runs the same trial,
+    wait for its end.
 
     identify: Return the inputs of the results.
     check: Raise an error if the trial can't be trained.
@@ -130,8 +129,9 @@ def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:
-    """Run `spacy train` in its own process, and return the seconds. The process keeps
-    the lock if this one is killed.
+    """Run `spacy train`, and return its seconds.
+
+    The process keeps the lock if this one is killed.
     """
     paths = {f"paths.{split}": trial.corpus[split] for split in ("train", "dev")}
     command = [sys.executable, "-m", "spacy", "train", str(trial.config)]

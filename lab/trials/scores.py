@@ -19,14 +19,10 @@ from spacy_hashembeds.tools.evaluate.entities import (
     EntityRun,
     TrainingKnowledge,
 )
-from spacy_hashembeds.tools.evaluate.sources import (
-    TEXTCAT,
-    find_classes,
-    find_task,
-    predict_examples,
-)
+from spacy_hashembeds.tools.evaluate.sources import TEXTCAT, find_classes, find_task
 from spacy_hashembeds.training.docbin import read_docs
 from spacy_hashembeds.training.joined import regroup
+from spacy_hashembeds.training.prediction import predict_examples
 
 #: The key of the packed counts of each document.
 COUNTS = "ents_counts"
@@ -63,9 +59,7 @@ def score_pipeline(
 
 
 def pack_counts(counts: np.ndarray) -> str:
-    """Write counts of documents as text for JSON: int32, little-endian, compressed by
-    zlib, in base64.
-    """
+    """Pack counts as text: int32, little-endian, compressed by zlib, in base64."""
     return base64.b64encode(zlib.compress(counts.astype("<i4").tobytes(), 9)).decode()
 
 

@@ -39,9 +39,7 @@ def measure_sizes(model: Path, train: Path) -> dict[str, Any]:
 
 
 def measure_tables(nlp: Language, train: Path) -> list[Measures]:
-    """Measure each embedding table of a trained pipeline, with its "component". Tables
-    of n-grams have no "vocabulary".
-    """
+    """Measure each table. Tables of n-grams have no "vocabulary"."""
     kinds = find_table_kinds()
     tables = []
     for name, layer in _find_ngram_layers(nlp):
@@ -63,9 +61,8 @@ def measure_tables(nlp: Language, train: Path) -> list[Measures]:
 
 
 def count_sizes(nlp: Language) -> dict[str, int]:
-    """Count the parameters of all components, without word vectors; those of embeddings
-    with their mixing layers, and of spaCy's bag of words; and those of mixing layers,
-    Maxout and layer normalisation.
+    """Count the parameters of all components, without word vectors; of embeddings and
+    spaCy's bag of words; and of the mixing layers of embeddings.
     """
     models = [model for _, model in find_models(nlp)]
     nodes = [node for model in models for node in model.walk()]
@@ -84,9 +81,7 @@ def count_sizes(nlp: Language) -> dict[str, int]:
 
 
 def count_parameters(models: Iterable[Model]) -> int:
-    """Count the numbers in all parameters of models, including PyTorch modules. Shared
-    layers count once.
-    """
+    """Count the parameters of models and PyTorch modules. Shared layers count once."""
     nodes = {node.id: node for model in models for node in model.walk()}
     own = sum(
         node.get_param(name).size

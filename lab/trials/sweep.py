@@ -24,7 +24,7 @@ THREAD_VARIABLES = tuple(
 )
 
 
-class Ended(NamedTuple):
+class Outcome(NamedTuple):
     """A trial that ended, its duration, and the cause of its failure, if it failed."""
 
     trial: Trial
@@ -65,7 +65,7 @@ def plan_sweep(
 
 def run_sweep(
     trials: Sequence[Trial], *, force: bool = False, jobs: int = 1
-) -> Iterator[Ended]:
+) -> Iterator[Outcome]:
     """Run trials, each in its own process, and yield them when they end or fail.
 
     Closing the iterator kills running trials. With several jobs, each trial uses one
@@ -79,10 +79,10 @@ def run_sweep(
         if is_over.is_set():
             kill_session(process)
 
-    def run(trial: Trial) -> Ended:
+    def run(trial: Trial) -> Outcome:
         start = monotonic()
         error = run_alone(trial, force=force, one_thread=jobs > 1, on_start=note)
-        return Ended(trial, monotonic() - start, error)
+        return Outcome(trial, monotonic() - start, error)
 
     pool = ThreadPoolExecutor(jobs)
     # unlike `as_completed`, a queue survives a second interrupt
@@ -102,9 +102,7 @@ def run_sweep(
 def run_alone(
     trial: Trial, *, force: bool, one_thread: bool, on_start: Callable[[Popen], None]
 ) -> str | None:
-    """Run a trial in its own session, append its output to a log, and return the cause
-    of a failure.
-    """
+    """Run a trial in its own session with a log, and return the cause of a failure."""
     settings = json.dumps([{**asdict(trial), "root": str(trial.root)}, force])
     log = get_log(trial)
     log.parent.mkdir(parents=True, exist_ok=True)
