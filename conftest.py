@@ -1,4 +1,4 @@
-"""What every run of the tests does, those of the package and those of the lab."""
+"""Hooks of pytest that all test suites share."""
 
 from tests.left_out import (  # noqa: F401 pytest finds its hooks here
     pytest_collection_modifyitems,

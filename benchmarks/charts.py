@@ -14,13 +14,14 @@ Json = Mapping[str, Any]
 #: The colour of the baseline.
 BASELINE = "#c8501a"
 
-#: How names of groups are drawn: over the line of the baseline.
+#: Style of the names of groups, which cover the line of the baseline.
 _NAME: Any = {"fontsize": 9, "bbox": {"fc": "white", "ec": "none", "pad": 0.5}}
 
 
 def draw(results: Json, title: str, place: str, path: Path) -> None:
-    """Draw the speeds of contenders relative to the first one of each group, with a
-    panel for each section. Text is readable at a width of 390 pixels.
+    """Draw relative speeds of contenders, with a panel for each section.
+
+    Text is readable at a width of 390 pixels.
     """
     sections: Json = results["timings"]
     n_bars = [sum(map(len, groups.values())) for groups in sections.values()]
@@ -31,14 +32,14 @@ def draw(results: Json, title: str, place: str, path: Path) -> None:
     panels = figure.subplots(len(sections), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
     for axes, (section, groups) in zip(panels, sections.items(), strict=True):
         draw_panel(axes, groups)
-        axes.set_title(_spell(section), fontsize=11, loc="left")
+        axes.set_title(_strip_ticks(section), fontsize=11, loc="left")
     panels[-1].set_xlabel("times as fast (lines: quartiles)")
     both = (axes.get_legend_handles_labels() for axes in panels)
     named = {label: handle for of in both for handle, label in zip(*of, strict=True)}
     legend = figure.legend(
         [*named.values()],
         [*named],
-        title=f"{_spell(title)}\n{fill(place, 60)}",
+        title=f"{_strip_ticks(title)}\n{fill(place, 60)}",
         loc="outside upper left",
         ncols=2 + (len(named) < 6),
         frameon=False,
@@ -68,22 +69,22 @@ def draw_panel(axes: Any, groups: Json) -> None:
             height,
             # colours differ in lightness, for greyscale
             color=colors(0.15 + 0.8 * i / len(names)),
-            label=_spell(name),
+            label=_strip_ticks(name),
             xerr=(below, above),
             error_kw={"ecolor": "#111111", "elinewidth": 0.8, "capsize": 2},
         )
         axes.bar_label(bars, fmt="{:.2f}", padding=3, fontsize=9)
     for place, name in enumerate(groups):
-        axes.text(0, place - 0.38, f" {_spell(name)}", va="bottom", **_NAME)
+        axes.text(0, place - 0.38, f" {_strip_ticks(name)}", va="bottom", **_NAME)
     axes.set_yticks([])
-    axes.axvline(1, color=BASELINE, lw=1.5, zorder=0, label=_spell(baseline))
+    axes.axvline(1, color=BASELINE, lw=1.5, zorder=0, label=_strip_ticks(baseline))
     axes.margins(x=0.12)
     axes.set_ylim(len(groups) - 0.5, -0.75)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
 
 
-def _spell(name: str) -> str:
+def _strip_ticks(name: str) -> str:
     return name.replace("`", "")
 
 

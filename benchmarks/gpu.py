@@ -15,7 +15,7 @@ from spacy_hashembeds.acceleration.doctor import examine_gpu
 
 from . import layers, pipelines
 from .data import BATCH_WORDS, Corpus, Sizes, batch_by_words, group
-from .timing import Json, Results, Schedule, time_ways
+from .timing import Json, Results, Schedule, time_tasks
 
 PREPARE_TRAIN = partial(layers.prepare_train, dropout=0.0)
 
@@ -76,15 +76,15 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     embedders = layers.make_embedders(text.docs)
     models = {name: embedders[name]() for name in (layers.SPACY, layers.OURS)}
     makes = {name: partial(device.move, model) for name, model in models.items()}
-    ways: dict[str, Any] = {}
+    tasks: dict[str, Any] = {}
     prepares = (layers.prepare_predict, PREPARE_TRAIN)
     kinds = zip(("prediction", "forward and backward"), prepares, strict=True)
     for (kind, prepare), n in product(kinds, sizes.gpu_words):
         samples = group(batch_by_words(text.docs, n, 8), 1)
         stock, ours = (make() for make in makes.values())
         layers.compare_outputs(stock, ours, samples[0], device.ops.to_numpy)
-        ways[f"embedder, {kind}, {n:,} words"] = (makes, prepare, samples)
-    timed = time_ways(ways, schedule, clock=device.read_clock)
+        tasks[f"embedder, {kind}, {n:,} words"] = (makes, prepare, samples)
+    timed = time_tasks(tasks, schedule, clock=device.read_clock)
     results["timings"] = {"embedders": timed}
     yield results
     results["equal_runs"] = measure_equality(device, models, text.docs)
@@ -92,10 +92,10 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     names = (pipelines.SPACY, pipelines.OURS)
     with keeping_ops():
         set_current_ops(device.ops)
-        made, ways = pipelines.make_ways(names, text.docs, schedule, sizes)
-        piped = ways["`nlp.pipe`"][2][0]
+        made, tasks = pipelines.make_tasks(names, text.docs, schedule, sizes)
+        piped = tasks["`nlp.pipe`"][2][0]
         results["agreement"] = pipelines.compare_annotations(made, piped)
-        timed = time_ways(ways, schedule, clock=device.read_clock)
+        timed = time_tasks(tasks, schedule, clock=device.read_clock)
     results["timings"]["pipelines"] = timed
     yield results
 
@@ -114,5 +114,5 @@ def measure_equality(
         return model.to_bytes()
 
     stock, ours = models.values()
-    ways = {pipelines.OURS: ours, pipelines.SPACY: stock}
-    return {way: train(model) == train(model) for way, model in ways.items()}
+    named = {pipelines.OURS: ours, pipelines.SPACY: stock}
+    return {name: train(model) == train(model) for name, model in named.items()}

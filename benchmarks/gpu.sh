@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Test and measure the kernels on a GPU, on a machine that has never seen this project:
+# Test and measure the kernels on a GPU machine without a network:
 #
-#     make gpu-wheels                # where there is a network
-#     bash benchmarks/gpu.sh OUT     # where there is a GPU, from the same checkout
+#     make gpu-wheels                # on a machine with a network
+#     bash benchmarks/gpu.sh OUT     # on the GPU machine, in the same checkout
 #
-# The machine needs CUDA, bash, and a Python with pip, numpy and CuPy, and no network. It
-# takes nine minutes at most. OUT then has gpu.log, all that was printed, and gpu.json,
-# what was measured, also if something fails half-way: pass it on, or commit gpu.json to
-# benchmarks/results/. Fails if any step did.
+# The GPU machine needs CUDA, bash, and a Python with pip, numpy and CuPy. The script takes
+# nine minutes at most, writes the output to OUT/gpu.log and results to OUT/gpu.json, also
+# after a failure, and fails if any step failed. Commit gpu.json to benchmarks/results/.
 #
-# Pipelines are measured on corpus/wnut17, if it is there too, else on the demo corpus.
-# PYTHON=python3.12 names another Python, WHEELS=FOLDER another folder of wheels.
+# Pipelines are measured on corpus/wnut17 if it exists, else on the demo corpus.
+# PYTHON=python3.12 selects another Python, WHEELS=FOLDER another folder of wheels.
 set -uo pipefail
 
 readonly LIMIT=540 TESTS_LIMIT=240 # seconds
@@ -19,7 +18,7 @@ main() {
     local failed=0
     describe_machine
     install || return 1
-    # without plugins that the machine happens to have
+    # do not load other plugins of the machine
     PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 run_step "$TESTS_LIMIT" \
         -m pytest -p xdist.plugin -n 4 tests/gpu -m gpu -q || failed=1
     local corpus=corpus/wnut17/train.spacy
@@ -27,35 +26,34 @@ main() {
         corpus=corpus/demo/train.spacy
         run_step 60 -m lab prepare demo -o corpus/demo || failed=1
     fi
-    # what is left: it writes after each part
+    # in the remaining time; results are written after each part
     run_step "$((LIMIT - SECONDS))" -m benchmarks gpu --corpus "$corpus" \
         --output "$out/gpu.json" || failed=1
     return "$failed"
 }
 
 describe_machine() {
-    nvidia-smi || echo "nvidia-smi does not run: is there a GPU by NVIDIA?"
+    nvidia-smi || echo "nvidia-smi failed: is there an NVIDIA GPU?"
     "$python" --version
 }
 
-# Before what the machine has, which stays as it is. Wheels have each other, so that
-# nothing needs to be found.
+# Install the wheels, with all dependencies, into a folder that precedes site-packages.
 install() {
     "$python" -m pip install --quiet --no-index --no-deps --target "$packages" \
         "$wheels"/*.whl && return
-    echo "Nothing could be installed from '$wheels': make it with 'make gpu-wheels'," \
-        "with GPU_PYTHON=3.12 for instance if the machine's Python is another."
+    echo "Can't install wheels from '$wheels': run 'make gpu-wheels', with" \
+        "GPU_PYTHON=3.12 for example if this machine has another Python."
     return 1
 }
 
-# $1: its limit in seconds; the rest: what Python runs.
+# $1: limit in seconds; the rest: arguments of Python.
 run_step() {
     local limit=$1
     shift
-    echo "== python $*, for $limit seconds at most"
+    echo "== python $*, limit $limit seconds"
     PYTHONPATH=$packages timeout --kill-after=10 "$limit" "$python" "$@"
     local status=$?
-    echo "== python $*: exit status $status, after $SECONDS seconds in all"
+    echo "== python $*: exit status $status, after $SECONDS seconds in total"
     return "$status"
 }
 

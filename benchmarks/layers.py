@@ -34,7 +34,7 @@ from .data import (
     find_short_docs,
     group,
 )
-from .timing import Makes, Prepare, Results, Schedule, count_words, in_numpy, time_ways
+from .timing import Makes, Prepare, Results, Schedule, count_words, in_numpy, time_tasks
 from .torch_embed import TorchEmbed, import_torch
 
 WIDTH = 96
@@ -196,8 +196,8 @@ def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
         "multi_embed_min_freq": MIN_FREQ,
         "agreement": compare_outputs(makes[SPACY](), makes[OURS](), [text.docs[:1000]]),
         "timings": {
-            what: time_ways(ways, schedule, contexts=contexts)
-            for what, ways in sections.items()
+            what: time_tasks(tasks, schedule, contexts=contexts)
+            for what, tasks in sections.items()
         },
     }
 
@@ -242,7 +242,7 @@ def make_hashformers(docs: Sequence[Doc]) -> dict[str, Model]:
     return {name: initialize(model, docs) for name, model in models.items()}
 
 
-def cut_ways(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list[Any]]]:
+def divide(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list[Any]]]:
     """Divide docs into calls and steps of training."""
     calls = batch_by_docs(docs, sizes.docs, max(1, len(docs) // sizes.docs))
     short = [[doc] for doc in find_short_docs(docs)]
@@ -259,20 +259,20 @@ def cut_ways(docs: Sequence[Doc], sizes: Sizes) -> dict[str, tuple[Prepare, list
 def measure_hashformers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure the speeds of all pairs on words that were embedded before."""
     models = make_hashformers(text.docs)
-    ways = {}
-    for what, (prepare, samples) in cut_ways(text.docs, sizes).items():
+    tasks = {}
+    for what, (prepare, samples) in divide(text.docs, sizes).items():
         whole = [batch for sample in samples for batch in sample]
         warm = {
             name: partial(_warm_up, m, prepare, whole) for name, m in models.items()
         }
-        ways[what] = (warm, prepare, samples)
+        tasks[what] = (warm, prepare, samples)
     yield {
         "width": WIDTH,
         "rows": ROWS,
         "emb_rows": EMB_ROWS,
         "dropout": DROPOUT,
         "parameters": {name: count_parameters([m]) for name, m in models.items()},
-        "timings": {"one thread": time_ways(ways, schedule, clock=thread_time)},
+        "timings": {"one thread": time_tasks(tasks, schedule, clock=thread_time)},
     }
 
 

@@ -11,8 +11,8 @@ from .data import BATCH_WORDS, Sizes
 from .layers import OUR_EMBED, ROWS, build_embedder
 from .timing import Results, Schedule, read_memory_mib
 
-#: Ways to embed distinct words. spaCy's vocab grows with each word.
-WAYS = (
+#: Variants of embedding distinct words. spaCy's vocab grows with each word.
+VARIANTS = (
     "ours, one vocab",
     "no layer, one vocab",
     "ours, memory zones",
@@ -28,25 +28,23 @@ def measure_memory(corpus: Path, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure the growth of memory with random words."""
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         # use new processes, since memory is not always released
-        grown = {w: pool.apply(watch_rss, (w, sizes.distinct_words)) for w in WAYS}
+        grown = {w: pool.apply(watch_rss, (w, sizes.distinct_words)) for w in VARIANTS}
     yield {"rows": ROWS, "rss_mib": grown}
 
 
-def watch_rss(way: str, n_words: int) -> dict[str, float]:
-    """Embed distinct words in one of the ways. Return resident MiB by number of words,
-    after `_FIRST` batches and after all.
-    """
+def watch_rss(variant: str, n_words: int) -> dict[str, float]:
+    """Return resident MiB by number of words, after `_FIRST` and after all batches."""
     points, starts = {}, range(0, n_words, BATCH_WORDS)
     model = build_embedder(OUR_EMBED, rows=ROWS)
     model.initialize()
     nlp = spacy.blank("en")
     for number, start in enumerate(starts):
-        if way.endswith("new vocab at times") and number % _VOCAB_BATCHES == 0:
+        if variant.endswith("new vocab at times") and number % _VOCAB_BATCHES == 0:
             nlp = spacy.blank("en")
-        with nlp.memory_zone() if way.endswith("zones") else nullcontext():
-            words = [_spell(start + i) for i in range(BATCH_WORDS)]
+        with nlp.memory_zone() if variant.endswith("zones") else nullcontext():
+            words = [_make_word(start + i) for i in range(BATCH_WORDS)]
             docs = [Doc(nlp.vocab, words=words)]
-            if not way.startswith("no layer"):
+            if not variant.startswith("no layer"):
                 model.predict(docs)
             docs.clear()  # before the memory zone ends
         if number + 1 in (_FIRST, len(starts)):
@@ -54,5 +52,5 @@ def watch_rss(way: str, n_words: int) -> dict[str, float]:
     return points
 
 
-def _spell(number: int) -> str:
+def _make_word(number: int) -> str:
     return "".join(chr(ord("a") + number // 26**i % 26) for i in range(6))

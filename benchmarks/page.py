@@ -1,6 +1,4 @@
-"""Insert tables into pages, between comments with their names, and draw charts: `python
--m benchmarks.page`.
-"""
+"""Insert tables into pages, and draw charts: `python -m benchmarks.page`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -114,9 +112,7 @@ def tabulate_ratios(precisions: Sequence[str], results: Json) -> str:
 
 
 def tabulate_published(results: Json) -> str:
-    """Make a table of speed, loading and memory of published pipelines. Rows of `auto`
-    are left out if all components have float32.
-    """
+    """Make a table of published pipelines, without `auto` if equal to float32."""
     rows = []
     for pipeline, about in results["pipelines"].items():
         chosen = {*about["accelerated"]["auto"]["precisions"].values()}

@@ -30,7 +30,7 @@ from .data import (
     make_examples,
 )
 from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH
-from .timing import Json, Makes, Results, Schedule, Ways, in_numpy, time_ways
+from .timing import Json, Makes, Results, Schedule, Tasks, in_numpy, time_tasks
 
 #: Function that builds a pipeline without weights.
 Build = Callable[[Vocab], Language]
@@ -148,7 +148,7 @@ def _read_annotation(token: Token) -> tuple:
     return (*entity, token.tag_, token.head.i, token.dep_, token.lemma_)
 
 
-def make_ways(
+def make_tasks(
     names: Sequence[str], docs: Sequence[Doc], schedule: Schedule, sizes: Sizes
 ) -> tuple[Makes, dict[str, Any]]:
     """Make contenders with equal weights, docs to annotate, and steps of training."""
@@ -164,22 +164,22 @@ def make_ways(
 
 def measure_pipelines(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure pipelines with our embedder and encoder, and with spaCy's."""
-    makes, made = make_ways(NAMES, text.docs, schedule, sizes)
+    makes, made = make_tasks(NAMES, text.docs, schedule, sizes)
     short_docs = find_short_docs(text.docs, SHORT_TEXTS * schedule.rounds)
     short = batch_by_docs(short_docs, SHORT_TEXTS, schedule.rounds)
-    ways: Ways = {
-        **{what.strip("`"): way for what, way in made.items()},
+    tasks: Tasks = {
+        **{what.strip("`"): task for what, task in made.items()},
         "nlp(text), one short text": (makes, prepare_texts, short),
     }
     yield {
         **SHAPE,
         "agreement": compare_annotations(makes, text.docs[: sizes.docs]),
-        "timings": {"one thread": time_ways(ways, schedule, contexts=NUMPY)},
+        "timings": {"one thread": time_tasks(tasks, schedule, contexts=NUMPY)},
     }
 
 
 ENSEMBLE, LARGE = "TextCatEnsemble", "HashNgramTextCat, large"
-#: The config of each classifier. spaCy's default model uses that of its other network.
+#: The config of each classifier. spaCy's default model replaces that of TextCatReduce.
 CLASSIFIERS = {
     ENSEMBLE: "textcat_reduce",
     "TextCatReduce": "textcat_reduce",
@@ -209,15 +209,15 @@ def measure_classifiers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Resul
         models[name] = source.get_pipe("textcat")
         makes = {**makes, **make_copies([name], build_classifier, source)}
     pipe = batch_by_docs(text.docs, sizes.docs, schedule.rounds)
-    ways: dict[str, Any] = {"nlp.pipe": (makes, prepare_pipe, pipe)}
+    tasks: dict[str, Any] = {"nlp.pipe": (makes, prepare_pipe, pipe)}
     for size in sizes.texts:
         n_steps = max(1, sizes.texts_trained // size)
         steps = batch_by_docs(text.docs, size, n_steps * schedule.rounds)
         samples = group(steps, n_steps)
-        ways[f"nlp.update, {size} texts"] = (makes, prepare_update, samples)
+        tasks[f"nlp.update, {size} texts"] = (makes, prepare_update, samples)
     yield {
         "parameters": {
             name: count_parameters([pipe.model]) for name, pipe in models.items()
         },
-        "timings": {"one thread": time_ways(ways, schedule)},
+        "timings": {"one thread": time_tasks(tasks, schedule)},
     }

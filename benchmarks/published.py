@@ -26,7 +26,7 @@ from spacy_hashembeds.acceleration.conversion import AUTO
 from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Sizes
-from .timing import Json, Results, Schedule, read_memory_mib, summarize, take_order
+from .timing import Json, Results, Schedule, read_memory_mib, rotate, summarize
 
 STOCK = "stock"
 #: float32, and the fastest precision of each component with few changes.
@@ -127,7 +127,7 @@ def time_in_processes(models: Mapping[str, Path], texts: Path, rounds: int) -> J
     """Time pipelines in turns, each in a new process."""
     turns: dict[str, list[Any]] = {name: [] for name in models}
     for number in range(rounds):
-        for name in take_order([*models], number):
+        for name in rotate([*models], number):
             command = [sys.executable, "-m", "benchmarks.published"]
             command += [str(models[name]), str(texts)]
             done = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)

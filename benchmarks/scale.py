@@ -31,7 +31,7 @@ from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Sizes
 from .published import PIPELINES, STOCK, fetch, read_texts
-from .timing import Json, Results, Schedule, summarize, take_order
+from .timing import Json, Results, Schedule, rotate, summarize
 
 RECIPES = ROOT / "docs" / "scale"
 FAST = "accelerated"
@@ -125,7 +125,7 @@ def time_contenders(
     here = [name for name, of in CONTENDERS.items() if all(map(find_spec, of[3]))]
     turns: dict[str, list[Any]] = {name: [] for name in here}
     for number in range(rounds):
-        for name in take_order(here, number):
+        for name in rotate(here, number):
             model, recipe, options, _ = CONTENDERS[name]
             turns[name].append(
                 [time_recipe(recipe, models[model], of, options) for of in (few, many)]
@@ -174,12 +174,12 @@ def serve(model: Path, max_batch: int) -> Iterator[int]:
             process.terminate()
 
 
-async def ask(port: int, texts: Sequence[str], clients: int, seconds: float) -> Any:
+async def query(port: int, texts: Sequence[str], clients: int, seconds: float) -> Any:
     """Send texts from several clients, and return the milliseconds of each answer."""
     taken: list[float] = []
     queue = iter(range(sys.maxsize))
 
-    async def be_client() -> None:
+    async def run_client() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         while (start := perf_counter()) < end:
             body = json.dumps({"text": texts[next(queue) % len(texts)]}).encode()
@@ -195,7 +195,7 @@ async def ask(port: int, texts: Sequence[str], clients: int, seconds: float) -> 
         writer.close()
 
     end = perf_counter() + seconds
-    await asyncio.gather(*(be_client() for _ in range(clients)))
+    await asyncio.gather(*(run_client() for _ in range(clients)))
     return np.array(taken)
 
 
@@ -205,12 +205,12 @@ def time_services(
     """Measure latencies of services in turns, for each number of clients."""
     turns: dict[str, dict[str, list[Json]]] = {}
     for number in range(rounds):
-        for name in take_order([*SERVICES], number):
+        for name in rotate([*SERVICES], number):
             model, max_batch = SERVICES[name]
             with serve(models[model], max_batch) as port:
-                asyncio.run(ask(port, texts, PROCESSES * 4, SECONDS / 4))  # warms up
+                asyncio.run(query(port, texts, PROCESSES * 4, SECONDS / 4))  # warms up
                 for clients in CLIENTS:
-                    taken = asyncio.run(ask(port, texts, clients, SECONDS))
+                    taken = asyncio.run(query(port, texts, clients, SECONDS))
                     middle, most = np.percentile(taken, (50, 99)).tolist()
                     values = {"median ms": middle, "99 percent, ms": most}
                     values["answers a second"] = len(taken) / SECONDS

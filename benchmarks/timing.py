@@ -23,8 +23,8 @@ Makes = Mapping[str, Callable[[], Any]]
 #: Function of a contender and a sample that returns the function to time.
 Prepare = Callable[[Any, Any], Callable[[], object]]
 
-#: Contenders, the function that prepares them, and samples, for each task.
-Ways = Mapping[str, tuple[Makes, Prepare, Sequence[Any]]]
+#: The contenders, the function that prepares them, and the samples of each task.
+Tasks = Mapping[str, tuple[Makes, Prepare, Sequence[Any]]]
 
 #: Contexts in which contenders are made and timed.
 Contexts = Mapping[str, Callable[[], AbstractContextManager[Any]]]
@@ -76,7 +76,7 @@ def time_in_turns(
     seconds: dict[str, list[float]] = {name: [] for name in makes}
     first: dict[str, list[float]] = {name: [] for name in makes}
     numbers = count()
-    # kept until the next block has its own, at other addresses
+    # keep contenders until the next ones are made, at other addresses
     made: dict[str, Any] = {}
     for _ in range(schedule.blocks):
         made = {name: make(name) for name in makes}
@@ -85,7 +85,7 @@ def time_in_turns(
             take_turn(name, samples[-1])
         for number in (next(numbers) for _ in range(schedule.rounds)):
             sample = samples[number % len(samples)]
-            for name in take_order([*makes], number):
+            for name in rotate([*makes], number):
                 seconds[name].append(take_turn(name, sample) / count_words(sample))
     return {
         name: {**summarize(of), "first_call_ms": 1e3 * median(first[name])}
@@ -93,14 +93,14 @@ def time_in_turns(
     }
 
 
-def time_ways(ways: Ways, schedule: Schedule, **settings: Any) -> Json:
+def time_tasks(tasks: Tasks, schedule: Schedule, **settings: Any) -> Json:
     """Time contenders on several tasks."""
     return {
-        what: time_in_turns(*way, schedule, **settings) for what, way in ways.items()
+        what: time_in_turns(*task, schedule, **settings) for what, task in tasks.items()
     }
 
 
-def take_order(names: Sequence[str], number: int) -> Iterator[str]:
+def rotate(names: Sequence[str], number: int) -> Iterator[str]:
     """Return the order of contenders in a round: rotated, and reversed if odd."""
     start = number // 2 % len(names)
     order = [*names[start:], *names[:start]]

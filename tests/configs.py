@@ -1,4 +1,4 @@
-"""The configs of the project, by which tests are trained."""
+"""The folder of our configs."""
 
 from pathlib import Path
 

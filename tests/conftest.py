@@ -33,9 +33,9 @@ from .left_out import NO_CORPORA
 from .toy_embedders import make_docs, make_vocab
 from .toy_ner import make_doc
 
-# The same examples in every run: a failure can be repeated, and floats don't surprise.
+# The same examples in every run, to repeat failures.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
-# More of them, and others each time: what `make fuzz` takes.
+# More examples, different in each run, for `make fuzz`.
 settings.register_profile("weekly", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile("repeatable")
 
@@ -44,14 +44,14 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="session", autouse=True)
 def quick() -> None:
-    """Have what makes tests quick, and signals heeded."""
-    # more rounds of timing steady a median, which no test looks at
+    """Speed up tests, and restore signal handlers."""
+    # no test needs the median of several rounds
     measure_speeds.__kwdefaults__["rounds"] = 1
-    # each group of entry points is looked for once: pipelines load in 2/3 of the time
+    # cache entry points: pipelines load in 2/3 of the time
     Registry._get_entry_points = cache(Registry._get_entry_points)
-    # without contractions, an English pipeline is made in a fifth of the time
+    # without contractions, English pipelines are made in a fifth of the time
     English.Defaults.tokenizer_exceptions = BASE_EXCEPTIONS
-    # what started the tests may have signals ignored, as `nohup` does
+    # the parent process, such as `nohup`, may ignore signals
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
@@ -60,7 +60,7 @@ def quick() -> None:
 
 @contextmanager
 def with_contractions() -> Iterator[None]:
-    """Have English as it is."""
+    """Restore the tokenizer exceptions of English."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(English.Defaults, "tokenizer_exceptions", TOKENIZER_EXCEPTIONS)
         yield
@@ -68,14 +68,14 @@ def with_contractions() -> Iterator[None]:
 
 @pytest.fixture
 def contractions() -> Iterator[None]:
-    """Have English as it is, for tests of tokens."""
+    """Restore the tokenizer exceptions of English, for tests of tokens."""
     with with_contractions():
         yield
 
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The real corpora: `SPACY_HASHEMBEDS_DATA`, else a folder beside the checkout."""
+    """The real corpora: `SPACY_HASHEMBEDS_DATA`, or a folder beside the checkout."""
     path = Path(os.environ.get("SPACY_HASHEMBEDS_DATA", ROOT.parent / "shared/data"))
     if not path.is_dir():
         pytest.skip(NO_CORPORA)
@@ -84,21 +84,21 @@ def data_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_corpus(tmp_path_factory) -> Path:
-    """A folder with train.spacy, dev.spacy and test.spacy, cut from the lab's demo."""
+    """A folder with train.spacy, dev.spacy and test.spacy, a part of the lab's demo."""
     folder = tmp_path_factory.mktemp("tiny")
     vocab = Vocab()
     for path in (ROOT / "tests" / "tiny_corpus").iterdir():
         lines = path.read_text(encoding="utf8").splitlines()
         docs = [make_doc(line, spaces=False, vocab=vocab) for line in lines]
         for token in chain.from_iterable(docs):
-            token.is_sent_start = token.i == 0  # each line is known to be a sentence
+            token.is_sent_start = token.i == 0  # each line is a sentence
         DocBin(docs=docs).to_disk(folder / f"{path.stem}.spacy")
     return folder
 
 
 @pytest.fixture
 def start_method() -> Iterator[Callable[[str], None]]:
-    """Sets how processes are started."""
+    """A function that sets the start method of processes."""
     before = multiprocessing.get_start_method()
     yield partial(multiprocessing.set_start_method, force=True)
     multiprocessing.set_start_method(before, force=True)
@@ -106,7 +106,7 @@ def start_method() -> Iterator[Callable[[str], None]]:
 
 @pytest.fixture
 def forked(start_method) -> None:
-    """Have processes forked, which no longer is the default everywhere."""
+    """Fork processes, which is no longer the default on all platforms."""
     start_method("fork")
 
 
@@ -127,7 +127,7 @@ def nlp() -> Language:
 
 @pytest.fixture
 def full_device(tmp_path_factory) -> Path:
-    """A device without space; for root not /dev/full, which a slip would replace."""
+    """A device without space. For root, errors could replace /dev/full itself."""
     if os.geteuid() != 0:
         return Path("/dev/full")
     path = tmp_path_factory.mktemp("devices") / "full"
@@ -139,7 +139,7 @@ def full_device(tmp_path_factory) -> Path:
 
 
 def load_script(path: Path) -> ModuleType:
-    """Load a script that is in no package."""
+    """Load a script as a module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -149,10 +149,7 @@ def load_script(path: Path) -> ModuleType:
 
 
 def find_configs(component: str) -> list[Path]:
-    """Find the configs that come with us whose pipelines have a component.
-
-    Those that need PyTorch, or code of the lab, are not among them.
-    """
+    """Find our configs of pipelines with a component that need no PyTorch or lab."""
     return [
         path
         for path in sorted(CONFIGS.glob("*.cfg"))
@@ -161,16 +158,16 @@ def find_configs(component: str) -> list[Path]:
     ]
 
 
-#: Those with LSTMs.
+#: Configs with LSTMs.
 TORCH_CONFIGS = sorted(CONFIGS.glob("bilstm_*.cfg"))
 
-#: Those with a Transformer, scored by `lab/glue.py`.
+#: Configs with a Transformer, scored by `lab/glue.py`.
 GLUE_CONFIGS = sorted(CONFIGS.glob("glue_*.cfg"))
 
 
 @pytest.fixture
 def instructions(monkeypatch) -> Iterator[None]:
-    """Have instructions for all precisions: slow ones where the processor has none."""
+    """Enable all precisions, by slow emulation if the processor lacks instructions."""
     if KERNELS is None:
         pytest.skip("there are no compiled kernels here")
     found = [(name, of, True) for name, of, _ in KERNELS.INSTRUCTION_SETS]
@@ -181,6 +178,6 @@ def instructions(monkeypatch) -> Iterator[None]:
 
 @pytest.fixture
 def no_instructions(monkeypatch) -> None:
-    """Have a processor that has instructions for no precision."""
+    """Simulate a processor without instructions for lower precisions."""
     if KERNELS is not None:
         monkeypatch.setattr(KERNELS, "INSTRUCTION_SETS", [])

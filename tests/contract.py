@@ -1,6 +1,6 @@
-"""A small one of each layer that a config can name, and a batch for it.
+"""A small example of each layer that a config can name, with a batch of inputs.
 
-A batch is a list or an array of items, and what is cut of it is a batch as well.
+A batch is a list or an array. Slices of a batch are batches.
 """
 
 import re
@@ -20,11 +20,12 @@ from spacy_hashembeds.layers.tableembed import HashEmbed
 from spacy_hashembeds.papers.hashformers.hashers import set_ngrams
 from spacy_hashembeds.papers.hashformers.lsh import find_ngrams
 
-from .toy_embedders import ATTRS, FEATURES, initialize, make_docs, make_vocab
+from . import toy_classifiers
+from .toy_embedders import ATTRS, FEATURES, SMALL, initialize, make_docs, make_vocab
 
 Batch = Sequence[Any]
 
-#: What is registered, by the name between ours and the version.
+#: Registered functions, by names without the package and the version.
 LAYERS: dict[str, Callable[..., Any]] = {
     entry_point.name.split(".")[1]: entry_point.load()
     for entry_point in distribution("spacy-hashembeds").entry_points
@@ -35,14 +36,14 @@ LAYERS: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A layer in one of its forms.
+    """A layer with arguments.
 
-    name (str): That which is registered, then what is special.
-    arguments (Mapping): Of which those that are functions make layers.
-    make_batch (Callable[[], Batch]): Makes what the layer is given.
-    initialize (Callable[[Model, Batch], Model]): Gives the layer weights.
-    other (Mapping): Arguments of a layer that loads the same weights, and with them
-        what these were.
+    name (str): The registered name, then what distinguishes the case.
+    arguments (Mapping): Arguments. Functions are called to make layers.
+    make_batch (Callable[[], Batch]): Makes inputs.
+    initialize (Callable[[Model, Batch], Model]): Initializes the layer.
+    other (Mapping): Arguments of a layer that loads the same weights, and restores
+        the original arguments.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Case:
         )
 
     def build(self, seed: int = 0) -> Model:
-        """Make a layer with weights none of which can be left out."""
+        """Make a layer with random weights, each of which changes the output."""
         fix_random_seed(seed)
         model = self.initialize(self.make(), self.make_batch())
         state = np.random.default_rng(seed)
@@ -87,7 +88,7 @@ def get_vocab(number: int = 0) -> Vocab:
 
 @cache
 def make_texts() -> list[Doc]:
-    """Docs of few and of many tokens, of which one is of another pipeline."""
+    """Make Docs of few and of many tokens. One has another vocab."""
     other = Doc(get_vocab(1), words=["Zanzibar", "both"])
     return [*make_docs(get_vocab(), [3, 0, 7, 1, 300]), other, Doc(get_vocab())]
 
@@ -177,17 +178,14 @@ def make_ensemble(*, num_models: int) -> Model:
     return LAYERS["TextCatVotingEnsemble"](member, num_models=num_models)
 
 
-MIXED: dict[str, Any] = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
+MIXED: dict[str, Any] = SMALL
 HASHED = {**MIXED, "rows": [11, 7, 5]}
 VECTORS = {"include_static_vectors": True}
 CHARACTERS = {
     **{"char_width": 3, "num_kernels": 2, "max_chars": 5},
     "include_static_vectors": False,
 }
-CLASSES = {
-    **{"exclusive_classes": True, "ngram_size": 2, "rows": 50, "width": 8},
-    **{"importance_rows": 500, "max_snippet": None},
-}
+CLASSES = {**toy_classifiers.SMALL, "max_snippet": None}
 WINDOWS = {"width": 12, "window_size": 1, "maxout_pieces": 3, "depth": 2}
 TRANSFORMER = {
     **{"width": 12, "depth": 2, "num_heads": 2, "hidden_width": 14, "max_length": 16},
@@ -197,7 +195,7 @@ LSH, MD5 = partial(LAYERS["LSHHasher"], max_ngrams=None), LAYERS["MD5Hasher"]
 EMB = partial(LAYERS["EmbCompressor"], rows=11)
 POOL = partial(LAYERS["PoolCompressor"], num_bits=5)
 
-#: Whose output is that of a batch, and not of items.
+#: Layers whose output depends on the whole batch.
 OF_BATCHES = {"PretrainShuffleRandom"}
 
 _CASES = [
@@ -274,7 +272,7 @@ _CASES = [
     ),
 ]
 
-#: Those whose arithmetic is PyTorch's.
+#: Cases that need PyTorch.
 _TORCH_CASES = [
     encoder("BiLSTMEncoder", width=20, dropout=0.0),
     encoder("CrossBiLSTMEncoder", width=20, dropout=0.0),
@@ -292,14 +290,14 @@ def has_vectors(case: Case) -> bool:
 
 
 def takes_any_docs(case: Case) -> bool:
-    """Whether nothing has to be counted or known before it is initialised."""
+    """True if initialization needs neither counted symbols nor vectors."""
     counts = ("MultiEmbed", "MultiWeightedHashEmbed")
     is_embedder = case.initialize is initialize_embedder
     return is_embedder and case.layer not in counts and not has_vectors(case)
 
 
 def runs_kernels(case: Case) -> bool:
-    """Whether there is one for all of a layer, by which a gradient is checked."""
+    """True if kernels compute the whole layer. Its gradient is tested with kernels."""
     runs = ("MultiFewerHashEmbed", "MultiEmbed", "MultiWeightedHashEmbed")
     if case.layer == "HashFormerEmbed":
         return "maxout_pieces" not in case.arguments
@@ -315,5 +313,5 @@ def reads_docs(case: Case) -> bool:
 
 
 def needs_docs(case: Case) -> bool:
-    """Whether there must be some: Thinc's layer around `TokenClassifier` fails."""
+    """True if empty batches fail, as in Thinc's layer around `TokenClassifier`."""
     return case.layer == "TokenClassifier"

@@ -1,4 +1,4 @@
-"""Tests that are left out for want of something: how many, why, and what runs them."""
+"""Skipped tests: their number, the reasons, and the commands that run them."""
 
 import os
 from collections import Counter
@@ -12,7 +12,7 @@ NO_TORCH = "needs PyTorch"
 NO_GPU = "needs a GPU with CuPy"
 NO_NVCC = "needs nvcc, CUDA's compiler"
 NO_COMPILER = "needs a C++ compiler"
-NO_ZIG = "needs Zig's compiler, which compiles for other systems"
+NO_ZIG = "needs Zig's compiler"
 NO_EMULATOR = "needs QEMU's emulator of aarch64"
 NO_CORPORA = "needs the real corpora"
 NO_MKDOCS = "needs MkDocs"
@@ -22,30 +22,29 @@ NO_FASTAPI = "needs FastAPI"
 NO_STEMMER = "needs snowballstemmer"
 NO_SPARK = "needs PySpark and Java"
 
-#: What runs those that are left out, by the reason that they give.
+_INSTALL = "run `pip install -e .[test]`"
+
+#: Remedies, by the reason for skipping a test.
 REMEDIES = {
     NO_TORCH: "`make test-torch` runs them",
-    NO_GPU: "`pytest -m gpu` runs them where there is one",
-    NO_NVCC: "they run where it is found",
-    NO_COMPILER: "Debian's package g++ brings it",
-    NO_ZIG: "`pip install ziglang` brings it",
-    NO_EMULATOR: "Debian's package qemu-user-static brings it",
-    NO_CORPORA: "they run where SPACY_HASHEMBEDS_DATA names their folder",
+    NO_GPU: "`pytest -m gpu` runs them on a machine with a GPU",
+    NO_NVCC: "install the CUDA toolkit",
+    NO_COMPILER: "install Debian's package g++",
+    NO_ZIG: "run `pip install ziglang`",
+    NO_EMULATOR: "install Debian's package qemu-user-static",
+    NO_CORPORA: "set SPACY_HASHEMBEDS_DATA to their folder",
     NO_MKDOCS: "`make docs` runs them",
-    NO_LOOKUPS: "`pip install -e .[test]` brings them",
-    NO_RAY: "`pip install -e .[test]` brings it",
-    NO_FASTAPI: "`pip install -e .[test]` brings it",
-    NO_STEMMER: "`pip install -e .[test]` brings it",
-    NO_SPARK: "`pip install pyspark pyarrow` and a JVM bring them",
+    **dict.fromkeys((NO_LOOKUPS, NO_RAY, NO_FASTAPI, NO_STEMMER), _INSTALL),
+    NO_SPARK: "run `pip install pyspark pyarrow`, and install a JVM",
 }
 
-#: Marks of tests that need something, and why they are left out where it is missing.
+#: Reasons for skipping tests with a mark, or None.
 MARKS = {
     "gpu": None if gpu_is_available() else NO_GPU,
     "torch": None if has_torch else NO_TORCH,
 }
 
-#: What need not be where CI runs.
+#: Requirements that CI need not have.
 MISSING_IN_CI = (
     *(NO_GPU, NO_NVCC, NO_COMPILER, NO_ZIG, NO_EMULATOR, NO_CORPORA, NO_MKDOCS),
     NO_SPARK,
@@ -60,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail in CI if anything was left out that CI could have run."""
+    """Fail in CI if tests were skipped that CI could run."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and _find_wrong(reporter) and session.exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -71,10 +70,10 @@ def pytest_terminal_summary(terminalreporter) -> Iterator[None]:
     yield
     for reason, count in _count_reasons(terminalreporter).most_common():
         remedy = f": {REMEDIES[reason]}" if reason in REMEDIES else ""
-        line = f"Tests left out: {count} ({reason}){remedy}"
+        line = f"Tests skipped: {count} ({reason}){remedy}"
         terminalreporter.line(line, yellow=True)
     for reason in _find_wrong(terminalreporter):
-        line = f"CI should run them: {reason}"
+        line = f"CI should run these tests: {reason}"
         terminalreporter.line(line, red=True)
 
 
@@ -84,7 +83,7 @@ def _count_reasons(reporter) -> Counter[str]:
 
 
 def _find_wrong(reporter) -> list[str]:
-    """Find the reasons that nothing may be left out for in CI."""
+    """Find reasons that may not skip tests in CI."""
     if os.environ.get("CI") != "true":
         return []
     return [each for each in _count_reasons(reporter) if each not in MISSING_IN_CI]

@@ -1,4 +1,4 @@
-"""Dropout masks for comparisons with Thinc's layers, which draw others than ours."""
+"""Thinc's dropout masks, for comparisons with its layers. Our masks differ."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from thinc.api import NumpyOps, Ops
 
 @contextmanager
 def thincs_masks() -> Iterator[None]:
-    """Draw Thinc's masks everywhere, as ops with masks of their own do."""
+    """Draw Thinc's masks in all layers, as with ops that have their own masks."""
 
     def get_dropout_mask(ops: Any, shape: Any, drop: Any) -> Any:
         return Ops.get_dropout_mask(ops, shape, drop)

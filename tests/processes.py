@@ -1,4 +1,4 @@
-"""What tests of whole pipelines do in processes of their own."""
+"""Run tests of whole pipelines in new processes."""
 
 import json
 import multiprocessing
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-# Faster by what `tests/conftest.py` does for speed.
+# With the same speed-ups as in `tests/conftest.py`.
 TRAIN = """
 import json, sys
 from functools import cache
@@ -29,7 +29,7 @@ for config in map(Path, configs):
 def train_alone(
     configs: Sequence[Path], folder: Path, overrides: Mapping[str, Any]
 ) -> None:
-    """Train configs, each in a folder of its name, where only entry points can help."""
+    """Train configs in a folder, in a process that finds code only by entry points."""
     arguments = [json.dumps(list(map(str, configs))), json.dumps(overrides)]
     command = [sys.executable, "-c", TRAIN, *arguments]
     result = subprocess.run(command, capture_output=True, text=True, cwd=folder)
@@ -39,7 +39,7 @@ def train_alone(
 def call_in_threads_and_a_fork(
     function: Callable[..., Any], *arguments: Any
 ) -> list[Any]:
-    """Call a function sixteen times by four threads at once, and in a fork."""
+    """Call a function 16 times in four threads, and once in a forked process."""
     with ThreadPoolExecutor(4) as threads:
         calls = [threads.submit(function, *arguments) for _ in range(16)]
         found = [call.result() for call in calls]

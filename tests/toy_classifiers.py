@@ -1,4 +1,4 @@
-"""Small text classifiers, and texts that they can learn from."""
+"""Small text classifiers, and texts to train them."""
 
 import random
 from typing import Any
@@ -9,13 +9,8 @@ from spacy.tokens import DocBin
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
-SMALL: dict[str, Any] = {
-    "exclusive_classes": True,
-    "ngram_size": 2,
-    "rows": 50,
-    "width": 8,
-    "importance_rows": 500,
-}
+SMALL: dict[str, Any] = {"exclusive_classes": True, "ngram_size": 2, "rows": 50}
+SMALL |= {"width": 8, "importance_rows": 500}
 NAME = "spacy-hashembeds.HashNgramTextCat.v1"
 ENSEMBLE = "spacy-hashembeds.TextCatVotingEnsemble.v1"
 
@@ -24,7 +19,7 @@ OTHERS = "the a film plot it was , . !".split()
 
 
 def make_texts(n: int = 60, seed: int = 0) -> list[tuple[str, str]]:
-    """Texts, each with the label that one of its words marks."""
+    """Make texts with one word that determines the label."""
     state = random.Random(seed)
     texts = []
     for _ in range(n):
@@ -50,7 +45,7 @@ def save_texts(path, n: int, seed: int) -> None:
 
 
 def make_config(num_models: int = 0, **arguments: Any) -> dict[str, Any]:
-    """The `model` of a config: one classifier, or an ensemble."""
+    """Make the `model` of a config: one classifier, or an ensemble."""
     member = {"@architectures": NAME, **SMALL, **arguments}
     if not num_models:
         return member
@@ -59,7 +54,7 @@ def make_config(num_models: int = 0, **arguments: Any) -> dict[str, Any]:
 
 
 def make_pipeline(model: dict[str, Any], factory: str = "textcat") -> Language:
-    """A pipeline that is not initialised yet."""
+    """Make an uninitialized pipeline."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
     nlp.add_pipe(factory, name="textcat", config={"model": model})
@@ -67,7 +62,7 @@ def make_pipeline(model: dict[str, Any], factory: str = "textcat") -> Language:
 
 
 def train(nlp: Language, epochs: int = 8, *, is_new: bool = True) -> Language:
-    """Train a pipeline until it knows the words that matter."""
+    """Train a pipeline until it learns the words that determine labels."""
     examples = make_examples(nlp)
     optimizer = nlp.initialize(lambda: examples) if is_new else nlp.resume_training()
     optimizer.learn_rate = 0.02

@@ -1,6 +1,7 @@
-"""Small embedders of all kinds, and all that can happen to their weights."""
+"""Small embedders of all kinds, and changes of their weights."""
 
 import copy
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -26,7 +27,7 @@ Token.set_extension("toy_stored", default=None, force=True)
 
 
 def get_initial(token: Token) -> str:
-    """Get the first character. A lambda could not be sent to processes."""
+    """Return the first character. A lambda could not be pickled."""
     return token.text[0]
 
 
@@ -35,10 +36,10 @@ WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été"
 
 
 def make_vocab(seed=0, attr="ORTH") -> Vocab:
-    """Make a vocab in which half of the words have vectors.
+    """Make a vocab with vectors for half of the words.
 
-    No row is zeros, and two are of no word: a vector that is not found is zeros only
-    where somebody sets it.
+    No row is zero, and two rows belong to no word: words without a vector are zero only
+    if code sets them to zero.
     """
     vocab, words = spacy.blank("en").vocab, WORDS[::2]
     shape = len(words) + 2, 5
@@ -57,22 +58,22 @@ def make_docs(vocab, lengths=(3, 0, 7, 1), seed=0) -> list[Doc]:
     return docs
 
 
+SMALL = {"width": 6, "attrs": ATTRS, "include_static_vectors": False}
+
+
 def build_hash(vocab, *, num_hashes=4, **options) -> Model:
     rows = [11, 7, 5][: len(options.get("attrs", ATTRS))]
-    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
-    options = {"width": 6, **options}
+    options = {**SMALL, **options}
     model = MultiFewerHashEmbed(rows=rows, num_hashes=num_hashes, **options)
     return model.initialize(X=make_docs(vocab))
 
 
 def build_lookup(vocab, **options) -> Model:
-    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
-    return initialize(MultiEmbed(**{"width": 6, **options}), vocab)
+    return initialize(MultiEmbed(**{**SMALL, **options}), vocab)
 
 
 def build_weighted(vocab, **options) -> Model:
-    options = {"attrs": ATTRS, "include_static_vectors": False, **options}
-    model = MultiWeightedHashEmbed(**{"width": 6, "rows": [11, 7, 5], **options})
+    model = MultiWeightedHashEmbed(**{**SMALL, "rows": [11, 7, 5], **options})
     initialize(model, vocab)
     state = np.random.default_rng(0)
     for node in get_nodes(model, "weightedhashembed"):
@@ -82,13 +83,13 @@ def build_weighted(vocab, **options) -> Model:
 
 
 def initialize(model, vocab) -> Model:
-    """Initialise an embedder, with symbols for those layers that take some."""
+    """Initialize an embedder, with symbols for the layers that need them."""
     docs = make_docs(vocab)
     return give_counted(model, docs).initialize(X=docs)
 
 
 def give_counted(model, docs, *, min_freq=2) -> Model:
-    """Give the layers that take symbols those of some Docs."""
+    """Count the symbols of Docs, and pass them to the layers that need them."""
     for layer in find_symbol_takers(model):
         attr = layer.attrs["key"]
         tables = cut_symbols(count_values(docs, [attr]), min_freq=min_freq, lang="en")
@@ -101,30 +102,28 @@ def build_subwords(**options) -> Model:
 
 
 BUILDERS = {
-    "one hash": lambda vocab: build_hash(vocab, num_hashes=1),
+    "one hash": partial(build_hash, num_hashes=1),
     "four hashes": build_hash,
-    "one column": lambda vocab: build_hash(vocab, attrs=["NORM"]),
-    "one piece": lambda vocab: build_hash(vocab, maxout_pieces=1),
-    "vectors": lambda vocab: build_hash(vocab, include_static_vectors=True),
-    "width 8, vectors": lambda vocab: build_lookup(
-        vocab, width=8, include_static_vectors=True
-    ),
+    "one column": partial(build_hash, attrs=["NORM"]),
+    "one piece": partial(build_hash, maxout_pieces=1),
+    "vectors": partial(build_hash, include_static_vectors=True),
+    "width 8, vectors": partial(build_lookup, width=8, include_static_vectors=True),
     "lookup": build_lookup,
-    "lookup, unk 2": lambda vocab: build_lookup(vocab, unk=2),
-    "weighted": lambda vocab: build_weighted(vocab, importance_rows=[50, 30, 20]),
-    "weighted, same hash": lambda vocab: build_weighted(
-        vocab, importance_rows=[50, 30, 20], num_hashes=3, same_hash=True
+    "lookup, unk 2": partial(build_lookup, unk=2),
+    "weighted": partial(build_weighted, importance_rows=[50, 30, 20]),
+    "weighted, same hash": partial(
+        build_weighted, importance_rows=[50, 30, 20], num_hashes=3, same_hash=True
     ),
-    "weighted, four hashes": lambda vocab: build_weighted(
-        vocab, importance_rows=[51, 30, 21], num_hashes=4
+    "weighted, four hashes": partial(
+        build_weighted, importance_rows=[51, 30, 21], num_hashes=4
     ),
     "weighted, symbols": build_weighted,
-    "weighted, symbols, same hash": lambda vocab: build_weighted(vocab, same_hash=True),
-    "weighted, side by side": lambda vocab: build_weighted(
-        vocab, num_hashes=3, combine="concat", append_weights=True
+    "weighted, symbols, same hash": partial(build_weighted, same_hash=True),
+    "weighted, side by side": partial(
+        build_weighted, num_hashes=3, combine="concat", append_weights=True
     ),
-    "weighted, vectors": lambda vocab: build_weighted(
-        vocab, num_hashes=3, same_hash=True, include_static_vectors=True
+    "weighted, vectors": partial(
+        build_weighted, num_hashes=3, same_hash=True, include_static_vectors=True
     ),
     "subwords": lambda vocab: build_lookup(vocab, subwords=build_subwords()),
     "subwords, three hashes, vectors": lambda vocab: build_hash(
@@ -136,10 +135,10 @@ BUILDERS = {
     "subwords, weighted": lambda vocab: build_weighted(
         vocab, width=8, subwords=build_subwords(rows=1, attr="SHAPE")
     ),
-    "features": lambda vocab: build_hash(vocab, attrs=FEATURES),
-    "features, lookup": lambda vocab: build_lookup(vocab, attrs=FEATURES),
-    "features, weighted": lambda vocab: build_weighted(vocab, attrs=FEATURES),
-    "lookup, no dropout": lambda vocab: build_lookup(vocab, dropout=None),
+    "features": partial(build_hash, attrs=FEATURES),
+    "features, lookup": partial(build_lookup, attrs=FEATURES),
+    "features, weighted": partial(build_weighted, attrs=FEATURES),
+    "lookup, no dropout": partial(build_lookup, dropout=None),
 }
 
 
@@ -152,7 +151,7 @@ def get_weights(model) -> list[tuple[Model, str]]:
 
 
 def note_calls(node) -> list:
-    """Wrap a node, which leaves its name, and note what each of its calls is given."""
+    """Wrap a node without its name, and record the inputs of its calls."""
     inputs = []
     forward = node._func
 
@@ -181,7 +180,7 @@ def replace(model, docs):
 
 def hand_back(model, docs):
     for node, name in get_weights(model):
-        W = peek(node, name)  # as if it was kept from before
+        W = peek(node, name)  # like an array from an earlier call
         W *= -1.5
         node.set_param(name, W)
 
@@ -234,10 +233,10 @@ def assert_close(actual, expected):
 
 
 def assert_gradients_close(actual, expected):
-    """Compare gradients in rounding of the largest.
+    """Compare gradients, relative to the largest one.
 
-    Where dropout leaves rows that hardly differ from their mean, the layer
-    normalisation multiplies what is rounded by up to 10,000.
+    Where dropout leaves rows with a small variance, layer normalization multiplies
+    rounding errors by up to 10,000.
     """
     assert len(actual) == len(expected) > 0
     scale = max(1, *(abs(grad).max(initial=0) for grad in expected))

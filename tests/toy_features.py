@@ -1,4 +1,4 @@
-"""A small pipeline that reads features, and Docs that have them."""
+"""A small pipeline that reads features, and Docs that store them."""
 
 import numpy as np
 import spacy
@@ -14,8 +14,8 @@ COLUMNS = {"attrs": ["NORM", *FEATURES], "rows": [50, 20, 20], "width": 16}
 
 
 def make_nlp(monkeypatch, keep=FEATURES) -> Language:
-    """A pipeline with random weights, whose config keeps these features."""
-    monkeypatch.setattr(Underscore, "token_extensions", {})  # others may not pickle
+    """Make a pipeline with random weights, whose config keeps these features."""
+    monkeypatch.setattr(Underscore, "token_extensions", {})  # some can't be pickled
     Token.set_extension("mark", default=False)
     name = "spacy-hashembeds.MultiFewerHashEmbed.v1"
     embed = layer(name, **COLUMNS, include_static_vectors=False)
@@ -26,7 +26,7 @@ def make_nlp(monkeypatch, keep=FEATURES) -> Language:
 
 
 def make_doc(vocab: Vocab | None = None, *, is_marked: bool = True) -> Doc:
-    """A gold Doc with two names, of which the second may have features."""
+    """Make a gold Doc with two names. The second one may have features."""
     ents = ["B-PER", "O", "O", "B-LOC"]
     doc = Doc(vocab or Vocab(), words="Ann lives in Rome".split(), ents=ents)
     doc.spans["names"] = [Span(doc, 3, 4, "CITY")] * is_marked
@@ -36,7 +36,7 @@ def make_doc(vocab: Vocab | None = None, *, is_marked: bool = True) -> Doc:
 
 
 def make_docs() -> list[Doc]:
-    """Gold Docs in which the entities, and no other words, are marked."""
+    """Make gold Docs in which only entities are marked."""
     docs = []
     for i in range(100):
         words = ["the", f"one{i}", "sees", f"other{i}"]

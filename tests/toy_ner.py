@@ -1,4 +1,4 @@
-"""A small entity corpus, the report's two copies of it, and pipelines for it."""
+"""A small entity corpus, copies of it as in the report, and pipelines for it."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 
 SCORER = "spacy-hashembeds.seen_unseen_ner_scorer.v1"
 
-# Entities as word|TYPE, with + between the words of one.
+# Entities as word|TYPE, with + between words.
 TRAIN = (
     "Anna|PER lives in Paris|LOC today",
     "Ben|PER works in Rome|LOC today",
@@ -35,7 +35,7 @@ TEST = (
 
 
 def make_doc(text: str, *, spaces: bool = True, vocab: Vocab | None = None) -> Doc:
-    """Make a gold doc. Without spaces it has unknown ones, as after `convert`."""
+    """Make a gold doc. Spaces can be unknown, as in files of `convert`."""
     words: list[str] = []
     tags: list[str] = []
     for chunk in text.split():
@@ -50,14 +50,14 @@ def make_doc(text: str, *, spaces: bool = True, vocab: Vocab | None = None) -> D
 
 
 def make_test_docs() -> list[Doc]:
-    """The test corpus with all that spaCy treats apart."""
+    """Make the test corpus, with all special cases of spaCy's scorer."""
     docs = [make_doc(text) for text in TEST]
     docs += [make_doc(text, spaces=False) for text in TEST[:3]]
-    # Annotation missing on an entity-like word, and on a whole doc.
+    # Annotation is missing on an entity-like word, and on a whole doc.
     partly = make_doc("Anna lives in Oslo|LOC")
     partly.set_ents([], missing=[partly[0:1]], default="unmodified")
     docs += [partly, Doc(Vocab(), words=["Anna", "lives", "in", "Rome"])]
-    # The tokenizer splits these two differently from the gold.
+    # The tokenizer splits these texts differently.
     for words, tags in (
         (["Anna", "lives", "in", "Rome."], ["B-PER", "O", "O", "B-LOC"]),
         (["Do", "ra", "'s", "Rome"], ["B-PER", "I-PER", "O", "B-LOC"]),
@@ -82,7 +82,7 @@ def read(path: Path) -> list[Doc]:
 
 
 def hide(doc: Doc, train_texts: Collection[str], *, seen: bool) -> Doc:
-    """Mark the seen gold entities missing, or the unseen ones: the report's copies."""
+    """Mark seen or unseen gold entities as missing, as in the report's copies."""
     hidden = [ent for ent in doc.ents if (ent.text in train_texts) is seen]
     doc = doc.copy()
     spans = [doc[ent.start : ent.end] for ent in hidden]
@@ -91,7 +91,7 @@ def hide(doc: Doc, train_texts: Collection[str], *, seen: bool) -> Doc:
 
 
 def without_support(scores: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """What spaCy would report of the scores with a prefix, under its own keys."""
+    """Return the scores with a prefix under spaCy's keys."""
     result = {f"ents_{key}": scores[f"{prefix}_{key}"] for key in "prf"}
     per_type = scores[f"{prefix}_per_type"]
     result["ents_per_type"] = per_type and {
@@ -105,7 +105,7 @@ def scorer_config(train: Path | str | None) -> dict[str, Any]:
 
 
 def make_ruler(patterns: dict[str, str], train: Path | None) -> Language:
-    """A pipeline of known predictions: entity texts and their types."""
+    """Make a pipeline that predicts these types for these texts."""
     nlp = spacy.blank("en")
     config = {"scorer": scorer_config(train)}
     ruler = nlp.add_pipe("entity_ruler", config=config)
@@ -114,7 +114,7 @@ def make_ruler(patterns: dict[str, str], train: Path | None) -> Language:
 
 
 def record_calls(monkeypatch) -> list[tuple[str, Doc]]:
-    """Note every doc that an entity ruler annotates, with the ruler's name."""
+    """Record the docs that entity rulers annotate, with the rulers' names."""
     calls = []
     annotate = EntityRuler.__call__
 

@@ -38,7 +38,7 @@ BOW = "spacy.TextCatBOW.v3"
 
 
 def make_doc(text: str, cats: Mapping[str, float] | str) -> Doc:
-    """Make a doc with categories: those given, or the label given alone."""
+    """Make a doc with categories, or with one label."""
     doc = Doc(Vocab(), words=text.split())
     if isinstance(cats, str):
         cats = {label: float(label == cats) for label in LABELS}
@@ -51,7 +51,7 @@ def make_docs(pairs: Iterable[tuple[str, Any]]) -> list[Doc]:
 
 
 def train_textcat(corpus: Path, *, exclusive: bool = True, steps: int = 20) -> Language:
-    """Train for some steps: enough to be right mostly, and wrong now and then."""
+    """Train a classifier until most predictions, but not all, are correct."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
     factory = "textcat" if exclusive else "textcat_multilabel"
@@ -69,7 +69,7 @@ def train_textcat(corpus: Path, *, exclusive: bool = True, steps: int = 20) -> L
 def make_classifier(
     labels: Sequence[str], *, exclusive: bool = True, threshold: float = 0.5
 ) -> Language:
-    """A pipeline with a text classifier that has these labels, and wasn't trained."""
+    """Make a pipeline with an untrained text classifier for these labels."""
     nlp = spacy.blank("en")
     factory = "textcat" if exclusive else "textcat_multilabel"
     pipe = nlp.add_pipe(factory, config={"threshold": threshold})

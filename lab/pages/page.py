@@ -8,7 +8,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import srsly
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
@@ -56,6 +55,11 @@ def fill_all(pages: Mapping[Path, Mapping[str, str]]) -> None:
         sys.stdout.write(f"Filled the tables of {page}\n")
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Read measurements. (ujson, in srsly, rounds floats.)"""
+    return json.loads(path.read_text(encoding="utf8"))
+
+
 def save(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
     """Save measurements, one a line."""
     lines = ",\n".join(map(json.dumps, rows))
@@ -65,7 +69,7 @@ def save(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
 def record(measured: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
     """Save measurements, replace old ones of equal trials, and return all."""
     keys = itemgetter("dataset", "embedder", "variant", "seed")
-    rows = {keys(row): row for row in srsly.read_json(path)}
+    rows = {keys(row): row for row in read_rows(path)}
     for row in measured:
         rows[keys(row)] = row
         save([rows[name] for name in sorted(rows)], path)  # runs are long

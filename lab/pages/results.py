@@ -15,7 +15,7 @@ from scipy.stats import t
 from lab.trials.results import Groups, Result, TrialKey, estimate_score, read_results
 
 from .misspellings import MISSPELLINGS
-from .page import DOCS, RESULTS, fill_all, to_markdown
+from .page import DOCS, RESULTS, fill_all, read_rows, to_markdown
 
 PAGE, TRIALS = DOCS / "results.md", DOCS.parent / "lab" / "trials.md"
 PAIRS = Path(__file__).with_name("pairs.json")
@@ -157,5 +157,5 @@ def _make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    measured = map(srsly.read_json, (PAIRS, MISSPELLINGS))
+    measured = map(read_rows, (PAIRS, MISSPELLINGS))
     fill_all(make_tables(read_results(RESULTS), *measured))

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-import srsly
 
 from lab.pages import calibration as script
-from lab.pages.page import fill
+from lab.pages.page import fill, read_rows
 from spacy_hashembeds.components.decoding import calibrate
 from spacy_hashembeds.tools.evaluate.measures import measure_calibration
 from spacy_hashembeds.training.calibration import fit_calibration
@@ -14,7 +13,7 @@ TRIAL = ("wnut17", "subword_token_ner", "joined")
 
 
 def test_the_table_of_the_page_is_that_of_the_measurements():
-    rows = srsly.read_json(script.CALIBRATION)
+    rows = read_rows(script.CALIBRATION)
     text = fill(script.PAGE, {"calibration": script.make_table(rows)})
     assert text == script.PAGE.read_text(encoding="utf8")
 

@@ -3,11 +3,10 @@ lab/results/.
 """
 
 import pytest
-import srsly
 from spacy.cli.init_config import init_config
 
 from lab.pages import pairs, results, whole_texts
-from lab.pages.page import fill
+from lab.pages.page import fill, read_rows
 from lab.trials.configs import find_config
 from spacy_hashembeds.tools.config.configure import configure
 
@@ -20,7 +19,7 @@ def test_the_configs_of_the_main_table_are_those_of_the_commands():
 
 
 def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
-    measured = map(srsly.read_json, (results.PAIRS, results.MISSPELLINGS))
+    measured = map(read_rows, (results.PAIRS, results.MISSPELLINGS))
     for pages in (
         results.make_tables(groups, *measured),
         whole_texts.make_tables(groups),
@@ -30,7 +29,7 @@ def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
 
 
 def test_the_p_values_of_the_page_are_those_of_the_counts(groups):
-    assert pairs.compare_pairs(groups) == srsly.read_json(results.PAIRS)
+    assert pairs.compare_pairs(groups) == read_rows(results.PAIRS)
 
 
 @pytest.mark.parametrize(
