@@ -3,13 +3,13 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 GPU_PYTHON ?= 3.12
 
-# A process for each core, so one thread for each: more would wait for each other.
+# One process per core, with one thread each.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses auto --dist worksteal
 COMPUTING = tests/kernels tests/layers tests/architectures tests/papers tests/components \
 	tests/acceleration tests/test_contract.py tests/test_pipelines.py
 KERNELS = $(wildcard spacy_hashembeds/kernels/*.h spacy_hashembeds/kernels/*.pyx)
 
-# All but those of a GPU, of pipelines that the lab has trained, and of recipes.
+# All benchmarks except gpu and scale.
 BENCHMARKS = published accelerate embedding hashformers pipeline textcat memory
 
 .PHONY: demo test test-lab test-numpy test-torch test-all coverage lint hooks docs bench \
@@ -24,15 +24,15 @@ test: $(VENV)/ready
 test-lab: $(VENV)/ready
 	$(PYTEST) lab/tests benchmarks/tests $(FLAGS)
 
-# The package's without compiled kernels: those of folders that compute.
+# Tests of computation, without compiled kernels.
 test-numpy: $(VENV)/ready
 	SPACY_HASHEMBEDS_COMPILED=0 $(PYTEST) $(COMPUTING) $(FLAGS)
 
-# Those that need PyTorch, which it installs: CONTRIBUTING.md says which build.
+# Install PyTorch, and run the tests that need it. See CONTRIBUTING.md for builds.
 test-torch: $(VENV)/torch-ready
 	$(PYTEST) tests lab/tests benchmarks/tests -m torch $(FLAGS)
 
-# All suites, and how much of the package and the lab they run: pyproject.toml has the floor.
+# Coverage of the package and the lab by all suites. pyproject.toml has the minimum.
 coverage: $(VENV)/ready
 	$(PYTEST) tests lab/tests benchmarks/tests --cov $(FLAGS)
 
@@ -46,12 +46,12 @@ lint: $(VENV)/ready
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
-# Before each commit, lint what changed.
+# Lint changes before each commit.
 hooks: $(VENV)/ready
 	$(BIN)/pip install --quiet --constraint constraints.txt pre-commit pre-commit-hooks
 	$(BIN)/pre-commit install
 
-# The site, in site/: a warning, such as of a link that leads nowhere, is an error.
+# Build the site in site/. Warnings, such as for broken links, are errors.
 docs: $(VENV)/docs-ready
 	$(BIN)/pytest --quiet tests/test_website.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -63,16 +63,16 @@ bench: $(VENV)/ready
 sdist: $(BIN)/nox
 	$(BIN)/nox --session sdist $(FLAGS)
 
-# For each Python that is there, with compiled kernels. Pip chooses among them:
+# Wheels with compiled kernels for each installed Python. Install one:
 # pip install --find-links dist spacy-hashembeds
 wheels: $(BIN)/nox
 	$(BIN)/nox --session wheels $(FLAGS)
 
-# All but the upload: CONTRIBUTING.md says what comes before and after.
+# Everything except the upload. See CONTRIBUTING.md.
 release:
 	.ci/release
 
-# What benchmarks/gpu.sh installs, for a machine that has a GPU, numpy and no network.
+# Wheels for benchmarks/gpu.sh, for a GPU machine with numpy and without a network.
 gpu-wheels: $(VENV)/ready
 	rm -rf build/lib build/gpu-wheels
 	SPACY_HASHEMBEDS_COMPILED=0 \
@@ -84,12 +84,12 @@ gpu-wheels: $(VENV)/ready
 	rm build/gpu-wheels/numpy-*.whl
 	du -sh build/gpu-wheels
 
-# Damages files, in other ways each time: SEED=1 draws the same each time.
+# Fuzz files, differently in each run. With SEED=1, runs are equal.
 fuzz: $(VENV)/ready
 	$(PYTEST) tests/fuzz --hypothesis-profile weekly \
 		$(if $(SEED),--hypothesis-seed $(SEED)) $(FLAGS)
 
-# What builds it comes first: in an environment of its own, pip would install Thinc twice.
+# Install build requirements first: build isolation would install Thinc twice.
 $(VENV)/installed: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
 	@echo "Installing spaCy and this package into $(VENV): 330 MB, up to a minute"
 	$(PYTHON) -m venv $(VENV)
@@ -98,12 +98,12 @@ $(VENV)/installed: setup.cfg setup.py pyproject.toml constraints.txt $(KERNELS)
 	touch $@
 
 $(VENV)/ready: $(VENV)/installed
-	@echo "Installing what tests need into $(VENV): the extra test of setup.cfg, 700 MB"
+	@echo "Installing requirements of tests into $(VENV): the extra test of setup.cfg, 700 MB"
 	$(BIN)/pip install --quiet --constraint constraints.txt 'spacy-hashembeds[test]'
 	touch $@
 
 $(VENV)/torch-ready: $(VENV)/ready
-	@echo "Installing PyTorch into $(VENV): CONTRIBUTING.md says how to have its CPU build"
+	@echo "Installing PyTorch into $(VENV). See CONTRIBUTING.md for its CPU build"
 	$(BIN)/pip install --quiet --constraint constraints.txt torch
 	touch $@
 

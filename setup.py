@@ -1,7 +1,7 @@
-"""What setup.cfg can't say: README.md as an index shows it, and compiled kernels.
+"""Parts of setup.cfg that need code: the page of the package index, and kernels.
 
-There, links to files of this repository lead nowhere. And where kernels can't be
-compiled, numpy does their work.
+The index can't resolve the README's relative links. Kernels that can't be compiled are
+replaced by numpy.
 """
 
 import os
@@ -17,13 +17,12 @@ from setuptools.errors import CompileError
 ROOT = Path(__file__).parent
 
 KERNELS = Path("spacy_hashembeds/kernels")
-#: Where Cython writes.
+#: The output folder of Cython.
 TRANSLATED = Path("build/cython")
-#: The name of the environment variable that says whether kernels are compiled, and
-#: used: see kernels/compiled.py.
+#: Environment variable: "0" disables kernels. See kernels/compiled.py.
 SWITCH = "SPACY_HASHEMBEDS_COMPILED"
 
-#: What is rounded stays as it is written, but roots set no errno.
+#: Compilers must not change rounding. Square roots need not set errno.
 OPTIONS = {
     "unix": ["-std=c++17", "-O3", "-g0", "-ffp-contract=off", "-fno-math-errno"],
     "msvc": ["/std:c++17", "/O2", "/fp:precise"],
@@ -33,7 +32,7 @@ _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^]]*)\]\((?P<path>(?!\w+:|#)[^)]+)
 
 
 def read_source(path: Path) -> str | None:
-    """Read the address of the repository, `Source` among the project's URLs."""
+    """Read the URL of the repository, `Source` in `project_urls`."""
     config = ConfigParser()
     config.read(path, encoding="utf8")
     lines = config.get("metadata", "project_urls", fallback="").splitlines()
@@ -42,10 +41,10 @@ def read_source(path: Path) -> str | None:
 
 
 def make_page(readme: str, source: str | None) -> str:
-    """Let links lead to the repository, or, without its address, say what they name.
+    """Replace relative links by links to the repository, or by names of files.
 
     readme (str): The text of README.md.
-    source (str, optional): The address of the repository.
+    source (str, optional): The URL of the repository.
     RETURNS (str): The text for a package index.
     """
 
@@ -63,16 +62,15 @@ def make_page(readme: str, source: str | None) -> str:
 
 
 class BuildKernels(build_ext):
-    """Compiles the kernels, with the compiler's own options.
+    """Compile the kernels with options of the compiler.
 
-    What is optional, as they are, is left out where that fails, unless somebody asks
-    for nothing else.
+    Kernels are optional, except in `build_ext`.
     """
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile them.
+        """Compile the kernels.
 
-        RAISES (CompileError): If Cython is not there, or can't translate them.
+        RAISES (CompileError): If Cython is missing, or fails.
         """
         ext.optional = "build_ext" not in self.distribution.commands
         built = Path(self.get_ext_fullpath(ext.name))
@@ -81,12 +79,12 @@ class BuildKernels(build_ext):
         try:
             self._compile(ext)
         except Exception:
-            # one that was compiled of other sources should not be taken for it
+            # do not keep a kernel that was compiled from other sources
             (KERNELS / built.name).unlink(missing_ok=True)
             raise
 
     def _compile(self, ext: Extension) -> None:
-        self.force = True  # a build that was killed leaves parts that look new
+        self.force = True  # a killed build leaves incomplete files with new dates
         ext.sources = translate(ext)
         kind = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
         ext.extra_compile_args = OPTIONS[kind]
@@ -94,17 +92,17 @@ class BuildKernels(build_ext):
 
 
 def check_cython() -> None:
-    """Check that Cython is there: without pip, or its isolation, it may not be.
+    """Check that Cython is installed, which build isolation by pip ensures.
 
-    RAISES (CompileError): If it is not.
+    RAISES (CompileError): If Cython is missing.
     """
     try:
         import Cython  # noqa: F401
     except ImportError as error:
         raise CompileError(
             f"can't import Cython ({error}). Run `pip install --no-deps --editable .`, "
-            "which brings it along, or `pip install cython` first. Kernels that were "
-            "compiled before are left as they are."
+            "which installs it, or `pip install cython` first. Existing kernels have "
+            "not been changed."
         ) from error
 
 
@@ -113,7 +111,7 @@ def translate(ext: Extension) -> list[str]:
     from Cython.Build import cythonize
     from Cython.Compiler.Errors import CompileError as CythonError
 
-    # headers that are copied there are copied again only if they look newer
+    # Cython would copy only headers with newer dates
     shutil.rmtree(TRANSLATED, ignore_errors=True)
     try:
         (translated,) = cythonize([ext], build_dir=str(TRANSLATED), force=True)
@@ -123,7 +121,7 @@ def translate(ext: Extension) -> list[str]:
 
 
 def find_extensions() -> list[Extension]:
-    """Say what is to be compiled, if anything should be."""
+    """Return the extension to compile, if any."""
     if os.environ.get(SWITCH) == "0":
         return []
     kernels = Extension(
