@@ -1,4 +1,6 @@
-"""Call commands of the lab, and check their failures."""
+"""Call commands of the lab, and read their output."""
+
+import re
 
 from click import unstyle
 from typer.testing import CliRunner, Result
@@ -16,6 +18,11 @@ def succeed(command: str, *arguments: object) -> Result:
     return result
 
 
+def read_cells(text: str) -> list[list[str]]:
+    """Return the cells of each line of a table."""
+    return [re.split(" {2,}", line.strip()) for line in text.splitlines()]
+
+
 def squeeze(text: str) -> str:
     """Remove colours and line breaks."""
     return " ".join(unstyle(text).split())
@@ -25,6 +32,6 @@ def check_failure(result: Result, *messages: str) -> None:
     """Check that a command failed with these messages and without a traceback."""
     assert result.exit_code == 1, result.output
     assert isinstance(result.exception, SystemExit)
-    said = "".join(unstyle(result.output).split())
+    output = "".join(unstyle(result.output).split())
     for message in messages:
-        assert "".join(message.split()) in said, message
+        assert "".join(message.split()) in output, message

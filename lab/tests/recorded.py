@@ -23,10 +23,9 @@ def write_result(
     scores: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> None:
-    """Write invented results of a trial.
+    """Write an invented result. Scores of the test data are 0.5, or `scores`.
 
-    scores: Scores of the test data. Other scores are 0.5. They are those of entities if
-        "cats_acc" is missing.
+    Tasks are text classification if `scores` has "cats_acc", else NER.
     """
     base = CATEGORIES if "cats_acc" in (scores or {}) else ENTITIES
     result: dict[str, Any] = {"dataset": dataset, "embedder": embedder, "seed": seed}

@@ -21,12 +21,10 @@ TEST = ["Anna|PER met Carl+Brown|PER in New+York+City|LOC", "Rome|LOC", "Oslo sl
 
 EMBED = {"width": 12, "attrs": ["NORM", "SHAPE"], "rows": [50, 20]}
 EMBED |= {"@architectures": "spacy-hashembeds.MultiFewerHashEmbed.v1"}
+EMBED["include_static_vectors"] = False
 ENCODE = {"@architectures": "spacy-hashembeds.AttBiLSTMEncoder.v1"}
-TOK2VEC = {
-    "@architectures": "spacy.Tok2Vec.v2",
-    "embed": {**EMBED, "include_static_vectors": False},
-    "encode": {**ENCODE, "width": 40, "dropout": 0.0},
-}
+ENCODE |= {"width": 40, "dropout": 0.0}
+TOK2VEC = {"@architectures": "spacy.Tok2Vec.v2", "embed": EMBED, "encode": ENCODE}
 
 
 def make_pipeline(*, is_shared: bool = True) -> Language:
@@ -89,9 +87,8 @@ def test_parts_and_another_pipeline_are_compared(tmp_path):
     test = toy_ner.write(tmp_path / "test.spacy", docs)
     options = [test, "--against", tmp_path / "ruler", "-o"]
     for name in ("model", "attending"):
-        shown = succeed(
-            "ablation", tmp_path / name, *options, tmp_path / f"{name}.json"
-        )
+        output = tmp_path / f"{name}.json"
+        shown = succeed("ablation", tmp_path / name, *options, output)
         assert "Parts of the encoder alone" in shown.stdout
     text = (tmp_path / "model.json").read_text()
     assert text == (tmp_path / "attending.json").read_text()
@@ -106,5 +103,4 @@ def test_parts_and_another_pipeline_are_compared(tmp_path):
         assert chunk["other"] == other[tag]["recall"]
         assert list(chunk["parts"]) == names
     assert len({json.dumps(chunk["parts"]) for chunk in chunks.values()}) > 1
-    failed = call("ablation", tmp_path / "ruler", test)
-    check_failure(failed, "AttBiLSTMEncoder")
+    check_failure(call("ablation", tmp_path / "ruler", test), "AttBiLSTMEncoder")

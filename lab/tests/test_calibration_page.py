@@ -1,4 +1,4 @@
-"""lab/pages/calibration.py: trained pipelines, calibrated; and its table in ner.md."""
+"""lab/pages/calibration.py, and its table in ner.md."""
 
 import numpy as np
 import pytest

@@ -76,14 +76,10 @@ def make_example(gold: dict, predicted: dict) -> Example:
 def test_metrics_of_two_classes(task):
     negative, positive = LABELS[task]
     pairs = [(1, 1)] * 3 + [(1, 0)] + [(0, 1)] * 3 + [(0, 0)] * 4  # gold and found
-    examples = [
-        # in reverse order, since pipelines may order labels differently
-        make_example(
-            {negative: 1.0 - gold, positive: float(gold)},
-            {positive: 0.3 + 0.3 * found, negative: 0.5},
-        )
-        for gold, found in pairs
-    ]
+    # in reverse order, since pipelines may order labels differently
+    predicted = [{positive: 0.3 + 0.3 * found, negative: 0.5} for _, found in pairs]
+    golds = [{negative: 1.0 - gold, positive: float(gold)} for gold, _ in pairs]
+    examples = [*map(make_example, golds, predicted)]
     by_hand = {
         "accuracy": 7 / 11,
         "f1": 6 / (6 + 1 + 3),

@@ -1,6 +1,4 @@
-"""docs/results.md, lab/trials.md and README's table, with the trials behind them in
-lab/results/.
-"""
+"""docs/results.md, lab/trials.md, README's table, and their results in lab/results/."""
 
 import pytest
 from spacy.cli.init_config import init_config

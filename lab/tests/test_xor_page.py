@@ -1,13 +1,10 @@
-"""docs/why-attention.md, and the script that makes its table."""
+"""The script of the table in docs/why-attention.md."""
 
 import pytest
 
 from lab.pages import xor_limitation as xor
-from tests.conftest import ROOT
 
 pytestmark = pytest.mark.torch
-
-PAGE = ROOT / "docs" / "why-attention.md"
 
 
 @pytest.mark.slow

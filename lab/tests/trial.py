@@ -9,12 +9,5 @@ from tests.training_runs import SMALL
 
 def make_trial(root: Path, **settings: Any) -> Trial:
     """Make the trial of `trained_root`, or one with other settings."""
-    return Trial(
-        **{
-            "dataset": "demo",
-            "embedder": "multi_fewer_hash_embed",
-            "overrides": SMALL,
-            "root": root,
-            **settings,
-        }
-    )
+    names = {"dataset": "demo", "embedder": "multi_fewer_hash_embed"}
+    return Trial(**{**names, "overrides": SMALL, "root": root, **settings})

@@ -1,20 +1,14 @@
 from pathlib import Path
 
 import pytest
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import DocBin
 from spacy.training.converters import conll_ner_to_docs
 from spacy.vocab import Vocab
 
 from lab.corpora.datasets import ANEM, ARCHAEOLOGY, WNUT17, prepare_dataset
-from spacy_hashembeds.tools.prepare.columns import (
-    ColumnFormat,
-    make_doc,
-    read_documents,
-)
-
-
-def load(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(Vocab()))
+from spacy_hashembeds.tools.prepare import columns
+from spacy_hashembeds.tools.prepare.columns import ColumnFormat
+from tests import toy_ner
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -36,8 +30,8 @@ def test_real_files_are_read_as_spacy_converts_them(
     text = (data_dir / name).read_text(encoding="utf-8")
     converted = conll_ner_to_docs(text, n_sents=1, no_print=True)
     expected = DocBin(attrs=["ENT_IOB", "ENT_TYPE", "SENT_START"], docs=converted)
-    vocab = Vocab()
-    docs = (make_doc(vocab, doc) for doc in read_documents(data_dir / name, layout))
+    vocab, documents = Vocab(), columns.read_documents(data_dir / name, layout)
+    docs = (columns.make_doc(vocab, doc) for doc in documents)
     found = DocBin(attrs=["ENT_IOB", "ENT_TYPE", "SENT_START"], docs=docs)
     assert len(found) == len(expected)
     assert [a.tolist() for a in found.tokens] == [a.tolist() for a in expected.tokens]
@@ -52,7 +46,8 @@ def test_shuffled_splits_are_reproducible(tmp_path: Path):
     paths = prepare_dataset("anem", tmp_path, tmp_path / "a")
     prepare_dataset("anem", tmp_path, tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    words = {split: [doc[0].text for doc in load(p)] for split, p in paths.items()}
+    docs = {split: toy_ner.read(path) for split, path in paths.items()}
+    words = {split: [doc[0].text for doc in of] for split, of in docs.items()}
     # the order of list(range(10)) after random.seed(42) and random.shuffle
     assert words["train"] == [f"w{i}" for i in (7, 3, 2, 8, 5, 6, 9, 4)]
     assert words["dev"] == ["w0", "w1"]

@@ -7,12 +7,11 @@ import pytest
 from spacy.cli.init_config import init_config
 from spacy.util import load_config, load_model_from_config
 
-from lab.tests.calling import succeed
+from lab.tests.calling import read_cells, succeed
 from lab.tests.trial import make_trial
 from lab.trials import comparison
 from lab.trials.comparison import compare_trials
 from lab.trials.run_trial import run_trial
-from lab.trials.trial import Trial
 from spacy_hashembeds.acceleration.timing import Spread
 from tests import toy_ner, toy_textcat
 from tests.configs import CONFIGS
@@ -35,10 +34,6 @@ def change(path: Path, changed: Path, **values: Any) -> Path:
     """Write changed results elsewhere."""
     changed.write_text(json.dumps({**json.loads(path.read_text()), **values}))
     return changed
-
-
-def read_rows(text: str) -> list[list[str]]:
-    return [re.split(" {2,}", line.strip()) for line in text.splitlines()]
 
 
 def test_trials_of_different_corpora_are_refused(metrics, corpus, tmp_path):
@@ -89,7 +84,7 @@ def test_tables_have_a_row_for_each_trial(metrics, corpus, tmp_path):
     other, output = change(metrics, tmp_path / "o.json", **changed), tmp_path / "c.json"
     result = succeed("compare", metrics, other, "--corpus", corpus, "-o", output)
     shown = re.split("=+ (?:Size|Beside)", result.output)
-    scores, speeds, ratios = map(read_rows, shown)
+    scores, speeds, ratios = map(read_cells, shown)
     *cells, unseen = (
         " ".join(f"{100 * test[f'{kind}_{key}']:.1f}" for key in "prf")
         + f" ({test[f'{kind}_support']})"
@@ -120,14 +115,13 @@ def test_text_classifiers_are_trained_and_compared(tmp_path):
     overrides = {"nlp.lang": "en", "components.textcat.model.length": 256}
     overrides |= {"training.max_steps": 20, "training.eval_frequency": 10}
     overrides["training.optimizer.learn_rate"] = 0.05
-    trial = Trial(
-        dataset="texts", embedder="textcat", overrides=overrides, root=tmp_path
-    )
+    own = {"dataset": "texts", "embedder": "textcat", "overrides": overrides}
+    trial = make_trial(tmp_path, **own)
     metrics, _ = run_trial(trial)
     result = succeed("compare", trial.metrics, "--corpus", trial.corpus["test"])
     scores = metrics["scores"]["test"]
     assert scores["cats_support"] == len(toy_textcat.TEST)
     keys = ("cats_acc", "cats_macro_f", "cats_micro_f")
-    rows = read_rows(result.output)
+    rows = read_cells(result.output)
     assert ["Embedder", "Accuracy", "Macro F", "Micro F"] in rows
     assert ["textcat", *(f"{100 * scores[key]:.1f}" for key in keys)] in rows

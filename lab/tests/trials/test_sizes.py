@@ -47,9 +47,7 @@ def test_a_layer_shared_through_listeners_counts_once(name):
 
 
 def test_the_weights_of_a_bag_of_words_are_its_table():
-    """The table has a row for each hash of an n-gram, a column for each class, and the
-    biases.
-    """
+    """The table has a row for each hash, a column for each class, and the biases."""
     nlp = spacy.blank("en")
     model = {"@architectures": "spacy.TextCatBOW.v3", "exclusive_classes": True}
     model |= {"ngram_size": 1, "no_output_layer": False, "length": 64}

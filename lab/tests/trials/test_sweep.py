@@ -1,4 +1,4 @@
-"""Sweeps: plans, and runs with a program in the place of Python."""
+"""Sweeps: plans, and runs in which a program replaces Python."""
 
 import json
 import os

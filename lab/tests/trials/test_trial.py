@@ -4,24 +4,25 @@ import fcntl
 import hashlib
 import json
 import platform
-import re
 import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import spacy
 
-from lab.tests.calling import call, check_failure, squeeze, succeed
+from lab.tests.calling import call, check_failure, read_cells, squeeze, succeed
 from lab.tests.trial import make_trial
 from lab.trials import run_trial as run_module
 from lab.trials.run_trial import run_trial
 from lab.trials.scores import score_pipeline
 from lab.trials.sizes import measure_sizes
-from lab.trials.trial import Trial
+from lab.trials.trial import PACKAGES, Trial
 from spacy_hashembeds.acceleration.timing import Spread
 from spacy_hashembeds.tools.evaluate.evaluate import evaluate
 from tests.training_runs import SMALL
@@ -69,8 +70,7 @@ def test_results_have_their_inputs_and_scores_of_the_best_pipeline(trained_root)
         split: hashlib.sha256((folder / f"{split}.spacy").read_bytes()).hexdigest()
         for split in ("train", "dev", "test")
     }
-    packages = ("spacy-hashembeds", "spacy", "thinc", "numpy")
-    versions = {package: version(package) for package in packages}
+    versions = {package: version(package) for package in PACKAGES}
     assert metrics["versions"] == {"python": platform.python_version(), **versions}
     model = Path(metrics["model"])
     assert model == trial.output / "model-best"
@@ -99,8 +99,7 @@ def test_results_have_their_inputs_and_scores_of_the_best_pipeline(trained_root)
 # Repeated runs
 
 
-def change_override(trial: Trial) -> Trial:
-    return make_trial(trial.root, overrides={**SMALL, "training.dropout": 0.5})
+CHANGED = {**SMALL, "training.dropout": 0.5}
 
 
 def change_config(trial: Trial) -> Trial:
@@ -114,17 +113,13 @@ def change_train(trial: Trial) -> Trial:
     return trial
 
 
-def take_a_gpu(trial: Trial) -> Trial:
-    return make_trial(trial.root, gpu_id=0)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (change_override, r"overrides\.training\.dropout was not set, and is 0\.5"),
+        (partial(replace, overrides=CHANGED), r"dropout was not set, and is 0\.5"),
         (change_config, r"settings: config_hash was another\. A run"),
         (change_train, r"settings: corpus_hashes\.train was another\. A run"),
-        (take_a_gpu, r"settings: gpu_id was -1, and is 0"),
+        (partial(replace, gpu_id=0), r"settings: gpu_id was -1, and is 0"),
     ],
 )
 def test_only_force_replaces_results_of_other_settings(
@@ -171,7 +166,7 @@ def test_scores_speed_and_size_are_printed(project, commands, monkeypatch):
     path.write_text(json.dumps(metrics))
     settings = [x for key, value in SMALL.items() for x in (f"--{key}", str(value))]
     result = succeed("trial", "demo", "multi_fewer_hash_embed", *settings)
-    rows = [re.split(" {2,}", line.strip()) for line in result.output.splitlines()]
+    rows = read_cells(result.output)
     assert any(row[0] == "dev" and row[1].endswith(" - (0)") for row in rows)
     scores, cells = metrics["scores"]["test"], ["test"]
     for prefix in ("ents", "ents_seen", "ents_unseen"):
