@@ -1,9 +1,9 @@
 #!/bin/bash
-# Trains on raw text that five pipelines have labelled, for lab/trials.md: after
-# `spacy project run pretraining-text`, with the corpora prepared.
+# Train on raw text labelled by five pipelines, for lab/trials.md. Requires prepared corpora
+# and `spacy project run pretraining-text`.
 set -euo pipefail
 
-# label GOLD NEW EMBEDDER/VARIANT OPTIONS: make the corpus NEW of GOLD and of texts
+# label GOLD NEW EMBEDDER/VARIANT OPTIONS: make the corpus NEW of GOLD and labelled texts
 label() {
     local gold=$1 new=$2 trials=$3
     shift 3
@@ -25,7 +25,7 @@ python -m lab sweep joined --datasets wnut17 --embedders subword_token_ner \
 label wnut17 wnut17_labelled subword_token_ner/joined_balanced_dropout03 "${drawn[@]}"
 python -m lab sweep labelled --datasets wnut17_labelled --seeds 0,1,2
 
-# pretrained on the same text first, as `spacy hashembeds config` writes it
+# pretrain on the same text, by the config of `spacy hashembeds config`
 spacy init config configs/init_config.cfg --lang en --pipeline ner --force
 spacy hashembeds config configs/init_config.cfg -o configs/raw_recommended.cfg \
     --train corpus/wnut17/train.spacy --raw "$raw" --force
@@ -42,7 +42,7 @@ for seed in 0 1 2; do
         --training.dropout 0.3 --nlp.lang en
 done
 
-# raw text of another kind: news
+# raw text of another domain: news
 python -m lab sweep joined --datasets anem --embedders subword_token_ner --variants joined
 label anem anem_labelled subword_token_ner/joined --raw corpus/ag_news_small/train.spacy
 python -m lab sweep labelled --datasets anem_labelled --seeds 0,1,2

@@ -102,15 +102,15 @@ def _emit_results(
     """Print the results of a trial, as a table or as JSON, and the path of the file."""
     sizes, timings = metrics["sizes"], metrics["timings"]
     # a CRF has no embedder
-    is_of = "embedding" if sizes["embedding_parameters"] else "pipeline"
+    part = "embedding" if sizes["embedding_parameters"] else "pipeline"
     legend = (
         f"Scores in percent. {timings['words_per_second']:,.0f} words/s, trained in "
         f"{timings['train_seconds']:,.0f} s, {sizes['bytes_on_disk'] / 1e6:.2f} MB on "
-        f"disk, {sizes[f'{is_of}_parameters']:,} {is_of} parameters."
+        f"disk, {sizes[f'{part}_parameters']:,} {part} parameters."
     )
     table = _tabulate_scores(trial.name, legend, "Split", metrics["scores"])
     emit(metrics, lambda _: [table], as_json=as_json)
-    done = "Saved results to" if is_new else "Done before, nothing has changed:"
+    done = "Saved results to" if is_new else "Already done, without changes:"
     msg.good(f"{done} {trial.metrics}")
 
 
@@ -164,7 +164,7 @@ def sweep_cli(
         trials = narrow(read_grid(locate_grid(grid), gpu_id=gpu_id), chosen)
         ready, pending = plan_sweep(trials, force=force)
     done, total = len(ready), len(pending)
-    msg.info(f"{done} done before, {total} to run")
+    msg.info(f"{done} already done, {total} to run")
     if dry_run:
         for trial, differences in pending:
             msg.text(f"- to run  {trial.name}", "; ".join(differences))
@@ -215,7 +215,7 @@ def collect_cli(
         added, replaced, unchanged = collect_results(metrics, output, force=force)
     msg.good(
         f"Added {added} results to the tables in {output}",
-        f"{replaced} replaced, {unchanged} were there.",
+        f"{replaced} replaced, {unchanged} unchanged.",
     )
 
 
@@ -274,7 +274,7 @@ def _summarize_comparison(comparison: dict[str, Any]) -> Iterator[Part]:
     )
     ratios = ("prr", "pcr_all", "pcr_emb", "pcr_tables", "poep")
     yield Table(
-        "Beside the first one",
+        "Relative to the first one",
         "In percent. PRR: the share of F1 or accuracy kept; PCR: the share of "
         "parameters saved, of all, of the embedder and of its tables; PoEP: the "
         "embedder's share of all parameters.",

@@ -42,14 +42,14 @@ def count_corpora(
     counted = {}
     for dataset in paper.datasets:
         paths = {split: root / dataset / f"{split}.spacy" for split in SPLITS}
-        there = {split: path for split, path in paths.items() if path.exists()}
-        if there:
+        existing = {split: path for split, path in paths.items() if path.exists()}
+        if existing:
             on_progress(f"Counting {root / dataset}")
         of_entities = partial(_count_entities, dataset)
         count = of_entities if paper.task == NER else _count_categories
-        counted[dataset] = count(there)
+        counted[dataset] = count(existing)
     if not any(counted.values()):
-        on_progress(f"None of {paper.called}'s corpora in '{root}': no counts of them")
+        on_progress(f"None of {paper.called}'s corpora in '{root}': no counts")
     return counted
 
 

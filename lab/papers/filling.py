@@ -88,8 +88,8 @@ def fill_datasets(paper: Paper, table: str, measured: Measured) -> Table:
 def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
     """Fill a table with a row for each system of the paper, and for others of ours."""
     systems = paper.tables[table]["systems"]
-    there = sort_trials(paper, measured.groups)
-    others = [key.trials for key in there if key.dataset in paper.datasets]
+    found = sort_trials(paper, measured.groups)
+    others = [key.trials for key in found if key.dataset in paper.datasets]
     pairs = [(key, systems.get(key)) for key in paper.get_rows(table)]
     named = dict.fromkeys([*paper.trials, *others])
     pairs += [("", trials) for trials in named if trials not in systems.values()]

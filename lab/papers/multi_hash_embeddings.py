@@ -39,7 +39,7 @@ def fill(paper: Paper, measured: Measured, results: Path) -> Sections:
     ]
     return {
         "Overview": [filling.make_overview(paper, measured)],
-        "Findings of our own": [
+        "Our findings": [
             make_seed_table(paper, measured),
             # collisions of training norms in a table, by hash seed
             filling.fill_table(paper, "collisions", measured.find, collisions),

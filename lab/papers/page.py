@@ -60,14 +60,14 @@ def make_page(
     groups = select_task(everything, about.task)
     if not groups:
         raise FileNotFoundError(
-            f"There are no results of the task {about.task} in '{results}', which the "
-            f"paper '{paper}' is about. Choose another one with --paper."
+            f"'{results}' has no results of the task {about.task}, which '{paper}' is "
+            "about. Choose another paper with --paper."
         )
     if hasattr(module, "select_trials"):
         groups = module.select_trials(about, groups)
     n_results = _count(groups)
     if n_others := _count(everything) - n_results:
-        on_progress(f"Leaving out results that the paper is not about: {n_others:,}")
+        on_progress(f"Ignored results that do not belong to the paper: {n_others:,}")
     measured = Measured(groups, count_corpora(about, corpus_root, on_progress))
     sections = {
         title: [table for table in map(_drop_empty, tables) if table.rows]
@@ -103,8 +103,8 @@ def _write(
     means = f"Figures are {_MEANS}. Scores are percents."
     if compares:
         means = (
-            f"Before the slash are our figures: {_MEANS}, and in parentheses the "
-            f"number of seeds. After it are {paper.called}'s. Scores are percents."
+            f"Figures before the slash are ours: {_MEANS}, with the number of seeds in "
+            f"parentheses. Figures after it are {paper.called}'s. Scores are percents."
         )
     texts = [intro, means, *(more if compares else [])]
     for text in (f"# {paper.title}, measured again", *texts):

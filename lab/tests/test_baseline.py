@@ -95,5 +95,5 @@ def test_the_command_runs_it_once(tiny_corpus, tmp_path, monkeypatch, capfd):
     assert f"{metrics['sizes']['pipeline_parameters']:,} pipeline parameters." in shown
     assert "Chosen on development data: c1 0.1, c2 0.01" in shown
     again = succeed("baseline", "demo", "--json")
-    assert "Done before, nothing has changed" in again.stderr
+    assert "Already done, without changes" in again.stderr
     assert json.loads(capfd.readouterr().out) == metrics

@@ -33,7 +33,7 @@ def test_the_p_values_of_the_page_are_those_of_the_counts(groups):
 @pytest.mark.parametrize(
     ("p_values", "expected"),
     [
-        # that of Wikipedia's "Holm-Bonferroni method", and R's p.adjust(…, "holm")
+        # from Wikipedia's "Holm-Bonferroni method", and R's p.adjust(…, "holm")
         ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
         ([0.6, 0.02, 0.9], [1.0, 0.06, 1.0]),
         ([], []),

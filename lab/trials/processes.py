@@ -42,10 +42,11 @@ def run_command(
         return f"it was killed by signal {-process.returncode}"
     if process.returncode == 0:
         return None
-    told = [line for line in lines if line]
+    printed = [line for line in lines if line]
     # a warning, or further lines of the message, may follow an exception
-    exceptions = [line for line in told if re.match(r"[\w.]+(Error|Exception)\b", line)]
-    last = (exceptions or told or [f"its exit code is {process.returncode}"])[-1]
+    starts = re.compile(r"[\w.]+(Error|Exception)\b")
+    exceptions = [line for line in printed if starts.match(line)]
+    last = (exceptions or printed or [f"its exit code is {process.returncode}"])[-1]
     return textwrap.shorten(last, 500).rstrip(".")
 
 

@@ -58,8 +58,8 @@ def plan_sweep(
         except (OSError, ValueError) as e:
             problems.setdefault(str(e).strip(), trial.name)
     if problems:
-        told = (f"{name} can't be run. {e}" for e, name in problems.items())
-        raise ValueError("\n".join(told))
+        messages = (f"{name} can't be run. {e}" for e, name in problems.items())
+        raise ValueError("\n".join(messages))
     return done, pending
 
 

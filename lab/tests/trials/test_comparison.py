@@ -83,7 +83,7 @@ def test_tables_have_a_row_for_each_trial(metrics, corpus, tmp_path):
     changed = {"variant": "small", "scores": {"test": test | nothing}, "sizes": sizes}
     other, output = change(metrics, tmp_path / "o.json", **changed), tmp_path / "c.json"
     result = succeed("compare", metrics, other, "--corpus", corpus, "-o", output)
-    shown = re.split("=+ (?:Size|Beside)", result.output)
+    shown = re.split("=+ (?:Size|Relative)", result.output)
     scores, speeds, ratios = map(read_cells, shown)
     *cells, unseen = (
         " ".join(f"{100 * test[f'{kind}_{key}']:.1f}" for key in "prf")

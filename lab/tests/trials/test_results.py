@@ -59,7 +59,7 @@ def test_results_are_collected_once(tmp_path):
     write_result(metrics, "anem", "multi_embed", 1, {"ents_f": 0.1})
     check_failure(call("collect", metrics, "-o", tables), "seed1.json", "--force")
     result = succeed("collect", metrics, "-o", tables, "--force")
-    assert "1 replaced, 1 were there" in squeeze(result.output)
+    assert "1 replaced, 1 unchanged" in squeeze(result.output)
     (results,) = read_results(tables).values()
     assert [result.get_score("test", "ents_f") for result in results] == [0.3, 0.1]
     write_result(tables, "anem", "multi_embed")

@@ -201,7 +201,7 @@ def test_the_command_runs_unfinished_trials(project, monkeypatch):
     errors.clear()
     output = squeeze(succeed("sweep", "grid.yml").output)
     assert ran[2:] == ["wide/seed1", "wide/seed1"]
-    assert "3 done before, 1 to run" in output
+    assert "3 already done, 1 to run" in output
     dev, test = (100 * s["ents_f"] for s in done["scores"].values())
     assert f"{failing} ents_f: dev {dev:.1f}, test {test:.1f}, in 0 s [1/1]" in output
     assert "4 of 4 trials are done" in output
