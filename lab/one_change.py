@@ -116,7 +116,8 @@ def score_all(nlp: Language, dataset: str) -> dict[str, Any]:
     known = read_knowledge(Path("corpus", dataset))
     (pipe,) = (pipe for _, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     fitted, scores = pipe.cfg["outside_bias"], {}
-    for suffix, pipe.cfg["outside_bias"] in {"": 0.0, "_biased": fitted}.items():
+    for suffix, bias in {"": 0.0, "_biased": fitted}.items():
+        pipe.cfg["outside_bias"] = bias
         for n, name in {1: "single", 10: "joined"}.items():
             scores[name + suffix] = score(nlp, read_dev(dataset, n, nlp.vocab), known)
     return {**scores, "bias": fitted}

@@ -13,16 +13,7 @@ import typer
 from matplotlib.image import imread
 from thinc.api import get_current_ops
 
-from benchmarks import (
-    accelerate,
-    command,
-    data,
-    layers,
-    page,
-    pipelines,
-    published,
-    scale,
-)
+from benchmarks import command, data, page, pipelines, published, scale
 from benchmarks.command import BENCHMARKS
 from benchmarks.timing import Schedule
 from spacy_hashembeds.acceleration.conversion import find_fewer_bits
@@ -56,16 +47,16 @@ def write(monkeypatch) -> Callable[..., dict[str, Any]]:
 @pytest.fixture
 def corpora(tiny_corpus, tmp_path, monkeypatch) -> dict[str, Any]:
     """Make corpora of benchmarks that do not read `train.spacy`; use few contenders."""
-    for module, name, value in [
-        (pipelines, "BATCH_WORDS", 200),  # enough steps to find entities
-        (layers, "DROPOUTS", (0.1,)),
-        (accelerate, "TRAINED", tmp_path),
-        (accelerate, "GROUPS", {"efficiency": "Default config"}),
-        (scale, "CONTENDERS", dict(islice(scale.CONTENDERS.items(), 2))),
-        (scale, "SERVICES", dict(islice(scale.SERVICES.items(), 1))),
-        (scale, "SECONDS", 1.0),
-    ]:
-        monkeypatch.setattr(module, name, value)
+    for name, value in {
+        "pipelines.BATCH_WORDS": 200,  # enough steps to find entities
+        "layers.DROPOUTS": (0.1,),
+        "accelerate.TRAINED": tmp_path,
+        "accelerate.GROUPS": {"efficiency": "Default config"},
+        "scale.CONTENDERS": dict(islice(scale.CONTENDERS.items(), 2)),
+        "scale.SERVICES": dict(islice(scale.SERVICES.items(), 1)),
+        "scale.SECONDS": 1.0,
+    }.items():
+        monkeypatch.setattr(f"benchmarks.{name}", value)
     nlp = spacy.blank("en")
     nlp.add_pipe("tagger").add_label("NN")
     nlp.initialize()
