@@ -1,95 +1,126 @@
-"""Test differences between pairs of trained embedders, for results.md.
+"""Estimate differences in F1 between pairs of trained pipelines, for results.md.
 
     python -m lab.pages.pairs
 
-The recorded counts of test documents are compared, with the seeds that both trials
-have. (The CRF has no seed, and is compared with each.) The test over documents permutes
-sums over seeds (`compare_scores`). The test over seeds is Welch's test of F1. Pairs are
-listed in results.json. Results are written to pairs.json.
+results.json names the pairs; pairs.json has the differences of mean F1 over seeds. The
+variance of a difference is the sum of two: over test documents, from the recorded
+counts, and over seeds, whose deviation is pooled over the pipelines of a corpus, so
+that it is estimated for pipelines of a single seed too. The CRF has no seed.
 """
 
 import sys
-import warnings
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy.stats import ttest_ind
+from scipy.stats import norm
 
 from lab.baseline import NAME as CRF
-from lab.trials.results import Groups, Result, TrialKey, read_results
+from lab.trials.results import Groups, Result, read_results
 from lab.trials.scores import COUNTS, unpack_counts
-from spacy_hashembeds.tools.evaluate.bootstrap import Draws, compare_scores
 from spacy_hashembeds.training.scorer import KINDS, score_counts
 
 from .page import RESULTS, save
-from .results import CORPORA, PAIRS, PLAN
-
-#: The minimum number of seeds.
-FEWEST_SEEDS = 3
+from .results import CORPORA, PAIRS, PLAN, find_trials
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
-    """Compare the pairs with enough seeds, for each kind of entities.
-
-    A result is None if there are no entities of a kind, or no other kind.
+    """Compare the pairs of which both are trained, for each kind of entities. A result
+    is None without entities of a kind, and for "unseen" if all entities are unseen.
     """
-    of_all = product(CORPORA, PLAN["pairs"])
-    compared = (_compare(groups, dataset, *pair) for dataset, pair in of_all)
-    pairs = [pair for pair in compared if pair is not None]
-    tests = [test for pair in pairs for test in pair["differences"].values() if test]
-    for name in ("p_value", "seeds_p_value"):
-        adjusted = adjust_p_values([test[name] for test in tests])
-        for test, p_value in zip(tests, adjusted, strict=True):
-            test[f"adjusted_{name}"] = p_value
-    return pairs
+    compared = list(
+        chain.from_iterable(_compare_on(groups, dataset) for dataset in CORPORA)
+    )
+    tests = [of for pair in compared for of in pair["differences"].values() if of]
+    adjusted = adjust_p_values([of["p_value"] for of in tests])
+    for test, p_value in zip(tests, adjusted, strict=True):
+        test["adjusted_p_value"] = float(f"{p_value:.4g}")
+    return compared
 
 
-def _compare(
-    groups: Groups, dataset: str, first: str, second: str
-) -> dict[str, Any] | None:
-    """Compare two variants by the seeds of which both have counts, if enough."""
-    variants = first.split("/"), second.split("/")
-    keys = (TrialKey(dataset, *variant) for variant in variants)
-    ours, theirs = (_read_counts(groups.get(key, [])) for key in keys)
-    if variants[1][0] == CRF:
-        theirs = {seed: of for of in theirs.values() for seed in ours}
-    seeds = sorted(ours.keys() & theirs.keys())
-    if len(seeds) < FEWEST_SEEDS:
-        return None
-    both = [np.stack([of[seed] for seed in seeds]) for of in (ours, theirs)]
-    # unpaired, since equal seeds of two architectures have nothing in common
-    f1s = [score_counts(of.sum(axis=1))[..., 2] for of in both]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # equal scores of all seeds
-        p_values = ttest_ind(*f1s, equal_var=False).pvalue
-    over_seeds = np.nan_to_num(p_values, nan=1.0).tolist()
-    draws = Draws(samples=5000, seed=0)
-    scores = compare_scores(both[0].sum(axis=0), both[1].sum(axis=0), draws)
-    differences: dict[str, Any] = {}
-    for kind, each, p_value in zip(KINDS, scores, over_seeds, strict=True):
-        kept = {key: each["f"][key] for key in ("difference", "p_value") if each}
-        differences[kind] = {**kept, "seeds_p_value": p_value} if each else None
-    if differences["seen"] is None:  # all entities are unseen
-        differences["unseen"] = None
-    return {
-        "dataset": dataset,
-        "first": variants[0],
-        "second": variants[1],
-        "seeds": seeds,
-        "differences": differences,
+def _compare_on(groups: Groups, dataset: str) -> Iterator[dict[str, Any]]:
+    """Compare the pairs of one corpus."""
+    pairs = [part["pair"] for parts in PLAN["differences"].values() for part in parts]
+    counts = {
+        trials: found
+        for trials in dict.fromkeys(chain.from_iterable(pairs))
+        if (found := _read_counts(find_trials(groups, dataset, trials)))
     }
+    variances = _pool_variances(
+        [of for trials, of in counts.items() if not trials.startswith(f"{CRF}/")]
+    )
+    for pair in pairs:
+        if not counts.keys() >= {*pair}:
+            continue
+        both = [np.stack(counts[trials]) for trials in pair]
+        n_seeds = [
+            len(of)
+            for trials, of in zip(pair, both, strict=True)
+            if not trials.startswith(f"{CRF}/")
+        ]
+        seeded = variances * sum(1 / n for n in n_seeds)
+        differences = dict(zip(KINDS, compare(both[0], both[1], seeded), strict=True))
+        if differences["seen"] is None:  # all entities are unseen
+            differences["unseen"] = None
+        yield {"dataset": dataset, "pair": pair, "differences": differences}
 
 
-def _read_counts(results: Sequence[Result]) -> dict[int, np.ndarray]:
-    """Return the counts of test documents by seed, if they are recorded."""
-    scores = {r.seed: r.recorded["scores"]["test"] for r in results}
-    return {
-        seed: unpack_counts(of_test[COUNTS], len(KINDS))
-        for seed, of_test in scores.items()
-        if COUNTS in of_test
-    }
+def compare(
+    ours: np.ndarray, theirs: np.ndarray, seeded: np.ndarray
+) -> list[dict[str, float] | None]:
+    """Compare mean F1 for each kind of entities; None for kinds without gold.
+
+    ours, theirs (ndarray): True positives, false positives and false negatives.
+        *Shape:* (n_seeds, n_documents, n_kinds, 3)
+    seeded (ndarray): The variance of each difference over seeds. *Shape:* (n_kinds,)
+    """
+    means, influences = zip(*map(_score, (ours, theirs)), strict=True)
+    moved = influences[0] - influences[1]
+    n = len(moved)
+    variances = n / (n - 1) * (moved**2).sum(axis=0) + seeded
+    errors = np.sqrt(variances).tolist()
+    gold = ours[0][..., [0, 2]].sum(axis=(0, 2))  # found and missed
+    compared: list[dict[str, float] | None] = []
+    for difference, error, n_gold in zip(
+        (means[0] - means[1]).tolist(), errors, gold, strict=True
+    ):
+        p_value = float(2 * norm.sf(abs(difference) / error)) if error else 1.0
+        found = {  # rounded, since last digits differ between machines
+            "difference": round(difference, 6),
+            "half_width": round(float(norm.ppf(0.975)) * error, 6),
+            "p_value": float(f"{p_value:.4g}"),
+        }
+        compared.append(found if n_gold else None)
+    return compared
+
+
+def _score(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean F1 over seeds, and its influence function at each document.
+
+    *Shape:* (n_seeds, n_documents, n_kinds, 3) -> (n_kinds,), (n_documents, n_kinds)
+    """
+    scores = score_counts(counts.sum(axis=1))[..., 2]
+    sizes = counts @ np.array([2, 1, 1])  # F1 is 2 * true positives / size
+    total = np.maximum(sizes.sum(axis=1, keepdims=True), 1)
+    influence = (2 * counts[..., 0] - scores[:, None] * sizes) / total
+    return scores.mean(axis=0), influence.mean(axis=0)
+
+
+def _pool_variances(pipelines: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+    """Pool the variances of F1 over seeds that pipelines have. *Shape:* (n_kinds,)"""
+    several = [np.stack(of) for of in pipelines if len(of) > 1]
+    if not several:
+        return np.full(len(KINDS), np.nan)
+    scores = [score_counts(of.sum(axis=1))[..., 2] for of in several]
+    squares = sum(((of - of.mean(axis=0)) ** 2).sum(axis=0) for of in scores)
+    return squares / sum(len(of) - 1 for of in scores)
+
+
+def _read_counts(results: Sequence[Result]) -> list[np.ndarray]:
+    """Return the counts of test documents by seed, where they are recorded."""
+    scores = (result.recorded["scores"]["test"] for result in results)
+    return [unpack_counts(of[COUNTS], len(KINDS)) for of in scores if COUNTS in of]
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:

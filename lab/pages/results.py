@@ -24,8 +24,8 @@ PLAN: Any = srsly.read_json(Path(__file__).with_suffix(".json"))
 CORPORA: Mapping[str, str] = PLAN["corpora"]
 HEADINGS: Mapping[str, str] = PLAN["headings"]
 
-#: Marks of small adjusted p-values, over documents and over seeds.
-MARKS = {"p_value": "\N{DAGGER}", "seeds_p_value": "\N{DOUBLE DAGGER}"}
+#: What marks a difference whose adjusted p-value is small.
+MARK = "\N{DAGGER}"
 
 NONE = "\N{EN DASH}"
 
@@ -43,13 +43,17 @@ def make_tables(
         name: to_markdown(_tabulate(table, groups))
         for name, table in PLAN["tables"].items()
     }
+    tables["misspellings"] = _make_misspelling_table(misspellings)
+    differences = {
+        name: _make_difference_table(parts, pairs)
+        for name, parts in PLAN["differences"].items()
+    }
     of_page = {
         "encoders": tables.pop("encoders"),
         "main": _make_main(groups),
-        "differences": _make_difference_table(pairs),
+        "differences": differences.pop("main"),
     }
-    tables["misspellings"] = _make_misspelling_table(misspellings)
-    return {PAGE: of_page, TRIALS: tables}
+    return {PAGE: of_page, TRIALS: tables | differences}
 
 
 def _make_main(groups: Groups) -> str:
@@ -117,29 +121,27 @@ def pool_deviations(samples: Iterable[Sequence[float]]) -> str:
     return f"{100 * pooled:.1f}"
 
 
-def _make_difference_table(pairs: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of tests of significance between pairs of trials."""
-    tested = {
-        (pair["dataset"], "/".join(pair["first"]), "/".join(pair["second"])): pair
-        for pair in pairs
-    }
+def _make_difference_table(
+    parts: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]]
+) -> str:
+    """Make a table of differences between pairs of trials, in points of F1."""
+    compared = {(pair["dataset"], *pair["pair"]): pair["differences"] for pair in pairs}
     rows = [["compared", *HEADINGS.values()]]
-    for part in PLAN["differences"]:
-        found = [tested.get((d, *part["pair"])) for d in CORPORA]
+    for part in parts:
+        found = [compared.get((dataset, *part["pair"])) for dataset in CORPORA]
         for kind in part["kinds"]:
-            row = [part["compared"] if kind == "all" else f"{kind} entities"]
-            for pair in found:
-                test = pair and pair["differences"][kind]
-                p_values = {name: test[f"adjusted_{name}"] for name in MARKS if test}
-                row.append(format_test(test["difference"], p_values) if test else NONE)
-            rows.append(row)
+            label = part["compared"] if kind == "all" else f"{kind} entities"
+            rows.append([label, *(format_difference(of and of[kind]) for of in found)])
     return to_markdown(rows)
 
 
-def format_test(difference: float, p_values: Mapping[str, float]) -> str:
-    """Format a difference in points, with marks of small p-values."""
-    points = f"{100 * difference:+.1f}".replace("-", "\N{MINUS SIGN}")
-    return points + "".join(MARKS[name] for name, p in p_values.items() if p < 0.05)
+def format_difference(found: Mapping[str, float] | None) -> str:
+    """Format a difference with its interval, in points, and mark a small p-value."""
+    if not found:
+        return NONE
+    mark = MARK if found["adjusted_p_value"] < 0.05 else ""
+    points = f"{100 * found['difference']:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"{points} \N{PLUS-MINUS SIGN} {100 * found['half_width']:.1f}{mark}"
 
 
 def _make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,5 +1,6 @@
 """docs/results.md, lab/trials.md, README's table, and their results in lab/results/."""
 
+import numpy as np
 import pytest
 from spacy.cli.init_config import init_config
 
@@ -7,6 +8,7 @@ from lab.pages import pairs, results, whole_texts
 from lab.pages.page import fill, read_rows
 from lab.trials.configs import find_config
 from spacy_hashembeds.tools.config.configure import configure
+from spacy_hashembeds.tools.evaluate.bootstrap import Draws, compare_scores
 
 
 def test_the_configs_of_the_main_table_are_those_of_the_commands():
@@ -26,8 +28,33 @@ def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
             assert fill(page, tables) == page.read_text(encoding="utf8")
 
 
-def test_the_p_values_of_the_page_are_those_of_the_counts(groups):
-    assert pairs.compare_pairs(groups) == read_rows(results.PAIRS)
+def test_the_differences_of_the_page_are_those_of_the_counts(groups):
+    compared = pairs.compare_pairs(groups)
+    assert compared == read_rows(results.PAIRS)
+    kinds = [set(filter(pair["differences"].get, pairs.KINDS)) for pair in compared]
+    assert kinds.count({"all"}) > 5, "all entities of WNUT 2017 are unseen"
+    assert kinds.count({*pairs.KINDS}) > 20
+
+
+def test_intervals_over_documents_are_those_of_the_bootstrap():
+    rng = np.random.default_rng(0)
+    ours, theirs = rng.integers(0, 4, size=(2, 3, 300, 3, 3))
+    found = pairs.compare(ours, theirs, seeded=np.zeros(3))
+    sums = ours.sum(axis=0), theirs.sum(axis=0)
+    for each, other in zip(found, compare_scores(*sums, Draws(4000, 0)), strict=True):
+        low, high = other["f"]["interval"]
+        assert each["difference"] == pytest.approx(other["f"]["difference"], abs=1e-3)
+        assert each["half_width"] == pytest.approx((high - low) / 2, rel=0.15)
+
+
+def test_intervals_are_wider_for_pipelines_whose_seeds_differ():
+    counts = np.ones((2, 50, 3, 3), dtype="int32")
+    (same, *_), (other, *_) = (
+        pairs.compare(counts, counts, seeded=np.full(3, variance))
+        for variance in (0.0, 0.01)
+    )
+    assert (same["half_width"], same["p_value"]) == (0, 1)
+    assert other["half_width"] == pytest.approx(0.196, abs=1e-3)
 
 
 @pytest.mark.parametrize(
