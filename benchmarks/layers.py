@@ -23,7 +23,7 @@ from spacy_hashembeds.papers.hashformers.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
 )
-from spacy_hashembeds.training.counting import KeyCounter, count_values, cut_symbols
+from spacy_hashembeds.training.counting import KeyCounter, count_values, filter_symbols
 
 from .data import (
     BATCH_WORDS,
@@ -125,7 +125,7 @@ def build_embedder(name: str, **settings: Any) -> Model:
 def build_lookup(docs: Sequence[Doc]) -> Model:
     """Build an embedder by lookup, with the frequent symbols of docs."""
     counts = count_values(docs, ATTRS)
-    tables = cut_symbols(counts, min_freq=MIN_FREQ, lang=docs[0].vocab.lang)
+    tables = filter_symbols(counts, min_freq=MIN_FREQ, lang=docs[0].vocab.lang)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "tables.npz"
         save_symbols(path, tables)

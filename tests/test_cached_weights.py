@@ -9,7 +9,7 @@ from thinc.api import Adam, Config
 
 from spacy_hashembeds.layers import mixedembed
 
-from .layers.plans import get_kept
+from .layers.plans import get_cached
 
 TEXT = "Anna of Zotech said so ."
 TOK2VEC = {
@@ -55,7 +55,7 @@ def predict(nlp) -> np.ndarray:
         node.attrs[n] for node in nodes for n in ("plan", "weights") if n in node.attrs
     ]
     assert len(caches) == 2
-    assert None not in map(get_kept, caches)
+    assert None not in map(get_cached, caches)
     saved = type(nlp).from_config(nlp.config)
     saved.initialize(lambda: make_examples(saved))
     np.testing.assert_array_equal(saved.from_bytes(nlp.to_bytes())(TEXT).tensor, tensor)

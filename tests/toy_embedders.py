@@ -15,11 +15,11 @@ from spacy_hashembeds.architectures.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
 from spacy_hashembeds.architectures.subword_embed import SubwordEmbed
 from spacy_hashembeds.layers.checks import peek
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers, give_symbols
+from spacy_hashembeds.layers.symboltaker import assign_symbols, find_symbol_takers
 from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
-from spacy_hashembeds.training.counting import count_values, cut_symbols
+from spacy_hashembeds.training.counting import count_values, filter_symbols
 
 ATTRS = ["NORM", "SHAPE", "SUFFIX"]
 FEATURES = ["_.toy_stored", "NORM", "_.toy_initial"]
@@ -92,8 +92,10 @@ def give_counted(model, docs, *, min_freq=2) -> Model:
     """Count the symbols of Docs, and pass them to the layers that need them."""
     for layer in find_symbol_takers(model):
         attr = layer.attrs["key"]
-        tables = cut_symbols(count_values(docs, [attr]), min_freq=min_freq, lang="en")
-        give_symbols(layer, tables.get_table(attr))
+        tables = filter_symbols(
+            count_values(docs, [attr]), min_freq=min_freq, lang="en"
+        )
+        assign_symbols(layer, tables.get_table(attr))
     return model
 
 

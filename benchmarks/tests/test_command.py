@@ -16,7 +16,7 @@ from thinc.api import get_current_ops
 from benchmarks import command, data, page, pipelines, published, scale
 from benchmarks.command import BENCHMARKS
 from benchmarks.timing import Schedule
-from spacy_hashembeds.acceleration.conversion import find_fewer_bits
+from spacy_hashembeds.acceleration.conversion import list_low_precisions
 from spacy_hashembeds.kernels import compiled
 from tests.kernels.paths import KERNELS
 from tests.left_out import NO_FASTAPI
@@ -110,7 +110,7 @@ def check(name: str, results: dict[str, Any]) -> None:
         exact, auto = about["accelerated"].values()
         assert exact["tokens"] == auto["tokens"] == 4 * 60
         assert (exact["changed"], exact["kinds"]) == (0, {})
-        assert {*auto["precisions"]} == ({"tagger"} if find_fewer_bits() else set())
+        assert {*auto["precisions"]} == ({"tagger"} if list_low_precisions() else set())
         assert all(of["memory_mib"] > 10 for of in about["processes"].values())
     if name == "pipeline":
         assert results["agreement"]["entities"] > 0

@@ -13,7 +13,7 @@ import spacy
 from spacy.training import Example
 from thinc.api import fix_random_seed
 
-from spacy_hashembeds.components.decoding import number_tags
+from spacy_hashembeds.components.decoding import get_tag_ids
 
 from .page import to_markdown
 
@@ -73,7 +73,7 @@ def learn_phrases(
     optimizer.learn_rate = 0.03
     for _ in range(UPDATES):
         nlp.update(examples, sgd=optimizer)
-    docs, numbers = [nlp(e.text) for e in examples], number_tags(component.labels)
+    docs, numbers = [nlp(e.text) for e in examples], get_tag_ids(component.labels)
     middle = phrases = 0
     for e, doc, p in zip(examples, docs, component.model.predict(docs), strict=True):
         middle += int(np.argmax(p[1])) == numbers[e.get_aligned_ner()[1]]

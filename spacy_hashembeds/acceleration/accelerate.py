@@ -24,7 +24,7 @@ from ..arguments import (
 from ..files import replacing_folder
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
-from ..training.prediction import find_needed, warn_of_absent
+from ..training.prediction import find_needed, warn_missing_features
 from .blas import keeping_ops
 from .changes import Changes, count_changes
 from .conversion import (
@@ -182,7 +182,7 @@ def convert(
     check_items("strings or Docs", texts=texts)
     # missing span groups raise an error in the pipeline
     needed = [attr for attr in find_needed(before) if attr.startswith(EXTENSION)]
-    texts = [*warn_of_absent(needed, texts)]
+    texts = [*warn_missing_features(needed, texts)]
     left = find_kept(before, config, blas=blas)
     change = partial(convert_config, before, config, blas=blas)
     check_precision(change(), precision)

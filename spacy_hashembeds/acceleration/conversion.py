@@ -31,7 +31,7 @@ AUTO = "auto"
 Precision = str | Mapping[str, str] | None
 
 #: Arguments of a HashEmbedCNN for its encoder.
-OF_ENCODER = ("width", "depth", "window_size", "maxout_pieces")
+ENCODER_ARGUMENTS = ("width", "depth", "window_size", "maxout_pieces")
 
 #: spaCy's factories that `cached_…` factories replace, with the class of their
 #: components, or None if the class depends on the language.
@@ -69,7 +69,7 @@ _VECTORS = {
 }
 
 
-def find_fewer_bits() -> list[str]:
+def list_low_precisions() -> list[str]:
     """Find the supported precisions other than float32."""
     return [name for name in PRECISIONS[1:] if find_lacking(name) is None]
 
@@ -234,7 +234,7 @@ def write_out_cnn(raw: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str,
             "rows": [size, *(size // 2 for _ in subwords)],
             "include_static_vectors": bool(plain["pretrained_vectors"]),
         },
-        "encode": {_NAME: _ENCODER, **{key: raw[key] for key in OF_ENCODER}},
+        "encode": {_NAME: _ENCODER, **{key: raw[key] for key in ENCODER_ARGUMENTS}},
     }
 
 

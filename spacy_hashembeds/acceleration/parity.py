@@ -14,7 +14,7 @@ from thinc.api import Model
 
 from ..architectures.maxout_window_encoder import forward as encode_windows
 from ..architectures.mix_attributes import forward as embed_attributes
-from ..layers.windowencoder import IN_FLOAT32, LaidOut
+from ..layers.windowencoder import IN_FLOAT32, EncoderPlan
 from ..thinc_internals import get_forward
 from ..training.annotation import walk_layers
 from ..training.prediction import copy_words, find_inputs
@@ -61,7 +61,7 @@ def in_float32() -> Iterator[None]:
         IN_FLOAT32.reset(token)
 
 
-def walk_encoders(nlp: Language) -> Iterator[tuple[str, LaidOut]]:
+def walk_encoders(nlp: Language) -> Iterator[tuple[str, EncoderPlan]]:
     """Yield the component and the weights of each of our encoders."""
     for name, node in walk_layers(nlp):
         if get_forward(node) is encode_windows:

@@ -9,9 +9,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..kernels.convolution import PRECISIONS
-from ..layers.windowencoder import LaidOut
+from ..layers.windowencoder import EncoderPlan
 from .changes import count_changes
-from .conversion import find_fewer_bits
+from .conversion import list_low_precisions
 from .doctor import find_lacking
 from .parity import SAMPLE_SIZE, annotate, walk_encoders
 from .timing import Progress, measure_components
@@ -61,7 +61,7 @@ def choose_precisions(
     explains an empty list.
     """
     encoders = _find_encoders(after, before)
-    if not encoders or not find_fewer_bits():
+    if not encoders or not list_low_precisions():
         return []
     docs = []
     for doc in annotate(before, progress(texts, "texts"), "original"):
@@ -92,13 +92,13 @@ def choose_precisions(
 
 def explain_no_choice() -> str:
     """Explain why `choose_precisions` returns an empty list."""
-    if find_fewer_bits():
+    if list_low_precisions():
         return "no enabled component has a window encoder of ours"
     needs = "; ".join(f"{name} needs {find_lacking(name)}" for name in PRECISIONS[1:])
     return f"only float32 is supported by this processor and build ({needs})"
 
 
-def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:
+def _find_encoders(nlp: Language, other: Language) -> dict[str, list[EncoderPlan]]:
     """Find encoders by component, except those that another pipeline shares."""
     shared = {id(weights) for _, weights in walk_encoders(other)}
     encoders = defaultdict(list)
@@ -108,14 +108,14 @@ def _find_encoders(nlp: Language, other: Language) -> dict[str, list[LaidOut]]:
     return encoders
 
 
-def _set_precision(encoders: Iterable[LaidOut], precision: str) -> None:
+def _set_precision(encoders: Iterable[EncoderPlan], precision: str) -> None:
     for weights in encoders:
         weights.precision = precision
 
 
 def _time_precisions(
     pipeline: Language,
-    encoders: Mapping[str, Sequence[LaidOut]],
+    encoders: Mapping[str, Sequence[EncoderPlan]],
     docs: Sequence[Doc],
     progress: Progress,
 ) -> dict[str, dict[str, float]]:
@@ -125,7 +125,7 @@ def _time_precisions(
     kept = {name: of[0].precision for name, of in encoders.items()}
     times: dict[str, dict[str, float]] = {name: {} for name in encoders}
     for _ in progress(range(_ROUNDS), "rounds"):
-        for precision in ("float32", *find_fewer_bits()):
+        for precision in ("float32", *list_low_precisions()):
             for of_component in encoders.values():
                 _set_precision(of_component, precision)
             found = measure_components(pipeline, sample)

@@ -14,7 +14,7 @@ from ..layers.plan import UnexpectedNodeError, expect, expect_maxout
 from ..layers.windowencoder import (
     Convolution,
     Convolutions,
-    LaidOut,
+    EncoderPlan,
     begin_update,
     lay_rows,
     predict,
@@ -69,7 +69,7 @@ def MaxoutWindowEncoder(
         width=width, window_size=window_size, maxout_pieces=maxout_pieces, depth=depth
     )
     model.replace_callbacks(forward, init=model.init)
-    model.attrs["weights"] = LaidOut(precision)
+    model.attrs["weights"] = EncoderPlan(precision)
     return model
 
 

@@ -148,7 +148,7 @@ def _get_ngrams(model: Model) -> Ngrams:
 class SubwordColumn(Column):
     """Column of the subwords of words in `DOCS`."""
 
-    is_kept = True
+    is_cached = True
 
     def check(self) -> None:
         """Validate weights and attributes after they are set or loaded."""

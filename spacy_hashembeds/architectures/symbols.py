@@ -14,8 +14,8 @@ from ..files import replacing
 from ..layers.symboltaker import (
     Source,
     Symbols,
+    assign_symbols,
     find_symbol_takers,
-    give_symbols,
     wait_for,
 )
 from ..thinc_internals import partial
@@ -98,7 +98,7 @@ def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
     """
     source = Source()
     if tables is not None:
-        source = Source(partial(load_symbols, tables), is_for_once=False)
+        source = Source(partial(load_symbols, tables), is_single_use=False)
     wait_for(SYMBOL_SOURCE, model, _set_symbols, source)
     return model
 
@@ -117,4 +117,4 @@ def _set_symbols(
             f"`spacy hashembeds tables … --lang {lang}`."
         )
     for layer in find_symbol_takers(model):
-        give_symbols(layer, tables.get_table(layer.attrs["key"]))
+        assign_symbols(layer, tables.get_table(layer.attrs["key"]))

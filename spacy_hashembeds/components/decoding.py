@@ -60,7 +60,7 @@ def count_tags(n_types: int) -> int:
     return len(KINDS) * n_types + 1
 
 
-def number_tags(labels: Iterable[str]) -> dict[str | None, int]:
+def get_tag_ids(labels: Iterable[str]) -> dict[str | None, int]:
     """Return tag numbers by spaCy's names, with U(nit) for S and L(ast) for E."""
     numbers: dict[str | None, int] = {None: MISSING, "-": MISSING, "O": OUTSIDE}
     for k, label in enumerate(labels):

@@ -19,7 +19,7 @@ from .decoding import (
     OUTSIDE,
     SINGLE,
     Entities,
-    number_tags,
+    get_tag_ids,
     split_tags,
 )
 
@@ -51,7 +51,7 @@ def read_truth(examples: Sequence[Example], labels: Sequence[str]) -> NDArray:
         tags[is_same_token] = read_gold_tags(
             [eg.reference for eg in compress(examples, is_same)], labels
         )
-    numbers = number_tags(labels)
+    numbers = get_tag_ids(labels)
     tags[~is_same_token] = [
         numbers[tag]
         for example in compress(examples, (not same for same in is_same))

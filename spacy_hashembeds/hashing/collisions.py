@@ -54,7 +54,7 @@ def expected_rows_reached(values: int, rows: int, num_hashes: int) -> float:
     return -rows * expm1(num_hashes * values * log1p(-1 / rows))
 
 
-def fewest_rows(values: int, num_hashes: int, max_colliding: float) -> int:
+def min_rows(values: int, num_hashes: int, max_colliding: float) -> int:
     """Find the fewest rows with at most `max_colliding` expected colliding values."""
 
     def is_enough(rows: int) -> bool:

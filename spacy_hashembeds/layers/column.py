@@ -47,7 +47,7 @@ class Column:
 
     #: True if prediction on the CPU caches products of vectors. Vectors may then depend
     #: only on keys and on the state that a plan compares.
-    is_kept: bool = False
+    is_cached: bool = False
 
     #: True if `replace_keys` changes keys in training.
     replaces_keys: bool = False

@@ -189,7 +189,7 @@ def fold(mixer: Mixer) -> FoldedTables:
 
 def _can_fold(mixer: Mixer) -> bool:
     """True if there is anything to fold or cache within the limit."""
-    if not any(column.has_rows or column.is_kept for column in mixer.columns):
+    if not any(column.has_rows or column.is_cached for column in mixer.columns):
         return False
     n_rows = sum(len(peek(c.model, "E")) for c in mixer.columns if c.has_rows)
     maxout, limit = mixer.layers.maxout, _get_limit()
@@ -264,7 +264,7 @@ def _make_ready(mixer: Mixer, folded: FoldedTables) -> Ready:
     mixer.check()
     indices, columns = [*range(len(mixer.columns))], _describe(mixer, folded)
     others = indices if columns is None else indices[len(folded.tables) :]
-    kept = [i for i in indices if folded.cache_bytes > 0 and mixer.columns[i].is_kept]
+    kept = [i for i in indices if folded.cache_bytes > 0 and mixer.columns[i].is_cached]
     products = CodeCache(folded.cache_bytes, len(kept))
     return Ready(mixer, compiled.kernels, columns, others, kept, products)
 
@@ -278,7 +278,7 @@ def _describe(mixer: Mixer, folded: FoldedTables) -> Any:
     described = []
     for i, table in tables.items():
         column = mixer.columns[i]
-        finder = None if column.is_kept else column.get_finder()
+        finder = None if column.is_cached else column.get_finder()
         weights, weighting = column.get_weights(), None
         if finder is None or (column.has_weights and weights is None):
             return None

@@ -98,7 +98,7 @@ class LookupColumn(TableColumn):
         """Number of rows of the table: 1 before symbols are set."""
         return 1 if self.symbols is None else len(self.symbols) + 1
 
-    def are_unknown(self, keys: NDArray) -> NDArray:
+    def is_unknown(self, keys: NDArray) -> NDArray:
         """True for keys with the row for unknown symbols. *Shape:* `(n,)`, bool."""
         return self.find_code(keys)[:, 0] == self.model.attrs["unk"]
 

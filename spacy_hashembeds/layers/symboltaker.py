@@ -34,7 +34,7 @@ def find_symbol_takers(model: Model) -> list[Model]:
     return [n for n in model.walk() if callable(n.attrs.get("symbol_taker"))]
 
 
-def give_symbols(model: Model, symbols: Symbols) -> None:
+def assign_symbols(model: Model, symbols: Symbols) -> None:
     model.attrs["symbol_taker"](model).take_symbols(symbols)
 
 
@@ -118,19 +118,19 @@ class Source:
     Norms of tokens depend on lookups and on the tokenizer, which spaCy initialises
     after `before_init` and before all components.
 
-    is_for_once (bool): Delete `get` after initialisation, and omit it from pickles, so
-        that a trained model does not keep a corpus and a pipeline in memory.
+    is_single_use (bool): Delete `get` after initialisation, and omit it from pickles,
+        so that a trained model does not keep a corpus and a pipeline in memory.
     """
 
     get: Callable[..., Any] | None = None
-    is_for_once: bool = True
+    is_single_use: bool = True
 
     def __deepcopy__(self, memo: Any) -> "Source":
         return replace(self)
 
     def __reduce__(self) -> tuple:
-        get = None if self.is_for_once else self.get
-        return Source, (get, self.is_for_once)
+        get = None if self.is_single_use else self.get
+        return Source, (get, self.is_single_use)
 
 
 def wait_for(
@@ -154,7 +154,7 @@ def _init(
     Y: Any = None,
 ) -> None:
     source = model.attrs[name]
-    if source.is_for_once:
+    if source.is_single_use:
         model.attrs[name] = Source()  # even if the callback raises
     callback(model, source.get, X)
     init_layers(model, X, Y)

@@ -101,7 +101,7 @@ class TableColumn(Column):
 
     A subclass sets `kind` and implements `check_weights`, `get_finder` and `locate`. If
     its vectors are not plain sums of rows, it sets `has_rows = False` and
-    `is_kept = True`, overrides `embed`, and its `get_finder` returns None.
+    `is_cached = True`, overrides `embed`, and its `get_finder` returns None.
     """
 
     kind: ClassVar[str]
@@ -174,7 +174,7 @@ class TableColumn(Column):
         """Return expected values of measures for ideal hashing, by name."""
         return {}
 
-    def are_unknown(self, keys: NDArray) -> NDArray | None:
+    def is_unknown(self, keys: NDArray) -> NDArray | None:
         """True for unknown keys, `(n,)`, or None without symbols."""
         return None
 

@@ -93,14 +93,14 @@ def run_sequences(
     read: Callable[[Params, "Tensor", Group], "Tensor"],
     *,
     spans: Spans | None = None,
-    fewest_rows: int = 128,
+    min_rows: int = 128,
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     """Compute the output of a layer for sequences, in padded groups of similar length.
 
     read (Callable): Computes the output for a group, `(m, longest, nO)`, from the
         layer's parameters and the padded input, `(m, longest, nI)`.
     spans (Spans, optional): The spans to read. Default: whole sequences.
-    fewest_rows (int): See `group_by_length`.
+    min_rows (int): See `group_by_length`.
     """
     torch, ops = _import_torch(), cast(Any, model.ops)
     xp, lengths = ops.xp, [len(X) for X in Xs]
@@ -114,7 +114,7 @@ def run_sequences(
     max_rows = MAX_ROWS if isinstance(ops, NumpyOps) else MAX_ROWS_ON_GPU
     groups = [
         Group(ops, numbers, spans)
-        for numbers in group_by_length(spans.lengths, max_rows, fewest_rows)
+        for numbers in group_by_length(spans.lengths, max_rows, min_rows)
     ]
     order = np.argsort(np.concatenate([group.tokens for group in groups]))
     inputs = to_torch(ops, xp.concatenate(Xs))
@@ -142,13 +142,13 @@ def run_sequences(
 
 
 def group_by_length(
-    lengths: Sequence[int] | NDArray, max_rows: int, fewest_rows: int
+    lengths: Sequence[int] | NDArray, max_rows: int, min_rows: int
 ) -> list[NDArray[np.int64]]:
     """Group spans of similar length for padding. Return their indices, longest first.
 
     A group has at most `max_rows` rows with its padding, unless a single span has more.
     Its share of padding is at most `MAX_PADDING`, unless it has less than
-    `fewest_rows`, for which overhead outweighs computation.
+    `min_rows`, for which overhead outweighs computation.
     """
     sizes = np.asarray(lengths, dtype="int64")
     order = np.argsort(-sizes, kind="stable")
@@ -158,7 +158,7 @@ def group_by_length(
         n_rows = (i + 1 - start) * longest
         n_padding += longest - int(sizes[number])
         is_wasteful = n_padding > MAX_PADDING * n_rows
-        is_large = n_rows - longest >= fewest_rows
+        is_large = n_rows - longest >= min_rows
         if i > start and (n_rows > max_rows or (is_wasteful and is_large)):
             cuts.append(i)
             start, n_padding = i, 0

@@ -72,7 +72,7 @@ class Unpacked(NamedTuple):
     packed: Packed | None = None
 
 
-class LaidOut(Plan[Convolutions, Sequence[Unpacked | Packed]]):
+class EncoderPlan(Plan[Convolutions, Sequence[Unpacked | Packed]]):
     """Plan of an encoder: its weights in the layout for a precision."""
 
     def __init__(self, precision: str = "float32") -> None:

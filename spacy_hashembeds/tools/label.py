@@ -13,7 +13,12 @@ from ..arguments import check_items, check_pipeline
 from ..components.entity_tags import forbid_tags, set_entities
 from ..components.token_ner import TokenNER
 from ..files import quote
-from ..training.prediction import copy_words, find_inputs, find_needed, warn_of_absent
+from ..training.prediction import (
+    copy_words,
+    find_inputs,
+    find_needed,
+    warn_missing_features,
+)
 
 #: Name for errors, pipeline, name of its recognizer, recognizer.
 _Recognizer = tuple[str, Language, str, TokenNER]
@@ -51,7 +56,7 @@ def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterat
                 "on the same data."
             )
     needed = find_needed(found[0][1])
-    batches = minibatch(warn_of_absent(needed, filter(len, docs)), 128)
+    batches = minibatch(warn_missing_features(needed, filter(len, docs)), 128)
     return chain.from_iterable(_label_batch(batch, found) for batch in batches)
 
 

@@ -138,7 +138,7 @@ def _count_symbols_later(
         attrs = sorted(attrs_of[annotation])
         counts = count_values(annotate(nlp, read(), annotation), attrs)
         _check_counts(counts, corpus)
-        tables = cut_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
+        tables = filter_symbols(counts, min_freq=min_freq, lang=nlp.vocab.lang or "")
         sizes = ", ".join(f"{k} {len(t.frequent)}" for k, t in tables.tables.items())
         logger.info("Counted symbols seen %d times or more: %s", min_freq, sizes)
         return tables
@@ -183,7 +183,7 @@ def _find_waiting(
         found = node.attrs.get(source)
         if not isinstance(found, Source):
             continue
-        waits = found.get is None or (corpus is None and found.is_for_once)
+        waits = found.get is None or (corpus is None and found.is_single_use)
         is_trained = has_params(node)
         if waits and (name in nlp.pipe_names or not is_trained):
             if corpus is not None and is_trained:
@@ -293,7 +293,7 @@ def count_values(
     return counts
 
 
-def cut_symbols(counts: Counters, *, min_freq: int, lang: str) -> SymbolTables:
+def filter_symbols(counts: Counters, *, min_freq: int, lang: str) -> SymbolTables:
     """Return symbols with counts >= `min_freq`, sorted by descending count, then by
     value.
     """

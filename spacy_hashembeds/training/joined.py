@@ -30,7 +30,7 @@ _ATTRS: Any = [IDS[attr] for attr in ALL_ATTRS]
 _LAYERS = ("ENT_IOB", "TAG", "POS", "MORPH", "LEMMA", "DEP")
 
 
-def name_document(doc: Doc, name: str) -> None:
+def set_document(doc: Doc, name: str) -> None:
     """Set the document name of a Doc. Docs of different documents are not joined."""
     doc.user_data[_DOCUMENT] = name
 

@@ -57,13 +57,15 @@ def predict_examples(
     docs = nlp.pipe((example.predicted for example in copies), disable=disable)
     extensions = (attr for attr in find_features(nlp) if attr.startswith(EXTENSION))
     # span groups set by components may be empty
-    docs = warn_of_absent({*find_needed(nlp), *extensions}, docs)
+    docs = warn_missing_features({*find_needed(nlp), *extensions}, docs)
     for example, doc in zip(examples, docs, strict=True):
         example.predicted = doc
         yield example
 
 
-def warn_of_absent(attrs: Iterable[str], texts: Iterable[_Text]) -> Iterator[_Text]:
+def warn_missing_features(
+    attrs: Iterable[str], texts: Iterable[_Text]
+) -> Iterator[_Text]:
     """Yield texts or Docs. At the end, warn of features without a value in any."""
     absent = {attr for attr in attrs if not has_getter(attr)}
     for text in texts:

@@ -17,7 +17,7 @@ from spacy_hashembeds.architectures.maxout_window_encoder import MaxoutWindowEnc
 from spacy_hashembeds.kernels.convolution import Packed
 from spacy_hashembeds.loading import load_config
 
-from ..layers.plans import get_kept
+from ..layers.plans import get_cached
 from . import accelerate_pipelines as pipelines
 from .accelerate_pipelines import SENTENCES, TEXTS, find_precisions
 
@@ -207,7 +207,7 @@ def test_int8_is_saved_and_reset(saved, tmp_path):
     assert find_precisions(nlp) == {"ner": "int8", "tagger": "int8"}
     list(nlp.pipe(TEXTS))
     for _, weights in walk_encoders(nlp):
-        assert isinstance(get_kept(weights)[0], Packed)
+        assert isinstance(get_cached(weights)[0], Packed)
     done = convert(out, again, TEXTS, precision="float32")
     # changes from the int8 pipeline
     assert done.changes.tokens[1] == done.tokens

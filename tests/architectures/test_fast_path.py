@@ -20,7 +20,7 @@ from tests.masks import thincs_masks
 
 from ..contract import REGISTERED
 from ..kernels.paths import KERNELS, Noted, both_paths, misalign, needs_kernels
-from ..layers.plans import get_kept
+from ..layers.plans import get_cached
 from ..toy_embedders import (
     ATTRS,
     BUILDERS,
@@ -65,7 +65,7 @@ def predict(model, docs):
 
 
 def is_folded(model) -> bool:
-    return get_kept(model.attrs["plan"]) is not None
+    return get_cached(model.attrs["plan"]) is not None
 
 
 all_kinds = pytest.mark.parametrize("kind", KINDS)
@@ -266,7 +266,7 @@ def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
         monkeypatch.setenv(mixedembed.LIMIT_NAME, str(limit / 1e6))
         predict(model, docs)
         assert is_folded(model) == (limit == n_bytes)
-    assert get_kept(model.attrs["plan"]).F.nbytes == n_bytes
+    assert get_cached(model.attrs["plan"]).F.nbytes == n_bytes
     for bad in ("much", "nan", "-1"):
         monkeypatch.setenv(mixedembed.LIMIT_NAME, bad)
         model.attrs["plan"] = mixedembed.Fold()
@@ -310,10 +310,10 @@ def test_vectors_are_those_of_the_first_docs_vocab(vocab, is_train):
 def test_another_vocab_keeps_the_cache_and_is_not_referenced(vocab, kind):
     model, other = build(kind, vocab), make_vocab(seed=1)
     predict(model, make_docs(vocab))
-    ready = get_kept(model.attrs["plan"]).ready
+    ready = get_cached(model.attrs["plan"]).ready
     docs = make_docs(other)
     found = predict(model, docs)
-    assert get_kept(model.attrs["plan"]).ready is ready is not None
+    assert get_cached(model.attrs["plan"]).ready is ready is not None
     assert_close(found, predict_reference(model, docs))
     of_other = weakref.ref(other.lookups)
     del other, docs
@@ -342,7 +342,7 @@ def test_memory_is_freed_without_garbage_collection(vocab):
 
 def fold(model, docs) -> weakref.ref:
     predict(model, docs)
-    return weakref.ref(get_kept(model.attrs["plan"]).F)
+    return weakref.ref(get_cached(model.attrs["plan"]).F)
 
 
 # Folded tables in kernels
@@ -358,14 +358,14 @@ def test_changed_attributes_invalidate(vocab, kind, lay):
         node.set_param("P", np.asfortranarray(node.get_param("P")))
     with compiled.using(noted := Noted(KERNELS)):
         before = predict(model, docs)
-        folded = get_kept(model.attrs["plan"])
+        folded = get_cached(model.attrs["plan"])
         for node in get_nodes(model, "hashembed"):
             node.attrs["seed"] += 1
         for node in get_nodes(model, "symbolembed", "weightedhashembed"):
             symbols = np.arange(len(node.attrs["symbols"]), dtype="uint64")
             node.attrs.update(symbols=lay(symbols), same_hash=True)
         after = predict(model, docs)
-        assert get_kept(model.attrs["plan"]) is folded
+        assert get_cached(model.attrs["plan"]) is folded
     assert "embed_folded" in noted.names
     with compiled.using(None):
         assert_close(after, predict(model, docs))

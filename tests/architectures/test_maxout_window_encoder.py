@@ -15,7 +15,7 @@ from spacy_hashembeds.layers import windowencoder
 from tests.masks import thincs_masks
 
 from ..kernels.paths import KERNELS, Noted, both_paths, needs_kernels
-from ..layers.plans import get_kept
+from ..layers.plans import get_cached
 from ..papers.definitions import make_batch, run
 from ..toy_embedders import CHANGES, assert_close, get_gradients, get_nodes, note_calls
 
@@ -148,7 +148,7 @@ def test_weights_are_laid_out_once_and_never_stale(both, change):
     assert not np.allclose(expected, before, atol=1e-3), "the change has no effect"
     for _ in range(2):
         assert_close(ours.predict(Xs)[0], expected)
-        kept.append(get_kept(ours.attrs["weights"]))
+        kept.append(get_cached(ours.attrs["weights"]))
     assert kept[0] is kept[1] is not None
 
 
@@ -211,7 +211,7 @@ of_fewer_bits = pytest.mark.parametrize("precision", ERRORS)
 def get_precisions(model) -> set[str]:
     """Return the data type of products in each convolution."""
     sets = compiled.kernels.INSTRUCTION_SETS
-    kept = [getattr(w, "packed", w) for w in get_kept(model.attrs["weights"])]
+    kept = [getattr(w, "packed", w) for w in get_cached(model.attrs["weights"])]
     return {sets[packed.instructions][1] for packed in kept}
 
 

@@ -23,13 +23,13 @@ from spacy_hashembeds.layers import mixedembed
 from spacy_hashembeds.layers.plan import UnexpectedNodeError
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
+    assign_symbols,
     find_symbol_takers,
-    give_symbols,
 )
 from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
-from spacy_hashembeds.training.counting import KeyCounter, count_values, cut_symbols
+from spacy_hashembeds.training.counting import KeyCounter, count_values, filter_symbols
 from tests.masks import thincs_masks
 
 from ..contract import HASHED
@@ -139,7 +139,7 @@ def test_counts_are_saved_and_invalidated(docs):
     counts = [embed.attrs["counts"].tolist() for embed in find_symbol_takers(loaded)]
     assert [sorted(of_attr) for of_attr in counts] == [[1, 1, 1, 3], [1, 1, 4]]
     for embed in find_symbol_takers(model):
-        give_symbols(embed, Symbols(embed.attrs["symbols"]))
+        assign_symbols(embed, Symbols(embed.attrs["symbols"]))
         assert embed.attrs["counts"] is None
         embed.attrs["counts"] = embed.attrs["symbols"][1:]
     with pytest.raises(ValueError, match=r"'counts' .* should be a count for each sym"):
@@ -169,7 +169,7 @@ def test_min_freq_is_inclusive_and_tables_are_saved(nlp, tmp_path):
     docs = map(nlp.make_doc, ["a a a b b c", "", "Dd a"])
     counts = count_values(docs, ["NORM", "SHAPE", "NORM"])
     path, strings = tmp_path / "new" / "tables.npz", nlp.vocab.strings
-    save_symbols(path, cut_symbols(counts, min_freq=2, lang="en"))
+    save_symbols(path, filter_symbols(counts, min_freq=2, lang="en"))
     tables = load_symbols(path)
     assert (tables.lang, tables.min_freq) == ("en", 2)
     assert [*tables.tables] == ["NORM", "SHAPE"]
@@ -183,7 +183,7 @@ def test_symbols_of_equal_count_are_sorted_by_value():
     counter = KeyCounter()
     for n in range(3):  # multiples of 2 and 3 occur again
         counter.add(np.arange(0, 1000, n + 1, dtype="uint64"))
-    (table,) = cut_symbols({"NORM": counter}, min_freq=2, lang="en").tables.values()
+    (table,) = filter_symbols({"NORM": counter}, min_freq=2, lang="en").tables.values()
     twice = [i for i in range(1000) if (i % 2 == 0) != (i % 3 == 0)]
     assert table.frequent.tolist() == [*range(0, 1000, 6), *twice]
 
@@ -201,11 +201,11 @@ def test_symbols_from_a_file(docs, tmp_path, make):
         (["NORM"], "en", r"no symbol table for SHAPE, only for NORM.*--attrs SHAPE"),
     ]:
         counts = count_values(docs, attrs)
-        save_symbols(path, cut_symbols(counts, min_freq=1, lang=lang))
+        save_symbols(path, filter_symbols(counts, min_freq=1, lang=lang))
         with pytest.raises(ValueError, match=message):
             model.initialize(X=docs)
     counts = count_values(docs, ["NORM", "SHAPE"])
-    save_symbols(path, cut_symbols(counts, min_freq=1, lang="en"))
+    save_symbols(path, filter_symbols(counts, min_freq=1, lang="en"))
     model.initialize(X=docs)
     sizes = [len(e.get_param(e.param_names[-1])) for e in find_symbol_takers(model)]
     assert sizes == [5, 4]

@@ -17,7 +17,7 @@ from spacy_hashembeds.components.decoding import (
     check_labels,
     count_tags,
     find_entities,
-    number_tags,
+    get_tag_ids,
     search,
 )
 
@@ -126,11 +126,11 @@ def test_number_of_tags_equals_the_papers():
 
 
 def test_numbers_of_spacys_tags_and_of_new_types():
-    numbers = number_tags(["PER", "work-of-art"])
+    numbers = get_tag_ids(["PER", "work-of-art"])
     tags = ["O", "U-PER", "B-PER", "I-PER", "L-PER", "U-work-of-art", None, "-"]
     expected = [0, 1, 2, 3, 4, 5, MISSING, MISSING]
     assert [numbers[tag] for tag in tags] == expected
-    assert numbers.items() <= number_tags(["PER", "work-of-art", "NEW"]).items()
+    assert numbers.items() <= get_tag_ids(["PER", "work-of-art", "NEW"]).items()
 
 
 @pytest.mark.parametrize(

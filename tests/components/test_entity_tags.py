@@ -8,7 +8,7 @@ from spacy.lang.en import English
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_hashembeds.components.decoding import MISSING, Entities, number_tags
+from spacy_hashembeds.components.decoding import MISSING, Entities, get_tag_ids
 from spacy_hashembeds.components.entity_tags import (
     forbid_tags,
     read_gold_tags,
@@ -19,7 +19,7 @@ from spacy_hashembeds.components.entity_tags import (
 from .toy_recognizers import copy_words, draw_entities
 
 LABELS = ["A", "B"]
-NUMBERS = number_tags(LABELS)
+NUMBERS = get_tag_ids(LABELS)
 VOCAB = English().vocab  # with IS_SPACE
 
 

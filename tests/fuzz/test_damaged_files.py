@@ -32,7 +32,7 @@ from spacy_hashembeds.tools.analyze.corpus import StatisticsCounter
 from spacy_hashembeds.tools.config.configure import configure
 from spacy_hashembeds.tools.prepare.columns import ColumnFormat, read_documents
 from spacy_hashembeds.tools.prepare.labelled import TextFormat, read_labelled
-from spacy_hashembeds.training.counting import count_values, cut_symbols
+from spacy_hashembeds.training.counting import count_values, filter_symbols
 from spacy_hashembeds.training.docbin import read_docs
 from spacy_hashembeds.training.rawtexts import create_raw_texts_reader
 
@@ -110,7 +110,7 @@ def damage_symbols(draw: DrawFn, data: bytes) -> bytes:
 
 def read_symbols(folder: Path) -> Reader:
     docs, path = [make_doc(text) for text in TAGGED], folder / "symbols.npz"
-    save_symbols(path, cut_symbols(count_values(docs, ATTRS), min_freq=2, lang=""))
+    save_symbols(path, filter_symbols(count_values(docs, ATTRS), min_freq=2, lang=""))
 
     def use(path: Path) -> None:
         model = MultiEmbed(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 
 from ..contract import Case, get_vocab, initialize_embedder, is_hasher
 from ..layers.test_tables import BUILDERS, IDS, build_symbol_embed
@@ -94,7 +94,7 @@ def test_other_symbols_are_seen_and_their_copy_is_not_saved(gpu):
     ids = np.array([3, 8, 900], dtype="uint64")
     before = gpu.get(model.predict(gpu.array(ids)))
     assert len(model.to_bytes()) == len(on_cpu.to_bytes())
-    give_symbols(model, Symbols(np.array([8, 9, 10, 11], dtype="uint64")))
+    assign_symbols(model, Symbols(np.array([8, 9, 10, 11], dtype="uint64")))
     expected = gpu.copy_back(model).predict(ids)
     Y = gpu.get(model.predict(gpu.array(ids)))
     np.testing.assert_allclose(Y, expected, atol=1e-6)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from thinc.api import Model, fix_random_seed, set_dropout_rate, with_nvtx_range
 from thinc.layers.chain import forward as chain_forward
 
-from ..layers.plans import get_kept
+from ..layers.plans import get_cached
 from ..toy_embedders import (
     BUILDERS,
     CHANGES,
@@ -72,7 +72,7 @@ def test_predictions_follow_every_change(gpu, usual, vocab, change):
     docs = make_docs(vocab, [60])
     on_gpu = gpu.copy(usual)
     before = predict(gpu, on_gpu, docs)
-    assert get_kept(on_gpu.attrs["plan"]) is None
+    assert get_cached(on_gpu.attrs["plan"]) is None
     change(on_gpu, docs)
     expected = np.concatenate(gpu.copy_back(on_gpu).predict(docs))
     assert not np.allclose(expected, before, atol=1e-3), "the change changes nothing"

@@ -9,7 +9,7 @@ from spacy_hashembeds.hashing.collisions import (
     code_collision_probability,
     expected_colliding,
     expected_rows_reached,
-    fewest_rows,
+    min_rows,
 )
 
 
@@ -76,7 +76,7 @@ def test_corrected_example_of_the_report():
 )
 def test_fewest_rows_are_minimal(values, num_hashes, bound):
     limit = bound * max(values, 1)
-    rows = fewest_rows(values, num_hashes, limit)
+    rows = min_rows(values, num_hashes, limit)
     assert expected_colliding(values, rows, num_hashes) <= limit
     if rows > 1:
         assert expected_colliding(values, rows - 1, num_hashes) > limit

@@ -16,7 +16,7 @@ from spacy_hashembeds.layers.checks import (
 from spacy_hashembeds.layers.maxout import check_maxout
 from spacy_hashembeds.layers.plan import Plan
 
-from .plans import get_kept
+from .plans import get_cached
 
 
 def make_model(**attrs) -> Model:
@@ -73,7 +73,7 @@ def model() -> Model:
 
 def seal(model: Model) -> Plan[Model, str]:
     derived: Plan[Model, str] = Plan()
-    assert derived.get_or_compute([model], lambda: "computed") == get_kept(derived)
+    assert derived.get_or_compute([model], lambda: "computed") == get_cached(derived)
     return derived
 
 
@@ -81,7 +81,7 @@ def test_peek_keeps_the_seal(model):
     W = model.get_param("W")
     derived = seal(model)
     assert peek(model, "W") is W
-    assert get_kept(derived) == "computed"
+    assert get_cached(derived) == "computed"
     with pytest.raises(KeyError, match="E"):
         peek(model, "E")
 

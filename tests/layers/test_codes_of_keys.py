@@ -5,7 +5,7 @@ import pytest
 
 from spacy_hashembeds.layers.column import find_column
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed
-from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 from spacy_hashembeds.layers.tableembed import HashEmbed
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
@@ -15,10 +15,10 @@ VALUES = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")
 @pytest.mark.parametrize("unk", [0, 2])
 def test_lookup_codes(unk):
     layer = SymbolEmbed(4, key="NORM", unk=unk)
-    give_symbols(layer, Symbols(VALUES[[2, 7, 9]]))
+    assign_symbols(layer, Symbols(VALUES[[2, 7, 9]]))
     column, keys = find_column(layer.initialize()), VALUES[[0, 2, 3, 7, 9, 100, 300]]
     np.testing.assert_array_equal(column.find_code(keys), column.find_rows(keys)[0])
-    assert column.are_unknown(keys).tolist() == [1, 0, 1, 0, 0, 1, 1]
+    assert column.is_unknown(keys).tolist() == [1, 0, 1, 0, 0, 1, 1]
     assert column.find_code(keys[:0]).shape == (0, 1)
 
 
@@ -36,7 +36,7 @@ def test_weighted_codes(n_weights, num_hashes, same_hash):
     settings = {"num_hashes": num_hashes, "seed": 11, "same_hash": same_hash}
     layer = WeightedHashEmbed(4, 2, nK=n_weights, key="NORM", **settings)
     if n_weights is None:
-        give_symbols(layer, Symbols(VALUES[[2, 7, 300]]))
+        assign_symbols(layer, Symbols(VALUES[[2, 7, 300]]))
     P = layer.initialize().get_param("P")
     P[...] = np.random.default_rng(0).normal(size=P.shape)
     column, vectors = find_column(layer), np.round(layer.predict(VALUES), 6)

@@ -19,7 +19,7 @@ from spacy_hashembeds.layers.tableembed import HashEmbed
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
 from ..toy_embedders import assert_close, assert_gradients_close, get_gradients
-from .plans import get_kept
+from .plans import get_cached
 from .test_tables import BUILDERS
 
 
@@ -77,7 +77,7 @@ def test_mixing_equals_chain(kind, n, seed):
     for _ in range(2):
         Y, _ = mixedembed.forward(mixer, fold, keys, False)
         assert_close(Y, expected)
-    assert len(get_kept(fold).tables) == sum(c.has_rows for c in mixer.columns)
+    assert len(get_cached(fold).tables) == sum(c.has_rows for c in mixer.columns)
     Y, backprop = mixedembed.forward(mixer, fold, keys, True)
     backprop(dY.copy())
     grads = [grad.copy() for grad in get_gradients(reference)]

@@ -24,7 +24,7 @@ from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.layers.checks import peek
 from spacy_hashembeds.layers.plan import Plan, UnexpectedNodeError, expect_maxout
 
-from .plans import get_kept
+from .plans import get_cached
 
 ONES = np.ones((3, 2), dtype="f")
 
@@ -97,7 +97,7 @@ def test_value_is_recomputed_after_changes(sums, model, access):
     other = make()
     assert [sums.get(model, other) for _ in range(2)] == [12, 12]
     (CHANGES | READS)[access](model)
-    assert get_kept(sums) is None
+    assert get_cached(sums) is None
     expected = float(peek(model, "W").sum()) + 6
     assert [sums.get(model, other) for _ in range(2)] == [expected] * 2
     assert sums.n == (2 if access in CHANGES else 1)
@@ -108,7 +108,7 @@ def test_gradients_keep_the_seal(sums, model):
     model.set_grad("W", ONES.copy())
     model.inc_grad("W", ONES)
     assert (model.get_grad("W") == 2).all()
-    assert get_kept(sums) == 6
+    assert get_cached(sums) == 6
 
 
 @pytest.fixture
@@ -224,7 +224,7 @@ def test_copies_have_neither_seal_nor_cache(sums, model):
     sums.get(model)
     pickled = pickle.loads(pickle.dumps((model, sums)))
     for copied in (pickled, copy.deepcopy((model, sums)), (model.copy(), Sums())):
-        assert (copied[0]._params.proxy, get_kept(copied[1])) == (None, None)
+        assert (copied[0]._params.proxy, get_cached(copied[1])) == (None, None)
         write(copied[0])
         assert copied[1].get(copied[0]) == 12
     assert model.to_bytes() == saved
@@ -270,7 +270,7 @@ def test_threads_wait_for_the_value(sums, model):
 def test_failed_computation_is_repeated(sums, model):
     with pytest.raises(IndexError):
         sums.get_or_compute([model], lambda: [][0])
-    assert get_kept(sums) is None
+    assert get_cached(sums) is None
     assert sums.get(model) == 6
 
 

@@ -13,8 +13,8 @@ from thinc.api import Model, fix_random_seed
 from spacy_hashembeds.layers.symbolembed import LookupColumn, SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import (
     Symbols,
+    assign_symbols,
     find_symbol_takers,
-    give_symbols,
 )
 from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
@@ -28,7 +28,7 @@ IDS = numpy.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
 def give(model: Model, symbols: Symbols) -> Model:
     """Give symbols to a layer, with or without column selection."""
     (embed,) = find_symbol_takers(model)
-    give_symbols(embed, symbols)
+    assign_symbols(embed, symbols)
     return model
 
 
@@ -181,7 +181,7 @@ def test_rows_of_symbols(symbols, data):
     others = data.draw(hnp.arrays("uint64", 4))
     others = others[~numpy.isin(others, symbols)]
     model = SymbolEmbed(3, key="NORM", unk=unk)
-    give_symbols(model, Symbols(symbols))
+    assign_symbols(model, Symbols(symbols))
     model.initialize()
     E = model.get_param("E")
     assert E.shape == (len(symbols) + 1, 3)
@@ -227,12 +227,12 @@ def test_invalid_symbols_raise():
         build_symbol_embed(unk=5)
     for symbols in (SYMBOLS.astype("int64"), SYMBOLS[None], SYMBOLS[[0, 1, 1]]):
         with pytest.raises(ValueError, match="symbols for NORM should be distinct"):
-            give_symbols(SymbolEmbed(4, key="NORM"), Symbols(symbols))
+            assign_symbols(SymbolEmbed(4, key="NORM"), Symbols(symbols))
     for build in (build_symbol_embed, build_weighted_symbols):
         model = build().initialize()
-        give_symbols(model, Symbols(SYMBOLS))
+        assign_symbols(model, Symbols(SYMBOLS))
         with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols"):
-            give_symbols(model, Symbols(SYMBOLS[:2]))
+            assign_symbols(model, Symbols(SYMBOLS[:2]))
 
 
 #: As many rows of weights as for symbols.

@@ -17,7 +17,7 @@ from spacy_hashembeds.papers.why_attention.char_cnn_embed import (
 from spacy_hashembeds.papers.why_attention.words import find_capitalisation
 
 from ..contract import CHARACTERS, HASHED, REGISTERED, VECTORS, get_vocab
-from ..layers.plans import get_kept
+from ..layers.plans import get_cached
 from ..toy_embedders import get_nodes, initialize, make_docs
 
 HASH_FORMERS = [name for name in REGISTERED if name.startswith("HashFormerEmbed")]
@@ -79,7 +79,7 @@ def test_changed_hashers_invalidate_the_cache(name):
     model, (doc,) = build(name), make_docs(get_vocab(), [6])
     (before,) = model.predict([doc])
     if "not mixed" not in name:
-        assert len(get_kept(model.attrs["plan"]).ready.kept) > 0
+        assert len(get_cached(model.attrs["plan"]).ready.kept) > 0
     for attrs in (column.hasher.attrs for column in find_columns(model)):
         attrs.update({"lsh_seed": 5} if "lsh_seed" in attrs else {"md5_key": "x"})
     (after,) = model.predict([doc])

@@ -5,7 +5,7 @@ import pytest
 from thinc.api import Model, NumpyOps, fix_random_seed
 
 from spacy_hashembeds.hashing.murmur import find_rows
-from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 from spacy_hashembeds.papers.hash_embeddings.batchnorm import BatchNorm
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import (
     COMBINE,
@@ -75,7 +75,7 @@ def test_initial_weights(initial_weight):
 @pytest.mark.parametrize("same_hash", [False, True])
 def test_symbols_have_weights_and_other_keys_share_them(same_hash):
     model = WeightedHashEmbed(4, 6, nK=None, key="NORM", seed=9, same_hash=same_hash)
-    give_symbols(model, Symbols(np.array([40, 3, 2**63 + 5], dtype="uint64")))
+    assign_symbols(model, Symbols(np.array([40, 3, 2**63 + 5], dtype="uint64")))
     model.initialize().set_param("P", np.arange(8, dtype="f").reshape(4, 2))
     E, P = model.get_param("E"), model.get_param("P")
     places = np.array([1, 0, 2, 1, 3, 0, 0])  # in ascending order, unknown 0

@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps, Ragged, fix_random_seed
 
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed
-from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 from spacy_hashembeds.layers.tableembed import HashEmbed
 from spacy_hashembeds.papers.hash_embeddings.ngrams import (
     Ngrams,
@@ -100,7 +100,7 @@ def build(kind: str, **options) -> Model:
     fix_random_seed(0)
     embed = LAYERS[kind]()
     if "key" in embed.attrs:
-        give_symbols(embed, Symbols(KNOWN))
+        assign_symbols(embed, Symbols(KNOWN))
     model = sum_ngrams(embed, ngram_size=2, **options).initialize()
     randomize(embed)
     return model

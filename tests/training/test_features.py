@@ -9,7 +9,7 @@ from spacy.training.augment import create_lower_casing_augmenter
 from spacy.util import load_model_from_config
 
 from spacy_hashembeds.training.features import find_features, find_kept, find_stored
-from spacy_hashembeds.training.joined import name_document
+from spacy_hashembeds.training.joined import set_document
 from spacy_hashembeds.training.readers import FeatureCorpus, JoinedCorpus
 
 NLP = spacy.blank("en")
@@ -146,7 +146,7 @@ def test_invalid_settings_are_refused(tmp_path, create, setting):
 
 def test_document_names_and_unknown_keys_are_not_features():
     doc = Doc(NLP.vocab, words=["a"])
-    name_document(doc, "first")
+    set_document(doc, "first")
     for key in ("", "a b", "$(id)", 5, None, b"x"):
         doc.user_data["._.", key, 0, None] = doc.user_data["._.", "x", "0", None] = 1
     assert not find_stored(doc)

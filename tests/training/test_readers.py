@@ -12,7 +12,7 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.tokens._serialize import ALL_ATTRS
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.training.joined import name_document, regroup
+from spacy_hashembeds.training.joined import regroup, set_document
 from spacy_hashembeds.training.readers import JoinedCorpus
 
 VOCAB = spacy.blank("xx").vocab  # with IS_SPACE
@@ -188,7 +188,7 @@ def test_documents_and_vocabs_are_not_joined():
     docs = [make_sentence(2) for _ in range(5)]
     docs.append(Doc(Vocab()).from_bytes(docs[0].to_bytes()))
     for doc, name in zip(docs, "AABCCC", strict=True):
-        name_document(doc, name)
+        set_document(doc, name)
     assert count_sentences(regroup(docs, repeat(5))) == [2, 1, 2, 1]
     # a new number is drawn for each document
     assert count_sentences(regroup(docs, chain([5], repeat(1)))) == [2, 1, 1, 1, 1]

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ...arguments import check_integers
-from ...layers.symboltaker import Symbols, find_symbol_takers, give_symbols, wait_for
+from ...layers.symboltaker import Symbols, assign_symbols, find_symbol_takers, wait_for
 from ...thinc_internals import partial as thinc_partial
 from ...training.counting import count_ngrams_later
 from .ngrams import extract_words, hash_ngrams
@@ -46,7 +46,7 @@ def _set_ngrams(
 ) -> None:
     for layer in find_symbol_takers(model):
         if get_ngrams is not None:
-            give_symbols(layer, Symbols(get_ngrams(kind)))
+            assign_symbols(layer, Symbols(get_ngrams(kind)))
         elif layer.attrs["symbols"] is None:
             raise ValueError(
                 "HashNgramTextCat has no dictionary. Count n-grams of the training "

@@ -115,7 +115,7 @@ class WeightedColumn(HashColumn):
         #: True if symbols have weights. Loading does not change this attribute.
         self.has_symbols = "symbol_taker" in model.attrs
         self.has_rows = self.is_sum and not model.attrs["append_weights"]
-        self.is_kept = not self.has_rows
+        self.is_cached = not self.has_rows
 
     def check_weights(self) -> None:
         """Check weights and attributes, which may be loaded."""
@@ -282,12 +282,12 @@ class WeightedColumn(HashColumn):
         """Return the expected number of keys that share weights and components."""
         n = len(keys)
         codes = 1 if self.model.attrs["same_hash"] else self.n_rows**self.num_hashes
-        if (unknown := self.are_unknown(keys)) is not None:
+        if (unknown := self.is_unknown(keys)) is not None:
             n = int(unknown.sum())  # symbols have unique weights
         else:
             codes *= self.weight_rows
         return {"sharing_code": expected_sharing_codes(n, codes)}
 
-    def are_unknown(self, keys: NDArray) -> NDArray | None:
+    def is_unknown(self, keys: NDArray) -> NDArray | None:
         """Return which keys are unknown, or None without symbols."""
         return self.find_code(keys)[:, -1] == 0 if self.has_symbols else None

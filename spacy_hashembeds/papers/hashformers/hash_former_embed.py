@@ -168,7 +168,7 @@ class CodeColumn(Column):
         super().__init__(compressor, words.attrs["attr"])
         compress = get_forward(compressor)
         if get_forward(self.hasher) in _HASHERS and compress in _COMPRESSORS:
-            self.has_rows, self.is_kept = compress is emb_forward, True
+            self.has_rows, self.is_cached = compress is emb_forward, True
 
     def check(self) -> None:
         """Check the compressor's table, if any."""

@@ -55,7 +55,7 @@ def forward(
     check_once(model, _check_weights)
     masks = draw_masks(model, Xs) if is_train else {}
     read = partial(encode, model, masks)
-    return run_sequences(model, Xs, is_train, read, fewest_rows=1024)
+    return run_sequences(model, Xs, is_train, read, min_rows=1024)
 
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:

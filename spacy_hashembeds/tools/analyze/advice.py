@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 
 from ...architectures import multi_embed, multi_fewer_hash_embed
-from ...hashing.collisions import fewest_rows
+from ...hashing.collisions import min_rows
 from ...hashing.murmur import MAX_HASHES
 from ...layers.tableembed import HashColumn, HashEmbed
 from .corpus import Vocabulary, list_rows
@@ -126,7 +126,7 @@ def find_fewest_rows(
     for seed, attr in enumerate(attrs, start=SOUND_SEED):
         values, _ = train.count_values(attr)
         limit, n_sharing = bound * len(values), inf
-        rows = fewest_rows(len(values), MAX_HASHES, limit) - 1
+        rows = min_rows(len(values), MAX_HASHES, limit) - 1
         while n_sharing > limit:
             unit = 10 ** max(len(str(rows + 1)) - 2, 0)
             rows = (rows // unit + 1) * unit

@@ -15,7 +15,7 @@ from ...architectures.descriptions import find_table_kinds, get_descriptions
 from ...architectures.subword_embed import NAME as SUBWORDS
 from ...architectures.symbols import load_symbols
 from ...arguments import check_attributes
-from ...layers.symboltaker import Symbols, give_symbols
+from ...layers.symboltaker import Symbols, assign_symbols
 from ...layers.tableembed import HashColumn, TableColumn
 from ...loading import (
     describe_config_error,
@@ -116,7 +116,7 @@ def fill_symbols(
         if "symbol_taker" in attrs and attrs["symbols"] is None:
             layer = table.model.copy()
             symbols = _find_symbols(embedder.component, table.attr, nlp, train)
-            give_symbols(layer, symbols)
+            assign_symbols(layer, symbols)
             table = type(table)(layer, table.attr)
         tables.append(table)
     return tables
@@ -181,11 +181,11 @@ def measure_table(table: TableColumn, vocabularies: Vocabularies) -> Measures:
     parts = {**table.split_code(values), "code": table.identify(values)}
     found |= {f"sharing_{name}": count_sharing(part) for name, part in parts.items()}
     found |= {f"expected_{k}": n for k, n in table.expect(values).items()}
-    if (unknown := table.are_unknown(values)) is not None:
+    if (unknown := table.is_unknown(values)) is not None:
         found["unknown_values"] = int(unknown.sum())
         for split, vocabulary in vocabularies.items():
             values, counts = vocabulary.count_values(table.attr)
-            n_unknown = counts[table.are_unknown(values)].sum()
+            n_unknown = counts[table.is_unknown(values)].sum()
             found[f"unknown_in_{split}"] = float(n_unknown / max(counts.sum(), 1))
     return found
 

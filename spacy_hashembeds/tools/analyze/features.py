@@ -7,7 +7,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ...architectures.features import Value
-from ...hashing.collisions import fewest_rows
+from ...hashing.collisions import min_rows
 from ...hashing.murmur import MAX_HASHES
 from ...training.features import find_stored, keep_features, read_values
 from .advice import BOUND, get_usual_rows
@@ -45,7 +45,7 @@ class FeatureCounter:
             if _OTHER not in counts:
                 given = [count for x, count in counts.items() if x not in (None, "")]
                 n = 1 + len(given)
-                least = fewest_rows(n, MAX_HASHES, bound * n)
+                least = min_rows(n, MAX_HASHES, bound * n)
                 found[attr] = {
                     "values": len(given),
                     "share": sum(given) / self._n_tokens,

@@ -132,7 +132,7 @@ def tables_cli(
     from ...architectures.symbols import save_symbols
     from ...arguments import check_attributes, check_language, list_extensions
     from ...files import check_targets, choose_suffix
-    from ...training.counting import count_values, cut_symbols
+    from ...training.counting import count_values, filter_symbols
     from ...training.docbin import find_files
     from ...training.features import register_extensions
     from ...training.rawtexts import read_text_docs, take_features
@@ -160,7 +160,7 @@ def tables_cli(
             message = f"No token in '{corpus}' has {', '.join(empty)}"
             remedy = "`spacy-hashembeds.count_symbols.v1`"
             raise ValueError(f"{message}. If components set them, use {remedy}.")
-        symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
+        symbols = filter_symbols(counts, min_freq=min_freq, lang=lang)
         save_symbols(output, symbols)
     rows = [(x, len(v), len(symbols.tables[x].frequent)) for x, v in found.items()]
     header = ["Attribute", "Distinct", f"Seen {min_freq} times or more"]

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.util import get_lang_class, registry, set_dot_to_object, walk_dict
 from thinc.api import Config
 
-from ...acceleration.conversion import OF_ENCODER, write_out_cnn
+from ...acceleration.conversion import ENCODER_ARGUMENTS, write_out_cnn
 from ...architectures.descriptions import EmbedderDescription, find_description
 from ...architectures.distinct_words import TEXT_ATTRIBUTES
 from ...arguments import check_attributes, is_feature
@@ -111,7 +111,7 @@ def write_out_models(edits: Edits) -> None:
         for keys, value in [*walk_dict(edits.config)]:  # update references to arguments
             if found := re.search(rf"\$\{{{re.escape(place)}[.:](\w+)\}}", str(value)):
                 at, new = ".".join(keys), f"${{{place}.encode.{found[1]}}}"
-                is_kept = found[0] == value and found[1] in OF_ENCODER
+                is_kept = found[0] == value and found[1] in ENCODER_ARGUMENTS
                 new = new if is_kept else edits.resolve(at)
                 set_dot_to_object(edits.config, at, new)
         tok2vec = write_out_cnn(edits.get(place), block)

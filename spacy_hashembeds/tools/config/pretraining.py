@@ -10,7 +10,7 @@ from spacy.language import DEFAULT_CONFIG_PRETRAIN_PATH
 from spacy.util import load_config, set_dot_to_object
 
 from ...arguments import SPANS, check_items
-from ...training.counting import count_values, cut_symbols
+from ...training.counting import count_values, filter_symbols
 from ...training.rawtexts import create_raw_texts_reader
 from . import presets
 from .edits import Edits, find_name
@@ -104,7 +104,7 @@ def _insert_symbols(
     why = f"Symbols that occur {min_freq} times or more in the texts of --raw."
     edits.set(old.place, "tables", tables, why)
     lang = edits.resolve("nlp.lang")
-    edits.symbols = cut_symbols(counts, min_freq=min_freq, lang=lang)
+    edits.symbols = filter_symbols(counts, min_freq=min_freq, lang=lang)
 
 
 def insert_counting(

@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from ...arguments import check_choice
 from ...files import quote
 from ...training.features import store_values
-from ...training.joined import name_document
+from ...training.joined import set_document
 from ...training.lines import fail, read_lines
 from .rows import QUOTED, check_encoding, check_separator, list_names
 
@@ -107,7 +107,7 @@ def make_doc(vocab: Vocab, document: Document) -> Doc:
         values = (sentence.features[name] for sentence in document)
         store_values(doc, name, chain.from_iterable(values))
     if len(document) == 1 and document[0].document:
-        name_document(doc, document[0].document)
+        set_document(doc, document[0].document)
     return doc
 
 

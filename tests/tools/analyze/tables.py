@@ -7,7 +7,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_hashembeds.layers.symbolembed import LookupColumn, SymbolEmbed
-from spacy_hashembeds.layers.symboltaker import Symbols, give_symbols
+from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import (
     WeightedColumn,
@@ -36,7 +36,7 @@ def make_hash_table(
 
 def make_lookup_table(attr, width, symbols) -> LookupColumn:
     layer = SymbolEmbed(width, key=attr)
-    give_symbols(layer, Symbols(symbols))
+    assign_symbols(layer, Symbols(symbols))
     return LookupColumn(layer, attr)
 
 
@@ -46,5 +46,5 @@ def make_weighted_table(
     settings = {"num_hashes": 2, "seed": 9, **settings}
     layer = WeightedHashEmbed(width, rows, nK=hashed_weights, key="NORM", **settings)
     if hashed_weights is None:
-        give_symbols(layer, Symbols(symbols))
+        assign_symbols(layer, Symbols(symbols))
     return WeightedColumn(layer, "NORM")

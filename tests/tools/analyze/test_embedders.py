@@ -15,7 +15,7 @@ from spacy_hashembeds.tools.analyze.embedders import (
     find_embedders,
     load_pipeline,
 )
-from spacy_hashembeds.training.counting import count_values, cut_symbols
+from spacy_hashembeds.training.counting import count_values, filter_symbols
 from tests.configs import CONFIGS
 
 TWO = {"width": 96, "attrs": ["NORM", 68], "include_static_vectors": False}
@@ -117,7 +117,7 @@ def test_symbols_equal_those_of_the_callback(docs, min_freq, rows):
 
 def test_symbols_are_read_from_a_file(docs, tmp_path):
     path = tmp_path / "tables.npz"
-    save_symbols(path, cut_symbols(count_values(docs, ATTRS), min_freq=1, lang="en"))
+    save_symbols(path, filter_symbols(count_values(docs, ATTRS), min_freq=1, lang="en"))
     tables = {"components.tok2vec.model.embed.tables": str(path)}
     assert count_rows(load_config(LOOKUP, overrides=tables), docs)[0] == 5
     config = load_config(LOOKUP)
