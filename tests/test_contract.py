@@ -389,8 +389,8 @@ WRONG: list[tuple[str, str, Any, str]] = [
             (WEIGHTED, "importance_rows"),
         ]
         for value, message in [
-            ([1, 2], "should give one number"),
-            (5, "should give one number"),
+            ([1, 2], "one number of rows for each"),
+            (5, "one number of rows for each"),
             ([5, 0, 5], "should be 1 to 2147483647, but is 0"),
             ([5, 5, 10**12], "should be 1 to 2147483647, but is 1000000000000"),
         ]
@@ -404,7 +404,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     (WEIGHTED, "combine", "mean", "'sum' or 'concat', but is 'mean'"),
     (WEIGHTED, "same_hash", "no", "'same_hash' should be True or"),
     (WEIGHTED, "append_weights", 1, "'append_weights' should be"),
-    (WEIGHTED, "tables", "a.npz", r"'tables' has symbols.*a\.npz.*'importance_rows'"),
+    (WEIGHTED, "tables", "a.npz", r"'tables'.*a\.npz.*'importance_rows'"),
     ("SubwordEmbed", "attr", "IS_ALPHA", "'attr' should be"),
     ("SubwordEmbed", "minn", 4, "'maxn' should be"),
     ("SubwordEmbed", "num_hashes", 5, "'num_hashes' should be"),
@@ -414,7 +414,7 @@ WRONG: list[tuple[str, str, Any, str]] = [
     (TEXTCAT, "ngram_size", 101, "'ngram_size' should be 1 to 100, but"),
     (TEXTCAT, "hidden_layers", 101, "'hidden_layers' should be 0 to 100"),
     (TEXTCAT, "attr", "LOWERCASE", "'attrs' holds 'LOWERCASE'"),
-    (TEXTCAT, "rows", None, "'num_hashes' to 1"),
+    (TEXTCAT, "rows", None, "'num_hashes' 1"),
     (f"{TEXTCAT}, without weights", "num_hashes", 5, "'num_hashes' should be 1 to 4"),
     ("PoolCompressor", "num_bits", 21, "'num_bits' should be 1 to 20"),
     ("MD5Hasher", "form", "nfc", "'form' should be 'NFC' or 'NFD'"),

@@ -21,7 +21,7 @@ def test_features_come_from_docs_or_components(monkeypatch):
     nlp.add_pipe("tests_delete_names")
     assert accelerate(nlp, [make_doc()] * 2, rounds=1).texts == 2
     warns = pytest.warns(UserWarning, match=r"_\.mark")  # not compared
-    with warns, pytest.raises(ValueError, match=r"spans 'names'.*--text file\.spacy"):
+    with warns, pytest.raises(ValueError, match=r"group 'names'.*--text file\.spacy"):
         accelerate(nlp, rounds=1)
     ruler = nlp.add_pipe("span_ruler", config={"spans_key": "names"}, first=True)
     ruler.add_patterns([{"label": "CITY", "pattern": "Rome"}])

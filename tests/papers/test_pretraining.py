@@ -249,6 +249,6 @@ def test_pretraining_stops_without_progress(config, tmp_path, caplog):
     config["pretraining"]["optimizer"] |= {"learn_rate": 0.0, "L2": 0.0}
     output, (first, last, _) = pretrain(config, tmp_path)
     assert "after epoch 1: 1.0986 a token" in caplog.text  # log(3)
-    assert caplog.text.count("Held-out loss") == 2
+    assert "after epoch 2" not in caplog.text
     assert (output / "model9.bin").exists()
     assert last["nr_word"] == 2 * first["nr_word"]

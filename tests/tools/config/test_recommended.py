@@ -1,7 +1,6 @@
 """Recommendations, --raw and --vectors; training with them."""
 
 import json
-import re
 from copy import deepcopy
 from io import StringIO
 from pathlib import Path
@@ -16,7 +15,6 @@ from spacy.training.loop import train as train_pipeline
 from spacy.training.pretrain import pretrain
 from spacy.util import load_config, set_dot_to_object
 from spacy.vocab import Vocab
-from thinc.api import Config
 
 from spacy_hashembeds.architectures.symbols import save_symbols
 from spacy_hashembeds.tools.analyze.analyze import analyze
@@ -24,7 +22,6 @@ from spacy_hashembeds.tools.config.configure import configure, list_commands
 from spacy_hashembeds.tools.config.edits import get_value
 from spacy_hashembeds.training.readers import LENGTHS
 
-from ...conftest import ROOT
 from . import toy_configs as toys
 
 JOINED, CORPUS = "spacy-hashembeds.JoinedCorpus.v1", "spacy.Corpus.v1"
@@ -256,7 +253,7 @@ def test_evaluation_texts_are_excluded_from_pretraining(base, raw, corpus):
     assert made.config["corpora"]["pretrain"]["exclude"] == exclude
     again = configure(toys.write_made(base, made), train=corpus, raw=raw)
     assert again.config["corpora"] == made.config["corpora"]
-    with pytest.raises(ValueError, match="should hold texts"):  # nor counted
+    with pytest.raises(ValueError, match=r"texts.*'exclude'"):  # nor counted
         configure(base, train=corpus, raw=dev)
 
 
@@ -373,15 +370,3 @@ def test_printed_commands_pretrain_and_train(tmp_path, monkeypatch, base, corpus
     assert nlp.get_pipe("tok2vec").model.to_bytes() == weights
     train_pipeline(nlp, tmp_path, stdout=StringIO(), stderr=StringIO())
     assert spacy.load("model-last").pipe_names == ["tok2vec", "ner"]
-
-
-def test_pretraining_settings_of_the_page(base, raw):
-    page = (ROOT / "docs" / "pretraining.md").read_text(encoding="utf8")
-    (block,) = re.findall(r"```ini\n(.*?)```", page, re.DOTALL)
-    config = Config().from_str(f"[corpora]\n{block}", interpolate=False)
-    expected = config["pretraining"]
-    expected["n_save_epoch"] = expected["max_epochs"]
-    made = configure(base, raw=raw).config["pretraining"]
-    for part in ("objective", "batcher", "optimizer"):
-        assert expected.pop(part).items() <= made.pop(part).items()
-    assert expected == made

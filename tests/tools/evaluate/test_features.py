@@ -27,10 +27,10 @@ def run(monkeypatch, golds, keep=FEATURES):
 def test_features_are_kept_by_the_config_or_come_from_examples(monkeypatch):
     assert run(monkeypatch, [make_doc()])["ents_r"] == 0.5
     assert run(monkeypatch, [Example(make_doc(), make_doc())], [])["ents_r"] == 0.5
-    with pytest.warns(UserWarning, match=r"reads _\.mark, of which"):
+    with pytest.warns(UserWarning, match=r"reads _\.mark"):
         run(monkeypatch, [make_doc()], ["spans.names"])
     # True: `keep` of another package's reader
-    with pytest.raises(ValueError, match="spans 'names'"):
+    with pytest.raises(ValueError, match="'names'"):
         run(monkeypatch, [make_doc()], True)
 
 
