@@ -11,7 +11,7 @@ from spacy_hashembeds.files import replacing
 
 Json = Mapping[str, Any]
 
-#: The colour of the baseline.
+#: The color of the baseline.
 BASELINE = "#c8501a"
 
 #: Style of the names of groups, which cover the line of the baseline.
@@ -67,7 +67,7 @@ def draw_panel(axes: Any, groups: Json) -> None:
             places,
             ratios,
             height,
-            # colours differ in lightness, for greyscale
+            # colors differ in lightness, for grayscale
             color=colors(0.15 + 0.8 * i / len(names)),
             label=_strip_ticks(name),
             xerr=(below, above),

@@ -134,7 +134,7 @@ def build_lookup(docs: Sequence[Doc]) -> Model:
 
 
 def initialize(model: Model, docs: Sequence[Doc]) -> Model:
-    """Initialise an embedder."""
+    """Initialize an embedder."""
     model.initialize(X=list(docs[:10]))
     return model
 

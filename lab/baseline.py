@@ -44,7 +44,7 @@ AFFIXES = 4
 #: The word before the first token and after the last.
 EDGE = "<edge>"
 
-#: Places of neighbours, relative to the token.
+#: Places of neighbors, relative to the token.
 _PLACES = (-2, -1, 0, 1, 2)
 
 #: Values of `c1` and `c2` to choose from.
@@ -103,7 +103,7 @@ def _list_token(window: Sequence[tuple]) -> list[str]:
         *(f"{place}:short={shorts[place + 2]}" for place in _PLACES if place),
         *(f"{place}:shape={shapes[place + 2]}" for place in (-1, 1)),
         *(f"{place}:suffix3={suffixes[place + 2]}" for place in (-1, 1)),
-        # bigrams of neighbouring words
+        # bigrams of neighboring words
         *(f"{i},{i + 1}:lower={'|'.join(lower[i + 2 : i + 4])}" for i in _PLACES[:-1]),
         # conjunctions of shapes, words and suffixes
         f"-1,0:short={before}|{own}",

@@ -229,7 +229,7 @@ def test_copies_are_independent(case, model, batch, duplicate):
 
 @pytest.mark.parametrize("case", list_cases(takes_any_docs))
 @pytest.mark.parametrize("lengths", [None, [], [0, 0]])
-def test_it_is_initialised_without_tokens(case, batch, lengths):
+def test_it_is_initialized_without_tokens(case, batch, lengths):
     X = None if lengths is None else make_docs(get_vocab(), lengths)
     model = case.make().initialize(X=X)
     (Y,) = model.predict(batch[:1])

@@ -310,14 +310,14 @@ def test_output_over_input_raises(path, output, source, monkeypatch):
 
 
 def test_valid_outputs(path):
-    neighbour = path.with_name("neighbour")
-    neighbour.mkdir()
-    check_targets([path], [neighbour, path.with_name("gone")])
+    neighbor = path.with_name("neighbor")
+    neighbor.mkdir()
+    check_targets([path], [neighbor, path.with_name("gone")])
     check_targets([None, path.parent / "a" / "b.json"], [path])
     check_targets(["/dev/stdout"], [path])
     check_targets(["/dev/null", "/dev/null"], ["/dev/null"])
     check_targets([path.parent / name for name in ("a.json", "b/c.png", "b/a.json")])
-    assert names(path.parent) == ["neighbour", "scores.json"]
+    assert names(path.parent) == ["neighbor", "scores.json"]
     assert path.read_text() == "old"
 
 

@@ -83,7 +83,7 @@ def baseline_cli(
 ) -> None:
     """Train a linear-chain CRF, evaluate it, and record the results as a trial.
 
-    Features are words, affixes, shapes, and those of neighbours. Penalties are chosen
+    Features are words, affixes, shapes, and those of neighbors. Penalties are chosen
     from a small grid by development data. Results are written to
     metrics/CORPUS/crf/default/seed0.json. Finished trials are not repeated.
     """

@@ -46,7 +46,7 @@ def rawtext_cli(
     ),
     quiet: bool = QUIET,
 ) -> None:
-    """Tokenise the source text of WNUT 2017 like the corpus, one text a line, to train
+    """Tokenize the source text of WNUT 2017 like the corpus, one text a line, to train
     word vectors or a tok2vec on.
 
     The text contains most sentences of the development and test data. Exclude them with
@@ -78,7 +78,7 @@ def rawtext_cli(
 def _tokenize_file(path: Path) -> Iterator[list[str]]:
     # unlike `read_lines`, `decode_lines` accepts carriage returns within a line
     lines = (line for _, line in decode_lines(path))
-    for line in show_progress(lines, f"Tokenising {path.name}", unit="lines"):
+    for line in show_progress(lines, f"Tokenizing {path.name}", unit="lines"):
         yield tokenize(line, split_contractions=RAW_FILES[path.name])
 
 
@@ -95,7 +95,7 @@ def _join(words: Iterable[str]) -> str:
 @lab_cli.command("floret")
 def floret_cli(
     text: Path = Arg(
-        ..., help="UTF-8 text, tokenised, with one text a line.", dir_okay=False
+        ..., help="UTF-8 text, tokenized, with one text a line.", dir_okay=False
     ),
     output: Path = file_output(
         "The file of vectors to write, .floret, or .vec in mode fasttext", default=...

@@ -77,10 +77,10 @@ def _edit(word: str, letter: str, random: Random) -> str:
     return before + new + (after if edit == "substitute" else old + after)
 
 
-def _match_case(letter: str, neighbour: str) -> str:
+def _match_case(letter: str, neighbor: str) -> str:
     upper = letter.upper()
     # the upper case of ß has two characters
-    return upper if neighbour.isupper() and len(upper) == 1 else letter
+    return upper if neighbor.isupper() and len(upper) == 1 else letter
 
 
 def _rewrite(doc: Doc, words: Mapping[int, str]) -> Doc:

@@ -1,4 +1,4 @@
-"""The source text of WNUT 2017, tokenised like the corpus."""
+"""The source text of WNUT 2017, tokenized like the corpus."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ RAW_FILES: Mapping[str, bool] = {
     "ile.10000": False,
     "palm.10000": False,
     "rigo.10000": False,
-    "redd.tok.uniq": True,  # Reddit, tokenised in part
+    "redd.tok.uniq": True,  # Reddit, tokenized in part
     "stacko-src": True,  # StackExchange
     "yt-filter": True,  # YouTube
 }
@@ -39,7 +39,7 @@ def find_raw_files(folder: Path) -> list[Path]:
 
 
 def tokenize(text: str, *, split_contractions: bool) -> list[str]:
-    """Tokenise text like the development and test data of WNUT 2017.
+    """Tokenize text like the development and test data of WNUT 2017.
 
     Tokens are URLs, runs of letters and hyphens, runs of digits, and other characters
     except white space. 98% of the sentences are reproduced exactly.

@@ -14,7 +14,7 @@ from .page import DOCS
 
 NOTEBOOKS = DOCS / "notebooks"
 
-#: Terminal colours, and folders made by `tempfile`.
+#: Terminal colors, and folders made by `tempfile`.
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
 _FOLDER = re.compile(rf"{re.escape(gettempdir())}/tmp\w+")
 

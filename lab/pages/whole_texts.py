@@ -19,7 +19,7 @@ from .results import CORPORA, HEADINGS, NONE, PLAN, TRIALS, find_trials, pool_de
 
 README, PICTURE = DOCS.parent / "README.md", DOCS / "whole-texts.png"
 
-#: The labels, colours and line styles of pipelines in README.
+#: The labels, colors and line styles of pipelines in README.
 PIPELINES: Mapping[str, Sequence[str]] = PLAN["readme"]
 #: The numbers of sentences in Docs that tables show. The picture has more.
 SHOWN = (1, 10)

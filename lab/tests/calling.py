@@ -24,7 +24,7 @@ def read_cells(text: str) -> list[list[str]]:
 
 
 def squeeze(text: str) -> str:
-    """Remove colours and line breaks."""
+    """Remove colors and line breaks."""
     return " ".join(unstyle(text).split())
 
 

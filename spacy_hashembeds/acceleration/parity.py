@@ -69,7 +69,7 @@ def walk_encoders(nlp: Language) -> Iterator[tuple[str, EncoderPlan]]:
 
 
 def _has_weights(model: Model) -> bool:
-    """True if all layers of a model were initialised or loaded."""
+    """True if all layers of a model were initialized or loaded."""
     return all(node.has_param(key) for node in model.walk() for key in node.param_names)
 
 

@@ -64,7 +64,7 @@ def with_distinct_words(
 ) -> Model[InT, OutT]:
     """Run a layer once per distinct word of a batch, and scatter its output to tokens.
 
-    The layer maps `m` words to vectors, `(m, nO)`. It may be initialised with no words.
+    The layer maps `m` words to vectors, `(m, nO)`. It may be initialized with no words.
 
     attr (str, optional): The attribute that identifies a word, one of
         `TEXT_ATTRIBUTES`. Default: the text and the vector key.

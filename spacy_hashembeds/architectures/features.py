@@ -32,7 +32,7 @@ Value = bool | int | str | None
 
 _TYPES = {bool, int, str, type(None)}
 
-# Docs not annotated by components, such as those used to initialise models.
+# Docs not annotated by components, such as those used to initialize models.
 _unannotated: WeakSet[Doc] = WeakSet()
 
 

@@ -48,7 +48,7 @@ def MaxoutWindowEncoder(
 
     width (int): The width of input and output, usually 64 to 300. Run time grows
         quadratically.
-    window_size (int): Neighbours on each side seen by a convolution. Usually 1. With 0,
+    window_size (int): Neighbors on each side seen by a convolution. Usually 1. With 0,
         each token is encoded without context.
     maxout_pieces (int): Linear pieces of each Maxout layer. Usually 2 or 3.
     depth (int): The number of convolutions. Usually 4; the report uses 8. The receptive

@@ -49,7 +49,7 @@ def SubwordEmbed(
     """Embed words by their character n-grams, which share the rows of one table.
 
     Pass it as `subwords` to other embedders, to improve the vectors of unseen words.
-    Each word is NFC-normalised and marked: `<word>`. The marked word and its n-grams
+    Each word is NFC-normalized and marked: `<word>`. The marked word and its n-grams
     are hashed to rows, whose sum is divided by the square root of their number. Marks
     and hashes equal those of floret in spaCy; with `minn` 1, single marks are n-grams
     too. Words of more than 128 characters are truncated to the first and last 64.

@@ -92,7 +92,7 @@ def _check_table(symbols: NDArray, counts: NDArray) -> Symbols:
 
 
 def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
-    """Make an embedder set the symbols of its layers when it is initialised.
+    """Make an embedder set the symbols of its layers when it is initialized.
 
     Symbols come from the file `tables`, or else from the source set by a callback.
     """

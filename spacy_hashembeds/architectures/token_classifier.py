@@ -14,7 +14,7 @@ def TokenClassifier(tok2vec: Model[InT, OutT]) -> Model[InT, OutT]:
     """Classify tokens by their vectors: an affine layer and a softmax.
 
     The model of `token_ner`, with 4P + 1 classes for P entity types. Unlike
-    `spacy.Tagger.v2` with `normalize = true`, weights are initialised randomly, so that
+    `spacy.Tagger.v2` with `normalize = true`, weights are initialized randomly, so that
     `tok2vec` gets a gradient from the first step, and the output can be resized.
 
     tok2vec (Model): A `spacy.Tok2Vec.v2`, or a `spacy.Tok2VecListener.v1`, which shares

@@ -26,8 +26,8 @@ class Packed(NamedTuple):
     A word of 32 bits holds one, two or four weights of one output. `begin` are the
     initial values of sums: they offset the storage of int8 rows as unsigned bytes.
 
-    *Shapes:* `(outputs / 16, neighbours * words of a row, 16)`,
-    `(neighbours, outputs)` and `(outputs,)`.
+    *Shapes:* `(outputs / 16, neighbors * words of a row, 16)`,
+    `(neighbors, outputs)` and `(outputs,)`.
     """
 
     words: NDArray
@@ -61,7 +61,7 @@ def pack(W: NDArray, norm: Norm, instructions: int) -> Packed:
     else:
         words, scales = kernels.encode_rows(W, is_int8)
         codes = words.view("uint8" if is_int8 else "uint16")[:, : W.shape[1]]
-    codes = codes.reshape(len(W), -1, len(norm.scale))  # by neighbour
+    codes = codes.reshape(len(W), -1, len(norm.scale))  # by neighbor
     begin = np.zeros(codes.shape[:2], dtype="int32")
     if is_int8:  # weights are signed, rows unsigned
         codes = (codes ^ 128).view("int8")

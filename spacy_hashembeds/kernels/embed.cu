@@ -2,7 +2,7 @@
 // of rows in a deterministic order.
 //
 // CuPy compiles this file on first use, after rows.h (see cuda.py) and without headers.
-// Neighbouring threads process neighbouring numbers of a row, for coalesced access. Vector
+// Neighboring threads process neighboring numbers of a row, for coalesced access. Vector
 // is float, or float4 if widths and addresses allow it. Widths and strides are in Vectors.
 
 #define TILE 8  // tokens per block and iteration

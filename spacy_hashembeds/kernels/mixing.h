@@ -1,5 +1,5 @@
 // Forward and backward pass of the steps after Maxout's product: bias, maximum of the
-// pieces, layer normalisation and the residual connection. See mixing.py.
+// pieces, layer normalization and the residual connection. See mixing.py.
 
 #pragma once
 
@@ -14,7 +14,7 @@ const int LANES = 16;
 
 const float EPSILON = 1e-8f;  // Thinc's
 
-// Maxout's bias and layer normalisation. Rows of products are (nP, nO).
+// Maxout's bias and layer normalization. Rows of products are (nP, nO).
 struct Mixing {
     const float* bias;   // (nP, nO)
     const float* scale;  // (nO,)

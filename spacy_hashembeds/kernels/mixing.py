@@ -1,4 +1,4 @@
-"""Maxout and layer normalisation.
+"""Maxout and layer normalization.
 
 Thinc's layout of Maxout's products is `(n, nO, nP)`. Here it is `(n, nP, nO)`, so that
 the maximum is taken over long rows. Arrays are contiguous; compiled kernels require
@@ -21,7 +21,7 @@ MAX_PIECES = 256
 
 
 class Norm(NamedTuple):
-    """Maxout's bias and the parameters of layer normalisation, or their gradients.
+    """Maxout's bias and the parameters of layer normalization, or their gradients.
 
     *Shapes:* the bias, `(nP * nO,)`, with pieces as the outer dimension; others
     `(nO,)`.
@@ -41,7 +41,7 @@ Backprop = Callable[[NDArray, Norm], NDArray]
 
 
 def finish(mixed: NDArray, norm: Norm) -> NDArray:
-    """Add the bias, take the maximum of the pieces, and normalise.
+    """Add the bias, take the maximum of the pieces, and normalize.
 
     The products are overwritten. *Shape:* `(n, nP * nO)` to `(n, nO)`.
     """
@@ -108,7 +108,7 @@ def _begin_maximum(Y: NDArray) -> tuple[NDArray, Callable[[NDArray], NDArray]]:
 
 
 def _begin_normalize(X: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
-    """Apply layer normalisation to the rows of X."""
+    """Apply layer normalization to the rows of X."""
     Xhat = X - _mean_rows(X)
     variance = np.vecdot(Xhat, Xhat)[:, None]
     variance /= X.shape[1]

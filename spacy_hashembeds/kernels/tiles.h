@@ -11,7 +11,7 @@ typedef float Floats __attribute__((vector_size(4 * VECTOR_LANES), aligned(4), m
 
 // Multiply a tile of rows with vectors of outputs. All sums stay in registers.
 //
-// Sums of integers are exact. The sums of neighbours, which have different scales, are
+// Sums of integers are exact. The sums of neighbors, which have different scales, are
 // added as floats, in order.
 template <int ROWS, int VECTORS>
 TARGET static inline __attribute__((always_inline)) void multiply_tile(
@@ -65,7 +65,7 @@ TARGET static void multiply_rows(float* Y, const Words& X, const int64_t* rows, 
             multiply_tile<ROWS, 1>(Y + row * W.n_outputs, X, rows + row, W, output);
 }
 
-// Multiply rows, each with its neighbours.
+// Multiply rows, each with its neighbors.
 TARGET static void multiply(float* Y, const Words& X, const int64_t* rows, size_t n,
                             const Packed& W) {
     const size_t left = n % 4, whole = n - left;

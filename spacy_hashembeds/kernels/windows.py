@@ -1,4 +1,4 @@
-"""Windows of rows and their neighbours, for convolutions.
+"""Windows of rows and their neighbors, for convolutions.
 
 Texts are concatenated in an array, with rows of zeros as padding between and around
 them. Convolutions also compute output for padding that later convolutions read.
@@ -42,9 +42,9 @@ def copy_windows(X: NDArray, rows: NDArray, window_size: int) -> NDArray:
     """
     if compiled.kernels is not None:
         return compiled.kernels.copy_windows(X, rows, window_size)
-    neighbours = np.arange(-window_size, window_size + 1)
-    windows = X.take(rows[:, None] + neighbours, axis=0)
-    return windows.reshape(len(rows), len(neighbours) * X.shape[1])
+    neighbors = np.arange(-window_size, window_size + 1)
+    windows = X.take(rows[:, None] + neighbors, axis=0)
+    return windows.reshape(len(rows), len(neighbors) * X.shape[1])
 
 
 def add_windows(
@@ -55,5 +55,5 @@ def add_windows(
         compiled.kernels.add_windows(dX, rows, window_size, d_windows)
         return
     d_windows = d_windows.reshape(len(rows), 2 * window_size + 1, dX.shape[1])
-    for neighbour in range(2 * window_size + 1):
-        dX[rows + (neighbour - window_size)] += d_windows[:, neighbour]
+    for neighbor in range(2 * window_size + 1):
+        dX[rows + (neighbor - window_size)] += d_windows[:, neighbor]

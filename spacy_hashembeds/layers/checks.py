@@ -131,7 +131,7 @@ def check_param(
     if not model.has_param(name):
         raise ValueError(
             f"{where} should be float32 of shape {shape}, but is not there. Was the "
-            "pipeline never initialised (nlp.initialize), or were the weights damaged?"
+            "pipeline never initialized (nlp.initialize), or were the weights damaged?"
         )
     array = peek(model, name)
     if array.shape != shape or array.dtype != "float32":

@@ -6,12 +6,12 @@ by `with_array(Maxout(..., normalize=True))`, with the same layers, in another o
 - Each distinct value of a column is embedded, and multiplied with its column's part of
   Maxout's weights, once per batch.
 - The products are summed for each distinct token (`W x = W₁ x₁ + … + W_c x_c`), whose
-  maximum and layer normalisation are computed once.
+  maximum and layer normalization are computed once.
 - The backward pass first sums the gradients of copies, in the same two steps.
 
 In prediction, tables are folded: all their rows are multiplied with Maxout's weights in
 advance, since the product of a sum of rows is the sum of their products. A compiled
-kernel gathers and sums rows of `nP * nO` numbers, takes the maximum, and normalises.
+kernel gathers and sums rows of `nP * nO` numbers, takes the maximum, and normalizes.
 It also adds the products of columns that it can't embed, computed by numpy. Without
 kernels, numpy does everything. Products of recent words are cached for the kernel, and
 for short texts.

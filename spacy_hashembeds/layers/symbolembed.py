@@ -65,7 +65,7 @@ class LookupColumn(TableColumn):
         return self.model.attrs["gpu_symbols"].get(ops, get_symbols(self.model))
 
     def initialize(self, initializer: Any) -> None:
-        """Initialise the table. Symbols must be set."""
+        """Initialize the table. Symbols must be set."""
         self.model.set_dim("nV", len(get_symbols(self.model)) + 1)
         super().initialize(initializer)
 
@@ -116,7 +116,7 @@ def SymbolEmbed(
     """Map each known integer to its own row, and unknown integers to a shared row.
 
     The known symbols determine the number of rows, and are set before the layer is
-    initialised: see `symboltaker.py`.
+    initialized: see `symboltaker.py`.
 
     key (str): The attribute of the symbols, e.g. "NORM". It names the table in errors,
         and selects one of the tables of a corpus.

@@ -1,6 +1,6 @@
 """Layers whose tables depend on the symbols of a corpus.
 
-Symbols are counted after such a layer is built, and set before it is initialised, by
+Symbols are counted after such a layer is built, and set before it is initialized, by
 the method `take_symbols` of a class in an attribute, which wrapped layers keep:
 
     attrs={"key": "NORM", "symbols": None, "symbol_taker": LookupColumn}
@@ -62,7 +62,7 @@ def set_symbols(model: Model, symbols: NDArray, dim: str) -> None:
         )
     if model.has_param("E") and model.get_dim(dim) != n_rows:
         raise ValueError(
-            f"The table for {model.attrs['key']} is already initialised with "
+            f"The table for {model.attrs['key']} is already initialized with "
             f"{model.get_dim(dim)} rows, but {len(symbols)} symbols need {n_rows}. "
             "Build a new pipeline from the config to train it on other data."
         )
@@ -113,12 +113,12 @@ def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
 
 @dataclass
 class Source:
-    """Function that supplies data, such as symbols, when a model is initialised.
+    """Function that supplies data, such as symbols, when a model is initialized.
 
-    Norms of tokens depend on lookups and on the tokenizer, which spaCy initialises
+    Norms of tokens depend on lookups and on the tokenizer, which spaCy initializes
     after `before_init` and before all components.
 
-    is_single_use (bool): Delete `get` after initialisation, and omit it from pickles,
+    is_single_use (bool): Delete `get` after initialization, and omit it from pickles,
         so that a trained model does not keep a corpus and a pipeline in memory.
     """
 
@@ -136,7 +136,7 @@ class Source:
 def wait_for(
     name: str, model: Model, callback: Callable, source: Source | None = None
 ) -> None:
-    """Call `callback(model, get, X)` before the layers of a model are initialised.
+    """Call `callback(model, get, X)` before the layers of a model are initialized.
 
     `get` is the function of the `Source` in the attribute `name`, or None if not set; X
     is the sample of input.

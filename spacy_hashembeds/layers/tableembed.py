@@ -117,7 +117,7 @@ class TableColumn(Column):
         raise NotImplementedError
 
     def initialize(self, initializer: Any) -> None:
-        """Initialise the table."""
+        """Initialize the table."""
         shape = (self.n_rows, self.row_width)
         self.model.set_param("E", initializer(self.model.ops, shape))
 

@@ -1,4 +1,4 @@
-"""Convolutions with Maxout, layer normalisation and a residual connection.
+"""Convolutions with Maxout, layer normalization and a residual connection.
 
 With the same layers, this computes the same as spaCy's
 `residual(chain(expand_window(), Maxout(..., normalize=True)))`, in blocks of rows that
@@ -40,7 +40,7 @@ Multiply = Callable[[NDArray], NDArray]
 
 
 class Convolution(NamedTuple):
-    """Number of neighbours on either side, and layers. Maxout's input is a window."""
+    """Number of neighbors on either side, and layers. Maxout's input is a window."""
 
     window_size: int
     maxout: Model
@@ -196,17 +196,17 @@ def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply |
     distinct = find_equal_rows(X, most=int(MAX_DISTINCT * n_computed))
     if distinct is None:
         return None
-    width, n_neighbours = X.shape[1], 2 * weights.window_size + 1
-    by_neighbour = weights.W.reshape(-1, n_neighbours, width).transpose(1, 0, 2)
+    width, n_neighbors = X.shape[1], 2 * weights.window_size + 1
+    by_neighbor = weights.W.reshape(-1, n_neighbors, width).transpose(1, 0, 2)
     # the product of a window is the sum of the products of its rows
-    products = distinct.values @ by_neighbour.reshape(-1, width).T
+    products = distinct.values @ by_neighbor.reshape(-1, width).T
     products = products.reshape(-1, len(weights.W))
-    places = np.arange(n_neighbours, dtype="int32")
-    starts = distinct.copies * np.int32(n_neighbours)
+    places = np.arange(n_neighbors, dtype="int32")
+    starts = distinct.copies * np.int32(n_neighbors)
 
     def multiply(rows: NDArray) -> NDArray:
-        neighbours = rows[:, None] + (places - weights.window_size)
-        return gather_add(products, starts[neighbours] + places)
+        neighbors = rows[:, None] + (places - weights.window_size)
+        return gather_add(products, starts[neighbors] + places)
 
     return multiply
 

@@ -1,1 +1,1 @@
-"""Commands to prepare corpora, write configs, analyse and evaluate; their functions."""
+"""Commands to prepare corpora, write configs, analyze and evaluate; their functions."""

@@ -12,7 +12,7 @@ from wasabi import Printer
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 # Markdown characters to escape, except underscores within words.
 _MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
-# wasabi prints bold headings even without colours.
+# wasabi prints bold headings even without colors.
 _BOLD = re.compile(r"\x1b\[\d*m")
 
 

@@ -56,7 +56,7 @@ class Annotation(NamedTuple):
 
 
 def find_annotation(nlp: Language, component: str) -> Annotation:
-    """Find the annotation before a component of an uninitialised pipeline."""
+    """Find the annotation before a component of an uninitialized pipeline."""
     annotating = nlp.config.interpolate()["training"].get("annotating_components", ())
     ready: list[tuple[str, frozenset[str]]] = []
     gold: set[str] = set()

@@ -192,10 +192,10 @@ def judge_entities(
             for ent in doc.ents
             if ent.label_ in types and are_known[i][ent.start : ent.end].all()
         ]
-        for bias, judgements in zip(biases, judged, strict=True):
+        for bias, judgments in zip(biases, judged, strict=True):
             found = pipe.decode(scores, lengths, bias)
             places = _list_known(found, are_known)
-            judgements += [(score, place in gold) for place, score in places]
+            judgments += [(score, place in gold) for place, score in places]
     n_right = [sum(before) + sum(right for _, right in each) for each in judged]
     n_found = [len(before) + len(each) for each in judged]
     counts = zip(n_right, n_found, strict=True)

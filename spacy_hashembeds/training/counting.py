@@ -1,5 +1,5 @@
 """Count symbols and n-grams of a corpus when the first layer that needs them is
-initialised. Memory of counts can be bounded.
+initialized. Memory of counts can be bounded.
 """
 
 import warnings
@@ -46,7 +46,7 @@ def create_count_symbols(
     those with an argument `tables`, such as `MultiEmbed`, that have no file there.
 
     Use it in `[initialize.before_init]`. Symbols are counted once, when the first such
-    layer is initialised. Attributes set by preceding components in [training]
+    layer is initialized. Attributes set by preceding components in [training]
     annotating_components are counted as set in training, or, if these components are
     untrained, as in the gold annotation. Frozen and sourced components keep their
     symbols. To count the examples passed to `nlp.initialize`, use
@@ -125,7 +125,7 @@ def _count_symbols_later(
     min_freq: int,
     corpus: str | None,
 ) -> bool:
-    """Set embedders' symbols when the first one is initialised. Return True if any
+    """Set embedders' symbols when the first one is initialized. Return True if any
     embedder waits for symbols.
 
     corpus (str, optional): The config's corpus that `read` returns. None for examples
@@ -172,7 +172,7 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
 def _find_waiting(
     nlp: Language, source: str, corpus: str | None
 ) -> list[tuple[Model, Annotation]]:
-    """Return the layers to be initialised that wait for a `Source`, each with the
+    """Return the layers to be initialized that wait for a `Source`, each with the
     annotation of its input.
 
     Disabled components with weights (frozen or sourced) are skipped, those without
@@ -314,7 +314,7 @@ def count_ngrams_later(
     corpus: str,
     limit: int,
 ) -> None:
-    """Count a corpus' n-grams when the first layer that needs them is initialised.
+    """Count a corpus' n-grams when the first layer that needs them is initialized.
 
     source (str): Layer attribute that holds the `Source`.
     find_limit (Callable): Returns the maximum number of n-grams of a kind. A kind is

@@ -87,7 +87,7 @@ def Adam(
     L2_is_weight_decay: bool = _DEFAULTS["L2_is_weight_decay"],
     use_averages: bool = True,
 ) -> Optimizer:
-    """Optimise by Adam: Thinc's `Adam.v1`, with the same arguments and numbers.
+    """Optimize by Adam: Thinc's `Adam.v1`, with the same arguments and numbers.
 
     With compiled kernels, about three times as fast on the CPU.
 

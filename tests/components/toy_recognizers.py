@@ -39,7 +39,7 @@ CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
 def make_pipeline(
     *, listens: bool = False, architecture: str = CLASSIFIER, **settings: Any
 ) -> Language:
-    """Create an uninitialised pipeline."""
+    """Create an uninitialized pipeline."""
     fix_random_seed(0)
     nlp = spacy.blank("en")
     if listens:
@@ -88,7 +88,7 @@ def draw_entities(
 
 
 def train(nlp: Language, texts: Iterable[str] = TRAIN, *, steps: int = 25) -> Language:
-    """Initialise a pipeline and train it."""
+    """Initialize a pipeline and train it."""
     examples = make_examples(nlp, texts)
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.02

@@ -67,7 +67,7 @@ def test_values_and_gradients_equal_those_of_the_cpu(gpu, case):
 
 
 def draw_weights(model: Model) -> Model:
-    """Initialise a layer with weights none of which can be left out."""
+    """Initialize a layer with weights none of which can be left out."""
     state = np.random.default_rng(0)
     for node in model.initialize().walk():
         for name in node.param_names:

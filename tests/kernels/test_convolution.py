@@ -65,15 +65,15 @@ def quantize_in_numpy(X):
 
 
 def multiply_int8_in_numpy(X, rows, W, width):
-    """Sum the exact products of neighbours as floats, in order."""
+    """Sum the exact products of neighbors as floats, in order."""
     codes, scales = quantize_in_numpy(X)
     weights, weight_scales = quantize_in_numpy(W)
     window_size = W.shape[1] // width // 2
     mixed = np.zeros((len(rows), len(W)), dtype="f")
     for i in range(2 * window_size + 1):
-        neighbours = rows + (i - window_size)
+        neighbors = rows + (i - window_size)
         part = weights[:, i * width : (i + 1) * width].astype("int32")
-        mixed += (codes[neighbours] @ part.T).astype("f") * scales[neighbours, None]
+        mixed += (codes[neighbors] @ part.T).astype("f") * scales[neighbors, None]
     return mixed * weight_scales
 
 
@@ -136,7 +136,7 @@ def test_tiny_numbers_and_no_rows(number):
 def test_windows_out_of_bounds_raise(row):
     X, rows, W, norm, Y = make(**USUAL)
     rows[3] = row
-    with pytest.raises(IndexError, match="or their neighbours, are not among the 142"):
+    with pytest.raises(IndexError, match="are not among the 142"):
         convolve((X, rows, W, norm, Y), 0)
 
 
@@ -150,7 +150,7 @@ def test_mismatched_shapes_raise():
         {"words": packed.words[:, 1:].copy()},
         {"begin": packed.begin[1:]},
         {"begin": packed.begin[:, 1:].copy()},
-        # an even number of neighbours
+        # an even number of neighbors
         {"begin": packed.begin[:2], "words": packed.words[:, : 2 * n_words].copy()},
         {"scales": packed.scales[:-16]},
         {"instructions": len(SETS)},

@@ -1,4 +1,4 @@
-"""Maxout and layer normalisation against Thinc's layers."""
+"""Maxout and layer normalization against Thinc's layers."""
 
 import numpy as np
 import pytest

@@ -231,7 +231,7 @@ def test_invalid_symbols_raise():
     for build in (build_symbol_embed, build_weighted_symbols):
         model = build().initialize()
         assign_symbols(model, Symbols(SYMBOLS))
-        with pytest.raises(ValueError, match=r"initialised with 5 rows.*2 symbols"):
+        with pytest.raises(ValueError, match=r"initialized with 5 rows.*2 symbols"):
             assign_symbols(model, Symbols(SYMBOLS[:2]))
 
 

@@ -243,7 +243,7 @@ def test_dropout_is_at_three_places(norm, place):
     """Other values are zero: ones remain where nothing is dropped."""
     model = build(norm=norm, depth=1, width=64, num_heads=1, dropout=0.25)
     for name in model.param_names:
-        # with "post", the input is normalised to zeros first
+        # with "post", the input is normalized to zeros first
         is_one = name == ("b_input_norm" if place == "input" else f"b_{place}")
         value = is_one or name.startswith("G_")
         model.set_param(name, np.full_like(model.get_param(name), value))

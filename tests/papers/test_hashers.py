@@ -134,7 +134,7 @@ def test_md5_equals_hashlib(words, key, n_rows):
 
 
 @pytest.mark.parametrize("make", [MD5Hasher, make_lsh])
-def test_forms_normalise_words(make):
+def test_forms_normalize_words(make):
     words = ["caf\u00e9", "cafe\u0301", "ﬁ", "fi"]
     n_codes = {
         form: len(np.unique(make(form=form).predict(words), axis=0))

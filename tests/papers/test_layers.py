@@ -84,7 +84,7 @@ def test_symbols_have_weights_and_other_keys_share_them(same_hash):
     np.testing.assert_allclose(model.predict(IDS), expected, atol=1e-6)
 
 
-# Batch normalisation
+# Batch normalization
 
 
 def make_numbers(n) -> np.ndarray:
@@ -102,7 +102,7 @@ def build_batchnorm() -> tuple[Model, list[np.ndarray]]:
 
 
 @pytest.mark.parametrize(("n", "is_train"), [(5, True), (5, False), (1, True)])
-def test_batch_normalisation(n, is_train):
+def test_batch_normalization(n, is_train):
     """A batch of one row uses the running statistics, as in prediction."""
     model, running = build_batchnorm()
     is_batch = is_train and n > 1

@@ -157,7 +157,7 @@ def test_the_measured_loss_equals_the_training_loss(docs):
 # `spacy pretrain` and `spacy train`: weights that are not loaded would lower scores
 # only slightly.
 
-#: Weights of the pretrained component after initialisation.
+#: Weights of the pretrained component after initialization.
 initial: list[bytes] = []
 
 

@@ -45,7 +45,7 @@ registry.readers.register(
 
 
 def get_loss(scores, is_right, slope: float, offset: float) -> float:
-    """Return the objective to minimise."""
+    """Return the objective to minimize."""
     n_right, n = is_right.sum(), len(is_right)
     truth = np.where(is_right, (n_right + 1) / (n_right + 2), 1 / (n - n_right + 2))
     probs = 1 / (1 + np.exp(slope * np.log(1 - scores) - offset))
@@ -178,7 +178,7 @@ def test_scores_are_not_calibrated_if_all_or_no_entities_are_right():
         assert nlp.get_pipe("token_ner").cfg["outside_bias"] == 0
 
 
-def test_balance_maximises_spacys_scores():
+def test_balance_maximizes_spacys_scores():
     """For a pipeline with low recall. Including entities set by a preceding component,
     some of them wrong, or on tokens with missing annotation.
     """

@@ -193,7 +193,7 @@ def get_source(model: Any) -> Any:
 
 
 def test_pickled_layers_lose_the_source(nlp):
-    """`spacy pretrain` disables all components, and then initialises one."""
+    """`spacy pretrain` disables all components, and then initializes one."""
     count_by_callback(nlp, min_freq=2)
     with nlp.select_pipes(enable=[]):
         nlp.initialize()

@@ -39,7 +39,7 @@ OTHERS = {
 
 
 def optimize(optimizer, shape=(31, 7), n_before=0, step=1, first=0.0):
-    """Optimise by synthetic gradients. Return weights and optimizer state."""
+    """Optimize by synthetic gradients. Return weights and optimizer state."""
     state = np.random.default_rng(0)
     weights = state.normal(size=shape).astype("f")[::step]
     optimizer.nr_update[KEY] = n_before

@@ -1,4 +1,4 @@
-"""Raw text for word vectors, tokenised like WNUT 2017."""
+"""Raw text for word vectors, tokenized like WNUT 2017."""
 
 import pytest
 from spacy.tokens import Doc, DocBin

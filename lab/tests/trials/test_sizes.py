@@ -14,7 +14,7 @@ TAGS = ["A", "B", "C"]
 # Maxout of two concatenated tables with 3 pieces, and its layer normalization.
 MIX = WIDTH * 3 * 2 * WIDTH + WIDTH * 3 + 2 * WIDTH
 HASHED = (20 + 30) * WIDTH + MIX
-# Maxout of a token and its two neighbours with 2 pieces, and its layer normalization.
+# Maxout of a token and its two neighbors with 2 pieces, and its layer normalization.
 ENCODER = WIDTH * 2 * 3 * WIDTH + WIDTH * 2 + 2 * WIDTH
 SOFTMAX = WIDTH * len(TAGS) + len(TAGS)
 

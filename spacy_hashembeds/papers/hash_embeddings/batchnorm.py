@@ -16,7 +16,7 @@ EPSILON = 1e-5
 
 
 def BatchNorm(nO: int) -> Model[InT, OutT]:
-    """Normalise each dimension over the batch, like PyTorch's `BatchNorm1d`.
+    """Normalize each dimension over the batch, like PyTorch's `BatchNorm1d`.
 
     Prediction and batches of one row use the running mean and variance, which are
     parameters without gradients.

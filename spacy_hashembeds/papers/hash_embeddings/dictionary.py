@@ -1,4 +1,4 @@
-"""Dictionaries of `HashNgramTextCat`, counted at initialisation."""
+"""Dictionaries of `HashNgramTextCat`, counted at initialization."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +34,7 @@ class NgramKind(NamedTuple):
 
 
 def wait_for_ngrams(model: Model, kind: NgramKind) -> None:
-    """Set the dictionary of a classifier's layers before they are initialised."""
+    """Set the dictionary of a classifier's layers before they are initialized."""
     wait_for(NGRAM_SOURCE, model, thinc_partial(_set_ngrams, kind))
 
 
@@ -62,7 +62,7 @@ def create_count_ngrams(
     """Count the n-grams of a corpus that make up the classifiers' dictionary.
 
     For `[initialize.before_init]`. N-grams are counted when a classifier is
-    initialised, once per kind of n-grams. `corpus` and `limit`: See
+    initialized, once per kind of n-grams. `corpus` and `limit`: See
     `spacy-hashembeds.count_symbols.v1`.
 
     max_ngrams (int): Maximum size of the dictionary: the most frequent n-grams.

@@ -75,7 +75,7 @@ def HashNgramTextCat(
         consecutive n-grams that training reads of each text, a kind of dropout. If
         `max_snippet` is null, training reads whole texts, like prediction.
     hidden_layers (int): Number of dense ReLU layers, up to 100, with batch
-        normalisation between all layers. The paper uses 3 with a dictionary.
+        normalization between all layers. The paper uses 3 with a dictionary.
     hidden_width (int): Width of each hidden layer.
     seed (int): Hash seed, saved with the weights.
     nO (int | None): Number of labels, set by `textcat`.

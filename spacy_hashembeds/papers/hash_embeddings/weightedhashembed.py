@@ -138,7 +138,7 @@ class WeightedColumn(HashColumn):
         checks.check_params(model, self._get_shapes())
 
     def initialize(self, initializer: Any) -> None:
-        """Initialise both tables. `initializer` is the mean initial weight."""
+        """Initialize both tables. `initializer` is the mean initial weight."""
         model = self.model
         if self.has_symbols:
             model.set_dim("nK", len(get_symbols(model)) + 1)

@@ -1,4 +1,4 @@
-"""Count character n-grams when embedders are initialised."""
+"""Count character n-grams when embedders are initialized."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -47,7 +47,7 @@ def create_count_character_ngrams(
     """Count the character n-grams of a corpus that `LSHHasher` layers take.
 
     For `[initialize.before_init]`. N-grams of all tokens are counted when the first
-    embedder with such a layer is initialised, once per kind of n-grams. Other details:
+    embedder with such a layer is initialized, once per kind of n-grams. Other details:
     See `spacy-hashembeds.count_symbols.v1`.
 
     Source: Xue and Aletras, "HashFormers" (2022), §3.3, footnote 2.

@@ -57,7 +57,7 @@ def PoolCompressor(*, num_bits: int = 10) -> Model[InT, OutT]:
 
     `Y = Σⱼ softmax(W)ⱼ ⊙ E[cⱼ]`. The weights of each dimension sum to 1 over the
     codewords, and are initially equal. Codewords have `num_bits` consecutive bits, and
-    share one codebook, `E`, initialised uniformly in ±0.1.
+    share one codebook, `E`, initialized uniformly in ±0.1.
 
     num_bits (int): Bits of a codeword, the paper's k, 1 to 20. The paper uses 10, which
         gives 13 codewords. One more bit doubles the parameters.
@@ -113,7 +113,7 @@ def find_codewords(ops: Any, bits: Any, num_bits: int) -> Any:
 def AddCompressor() -> Model[InT, OutT]:
     """Sum one of two vectors for each bit.
 
-    `Y = Σⱼ E[j, bitⱼ] / √nI`. The `2 * nI * width` parameters are initialised uniformly
+    `Y = Σⱼ E[j, bitⱼ] / √nI`. The `2 * nI * width` parameters are initialized uniformly
     in ±0.1. Source: Xue and Aletras (2022), §3.4, equation 2.
     """
     return _build("addcompressor", add_forward, "E", {"nI": None})
@@ -144,7 +144,7 @@ def ProjCompressor() -> Model[InT, OutT]:
     """Correlate codes with learned axes, one for each dimension.
 
     `Y[j] = ⟨bits - mean, Wⱼ - mean⟩ / (‖bits - mean‖ ‖Wⱼ - mean‖)` (Pearson), or zeros
-    if all bits are equal. Axes are initialised uniformly in ±0.1. This compressor has
+    if all bits are equal. Axes are initialized uniformly in ±0.1. This compressor has
     the fewest parameters, `nI * width`, and the paper's best results.
 
     Source: Xue and Aletras (2022), §3.4, equation 3, with d axes of T numbers (printed:
@@ -173,11 +173,11 @@ def proj_forward(
 
 
 def _standardize(ops: Ops, X: Any) -> tuple[Any, Any]:
-    """Centre rows and scale them to length 1. Also return their lengths, `(n, 1)`."""
-    centred = X - X.mean(axis=1, keepdims=True)
-    norms = ops.xp.sqrt((centred**2).sum(axis=1, keepdims=True))
+    """Center rows and scale them to length 1. Also return their lengths, `(n, 1)`."""
+    centered = X - X.mean(axis=1, keepdims=True)
+    norms = ops.xp.sqrt((centered**2).sum(axis=1, keepdims=True))
     norms = ops.xp.maximum(norms, _SMALLEST_NORM)
-    return centred / norms, norms
+    return centered / norms, norms
 
 
 def _build(

@@ -27,14 +27,14 @@ from . import lsh
 InT = Sequence[str]
 OutT = NDArray
 
-#: Unicode normalisation forms.
+#: Unicode normalization forms.
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 #: Maximum characters of an n-gram, and bits of a code.
 MAX_NGRAM_SIZE = 100
 MAX_BITS = 4096
 #: Maximum rows: each word is compared with one vector per row.
 MAX_ROWS = 2**20
-# Block size for normalisation, which sorts combining marks in quadratic time.
+# Block size for normalization, which sorts combining marks in quadratic time.
 _LONGEST = 1000
 
 
@@ -46,7 +46,7 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, 
     key (str, optional): Hash by HMAC-MD5 with this key (UTF-8): only with the key can
         words be constructed that share a row. Saved with config and weights. The
         authors' code uses "en", the paper no key.
-    form (str, optional): Unicode form to normalise to: "NFC", which composes letters
+    form (str, optional): Unicode form to normalize to: "NFC", which composes letters
         and accents, "NFD", "NFKC" or "NFKD".
 
     Source: Xue and Aletras, "HashFormers" (2022), §3.2, except for the printed digests,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 InT = list[Floats2d]
 OutT = list[Floats2d]
 
-#: The encoder's normalisation outside of sublayers.
+#: The encoder's normalization outside of sublayers.
 NORMS = {"post": "input_norm", "pre": "output_norm"}
 #: Standard deviation of a normal distribution truncated at twice this, as in BERT.
 STD = 0.02
@@ -57,8 +57,8 @@ def TransformerEncoder(
         Usual widths of a head are 16 to 64.
     hidden_width (int, optional): Width between the two dense layers of each layer.
         Default: four times `width`.
-    norm (str): "pre" normalises the input of each sublayer, and learns with spaCy's
-        usual settings. "post" normalises the output, as in BERT and HashFormers; the
+    norm (str): "pre" normalizes the input of each sublayer, and learns with spaCy's
+        usual settings. "post" normalizes the output, as in BERT and HashFormers; the
         learning rate must start near 0 (schedule `warmup_linear.v1`).
     max_length (int): Number of positions with a vector. Longer Docs are read in
         overlapping spans of this length. Time and memory are quadratic in the length
@@ -173,7 +173,7 @@ def find_spans(lengths: Sequence[int], max_length: int, stride: int) -> Spans:
     numbers = np.arange(len(sequences)) - np.repeat(np.cumsum(counts) - counts, counts)
     size = sizes[sequences]
     starts = np.minimum(numbers * stride, np.maximum(size - max_length, 0))
-    # midpoint between the centres of two spans
+    # midpoint between the centers of two spans
     is_first, middles = numbers == 0, 2 * starts + max_length - 1
     borders = (middles + np.roll(middles, 1)) // 4 + 1
     begins = np.where(is_first, 0, borders)

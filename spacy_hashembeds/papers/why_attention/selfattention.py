@@ -23,7 +23,7 @@ def SelfAttention(
 ) -> Model[InT, OutT]:
     """Append the output of multi-head attention over its Doc to each token's vector.
 
-    Without biases, output projection, residual connection and normalisation, as in the
+    Without biases, output projection, residual connection and normalization, as in the
     paper. *Output:* for each Doc `(tokens, 2 * nI)`, float32.
 
     Source: Li, Fu and Ma, "Why Attention?" (2020), §3.6.

@@ -1,4 +1,4 @@
-"""Analyse a corpus, and embedding tables on the corpus."""
+"""Analyze a corpus, and embedding tables on the corpus."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -70,7 +70,7 @@ def analyze(
     bound: float = BOUND,
     progress: Callable[[Iterator[Doc], str], Iterable[Doc]] | None = None,
 ) -> Analysis:
-    """Analyse a corpus, and the embedding tables of a pipeline on it.
+    """Analyze a corpus, and the embedding tables of a pipeline on it.
 
     See docs/analyze.md. Memory grows with the distinct words of the corpus. The
     pipeline computes attributes of words as in training.
@@ -79,7 +79,7 @@ def analyze(
         or a folder of them. Read once.
     dev, test (str | Path | Iterable[Doc | Example], optional): Other splits.
     config (Config | dict | str | Path, optional): Config for training, or its path. The
-        pipeline is not initialised, so that [initialize.lookups] do not affect norms.
+        pipeline is not initialized, so that [initialize.lookups] do not affect norms.
     model (Language | str | Path, optional): Trained pipeline, instead of `config`.
     overrides (Mapping[str, Any], optional): Settings of the config to change. Without a
         config, `{"nlp.lang": "de"}` selects the language of norms. Default: that of the
@@ -113,7 +113,7 @@ def analyze(
         raise ValueError(
             f"The pipeline (components: {', '.join(nlp.pipe_names) or 'none'}) has no "
             "embedding tables, such as those of spacy.MultiHashEmbed.v2. Omit it to "
-            "analyse the corpus alone."
+            "analyze the corpus alone."
         )
     attrs = [*ATTRS, *(table.attr for _, tables, _ in embedders for table in tables)]
     vocabularies, counters, stored, needed = {}, {}, {}, find_features(nlp)

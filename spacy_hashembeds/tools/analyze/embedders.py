@@ -40,7 +40,7 @@ COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 def load_pipeline(
     *, config: ConfigSource | None, model: ModelSource | None, overrides: Overrides
 ) -> Language:
-    """Load a pipeline, or build one without initialising it. Default: a blank one."""
+    """Load a pipeline, or build one without initializing it. Default: a blank one."""
     if model is not None and (config is not None or overrides):
         raise ValueError("'model' excludes 'config' and 'overrides': omit either.")
     if model is not None:
@@ -109,7 +109,7 @@ def find_embedders(nlp: Language) -> list[Embedder]:
 def fill_symbols(
     embedder: Embedder, nlp: Language, train: Vocabulary
 ) -> list[TableColumn]:
-    """Return copies of the tables, with the symbols that initialisation would set."""
+    """Return copies of the tables, with the symbols that initialization would set."""
     tables = []
     for table in embedder.tables:
         attrs = table.model.attrs

@@ -121,7 +121,7 @@ def analyze_cli(
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
-    """Analyse a corpus before training, and advise on settings.
+    """Analyze a corpus before training, and advise on settings.
 
     Further options change settings of the config, as for `spacy train`. Without a
     config, `--nlp.lang de` selects the language of norms.
@@ -131,7 +131,7 @@ def analyze_cli(
     from ..display import show
 
     overrides = read_overrides(ctx.args)
-    with failing("Can't analyse the corpus"):
+    with failing("Can't analyze the corpus"):
         check_targets([output], [train, dev, test, config, model])
         data = analyze(
             train,

@@ -14,7 +14,7 @@ from .measures import OUTCOMES
 #: Maximum number of confusions, and of matrix labels, in tables. JSON has all.
 _MAX_CONFUSIONS, _MAX_LABELS = 10, 20
 
-#: Headers of columns that differ from their capitalised keys.
+#: Headers of columns that differ from their capitalized keys.
 _HEADERS = {
     **{f"{key}_interval": f"{key.upper()} from-to" for key in "prf"},
     **{key: key[:3].upper() for key in OUTCOMES},

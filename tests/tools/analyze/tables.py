@@ -1,4 +1,4 @@
-"""Vocabularies, and tables of uninitialised layers."""
+"""Vocabularies, and tables of uninitialized layers."""
 
 from collections.abc import Sequence
 

@@ -36,7 +36,7 @@ def squeeze(text: str) -> str:
     return "".join(text.split())
 
 
-def remove_colours(text: str) -> str:
+def remove_colors(text: str) -> str:
     return re.sub(r"\x1b\[[\d;]*m", "", text)
 
 

@@ -77,5 +77,5 @@ def test_quotes_of_long_configs_are_cut(train):
     config = Path("long.cfg")
     config.write_text(f'[nlp]\nlang = "{"x" * 10**6}"')
     result = try_command("analyze", train, "--config", config)
-    check_refused(result, "Can't analyse the corpus", "xxx … xxx")
+    check_refused(result, "Can't analyze the corpus", "xxx … xxx")
     assert len(result.output) < 3000

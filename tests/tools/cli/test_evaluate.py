@@ -9,7 +9,7 @@ from spacy_hashembeds.tools.evaluate import evaluate as evaluation
 from spacy_hashembeds.tools.evaluate.evaluate import evaluate_files
 
 from ... import toy_ner
-from .running import get_rows, remove_colours, run_command, unwrap
+from .running import get_rows, remove_colors, run_command, unwrap
 
 run = partial(run_command, "evaluate")
 
@@ -35,7 +35,7 @@ def write_test(*texts: str) -> None:
 def test_tables_fit_a_terminal(folder, options):
     write_test(*[f"{'very ' * 20}Rome|organization {'far ' * 20}"] * 3)
     result = run(*ARGUMENTS, *options, "--against", "model")
-    lines = remove_colours(result.output).splitlines()
+    lines = remove_colors(result.output).splitlines()
     tables = [line for line in lines if re.search(r"\S   +\S", line)]
     assert (len(tables) > 40) is bool(options)
     assert ("More tables with --full" in unwrap(result.output)) is not bool(options)
@@ -57,7 +57,7 @@ def test_suffixes_determine_the_format(folder):
     names = ["pages/evaluation.html", "tables.md", "all.json"]
     outputs = (part for name in names for part in ("-o", name))
     result = run(*ARGUMENTS, "--samples", 50, "--seed", 2, *outputs, "--force")
-    assert "from 50 draws, seed 2" in unwrap(remove_colours(result.output))
+    assert "from 50 draws, seed 2" in unwrap(remove_colors(result.output))
     page, tables, data = (Path(name).read_text(encoding="utf8") for name in names)
     expected = evaluate_files("model", *ARGUMENTS[1::2], samples=50, seed=2)
     assert (page, tables) == (expected.to_html(), expected.to_markdown())

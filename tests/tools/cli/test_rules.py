@@ -170,7 +170,7 @@ def test_progress_is_shown_on_a_terminal(folder, monkeypatch, command):
 
 TITLES = {
     "accelerate": "Can't accelerate the pipeline",
-    "analyze": "Can't analyse the corpus",
+    "analyze": "Can't analyze the corpus",
     "config": "Can't write the config",
     "evaluate": "Can't evaluate the pipeline",
     "label": "Can't label the texts",

@@ -14,7 +14,7 @@ N_SENTENCES, N_TEXTS = 125, 13
 
 @Language.component("capitals")
 def find_capitals(doc: Doc) -> Doc:
-    """Set capitalised tokens as entities, except at the start of a Doc."""
+    """Set capitalized tokens as entities, except at the start of a Doc."""
     doc.ents = [Span(doc, t.i, t.i + 1, "PER") for t in doc[1:] if t.is_title]
     return doc
 
