@@ -18,7 +18,7 @@ from wasabi import msg
 from lab.trials.sizes import count_parameters
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.architectures.symbols import save_symbols
-from spacy_hashembeds.layers.symboltaker import Source
+from spacy_hashembeds.layers.symboltaker import SymbolSource
 from spacy_hashembeds.papers.hashformers.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
@@ -238,7 +238,7 @@ def make_hashformers(docs: Sequence[Doc]) -> dict[str, Model]:
                 attr: make_part(f"{compressor}Compressor", **settings) for attr in ATTRS
             },
         )
-        models[name].attrs[CHARACTER_NGRAM_SOURCE] = Source(get_ngrams)
+        models[name].attrs[CHARACTER_NGRAM_SOURCE] = SymbolSource(get_ngrams)
     return {name: initialize(model, docs) for name, model in models.items()}
 
 

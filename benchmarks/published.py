@@ -21,7 +21,10 @@ from zipfile import ZipFile
 import typer
 from thinc.api import Config
 
-from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_folder
+from spacy_hashembeds.acceleration.accelerate import (
+    AccelerationReport,
+    accelerate_folder,
+)
 from spacy_hashembeds.acceleration.conversion import AUTO
 from spacy_hashembeds.loading import load_trained
 
@@ -72,7 +75,7 @@ def fetch(pipeline: Published, folder: Path) -> Path:
     return path.parent
 
 
-def read_texts(path: Path) -> list[str]:
+def read_distinct_texts(path: Path) -> list[str]:
     """Read distinct texts, from CoNLL-U, columns or lines.
 
     RAISES (FileNotFoundError): If the asset is missing.
@@ -161,7 +164,7 @@ def measure_pipeline(
     return about, time_in_processes({STOCK: model, **models}, path, rounds)
 
 
-def _describe(done: Acceleration) -> Json:
+def _describe(done: AccelerationReport) -> Json:
     changes = done.changes
     kinds = {} if changes is None else changes.kinds
     return {
@@ -179,7 +182,7 @@ def measure_published(assets: Path, schedule: Schedule, sizes: Sizes) -> Results
 
     RAISES (FileNotFoundError): If a text is missing.
     """
-    texts = {each.text: read_texts(assets / each.text) for each in PIPELINES}
+    texts = {each.text: read_distinct_texts(assets / each.text) for each in PIPELINES}
     timings: Json = {"`nlp.pipe`": {}, "`nlp(text)`": {}}
     results: Json = {"timings": timings, "pipelines": {}}
     for pipeline in PIPELINES:

@@ -30,7 +30,7 @@ from spacy_hashembeds.acceleration.timing import find_spread
 from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Sizes
-from .published import PIPELINES, STOCK, fetch, read_texts
+from .published import PIPELINES, STOCK, fetch, read_distinct_texts
 from .timing import Json, Results, Schedule, rotate, summarize
 
 RECIPES = ROOT / "docs" / "scale"
@@ -233,7 +233,7 @@ def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
         left out.
     """
     pipeline = PIPELINES[0]
-    texts = read_texts(assets / pipeline.text)
+    texts = read_distinct_texts(assets / pipeline.text)
     ends = accumulate(len(text.split()) for text in texts)
     texts = texts[: bisect(list(ends), MAX_WORDS)]
     if not all(map(find_spec, ("fastapi", "uvicorn"))):

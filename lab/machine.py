@@ -27,7 +27,7 @@ def watch_machine() -> Iterator[dict[str, Any]]:
 
     "other_cores_busy" is the average number of busy cores, or None if unknown.
     """
-    start, others = perf_counter(), count_others_seconds()
+    start, others = perf_counter(), read_foreign_cpu_seconds()
     machine = {
         "cpu": find_processor(),
         "instructions": {name: name_instructions(name) for name in PRECISIONS},
@@ -36,7 +36,7 @@ def watch_machine() -> Iterator[dict[str, Any]]:
         "load_at_start": round(os.getloadavg()[0], 2),
     }
     yield machine
-    seconds, others_at_end = perf_counter() - start, count_others_seconds()
+    seconds, others_at_end = perf_counter() - start, read_foreign_cpu_seconds()
     machine["load_at_end"] = round(os.getloadavg()[0], 2)
     machine["other_cores_busy"] = None
     if others is not None and others_at_end is not None:
@@ -72,7 +72,7 @@ def describe_machine(machine: Mapping[str, Any]) -> str:
     return f"Python {machine['python']}, {machine['cpu']}; {load}"
 
 
-def count_others_seconds() -> float | None:
+def read_foreign_cpu_seconds() -> float | None:
     """Return the seconds that our cores worked for other processes, None if unknown."""
     if not _STAT.is_file():
         return None

@@ -9,7 +9,7 @@ import pytest
 import srsly
 
 import spacy_hashembeds
-from spacy_hashembeds.acceleration.accelerate import Acceleration
+from spacy_hashembeds.acceleration.accelerate import AccelerationReport
 
 from .conftest import ROOT, load_script
 
@@ -49,7 +49,7 @@ def test_the_citation_and_the_universe_entry_are_of_this_package():
 
 def test_the_model_card_asks_for_what_accelerate_prints():
     asked = set(re.findall(r"\[([a-z_]+)", read("release/model-card.md")))
-    assert {field.name for field in fields(Acceleration)} <= asked
+    assert {field.name for field in fields(AccelerationReport)} <= asked
 
 
 # Workflows

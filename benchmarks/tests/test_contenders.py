@@ -91,7 +91,7 @@ def test_texts_are_read_from_all_formats(tmp_path):
         path = tmp_path / name
         path.parent.mkdir()
         path.write_text(content, encoding="utf8")
-        assert published.read_texts(path) == ["Un mot.", "Deux"]
+        assert published.read_distinct_texts(path) == ["Un mot.", "Deux"]
 
 
 @pytest.mark.parametrize(("most", "n_used"), [(120, 30), (10_000, 60)])

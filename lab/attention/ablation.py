@@ -39,7 +39,7 @@ def ablate(
         elif isinstance(model, Model):
             model.replace_node(layer, wrapper)
     alone = {}
-    for part, columns in find_parts(layer).items():
+    for part, columns in find_part_columns(layer).items():
         wrapper.attrs["columns"] = columns
         alone[part] = score(nlp, corpus)["chunks"]
     for tag, chunk in chunks.items():
@@ -94,7 +94,7 @@ def _find_layers(model: Any) -> list[Model]:
     return attending or [x for x in nodes if get_forward(x) is bilstm.forward]
 
 
-def find_parts(layer: Model) -> dict[str, slice]:
+def find_part_columns(layer: Model) -> dict[str, slice]:
     """Return the columns of each part in the layer's output. See docs/lab.md."""
     nO = layer.get_dim("nO")
     if get_forward(layer) is bilstm.forward:

@@ -32,11 +32,11 @@ from .conversion import (
     Precision,
     check_precision,
     convert_config,
+    explain_unconverted,
     find_changed,
-    find_kept,
 )
 from .folders import check_replaceable, copy_folder, find_source
-from .parity import Parity, annotate, compare_pipelines, make_texts, walk_encoders
+from .parity import Parity, annotate_texts, compare_pipelines, make_texts, walk_encoders
 from .precision import ChosenPrecision, choose_precisions, explain_no_choice
 from .timing import Progress, measure_components, measure_speeds
 
@@ -47,7 +47,7 @@ MAX_CHANGED = 0.5
 
 
 @dataclass(kw_only=True)
-class Acceleration(Parity):
+class AccelerationReport(Parity):
     """Report of a conversion. Unconverted pipelines are neither compared nor timed."""
 
     #: Config paths of converted layers, components and settings.
@@ -124,7 +124,7 @@ def accelerate_folder(
     *,
     force: bool = False,
     **settings: Any,
-) -> Acceleration:
+) -> AccelerationReport:
     """Convert a saved pipeline, check the new one, and save it to a folder. `meta.json`
     is copied, including the name: `spacy package --name` sets another. Import packages
     that register functions of the pipeline before you load the folder.
@@ -167,7 +167,7 @@ def convert(
     rounds: int = 7,
     progress: Progress = lambda items, title: items,
     only_known: bool = False,
-) -> tuple[Acceleration, Language]:
+) -> tuple[AccelerationReport, Language]:
     """Convert a pipeline, check that both pipelines agree, and time them. Without
     anything to convert, the new pipeline is an unchecked copy.
 
@@ -183,7 +183,7 @@ def convert(
     # missing span groups raise an error in the pipeline
     needed = [attr for attr in find_needed(before) if attr.startswith(EXTENSION)]
     texts = [*warn_missing_features(needed, texts)]
-    left = find_kept(before, config, blas=blas)
+    left = explain_unconverted(before, config, blas=blas)
     change = partial(convert_config, before, config, blas=blas)
     check_precision(change(), precision)
     used: Precision = precision
@@ -197,14 +197,16 @@ def convert(
     new_config = change(precision=used)
     after = load(new_config)
     places = find_changed(config, new_config, used)
-    report = Acceleration(converted=places, left=left, chosen=chosen)
+    report = AccelerationReport(converted=places, left=left, chosen=chosen)
     if places:
         parity, sample = compare_pipelines(before, after, progress(texts, "texts"))
         vars(report).update(vars(parity))
         encoders = chain(walk_encoders(before), walk_encoders(after))
         if any(weights.precision != "float32" for _, weights in encoders):
-            docs = annotate(before, progress(texts, "texts"), "original")
-            report.changes = count_changes(before, texts, docs, annotate(after, texts))
+            docs = annotate_texts(before, progress(texts, "texts"), "original")
+            report.changes = count_changes(
+                before, texts, docs, annotate_texts(after, texts)
+            )
             if precision is not None:
                 report.changes.check(max_changed)
         loaders: Loaders = {"before": load_before, "after": partial(load, new_config)}

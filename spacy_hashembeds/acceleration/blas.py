@@ -72,7 +72,7 @@ def describe_libraries() -> list[Blas]:
     return [Blas("blis", version("blis"), blis), Blas(built_with, version_, openblas)]
 
 
-def measure_speeds(
+def time_products(
     choices: Mapping[str, Ops], rounds: int = 5
 ) -> dict[str, list[float]]:
     """Measure speeds at `SHAPES` in GFLOP/s, for the float32 products of the forward
@@ -101,7 +101,7 @@ def measure_speeds(
 @cache
 def is_numpy_faster() -> bool:
     """True if numpy's BLAS is clearly faster than blis (measured in some 20 ms)."""
-    speeds = measure_speeds({"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS})
+    speeds = time_products({"numpy": NUMPY_BLAS_OPS, "blis": BLIS_OPS})
     pairs = zip(speeds["numpy"], speeds["blis"], strict=True)
     return all(own >= MARGIN * blis for own, blis in pairs)
 

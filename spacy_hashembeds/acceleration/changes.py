@@ -33,7 +33,7 @@ ATTRS = [*chain(*KINDS.values())]
 ENTITIES, CATEGORIES = "entities", "categories"
 #: Assumed design effect if nothing changed. For heads of en_core_web_sm in int8, 3.6
 #: (5,276 texts) and 4.3 (528 longer texts) were measured.
-EFFECT = 4.0
+DESIGN_EFFECT = 4.0
 #: Normal quantile for two-sided 95 percent intervals.
 _Z = NormalDist().inv_cdf(0.975)
 
@@ -72,13 +72,13 @@ def estimate_share(counts: np.ndarray) -> Share:
 
     The interval is Wilson's (1927), with the number of trials divided by the design
     effect (Kish 1965, chapter 8), because annotations of one text are correlated. If
-    nothing changed, the design effect is `EFFECT`.
+    nothing changed, the design effect is `DESIGN_EFFECT`.
     """
     changed, of = map(int, counts.sum(axis=0))
     if not of:  # all annotations of this kind are new
         return Share(changed, of, (0.0, float(changed > 0)))
     n_texts, share = int((counts[:, 1] > 0).sum()), min(1.0, changed / of)
-    effect = min(EFFECT, of) if changed == 0 else 1.0
+    effect = min(DESIGN_EFFECT, of) if changed == 0 else 1.0
     if n_texts > 1 and 0 < share < 1:
         residuals = counts[:, 0] - share * counts[:, 1]
         variance = n_texts / (n_texts - 1) * float((residuals**2).sum()) / of**2

@@ -143,7 +143,7 @@ def check_precision(config: Config, precision: str | None) -> None:
         )
 
 
-def find_kept(nlp: Language, config: Config, *, blas: bool) -> dict[str, str]:
+def explain_unconverted(nlp: Language, config: Config, *, blas: bool) -> dict[str, str]:
     """Find the layers and components to keep, with the reasons."""
     left = find_replacements(nlp, config)[1] | find_convertible(config)[1]
     callback = config["nlp"].get("after_pipeline_creation") or {"@callbacks": BLAS}

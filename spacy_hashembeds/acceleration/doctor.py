@@ -23,7 +23,7 @@ from .blas import (
     Blas,
     describe_libraries,
     is_numpy_faster,
-    measure_speeds,
+    time_products,
 )
 
 PACKAGE = "spacy-hashembeds"
@@ -77,9 +77,9 @@ def examine() -> dict[str, Any]:
             **{f"Products in {name}": describe_support(name) for name in PRECISIONS},
         },
         "blas": blas,
-        "speeds": measure_speeds(choices),
+        "speeds": time_products(choices),
         "problems": [*find_problems(versions, gpu)],
-        "advice": [*advise(blas)],
+        "advice": [*advise_on_machine(blas)],
     }
 
 
@@ -194,7 +194,7 @@ def find_problems(versions: Versions, gpu: Gpu) -> Iterator[str]:
         )
 
 
-def advise(blas: list[Blas]) -> Iterator[str]:
+def advise_on_machine(blas: list[Blas]) -> Iterator[str]:
     """Suggest speed-ups: numpy's BLAS; AVX-512 where OpenBLAS does not use it, such as
     0.3.31 on Zen 5; compiled kernels; a newer Python.
     """

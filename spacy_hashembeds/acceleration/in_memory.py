@@ -23,7 +23,7 @@ from tqdm.auto import tqdm  # type: ignore[import-untyped]
 from ..arguments import check_pipeline
 from ..components.tokenizer import QuickTokenizer
 from ..training.annotation import walk_layers
-from .accelerate import MAX_CHANGED, Acceleration, convert
+from .accelerate import MAX_CHANGED, AccelerationReport, convert
 from .blas import keeping_ops, use_fastest_blas
 from .conversion import BLAS
 from .doctor import describe_missing_kernels
@@ -34,7 +34,7 @@ _NOT_COPIED = ("vocab", "tokenizer", "meta", "config")
 
 
 @dataclass(kw_only=True)
-class Accelerated(Acceleration):
+class Accelerated(AccelerationReport):
     """Report of a conversion, and the new pipeline."""
 
     nlp: Language = field(repr=False)

@@ -92,8 +92,8 @@ def compare_pipelines(
     parity, sample = Parity(unchecked=[*unchecked]), []
     for batch in minibatch(texts, _BATCH_SIZE):
         with in_float32():
-            docs = [*annotate(before, batch, "original")]
-            new_docs = [*annotate(after, batch)]
+            docs = [*annotate_texts(before, batch, "original")]
+            new_docs = [*annotate_texts(after, batch)]
             for text, doc, new_doc in zip(batch, docs, new_docs, strict=True):
                 _check_annotation(doc, new_doc)
                 if parity.tokens < SAMPLE_SIZE:
@@ -132,13 +132,13 @@ def make_texts(nlp: Language, *, only_known: bool = False) -> list[str]:
         texts.append("".join(make_word() + rng.choice(separators) for _ in words))
     rng.shuffle(texts)
     try:
-        [*annotate(nlp, ["a", ""])]
+        [*annotate_texts(nlp, ["a", ""])]
     except ValueError:
         return [text for text in texts if len(nlp.make_doc(text))]
     return texts
 
 
-def annotate(
+def annotate_texts(
     nlp: Language, texts: Iterable[str | Doc], which: str = "converted"
 ) -> Iterator[Doc]:
     """Annotate texts, or the words and features of Docs."""

@@ -13,7 +13,7 @@ from ..layers.windowencoder import EncoderPlan
 from .changes import count_changes
 from .conversion import list_low_precisions
 from .doctor import find_lacking
-from .parity import SAMPLE_SIZE, annotate, walk_encoders
+from .parity import SAMPLE_SIZE, annotate_texts, walk_encoders
 from .timing import Progress, measure_components
 
 #: Maximum share of the current precision's time with which another one is tried.
@@ -64,7 +64,7 @@ def choose_precisions(
     if not encoders or not list_low_precisions():
         return []
     docs = []
-    for doc in annotate(before, progress(texts, "texts"), "original"):
+    for doc in annotate_texts(before, progress(texts, "texts"), "original"):
         doc.tensor = np.zeros((0,), dtype="f")  # not compared
         docs.append(doc)
     if not any(map(len, docs)):
@@ -80,7 +80,7 @@ def choose_precisions(
             _set_precision(encoders[name], precision)
             if precision == current:
                 break
-            new_docs = annotate(after, progress(texts, "texts"))
+            new_docs = annotate_texts(after, progress(texts, "texts"))
             changes = count_changes(before, texts, docs, new_docs)
             excess = changes.describe_excess(max_changed)
             if not excess:

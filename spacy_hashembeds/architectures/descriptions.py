@@ -37,8 +37,8 @@ class EmbedderDescription:
     symbol_width (Callable, optional): Returns the number of parameters per counted
         symbol for a config block, or 0. Embedders with counted symbols have the
         argument `tables`, a file of symbols.
-    raises_rows (bool): True if `config` chooses `num_hashes`, and increases `rows` to
-        fit all hashed values. Default: `config` keeps both.
+    increases_rows (bool): True if `config` chooses `num_hashes`, and increases `rows`
+        to fit all hashed values. Default: `config` keeps both.
     why_hashes (str): Reason for the default of `num_hashes`.
     blocks (Mapping[str, tuple[str, str]]): Arguments that take a config block for each
         attribute, with the architecture to insert and the reason.
@@ -51,7 +51,7 @@ class EmbedderDescription:
     tables: Mapping[str, type["TableColumn"]] = field(default_factory=dict)
     is_of_text: bool = False
     symbol_width: Callable[[Mapping[str, Any]], int] | None = None
-    raises_rows: bool = False
+    increases_rows: bool = False
     why_hashes: str = ""
     blocks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 

@@ -80,5 +80,5 @@ DESCRIPTION = EmbedderDescription(
     aliases=["spacy.MultiFewerHashEmbed.v1"],
     purpose="the same tables, faster on the CPU, with hashes and a seed to choose.",
     tables={"hashembed": HashColumn},
-    raises_rows=True,
+    increases_rows=True,
 )

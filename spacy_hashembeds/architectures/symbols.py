@@ -12,15 +12,15 @@ from thinc.api import Model
 
 from ..files import replacing
 from ..layers.symboltaker import (
-    Source,
     Symbols,
+    SymbolSource,
     assign_symbols,
     find_symbol_takers,
     wait_for,
 )
 from ..thinc_internals import partial
 
-#: Model attribute that holds the `Source` of `SymbolTables`.
+#: Model attribute that holds the `SymbolSource` of `SymbolTables`.
 SYMBOL_SOURCE = "symbol_source"
 
 
@@ -96,9 +96,9 @@ def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
 
     Symbols come from the file `tables`, or else from the source set by a callback.
     """
-    source = Source()
+    source = SymbolSource()
     if tables is not None:
-        source = Source(partial(load_symbols, tables), is_single_use=False)
+        source = SymbolSource(partial(load_symbols, tables), is_single_use=False)
     wait_for(SYMBOL_SOURCE, model, _set_symbols, source)
     return model
 

@@ -60,7 +60,7 @@ def add_finished(mixed: NDArray, norm: Norm, Y: NDArray) -> None:
         compiled.kernels.finish_rows(Y, mixed, norm, True)
 
 
-def begin_finish(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
+def finish_in_training(mixed: NDArray, norm: Norm) -> tuple[NDArray, Backprop]:
     """Run `finish` in training. The backward pass keeps a reference to the norm."""
     kernels = compiled.kernels
     if kernels is None or len(norm.bias) > MAX_PIECES * len(norm.scale):

@@ -34,7 +34,7 @@ from thinc.api import NumpyOps
 
 from ..kernels import compiled
 from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
-from ..kernels.mixing import Norm, begin_finish, finish
+from ..kernels.mixing import Norm, finish, finish_in_training
 from ..kernels.rows import (
     Finder,
     Lookup,
@@ -105,7 +105,7 @@ class FoldedTables:
     tables: The products of each column that has rows: views of F.
     W: Maxout's weights of each other column.
     cache_bytes: Limit for cached products of keys.
-    ready: Replaced as a whole: threads never see an incomplete state.
+    state: Replaced as a whole: threads never see an incomplete state.
     """
 
     F: NDArray
@@ -113,10 +113,10 @@ class FoldedTables:
     W: dict[int, NDArray]
     norm: Norm
     cache_bytes: int = 0
-    ready: "Ready | None" = None
+    state: "PredictionState | None" = None
 
 
-class Ready(NamedTuple):
+class PredictionState(NamedTuple):
     """State for predicting with folded tables. Valid for one mixer and set of kernels.
 
     columns: The kernel's description of the first columns, if it can embed them.
@@ -168,7 +168,7 @@ class Fold(Plan[Any, FoldedTables]):
         """Return the same tables without cached products, whose rounding depends on the
         batches that computed them.
         """
-        return replace(value, ready=None)
+        return replace(value, state=None)
 
 
 def fold(mixer: Mixer) -> FoldedTables:
@@ -239,34 +239,34 @@ def forward(
 
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:
-    ready = folded.ready
-    if not (ready and ready.mixer is mixer and ready.kernels is compiled.kernels):
-        folded.ready = ready = _make_ready(mixer, folded)
-    F, norm, kept = folded.F, folded.norm, ready.kept
-    if ready.columns is not None:
-        embed = ready.kernels.embed_folded
-        if not ready.others:
-            return embed(F, ready.columns, keys, norm)
+    state = folded.state
+    if not (state and state.mixer is mixer and state.kernels is compiled.kernels):
+        folded.state = state = _make_state(mixer, folded)
+    F, norm, kept = folded.F, folded.norm, state.kept
+    if state.columns is not None:
+        embed = state.kernels.embed_folded
+        if not state.others:
+            return embed(F, state.columns, keys, norm)
         tokens = find_distinct(keys)
-        sums = _sum_others(ready, folded, kept, tokens.values)
-        return tokens.gather(embed(F, ready.columns, tokens.values, norm, sums))
+        sums = _sum_others(state, folded, kept, tokens.values)
+        return tokens.gather(embed(F, state.columns, tokens.values, norm, sums))
     if len(keys) > FEW_TOKENS:
         kept = []
     elif len(kept) == len(mixer.columns):
         # deduplication takes longer than summing for each token
-        return finish(_sum_others(ready, folded, kept, keys), norm)
+        return finish(_sum_others(state, folded, kept, keys), norm)
     tokens = _find_values(keys)
-    sums = _sum_others(ready, folded, kept, tokens.values)
+    sums = _sum_others(state, folded, kept, tokens.values)
     return tokens.gather(finish(sums, norm))
 
 
-def _make_ready(mixer: Mixer, folded: FoldedTables) -> Ready:
+def _make_state(mixer: Mixer, folded: FoldedTables) -> PredictionState:
     mixer.check()
     indices, columns = [*range(len(mixer.columns))], _describe(mixer, folded)
     others = indices if columns is None else indices[len(folded.tables) :]
     kept = [i for i in indices if folded.cache_bytes > 0 and mixer.columns[i].is_cached]
     products = CodeCache(folded.cache_bytes, len(kept))
-    return Ready(mixer, compiled.kernels, columns, others, kept, products)
+    return PredictionState(mixer, compiled.kernels, columns, others, kept, products)
 
 
 def _describe(mixer: Mixer, folded: FoldedTables) -> Any:
@@ -296,22 +296,22 @@ def _describe_finder(array: NDArray, finder: Finder) -> tuple:
 
 
 def _sum_others(
-    ready: Ready, folded: FoldedTables, kept: list[int], keys: NDArray
+    state: PredictionState, folded: FoldedTables, kept: list[int], keys: NDArray
 ) -> NDArray:
-    """Sum the products of the columns in `ready.others`, of which `kept` are cached.
+    """Sum the products of the columns in `state.others`, of which `kept` are cached.
 
     *Shape:* `(n, nP * nO)`.
     """
-    mixer, sums = ready.mixer, []
+    mixer, sums = state.mixer, []
     if kept:
         # no copy if all columns are cached
         words = keys if len(kept) == keys.shape[1] else keys.take(kept, axis=1)
         sums.append(
-            ready.products.sum(
+            state.products.sum(
                 words, lambda kind, words: _multiply(mixer, folded, kept[kind], words)
             )
         )
-    rest = [i for i in ready.others if i not in kept]
+    rest = [i for i in state.others if i not in kept]
     if rest:
         values = [
             (_find_values if i in folded.tables else find_distinct)(keys[:, i])
@@ -359,7 +359,7 @@ def begin_update(mixer: Mixer, keys: NDArray) -> tuple[NDArray, Callable]:
     parts = mixer.split_columns(W)
     products = [X @ part.T for (X, _), part in zip(embedded, parts, strict=True)]
     mixed = sum_products(products, values)
-    Y, backprop_mixed = begin_finish(mixed, norm)
+    Y, backprop_mixed = finish_in_training(mixed, norm)
     Y = tokens.gather(Y)
     # independent dropout for copies of a token
     mask = None if dropout is None else draw_mask(dropout, Y.shape)

@@ -112,7 +112,7 @@ def look_up(ops: Ops, ids: Any, symbols: NDArray, *, unk: int) -> Any:
 
 
 @dataclass
-class Source:
+class SymbolSource:
     """Function that supplies data, such as symbols, when a model is initialized.
 
     Norms of tokens depend on lookups and on the tokenizer, which spaCy initializes
@@ -125,23 +125,23 @@ class Source:
     get: Callable[..., Any] | None = None
     is_single_use: bool = True
 
-    def __deepcopy__(self, memo: Any) -> "Source":
+    def __deepcopy__(self, memo: Any) -> "SymbolSource":
         return replace(self)
 
     def __reduce__(self) -> tuple:
         get = None if self.is_single_use else self.get
-        return Source, (get, self.is_single_use)
+        return SymbolSource, (get, self.is_single_use)
 
 
 def wait_for(
-    name: str, model: Model, callback: Callable, source: Source | None = None
+    name: str, model: Model, callback: Callable, source: SymbolSource | None = None
 ) -> None:
     """Call `callback(model, get, X)` before the layers of a model are initialized.
 
-    `get` is the function of the `Source` in the attribute `name`, or None if not set; X
-    is the sample of input.
+    `get` is the function of the `SymbolSource` in the attribute `name`, or None if not
+    set; X is the sample of input.
     """
-    model.attrs[name] = source or Source()
+    model.attrs[name] = source or SymbolSource()
     model.init = partial(_init, name, callback, model.init)
 
 
@@ -155,6 +155,6 @@ def _init(
 ) -> None:
     source = model.attrs[name]
     if source.is_single_use:
-        model.attrs[name] = Source()  # even if the callback raises
+        model.attrs[name] = SymbolSource()  # even if the callback raises
     callback(model, source.get, X)
     init_layers(model, X, Y)

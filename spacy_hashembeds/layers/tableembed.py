@@ -297,12 +297,12 @@ def finish_forward(
 
 
 def inc_table_grad(model: Model, name: str, rows: Ints2d, d_output: Floats2d) -> None:
-    """Add to the gradient of a table by `scatter_rows`."""
+    """Add to the gradient of a table by `add_row_gradients`."""
     with table_gradient(model, name) as dE:
-        scatter_rows(model.ops, rows, d_output, dE)
+        add_row_gradients(model.ops, rows, d_output, dE)
 
 
-def scatter_rows(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
+def add_row_gradients(ops: Any, rows: Any, d_output: Any, gradient: Any) -> None:
     """Add the gradient of each sum of rows to the gradients of the rows, in place.
 
     *Shapes:* `(n, k)`, integers; `(n, width)` and `(rows, width)`, float32, contiguous.

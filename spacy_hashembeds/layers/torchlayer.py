@@ -28,8 +28,8 @@ Params = Mapping[str, "Tensor"]
 
 #: Maximum number of rows per group, unless a single span has more. A GPU needs more
 #: rows to be fully used.
-MAX_ROWS = 2**12
-MAX_ROWS_ON_GPU = 2**15
+MAX_GROUP_ROWS = 2**12
+MAX_GROUP_ROWS_ON_GPU = 2**15
 
 #: Maximum share of padding in a group of spans.
 MAX_PADDING = 1 / 8
@@ -111,7 +111,7 @@ def run_sequences(
         sizes = np.array(lengths)
         spans = Spans(sizes.cumsum() - sizes, sizes, 0 * sizes, sizes)
         spans = Spans(*(column[sizes > 0] for column in spans))
-    max_rows = MAX_ROWS if isinstance(ops, NumpyOps) else MAX_ROWS_ON_GPU
+    max_rows = MAX_GROUP_ROWS if isinstance(ops, NumpyOps) else MAX_GROUP_ROWS_ON_GPU
     groups = [
         Group(ops, numbers, spans)
         for numbers in group_by_length(spans.lengths, max_rows, min_rows)

@@ -18,7 +18,7 @@ from thinc.api import Model
 from ..kernels import compiled
 from ..kernels.convolution import Packed, add_convolved, find_instructions, pack
 from ..kernels.distinct import find_equal_rows
-from ..kernels.mixing import Norm, add_finished, begin_finish
+from ..kernels.mixing import Norm, add_finished, finish_in_training
 from ..kernels.rows import gather_add
 from ..kernels.windows import BLOCK, add_windows, copy_windows, find_window_rows
 from .maxout import check_maxout, draw_mask, inc_maxout_grads, lay_out
@@ -225,7 +225,7 @@ def begin_update(
     for start in range(0, len(Y), BLOCK):
         block = slice(start, start + BLOCK)
         mixed = copy_windows(X, rows.inputs[block], size) @ W.T
-        Y[block], backprop_block = begin_finish(mixed, norm)
+        Y[block], backprop_block = finish_in_training(mixed, norm)
         steps.append((block, backprop_block))
     mask = draw_mask(dropout, (rows.n_padded, len(norm.scale)))
     if mask is not None:

@@ -5,7 +5,7 @@ from thinc.api import Model
 from thinc.types import Floats2d, Ints1d, Ints2d
 
 from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
-from .tableembed import scatter_rows
+from .tableembed import add_row_gradients
 
 InT = Ints1d | Ints2d
 OutT = Floats2d
@@ -70,7 +70,7 @@ def run_distinct(
     def backprop(dY: OutT) -> None:
         d_distinct = ops.alloc2f(*Y.shape)
         dY = ops.as_contig(dY, dtype="float32")
-        scatter_rows(ops, copies.reshape(-1, 1), dY, d_distinct)
+        add_row_gradients(ops, copies.reshape(-1, 1), dY, d_distinct)
         backprop_layer(d_distinct)
 
     return Y[copies], backprop

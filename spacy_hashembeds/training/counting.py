@@ -19,7 +19,7 @@ from thinc.api import Model
 from ..architectures.features import read_keys
 from ..architectures.symbols import SYMBOL_SOURCE, SymbolTables
 from ..arguments import check_integers, check_items, check_pipeline
-from ..layers.symboltaker import Source, Symbols, find_symbol_takers
+from ..layers.symboltaker import Symbols, SymbolSource, find_symbol_takers
 from .annotation import (
     Annotation,
     annotate,
@@ -147,7 +147,7 @@ def _count_symbols_later(
         keys = {taker.attrs["key"] for taker in find_symbol_takers(model)}
         needed = annotation.restrict(keys)
         attrs_of.setdefault(needed, set()).update(keys)
-        model.attrs[SYMBOL_SOURCE] = Source(partial(get_tables, needed))
+        model.attrs[SYMBOL_SOURCE] = SymbolSource(partial(get_tables, needed))
     return bool(attrs_of)
 
 
@@ -172,7 +172,7 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
 def _find_waiting(
     nlp: Language, source: str, corpus: str | None
 ) -> list[tuple[Model, Annotation]]:
-    """Return the layers to be initialized that wait for a `Source`, each with the
+    """Return the layers to be initialized that wait for a `SymbolSource`, each with the
     annotation of its input.
 
     Disabled components with weights (frozen or sourced) are skipped, those without
@@ -181,7 +181,7 @@ def _find_waiting(
     waiting = []
     for name, node in walk_layers(nlp):
         found = node.attrs.get(source)
-        if not isinstance(found, Source):
+        if not isinstance(found, SymbolSource):
             continue
         waits = found.get is None or (corpus is None and found.is_single_use)
         is_trained = has_params(node)
@@ -316,7 +316,7 @@ def count_ngrams_later(
 ) -> None:
     """Count a corpus' n-grams when the first layer that needs them is initialized.
 
-    source (str): Layer attribute that holds the `Source`.
+    source (str): Layer attribute that holds the `SymbolSource`.
     find_limit (Callable): Returns the maximum number of n-grams of a kind. A kind is
         hashable, and has a token attribute `attr` and a method `read`, which returns
         the n-grams of Docs, `(n,)`, uint64.
@@ -341,6 +341,6 @@ def count_ngrams_later(
 
     for model, annotation in _find_waiting(nlp, source, corpus):
         # cached by kind and annotation
-        model.attrs[source] = Source(
+        model.attrs[source] = SymbolSource(
             lambda kind, a=annotation: count_ngrams(a.restrict([kind.attr]), kind)
         )

@@ -60,7 +60,7 @@ def find_features(nlp: Language) -> list[str]:
     )
 
 
-def find_kept(nlp: Language) -> list[str]:
+def find_reader_features(nlp: Language) -> list[str]:
     """Return the features kept by the corpus readers of a pipeline's config."""
     corpora = nlp.config.interpolate().get("corpora") or {}
     blocks = [block for block in corpora.values() if isinstance(block, dict)]

@@ -17,7 +17,7 @@ from .annotation import check_example
 from .features import (
     copy_features,
     find_features,
-    find_kept,
+    find_reader_features,
     keep_features,
     read_values,
 )
@@ -29,12 +29,12 @@ def find_inputs(nlp: Language) -> list[str]:
     """Return the features read by embedders or kept by the config, which getters and
     components may read.
     """
-    return sorted({*find_features(nlp), *find_kept(nlp)})
+    return sorted({*find_features(nlp), *find_reader_features(nlp)})
 
 
 def find_needed(nlp: Language) -> list[str]:
     """Return the features both read by embedders and kept by the config."""
-    return sorted({*find_features(nlp)}.intersection(find_kept(nlp)))
+    return sorted({*find_features(nlp)}.intersection(find_reader_features(nlp)))
 
 
 def copy_words(doc: Doc, vocab: Vocab, features: Sequence[str] = ()) -> Doc:
@@ -86,7 +86,7 @@ def _has_value(doc: Doc, attr: str) -> bool:
 
 
 def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:
-    kept, inputs = find_kept(nlp), find_inputs(nlp)
+    kept, inputs = find_reader_features(nlp), find_inputs(nlp)
     for gold in golds:
         check_example(gold)
         if isinstance(gold, Doc):

@@ -12,7 +12,7 @@ from thinc.api import Linear, get_current_ops
 
 from spacy_hashembeds.acceleration import accelerate as accelerate_module
 from spacy_hashembeds.acceleration import blas, conversion
-from spacy_hashembeds.acceleration.accelerate import Acceleration, accelerate_folder
+from spacy_hashembeds.acceleration.accelerate import AccelerationReport
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.acceleration.conversion import find_convertible
 from spacy_hashembeds.acceleration.in_memory import accelerate
@@ -20,6 +20,7 @@ from spacy_hashembeds.acceleration.timing import Spread
 
 from .accelerate_pipelines import TEXTS, read_files
 
+accelerate_folder = accelerate_module.accelerate_folder
 convert = partial(accelerate_folder, blas=False)
 
 
@@ -156,7 +157,7 @@ def test_other_callbacks_are_kept_and_warnings_shown_once(saved, tmp_path):
 
 
 def test_reports_are_shown_as_text_and_in_notebooks():
-    done = Acceleration(
+    done = AccelerationReport(
         converted=["components.<script>.model"],
         left={"components.ner.model": "it has 1 & 2"},
         texts=1234,

@@ -164,7 +164,7 @@ def test_numpy_must_be_clearly_faster_at_every_shape(speeds, expected, monkeypat
         assert choices == {"numpy": OURS, "blis": blas.BLIS_OPS}
         return {"numpy": speeds, "blis": [10, 20]}
 
-    monkeypatch.setattr(blas, "measure_speeds", measure)
+    monkeypatch.setattr(blas, "time_products", measure)
     assert blas.is_numpy_faster.__wrapped__() is expected
 
 
@@ -181,7 +181,7 @@ def test_the_fastest_round_counts_and_choices_alternate(monkeypatch):
             return super().gemm(x, y, **settings)
 
     a, b = Counting(), Counting()
-    speeds = blas.measure_speeds({"a": a, "b": b}, rounds=3)
+    speeds = blas.time_products({"a": a, "b": b}, rounds=3)
     # two products per second, of 8 * 4 * 2 multiplications and as many additions
     assert speeds == {"a": [2 * 2 * 64 / 1e9], "b": [2 * 2 * 64 / 1e9]}
     products = [((8, 4), (2, 4), "float32"), ((8, 2), (8, 4), "float32")]

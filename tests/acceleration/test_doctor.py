@@ -205,7 +205,7 @@ def test_speed_ups_are_advised(machine, advised, monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "get_current_ops", on.ops)
     monkeypatch.setattr(doctor, "import_module", lambda name: parser)
     blas = [Blas("blis", "1", "generic"), Blas("openblas", "1", on.openblas)]
-    advice = [*doctor.advise(blas)]
+    advice = [*doctor.advise_on_machine(blas)]
     check(advice, advised)
     assert doctor.describe_missing_kernels() in (None, *advice)
 

@@ -113,13 +113,13 @@ def test_the_fastest_of_rounds_on_a_sample_counts(choose, times, monkeypatch):
 
 def test_earlier_choices_count_in_later_comparisons(choose, times, monkeypatch):
     annotated = []
-    annotate = precision.annotate
+    annotate = precision.annotate_texts
 
     def note_precisions(pipeline, *args):
         annotated.append([*find_precisions(pipeline).values()])
         return annotate(pipeline, *args)
 
-    monkeypatch.setattr(precision, "annotate", note_precisions)
+    monkeypatch.setattr(precision, "annotate_texts", note_precisions)
     choose(TEXTS, 100)
     assert annotated == [[], ["int8", "float32"], ["int8", "int8"]]
 

@@ -156,7 +156,7 @@ def test_changed_weights_of_any_layer_invalidate(vocab, kind):
 
 @both_paths
 @pytest.mark.parametrize("is_undone", [False, True])
-@pytest.mark.parametrize("stage", ["fold", "_make_ready", "_multiply"])
+@pytest.mark.parametrize("stage", ["fold", "_make_state", "_multiply"])
 def test_weights_set_during_prediction_in_another_thread_invalidate(
     vocab, stage, is_undone, kernels, monkeypatch
 ):
@@ -310,10 +310,10 @@ def test_vectors_are_those_of_the_first_docs_vocab(vocab, is_train):
 def test_another_vocab_keeps_the_cache_and_is_not_referenced(vocab, kind):
     model, other = build(kind, vocab), make_vocab(seed=1)
     predict(model, make_docs(vocab))
-    ready = get_cached(model.attrs["plan"]).ready
+    state = get_cached(model.attrs["plan"]).state
     docs = make_docs(other)
     found = predict(model, docs)
-    assert get_cached(model.attrs["plan"]).ready is ready is not None
+    assert get_cached(model.attrs["plan"]).state is state is not None
     assert_close(found, predict_reference(model, docs))
     of_other = weakref.ref(other.lookups)
     del other, docs

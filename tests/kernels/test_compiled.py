@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.mixing import Norm, begin_finish, finish
+from spacy_hashembeds.kernels.mixing import Norm, finish, finish_in_training
 from spacy_hashembeds.kernels.rows import gather_add, get_kernels_for, scatter_add
 
 from .paths import KERNELS, Noted, both_paths, needs_kernels
@@ -29,7 +29,7 @@ def test_numpy_trains_more_than_256_pieces(nP, names):
     norm = make_norm(state, 2, nP)
     mixed = state.normal(size=(3, 2 * nP)).astype("f")
     with compiled.using(noted := Noted(KERNELS)):
-        Y, backprop = begin_finish(mixed.copy(), norm)
+        Y, backprop = finish_in_training(mixed.copy(), norm)
         finished = finish(mixed.copy(), norm)
         assert backprop(Y, norm.make_zeros()).shape == mixed.shape
     assert noted.names == names
@@ -142,7 +142,7 @@ def test_nan_spreads_over_its_row(kernels):
         mixed = state.normal(size=(2, 12)).astype("f")
         mixed[0, 4 * piece] = np.nan
         with compiled.using(kernels):
-            Y, _ = begin_finish(mixed.copy(), norm)
+            Y, _ = finish_in_training(mixed.copy(), norm)
             finished = finish(mixed.copy(), norm)
         for found in (Y, finished):
             assert np.isnan(found[0]).all()

@@ -5,7 +5,7 @@ import pytest
 from thinc.api import LayerNorm, Maxout, chain
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.kernels.mixing import add_finished, begin_finish, finish
+from spacy_hashembeds.kernels.mixing import add_finished, finish, finish_in_training
 from spacy_hashembeds.layers.maxout import lay_out
 
 from .paths import WIDTHS, Noted, both_paths
@@ -39,7 +39,7 @@ def test_rows_and_gradients_equal_thinc(kernels, nO, nP):
     W, norm = lay_out(maxout, layernorm)
     mixed, summed, gradients = X @ W.T, residual.copy(), norm.make_zeros()
     with compiled.using(noted := kernels and Noted(kernels)):
-        Y, backprop = begin_finish(mixed.copy(), norm)
+        Y, backprop = finish_in_training(mixed.copy(), norm)
         for _ in range(2):  # gradients add up
             dX = backprop(dY, gradients) @ W
         add_finished(mixed.copy(), norm, summed)

@@ -62,7 +62,7 @@ def test_max_rows_keeps_results(name, monkeypatch):
 
     monkeypatch.setattr(torchlayer, "Group", Group)
     for max_rows in (2**12, 20):
-        monkeypatch.setattr(torchlayer, "MAX_ROWS", max_rows)
+        monkeypatch.setattr(torchlayer, "MAX_GROUP_ROWS", max_rows)
         shapes.clear()
         fix_random_seed(2)  # of masks
         outcomes.append(np.concatenate([*map(np.ravel, run(model, Xs))]))

@@ -14,7 +14,7 @@ from spacy_hashembeds.papers.why_attention.char_cnn_embed import (
     find_mixer,
     find_word,
 )
-from spacy_hashembeds.papers.why_attention.words import find_capitalisation
+from spacy_hashembeds.papers.why_attention.words import find_capitalization
 
 from ..contract import CHARACTERS, HASHED, REGISTERED, VECTORS, get_vocab
 from ..layers.plans import get_cached
@@ -46,7 +46,7 @@ def embed_by_char_cnn(model, doc) -> np.ndarray:
     words = [token.text for token in doc]
     parts = [
         np.vstack([chars.predict([word])[0] for word in words]),
-        np.eye(5, 4, dtype="f")[[find_capitalisation(word) for word in words]],
+        np.eye(5, 4, dtype="f")[[find_capitalization(word) for word in words]],
     ]
     if get_nodes(model, "word_vectors"):
         parts.append(np.vstack([token.vector for token in doc]))
@@ -79,7 +79,7 @@ def test_changed_hashers_invalidate_the_cache(name):
     model, (doc,) = build(name), make_docs(get_vocab(), [6])
     (before,) = model.predict([doc])
     if "not mixed" not in name:
-        assert len(get_cached(model.attrs["plan"]).ready.kept) > 0
+        assert len(get_cached(model.attrs["plan"]).state.kept) > 0
     for attrs in (column.hasher.attrs for column in find_columns(model)):
         attrs.update({"lsh_seed": 5} if "lsh_seed" in attrs else {"md5_key": "x"})
     (after,) = model.predict([doc])
@@ -95,7 +95,7 @@ def test_an_embedder_of_unknown_width_needs_docs(docs):
     assert model.get_dim("nO") == Y.shape[1] == 2 * 3 + 4 + 6
 
 
-def test_capitalisations():
+def test_capitalizations():
     kinds = [
         "A I USA U.S. F16 ÄÖ ЖЗ",
         "Hello Über O'clock Жук McDonald HELLo ǅ",
@@ -104,7 +104,7 @@ def test_capitalisations():
         "12 ! 中文 ﷺ 😀 $",
     ]
     for column, words in enumerate(kinds):
-        assert {find_capitalisation(word) for word in words.split()} == {column}
+        assert {find_capitalization(word) for word in words.split()} == {column}
 
 
 def test_tables_have_separate_rows_and_seeds_and_are_concatenated(docs):

@@ -20,8 +20,8 @@ from spacy_hashembeds.papers.hashformers.compressors import (
 from spacy_hashembeds.papers.why_attention.charcnn import (
     N_ROWS,
     CharCNN,
+    encode_types,
     find_character_rows,
-    find_types,
 )
 
 from .definitions import assert_is_defined_by, randomize
@@ -195,7 +195,7 @@ def convolve(words, *, E, b, **kernels) -> np.ndarray:
     Y = np.zeros((len(words), len(b)))
     for i, word in enumerate(words):
         codes = encode(word[:5])
-        X = np.hstack([E[find_character_rows(codes)].sum(axis=1), find_types(codes)])
+        X = np.hstack([E[find_character_rows(codes)].sum(axis=1), encode_types(codes)])
         found = []
         for W in kernels.values():
             padded = np.vstack([X, np.zeros((W.shape[1], X.shape[1]))])
@@ -238,6 +238,6 @@ def test_types_of_characters():
         " \n中あ²½€😀\u0301\0",
     ]
     for column, chars in enumerate(kinds):
-        types = find_types(encode(chars))
+        types = encode_types(encode(chars))
         assert (types == np.eye(5, 4)[column]).all()
         assert (types.shape, types.dtype) == ((len(chars), 4), "float32")

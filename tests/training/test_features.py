@@ -8,7 +8,11 @@ from spacy.training import Example
 from spacy.training.augment import create_lower_casing_augmenter
 from spacy.util import load_model_from_config
 
-from spacy_hashembeds.training.features import find_features, find_kept, find_stored
+from spacy_hashembeds.training.features import (
+    find_features,
+    find_reader_features,
+    find_stored,
+)
 from spacy_hashembeds.training.joined import set_document
 from spacy_hashembeds.training.readers import FeatureCorpus, JoinedCorpus
 
@@ -185,6 +189,6 @@ def test_a_config_registers_extensions_and_lists_kept_features():
         auto_fill=True,
     )
     assert Token.get_extension("toy_new") == (None, None, None, None)
-    assert (find_features(nlp), find_kept(nlp)) == (["_.toy_new"], ["_.a"])
+    assert (find_features(nlp), find_reader_features(nlp)) == (["_.toy_new"], ["_.a"])
     del nlp.config["corpora"]
-    assert find_kept(nlp) == []
+    assert find_reader_features(nlp) == []

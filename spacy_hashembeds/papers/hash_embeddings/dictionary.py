@@ -15,7 +15,7 @@ from ...thinc_internals import partial as thinc_partial
 from ...training.counting import count_ngrams_later
 from .ngrams import extract_words, hash_ngrams
 
-#: Attribute with the `Source` of dictionaries: a function of an `NgramKind`.
+#: Attribute with the `SymbolSource` of dictionaries: a function of an `NgramKind`.
 NGRAM_SOURCE = "ngram_source"
 
 

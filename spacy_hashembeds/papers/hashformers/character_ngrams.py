@@ -18,7 +18,7 @@ from ...training.counting import count_ngrams_later
 from .hashers import normalize
 from .lsh import find_ngrams
 
-#: Attribute with the `Source` of ascending n-grams: a function of `CharacterNgrams`.
+#: Attribute with the `SymbolSource` of sorted n-grams, a function of `CharacterNgrams`.
 CHARACTER_NGRAM_SOURCE = "character_ngram_source"
 
 

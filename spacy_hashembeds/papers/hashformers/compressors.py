@@ -15,10 +15,10 @@ from ...arguments import MAX_ROWS, check_integers
 from ...layers import checks
 from ...layers.checks import peek
 from ...layers.tableembed import (
+    add_row_gradients,
     apply_dropout,
     check_table,
     finish_forward,
-    scatter_rows,
 )
 
 InT = Floats2d
@@ -89,7 +89,7 @@ def pool_forward(
         with checks.table_gradient(model, "E") as dE:
             for j, rows in enumerate(codewords):
                 d_weights[j] = (E[rows] * dY).sum(axis=0)
-                scatter_rows(ops, rows.reshape(-1, 1), dY * weights[j], dE)
+                add_row_gradients(ops, rows.reshape(-1, 1), dY * weights[j], dE)
         model.inc_grad("W", weights * (d_weights - (weights * d_weights).sum(axis=0)))
         return ops.alloc2f(*bits.shape)
 

@@ -35,7 +35,7 @@ from ...thinc_internals import (
 from .character_ngrams import CHARACTER_NGRAM_SOURCE, CharacterNgrams
 from .compressors import add_forward, emb_forward, pool_forward, proj_forward
 from .hashers import (
-    MAX_ROWS,
+    MAX_LSH_ROWS,
     hash_forward,
     hash_words,
     lsh_forward,
@@ -148,7 +148,7 @@ def _build_column(
     if get_forward(compressor) is emb_forward:
         nV = compressor.get_dim("nV")
         if "lsh_seed" in hasher.attrs:
-            check_integers(1, MAX_ROWS, rows=nV)  # the hasher compares all vectors
+            check_integers(1, MAX_LSH_ROWS, rows=nV)  # the hasher compares all vectors
         hasher.set_dim("nV", nV)
     else:
         compressor.set_dim("nI", hasher.get_dim("nO"))

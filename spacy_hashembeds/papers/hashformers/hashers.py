@@ -33,7 +33,7 @@ FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 MAX_NGRAM_SIZE = 100
 MAX_BITS = 4096
 #: Maximum rows: each word is compared with one vector per row.
-MAX_ROWS = 2**20
+MAX_LSH_ROWS = 2**20
 # Block size for normalization, which sorts combining marks in quadratic time.
 _LONGEST = 1000
 

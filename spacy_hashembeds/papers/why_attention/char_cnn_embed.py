@@ -10,7 +10,7 @@ from ...arguments import MAX_WIDTH, check_integers
 from ...layers.maxout import check_maxout
 from ...thinc_internals import chain_forward, concatenate_forward, get_forward
 from .charcnn import MAX_CHARS, CharCNN
-from .words import capitalisation, read_texts, word_vectors
+from .words import encode_capitalization, extract_texts, look_up_vectors
 
 InT = list[Doc]
 OutT = list[Floats2d]
@@ -27,14 +27,14 @@ def CharCNNEmbed(
     word: Model[InT, OutT] | None = None,
     maxout_pieces: int = 3,
 ) -> Model[InT, OutT]:
-    """Embed each token by its characters and its capitalisation, beside other vectors.
+    """Embed each token by its characters and its capitalization, beside other vectors.
 
     Convolutions over the characters, of any script, are reduced to their maxima over
     the word. A one-hot vector encodes upper case, upper-initial, lower case or mixed.
     Word vectors and another embedder's vectors may be added. Defaults are the paper's
     values.
 
-    width (int, optional): If given, a Maxout layer with layer normalisation mixes all
+    width (int, optional): If given, a Maxout layer with layer normalization mixes all
         vectors to this width, as required by encoders such as `MaxoutWindowEncoder`. If
         None, as in the paper, vectors are concatenated: `num_kernels * ngram_size + 4`
         values (64 by default), word vectors and `word`.
@@ -56,10 +56,10 @@ def CharCNNEmbed(
     chars = CharCNN(
         char_width, num_kernels=num_kernels, ngram_size=ngram_size, max_chars=max_chars
     )
-    texts: Model = concatenate(chars, capitalisation())
-    features: Model[Words, Any] = chain(read_texts(), texts)
+    texts: Model = concatenate(chars, encode_capitalization())
+    features: Model[Words, Any] = chain(extract_texts(), texts)
     if include_static_vectors:
-        features = concatenate(features, word_vectors())
+        features = concatenate(features, look_up_vectors())
     # `find_word` and `find_mixer` count layers: copies, such as those of
     # `replace_listeners`, have no references
     if width is None:
@@ -102,11 +102,11 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
     if word is not None:
         word.initialize(X=X)
         docs = [doc for doc in X or [] if len(doc)]
-        width = word.maybe_get_dim("nO")  # 0 if initialised without Docs
+        width = word.maybe_get_dim("nO")  # 0 if initialized without Docs
         if not width and not docs:
             raise ValueError(
                 f"The width of 'word', the layer '{word.name}', can't be inferred "
-                "without Docs. Initialise it with Docs, like `nlp.initialize`."
+                "without Docs. Initialize it with Docs, like `nlp.initialize`."
             )
         nO += width or get_width(cast(Any, word.predict(docs[:1])))
         embed.set_dim("nO", nO)

@@ -9,7 +9,7 @@ from thinc.api import Model, glorot_uniform_init, uniform_init
 from thinc.types import Floats2d
 
 from ...layers.checks import check_integer, check_once, check_params, peek
-from ...layers.tableembed import inc_table_grad, scatter_rows
+from ...layers.tableembed import add_row_gradients, inc_table_grad
 
 InT = Sequence[str]
 OutT = Floats2d
@@ -67,7 +67,7 @@ def forward(
     if len(codes) == 0:
         return Y, lambda dY: []
     rows = ops.asarray(find_character_rows(codes))
-    types = ops.asarray2f(find_types(codes))
+    types = ops.asarray2f(encode_types(codes))
     X = ops.xp.concatenate([peek(model, "E")[rows].sum(axis=1), types], axis=1)
     table, backprop_table = _multiply(model, X)
     windows = ops.asarray2i(found)
@@ -80,7 +80,7 @@ def forward(
         d_best = ops.as_contig(dY[has_chars], dtype="float32")
         d_windows = ops.backprop_reduce_max(d_best, which, lengths)
         d_table = ops.alloc2f(*table.shape)
-        scatter_rows(ops, windows, d_windows, d_table)
+        add_row_gradients(ops, windows, d_windows, d_table)
         d_vectors = backprop_table(d_table)[:, : model.get_dim("nM")]
         inc_table_grad(model, "E", rows, ops.as_contig(d_vectors))
         model.inc_grad("b", d_best.sum(axis=0))
@@ -155,7 +155,7 @@ def find_character_rows(codes: NDArray) -> NDArray:
     return np.stack([codes % _N_ROWS, _N_ROWS + codes % (_N_ROWS + 1)], axis=1)
 
 
-def find_types(codes: NDArray) -> NDArray:
+def encode_types(codes: NDArray) -> NDArray:
     """Encode the type of each code point one-hot, with zeros for other types.
 
     Types are Unicode categories, except that all ASCII symbols, such as "$", are

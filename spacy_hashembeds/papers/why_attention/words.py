@@ -1,4 +1,4 @@
-"""Layers over the distinct words of a batch: texts, capitalisation, and vectors."""
+"""Layers over the distinct words of a batch: texts, capitalization, and vectors."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from thinc.types import Floats2d
 from ...architectures.distinct_words import Words
 from ...architectures.static_vectors import get_vectors, get_vectors_width
 
-#: Kinds of capitalisation: upper case, upper-initial, lower case, mixed.
-N_CAPITALISATIONS = 4
+#: Kinds of capitalization: upper case, upper-initial, lower case, mixed.
+N_CAPITALIZATIONS = 4
 
 
-def read_texts() -> Model[Words, list[str]]:
+def extract_texts() -> Model[Words, list[str]]:
     """Read the texts of words."""
     return Model("read_texts", _read)
 
@@ -25,24 +25,24 @@ def _read(
     return words.read_texts(), lambda dY: []
 
 
-def capitalisation() -> Model[Sequence[str], Floats2d]:
-    """Encode the capitalisation of words. *Output shape:* `(n, 4)`, float32.
+def encode_capitalization() -> Model[Sequence[str], Floats2d]:
+    """Encode the capitalization of words. *Output shape:* `(n, 4)`, float32.
 
     Zeros for words without cased letters. Source: §3.1, after Collobert et al. (2011).
     """
-    return Model("capitalisation", _capitalisation, dims={"nO": N_CAPITALISATIONS})
+    return Model("capitalisation", _make_one_hot, dims={"nO": N_CAPITALIZATIONS})
 
 
-def _capitalisation(
+def _make_one_hot(
     model: Model[Sequence[str], Floats2d], words: Sequence[str], is_train: bool
 ) -> tuple[Floats2d, Callable[[Any], Any]]:
-    kinds = np.array([find_capitalisation(word) for word in words], dtype="intp")
-    one_hot: Any = np.eye(N_CAPITALISATIONS + 1, N_CAPITALISATIONS)[kinds]
+    kinds = np.array([find_capitalization(word) for word in words], dtype="intp")
+    one_hot: Any = np.eye(N_CAPITALIZATIONS + 1, N_CAPITALIZATIONS)[kinds]
     return model.ops.asarray2f(one_hot, dtype="float32"), lambda dY: []
 
 
-def find_capitalisation(word: str) -> int:
-    """Find the capitalisation of a word by its cased letters (4: none).
+def find_capitalization(word: str) -> int:
+    """Find the capitalization of a word by its cased letters (4: none).
 
     "U.S." and "A" are upper case, "n't" lower case.
     """
@@ -52,10 +52,10 @@ def find_capitalisation(word: str) -> int:
         return 1
     if word.islower():
         return 2
-    return N_CAPITALISATIONS if word.swapcase() == word else 3
+    return N_CAPITALIZATIONS if word.swapcase() == word else 3
 
 
-def word_vectors() -> Model[Words, Floats2d]:
+def look_up_vectors() -> Model[Words, Floats2d]:
     """Look up vectors in the first Doc's vocab, or zeros. They are not trained."""
     return Model("word_vectors", _look_up, init=_init_vectors, dims={"nO": None})
 
@@ -70,7 +70,7 @@ def _look_up(
     if found.shape[1] != nO:
         raise ValueError(
             f"The pipeline's word vectors should have the width {nO}, as at "
-            f"initialisation, but have {found.shape[1]}. Load the vectors used in "
+            f"initialization, but have {found.shape[1]}. Load the vectors used in "
             "training, or train again."
         )
     vectors = model.ops.asarray2f(found)
@@ -84,7 +84,7 @@ def _init_vectors(
     if X is None or not X.vocabs:
         raise ValueError(
             "'include_static_vectors' needs Docs to infer the width of the vectors. "
-            "Initialise with Docs, like `nlp.initialize`, or set "
+            "Initialize with Docs, like `nlp.initialize`, or set "
             "include_static_vectors = false."
         )
     model.set_dim("nO", get_vectors_width(X.vocabs[0]))

@@ -62,7 +62,7 @@ def load_pipeline(
         ) from error
 
 
-class Embedder(NamedTuple):
+class MeasuredEmbedder(NamedTuple):
     """An embedding layer of a pipeline, with a table for each attribute."""
 
     component: str
@@ -86,10 +86,10 @@ def find_embeddings_in(model: Model) -> list[Model]:
     ]
 
 
-def find_embedders(nlp: Language) -> list[Embedder]:
+def find_embedders(nlp: Language) -> list[MeasuredEmbedder]:
     """Find embedders with a table for each attribute; shared ones are listed once."""
     kinds = find_table_kinds()
-    found: dict[int, Embedder] = {}
+    found: dict[int, MeasuredEmbedder] = {}
     for name, model in find_models(nlp):
         for embedding in find_embeddings_in(model):
             nodes = list(embedding.walk())
@@ -102,12 +102,12 @@ def find_embedders(nlp: Language) -> list[Embedder]:
             attrs = check_attributes(columns, with_features=True)
             tables = [kinds[n.name](n, attrs[n.attrs["column"]]) for n in layers]
             has_others = not names.isdisjoint({"static_vectors", SUBWORDS})
-            found.setdefault(embedding.id, Embedder(name, tables, has_others))
+            found.setdefault(embedding.id, MeasuredEmbedder(name, tables, has_others))
     return list(found.values())
 
 
 def fill_symbols(
-    embedder: Embedder, nlp: Language, train: Vocabulary
+    embedder: MeasuredEmbedder, nlp: Language, train: Vocabulary
 ) -> list[TableColumn]:
     """Return copies of the tables, with the symbols that initialization would set."""
     tables = []

@@ -20,7 +20,7 @@ from wasabi import msg
 Item = TypeVar("Item")
 
 
-class Nowhere(StringIO):
+class QuietOutput(StringIO):
     """Standard output with `--quiet`."""
 
 
@@ -64,7 +64,7 @@ def _plain_messages() -> Iterator[None]:
 
 def is_quiet() -> bool:
     """True if only warnings and errors should be printed."""
-    return isinstance(sys.stdout, Nowhere)
+    return isinstance(sys.stdout, QuietOutput)
 
 
 def hide_progress() -> bool | None:
@@ -94,7 +94,7 @@ def print_json(data: Any) -> None:
 
 def _be_quiet(ctx: typer.Context, quiet: bool) -> bool:
     if quiet:
-        ctx.with_resource(redirect_stdout(Nowhere()))
+        ctx.with_resource(redirect_stdout(QuietOutput()))
     return quiet
 
 

@@ -23,7 +23,7 @@ from ...loading import find_architectures
 from ...training.readers import JOINED_READER
 from . import embedders, presets
 from .edits import Edits, find_config, find_name
-from .embedders import Corpus, Progress
+from .embedders import Progress, TrainingCorpus
 from .presets import Preset
 from .pretraining import insert_counting, insert_pretraining, name_weights
 
@@ -43,8 +43,8 @@ def configure(
     scorer: bool = False,
     progress: Progress = lambda docs: docs,
 ) -> Edits:
-    """Replace the embedders in any config by one of ours. The arguments are the options
-    of `spacy hashembeds config`.
+    """Replace the embedders in any config by ours. The arguments are the options of
+    `spacy hashembeds config`.
 
     output (str | Path): The config to save. Files of symbols and weights are named
         after it.
@@ -97,8 +97,8 @@ def _insert_classifiers(edits: Edits, *, is_embedder_needed: bool) -> None:
         found = "; ".join(f"{p}: {b['@architectures']}" for p, b in blocks.items())
         raise ValueError(
             f"'{edits.base}' should have an embedder to replace ({known}), but has "
-            f"{found[:500] or 'no model'}. Bags of words are replaced if only they are "
-            "trained, without --embedder, --feature, --raw and --vectors."
+            f"{found[:500] or 'no model'}. Bags of words are replaced only if trained "
+            "alone, and without --embedder, --feature, --raw or --vectors."
         )
     for place in blocks:
         edits.apply(presets.CLASSIFIER, place)
@@ -115,8 +115,8 @@ def _insert_vectors(edits: Edits, vectors: str | Path, places: Collection[str]) 
         )
     if not places:
         raise ValueError(
-            "--vectors can't be used: the weights in [initialize] init_tok2vec were "
-            "pretrained without. Set init_tok2vec to null, or pretrain anew (--raw)."
+            "--vectors can't be used: [initialize] init_tok2vec was pretrained without "
+            "vectors. Set it to null, or pretrain anew (--raw)."
         )
     edits.set_path("vectors", vectors, "The word vectors of --vectors.")
     for place in places:
@@ -149,7 +149,9 @@ def _insert_depth(
             edits.apply(presets.DEPTH, place)
 
 
-def _insert_recommended(edits: Edits, places: list[str], corpus: Corpus | None) -> None:
+def _insert_recommended(
+    edits: Edits, places: list[str], corpus: TrainingCorpus | None
+) -> None:
     """Insert recommendations. `places`: embedders without pretrained weights."""
     for place in places:
         if not edits.get(place).get("subwords"):
@@ -202,7 +204,7 @@ def _is_missing_labels(value: Any) -> bool:
     return not labels.get("require") and not Path(str(labels.get("path"))).exists()
 
 
-def _insert_joined(edits: Edits, corpus: Corpus | None) -> None:
+def _insert_joined(edits: Edits, corpus: TrainingCorpus | None) -> None:
     """Join sentences in training, if any Doc has sentence boundaries."""
     place = edits.resolve("training.train_corpus")
     is_known = re.fullmatch(presets.KEPT.replaces, str(find_name(edits.resolve(place))))

@@ -60,7 +60,7 @@ class Embedder:
     min_freq: int = 0  #: Lowest that needs no more rows than now, at least 2. 0: unset.
 
 
-class Corpus(NamedTuple):
+class TrainingCorpus(NamedTuple):
     """Properties of a training corpus."""
 
     vocabulary: Vocabulary
@@ -183,7 +183,7 @@ def _read_embedder(
 
 def read_corpus(
     edits: Edits, path: str | Path, existing: Sequence[Embedder], progress: Progress
-) -> Corpus:
+) -> TrainingCorpus:
     """Read a training corpus, and warn about components that can't learn from it."""
     n: Counter[str] = Counter()
     embedded = dict.fromkeys(attr for old in existing for attr in old.tables)
@@ -219,11 +219,11 @@ def read_corpus(
             "labels or none. Use textcat_multilabel."
             for name in edits.find_components("textcat")
         ]
-    return Corpus(vocabulary, n["docs"], n["whole"], counter.describe())
+    return TrainingCorpus(vocabulary, n["docs"], n["whole"], counter.describe())
 
 
 def insert_embedders(
-    edits: Edits, existing: Sequence[Embedder], corpus: Corpus | None
+    edits: Edits, existing: Sequence[Embedder], corpus: TrainingCorpus | None
 ) -> list[str]:
     """Insert embedders, and return the places of those without pretrained weights."""
     free = [old for old in existing if not old.is_pretrained]
@@ -290,7 +290,7 @@ def _advise(
     tables = [{"attr": attr, "rows": n, **table} for attr, n in old.tables.items()]
     current = {"component": old.place, "tables": tables}
     advice = advise(vocabulary, current, settable=old.settable)
-    is_hashed = old.new.raises_rows
+    is_hashed = old.new.increases_rows
     if advice["lookup"] and not is_hashed:
         old.min_freq = advice["lookup"]["min_freq"]
     return advice["attrs"] or [*old.tables], advice["hashing"] if is_hashed else None

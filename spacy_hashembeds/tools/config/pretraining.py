@@ -12,9 +12,9 @@ from spacy.util import load_config, set_dot_to_object
 from ...arguments import SPANS, check_items
 from ...training.counting import count_values, filter_symbols
 from ...training.rawtexts import create_raw_texts_reader
-from . import presets
+from . import embedders, presets
 from .edits import Edits, find_name
-from .embedders import EXPLAIN_DEFAULT, EXPLAIN_SMALL, Corpus, Embedder, Progress
+from .embedders import Embedder, Progress, TrainingCorpus
 
 
 def insert_pretraining(
@@ -108,7 +108,7 @@ def _insert_symbols(
 
 
 def insert_counting(
-    edits: Edits, existing: Sequence[Embedder], corpus: Corpus | None
+    edits: Edits, existing: Sequence[Embedder], corpus: TrainingCorpus | None
 ) -> None:
     """Insert the callback that counts the training corpus, if an embedder needs it."""
     new = existing[0].new
@@ -122,7 +122,7 @@ def insert_counting(
     elif is_free:
         edits.apply(preset)
         chosen = max(old.min_freq for old in existing)
-        why = EXPLAIN_SMALL if corpus else EXPLAIN_DEFAULT
+        why = embedders.EXPLAIN_SMALL if corpus else embedders.EXPLAIN_DEFAULT
         if chosen:  # the largest, so that no embedder gets more rows
             why = "The smallest that needs no more rows than before."
         if new.symbol_width and (chosen or current != name):

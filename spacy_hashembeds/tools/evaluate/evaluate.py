@@ -16,7 +16,7 @@ from . import entities, sources
 from .bootstrap import CONFIDENCE, MAX_SAMPLES, Draws
 from .categories import evaluate_categories
 from .confusions import list_errors
-from .sources import LAYOUT, Corpus, Predictions, make_source
+from .sources import LAYOUT, EvaluationCorpus, Predictions, make_source
 from .tables import find_notes, find_warnings, make_tables, summarize
 
 #: Suffixes of output files.
@@ -73,9 +73,9 @@ class Evaluation(UserDict[str, Any]):
 
 def evaluate(
     nlp: Predictions,
-    examples: Corpus,
+    examples: EvaluationCorpus,
     *,
-    train: Corpus | None = None,
+    train: EvaluationCorpus | None = None,
     against: Predictions | None = None,
     task: str | None = None,
     join: int | None = None,

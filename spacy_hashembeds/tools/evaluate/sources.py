@@ -47,7 +47,7 @@ class Source(NamedTuple):
 
 # Types that can be converted to a Source.
 Predictions = Language | Iterable[Doc] | str | Path | Source
-Corpus = Iterable[Doc | Example] | str | Path | Source
+EvaluationCorpus = Iterable[Doc | Example] | str | Path | Source
 
 
 class Inputs(NamedTuple):
@@ -89,7 +89,7 @@ class Inputs(NamedTuple):
 
 
 def make_source(
-    source: Predictions | Corpus, argument: str, layout: ColumnFormat = LAYOUT
+    source: Predictions | EvaluationCorpus, argument: str, layout: ColumnFormat = LAYOUT
 ) -> Source:
     """Make a Source of a pipeline or docs, which may be given by name."""
     is_corpus = argument in ("examples", "train")

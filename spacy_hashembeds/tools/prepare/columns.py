@@ -18,7 +18,7 @@ from ...files import quote
 from ...training.features import store_values
 from ...training.joined import set_document
 from ...training.lines import fail, read_lines
-from .rows import QUOTED, check_encoding, check_separator, list_names
+from .rows import QUOTED, check_encoding, check_separator, quote_all
 
 # Variants in published files: -DOCSTART-, --DOCSTART--, -DOCSTART, lower case.
 _DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
@@ -197,9 +197,9 @@ class _Table:
         found = [places[column] for column in named if column in places]
         options = "word-column, --tag-column, --feature or --separator"
         if missing := [column for column in named if column not in places]:
-            self.fail(row, f"expected a column {list_names(missing)}", options)
+            self.fail(row, f"expected a column {quote_all(missing)}", options)
         if len({*found[1:]}) < len(found) - 1:
-            message = f"columns {list_names(named[1:])} should differ"
+            message = f"columns {quote_all(named[1:])} should differ"
             self.fail(row, message, options)
         self.sentence, self.word, self.tag, *features = found
         self.features = dict(zip(layout.features, features, strict=True))

@@ -22,7 +22,7 @@ from .rows import (
     check_encoding,
     check_separator,
     is_json,
-    list_names,
+    quote_all,
     read_objects,
     read_rows,
 )
@@ -113,7 +113,7 @@ def read_labelled(
     none = dict.fromkeys(labels, 0.0)
     for place, text, cats in _read_cats(path, layout):
         if new := cats.keys() - none.keys():
-            among = f"is not among 'labels', {list_names(none)}"
+            among = f"is not among 'labels', {quote_all(none)}"
             fail(path, place, f"the label {quote(min(new))} {among}")
         yield LabelledText(text, {**none, **cats})
 
@@ -136,7 +136,7 @@ def gather_labels(
     if not places or (len(places) > _MANY_LABELS and is_rare):
         raise ValueError(
             f"{', '.join(map(str, paths.values()))}: expected labels that recur, but "
-            f"{list_names(layout.label)} has {len(places):,}. Use --label-column."
+            f"{quote_all(layout.label)} has {len(places):,}. Use --label-column."
         )
     for label, (path, place) in places.items():
         parts = {part.strip() for part in re.split("[#|,;]", label)}
@@ -196,8 +196,8 @@ def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
             continue
         lists = [row[key] for key in layout.label if isinstance(row.get(key), list)]
         if len(lists) != 1 and (lists or row.get("answer") != "accept"):
-            message = f"expected one list of entities among {list_names(layout.label)}"
-            fail(path, place, f"{message}, got {list_names(row)}. Use --label-column")
+            message = f"expected one list of entities among {quote_all(layout.label)}"
+            fail(path, place, f"{message}, got {quote_all(row)}. Use --label-column")
         try:
             spans = {_parse_span(item, len(text)) for item in chain(*lists)}
         except ValueError as err:
@@ -235,11 +235,11 @@ def _read_texts(path: Path, layout: TextFormat) -> Iterator[_Record]:
         if not isinstance(row, dict):
             fail(path, place, f"expected a JSON object, got {quote(row)}")
         if not row.keys() >= {*columns}:
-            message = f"expected the keys {list_names(columns)}, got {list_names(row)}"
+            message = f"expected the keys {quote_all(columns)}, got {quote_all(row)}"
             fail(path, place, f"{message}. Use --text-column or --label-column")
         texts = [row[column] for column in layout.text]
         if not all(map(is_text, texts)) or not "".join(texts).strip():
-            message = f"expected text in {list_names(layout.text)}"
+            message = f"expected text in {quote_all(layout.text)}"
             fail(path, place, f"{message}, got {quote(texts)}")
         text = " ".join(filter(None, texts))
         check_length(path, place, text)
@@ -254,9 +254,9 @@ def _read_csv(
     rows = read_rows(path, separator=separator, quotes=quotes, encoding=layout.encoding)
     top, names = next(rows, (1, []))
     if not all(names.count(column) == 1 for column in columns):
-        message = f"expected the columns {list_names(columns)} in the first row, once"
+        message = f"expected the columns {quote_all(columns)} in the first row, once"
         remedy = "Use --text-column, --label-column, --separator or --quotes"
-        fail(path, top, f"{message}, got {list_names(names)}. {remedy}")
+        fail(path, top, f"{message}, got {quote_all(names)}. {remedy}")
     for line, row in rows:
         # an unmatched quotation mark joins rows to one field
         lines = separator.join(row).split("\n") if quotes else []
@@ -347,7 +347,7 @@ def _store_features(doc: Doc, item: SpanText) -> None:
         raise ValueError(
             f"{item.place}: expected the words of the text in 'tokens', and an "
             "integer, true, text or null for each of them in "
-            f"{list_names(features.values())}, got {quote(found)}."
+            f"{quote_all(features.values())}, got {quote(found)}."
         ) from err
 
 

@@ -20,7 +20,7 @@ def is_json(path: Path) -> bool:
     return path.suffix.lower() in (".jsonl", ".ndjson", ".json")
 
 
-def list_names(names: Iterable[object]) -> str:
+def quote_all(names: Iterable[object]) -> str:
     """List up to 20 names for a message."""
     return ", ".join([quote(name) for name in names][:20])
 

@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from typer.testing import Result
 
 from spacy_hashembeds.acceleration import accelerate as accelerate_module
-from spacy_hashembeds.acceleration.accelerate import Acceleration
+from spacy_hashembeds.acceleration.accelerate import AccelerationReport
 from spacy_hashembeds.acceleration.timing import measure_speeds
 from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.tools.cli import _output
@@ -70,11 +70,11 @@ def calls(monkeypatch) -> list[dict[str, Any]]:
     """The settings of conversions, which are not run."""
     calls: list[dict[str, Any]] = []
 
-    def convert(model: str, output: Path, texts: Any, **settings: Any) -> Acceleration:
+    def convert(model: str, output: Path, texts: Any, **settings: Any):
         calls.append({"texts": texts, **settings})
         before, after = {"before": 1.0, "after": 2.0}, {"before": {}, "after": {}}
         spread = dict.fromkeys(before, (1.0, 2.0))
-        return Acceleration(
+        return AccelerationReport(
             converted=["components.tok2vec.model"],
             left={},
             texts=2,

@@ -159,7 +159,7 @@ def test_progress_is_shown_on_a_terminal(folder, monkeypatch, command):
     for option in ("", " --quiet"):
         result = invoke(command + option)
         assert (result.exit_code, result.stderr) == (0, "")
-    with redirect_stdout(_output.Nowhere()):
+    with redirect_stdout(_output.QuietOutput()):
         assert _output.hide_progress()  # also on a terminal
     monkeypatch.setattr(_output, "hide_progress", lambda: False)
     result = invoke(command)
