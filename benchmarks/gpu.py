@@ -59,7 +59,7 @@ def find_device() -> Device:
     if gpu.device is None:
         what = gpu.error or "CuPy is not installed."
         raise RuntimeError(
-            f"The benchmark needs a GPU by NVIDIA and CuPy. {what} Install CuPy for "
+            f"The benchmark needs an NVIDIA GPU and CuPy. {what} Install CuPy for "
             "the CUDA version of the driver: pip install 'spacy-hashembeds[cuda12x]' "
             "or 'spacy-hashembeds[cuda13x]'."
         )

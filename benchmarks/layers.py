@@ -172,7 +172,7 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
 
 
 def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
-    """Measure embedding layers of ours, spaCy and PyTorch, by the size of a call."""
+    """Measure our, spaCy's and PyTorch's embedding layers, by the size of a call."""
     makes = make_embedders(text.docs)
     predict: dict[str, Any] = {}
     for n in sizes.calls:

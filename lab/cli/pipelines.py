@@ -42,8 +42,7 @@ def importance_cli(
 ) -> None:
     """List the values with the largest and smallest importance weights.
 
-    Hash embeddings with importance weights are those of MultiWeightedHashEmbed and
-    HashNgramTextCat.
+    MultiWeightedHashEmbed and HashNgramTextCat have such weights.
     """
     with failing("Can't list importance"):
         check_targets([output], [model, *texts])

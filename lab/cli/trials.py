@@ -57,10 +57,9 @@ def trial_cli(
 ) -> None:
     """Train a pipeline, evaluate it, and record the results.
 
-    Scores are those of seen and unseen entities, or of categories if the config has a
-    text classifier. Further options change the config, as for `spacy train`. Results
-    are written to metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json. Finished trials are
-    not repeated.
+    Scores cover seen and unseen entities, or categories for a text classifier. Further
+    options change the config, as for `spacy train`. Results are written to
+    metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json. Finished trials are not repeated.
     """
     settings: dict[str, Any] = {"dataset": dataset, "embedder": embedder, "seed": seed}
     settings |= {"variant": variant, "gpu_id": gpu_id}
@@ -83,8 +82,8 @@ def baseline_cli(
 ) -> None:
     """Train a linear-chain CRF, evaluate it, and record the results as a trial.
 
-    Features are words, affixes, shapes, and those of neighbors. Penalties are chosen
-    from a small grid by development data. Results are written to
+    Features are words, affixes and shapes, also of neighbors. Penalties are chosen from
+    a small grid by development data. Results are written to
     metrics/CORPUS/crf/default/seed0.json. Finished trials are not repeated.
     """
     with failing("The baseline failed", RuntimeError):
@@ -237,9 +236,9 @@ def compare_cli(
 ) -> None:
     """Compare the scores, sizes and speeds of trials with the first one.
 
-    Scores are those of all, seen and unseen entities, or accuracy and F1 of text
-    classifiers. Speeds are measured anew, with pipelines taking turns. Close other
-    programs: a warning says if they disturbed the timings.
+    Scores cover all, seen and unseen entities, or accuracy and F1 of text classifiers.
+    Speeds are measured anew, with pipelines taking turns. Close other programs: a
+    warning says if they disturbed the timings.
     """
     with failing("Can't compare the trials"):
         check_targets([output], [*metrics, corpus])

@@ -46,8 +46,8 @@ def rawtext_cli(
     ),
     quiet: bool = QUIET,
 ) -> None:
-    """Tokenize the source text of WNUT 2017 like the corpus, one text a line, to train
-    word vectors or a tok2vec on.
+    """Tokenize the source text of WNUT 2017 like the corpus, one text per line, to
+    train word vectors or a tok2vec.
 
     The text contains most sentences of the development and test data. Exclude them with
     --held-out; otherwise scores on them are too high. In a .spacy file, each text is a

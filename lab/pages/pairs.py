@@ -26,8 +26,8 @@ from .results import CORPORA, PAIRS, PLAN, find_trials
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
-    """Compare the pairs of which both are trained, for each kind of entities. A result
-    is None without entities of a kind, and for "unseen" if all entities are unseen.
+    """Compare pairs with both pipelines trained, for each kind of entity. A result is
+    None without entities of a kind, and for "unseen" if all entities are unseen.
     """
     compared = list(
         chain.from_iterable(_compare_on(groups, dataset) for dataset in CORPORA)

@@ -30,7 +30,7 @@ class Measured:
     counted: Counted = field(default_factory=dict)
 
     def find(self, source: Source) -> Estimate | None:
-        """Return a figure of ours, or None if it is missing or has no source."""
+        """Return our figure, or None if it is missing or has no source."""
         if "count" in source:
             parts = (source.get("split"), source["count"])
             name = "_".join(part for part in parts if part)
@@ -86,7 +86,7 @@ def fill_datasets(paper: Paper, table: str, measured: Measured) -> Table:
 
 
 def fill_systems(paper: Paper, table: str, measured: Measured) -> Table:
-    """Fill a table with a row for each system of the paper, and for others of ours."""
+    """Fill a table with a row for each system of the paper, and for our other ones."""
     systems = paper.tables[table]["systems"]
     found = sort_trials(paper, measured.groups)
     others = [key.trials for key in found if key.dataset in paper.datasets]

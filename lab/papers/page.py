@@ -83,7 +83,7 @@ def make_page(
 
 
 def _drop_empty(table: Table) -> Table:
-    """Drop rows without figures of ours, except in tables of only printed figures."""
+    """Drop rows without our figures, except in tables of only printed figures."""
     ours = [row for row in table.rows if row.has_ours]
     if ours and not any(row.is_filled for row in ours):
         return replace(table, rows=[])

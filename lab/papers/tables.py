@@ -1,6 +1,6 @@
 """Tables of our figures and those of a paper, and comparisons of both.
 
-data/NAME.json has the printed figures of a paper, and the sources of ours.
+data/NAME.json has the printed figures of a paper, and the sources of our figures.
 """
 
 import json
@@ -47,7 +47,7 @@ Source = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A figure of ours and of the paper."""
+    """Our figure and the paper's."""
 
     ours: Estimate | None = None
     printed: Estimate | None = None
@@ -72,11 +72,11 @@ class Row:
 
     stub: tuple[str, ...]  # the first columns, which describe the row
     cells: Mapping[str, Cell] = field(default_factory=dict)  # by keys of columns
-    has_ours: bool = True  # True if the row can have figures of ours
+    has_ours: bool = True  # True if the row can have our figures
 
     @property
     def is_filled(self) -> bool:
-        """True if the row has a figure of ours, or only a stub of ours."""
+        """True if the row has one of our figures, or only our stub."""
         ours = [cell.ours for cell in self.cells.values()]
         return self.has_ours and (not ours or any(each is not None for each in ours))
 
@@ -196,7 +196,7 @@ def compare(
     kind: str = "score",
     source: Source | None = None,
 ) -> Cell:
-    """Compare a figure of ours with a printed figure.
+    """Compare our figure with a printed one.
 
     Scores differ if |ours - printed| > 2 sqrt(sd_ours^2 + sd_printed^2), with
     deviations over seeds, divided by n. With three seeds each, this is Welch's t > 2.83

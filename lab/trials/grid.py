@@ -46,9 +46,8 @@ class _File(_Part):
 
 
 def read_grid(path: Path, *, root: Path = Path(), gpu_id: int = -1) -> list[Trial]:
-    """Read the trials of a YAML file, ordered by seed and dataset.
-
-    Overrides of a trial replace those of all trials; overrides of a dataset, both.
+    """Read the trials of a YAML file, ordered by seed and dataset. Trial overrides win
+    over those of all trials; dataset overrides win over both.
     """
     if not path.is_file():
         raise FileNotFoundError(f"There is no grid '{path}'.")
@@ -68,10 +67,10 @@ def read_grid(path: Path, *, root: Path = Path(), gpu_id: int = -1) -> list[Tria
         ]
         (name, n), *_ = Counter(trial.name for trial in trials).most_common(1)
         if n > 1:
-            raise ValueError(f"It has {name} {n} times: give one another 'variant'.")
+            raise ValueError(f"It has {name} {n} times: give one a new 'variant'.")
     except (OverflowError, RecursionError, ValueError) as e:
         message = shorten(str(e), 500)
-        raise ValueError(f"'{path}' is no grid of trials. {message}") from e
+        raise ValueError(f"'{path}' is not a grid of trials. {message}") from e
     return trials
 
 

@@ -124,8 +124,7 @@ def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
         if before != after:
             # hashes and long values are not shown
             is_long = "hash" in key or len(before) + len(after) > _MAX_CAUSE
-            what = "another" if is_long else f"{before}, and is {after}"
-            yield f"{key} was {what}"
+            yield f"{key} differs" if is_long else f"{key} was {before}, and is {after}"
 
 
 def _train(trial: Trial, on_output: Callable[[str], None], lock: int) -> float:

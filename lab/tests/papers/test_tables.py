@@ -19,7 +19,7 @@ ABLATIONS = [
         ("score", (0.601, 0.03), (0.50, 0.04), True),
         ("score", (0.599, 0.03), (0.50, 0.04), False),
         ("score", (0.399, 0.03), (0.50, 0.04), True),
-        # a deviation printed as 0.00 counts as 0.005, so that 0.01 is no difference
+        # a deviation printed as 0.00 counts as 0.005, so that 0.01 is not a difference
         ("score", (0.509, 0.0), (0.50, 0.0), False),
         ("score", (0.511, 0.0), (0.50, 0.0), True),
         # an unknown deviation is replaced by the other one: 2 sqrt(2) 0.01

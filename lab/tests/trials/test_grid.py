@@ -92,12 +92,12 @@ def grid(trial="{embedder: a}", **settings) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: [", "is no grid of trials"),
+        ("a: [", "grid.yml"),
         ("datasets: [x]", "trials"),
         (grid(seed="[1]"), "seed"),
         (grid(datasets="[x, x]"), "x/a/default/seed0"),
         (grid(seeds="[true]"), "seeds"),
-        (grid("{embedder: a, overrides: &o {b: *o}}"), "is no grid of trials"),
+        (grid("{embedder: a, overrides: &o {b: *o}}"), "grid.yml"),
         (grid("{embedder: a, datasets: [z]}"), "'z' is not in the grid"),
         (grid("{embedder: a}, {embedder: a, datasets: [y]}"), "y/a/default/seed0"),
         (grid("{embedder: a, per_dataset: {x: {b.c: 1}}}"), "'per_dataset' of a"),
