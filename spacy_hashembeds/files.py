@@ -69,7 +69,7 @@ def load_json(text: str) -> Any:
 
 
 def _refuse_number(text: str) -> float:
-    raise ValueError(f"it holds {text}, which is no number in JSON")
+    raise ValueError(f"it holds {text}, which is not a JSON number")
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

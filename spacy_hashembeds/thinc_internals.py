@@ -23,7 +23,7 @@ from thinc.layers.with_array import forward as with_array_forward
 from thinc.optimizers import ADAM_DEFAULTS, FloatOrSeq, KeyT
 from thinc.util import gpu_is_available, partial
 
-# Attributes of a node. Nodes are identified by their functions, as wrapped ones keep
+# Attributes of a node. Nodes are identified by their functions: wrapped ones keep
 # their name. Plans read attributes in each call; `attrgetter` is fast.
 get_forward = attrgetter("_func")
 get_layers = attrgetter("_layers")

@@ -44,7 +44,7 @@ SHOWN = {
     "index": [
         '<a href="docs/choose.html#sizes">Choose</a>',
         '<a href="docs/notebooks/first.html">run it</a>',
-        # what is no link to a page stays
+        # other links stay
         '<a href="https://example.org/docs/choose.md">elsewhere</a>',
         '<a href="mailto:a@example.org">mail</a>',
         "<code>[Code](docs/choose.md)</code>",

@@ -191,7 +191,7 @@ def convert_layers(config: Config, precision: Precision = None) -> Config:
     """Return a copy of a config with our layers.
 
     A HashEmbedCNN becomes a Tok2Vec with two layers. If any layer is converted,
-    variables in components or that refer to components are replaced by their values.
+    variables in, or referring to, components are replaced by their values.
     """
     converted = config.copy()
     places, _ = find_convertible(config, precision)
@@ -251,7 +251,7 @@ def _explain_kept(block: Mapping[str, Any], above: Mapping[str, Any]) -> str | N
     if is_old and not has_vectors and not _OLD_TOK2VEC.match(above.get(_NAME, "")):
         return f"{name} takes all Docs in one array, unless in a spacy.Tok2Vec.v1"
     if is_old and has_vectors and block[_VECTORS[kind]]:
-        return f"{name} gives words without a static vector the last one"
+        return f"{name} uses the last vector for words without one"
     try:
         registry.resolve({"model": _convert(block)})
     except ValueError as e:

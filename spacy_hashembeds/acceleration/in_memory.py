@@ -63,8 +63,8 @@ def accelerate(
 
     nlp (Language): The trained pipeline, on CPU or GPU, not in a memory zone. Only
         enabled components annotate the texts.
-    texts (Iterable[str | Doc], optional): Texts to compare and time on. Of Docs, words,
-        spaces and the features that the pipeline reads are used. Default: texts
+    texts (Iterable[str | Doc], optional): Texts to compare and time on. Docs supply
+        only words, spaces and the features that the pipeline reads. Default: texts
         generated from words in the vocab.
     precision (str, optional): Precision of the matrix products of window encoders:
         "float32"; "bfloat16" or "int8", which are faster on processors that support

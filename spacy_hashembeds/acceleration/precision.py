@@ -16,7 +16,7 @@ from .doctor import find_lacking
 from .parity import SAMPLE_SIZE, annotate_texts, walk_encoders
 from .timing import Progress, measure_components
 
-#: Maximum share of the current precision's time with which another one is tried.
+#: Another precision is tried only below this share of the current one's time.
 _TIME_RATIO = 0.9
 #: Number of timings per precision, of which the fastest counts.
 _ROUNDS = 3
@@ -54,11 +54,10 @@ def choose_precisions(
     max_changed: float,
     progress: Progress,
 ) -> list[ChosenPrecision]:
-    """Choose and set the precision of each enabled component of `after` with encoders
-    of ours that `before` does not share, the slowest component first: the fastest that
-    is clearly faster than the current one and within `max_changed`, otherwise the
-    current one. Earlier choices count in later comparisons. `explain_no_choice`
-    explains an empty list.
+    """Choose and set a precision for each enabled component of `after` with our
+    encoders, unless `before` shares them, slowest component first: the fastest within
+    `max_changed`, if clearly faster than the current one, else the current one. Earlier
+    choices count in later comparisons. `explain_no_choice` explains an empty list.
     """
     encoders = _find_encoders(after, before)
     if not encoders or not list_low_precisions():
@@ -93,7 +92,7 @@ def choose_precisions(
 def explain_no_choice() -> str:
     """Explain why `choose_precisions` returns an empty list."""
     if list_low_precisions():
-        return "no enabled component has a window encoder of ours"
+        return "no enabled component has our window encoder"
     needs = "; ".join(f"{name} needs {find_lacking(name)}" for name in PRECISIONS[1:])
     return f"only float32 is supported by this processor and build ({needs})"
 

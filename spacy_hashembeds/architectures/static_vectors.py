@@ -19,9 +19,8 @@ DOCS: ContextVar[Sequence[Doc]] = ContextVar("DOCS")
 
 
 class VectorColumn(Column):
-    """Column of word vectors, projected as by spaCy's StaticVectors.
-
-    As in spaCy, the vocab of the first of `DOCS` supplies the vectors.
+    """Column of word vectors, projected as in spaCy's StaticVectors. The vocab of the
+    first of `DOCS` supplies the vectors, as in spaCy.
     """
 
     def embed(self, keys: Array, is_train: bool) -> tuple[Array, Backprop]:

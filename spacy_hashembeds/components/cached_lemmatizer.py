@@ -39,8 +39,8 @@ LEMMATIZERS = {
 
 #: Maximum number of cached lemmas (about 15 MB), and length of a cached word.
 MAX_LEMMAS, MAX_LENGTH = 2**16, 100
-#: Key in spaCy's `cache` of our lemmas and the state in which they were computed, so
-#: that clearing that cache deletes them. spaCy's keys are tuples.
+#: Our key in spaCy's `cache`, for lemmas and the state that they were computed in:
+#: clearing the cache deletes them. spaCy's keys are tuples.
 _CACHE_KEY: Any = "spacy-hashembeds"
 #: Forms by token attributes. The first form is the lemma.
 LemmaCache = dict[bytes, list[str]]

@@ -44,8 +44,8 @@ Match = tuple[int, int, int]
 
 
 class TokenMatches(NamedTuple):
-    """The matches of a token: patterns, by number, whose first part it matches, with
-    the parts required of the next tokens; and all required parts that it matches.
+    """A token's matches: numbers of the patterns that may start at it, each with the
+    parts that must follow; and all required parts that it matches.
     """
 
     starting: list[tuple[int, list[int]]]
@@ -55,10 +55,10 @@ class TokenMatches(NamedTuple):
 class CachedMatcher(Matcher):
     """A Matcher with a cache of the patterns that tokens match.
 
-    The cache supports token attributes with values, IN, NOT_IN, REGEX and the like. It
-    is bypassed for all texts if a pattern has extension attributes, only tokens with
-    operators, a callback or a filter; and for texts with another vocab, or with all
-    tokens that a pattern with operators requires.
+    The cache supports token attributes with values, IN, NOT_IN, REGEX and the like. All
+    texts bypass it if a pattern has a callback, a filter, or no required token of this
+    kind. So do texts with another vocab, or with all required tokens of a pattern that
+    has operators or other attributes.
     """
 
     # spaCy's Matcher has no type annotations
@@ -192,7 +192,7 @@ class MatchTable:
         numbers = {name: part for part, name in enumerate(part_of)}
         #: Pattern numbers and further parts, by first part.
         self._starting: dict[int, list[tuple[int, list[int]]]] = {}
-        #: Sets of parts required by patterns with operators.
+        #: Sets of parts required by patterns that are not fixed.
         self._operator_parts: set[frozenset[int]] = set()
         for number, pattern in enumerate(patterns):
             names = (repr(sorted(spec.items())) for spec in pattern.required)
@@ -209,7 +209,7 @@ class MatchTable:
 
     def find_matches(self, doc: Doc) -> list[Match] | None:
         """Return the matches in a Doc, in the Matcher's order, or None if a pattern
-        with operators may match.
+        that is not fixed may match.
         """
         array: Any = doc.to_array([*self._names]).reshape(len(doc), len(self._names))
         row_keys = make_keys(array)

@@ -188,9 +188,8 @@ cdef int require(bint holds) except -1:
     return 0
 
 
-# Kernels release the GIL only above this size of work, some 60 microseconds: switching
-# threads takes longer than embedding a short Doc. Slower kernels count a number several
-# times.
+# Kernels release the GIL only above this many numbers, some 60 microseconds: switching
+# threads takes longer than embedding a short Doc. Slower kernels multiply the count.
 cdef enum:
     MOST_LOCKED = 400_000
 

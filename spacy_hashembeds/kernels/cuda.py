@@ -64,8 +64,8 @@ def gather_rows(
     n_pairs = n * n_slots
     if n_pairs >= 2**32:
         raise ValueError(
-            f"A batch should have less than {2**32} rows to sum, but has {n_pairs} for "
-            f"{n} tokens. Use smaller batches."
+            f"A batch should have fewer than {2**32} rows to sum, but has {n_pairs} "
+            f"for {n} tokens. Use smaller batches."
         )
     pairs = get_array_module(keys).empty(n_pairs, dtype="uint64")
     size = _find_vector_size(tables, out, scale)

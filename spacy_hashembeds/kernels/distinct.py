@@ -58,8 +58,8 @@ def find_equal_rows(X: NDArray, most: int) -> Distinct | None:
     """Find bitwise distinct rows, or return None if there are more than `most`.
 
     Rows are grouped by their first numbers, two in numpy and four in the kernel, and
-    then compared as a whole. Return None also if rows of a group differ (numpy), or if
-    too many do (kernel). *Shape:* `(n, w)`, n > 0, float32.
+    then compared as a whole. Also return None if rows of a group differ (numpy), or too
+    many do (kernel). *Shape:* `(n, w)`, n > 0, float32.
     """
     if X.shape[1] < 2:
         return None

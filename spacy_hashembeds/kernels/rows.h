@@ -65,7 +65,7 @@ DEVICE void finish_hash(uint64 h1, uint64 h2, uint64 length, uint32 hashes[MAX_H
     hashes[3] = (uint32)(h2 >> 32);
 }
 
-// MurmurHash3_x64_128 of a key of 8 bytes, cut into four uint32 as by Thinc's Ops.hash.
+// MurmurHash3_x64_128 of a key of 8 bytes, cut into four uint32 as in Thinc's Ops.hash.
 DEVICE void hash_key(uint64 key, uint32 seed, uint32 hashes[MAX_HASHES]) {
     const uint64 h1 = seed ^ (rotate_left(key * 0x87c37b91114253d5ULL, 31) *
                               0x4cf5ad432745937fULL);

@@ -26,7 +26,7 @@ _get_memory = attrgetter("__array_interface__")
 
 
 class Seal:
-    """Parameter proxy whose token changes when a parameter is got or set, but not a
+    """Parameter proxy whose token changes when a parameter is read or set, but not a
     gradient. A seal is neither copied, pickled nor saved.
     """
 
@@ -130,7 +130,7 @@ def check_param(
     where = f"The parameter '{name}' of layer '{model.name}'"
     if not model.has_param(name):
         raise ValueError(
-            f"{where} should be float32 of shape {shape}, but is not there. Was the "
+            f"{where} should be float32 of shape {shape}, but is missing. Was the "
             "pipeline never initialized (nlp.initialize), or were the weights damaged?"
         )
     array = peek(model, name)
@@ -193,9 +193,9 @@ def check_foreign(model: Model, kind: str, foreign: str) -> None:
     """Check that a loaded layer lacks an attribute that only another kind saves."""
     if foreign in model.attrs:
         raise ValueError(
-            f"A layer that {kind} can't load the weights of one that does not, but "
-            f"layer '{model.name}' has the attribute '{foreign}' of such a layer. Load "
-            "the weights into a pipeline with the config they were trained with."
+            f"Layer '{model.name}' {kind}, but the loaded weights have the attribute "
+            f"'{foreign}' of a layer that does not. Load the weights into a pipeline "
+            "with the config they were trained with."
         )
 
 

@@ -4,17 +4,16 @@ A plan caches two things. The first is the layers, identified by the forward fun
 of nodes, so that a wrapped or replaced node is not bypassed (`with_nvtx_range`, for
 instance, keeps the name). The second is a value computed from the layers' parameters.
 
-Thinc calls the proxy of a parameter store whenever a parameter is got or set through
+Thinc calls the proxy of a parameter store whenever a parameter is read or set through
 its layer: by an optimizer, by `use_params`, or when the layer is loaded, saved or
 copied. Here the proxy is a `Seal`, which such an access breaks. The cached value is
 valid while the seal is unbroken, and afterwards if the parameters still equal a copy
 made when the value was computed. An access that only reads parameters thus costs one
 comparison.
 
-Writing after a prediction to an array obtained before it is detected only when the
-array is passed to `set_param`, for each layer that has the array. Optimizers,
-`use_params`, loading and copying do so. Until then, predictions may be stale, unlike
-those of Thinc's own layers.
+If an array read before a prediction is changed after it, this is detected only when the
+array is passed to `set_param` for each layer that has it. Optimizers, `use_params`,
+loading and copying do so. Until then, predictions may be stale, unlike Thinc's layers'.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,12 +1,11 @@
 """Layers whose tables depend on the symbols of a corpus.
 
-Symbols are counted after such a layer is built, and set before it is initialized, by
-the method `take_symbols` of a class in an attribute, which wrapped layers keep:
+Symbols are counted after such a layer is built. Before it is initialized,
+`take_symbols`, a method of a class in an attribute that wrapped layers keep, sets them:
 
     attrs={"key": "NORM", "symbols": None, "symbol_taker": LookupColumn}
 
-`take_symbols` sets the attribute "symbols", which is saved with the layer, or raises a
-ValueError.
+It sets the attribute "symbols", which is saved with the layer, or raises a ValueError.
 """
 
 from collections.abc import Callable

@@ -2,9 +2,9 @@
 
 With the same layers, this computes the same as spaCy's
 `residual(chain(expand_window(), Maxout(..., normalize=True)))`, in blocks of rows that
-fit into the processor's cache. A convolution computes only the rows of the padding
-around Docs that later convolutions read. In prediction in float32, the first one
-multiplies equal embeddings near each other once.
+fit into the processor's cache. A convolution computes only those padding rows around
+Docs that later ones read. In float32 prediction, the first one multiplies equal
+embeddings only once per block.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -25,7 +25,7 @@ _Recognizer = tuple[str, Language, str, TokenNER]
 
 
 def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterator[Doc]:
-    """Set the entities that pipelines find together, and keep those that Docs have.
+    """Set the entities that an ensemble of pipelines finds, and keep existing ones.
 
     Tags are decoded from the mean of the pipelines' probabilities, with the mean of
     their `outside_bias`: see `TokenNER`. An ensemble of pipelines with different seeds
@@ -34,8 +34,7 @@ def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterat
 
     pipelines (Iterable[Language]): Pipelines of one language, each with a `token_ner`
         with the same labels and decoding. Only components before `token_ner` run.
-    docs (Iterable[Doc]): Tokenized texts. Pipelines get only the features that they
-        read. Entities are kept.
+    docs (Iterable[Doc]): Tokenized texts. Pipelines get only features that they read.
     RETURNS (Iterator[Doc]): The same Docs, except those without tokens.
     RAISES (ValueError): If there is no pipeline, or pipelines differ in these respects;
         later, if components before `token_ner` set entities or change tokens.

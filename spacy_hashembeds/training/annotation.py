@@ -82,7 +82,7 @@ def find_annotation(nlp: Language, component: str) -> Annotation:
 def annotate(
     nlp: Language, examples: Iterable[Example], annotation: Annotation
 ) -> Iterator[Doc]:
-    """Yield the predicted Docs annotated as by `nlp.update`, copied if annotated."""
+    """Yield the predicted Docs, or copies annotated as in `nlp.update`."""
     docs: Iterator[Doc] = (
         _copy(eg, annotation) if any(annotation) else eg.predicted for eg in examples
     )
@@ -116,7 +116,7 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
 
 
 def check_example(item: object, argument: str = "examples") -> None:
-    """Raise a TypeError if an item of an argument is no Example or Doc."""
+    """Raise a TypeError if an item of an argument is not an Example or Doc."""
     if not isinstance(item, Example | Doc):
         raise TypeError(
             f"'{argument}' should hold Examples or Docs, but holds a "

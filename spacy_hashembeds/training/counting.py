@@ -42,8 +42,8 @@ Counters = Mapping[str, "KeyCounter"]
 def create_count_symbols(
     *, corpus: str = "corpora.train", min_freq: int = 10, limit: int = 0
 ) -> Callable[[Language], None]:
-    """Count the symbols of a corpus for every embedder that waits for them:
-    those with an argument `tables`, such as `MultiEmbed`, that have no file there.
+    """Count the symbols of a corpus for every embedder that waits for them: those, such
+    as `MultiEmbed`, whose argument `tables` is not set.
 
     Use it in `[initialize.before_init]`. Symbols are counted once, when the first such
     layer is initialized. Attributes set by preceding components in [training]
@@ -91,7 +91,7 @@ def count_symbols(
     examples (Iterable[Example | Doc]): The training data. For Examples, the predicted
         side is counted, annotated by [training] annotating_components. Read once: a
         generator is exhausted, and `nlp.initialize` needs another.
-    RAISES (TypeError): If `nlp` is no pipeline, or `examples` is not iterable. In
+    RAISES (TypeError): If `nlp` is not a pipeline, or `examples` is not iterable. In
         `nlp.initialize`, if items are not Examples or Docs.
     RAISES (ValueError): If no layer waits for symbols, or numbers are invalid. In
         `nlp.initialize`, if `examples` have no tokens, or another language.
@@ -172,8 +172,7 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
 def _find_waiting(
     nlp: Language, source: str, corpus: str | None
 ) -> list[tuple[Model, Annotation]]:
-    """Return the layers to be initialized that wait for a `SymbolSource`, each with the
-    annotation of its input.
+    """Return layers that wait for a `SymbolSource`, each with its input's annotation.
 
     Disabled components with weights (frozen or sourced) are skipped, those without
     are included: `spacy pretrain` disables all components before initialization.
@@ -190,7 +189,8 @@ def _find_waiting(
                 raise ValueError(
                     f"'nlp' should be a new pipeline, but '{name}' has weights. Create "
                     "one by `spacy.util.load_model_from_config(nlp.config)`. To count "
-                    f"other examples than '{corpus}', then call `count_symbols`."
+                    f"other examples than '{corpus}', then call "
+                    "`spacy_hashembeds.count_symbols`."
                 )
             waiting.append((node, find_annotation(nlp, name)))
     return waiting

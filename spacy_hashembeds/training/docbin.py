@@ -110,6 +110,6 @@ def find_files(path: Path) -> list[Path]:
         if folder / _TRAIN in splits and held_out:  # they would be read as one corpus
             raise ValueError(
                 f"The folder '{folder}' should contain one corpus, but has splits: "
-                f"{', '.join([_TRAIN, *held_out])}. Give the file that is meant."
+                f"{', '.join([_TRAIN, *held_out])}. Pass the intended file."
             )
     return files

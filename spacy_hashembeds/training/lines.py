@@ -88,8 +88,8 @@ def check_is_regular(path: Path) -> None:
     """Refuse pipes and other files that can't be read twice."""
     if path.exists() and not path.is_file():
         raise ValueError(
-            f"'{path}' is read twice, so it should be a file, but is not, such as a "
-            "pipe. Save its content to a file, and pass that."
+            f"'{path}' is read twice, so it should be a file, not a pipe or similar. "
+            "Save its content to a file, and pass that."
         )
 
 

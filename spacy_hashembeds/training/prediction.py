@@ -48,9 +48,9 @@ def copy_words(doc: Doc, vocab: Vocab, features: Sequence[str] = ()) -> Doc:
 def predict_examples(
     nlp: Language, golds: Iterable[Doc | Example], *, disable: Iterable[str] = ()
 ) -> Iterator[Example]:
-    """Run a pipeline on examples made as by `spacy evaluate`, with the features kept by
-    the config. Skip gold docs without tokens. Of an `Example`, only tokens and features
-    of the predicted side are used, since entities would constrain `ner`.
+    """Run a pipeline on examples made as in `spacy evaluate`, with the features kept by
+    the config. Skip gold docs without tokens. An `Example` supplies only its predicted
+    side's tokens and features, since entities would constrain `ner`.
     """
     examples, copies = tee(_make_examples(nlp, golds))
     # not `as_tuples`, whose context is lost if a component returns a new Doc

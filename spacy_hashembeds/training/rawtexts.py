@@ -38,8 +38,8 @@ _COLUMN_SUFFIXES = (".csv", ".tsv", ".conll", ".conllu", ".iob", ".json")
 _COLUMNS = re.compile(r"#.*|-DOCSTART-.*|.*\t.*|\S+ (.* )?(O|[BILUES]-\S+)\s*")
 
 Measures = dict[str, Callable[[Iterable[Doc]], float]]
-#: For each Doc, a dict in which the objective of `spacy pretrain`, which gets only
-#: Docs, stores a function that returns the mean loss per token of other Docs.
+#: A dict per Doc, in which the objective of `spacy pretrain` (it gets only Docs) stores
+#: a function from other Docs to their mean loss per token.
 MEASURES: WeakKeyDictionary[Doc, Measures] = WeakKeyDictionary()
 
 #: Function that returns a Doc from an example of a `.spacy` file.
@@ -82,9 +82,8 @@ def create_raw_texts_reader(
     max_length (int): Split longer texts into pieces of this many tokens. 0: no limit.
     seed (int): Seed of the order of texts.
     RETURNS (Callable): Returns the examples of the next epoch at each call with `nlp`.
-    RAISES (ValueError): If a setting is invalid. When called, since `spacy train`
-        creates the reader too, if the path is missing, or texts are unreadable or too
-        few.
+    RAISES (ValueError): If a setting is invalid; when called (`spacy train` creates the
+        reader too), if the path is missing, or texts are unreadable or too few.
     """
     check_shares(held_out=held_out)
     check_items("paths", exclude=exclude)

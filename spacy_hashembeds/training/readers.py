@@ -167,7 +167,7 @@ class JoinedCorpus(FeatureCorpus):
     gold_preproc (bool): Use the file's tokens instead of the pipeline's tokenizer, as
         always for Docs with unknown spaces, but do not split into single sentences.
     max_length (int): Exclusive limit of tokens of joined or split Docs. Longer
-        sentences are skipped, as by `spacy.Corpus.v1`. 0: no limit.
+        sentences are skipped, as in `spacy.Corpus.v1`. 0: no limit.
     augmenter (Callable): A spaCy augmenter, applied after joining.
     lengths (Sequence[int]): Numbers of sentences per Doc, drawn uniformly. Repeat a
         number to draw it more often.

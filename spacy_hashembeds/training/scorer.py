@@ -102,9 +102,9 @@ def score_seen_unseen(
 def match_entities(
     example: Example, train_texts: Collection[str] | None, gold: Doc | None = None
 ) -> dict[str, Matches]:
-    """Match the entities of a doc, by prefix (see `KINDS`). Skip kinds without any
-    annotation, and all but `ents` without `train_texts`. Seen entities are determined
-    by the texts in `gold`, by default the gold doc.
+    """Match the entities of a doc, by prefix (see `KINDS`). Skip kinds without
+    annotation and, if `train_texts` is None, all except `ents`. Seen entities are
+    determined by the texts in `gold`, by default the gold doc.
     """
     gold = example.reference if gold is None else gold
     if not gold.has_annotation("ENT_IOB"):

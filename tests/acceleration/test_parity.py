@@ -136,7 +136,7 @@ def give_numbers(model, docs, is_train):
 
 
 def give_changed(model, docs, is_train):
-    """Fake layer of ours."""
+    """Fake of our layers."""
     return give_numbers(model, docs, is_train)
 
 

@@ -160,7 +160,7 @@ def test_changed_weights_of_any_layer_invalidate(vocab, kind):
 def test_weights_set_during_prediction_in_another_thread_invalidate(
     vocab, stage, is_undone, kernels, monkeypatch
 ):
-    """Also if weights are restored, as by `use_params`, before the stage ends."""
+    """Also if weights are restored, as in `use_params`, before the stage ends."""
     model, docs = build("subwords, weighted", vocab), make_docs(vocab)
     compute, calls = getattr(mixedembed, stage), []
     others = {(n.id, name): n.get_param(name) * -1.5 for n, name in get_weights(model)}

@@ -1,4 +1,4 @@
-"""Gold tags aligned as by spaCy, and entities added to those of a Doc."""
+"""Gold tags aligned as in spaCy, and entities added to those of a Doc."""
 
 import numpy as np
 import pytest

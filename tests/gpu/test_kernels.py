@@ -178,7 +178,7 @@ def test_four_numbers_at_once(gpu, used, offset, width, n_more, vector):
 def test_too_many_rows_to_number(gpu):
     keys = numpy.broadcast_to(numpy.uint64(1), (2**30, 1))  # takes no memory
     table = Table(numpy.zeros((2, 4), "f"), Hashing(seed=1, num_hashes=4))
-    with pytest.raises(ValueError, match=r"less than 4294967296 rows"):
+    with pytest.raises(ValueError, match="4294967296 rows"):
         cuda.gather_rows(keys, [table], numpy.zeros((1, 4), "f"))
 
 

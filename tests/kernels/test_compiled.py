@@ -168,7 +168,7 @@ def test_environment_variable(monkeypatch):
     [(ImportError, ImportError), (ModuleNotFoundError, type(None))],
 )
 def test_import_errors(error, reported, monkeypatch):
-    """A missing module is no error; a broken or outdated one is reported."""
+    """A missing module is not an error; a broken or outdated one is reported."""
     with monkeypatch.context() as patch:
         patch.setattr(compiled, "import_module", Mock(side_effect=error("broken")))
         found, why = compiled.find()

@@ -1,4 +1,4 @@
-"""`.spacy` files: read as by spaCy, errors for damaged files."""
+"""`.spacy` files: read as in spaCy, errors for damaged files."""
 
 import errno
 import zlib

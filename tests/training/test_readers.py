@@ -52,7 +52,7 @@ def make_sentence(n_words: int, number: int = 0) -> Doc:
 
 
 def make_text(lengths: list[int], ensure_whitespace: bool = True) -> Doc:
-    """Create a Doc of sentences annotated as by `make_sentence`."""
+    """Create a Doc of sentences annotated as in `make_sentence`."""
     sentences = [make_sentence(n, i) for i, n in enumerate(lengths)]
     return Doc.from_docs(sentences, ensure_whitespace=ensure_whitespace)
 

@@ -120,7 +120,7 @@ class WeightedColumn(HashColumn):
     def check_weights(self) -> None:
         """Check weights and attributes, which may be loaded."""
         model, num_hashes = self.model, self.num_hashes
-        checks.check_foreign(model, "has weights", "seed")
+        checks.check_foreign(model, "has importance weights", "seed")
         checks.check_integer(model, "hash_seed", 0, 2**32 - 1)
         checks.check_integer(model, "num_hashes", 1, MAX_COMPONENTS)
         checks.check_attr_choice(model, "combine", COMBINE)

@@ -43,8 +43,8 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, 
 
     With `EmbCompressor`, the row is the digest modulo the number of rows.
 
-    key (str, optional): Hash by HMAC-MD5 with this key (UTF-8): only with the key can
-        words be constructed that share a row. Saved with config and weights. The
+    key (str, optional): Hash by HMAC-MD5 with this key (UTF-8): without it, words that
+        share a row can't be constructed. Saved with config and weights. The
         authors' code uses "en", the paper no key.
     form (str, optional): Unicode form to normalize to: "NFC", which composes letters
         and accents, "NFD", "NFKC" or "NFKD".
@@ -112,11 +112,10 @@ def LSHHasher(
 ) -> Model[InT, OutT]:
     """Hash words by their character n-grams: similar words have most bits in common.
 
-    Each bit is the side of a random hyperplane on which the word lies, in the space of
-    all n-grams. With `EmbCompressor`, each row has a random vector, and a word gets the
-    row of the nearest one; the search is slow, and similar words share rows. Words
-    without known n-grams have all bits set. The first 4,000 / `ngram_size` characters
-    count.
+    Each bit is the word's side of a random hyperplane in the space of all n-grams. With
+    `EmbCompressor`, each row has a random vector, and a word gets the row of the
+    nearest one; the search is slow, and similar words share rows. Words without known
+    n-grams have all bits set. The first 4,000 / `ngram_size` characters count.
 
     num_bits (int): Number of bits, 1 to 4096; the paper uses 128. Unused with
         `EmbCompressor`.

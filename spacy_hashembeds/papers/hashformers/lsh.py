@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...kernels.rows import NUMPY_OPS
 
 #: Approximate maximum number of n-grams of a word, to bound memory and keep sums exact.
-#: Longer words are cut, for n-grams of up to four to 1,000 characters.
+#: Longer words are cut, to 1,000 characters if `ngram_size` is 4.
 MAX_NGRAMS = 4000
 #: Minimum length of the circle if all n-grams are used.
 OPEN_CIRCLE = 2**16

@@ -38,7 +38,7 @@ def PretrainShuffleRandom(
     shuffle (float): Share of shuffled tokens, below 1. Not specified in the paper; 0.1
         is the value in the authors' earlier code.
     random (float): Share of random tokens among the others, below 1: by default 9% of
-        all. One of both shares must be above 0.
+        all. At least one share must be above 0.
     RETURNS (Callable[[Vocab, Model], Model]): Creates the model that `spacy pretrain`
         trains, with output probabilities, `(n, 3)`, and true classes, `(n,)`. The loss
         is the cross-entropy in nats, summed over tokens; the gradient is the mean's.
@@ -139,8 +139,8 @@ def corrupt(
     """Draw the tokens of a batch to replace, and the new words.
 
     Shuffled tokens get the word of another token of the text. Random tokens, drawn from
-    the others, get the word of a token of another text. All such tokens are equally
-    likely. Without any, or if the word is equal, a token is intact.
+    the others, get the word of a token of another text. All are equally likely. If
+    there are none, or the word is equal, the token is intact.
 
     *Shapes:* words, `(n,)`, to the index of the new word, and the class, `(n,)`.
     """

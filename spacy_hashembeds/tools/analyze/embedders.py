@@ -42,7 +42,7 @@ def load_pipeline(
 ) -> Language:
     """Load a pipeline, or build one without initializing it. Default: a blank one."""
     if model is not None and (config is not None or overrides):
-        raise ValueError("'model' excludes 'config' and 'overrides': omit either.")
+        raise ValueError("Pass 'model', or 'config' and 'overrides', not both.")
     if model is not None:
         return model if isinstance(model, Language) else load_trained(model)
     name = config if isinstance(config, str | Path) else "config"

@@ -30,7 +30,7 @@ class Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-            with suppress(ValueError):  # not in the main thread
+            with suppress(ValueError):  # outside the main thread
                 if signal.getsignal(number) == signal.SIG_DFL:
                     signal.signal(number, _exit)
         with _plain_messages():

@@ -34,10 +34,10 @@ def prepare_cli(
     lang: str = options.LANG,
     separator: str | None = options.SEPARATOR,
     text_column: list[str] = Opt(
-        ["text"], help="The column or key of the text; may be given several times."
+        ["text"], help="The column or key of the text; may be repeated."
     ),
     label_column: list[str] = Opt(
-        [], help="The label or entities column or key; may be given several times."
+        [], help="The column or key of labels or entities; may be repeated."
     ),
     word_column: str = options.WORD_COLUMN,
     tag_column: str = options.TAG_COLUMN,

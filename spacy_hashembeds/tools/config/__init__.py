@@ -1,1 +1,1 @@
-"""Change a config to use an embedder of ours."""
+"""Change a config to use our embedders."""

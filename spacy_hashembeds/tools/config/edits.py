@@ -128,7 +128,7 @@ class Edits:
     def set_block(
         self, section: str, block: Mapping[str, Any], why: Mapping[Any, str]
     ) -> None:
-        """Replace a section. `why`: reasons by key, or for None of the new section."""
+        """Replace a section. `why`: reasons by key; the key None is the section."""
         set_dot_to_object(self.config, section, dict(block))
         for key, reason in why.items():
             is_section = isinstance(block.get(key or ""), Mapping)

@@ -88,8 +88,8 @@ def count_shared(golds: Iterable[Doc], knowledge: TrainingKnowledge) -> dict[str
 def group_entity(ent: Span, knowledge: TrainingKnowledge) -> dict[str, str]:
     """Return the group of a gold entity in each of `GROUPS`.
 
-    "same_type" and "other_type" together are the scorer's seen entities. Of others,
-    tokens are seen if they occur anywhere in training.
+    "same_type" and "other_type" together are the scorer's seen entities. In
+    others, a token is seen if it occurs anywhere in training.
     """
     labels = knowledge.entities.get(ent.text, Counter())
     counts = [knowledge.tokens.get(token.text, 0) for token in ent]
@@ -260,8 +260,8 @@ def choose_sentences(inputs: Inputs, task: str, join: int | None) -> int:
 def _score_joined(
     inputs: Inputs, join: int, known: TrainingKnowledge | None, ours: EntityRun
 ) -> dict[str, Any] | None:
-    """Score texts of `join` sentences, and test the difference in F1 over the shortest
-    units that end a document in both forms. Return None if no documents can be joined.
+    """Score texts of `join` sentences, and test the difference in F1 over the smallest
+    units of whole documents in both forms. Return None if no documents can be joined.
     """
     docs = list(regroup(inputs.gold.docs, repeat(join), enough=inf))
     if len(docs) == ours.n_read:

@@ -96,8 +96,8 @@ def evaluate(
     nlp (Language | Iterable[Doc] | str | Path): Pipeline, or Docs that it annotated,
         with the words of the gold docs; or the path of either.
     examples (Iterable[Doc | Example] | str | Path): Gold docs, Examples, or the path of
-        a corpus: `.spacy`, or one token a line. Of Docs, the pipeline gets the text and
-        the features that its config keeps; of Examples, the tokens and features of the
+        a corpus: `.spacy`, or one token a line. The pipeline gets the text of Docs and
+        the features that its config keeps, or the tokens and features of an Example's
         predicted side.
     train (Iterable[Doc | Example] | str | Path, optional): Training set, which
         determines seen and unseen entities.

@@ -83,9 +83,9 @@ def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
-    """Collect entity scores from span groups with `attrs["scores"]`. Return for each
-    group pairs of a score and whether its entity is correct; None for a group with
-    spans that are not entities, or with scores outside 0 to 1.
+    """Collect entity scores from span groups with `attrs["scores"]`. For each group,
+    return (score, is_correct) pairs, or None if it has spans that are not entities, or
+    scores outside 0 to 1.
     """
     doc, ignored = example.predicted, dict.fromkeys(matches.ignored)
     # of two entities aligned with one gold entity, the first is correct

@@ -73,7 +73,7 @@ def _warn_of_categories(data: _Data) -> Iterator[str]:
     if data["cats_exclusive"] and (none := setting["documents_of_none"]):
         yield (
             f"{none:,} of the {data['cats_support']:,} documents in '{test}' have no "
-            "label, and are scored as if they had the first in doc.cats, as by spaCy. "
+            "label, and are scored as if they had the first in doc.cats, as in spaCy. "
             "Remove them, or add a label for them."
         )
 

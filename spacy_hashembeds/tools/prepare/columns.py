@@ -93,7 +93,7 @@ def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
 
 def make_doc(vocab: Vocab, document: Document) -> Doc:
     """Make the annotated `Doc` of a document, as `spacy convert` does. Spaces are
-    unknown, so training keeps the tokens. Tags are interpreted as by conlleval. A Doc
+    unknown, so training keeps the tokens. Tags are interpreted as in conlleval. A Doc
     of one sentence stores the name of its document.
     """
     words = [word for sentence in document for word in sentence.words]
@@ -258,9 +258,9 @@ class _Table:
         row = sentences[0][0]
         are_numbers = all(map(_NUMBER.fullmatch, words))
         if self.layout.word == 0 and self.width > 2 and are_numbers:
-            self.fail(row, "column 0 numbers words", "word-column")
+            self.fail(row, "column 0 has word numbers", "word-column")
         if self.layout.separator is None and all(" " in word for word in words):
-            self.fail(row, "each word has a space", r"separator '\t' if it should")
+            self.fail(row, "all words contain a space", r"separator '\t' if intended")
         prefix = re.match("[a-z-]{2,12}:", words[0])
         if prefix and all(word.startswith(prefix[0]) for word in words):
             fail(self.path, row[0], f"remove the prefix {quote(prefix[0])} of WikiANN")
@@ -268,8 +268,8 @@ class _Table:
         for i in range(self.width if self.layout.sentence is None else 0):
             cells = [[columns[i] for _, columns in rows] for rows in sentences]
             if i not in known and any(map(_are_sentence_numbers, cells)):
-                option = f"sentence-column {i}, or '' if its numbers mean otherwise"
-                self.fail(row, f"column {i} numbers sentences", option)
+                option = f"sentence-column {i}, or '' if they mean something else"
+                self.fail(row, f"column {i} has sentence numbers", option)
 
 
 def _are_sentence_numbers(cells: Sequence[str]) -> bool:

@@ -41,7 +41,7 @@ def read_rows(
                 yield start, row
             start = reader.line_num + 1
     except csv.Error as err:
-        fail(path, start, f"the row that begins here is no CSV ({err}). {USE_QUOTES}")
+        fail(path, start, f"the row that begins here is not CSV ({err}). {USE_QUOTES}")
 
 
 def read_objects(

@@ -37,7 +37,7 @@ def test_the_evaluation_equals_the_expected_file(tiny_corpus):
     for step in (5, 2):
         known = {text: label for i, (text, label) in enumerate(ents) if i % step}
         known.update(dict.fromkeys([text for text, _ in ents[::9]], "ORG"))
-        # parts of names, and words that are no names
+        # parts of names, and words that are not names
         known.update({text.split()[0]: label for text, label in ents[::6]})
         known |= {"opens": "LOC", "Monday": "DATE", "saw": "PERSON", "of": "PERSON"}
         pipelines.append(toy_ner.make_ruler(known, None))

@@ -128,7 +128,7 @@ def test_predictions_and_pipelines_are_distinguished(nlp, tmp_path):
     toy_ner.write(tmp_path / "model" / "dev.spacy", [])
     assert evaluate(tmp_path / "model", test, samples=10)["ents_f"] < 1
     toy_ner.write_train(tmp_path / "train.spacy")
-    with pytest.raises(ValueError, match=r"Give the file that is meant"):
+    with pytest.raises(ValueError, match=r"train\.spacy, test\.spacy"):
         evaluate_files(tmp_path, test)
     for paths in (("elsewhere", test), (test, test, tmp_path / "missing.spacy")):
         with pytest.raises(OSError, match=r"elsewhere|missing"):

@@ -98,7 +98,7 @@ BY_FIRST = {"word": 1, "sentence": 0}
         ("is O\t\nNew\tB-LOC\n", {}, [["is", "New"]]),
         ("a\tB-X\tO\t\t\nb\tO\tO\t\t\n", {}, [["a", "b"]]),
         ("O\t \tNew York\n", {"separator": "\t", "word": -1, "tag": 0}, [["New York"]]),
-        # other white space is no separator
+        # other white space is not a separator
         ("  10\xa0000  O\nc\u2028d O\n", {}, [["10\xa0000", "c\u2028d"]]),
         # multiword tokens and empty nodes of CoNLL-U are skipped
         (CONLLU, {"word": 1}, [["a", "b", "c"], ["e", "f"]]),

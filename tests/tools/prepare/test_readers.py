@@ -259,7 +259,7 @@ HALF = "ab " * 200_000
         ("text,label\n  ,x\n", {}, ":2: expected text in 'text'"),
         ("text,label\n", {}, "a.csv: expected texts"),
         ("\n\n", {}, "a.csv:1: expected the columns"),
-        ('text,label\n"a\nb",x\n\n"c,x\nd,x\n', {}, ":5: .*no CSV.*--no-quotes"),
+        ('text,label\n"a\nb",x\n\n"c,x\nd,x\n', {}, ":5: .*not CSV.*--no-quotes"),
         ("text,label\na,\"['x', 'y']\"\n", {}, ":2: .*JSON"),
         ("text,label\na,x\nb,y\nc,x#y\nd,x#y\n", {}, ":4: 'x#y' .*JSON"),
         ('text,label\na,x\nb,y\nc,"x, y"\n', {}, ":4: 'x, y' .*JSON"),
@@ -284,7 +284,7 @@ def test_ambiguous_csv_is_refused(text, settings, message, tmp_path):
     [
         ("a.tsv", '"text"\t"label"\na\tx\n', ":1: .*--quotes"),
         ("a.tsv", 'text\tlabel\na\tx\n"b ""c"""\tx\n', ":3: .*--quotes"),
-        ("a.tsv", "text\tlabel\na\rb\tx\n", ":2: .*no CSV"),
+        ("a.tsv", "text\tlabel\na\rb\tx\n", ":2: .*not CSV"),
         ("a.jsonl", "", "a.jsonl: expected texts"),
         ("a.jsonl", '{"text": "a"', ":1: expected JSON"),
         ("a.jsonl", '{"text": "a", "text": "b"}', ":1: .*'text' twice"),
