@@ -48,11 +48,7 @@ def make_tables(
         name: _make_difference_table(parts, pairs)
         for name, parts in PLAN["differences"].items()
     }
-    of_page = {
-        "encoders": tables.pop("encoders"),
-        "main": _make_main(groups),
-        "differences": differences.pop("main"),
-    }
+    of_page = {"main": _make_main(groups), "differences": differences.pop("main")}
     return {PAGE: of_page, TRIALS: tables | differences}
 
 
