@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import join
 from typing import Any
 
-from spacy.util import registry
+from spacy.util import get_lang_class, registry
 
 from ...architectures.descriptions import get_description, get_descriptions
 from ...arguments import (
@@ -301,11 +301,15 @@ def _insert_scorer(edits: Edits) -> None:
 def _warn_of_lookups(edits: Edits) -> None:
     """Warn about missing tables of spacy-lookups-data, which training needs."""
     needed = ["[initialize.lookups]"] * bool(edits.resolve("initialize.lookups"))
-    for name in edits.running.intersection(edits.find_components("lemmatizer")):
-        mode = edits.resolve(f"components.{name}.mode") or "lookup"
+    lang = edits.resolve("nlp.lang")
+    default = get_lang_class(lang).get_factory_meta("lemmatizer").default_config or {}
+    found = edits.find_components("lemmatizer", "cached_lemmatizer")
+    for name in edits.running.intersection(found):
+        mode = edits.resolve(f"components.{name}.mode") or default["mode"]
         given = edits.resolve(f"initialize.components.{name}.lookups")
-        needed += [f"[components.{name}]"] * (mode in ("lookup", "rule") and not given)
-    if needed and edits.resolve("nlp.lang") not in registry.lookups:
+        is_needed = mode in ("lookup", "pos_lookup", "rule") and not given
+        needed += [f"[components.{name}]"] * is_needed
+    if needed and lang not in registry.lookups:
         edits.warnings.append(
             f"{', '.join(needed)} can't be initialized without lookup tables. Before "
             "training, run `pip install spacy-lookups-data`."

@@ -58,17 +58,22 @@ def insert_pretraining(
 
 
 def _exclude_evaluation_texts(edits: Edits) -> list[str]:
-    """Exclude the texts of [paths] dev and test, if set, from pretraining."""
+    """Exclude the .spacy corpora of [paths] dev and test from pretraining."""
     edits.refresh()
     place, paths = presets.RAW_TEXTS.section, edits.plain["paths"]
     excluded = edits.resolve(f"{place}.exclude") or []
     check_items("paths", exclude=excluded)
-    named = filter(None, (paths.get("dev"), paths.get("test")))
+    named = filter(_is_corpus, (paths.get("dev"), paths.get("test")))
     if new := [path for path in named if path not in excluded]:
         excluded = [*excluded, *new]
         # without variables: only one in a list is resolved
         edits.set(place, "exclude", excluded, "Texts for evaluation.")
     return excluded
+
+
+def _is_corpus(path: Any) -> bool:
+    """True for a .spacy file or a folder: readers of configs may take other formats."""
+    return isinstance(path, str) and (path.endswith(".spacy") or Path(path).is_dir())
 
 
 def name_weights(output: str | Path) -> Path:

@@ -257,14 +257,28 @@ def test_evaluation_texts_are_excluded_from_pretraining(base, raw, corpus):
         configure(base, train=corpus, raw=dev)
 
 
-def test_warns_about_missing_lookup_tables(tmp_path, monkeypatch):
+def test_only_spacy_corpora_are_excluded_from_pretraining(base, raw):
+    toys.edit_base(base, ("dev = null", 'dev = "dev.iob"\ntest = ["test.spacy"]'))
+    made = configure(base, raw=raw)
+    assert not made.config["corpora"]["pretrain"].get("exclude")
+
+
+@pytest.mark.parametrize(
+    ("lang", "mode", "is_needed"),
+    [("en", 'mode = "rule"', True), ("pl", "", True), ("ru", "", False)],
+)
+def test_warns_about_missing_lookup_tables(
+    tmp_path, monkeypatch, lang, mode, is_needed
+):
     base = toys.write_base(tmp_path / "base.cfg", "ner", "lemmatizer")
+    toys.edit_base(base, ('mode = "rule"', mode), ('lang = "en"', f'lang = "{lang}"'))
     toys.edit_base(base, ("lookups = null", 'lookups = {"@misc": "mine.v1"}'))
     assert configure(base).warnings == []
     monkeypatch.setattr(spacy.registry, "lookups", {})
     (warning,) = configure(base).warnings
-    for needed in ("[initialize.lookups]", "[components.lemmatizer]", "pip install"):
-        assert needed in warning
+    assert warning.startswith("[initialize.lookups]")
+    assert "pip install" in warning
+    assert ("[components.lemmatizer]" in warning) == is_needed
 
 
 @pytest.mark.parametrize(
