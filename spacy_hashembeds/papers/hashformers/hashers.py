@@ -43,9 +43,9 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, 
 
     With `EmbCompressor`, the row is the digest modulo the number of rows.
 
-    key (str, optional): Hash by HMAC-MD5 with this key (UTF-8): without it, words that
-        share a row can't be constructed. Saved with config and weights. The
-        authors' code uses "en", the paper no key.
+    key (str, optional): Hash by HMAC-MD5 with this key (UTF-8): only who knows it can
+        construct words that share a row. Saved with config and weights. The authors'
+        code uses "en", the paper no key.
     form (str, optional): Unicode form to normalize to: "NFC", which composes letters
         and accents, "NFD", "NFKC" or "NFKD".
 
