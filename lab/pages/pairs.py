@@ -40,7 +40,7 @@ def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
 
 
 def _compare_on(groups: Groups, dataset: str) -> Iterator[dict[str, Any]]:
-    """Compare the pairs of one corpus."""
+    """Compare the pairs of a corpus on which any pipeline has several seeds."""
     pairs = [part["pair"] for parts in PLAN["differences"].values() for part in parts]
     counts = {
         trials: found
@@ -51,7 +51,7 @@ def _compare_on(groups: Groups, dataset: str) -> Iterator[dict[str, Any]]:
         [of for trials, of in counts.items() if not trials.startswith(f"{CRF}/")]
     )
     for pair in pairs:
-        if not counts.keys() >= {*pair}:
+        if not counts.keys() >= {*pair} or np.isnan(variances).any():
             continue
         both = [np.stack(counts[trials]) for trials in pair]
         n_seeds = [

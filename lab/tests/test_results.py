@@ -34,6 +34,8 @@ def test_the_differences_of_the_page_are_those_of_the_counts(groups):
     kinds = [set(filter(pair["differences"].get, pairs.KINDS)) for pair in compared]
     assert kinds.count({"all"}) > 5, "all entities of WNUT 2017 are unseen"
     assert kinds.count({*pairs.KINDS}) > 20
+    single = {key: results[:1] for key, results in groups.items()}
+    assert pairs.compare_pairs(single) == [], "the deviation over seeds is unknown"
 
 
 def test_intervals_over_documents_are_those_of_the_bootstrap():
