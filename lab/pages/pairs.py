@@ -22,7 +22,7 @@ from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.training.scorer import KINDS, score_counts
 
 from .page import RESULTS, save
-from .results import CORPORA, PAIRS, PLAN, find_trials
+from .results import COMPARED, CORPORA, PAIRS, find_trials
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
@@ -41,17 +41,16 @@ def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
 
 def _compare_on(groups: Groups, dataset: str) -> Iterator[dict[str, Any]]:
     """Compare the pairs of a corpus on which any pipeline has several seeds."""
-    pairs = [part["pair"] for parts in PLAN["differences"].values() for part in parts]
     counts = {
         trials: found
-        for trials in dict.fromkeys(chain.from_iterable(pairs))
+        for trials in dict.fromkeys(chain.from_iterable(COMPARED))
         if (found := _read_counts(find_trials(groups, dataset, trials)))
     }
     variances = _pool_variances(
         [of for trials, of in counts.items() if not trials.startswith(f"{CRF}/")]
     )
-    for pair in pairs:
-        if not counts.keys() >= {*pair} or np.isnan(variances).any():
+    for pair in COMPARED:
+        if not counts.keys() >= {*pair} or np.isnan(variances[0]):
             continue
         both = [np.stack(counts[trials]) for trials in pair]
         n_seeds = [
@@ -63,7 +62,7 @@ def _compare_on(groups: Groups, dataset: str) -> Iterator[dict[str, Any]]:
         differences = dict(zip(KINDS, compare(both[0], both[1], seeded), strict=True))
         if differences["seen"] is None:  # all entities are unseen
             differences["unseen"] = None
-        yield {"dataset": dataset, "pair": pair, "differences": differences}
+        yield {"dataset": dataset, "pair": [*pair], "differences": differences}
 
 
 def compare(

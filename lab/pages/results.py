@@ -5,6 +5,7 @@ lab/results, pairs.json and misspellings.json.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -12,17 +13,24 @@ from typing import Any
 import srsly
 from scipy.stats import t
 
+from lab.baseline import NAME as CRF
 from lab.trials.results import Groups, Result, TrialKey, estimate_score, read_results
 
 from .misspellings import MISSPELLINGS
 from .page import DOCS, RESULTS, fill_all, read_rows, to_markdown
 
-PAGE, TRIALS = DOCS / "results.md", DOCS.parent / "lab" / "trials.md"
+PAGE, VECTORS = DOCS / "results.md", DOCS / "vectors.md"
+TRIALS = DOCS.parent / "lab" / "trials.md"
 PAIRS = Path(__file__).with_name("pairs.json")
 
 PLAN: Any = srsly.read_json(Path(__file__).with_suffix(".json"))
 CORPORA: Mapping[str, str] = PLAN["corpora"]
 HEADINGS: Mapping[str, str] = PLAN["headings"]
+
+#: The pairs of pipelines whose differences are tested.
+COMPARED: Sequence[tuple[str, str]] = [
+    tuple(part["pair"]) for parts in PLAN["differences"].values() for part in parts
+]
 
 #: What marks a difference whose adjusted p-value is small.
 MARK = "\N{DAGGER}"
@@ -48,33 +56,54 @@ def make_tables(
         name: _make_difference_table(parts, pairs)
         for name, parts in PLAN["differences"].items()
     }
-    of_page = {"main": _make_main(groups), "differences": differences.pop("main")}
-    return {PAGE: of_page, TRIALS: tables | differences}
+    of_page = {"main": _make_main(groups, PLAN["main"])}
+    of_page["differences"] = differences.pop("main")
+    vectors = {"vectors": _make_main(groups, PLAN["vectors"])}
+    return {PAGE: of_page, VECTORS: vectors, TRIALS: tables | differences}
 
 
-def _make_main(groups: Groups) -> str:
-    """Make a table of F1 with confidence intervals, and F1 on seen / unseen."""
-    rows = [["pipeline", *HEADINGS.values(), "MB on disk"]]
-    for trials, label in PLAN["main"].items():
-        found = [find_trials(groups, dataset, trials) for dataset in CORPORA]
-        sizes = [r.recorded["sizes"]["bytes_on_disk"] / 1e6 for of in found for r in of]
+def _make_main(groups: Groups, pipelines: Mapping[str, str]) -> str:
+    """Make a table of F1 with confidence intervals, and F1 on seen / unseen, on the
+    corpora on which all pipelines are trained.
+    """
+    found = {
+        dataset: of_all
+        for dataset in CORPORA
+        if all(of_all := [find_trials(groups, dataset, each) for each in pipelines])
+    }
+    rows = [["pipeline", *(HEADINGS[dataset] for dataset in found), "MB on disk"]]
+    spreads = [_find_spread(groups, dataset) for dataset in found]
+    for (trials, label), *of_each in zip(
+        pipelines.items(), *found.values(), strict=True
+    ):
+        of_row = [0.0] * len(spreads) if trials.startswith(f"{CRF}/") else spreads
+        results = chain.from_iterable(of_each)
+        sizes = [r.recorded["sizes"]["bytes_on_disk"] / 1e6 for r in results]
         ends = dict.fromkeys(f"{size:.1f}" for size in (min(sizes), max(sizes)))
-        rows.append([label, *map(_format_main, found), " to ".join(ends)])
+        rows.append([label, *map(_format_main, of_each, of_row), " to ".join(ends)])
     return to_markdown(rows)
 
 
-def _format_main(results: Sequence[Result]) -> str:
+def _find_spread(groups: Groups, dataset: str) -> float:
+    """Return half the width of the 95 percent interval of one seed's F1, in points. The
+    deviation over seeds is pooled over all compared pipelines.
+    """
+    compared = {*chain.from_iterable(COMPARED)}
+    of_all = (find_trials(groups, dataset, trials) for trials in compared)
+    scores = [[100 * (r.get_score("test", "ents_f") or 0) for r in of] for of in of_all]
+    several = [of for of in scores if len(of) > 1]
+    return t.ppf(0.975, sum(len(of) - 1 for of in several)) * _pool(several)
+
+
+def _format_main(results: Sequence[Result], spread: float) -> str:
     """Format the means over seeds: F1, seen / unseen. One of them may be undefined."""
-    if not results:
-        return NONE
     scores = [
         [100 * s for r in results if (s := r.get_score("test", key)) is not None]
         for key in ("ents_f", "ents_seen_f", "ents_unseen_f")
     ]
     f1, seen, unseen = (f"{fmean(of):.1f}" if of else NONE for of in scores)
-    n, interval = len(results), ""
-    if n > 1:
-        interval = f" ± {t.ppf(0.975, n - 1) * stdev(scores[0]) / n**0.5:.1f}"
+    n = len(results)
+    interval = f" ± {spread / n**0.5:.1f}" if spread else ""  # the CRF has no seed
     seeds = "" if n == USUAL_SEEDS else f" ({n})"
     return f"**{f1}**{interval}{seeds}<br>{seen} / {unseen}"
 
@@ -108,13 +137,15 @@ def find_trials(groups: Groups, dataset: str, trials: str) -> Sequence[Result]:
 
 
 def pool_deviations(samples: Iterable[Sequence[float]]) -> str:
-    """Estimate the common deviation of samples with different means."""
+    """Format the deviation over seeds, pooled over samples."""
     several = [sample for sample in samples if len(sample) > 1]
-    if not several:
-        return NONE
-    squares = sum((len(sample) - 1) * stdev(sample) ** 2 for sample in several)
-    pooled = (squares / sum(len(sample) - 1 for sample in several)) ** 0.5
-    return f"{100 * pooled:.1f}"
+    return f"{100 * _pool(several):.1f}" if several else NONE
+
+
+def _pool(samples: Sequence[Sequence[float]]) -> float:
+    """Pool the deviations of samples of two or more."""
+    squares = sum((len(sample) - 1) * stdev(sample) ** 2 for sample in samples)
+    return (squares / sum(len(sample) - 1 for sample in samples)) ** 0.5
 
 
 def _make_difference_table(
