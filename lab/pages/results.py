@@ -103,7 +103,7 @@ def _format_main(results: Sequence[Result], spread: float) -> str:
     ]
     f1, seen, unseen = (f"{fmean(of):.1f}" if of else NONE for of in scores)
     n = len(results)
-    interval = f" ± {spread / n**0.5:.1f}" if spread else ""  # the CRF has no seed
+    interval = f"±{spread / n**0.5:.1f}" if spread else ""  # the CRF has no seed
     seeds = "" if n == USUAL_SEEDS else f" ({n})"
     return f"**{f1}**{interval}{seeds}<br>{seen} / {unseen}"
 
@@ -168,7 +168,7 @@ def format_difference(found: Mapping[str, float] | None) -> str:
         return NONE
     mark = MARK if found["adjusted_p_value"] < 0.05 else ""
     points = f"{100 * found['difference']:+.1f}".replace("-", "\N{MINUS SIGN}")
-    return f"{points} \N{PLUS-MINUS SIGN} {100 * found['half_width']:.1f}{mark}"
+    return f"{points}\N{PLUS-MINUS SIGN}{100 * found['half_width']:.1f}{mark}"
 
 
 def _make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
