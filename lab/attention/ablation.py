@@ -95,7 +95,7 @@ def _find_layers(model: Any) -> list[Model]:
 
 
 def find_part_columns(layer: Model) -> dict[str, slice]:
-    """Return the columns of each part in the layer's output. See docs/lab.md."""
+    """Return the columns of each part in the layer's output. See lab/README.md."""
     nO = layer.get_dim("nO")
     if get_forward(layer) is bilstm.forward:
         forward, backward = bilstm.DIRECTIONS

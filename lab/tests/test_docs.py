@@ -72,7 +72,7 @@ def test_commands_and_their_options_exist(page: Path):
 
 
 def test_every_command_of_the_lab_is_listed():
-    section = read_sections("lab.md")["The lab"]
+    section = read_sections("../lab/README.md")["The lab"]
     listed = {*re.findall(r"`(\w+)`", section)}
     assert listed >= {str(command.name) for command in lab_cli.registered_commands}
 

@@ -25,7 +25,7 @@ class _Part(BaseModel):
 
 
 class _Entry(_Part):
-    """An item of `trials`. See docs/sweep.md for its settings."""
+    """An item of `trials`. See lab/sweep.md for its settings."""
 
     embedder: str
     variant: str = "default"

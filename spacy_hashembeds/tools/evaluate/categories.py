@@ -73,7 +73,7 @@ class CategoryRun(Run):
         return counts
 
     def score(self) -> dict[str, Any]:
-        """Return the scores of docs/sweep.md, which are None without documents."""
+        """Return the scores of `evaluate`, which are None without documents."""
         setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
         if not self.documents:
             return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
