@@ -389,8 +389,8 @@ WRONG: list[tuple[str, str, Any, str]] = [
             (WEIGHTED, "importance_rows"),
         ]
         for value, message in [
-            ([1, 2], "one number of rows for each"),
-            (5, "one number of rows for each"),
+            ([1, 2], "should be one number of rows for each"),
+            (5, "should be one number of rows for each"),
             ([5, 0, 5], "should be 1 to 2147483647, but is 0"),
             ([5, 5, 10**12], "should be 1 to 2147483647, but is 1000000000000"),
         ]

@@ -120,7 +120,7 @@ REFUSED = pipelines.encoder(depth=0)
         (
             tok2vec(embed=OLD, encode=layer("spacy.MishWindowEncoder.v2")),
             [],
-            {".embed": "static vector", ".encode": "no faster layer"},
+            {".embed": "last vector", ".encode": "no faster layer"},
         ),
     ],
 )
