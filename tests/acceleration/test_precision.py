@@ -252,5 +252,5 @@ def test_changes_above_the_limit_are_refused(saved, tmp_path, add_noise):
 
 
 def test_a_lower_precision_needs_instructions(saved, tmp_path, no_instructions):
-    with pytest.raises(ValueError, match=r"'precision' should be.*needs AVX"):
+    with pytest.raises(ValueError, match="'precision' should be"):
         convert(saved("inside"), tmp_path / "out", TEXTS, precision="int8")
