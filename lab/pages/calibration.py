@@ -32,8 +32,8 @@ from .results import CORPORA
 PAGE = page.DOCS / "ner.md"
 CALIBRATION = Path(__file__).with_suffix(".json")
 
-#: The recommended pipeline, of the grid `joined`.
-TRIAL = "subword_token_ner/joined"
+#: The recommended pipeline, of the grid `commands`.
+TRIAL = "recommended/default"
 #: Numbers of parts of the documents, of folds of the parts, and of random divisions.
 N_PARTS, N_FOLDS, N_DIVISIONS = 20, 5, 20
 

@@ -9,7 +9,7 @@ from spacy_hashembeds.components.decoding import calibrate
 from spacy_hashembeds.tools.evaluate.measures import measure_calibration
 from spacy_hashembeds.training.calibration import fit_calibration
 
-TRIAL = ("wnut17", "subword_token_ner", "joined")
+TRIAL = ("wnut17", "recommended", "default")
 
 
 def test_the_table_of_the_page_is_that_of_the_measurements():
