@@ -16,22 +16,19 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from lab.baseline import NAME as CRF
 from lab.trials.results import Groups, Result, read_results
 from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.training.scorer import KINDS, score_counts
 
 from .page import RESULTS, save
-from .results import COMPARED, CORPORA, PAIRS, find_trials
+from .results import COMPARED, CORPORA, PAIRS, find_trials, has_seed
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
     """Compare pairs with both pipelines trained, for each kind of entity. A result is
     None without entities of a kind, and for "unseen" if all entities are unseen.
     """
-    compared = list(
-        chain.from_iterable(_compare_on(groups, dataset) for dataset in CORPORA)
-    )
+    compared = [pair for dataset in CORPORA for pair in _compare_on(groups, dataset)]
     tests = [of for pair in compared for of in pair["differences"].values() if of]
     adjusted = adjust_p_values([of["p_value"] for of in tests])
     for test, p_value in zip(tests, adjusted, strict=True):
@@ -46,19 +43,12 @@ def _compare_on(groups: Groups, dataset: str) -> Iterator[dict[str, Any]]:
         for trials in dict.fromkeys(chain.from_iterable(COMPARED))
         if (found := _read_counts(find_trials(groups, dataset, trials)))
     }
-    variances = _pool_variances(
-        [of for trials, of in counts.items() if not trials.startswith(f"{CRF}/")]
-    )
+    variances = _pool_variances([of for x, of in counts.items() if has_seed(x)])
     for pair in COMPARED:
         if not counts.keys() >= {*pair} or np.isnan(variances[0]):
             continue
         both = [np.stack(counts[trials]) for trials in pair]
-        n_seeds = [
-            len(of)
-            for trials, of in zip(pair, both, strict=True)
-            if not trials.startswith(f"{CRF}/")
-        ]
-        seeded = variances * sum(1 / n for n in n_seeds)
+        seeded = variances * sum(1 / len(counts[x]) for x in pair if has_seed(x))
         differences = dict(zip(KINDS, compare(both[0], both[1], seeded), strict=True))
         if differences["seen"] is None:  # all entities are unseen
             differences["unseen"] = None

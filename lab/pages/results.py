@@ -76,7 +76,7 @@ def _make_main(groups: Groups, pipelines: Mapping[str, str]) -> str:
     for (trials, label), *of_each in zip(
         pipelines.items(), *found.values(), strict=True
     ):
-        of_row = [0.0] * len(spreads) if trials.startswith(f"{CRF}/") else spreads
+        of_row = spreads if has_seed(trials) else [0.0] * len(spreads)
         results = chain.from_iterable(of_each)
         sizes = [r.recorded["sizes"]["bytes_on_disk"] / 1e6 for r in results]
         ends = dict.fromkeys(f"{size:.1f}" for size in (min(sizes), max(sizes)))
@@ -134,6 +134,11 @@ def find_trials(groups: Groups, dataset: str, trials: str) -> Sequence[Result]:
     """
     trials, _, suffix = trials.partition("@")
     return groups.get(TrialKey(dataset + suffix, *trials.split("/")), [])
+
+
+def has_seed(trials: str) -> bool:
+    """True if training depends on a seed, as for all but the CRF."""
+    return not trials.startswith(f"{CRF}/")
 
 
 def pool_deviations(samples: Iterable[Sequence[float]]) -> str:

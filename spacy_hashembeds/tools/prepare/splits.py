@@ -41,7 +41,7 @@ SEED = 42
 
 @dataclass(frozen=True)
 class Task:
-    """How to make Docs, find labels and load a language; token attributes to save."""
+    """Functions for Docs, labels and the language; token attributes to save."""
 
     make_doc: Callable[[Any, Any], Doc]
     find_labels: Callable[[Any], list[str]]
