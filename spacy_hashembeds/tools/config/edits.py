@@ -175,7 +175,7 @@ class Edits:
             temporary = stack.enter_context(replacing(output))
             temporary.write_text(self.text, encoding="utf8")
             if self.symbols is not None:
-                _, path = list_outputs(output, "")
+                path = name_symbols(output)
                 save_symbols(stack.enter_context(replacing(path)), self.symbols)
 
     def write(self) -> None:
@@ -242,7 +242,12 @@ def list_outputs(output: Path, raw: str | Path | None) -> list[Path]:
     """List the config, and with `raw` the file of symbols beside it."""
     if raw is not None and find_descriptor(output) is not None:
         raise ValueError("--output should be a file, beside which --raw saves symbols.")
-    return [output] if raw is None else [output, output.with_suffix(".npz")]
+    return [output] if raw is None else [output, name_symbols(output)]
+
+
+def name_symbols(output: str | Path) -> Path:
+    """Return the path of a config's symbols."""
+    return Path(output).with_suffix(".npz")
 
 
 def check_outputs(

@@ -13,7 +13,7 @@ from ...arguments import SPANS, check_items
 from ...training.counting import count_values, filter_symbols
 from ...training.rawtexts import create_raw_texts_reader
 from . import embedders, presets
-from .edits import Edits, find_name
+from .edits import Edits, find_name, name_symbols
 from .embedders import Embedder, Progress, TrainingCorpus
 
 
@@ -51,7 +51,7 @@ def insert_pretraining(
     why = "Predicts which words of a text were replaced (documentation: pretraining)."
     edits.set_block("pretraining", block, {None: why, "max_epochs": why})
     if old.new.symbol_width:
-        tables = str(Path(output).with_suffix(".npz"))
+        tables = str(name_symbols(output))
         _insert_symbols(edits, old, raw, exclude, tables, progress)
     weights = name_weights(output)
     edits.set_path("init_tok2vec", weights, "The output of `spacy pretrain`.")
