@@ -5,7 +5,8 @@
 results.json names the pairs; pairs.json has the differences of mean F1 over seeds. The
 variance of a difference is the sum of two: over test documents, from the recorded
 counts, and over seeds, whose deviation is pooled over the pipelines of a corpus, so
-that it is estimated for pipelines of a single seed too. The CRF has no seed.
+that it is estimated for pipelines of a single seed too. The degrees of freedom of their
+sum are Welch's and Satterthwaite's. The CRF has no seed.
 """
 
 import sys
@@ -14,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import t
 
 from lab.trials.results import Groups, Result, read_results
 from lab.trials.scores import COUNTS, unpack_counts
@@ -43,45 +44,57 @@ def _compare_on(groups: Groups, dataset: str) -> Iterator[dict[str, Any]]:
         for trials in dict.fromkeys(chain.from_iterable(COMPARED))
         if (found := _read_counts(find_trials(groups, dataset, trials)))
     }
-    variances = _pool_variances([of for x, of in counts.items() if has_seed(x)])
+    variances, n_free = _pool_variances([of for x, of in counts.items() if has_seed(x)])
     for pair in COMPARED:
-        if not counts.keys() >= {*pair} or np.isnan(variances[0]):
+        if not counts.keys() >= {*pair} or not n_free:
             continue
         both = [np.stack(counts[trials]) for trials in pair]
         seeded = variances * sum(1 / len(counts[x]) for x in pair if has_seed(x))
-        differences = dict(zip(KINDS, compare(both[0], both[1], seeded), strict=True))
+        compared = compare(both[0], both[1], seeded, n_free)
+        differences = dict(zip(KINDS, compared, strict=True))
         if differences["seen"] is None:  # all entities are unseen
             differences["unseen"] = None
         yield {"dataset": dataset, "pair": [*pair], "differences": differences}
 
 
 def compare(
-    ours: np.ndarray, theirs: np.ndarray, seeded: np.ndarray
+    ours: np.ndarray, theirs: np.ndarray, seeded: np.ndarray, n_free: int
 ) -> list[dict[str, float] | None]:
     """Compare mean F1 for each kind of entities; None for kinds without gold.
 
     ours, theirs (ndarray): True positives, false positives and false negatives.
         *Shape:* (n_seeds, n_documents, n_kinds, 3)
     seeded (ndarray): The variance of each difference over seeds. *Shape:* (n_kinds,)
+    n_free (int): Its degrees of freedom.
     """
     means, influences = zip(*map(_score, (ours, theirs)), strict=True)
     moved = influences[0] - influences[1]
     n = len(moved)
-    variances = n / (n - 1) * (moved**2).sum(axis=0) + seeded
-    errors = np.sqrt(variances).tolist()
+    sampled = n / (n - 1) * (moved**2).sum(axis=0)
+    errors = np.sqrt(sampled + seeded)
+    unsure = sampled**2 / (n - 1) + seeded**2 / n_free
+    free = np.where(unsure, errors**4, 1) / np.where(unsure, unsure, 1)
+    p_values = 2 * t.sf(
+        np.abs(means[0] - means[1]) / np.where(errors, errors, np.inf), free
+    )
+    half_widths = t.ppf(0.975, free) * errors
     gold = ours[0][..., [0, 2]].sum(axis=(0, 2))  # found and missed
-    compared: list[dict[str, float] | None] = []
-    for difference, error, n_gold in zip(
-        (means[0] - means[1]).tolist(), errors, gold, strict=True
-    ):
-        p_value = float(2 * norm.sf(abs(difference) / error)) if error else 1.0
-        found = {  # rounded, since last digits differ between machines
+    return [
+        {  # rounded, since last digits differ between machines
             "difference": round(difference, 6),
-            "half_width": round(float(norm.ppf(0.975)) * error, 6),
+            "half_width": round(half_width, 6),
             "p_value": float(f"{p_value:.4g}"),
         }
-        compared.append(found if n_gold else None)
-    return compared
+        if n_gold
+        else None
+        for difference, half_width, p_value, n_gold in zip(
+            (means[0] - means[1]).tolist(),
+            half_widths.tolist(),
+            p_values,
+            gold,
+            strict=True,
+        )
+    ]
 
 
 def _score(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -96,14 +109,21 @@ def _score(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scores.mean(axis=0), influence.mean(axis=0)
 
 
-def _pool_variances(pipelines: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-    """Pool the variances of F1 over seeds that pipelines have. *Shape:* (n_kinds,)"""
+def _pool_variances(
+    pipelines: Sequence[Sequence[np.ndarray]],
+) -> tuple[np.ndarray, int]:
+    """Pool the variances of F1 over seeds. Return them and their degrees of freedom,
+    which are 0 without a pipeline of several seeds.
+
+    *Shape:* (n_kinds,)
+    """
     several = [np.stack(of) for of in pipelines if len(of) > 1]
     if not several:
-        return np.full(len(KINDS), np.nan)
+        return np.zeros(len(KINDS)), 0
+    n_free = sum(len(of) - 1 for of in several)
     scores = [score_counts(of.sum(axis=1))[..., 2] for of in several]
     squares = sum(((of - of.mean(axis=0)) ** 2).sum(axis=0) for of in scores)
-    return squares / sum(len(of) - 1 for of in scores)
+    return squares / n_free, n_free
 
 
 def _read_counts(results: Sequence[Result]) -> list[np.ndarray]:
