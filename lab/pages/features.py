@@ -6,11 +6,13 @@ from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
+from scipy.stats import t
+
 from spacy_hashembeds.files import parse_json
 
 from ..features import ATTRS, RESULTS
 from .page import DOCS, fill_all, to_markdown
-from .results import NONE, pool_deviations
+from .results import NONE, format_deviation, pool_deviations
 
 PAGE = DOCS / "features.md"
 
@@ -18,8 +20,6 @@ PAGE = DOCS / "features.md"
 CORPORA = {"conll2002_es": "Spanish", "conll2002_nl": "Dutch"}
 #: The scores of a cell, by split.
 SCORES = {"dev": ("ents_f",), "test": ("ents_f", "ents_unseen_f")}
-#: The difference of two means of three seeds, in deviations, with p = 0.05.
-BEYOND_CHANCE = 1.7
 
 
 def read_trials() -> list[dict[str, Any]]:
@@ -50,13 +50,17 @@ def _list_means(
 ) -> list[str]:
     """List means, with marks of significant differences, and the pooled deviation."""
     samples = [[trial[split][score] / 100 for trial in trials] for trials in trained]
-    deviation = pool_deviations(samples)
-    least, means = BEYOND_CHANCE * float(deviation), []
+    deviation, n_free = pool_deviations(samples)
+    cells = []
     for sample in samples:
-        mean = 100 * fmean(sample or [0])
-        mark = "*" if abs(mean - 100 * fmean(samples[0])) >= least else ""
-        means.append(f"{mean:.1f}{mark}" if sample else NONE)
-    cells = [*means, deviation]
+        if not sample:
+            cells.append(NONE)
+            continue
+        error = deviation * (1 / len(sample) + 1 / len(samples[0])) ** 0.5
+        difference = abs(fmean(sample) - fmean(samples[0]))
+        mark = "*" if difference > t.ppf(0.975, n_free) * error else ""
+        cells.append(f"{100 * fmean(sample):.1f}{mark}")
+    cells.append(format_deviation(samples))
     return [f"({cell})" for cell in cells] if score == "ents_unseen_f" else cells
 
 

@@ -91,8 +91,8 @@ def _find_spread(groups: Groups, dataset: str) -> float:
     compared = {*chain.from_iterable(COMPARED)}
     of_all = (find_trials(groups, dataset, trials) for trials in compared)
     scores = [[100 * (r.get_score("test", "ents_f") or 0) for r in of] for of in of_all]
-    several = [of for of in scores if len(of) > 1]
-    return t.ppf(0.975, sum(len(of) - 1 for of in several)) * _pool(several)
+    deviation, n_free = pool_deviations(scores)
+    return t.ppf(0.975, n_free) * deviation
 
 
 def _format_main(results: Sequence[Result], spread: float) -> str:
@@ -123,7 +123,7 @@ def _tabulate(table: Mapping[str, Any], groups: Groups) -> list[list[str]]:
             seeds = "" if len(results) == usual else f" ({len(results)})"
             row.append(f"{100 * value.mean:.1f}{seeds}" if value else "")
         samples = ([r.get_score(split, score) or 0.0 for r in of] for of in found)
-        last.append(pool_deviations(samples))
+        last.append(format_deviation(samples))
     return [*rows, last]
 
 
@@ -141,16 +141,20 @@ def has_seed(trials: str) -> bool:
     return not trials.startswith(f"{CRF}/")
 
 
-def pool_deviations(samples: Iterable[Sequence[float]]) -> str:
-    """Format the deviation over seeds, pooled over samples."""
+def format_deviation(samples: Iterable[Sequence[float]]) -> str:
+    """Format the deviation over seeds, pooled over samples, in points."""
+    deviation, n_free = pool_deviations(samples)
+    return f"{100 * deviation:.1f}" if n_free else NONE
+
+
+def pool_deviations(samples: Iterable[Sequence[float]]) -> tuple[float, int]:
+    """Pool the deviations of samples. Return it and its degrees of freedom, which are 0
+    without samples of two or more.
+    """
     several = [sample for sample in samples if len(sample) > 1]
-    return f"{100 * _pool(several):.1f}" if several else NONE
-
-
-def _pool(samples: Sequence[Sequence[float]]) -> float:
-    """Pool the deviations of samples of two or more."""
-    squares = sum((len(sample) - 1) * stdev(sample) ** 2 for sample in samples)
-    return (squares / sum(len(sample) - 1 for sample in samples)) ** 0.5
+    n_free = sum(len(sample) - 1 for sample in several)
+    squares = sum((len(sample) - 1) * stdev(sample) ** 2 for sample in several)
+    return (squares / max(n_free, 1)) ** 0.5, n_free
 
 
 def _make_difference_table(

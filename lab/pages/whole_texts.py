@@ -15,7 +15,15 @@ from lab.trials.results import Estimate, Groups, Result, estimate, read_results
 from lab.trials.scores import SENTENCES
 
 from .page import DOCS, RESULTS, fill_all, import_figure, to_markdown
-from .results import CORPORA, HEADINGS, NONE, PLAN, TRIALS, find_trials, pool_deviations
+from .results import (
+    CORPORA,
+    HEADINGS,
+    NONE,
+    PLAN,
+    TRIALS,
+    find_trials,
+    format_deviation,
+)
 
 README, PICTURE = DOCS.parent / "README.md", DOCS / "whole-texts.png"
 
@@ -51,7 +59,7 @@ def make_tables(groups: Groups) -> dict[Path, dict[str, str]]:
     for dataset in CORPORA:
         of_corpus = [find_trials(groups, dataset, trials) for trials in PLAN["joined"]]
         pooled = (
-            pool_deviations(list_scores(of, n, "ents_f") for of in of_corpus)
+            format_deviation(list_scores(of, n, "ents_f") for of in of_corpus)
             for n in SHOWN
         )
         last.append(ARROW.join(pooled))
