@@ -1,4 +1,4 @@
-"""Examples of Python, as whoever checks the types of their code would write them."""
+"""The Python examples of the pages have correct types, and README's prints scores."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import re
 import pytest
 from mypy import api
 
+from .components.toy_recognizers import make_pipeline, train
 from .conftest import ROOT
 
 
@@ -34,3 +35,14 @@ def test_examples_have_no_errors_of_types(tmp_path, pytestconfig):
     options += [f"--config-file={ROOT / 'pyproject.toml'}", f"--cache-dir={cache}"]
     found, failed, _ = api.run([*options, *map(str, paths)])
     assert (found.count("Success"), failed) == (1, ""), found
+
+
+def test_the_scores_of_entities_are_printed(tmp_path, monkeypatch, capsys):
+    readme = (ROOT / "README.md").read_text(encoding="utf8")
+    *_, example = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    nlp = train(make_pipeline(spans_key="ents"))
+    (tmp_path / "training").mkdir()
+    nlp.to_disk(tmp_path / "training" / "model-best")
+    monkeypatch.chdir(tmp_path)
+    exec(f"import spacy\n{example}", {})
+    assert re.fullmatch(r"\[.*\]\n", capsys.readouterr().out)
