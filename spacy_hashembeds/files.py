@@ -155,19 +155,34 @@ def _is_stream(path: Path) -> bool:
     return is_special or find_descriptor(path) is not None
 
 
+def is_pipeline(folder: Path) -> bool:
+    """True if a folder is a saved pipeline."""
+    return (folder / "config.cfg").is_file() and (folder / "meta.json").is_file()
+
+
 def check_targets(
-    paths: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()
+    paths: Iterable[str | Path | None],
+    inputs: Iterable[str | Path | None] = (),
+    *,
+    force: bool = True,
 ) -> None:
-    """Check that output files can be written and overwrite no input or other output.
+    """Check that output files can be written, and overwrite no input, no other output,
+    no file of a saved pipeline and, without `force`, no file at all.
 
     Streams, devices, and inputs that are not paths, such as package names, are skipped.
     """
     sources = [Path(x) for x in inputs if x is not None and Path(x).exists()]
+    # a corpus may consist of links
+    sources += [x for each in sources for x in each.rglob("*.spacy") if x.exists()]
     places: set[Path] = set()
     for path in (Path(path) for path in paths if path is not None):
         if _is_stream(path):
             continue
         place = Path(os.path.realpath(path))
+        # with and without links resolved
+        parents = [*Path(os.path.abspath(path)).parents, *place.parents]
+        if any(map(is_pipeline, parents)):
+            raise FileExistsError(f"'{path}' is in a saved pipeline. Use another path.")
         around = [each for each in (place, *place.parents) if each.exists()]
         for source in sources:
             # a file may have several hard links
@@ -183,6 +198,8 @@ def check_targets(
                 "be written. Choose different paths."
             )
         places.add(place)
+        if path.is_file() and not force:
+            raise FileExistsError(f"'{path}' already exists. Rename it or use --force.")
 
 
 def choose_suffix(path: str | Path, suffixes: Sequence[str]) -> str:

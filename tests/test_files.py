@@ -321,6 +321,33 @@ def test_valid_outputs(path):
     assert path.read_text() == "old"
 
 
+def test_existing_outputs_need_force(path):
+    with pytest.raises(FileExistsError, match="already exists"):
+        check_targets([path.with_name("new"), path], force=False)
+    check_targets([path.with_name("new"), path.parent, "/dev/null"], force=False)
+
+
+def test_linked_corpus_files_are_never_replaced(path):
+    (corpus := path.with_name("corpus")).mkdir()
+    (corpus / "a.spacy").symlink_to(path)
+    (corpus / "gone.spacy").symlink_to("gone.spacy")
+    with pytest.raises(FileExistsError, match=r"a.spacy', which is read"):
+        check_targets([path], [corpus])
+
+
+def test_nothing_is_written_into_a_saved_pipeline(tmp_path):
+    fill(folder := tmp_path / "model", {"config.cfg": "", "meta.json": ""})
+    (tmp_path / "link").symlink_to(folder)
+    (tmp_path / "elsewhere").touch()
+    (folder / "tokenizer").symlink_to(tmp_path / "elsewhere")
+    (outside := tmp_path / "outside.cfg").symlink_to(folder / "config.cfg")
+    names = ("config.cfg", "tokenizer", "deep/n.cfg")
+    for path in (outside, *map(folder.joinpath, names), tmp_path / "link/n"):
+        with pytest.raises(FileExistsError, match="saved pipeline"):
+            check_targets([path])
+    check_targets([tmp_path / "new.cfg"])
+
+
 @pytest.mark.parametrize("name", ["scores.json/x.json", "n" * 300, "n" * 250])
 def test_unwritable_outputs_raise(path, name):
     with pytest.raises(OSError, match=f"{path.parent}/{name}'"):

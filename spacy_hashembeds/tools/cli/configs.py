@@ -60,16 +60,16 @@ def config_cli(
     change. With --train, attributes, hashes, min_freq and a lower limit for rows follow
     the advice of `spacy hashembeds analyze`; with --raw, pretraining is added.
     """
-    from ...files import STANDARD_INPUT
+    from ...files import STANDARD_INPUT, check_targets, is_pipeline
     from ..config.configure import configure, list_commands
-    from ..config.edits import check_outputs, is_pipeline, list_outputs
+    from ..config.edits import list_outputs
     from ..display import show_controls
 
     with failing("Can't write the config", TypeError):
         if output is None and not why:
             raise ValueError("--output should name the config to write.")
         outputs = [] if output is None else list_outputs(output, raw)
-        check_outputs(outputs, (train, raw, vectors), force=force)
+        check_targets(outputs, (train, raw, vectors), force=force)
         made = configure(
             str(STANDARD_INPUT) if base == "-" else base,
             embedder=embedder,
@@ -118,6 +118,7 @@ def analyze_cli(
     ),
     code: Path | None = options.code_option(),
     output: Path | None = json_output("all data"),
+    force: bool = options.FORCE,
     as_json: bool = JSON,
     quiet: bool = QUIET,
 ) -> None:
@@ -132,7 +133,7 @@ def analyze_cli(
 
     overrides = read_overrides(ctx.args)
     with failing("Can't analyze the corpus"):
-        check_targets([output], [train, dev, test, config, model])
+        check_targets([output], [train, dev, test, config, model], force=force)
         data = analyze(
             train,
             dev=dev,

@@ -69,7 +69,7 @@ def prepare_cli(
     with failing("Can't prepare the corpus"):
         outputs = [output / f"{split}.spacy" for split in SPLITS]
         files: dict[str, Any] = {"train": train, "dev": dev, "test": test}
-        check_targets(outputs, files.values())
+        check_targets(outputs, files.values(), force=force)
         texts: dict[str, Any] = {"text": text_column, "encoding": encoding}
         if label_column:
             texts["label"] = label_column
@@ -83,7 +83,7 @@ def prepare_cli(
         else:
             texts |= {"misaligned": misaligned, "overlapping": overlapping}
             layout = SpanFormat(**texts, features=options.read_features(feature))
-        settings: dict[str, Any] = {"lang": lang, "output": output, "force": force}
+        settings: dict[str, Any] = {"lang": lang, "output": output}
         settings |= {"layout": layout, "progress": show_documents}
         paths = prepare_files(**files, **settings)
     component = show_prepared(paths)
@@ -119,6 +119,7 @@ def tables_cli(
     max_symbols: int = Opt(
         10_000_000, help="Maximum number of symbols in memory.", min=1000
     ),
+    force: bool = options.FORCE,
     quiet: bool = QUIET,
 ) -> None:
     """Count the symbols of a corpus for an embedder.
@@ -139,7 +140,7 @@ def tables_cli(
     from ..display import Table, show
 
     with failing("Can't count the symbols", TypeError):
-        check_targets([output], [corpus])
+        check_targets([output], [corpus], force=force)
         choose_suffix(output, [".npz"])
         listed = [name.strip() for name in attrs.split(",")]
         names = check_attributes(listed, with_features=True)
@@ -203,15 +204,14 @@ def label_cli(
 
     from spacy.tokens import Doc, DocBin
 
-    from ...files import choose_suffix, replacing
+    from ...files import check_targets, choose_suffix, replacing
     from ...loading import load_trained
     from ...training.rawtexts import read_distinct, take_sentences
-    from ..config.edits import check_outputs
     from ..label import label_entities
     from ..prepare.splits import NER
 
     with failing("Can't label the texts", TypeError):
-        check_outputs([output], [raw, *exclude], force=force)
+        check_targets([output], [raw, *exclude], force=force)
         choose_suffix(output, [".spacy"])
         if len({os.path.realpath(model) for model in models}) < len(models):
             raise ValueError("'models' should differ, but one is given several times.")

@@ -134,13 +134,12 @@ def evaluate_cli(
     training seeds. Files other than .spacy have one token a line, with tags of the
     IOB, BIO, BILUO, BIOES or BMES scheme.
     """
-    from ...files import choose_suffix
-    from ..config.edits import check_outputs
+    from ...files import check_targets, choose_suffix
     from ..display import show
     from ..evaluate.evaluate import SUFFIXES, evaluate_files
 
     with failing("Can't evaluate the pipeline", TypeError):
-        check_outputs(output, [model, test, train, against], force=force)
+        check_targets(output, [model, test, train, against], force=force)
         for path in output:
             choose_suffix(path, SUFFIXES)
         layout = options.make_layout(ctx.params)

@@ -1,16 +1,14 @@
 """Edit a config, and write the reason of each change as a comment."""
 
 import json
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigParserError
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy.language import DEFAULT_CONFIG, Language
-from spacy.training.corpus import FILE_TYPE
 from spacy.util import (
     dot_to_object,
     get_lang_class,
@@ -24,14 +22,7 @@ from spacy.util import (
 from thinc.api import Config
 
 from ...architectures.symbols import SymbolTables, save_symbols
-from ...files import (
-    STANDARD_INPUT,
-    check_targets,
-    find_descriptor,
-    open_file,
-    quote,
-    replacing,
-)
+from ...files import STANDARD_INPUT, find_descriptor, open_file, quote, replacing
 from ...loading import check_variables, describe_config_error
 from .presets import Preset
 
@@ -233,11 +224,6 @@ def find_config(base: str | Path) -> Path:
     )
 
 
-def is_pipeline(folder: Path) -> bool:
-    """True if a folder is a saved pipeline."""
-    return (folder / "config.cfg").is_file() and (folder / "meta.json").is_file()
-
-
 def list_outputs(output: Path, raw: str | Path | None) -> list[Path]:
     """List the config, and with `raw` the file of symbols beside it."""
     if raw is not None and find_descriptor(output) is not None:
@@ -248,25 +234,6 @@ def list_outputs(output: Path, raw: str | Path | None) -> list[Path]:
 def name_symbols(output: str | Path) -> Path:
     """Return the path of a config's symbols."""
     return Path(output).with_suffix(".npz")
-
-
-def check_outputs(
-    outputs: Iterable[Path], inputs: Iterable[str | Path | None], *, force: bool
-) -> None:
-    """Refuse outputs in a saved pipeline, equal to an input, or (unforced) existing."""
-    outputs = [path for path in outputs if find_descriptor(path) is None]
-    given = [each for each in inputs if each is not None]
-    # a corpus may consist of links
-    files = [file for each in given for file in Path(each).rglob(f"*{FILE_TYPE}")]
-    for path in outputs:
-        # with and without links resolved
-        places = Path(os.path.abspath(path)), Path(os.path.realpath(path))
-        if any(is_pipeline(parent) for place in places for parent in place.parents):
-            raise FileExistsError(f"'{path}' is in a saved pipeline. Use another path.")
-    check_targets(outputs, [*given, *files])
-    for path in outputs:
-        if path.is_file() and not force:
-            raise FileExistsError(f"'{path}' already exists. Rename it or use --force.")
 
 
 def _read_config(path: Path) -> Config:

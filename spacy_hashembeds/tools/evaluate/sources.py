@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 from ...arguments import check_items
-from ...files import quote
+from ...files import is_pipeline, quote
 from ...loading import load_trained
 from ...training.annotation import get_reference
 from ...training.prediction import predict_examples
@@ -102,9 +102,8 @@ def make_source(
         check_items(expected, **{argument: source})
         return Source(argument if is_corpus else "predictions", source)
     path = Path(source)
-    is_pipeline = (path / "meta.json").is_file()
     is_file = path.exists() and not path.is_dir()  # or a pipe
-    has_docs = is_file or (not is_pipeline and any(path.glob(f"*{FILE_TYPE}")))
+    has_docs = is_file or (not is_pipeline(path) and any(path.glob(f"*{FILE_TYPE}")))
     if is_corpus or has_docs:
         return Source(str(source), read_annotated(source, Vocab(), layout=layout))
     return Source(str(source), load_trained(source))

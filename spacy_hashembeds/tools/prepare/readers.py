@@ -11,6 +11,7 @@ from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
 from ...arguments import EXTENSION
+from ...files import is_pipeline
 from ...training.docbin import read_docs
 from ...training.features import keep_features
 from ...training.lines import check_is_regular, check_path
@@ -125,7 +126,7 @@ def read_annotated(
 ) -> Iterator[Doc]:
     """Read Docs from `.spacy` files, or from a file in this layout."""
     path = Path(path)
-    if (path / "meta.json").is_file():
+    if is_pipeline(path):
         message = f"'{path}' should be a corpus, but is a pipeline"
         raise ValueError(f"{message}. See --help for the order of the arguments.")
     if path.exists() and not path.is_dir() and path.suffix != FILE_TYPE:

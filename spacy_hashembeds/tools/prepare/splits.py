@@ -70,7 +70,6 @@ def prepare_files(
     lang: str,
     output: Path,
     layout: ColumnFormat | TextFormat | SpanFormat,
-    force: bool = False,
     progress: Progress = lambda documents, split: documents,
 ) -> dict[str, Path]:
     """Convert files to splits with the same labels. Without `dev`, split `train`."""
@@ -80,12 +79,8 @@ def prepare_files(
     if dev is None:
         check_is_regular(train)
     output = Path(output)
-    known = [name for s in SPLITS if (output / (name := f"{s}.spacy")).exists()]
-    if known and not force:
-        message = f"'{output}' already has a corpus ({', '.join(known)})"
-        raise FileExistsError(f"{message}. Replace it with --force.")
-    if "test.spacy" in known and test is None:
-        message = f"'test' is not given, but '{output / 'test.spacy'}' exists"
+    if test is None and (old := output / "test.spacy").exists():
+        message = f"'test' is not given, but '{old}' exists"
         raise ValueError(f"{message}. Pass a test file too, or remove it.")
     read: Callable[[Path], Iterator[Any]]
     if isinstance(layout, SpanFormat):

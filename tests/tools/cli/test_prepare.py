@@ -97,9 +97,9 @@ def test_features_are_stored_and_counted():
     assert "_.bold 50.0% 50.0% Tokens with _.tag 100.0%" in unwrap(result.output)
     assert result.output.endswith("/train.spacy --feature _.bold --feature _.tag\n")
     for bad in ("a b=1", "=1", "bold"):
-        result = try_command("prepare", "iob", *files, *columns, "--feature", bad)
+        result = try_command("prepare", "iob", *files, *columns, "-F", "--feature", bad)
         check_refused(result, "'feature' should be NAME=COLUMN", bad)
-    result = try_command("prepare", "texts", *files, "--feature", "bold")
+    result = try_command("prepare", "texts", *files, "-F", "--feature", "bold")
     check_refused(result, "'feature' is for tokens")
 
 

@@ -149,7 +149,7 @@ PROGRESS = {
         "Converting train: 0 docs",
         "Counting dev: 0 docs",
     ],
-    "tables train.spacy -o tables.npz -l en": ["Counting: 0 docs"],
+    "tables train.spacy -o tables.npz -l en --force": ["Counting: 0 docs"],
     ANALYZE: ["Reading train:"],
 }
 
@@ -178,7 +178,7 @@ TITLES = {
     "tables": "Can't count the symbols",
 }
 FILES = "evaluate pred.md gold.md -t train.md -a {}"
-OWN = "prepare iob -o . --dev gold.md --lang en"
+OWN = "prepare iob -o . --dev gold.md --lang en --force"
 LABEL = "label model --raw text.txt -o"
 CONFIG = "config base.cfg -o"
 
@@ -190,14 +190,12 @@ IS_READ = [
     (f"{ANALYZE} -o train.spacy", "train.spacy"),
     (f"{ANALYZE} --dev dev.spacy -o dev.spacy", "dev.spacy"),
     (f"{ANALYZE} --test dev.spacy -o dev.spacy", "dev.spacy"),
-    (f"{ANALYZE} --model model -o model/config.cfg", "model"),
     (f"{ANALYZE} -c base.cfg -o base.cfg", "base.cfg"),
     (f"{CONFIG} text.txt --raw text.txt --force", "text.txt"),
     (f"{CONFIG} train.spacy --train train.spacy --force", "train.spacy"),
     (f"{LABEL} text.txt --force", "text.txt"),
     (f"{LABEL} dev.spacy -x dev.spacy --force", "dev.spacy"),
     ("tables train.spacy -o train.spacy -l en", "train.spacy"),
-    ("tables model -o model/corpus.spacy -l en", "model"),
     (f"{OWN} -t train.spacy", "train.spacy"),
     (f"{OWN} -t gold.md --test dev.spacy", "dev.spacy"),
 ]
@@ -218,17 +216,22 @@ IS_READ = [
         # unsupported output formats
         ("evaluate gone gone.spacy -o a.txt", "'output' should end in .json, .html or"),
         ("evaluate gone gone.spacy -o a.md -o ./a.md", "Choose different paths."),
-        ("tables train.spacy -l qq -o text.txt", "'output' should end in .npz, but is"),
+        ("tables train.spacy -l qq -o a.txt", "'output' should end in .npz, but is"),
         ("label gone --raw text.txt -o a.txt", "'output' should end in .spacy"),
         # existing outputs
         (f"{LABEL} train.spacy", "'train.spacy' already exists"),
         (f"{EVALUATE} -o gold.md", "'gold.md' already exists"),
+        (f"{ANALYZE} -o gold.md", "'gold.md' already exists"),
+        ("tables train.spacy -l en -o old.npz", "'old.npz' already exists"),
+        ("prepare iob -o . -t own.iob -l en", "'train.spacy' already exists"),
         (f"{CONFIG} old.cfg --raw text.txt", "'old.npz' already exists"),
         ("accelerate gone -o model", "--force"),
         (f"{CONFIG} a.npz --raw text.txt", "would replace another file that is to be"),
         (f"{CONFIG} - --raw text.txt", "--output"),
         (f"{CONFIG} model/new.cfg", "saved pipeline"),
         (f"{EVALUATE} -o model/meta.json --force", "saved pipeline"),
+        (f"{ANALYZE} --model model -o model/config.cfg --force", "saved pipeline"),
+        ("tables model -o model/corpus.spacy -l en --force", "saved pipeline"),
         # missing or invalid inputs
         ("accelerate model -o out --text gone.spacy", "gone.spacy"),
         ("accelerate model -o out --text latin.txt", "latin.txt"),

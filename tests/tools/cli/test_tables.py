@@ -92,7 +92,7 @@ def test_stored_features_are_counted(corpus, monkeypatch):
     store_values(doc, "size", [1.5] * 3)
     doc.spans["names"] = [Span(doc, 1, 2, "a")]
     DocBin(docs=[doc], store_user_data=True).to_disk(corpus)
-    options = (corpus, "--lang", "en", "-m", 1, "-o", "a.npz", "-a")
+    options = (corpus, "--lang", "en", "-m", 1, "-o", "a.npz", "-F", "-a")
     run(*options, "NORM,_.bold,spans.names")
     assert get_strings("a.npz", "_.bold") == {"x": 2, "": 1}
     assert get_strings("a.npz", "spans.names") == {"": 2, "B-a": 1}

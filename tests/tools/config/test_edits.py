@@ -1,4 +1,4 @@
-"""Reading of base configs, and checks of output paths."""
+"""Reading of base configs."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ import spacy
 from spacy.util import load_config
 
 from spacy_hashembeds.tools.config.configure import configure
-from spacy_hashembeds.tools.config.edits import Edits, check_outputs
+from spacy_hashembeds.tools.config.edits import Edits
 
 NLP = '[nlp]\nlang = "en"\npipeline = ["a"]\n'
 PARTS = f"{NLP}[components]\n"
@@ -105,28 +105,3 @@ def test_missing_files_are_refused(pipeline, monkeypatch, name, named):
     Path("empty").mkdir()
     with pytest.raises(OSError, match=named):
         Edits(name)
-
-
-def check(output, train=None, force=False):
-    check_outputs([output], [train], force=force)
-
-
-def test_linked_corpus_files_are_never_replaced(tmp_path):
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "a.spacy").touch()
-    (tmp_path / "corpus/a.spacy").symlink_to(tmp_path / "a.spacy")
-    (tmp_path / "corpus/gone.spacy").symlink_to(tmp_path / "gone.spacy")
-    with pytest.raises(FileExistsError, match=r"a.spacy', which is read"):
-        check(tmp_path / "a.spacy", train=tmp_path / "corpus", force=True)
-
-
-def test_nothing_is_written_into_a_saved_pipeline(pipeline):
-    (pipeline.parent / "link").symlink_to(pipeline)
-    (pipeline / "tokenizer").rename(pipeline.parent / "elsewhere")
-    (pipeline / "tokenizer").symlink_to(pipeline.parent / "elsewhere")
-    (outside := pipeline.parent / "outside.cfg").symlink_to(pipeline / "config.cfg")
-    names = ("config.cfg", "tokenizer", "deep/n.cfg")
-    for path in (outside, *map(pipeline.joinpath, names), pipeline.parent / "link/n"):
-        with pytest.raises(FileExistsError, match="saved pipeline"):
-            check(path, force=True)
-    check(pipeline.parent / "new.cfg")

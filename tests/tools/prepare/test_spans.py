@@ -31,9 +31,7 @@ def prepare(folder: Path, name: str, content: Any, **settings: Any) -> list[Any]
     row = {"text": "a", "spans": [], "entities": 1, "gold": [], "body": "b"}
     dev.write_text(json.dumps(row | {"tokens": ["a"], "size": [1]}))
     layout = SpanFormat(**settings)
-    paths = prepare_files(
-        train=train, dev=dev, lang="en", output=output, layout=layout, force=True
-    )
+    paths = prepare_files(train=train, dev=dev, lang="en", output=output, layout=layout)
     docs = toy_ner.read(paths["train"])
     return [[(ent.text, ent.label_) for ent in doc.ents] for doc in docs]
 

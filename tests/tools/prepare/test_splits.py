@@ -47,24 +47,17 @@ def test_norms_are_those_of_the_language(tmp_path, output):
     assert prepare_files(train=file, dev=file, lang="ja", output=output / "ja")
 
 
-def test_existing_corpus_is_not_replaced(files, output):
-    output.mkdir(parents=True)
-    (output / "dev.spacy").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"dev\.spacy\).*--force"):
-        prepare_files(**files, lang="en", output=output)
-    assert contents(output) == {"dev.spacy": b"mine"}
-    prepare_files(**files, lang="en", output=output, force=True)
+def test_an_old_test_split_or_a_folder_is_not_replaced(files, output):
+    prepare_files(**files, lang="en", output=output)
     before = contents(output)
     assert len(before) == 3
-    # an old test split is refused
     with pytest.raises(ValueError, match=r"'test'.*test\.spacy'"):
-        prepare_files(**{**files, "test": None}, lang="en", output=output, force=True)
+        prepare_files(**{**files, "test": None}, lang="en", output=output)
     assert contents(output) == before
-    # folders are not replaced
     (output / "dev.spacy").unlink()
     (output / "dev.spacy").mkdir()
     with pytest.raises(IsADirectoryError, match=r"dev\.spacy"):
-        prepare_files(**files, lang="en", output=output, force=True)
+        prepare_files(**files, lang="en", output=output)
     assert (output / "train.spacy").read_bytes() == before["train.spacy"]
 
 
@@ -106,7 +99,7 @@ def test_an_error_changes_no_file(files, output, is_there):
         path.write_text("Other O\n")
     files["test"].write_bytes(b"Other O\n\xff O\n")
     with pytest.raises(ValueError, match=r"test\.iob:2: not utf-8 text"):
-        prepare_files(**files, lang="en", output=output, force=True)
+        prepare_files(**files, lang="en", output=output)
     assert contents(output) == before
 
 
