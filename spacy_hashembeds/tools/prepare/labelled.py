@@ -71,7 +71,7 @@ class TextFormat:
 
 @dataclass(frozen=True)
 class SpanFormat(TextFormat):
-    """The settings of `prepare spans`, and the entities that were left out.
+    """The settings of `prepare spans`, and the entities that were left out or refused.
 
     label (Sequence[str]): Keys, one of which has the entities.
     features (Mapping[str, str]): Keys of lists of token values, by feature.
@@ -84,6 +84,7 @@ class SpanFormat(TextFormat):
     overlapping: str = "refuse"
     left_out: list[str] = field(default_factory=list)
     features: Mapping[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,6 +93,15 @@ class SpanFormat(TextFormat):
         check_choice(choices[:2], overlapping=self.overlapping)
         if len(self.text) != 1:
             raise ValueError(f"'text' should be one key, but is {list(self.text)}.")
+
+    def check_refused(self) -> None:
+        """Raise an error that counts the refused entities, and lists the first."""
+        if self.refused:
+            raise ValueError(
+                f"Misaligned or overlapping entities: {len(self.refused):,}. The first "
+                f"are {'; '.join(self.refused[:5])}. Correct them, or use --misaligned "
+                "leave-out or --overlapping leave-out."
+            )
 
 
 class SpanText(NamedTuple):
@@ -320,10 +330,9 @@ def make_span_doc(nlp: Language, item: SpanText) -> Doc:
             problems.append(("overlapping", pair))
     for problem, entities in problems:
         named = (f"{quote(item.text[x[0] : x[1]])} {quote(x)}" for x in entities)
-        found = f"{item.place}: {problem}: {' and '.join(named)}"
-        if getattr(layout, problem) != "leave-out":
-            raise ValueError(f"{found}. Correct it, or use --{problem} leave-out.")
-        layout.left_out.append(found)
+        is_kept_out = getattr(layout, problem) == "leave-out"
+        listed = layout.left_out if is_kept_out else layout.refused
+        listed.append(f"{item.place}: {problem}: {' and '.join(named)}")
     missing = [doc[i : i + 1] for i in unknown.difference(owners)]
     doc.set_ents(kept, missing=missing, default="outside")
     if layout.features:

@@ -94,7 +94,8 @@ def prepare_files(
     if dev is None:
         found |= hold_out(partial(read, paths["train"]), task.find_labels)
     splits = {split: found[split] for split in SPLITS if split in found}
-    return write_splits(splits, task, lang, output, progress)
+    check = layout.check_refused if isinstance(layout, SpanFormat) else None
+    return write_splits(splits, task, lang, output, progress, check)
 
 
 def hold_out(
@@ -130,9 +131,16 @@ def hold_out(
 
 
 def write_splits(
-    splits: Splits, task: Task, lang: str, output: Path, progress: Progress
+    splits: Splits,
+    task: Task,
+    lang: str,
+    output: Path,
+    progress: Progress,
+    check: Callable[[], None] | None = None,
 ) -> dict[str, Path]:
-    """Write the splits of a corpus while reading them, all or none."""
+    """Write the splits of a corpus while reading them, all or none. `check` may raise
+    an error after the last one is read.
+    """
     written = {split: output / f"{split}.spacy" for split in splits}
     with ExitStack() as moved, ExitStack() as stack:
         # files are moved into place when the stack closes, after the last split
@@ -143,6 +151,8 @@ def write_splits(
                 raise ValueError(f"{message} has ten documents. Pass --{split}.")
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
             del doc_bin  # free its memory before making the next
+        if check:
+            check()
         moved.enter_context(uninterrupted())
     return written
 

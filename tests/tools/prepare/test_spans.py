@@ -115,14 +115,19 @@ OVERLAPPING = [YORK, (20, 23, "B"), (24, 29, "C")]
 @pytest.mark.parametrize(
     ("entities", "settings", "message"),
     [
-        ([ANN, CUT, BLANK], {}, r"misaligned: 'An' .*--misaligned leave-out"),
-        ([CUT], {"misaligned": "contract"}, "misaligned: 'An'"),
+        ([CUT], {"misaligned": "contract"}, "entities: 1.*:2: misaligned: 'An'"),
         (
             OVERLAPPING,
             {"misaligned": "leave-out"},
-            "overlapping: 'New' .* and 'New York' .*--overlapping",
+            "entities: 2.*:2: overlapping: 'New' .* and 'New York' .*--overlapping",
         ),
-        ([YORK, (18, 25, "A")], {"misaligned": "expand"}, "overlapping: "),
+        ([YORK, (18, 25, "A")], {"misaligned": "expand"}, "entities: 1.*overlapping: "),
+        # the first five
+        (
+            [ANN, *((0, i, "X") for i in (1, 3, 4)), CUT, BLANK, *OVERLAPPING[:2]],
+            {},
+            "entities: 6.*:2: misaligned: 'D' .*' New York' .*leave-out",
+        ),
     ],
 )
 def test_misaligned_and_overlapping_entities_are_refused(
@@ -130,8 +135,9 @@ def test_misaligned_and_overlapping_entities_are_refused(
 ):
     row = {"text": TEXT, "entities": entities}
     text = '{"text": "fine", "entities": []}\n' + json.dumps(row)
-    with pytest.raises(ValueError, match=rf"a\.jsonl:2: {message}"):
+    with pytest.raises(ValueError, match=message) as error:
         prepare(tmp_path, "a.jsonl", text, **settings)
+    assert str(error.value).count("a.jsonl:2:") <= 5
     assert not list((tmp_path / "out").glob("*"))
 
 
