@@ -19,7 +19,7 @@ from thinc.api import Model, to_numpy
 from spacy_hashembeds.papers.hash_embeddings.ngrams import extract_words, hash_ngrams
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedColumn
 from spacy_hashembeds.tools.analyze.embedders import find_embedders, find_models
-from spacy_hashembeds.tools.display import Part, Sentence, Table, format_field
+from spacy_hashembeds.tools.display import Message, Part, Table, format_field
 
 #: Attributes whose values are hashes of text. Other attributes have numbers.
 _TEXTS = {name for name in IDS if hasattr(Token, f"{name.lower()}_")} - {"ENT_IOB"}
@@ -217,13 +217,13 @@ def _measure_vectors(layer: Model, keys: Sequence[int]) -> list[float]:
 
 def summarize(data: dict[str, Any]) -> Iterator[Part]:
     """Tabulate the values with the largest and smallest importance."""
-    yield Sentence(_LEGEND)
+    yield Message(_LEGEND)
     has_counts = data["texts"] is not None
     for table in data["tables"]:
         size = table["ngram_size"]
         words = f", 1 to {size} words," * (size > 1)
-        yield Sentence(f"{table['attr']}{words} in '{table['component']}'", "divider")
-        yield Sentence(_describe_table(table))
+        yield Message(f"{table['attr']}{words} in '{table['component']}'", "divider")
+        yield Message(_describe_table(table))
         for key in ("largest", "smallest"):
             yield Table(
                 None,

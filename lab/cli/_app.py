@@ -8,11 +8,11 @@ import typer
 from wasabi import msg
 
 from spacy_hashembeds.files import write_json
-from spacy_hashembeds.tools.cli._output import Group, print_json
+from spacy_hashembeds.tools.cli._output import CommandGroup, print_json
 from spacy_hashembeds.tools.display import Part, show
 
 lab_cli = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     name="python -m lab",
     help="Reproduce papers, and compare embedders over seeds.",
     no_args_is_help=True,

@@ -19,7 +19,7 @@ from spacy_hashembeds.tools.cli._output import (
     json_output,
     show_progress,
 )
-from spacy_hashembeds.tools.display import Part, Sentence, Table
+from spacy_hashembeds.tools.display import Message, Part, Table
 from spacy_hashembeds.training.scorer import KINDS
 
 from ..baseline import NAME as CRF
@@ -281,7 +281,7 @@ def _summarize_comparison(comparison: dict[str, Any]) -> Iterator[Part]:
         [(row["name"], *(_format_score(row[key]) for key in ratios)) for row in rows],
     )
     for disturbance in comparison["disturbances"]:
-        yield Sentence(f"The timings were disturbed. {disturbance}", "warn")
+        yield Message(f"The timings were disturbed. {disturbance}", "warn")
 
 
 def _format_score(score: float | None) -> str:

@@ -22,7 +22,13 @@ from spacy_hashembeds.tools.prepare.columns import (
     read_documents,
 )
 from spacy_hashembeds.tools.prepare.labelled import LabelledText, Progress
-from spacy_hashembeds.tools.prepare.splits import SEED, SPLITS, TEXTCAT, Splits, Task
+from spacy_hashembeds.tools.prepare.splits import (
+    SEED,
+    SPLITS,
+    TEXTCAT_TASK,
+    Splits,
+    Task,
+)
 
 from .demo import make_demo_corpus
 from .glue import GLUE, read_glue
@@ -30,7 +36,7 @@ from .ontonotes import read_ontonotes
 from .published import CLASSES, PUBLISHED, read_published
 
 #: All attributes are stored, so that hashes equal those in lab/results.
-NER = replace(splits.NER, attrs=tuple(ALL_ATTRS))
+NER = replace(splits.NER_TASK, attrs=tuple(ALL_ATTRS))
 
 #: Remedies for missing files.
 FETCH = "Fetch it with 'spacy project assets' in the clone"
@@ -144,7 +150,7 @@ def _of_texts(name: str) -> Dataset:
     return Dataset(
         files=tuple(f"{name}/{file}" for file in names),
         split=partial(_split_texts, partial(read_published, layout=layout), ("test",)),
-        task=TEXTCAT,
+        task=TEXTCAT_TASK,
         remedy=FETCH if name == "ag_news" else _BY_HAND.format("textcat"),
     )
 
@@ -158,7 +164,7 @@ def _of_glue(task: str) -> Dataset:
     return Dataset(
         files=tuple(f"{folder}/{file}" for file in ("train.tsv", *tests.values())),
         split=partial(_split_texts, partial(read_glue, task=task), tuple(tests)),
-        task=TEXTCAT,
+        task=TEXTCAT_TASK,
         remedy=_BY_HAND.format("hashformers"),
     )
 
@@ -190,7 +196,7 @@ DATASETS: Mapping[str, Dataset] = {
     ),
     "demo": Dataset((), lambda paths: {**make_demo_corpus()}),
     "ag_news_small": Dataset(
-        ("ag_news/test.csv", f"ag_news/{CLASSES}"), _split_small, task=TEXTCAT
+        ("ag_news/test.csv", f"ag_news/{CLASSES}"), _split_small, task=TEXTCAT_TASK
     ),
     **{name: _of_texts(name) for name in PUBLISHED},
     **{f"glue_{task}": _of_glue(task) for task in GLUE},

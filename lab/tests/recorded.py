@@ -5,9 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spacy_hashembeds.tools.evaluate.categories import SCORES
+from spacy_hashembeds.tools.evaluate.categories import CATEGORY_SCORES
 
-CATEGORIES = {**dict.fromkeys(SCORES, 0.5), "cats_support": 20, "cats_per_type": {}}
+CATEGORIES = {
+    **dict.fromkeys(CATEGORY_SCORES, 0.5),
+    "cats_support": 20,
+    "cats_per_type": {},
+}
 ENTITIES = {
     f"{prefix}_{key}": 10 if key == "support" else 0.5
     for prefix in ("ents", "ents_seen", "ents_unseen")

@@ -14,7 +14,7 @@ from thinc.api import require_gpu
 from spacy_hashembeds.loading import load_trained
 from spacy_hashembeds.tools.evaluate.categories import CategoryRun
 from spacy_hashembeds.tools.evaluate.entities import (
-    SCORES,
+    ENTITY_SCORES,
     TOTALS,
     EntityRun,
     TrainingKnowledge,
@@ -53,7 +53,7 @@ def score_pipeline(
     for n in SENTENCES:
         docs = regroup(read_docs(test, nlp.vocab), repeat(n), enough=inf)
         scores = EntityRun(predict_examples(nlp, docs), known).scores
-        joined[str(n)] = {key: scores[key] for key in SCORES}
+        joined[str(n)] = {key: scores[key] for key in ENTITY_SCORES}
     counts = pack_counts(run.stack(list(TOTALS.values())))
     return {**run.scores, COUNTS: counts}, joined
 

@@ -34,7 +34,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Message:
     """A sentence, or with kind "divider" a heading."""
 
     text: str
@@ -42,30 +42,14 @@ class Sentence:
     kind: Literal["text", "info", "good", "warn", "divider"] = "text"
 
 
-Part = Table | Sentence
-
-
-class Result:
-    """Base of results that notebooks and `print` display like the command."""
-
-    def get_parts(self) -> Iterable[Part]:
-        """Return the parts to display."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        printer = Printer(no_print=True)
-        printer.show_color = False
-        return _BOLD.sub("", show(self.get_parts(), printer))
-
-    def _repr_html_(self) -> str:
-        return render_page(self.get_parts())
+Part = Table | Message
 
 
 def show(parts: Iterable[Part], printer: Printer) -> str:
     """Print parts with wasabi's printer. Return the text if it has `no_print`."""
     shown: list[str | None] = []
     for part in parts:
-        if isinstance(part, Sentence):
+        if isinstance(part, Message):
             shown.append(getattr(printer, part.kind)(show_controls(part.text)))
         elif part.rows:
             if part.title:
@@ -84,11 +68,18 @@ def show(parts: Iterable[Part], printer: Printer) -> str:
     return "\n".join(filter(None, shown))
 
 
+def write_plain(parts: Iterable[Part]) -> str:
+    """Return the text that `show` prints, without colors."""
+    printer = Printer(no_print=True)
+    printer.show_color = False
+    return _BOLD.sub("", show(parts, printer))
+
+
 def write_markdown(parts: Iterable[Part]) -> str:
     """Return parts as Markdown, with text escaped."""
     blocks = []
     for part in parts:
-        if isinstance(part, Sentence):
+        if isinstance(part, Message):
             mark = "**" if part.kind == "warn" else ""
             blocks.append(f"{mark}{escape_markdown(part.text)}{mark}")
         elif part.rows:

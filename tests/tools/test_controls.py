@@ -1,6 +1,10 @@
-from wasabi import Printer
-
-from spacy_hashembeds.tools.display import Result, Sentence, Table, show, show_controls
+from spacy_hashembeds.tools.display import (
+    Message,
+    Table,
+    render_page,
+    show_controls,
+    write_plain,
+)
 
 
 def test_control_characters_except_tabs_and_newlines_are_escaped():
@@ -14,23 +18,18 @@ def test_control_characters_except_tabs_and_newlines_are_escaped():
 
 def test_tables_are_aligned():
     table = Table("Sizes", "Of *a*", ["Name", "n"], [["a|b", 5], ["long", 1000]])
-    printer = Printer(no_print=True)
-    printer.show_color = False
-    lines = show([table, Table("Empty", None, ["x"], [])], printer).splitlines()
+    lines = write_plain([table, Table("Empty", None, ["x"], [])]).splitlines()
     assert lines[-4:] == ["Name     n", "----  ----", "a|b      5", "long  1000"]
 
 
 def test_output_has_no_control_characters():
     bad = "\x1b[2J\u202e<i>"
     kinds = {"a": "divider", "b": "text", "c": "warn"}
-    parts = [Sentence(f"{text}{bad}", kind) for text, kind in kinds.items()]
+    parts = [Message(f"{text}{bad}", kind) for text, kind in kinds.items()]
     parts.append(Table(f"d{bad}", f"e{bad}", ["", f"f{bad}"], [[f"g{bad}", f"h{bad}"]]))
-    printer = Printer(no_print=True)
-    printer.show_color = False
-    page = Result()
-    page.get_parts = lambda: parts
-    assert "<i>" not in page._repr_html_()
-    for shown in (show(parts, printer), page._repr_html_()):
+    page = render_page(parts)
+    assert "<i>" not in page
+    for shown in (write_plain(parts), page):
         assert "\x1b[2J" not in shown
         assert "\u202e" not in shown
         for letter in "abcdefgh":

@@ -15,7 +15,15 @@ from ...arguments import EXTENSION, check_items, check_types
 from ...training.annotation import find_settable, get_reference
 from ...training.docbin import read_docs
 from ...training.features import find_features
-from ..display import Part, Result, Sentence, Table, format_field, format_percent
+from ..display import (
+    Message,
+    Part,
+    Table,
+    format_field,
+    format_percent,
+    render_page,
+    write_plain,
+)
 from .advice import ATTRS, BOUND, advise
 from .corpus import StatisticsCounter, collect_vocabulary, count_features
 from .embedders import (
@@ -29,7 +37,7 @@ from .embedders import (
     measure_table,
     measure_words,
 )
-from .features import FeatureCounter
+from .stored import FeatureCounter
 
 #: A `.spacy` file, a folder of them, or gold docs.
 CorpusSource = str | Path | Iterable[Doc | Example]
@@ -51,12 +59,14 @@ _TITLES = {
 _HIDDEN = re.compile(r"width|parts|standard|expected_\w+|\w+_by_hash")
 
 
-class Analysis(Result, dict[str, Any]):
-    """Results of `analyze`: a dict of JSON types."""
+class Analysis(dict[str, Any]):
+    """Results of `analyze`: a dict of JSON types, displayed like the command's."""
 
-    def get_parts(self) -> Iterable[Part]:
-        """Return the tables and sentences to display."""
-        return _make_parts(self)
+    def __str__(self) -> str:
+        return write_plain(make_parts(self))
+
+    def _repr_html_(self) -> str:
+        return render_page(make_parts(self))
 
 
 def analyze(
@@ -163,7 +173,7 @@ def _get_golds(corpus: CorpusSource, split: str) -> Any:
     return (get_reference(item, split) for item in corpus)
 
 
-def _make_parts(data: Measures) -> Iterator[Part]:
+def make_parts(data: Measures) -> Iterator[Part]:
     """Yield tables of counts and measures, and sentences of advice."""
     yield _tabulate(
         "Corpus",
@@ -199,20 +209,20 @@ def _make_parts(data: Measures) -> Iterator[Part]:
     for embedder in data["embedders"]:
         yield from _show_embedder(embedder)
     if needed := ", ".join(data["needed"]):
-        yield Sentence(f"The pipeline needs these features of each Doc: {needed}.")
-    yield Sentence("Advice", "divider")
+        yield Message(f"The pipeline needs these features of each Doc: {needed}.")
+    yield Message("Advice", "divider")
     for advice in data["advice"]:
         if len(data["advice"]) > 1:
-            yield Sentence(f"For '{advice['component']}':")
+            yield Message(f"For '{advice['component']}':")
         for reason in advice["reasons"]:
-            yield Sentence(reason, "info")
+            yield Message(reason, "info")
         if not advice["reasons"]:
-            yield Sentence("The training corpus has no tokens.", "warn")
+            yield Message("The training corpus has no tokens.", "warn")
     new = [attr for attr in data["stored"] if attr not in data["needed"]]
     # span groups may be annotation to learn
     if options := [f"--feature {attr}" for attr in new if attr.startswith(EXTENSION)]:
         text = f"To embed features: `spacy hashembeds config {' '.join(options)}`."
-        yield Sentence(text, "info")
+        yield Message(text, "info")
 
 
 def _show_embedder(embedder: Measures) -> Iterator[Part]:
@@ -228,7 +238,7 @@ def _show_embedder(embedder: Measures) -> Iterator[Part]:
     )
     n = sum(table["parameters"] for table in tables)
     more = "Word vectors or character n-grams may distinguish some of them."
-    yield Sentence(
+    yield Message(
         f"The tables have {n:,} parameters, {4 * n / 1e6:,.1f} MB. Of "
         f"{words['words']:,} distinct words, {words['sharing_codes']:,} share all "
         f"rows of all tables with another, {words['same_attributes']:,} of them with "

@@ -8,10 +8,10 @@ import typer
 from spacy.cli._util import NoSuchOption, app, parse_config_overrides
 from wasabi import msg
 
-from ._output import Group
+from ._output import CommandGroup
 
 hashembeds_cli = typer.Typer(
-    cls=Group,
+    cls=CommandGroup,
     name="hashembeds",
     help="Make pipelines faster; prepare corpora, write configs, evaluate, analyze.",
     no_args_is_help=True,

@@ -11,7 +11,7 @@ from spacy.util import import_file
 from ._app import failing
 
 if TYPE_CHECKING:
-    from ..prepare.columns import Column, ColumnFormat
+    from ..prepare.columns import ColumnFormat, ColumnId
 
 MODEL = Arg(..., help="The pipeline: a package name or a folder.")
 LANG = Opt(..., "--lang", "-l", help="The language: --nlp.lang of 'spacy train'.")
@@ -51,7 +51,7 @@ def _import_code(path: Path | None) -> Path | None:
     return path
 
 
-def read_column(text: str) -> "Column":
+def read_column(text: str) -> "ColumnId":
     """Parse a column number, or return the name."""
     return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
 

@@ -24,7 +24,7 @@ class QuietOutput(StringIO):
     """Standard output with `--quiet`."""
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """Commands with errors on stderr, and without incomplete files if terminated."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -128,7 +128,7 @@ def analyze_cli(
     config, `--nlp.lang de` selects the language of norms.
     """
     from ...files import check_targets, write_json
-    from ..analyze.analyze import analyze
+    from ..analyze.analyze import analyze, make_parts
     from ..display import show
 
     overrides = read_overrides(ctx.args)
@@ -149,6 +149,6 @@ def analyze_cli(
         if as_json:
             print_json(data)
         else:
-            show(data.get_parts(), msg)
+            show(make_parts(data), msg)
         if output is not None:
             msg.good(f"Saved the analysis to {output}")

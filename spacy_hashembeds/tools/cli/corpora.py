@@ -208,7 +208,7 @@ def label_cli(
     from ...loading import load_trained
     from ...training.rawtexts import read_distinct, take_sentences
     from ..label import label_entities
-    from ..prepare.splits import NER
+    from ..prepare.splits import NER_TASK
 
     with failing("Can't label the texts", TypeError):
         check_targets([output], [raw, *exclude], force=force)
@@ -232,7 +232,7 @@ def label_cli(
             Doc(first.vocab).from_bytes(decompress(text))
             for text in show_progress(texts, "Labelling", unit="texts")
         )
-        labelled, n_entities = DocBin(attrs=NER.attrs, store_user_data=True), 0
+        labelled, n_entities = DocBin(attrs=NER_TASK.attrs, store_user_data=True), 0
         for doc in label_entities(pipelines, docs):
             labelled.add(doc)
             n_entities += len(doc.ents)

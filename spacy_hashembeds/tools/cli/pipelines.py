@@ -190,7 +190,7 @@ def doctor_cli(as_json: bool = JSON, quiet: bool = QUIET) -> None:
 
 def _show_health(health: dict[str, Any]) -> None:
     from ...acceleration.blas import SHAPES
-    from ..display import Sentence, Table, show
+    from ..display import Message, Table, show
 
     versions = [(name, *of) for name, of in health["versions"].items()]
     speeds = health["speeds"].items()
@@ -202,7 +202,7 @@ def _show_health(health: dict[str, Any]) -> None:
             Table(None, None, ("Machine", ""), [*health["machine"].items()], "ll"),
             Table(None, None, ("BLAS", "Version", "Kernels"), health["blas"], "lll"),
             Table("Matrix products: rows x inputs x outputs", None, products, rows),
-            *(Sentence(text, "info") for text in health["advice"]),
+            *(Message(text, "info") for text in health["advice"]),
         ],
         msg,
     )

@@ -23,7 +23,7 @@ from ...training.annotation import find_settable
 from ...training.docbin import read_examples
 from ..analyze.advice import BOUND, DEGENERATE_SEED, SOUND_SEED, advise, get_usual_rows
 from ..analyze.corpus import Vocabulary, collect_vocabulary
-from ..analyze.features import FeatureCounter
+from ..analyze.stored import FeatureCounter
 from ..prepare.labelled import has_one_label
 from . import presets
 from .edits import Edits

@@ -9,11 +9,11 @@ from ...acceleration.conversion import BLAS, OUR_ENCODER
 from ...architectures import multi_embed
 from ...architectures.subword_embed import SubwordEmbed
 from ...training.readers import JOINED_READER, LENGTHS, READER
+from ..analyze.embedders import COUNT_SYMBOLS
 
 #: The recommended embedder.
 EMBEDDER = multi_embed.DESCRIPTION
 ADAM = "spacy-hashembeds.Adam.v1"
-COUNT_SYMBOLS = "spacy-hashembeds.count_symbols.v1"
 COUNT_NGRAMS = "spacy-hashembeds.count_character_ngrams.v1"
 #: The layer that uses counted n-grams.
 HASHER = "spacy-hashembeds.LSHHasher.v1"

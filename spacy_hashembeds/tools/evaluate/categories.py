@@ -23,7 +23,10 @@ from .sources import Classes, Inputs, Source, find_classes
 ACCURACY, MACRO, MICRO = ("acc",), ("macro",), ("micro",)
 
 #: Scores of a corpus, without those per label.
-SCORES = ("cats_acc", *(f"cats_{x}_{key}" for x in ("macro", "micro") for key in "prf"))
+CATEGORY_SCORES = (
+    "cats_acc",
+    *(f"cats_{x}_{key}" for x in ("macro", "micro") for key in "prf"),
+)
 
 SUPPORT, EXCLUSIVE = "cats_support", "cats_exclusive"
 
@@ -76,13 +79,13 @@ class CategoryRun(Run):
         """Return the scores of `evaluate`, which are None without documents."""
         setting = {SUPPORT: len(self.documents), EXCLUSIVE: self.classes.exclusive}
         if not self.documents:
-            return {**dict.fromkeys((*SCORES, "cats_per_type")), **setting}
+            return {**dict.fromkeys((*CATEGORY_SCORES, "cats_per_type")), **setting}
         per_type = {label: describe_counts(self.totals[label]) for label in self.labels}
         each = [[score[key] for key in "prf"] for score in per_type.values()]
         macro = np.array(each).reshape(-1, 3).mean(axis=0).tolist()
         micro, accuracy = (describe_counts(self.totals[x]) for x in (MICRO, ACCURACY))
         values = (accuracy["p"], *macro, *(micro[key] for key in "prf"))
-        scores = dict(zip(SCORES, values, strict=True))
+        scores = dict(zip(CATEGORY_SCORES, values, strict=True))
         return {**scores, "cats_per_type": per_type, **setting}
 
     def make_matrix(self) -> dict[str, Any] | None:

@@ -30,7 +30,7 @@ from .sources import NER, Inputs
 TOTALS = {kind: (prefix, "", None) for kind, prefix in KINDS.items()}
 
 #: Names of their precision, recall and F1.
-SCORES = tuple(f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf")
+ENTITY_SCORES = tuple(f"{prefix}_{key}" for prefix in KINDS.values() for key in "prf")
 
 #: Chunk tags: outside, single, begin, inside, end. Source: Li, Fu and Ma, "Why
 #: Attention?" (2020), §4.6 and table 5.
@@ -280,7 +280,7 @@ def _score_joined(
     return {
         "sentences": join,
         "documents": run.n_read,
-        **{key: run.scores[key] for key in SCORES},
+        **{key: run.scores[key] for key in ENTITY_SCORES},
         "difference": tested and {key: tested["f"][key] for key in keys},
         "is_trained_so": isinstance(reader, dict)
         and reader.get("@readers") == JOINED_READER,

@@ -10,8 +10,8 @@ from thinc.api import require_gpu
 from ...arguments import check_choice, check_integers, check_types
 from ...files import choose_suffix, replacing, write_json
 from ...training.annotation import get_reference
-from ..display import Part, Sentence, Table, render_page, write_markdown
-from ..prepare.columns import Column, ColumnFormat
+from ..display import Message, Part, Table, render_page, write_markdown
+from ..prepare.columns import ColumnFormat, ColumnId
 from . import entities, sources
 from .bootstrap import CONFIDENCE, MAX_SAMPLES, Draws
 from .categories import evaluate_categories
@@ -41,7 +41,7 @@ class Evaluation(UserDict[str, Any]):
         if not full:
             tables = summarize(tables)
             notes += ["More tables with --full, examples of errors with -o page.html"]
-        return [*tables, *(Sentence(text, "info") for text in notes)]
+        return [*tables, *(Message(text, "info") for text in notes)]
 
     def to_html(self) -> str:
         """Return a self-contained HTML page without scripts."""
@@ -55,7 +55,7 @@ class Evaluation(UserDict[str, Any]):
         given = {key: self["setting"][key] for key in ("model", "test", "train")}
         rows = [(key.capitalize(), name) for key, name in given.items() if name]
         about = Table("Evaluation", None, ("", ""), rows, "ll")
-        warnings = [Sentence(text, "warn") for text in self["warnings"]]
+        warnings = [Message(text, "warn") for text in self["warnings"]]
         return [about, *warnings, *self.get_parts()]
 
     def write(self, path: str | Path) -> None:
@@ -160,7 +160,7 @@ def evaluate_files(
     *,
     against: str | Path | None = None,
     layout: ColumnFormat = LAYOUT,
-    predicted_column: Column | None = None,
+    predicted_column: ColumnId | None = None,
     use_gpu: int = -1,
     **options: Any,
 ) -> Evaluation:

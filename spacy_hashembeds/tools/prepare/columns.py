@@ -33,7 +33,7 @@ _BLANKS = " \t"
 MAX_SENTENCE = 10_000
 
 #: A column's index, from the end if negative, or its name in the first row.
-Column = int | str
+ColumnId = int | str
 
 
 class Sentence(NamedTuple):
@@ -55,13 +55,13 @@ class ColumnFormat:
     """The settings of `spacy-hashembeds.IOBCorpus.v1`."""
 
     separator: str | None = None
-    word: Column = 0
-    tag: Column = -1
+    word: ColumnId = 0
+    tag: ColumnId = -1
     encoding: str = "utf-8"
     group: str = "sentence"
-    sentence: Column | None = None
+    sentence: ColumnId | None = None
     quotes: bool | None = None
-    features: Mapping[str, Column] = field(default_factory=dict)
+    features: Mapping[str, ColumnId] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.quotes or self.separator == "":
@@ -77,7 +77,7 @@ class ColumnFormat:
 
 def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
     """Yield the non-empty documents, with one in memory at a time."""
-    table = _Table(path, layout)
+    table = _ColumnFile(path, layout)
     parsed = (
         table.parse(document, [row for _, row in islice(rows, MAX_SENTENCE + 1)])
         for (document, _), rows in groupby(table.read(), itemgetter(0))
@@ -122,7 +122,7 @@ def _to_bio(before: str, tag: str) -> str:
     return tag if tag == "O" else ("B" if begins else "I") + tag[1:]
 
 
-class _Table:
+class _ColumnFile:
     """The rows of a file."""
 
     def __init__(self, path: Path, layout: ColumnFormat) -> None:
@@ -189,7 +189,7 @@ class _Table:
             return False
         columns, layout = row[1], self.layout
         self.width, times = len(columns), Counter(columns)
-        places: dict[Column, int] = {
+        places: dict[ColumnId, int] = {
             **{name: i for i, name in enumerate(columns) if times[name] == 1},
             **{i: i % self.width for i in range(-self.width, self.width)},
         }

@@ -15,7 +15,7 @@ from ...files import is_pipeline
 from ...training.docbin import read_docs
 from ...training.features import keep_features
 from ...training.lines import check_is_regular, check_path
-from .columns import Column, ColumnFormat, make_doc, read_documents
+from .columns import ColumnFormat, ColumnId, make_doc, read_documents
 from .labelled import TextFormat, make_text_doc, read_labelled
 
 Reader = Callable[[Language], Iterator[Example]]
@@ -25,14 +25,14 @@ def create_iob_reader(
     *,
     path: Path | None,
     separator: str | None = None,
-    word_column: Column = 0,
-    tag_column: Column = -1,
-    sentence_column: Column | None = None,
+    word_column: ColumnId = 0,
+    tag_column: ColumnId = -1,
+    sentence_column: ColumnId | None = None,
     encoding: str = "utf-8",
     quotes: bool | None = None,
     group: str = "sentence",
     limit: int = 0,
-    features: Mapping[str, Column] = {},
+    features: Mapping[str, ColumnId] = {},
 ) -> Reader:
     """Read your own file with one token a line, tagged by the IOB, BIO, BILUO, BIOES
     or BMES scheme, as conlleval reads them. Blank lines separate sentences, and
@@ -45,7 +45,7 @@ def create_iob_reader(
         first row has any, so words may contain spaces; otherwise spaces and tabs.
     word_column, tag_column (int | str): Columns of the token and of the entity tag:
         index (from the end if negative), or name in the first line.
-    sentence_column (int | str): Column of sentence numbers or IDs, in all rows or the
+    sentence_column (int | str): ColumnId of sentence numbers or IDs, in all rows or the
         first row of each sentence. By default, blank lines separate sentences, and
         files with such a column are refused (None) or accepted ("").
     quotes (bool): Whether columns may be quoted. None (default): only if the separator

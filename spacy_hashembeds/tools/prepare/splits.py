@@ -49,7 +49,7 @@ class Task:
     load: Callable[[str], Any] = spacy.blank
 
 
-NER = Task(
+NER_TASK = Task(
     make_doc,
     find_types,
     ("ORTH", "NORM", "ENT_IOB", "ENT_TYPE", "SENT_START"),
@@ -58,8 +58,8 @@ NER = Task(
 )
 
 # Without unannotated attributes, to save space.
-TEXTCAT = Task(make_text_doc, find_labels, NER.attrs[:2])
-SPANS = Task(make_span_doc, find_span_labels, NER.attrs[:4])
+TEXTCAT_TASK = Task(make_text_doc, find_labels, NER_TASK.attrs[:2])
+SPANS_TASK = Task(make_span_doc, find_span_labels, NER_TASK.attrs[:4])
 
 
 def prepare_files(
@@ -84,12 +84,12 @@ def prepare_files(
         raise ValueError(f"{message}. Pass a test file too, or remove it.")
     read: Callable[[Path], Iterator[Any]]
     if isinstance(layout, SpanFormat):
-        task, read = SPANS, partial(read_spans, layout=layout)
+        task, read = SPANS_TASK, partial(read_spans, layout=layout)
     elif isinstance(layout, TextFormat):
         labels = gather_labels(paths, layout, progress)
-        task, read = TEXTCAT, partial(read_labelled, layout=layout, labels=labels)
+        task, read = TEXTCAT_TASK, partial(read_labelled, layout=layout, labels=labels)
     else:
-        task, read = NER, partial(read_documents, layout=layout)
+        task, read = NER_TASK, partial(read_documents, layout=layout)
     found = {split: read(path) for split, path in paths.items()}
     if dev is None:
         found |= hold_out(partial(read, paths["train"]), task.find_labels)
