@@ -5,10 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spacy.cli._util import Arg, Opt
-from spacy.util import import_file
-
-from ._app import failing
+from spacy.cli._util import Arg, Opt, import_code
 
 if TYPE_CHECKING:
     from ..prepare.columns import ColumnFormat, ColumnId
@@ -45,9 +42,7 @@ def code_option(*names: str) -> Any:
 
 
 def _import_code(path: Path | None) -> Path | None:
-    if path is not None:
-        with failing(f"Can't import the code in {path}", Exception):
-            import_file("python_code", path)
+    import_code(path)
     return path
 
 

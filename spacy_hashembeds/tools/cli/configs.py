@@ -43,8 +43,6 @@ def config_cli(
     depth: int | None = Opt(
         None, help="Layers of window encoders. Default: 8 if only entities are learned."
     ),
-    encoder: bool = Opt(True, help="Insert our MaxoutWindowEncoder."),
-    blas: bool = Opt(True, help="Choose the fastest BLAS."),
     features: list[str] = Opt(
         [], "--feature", help="Feature to embed: _.is_bold or spans.names. Repeatable."
     ),
@@ -79,8 +77,6 @@ def config_cli(
             vectors=vectors,
             features=features,
             depth=depth,
-            encoder=encoder,
-            blas=blas,
             scorer=scorer,
             progress=partial(show_progress, title="Reading", unit="docs"),
         )

@@ -6,9 +6,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import join
-from typing import Any
-
-from spacy.util import get_lang_class, registry
 
 from ...architectures.descriptions import get_description, get_descriptions
 from ...arguments import (
@@ -19,7 +16,6 @@ from ...arguments import (
     list_extensions,
 )
 from ...files import find_descriptor
-from ...loading import find_architectures
 from ...training.readers import JOINED_READER
 from . import embedders, presets
 from .edits import Edits, find_config, find_name
@@ -38,8 +34,6 @@ def configure(
     vectors: str | Path | None = None,
     features: Sequence[str] = (),
     depth: int | None = None,
-    encoder: bool = True,
-    blas: bool = True,
     scorer: bool = False,
     progress: Progress = lambda docs: docs,
 ) -> Edits:
@@ -76,11 +70,10 @@ def configure(
         insert_pretraining(edits, raw, existing, output, progress)
     if existing:
         insert_counting(edits, existing, corpus)
-    _insert_faster(edits, encoder=encoder, blas=blas)
+    _insert_faster(edits)
     if scorer:
         _insert_scorer(edits)
     edits.write()
-    _warn_of_lookups(edits)
     return edits
 
 
@@ -177,7 +170,7 @@ def _insert_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
     if not (listens or any(p.startswith(f"{place}.") for p in places)):
         return
     for own in (f"initialize.{place}", f"{place}.incorrect_spans_key"):
-        if (value := edits.resolve(own)) and not _is_missing_labels(value):
+        if edits.resolve(own):
             edits.warnings.append(
                 f"[{place}] keeps spaCy's ner: token_ner has no [{own}]. Remove it."
             )
@@ -194,14 +187,6 @@ def _insert_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
     }
     why = "Faster than spaCy's ner, with scores of entities (documentation: ner)."
     edits.set_block(place, block, {"factory": why})
-
-
-def _is_missing_labels(value: Any) -> bool:
-    """True for labels read from an optional file that does not exist."""
-    labels: Any = value.get("labels") if isinstance(value, dict) else None
-    if find_name(labels) != "spacy.read_labels.v1" or len(value) > 1:
-        return False
-    return not labels.get("require") and not Path(str(labels.get("path"))).exists()
 
 
 def _insert_joined(edits: Edits, corpus: TrainingCorpus | None) -> None:
@@ -255,11 +240,11 @@ def _extend(edits: Edits, preset: Preset, place: str, key: str, new: list[str]) 
     edits.apply(replace(preset, values=values), place)
 
 
-def _insert_faster(edits: Edits, *, encoder: bool, blas: bool) -> None:
+def _insert_faster(edits: Edits) -> None:
     """Insert faster layers and settings with the output of spaCy's."""
-    for place in embedders.find_blocks(edits) if encoder else ():
+    for place in embedders.find_blocks(edits):
         edits.apply(presets.ENCODER, place)
-    if blas and find_name(edits.resolve("nlp.before_creation")) != presets.BLAS:
+    if find_name(edits.resolve("nlp.before_creation")) != presets.BLAS:
         edits.apply(presets.FASTEST_BLAS)
     edits.apply(presets.FASTER_ADAM)
 
@@ -298,24 +283,6 @@ def _insert_scorer(edits: Edits) -> None:
         edits.set_block("training.score_weights", block, {"ents_f": why})
 
 
-def _warn_of_lookups(edits: Edits) -> None:
-    """Warn about missing tables of spacy-lookups-data, which training needs."""
-    needed = ["[initialize.lookups]"] * bool(edits.resolve("initialize.lookups"))
-    lang = edits.resolve("nlp.lang")
-    default = get_lang_class(lang).get_factory_meta("lemmatizer").default_config or {}
-    found = edits.find_components("lemmatizer", "cached_lemmatizer")
-    for name in edits.running.intersection(found):
-        mode = edits.resolve(f"components.{name}.mode") or default["mode"]
-        given = edits.resolve(f"initialize.components.{name}.lookups")
-        is_needed = mode in ("lookup", "pos_lookup", "rule") and not given
-        needed += [f"[components.{name}]"] * is_needed
-    if needed and lang not in registry.lookups:
-        edits.warnings.append(
-            f"{', '.join(needed)} can't be initialized without lookup tables. Before "
-            "training, run `pip install spacy-lookups-data`."
-        )
-
-
 def list_commands(
     made: Edits,
     output: str | Path,
@@ -333,10 +300,6 @@ def list_commands(
     folder = Path("training", Path(name).stem)
     training = ["train", name, "--output", folder, "--paths.train", corpus]
     training += ["--paths.dev", paths["dev"] or dev]
-    blocks = find_architectures(made.plain).values()
-    has_vectors = any(block.get("include_static_vectors") for block in blocks)
-    if has_vectors and not initialize["vectors"]:
-        training += ["--paths.vectors", "VECTORS"]
     find = partial(made.find_components, is_any=True)
     evaluation = ["evaluate", folder / "model-best", test]
     if find(*presets.RECOGNIZERS, *presets.CLASSIFIERS):

@@ -43,7 +43,7 @@ def raw(base) -> Path:
             "-e multi_embed -t train.spacy --scorer",
             {"embedder": "multi_embed", "train": "train.spacy", "scorer": True},
         ),
-        ("--no-encoder --no-blas --why", {"encoder": False, "blas": False}),
+        ("--depth 2 --why", {"depth": 2}),
     ],
 )
 def test_config_is_written_and_changes_are_printed(base, train, words, settings):
@@ -104,14 +104,6 @@ def test_printed_commands_without_entities(base, component, evaluate):
     assert train[-4:] == paths
     assert last[:2] == evaluate
     assert "--train" not in last
-
-
-def test_printed_commands_with_missing_vectors(base):
-    text = "include_static_vectors = "
-    toys.edit_base(base, (f"{text}false", f"{text}true"))
-    result = run(base, "-o", "new.cfg", "--quiet")
-    assert result.stdout == ""
-    assert "--paths.vectors VECTORS" in run(base, "-o", "-").stderr
 
 
 def test_config_of_a_trained_pipeline(base):

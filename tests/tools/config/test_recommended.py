@@ -1,6 +1,5 @@
 """Recommendations, --raw and --vectors; training with them."""
 
-import json
 from copy import deepcopy
 from io import StringIO
 from pathlib import Path
@@ -64,17 +63,7 @@ MY_SAVING = ("before_to_disk = null", 'before_to_disk = {"@callbacks":"mine.v1"}
 MY_BLAS = ("pipeline_creation = null", 'pipeline_creation = {"@callbacks":"mine.v1"}')
 
 
-def read_labels(path: str, *, require: bool = False) -> tuple[str, str]:
-    reader = {"@readers": "spacy.read_labels.v1", "path": path, "require": require}
-    section = "[initialize.components]"
-    return section, f"{section}\nner = {json.dumps({'labels': reader})}"
-
-
-LABELS = (
-    ("[initialize.components]", '[initialize.components]\nner = {"labels":1}'),
-    read_labels(__file__),
-    read_labels("gone.json", require=True),
-)
+LABELS = ("[initialize.components]", '[initialize.components]\nner = {"labels":1}')
 SCHEDULE = """
 [training.optimizer.learn_rate]
 @schedules = "warmup_linear.v1"
@@ -101,9 +90,7 @@ total_steps = 2500
         ([MY_SAVING], {SAVING: MINE}, SAVING),
         ([MY_BLAS], {BLAS: MINE}, BLAS),
         # an `ner` with settings that `token_ner` lacks is kept
-        *(([labels], {FACTORY: "ner"}, NER) for labels in LABELS),
-        # except for an optional, missing file of labels
-        ([read_labels("gone.json")], {FACTORY: "token_ner"}, None),
+        ([LABELS], {FACTORY: "ner"}, NER),
         ([("spans_key = null", 'spans_key = "wrong"')], {FACTORY: "ner"}, NER),
         # optimizers without averages are kept
         ([('"Adam.v1"', '"RAdam.v1"')], {ADAM: "RAdam.v1", AVERAGES: True}, None),
@@ -264,24 +251,6 @@ def test_only_spacy_corpora_are_excluded_from_pretraining(base, raw):
 
 
 @pytest.mark.parametrize(
-    ("lang", "mode", "is_needed"),
-    [("en", 'mode = "rule"', True), ("pl", "", True), ("ru", "", False)],
-)
-def test_warns_about_missing_lookup_tables(
-    tmp_path, monkeypatch, lang, mode, is_needed
-):
-    base = toys.write_base(tmp_path / "base.cfg", "ner", "lemmatizer")
-    toys.edit_base(base, ('mode = "rule"', mode), ('lang = "en"', f'lang = "{lang}"'))
-    toys.edit_base(base, ("lookups = null", 'lookups = {"@misc": "mine.v1"}'))
-    assert configure(base).warnings == []
-    monkeypatch.setattr(spacy.registry, "lookups", {})
-    (warning,) = configure(base).warnings
-    assert warning.startswith("[initialize.lookups]")
-    assert "pip install" in warning
-    assert ("[components.lemmatizer]" in warning) == is_needed
-
-
-@pytest.mark.parametrize(
     ("place", "layer"),
     [("components.tok2vec.model", ""), ("components.ner.model.tok2vec", "tok2vec")],
 )
@@ -294,7 +263,7 @@ def test_embedder_without_encoder_is_pretrained(base, raw, place, layer):
         config["nlp"]["pipeline"].remove("tok2vec")
         del config["components"]["tok2vec"]
     base.write_text(config.to_str(interpolate=False))
-    pretraining = configure(base, raw=raw, encoder=False).config["pretraining"]
+    pretraining = configure(base, raw=raw).config["pretraining"]
     assert pretraining["component"] == place.split(".")[1]
     assert pretraining["layer"] == layer
 
