@@ -134,28 +134,35 @@ def evaluate_cli(
     training seeds. Files other than .spacy have one token a line, with tags of the
     IOB, BIO, BILUO, BIOES or BMES scheme.
     """
+    from dataclasses import replace
+
+    from thinc.api import require_gpu
+
     from ...files import check_targets, choose_suffix
     from ..display import show
-    from ..evaluate.evaluate import SUFFIXES, evaluate_files
+    from ..evaluate.evaluate import SUFFIXES, evaluate
+    from ..evaluate.sources import make_source
 
     with failing("Can't evaluate the pipeline", TypeError):
         check_targets(output, [model, test, train, against], force=force)
         for path in output:
             choose_suffix(path, SUFFIXES)
-        layout = options.make_layout(ctx.params)
-        predicted = predicted_column and options.read_column(predicted_column)
-        evaluation = evaluate_files(
-            model,
-            test,
-            train,
-            against=against,
+        layout = predicted = options.make_layout(ctx.params)
+        if predicted_column:
+            tag = options.read_column(predicted_column)
+            predicted = replace(layout, tag=tag)
+        if use_gpu >= 0:
+            require_gpu(use_gpu)
+        # both pipelines are loaded before either runs
+        evaluation = evaluate(
+            make_source(model, "nlp", predicted),
+            make_source(test, "examples", layout),
+            train=train and make_source(train, "train", layout),
+            against=against and make_source(against, "against", predicted),
             task=task,
             join=join,
-            layout=layout,
-            predicted_column=predicted,
             samples=samples,
             seed=seed,
-            use_gpu=use_gpu,
             show_progress=not is_quiet(),
         )
         for path in output:

@@ -1,22 +1,18 @@
 """Evaluate pipelines: scores with intervals, and errors."""
 
 from collections import UserDict
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-from thinc.api import require_gpu
 
 from ...arguments import check_choice, check_integers, check_types
 from ...files import choose_suffix, replacing, write_json
 from ...training.annotation import get_reference
 from ..display import Message, Part, Table, render_page, write_markdown
-from ..prepare.columns import ColumnFormat, ColumnId
 from . import entities, sources
 from .bootstrap import CONFIDENCE, MAX_SAMPLES, Draws
 from .categories import evaluate_categories
 from .confusions import list_errors
-from .sources import LAYOUT, EvaluationCorpus, Predictions, make_source
+from .sources import EvaluationCorpus, Predictions, make_source
 from .tables import find_notes, find_warnings, make_tables, summarize
 
 #: Suffixes of output files.
@@ -151,31 +147,3 @@ def evaluate(
     data = {"setting": setting, **found, "confusions": run.errors.rank()}
     data["warnings"], data["notes"] = [*find_warnings(data)], [*find_notes(data)]
     return Evaluation(data)
-
-
-def evaluate_files(
-    model: str | Path,
-    test: str | Path,
-    train: str | Path | None = None,
-    *,
-    against: str | Path | None = None,
-    layout: ColumnFormat = LAYOUT,
-    predicted_column: ColumnId | None = None,
-    use_gpu: int = -1,
-    **options: Any,
-) -> Evaluation:
-    """Evaluate a pipeline (package name or folder), or a file of its predictions, on
-    corpus files. `options` are further arguments of `evaluate`.
-    """
-    if use_gpu >= 0:
-        require_gpu(use_gpu)
-    tag = layout.tag if predicted_column is None else predicted_column
-    of_predictions = replace(layout, tag=tag)
-    # both pipelines are loaded before either runs
-    return evaluate(
-        make_source(model, "nlp", of_predictions),
-        make_source(test, "examples", layout),
-        train=train and make_source(train, "train", layout),
-        against=against and make_source(against, "against", of_predictions),
-        **options,
-    )

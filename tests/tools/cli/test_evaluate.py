@@ -4,9 +4,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import thinc.api
 
-from spacy_hashembeds.tools.evaluate import evaluate as evaluation
-from spacy_hashembeds.tools.evaluate.evaluate import evaluate_files
+from spacy_hashembeds import evaluate
 
 from ... import toy_ner
 from .running import get_rows, remove_colors, run_command, unwrap
@@ -59,7 +59,7 @@ def test_suffixes_determine_the_format(folder):
     result = run(*ARGUMENTS, "--samples", 50, "--seed", 2, *outputs, "--force")
     assert "from 50 draws, seed 2" in unwrap(remove_colors(result.output))
     page, tables, data = (Path(name).read_text(encoding="utf8") for name in names)
-    expected = evaluate_files("model", *ARGUMENTS[1::2], samples=50, seed=2)
+    expected = evaluate("model", "test.spacy", train="train.spacy", samples=50, seed=2)
     assert (page, tables) == (expected.to_html(), expected.to_markdown())
     assert json.loads(data) == json.loads(json.dumps(dict(expected)))
 
@@ -73,7 +73,7 @@ def test_suffixes_determine_the_format(folder):
 )
 def test_gold_and_predicted_tags_in_one_file(folder, monkeypatch, names, options):
     used: list[int] = []
-    monkeypatch.setattr(evaluation, "require_gpu", used.append)
+    monkeypatch.setattr(thinc.api, "require_gpu", used.append)
     lines = ["Zoë\tPERSON\tB-PER\tB-PER", "New York\tPLACE\tB-LOC\tO"]
     Path("both.tsv").write_text(names + "\n".join(lines) + "\n", "latin-1")
     options = [*options.split(), "--encoding", "latin-1", "-a", "both.tsv", "-g", "0"]

@@ -5,11 +5,7 @@ import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_hashembeds.tools.evaluate.evaluate import (
-    Evaluation,
-    evaluate,
-    evaluate_files,
-)
+from spacy_hashembeds.tools.evaluate.evaluate import Evaluation, evaluate
 
 from ... import toy_ner
 
@@ -39,7 +35,7 @@ def test_docs_and_files_have_equal_results_and_seeds_differ(nlp, train, tmp_path
     nlp.to_disk(tmp_path / "model")
     test = toy_ner.write(tmp_path / "test.spacy", golds)
     path = toy_ner.write_train(tmp_path / "train.spacy")
-    from_files = evaluate_files(tmp_path / "model", test, path, samples=50)
+    from_files = evaluate(tmp_path / "model", test, train=path, samples=50)
     from_docs = evaluate(nlp, str(test), train=path, samples=50)
     once = evaluate(nlp, iter(golds), train=iter(train), samples=50)
     for found in (from_files, from_docs, once):
@@ -123,16 +119,16 @@ def test_predictions_and_pipelines_are_distinguished(nlp, tmp_path):
     for number, doc in enumerate(golds):
         toy_ner.write(tmp_path / "shards" / f"{number:02}.spacy", [doc])
     for predictions in (tmp_path / "shards", test):
-        assert evaluate_files(predictions, test, samples=10)["ents_f"] == 1
+        assert evaluate(predictions, test, samples=10)["ents_f"] == 1
     nlp.to_disk(tmp_path / "model")
     toy_ner.write(tmp_path / "model" / "dev.spacy", [])
     assert evaluate(tmp_path / "model", test, samples=10)["ents_f"] < 1
     toy_ner.write_train(tmp_path / "train.spacy")
     with pytest.raises(ValueError, match=r"train\.spacy, test\.spacy"):
-        evaluate_files(tmp_path, test)
-    for paths in (("elsewhere", test), (test, test, tmp_path / "missing.spacy")):
+        evaluate(tmp_path, test)
+    for model, train in (("elsewhere", None), (test, tmp_path / "missing.spacy")):
         with pytest.raises(OSError, match=r"elsewhere|missing"):
-            evaluate_files(*paths)
+            evaluate(model, test, train=train)
 
 
 def test_a_missing_library_is_named(nlp, train, monkeypatch):
