@@ -22,7 +22,7 @@ SEPARATOR = Opt(
 WORD_COLUMN = Opt("0", "--word-column", help="The token's column, from 0, or its name.")
 TAG_COLUMN = Opt("-1", "--tag-column", help="The tag's column, from 0, or its name.")
 SENTENCE_COLUMN = Opt(
-    None, "--sentence-column", help="The column that numbers sentences; '' for none."
+    None, "--sentence-column", help="The column that numbers sentences."
 )
 QUOTES = Opt(None, "--quotes/--no-quotes", help="Parse quoted fields, as in CSV.")
 ENCODING = Opt("utf-8", "--encoding", help="The encoding of the files.")

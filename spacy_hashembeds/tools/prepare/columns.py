@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby, islice, pairwise
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -78,13 +78,14 @@ class ColumnFormat:
 def read_documents(path: Path, layout: ColumnFormat) -> Iterator[Document]:
     """Yield the non-empty documents, with one in memory at a time."""
     table = _ColumnFile(path, layout)
-    parsed = (
+    sentences: Iterator[Sentence] = (
         table.parse(document, [row for _, row in islice(rows, MAX_SENTENCE + 1)])
         for (document, _), rows in groupby(table.read(), itemgetter(0))
     )
-    first = [*islice(parsed, 3)]
-    table.check([rows for rows, _ in first if len(rows) > 1])
-    sentences = (sentence for _, sentence in chain(first, parsed))
+    first = [*islice(sentences, 3)]
+    if words := [word for x in first if len(x.words) > 1 for word in x.words]:
+        table.check(words)
+    sentences = chain(first, sentences)
     if layout.group == "sentence":
         yield from ([sentence] for sentence in sentences)
     else:
@@ -187,7 +188,7 @@ class _ColumnFile:
         """Find the columns by the first row. Return True if it is a header."""
         if self.width:
             return False
-        columns, layout = row[1], self.layout
+        self.first, columns, layout = row, row[1], self.layout
         self.width, times = len(columns), Counter(columns)
         places: dict[ColumnId, int] = {
             **{name: i for i, name in enumerate(columns) if times[name] == 1},
@@ -207,7 +208,7 @@ class _ColumnFile:
 
     def begins_sentence(self, row: _Row) -> bool:
         """True if this row has a new sentence ID."""
-        if self.layout.sentence in (None, ""):
+        if self.layout.sentence is None:
             return False
         before, name = self.names
         cell = "".join(row[1][self.sentence : self.sentence + 1])
@@ -218,7 +219,7 @@ class _ColumnFile:
         self.names = name, cell
         return True
 
-    def parse(self, number: int, rows: list[_Row]) -> tuple[list[_Row], Sentence]:
+    def parse(self, number: int, rows: list[_Row]) -> Sentence:
         """Parse a sentence of document `number`, or 0, without CoNLL-U's non-words."""
         if len(rows) > MAX_SENTENCE:
             message = f"a sentence of more than {MAX_SENTENCE:,} tokens"
@@ -234,7 +235,7 @@ class _ColumnFile:
         document = f"{self.path.name}:{number}" if number else ""
         places = self.features.items()
         features = {x: [row[i].strip(_BLANKS) for _, row in rows] for x, i in places}
-        return rows, Sentence(words, tags, document, features)
+        return Sentence(words, tags, document, features)
 
     def parse_row(self, row: _Row) -> tuple[str, str]:
         """Return a row's word and tag."""
@@ -250,33 +251,15 @@ class _ColumnFile:
             self.fail(row, "quotation marks as in CSV", "quotes or --no-quotes")
         return word, tag
 
-    def check(self, sentences: Sequence[list[_Row]]) -> None:
-        """Raise an error if the first sentences show that columns are misread."""
-        words = [columns[self.word] for rows in sentences for _, columns in rows]
-        if not words:
-            return
-        row = sentences[0][0]
+    def check(self, words: Sequence[str]) -> None:
+        """Raise an error if the first words show that columns are misread."""
         are_numbers = all(map(_NUMBER.fullmatch, words))
         if self.layout.word == 0 and self.width > 2 and are_numbers:
-            self.fail(row, "column 0 has word numbers", "word-column")
+            self.fail(self.first, "column 0 has word numbers", "word-column")
         if self.layout.separator is None and all(" " in word for word in words):
-            self.fail(row, "all words contain a space", r"separator '\t' if intended")
+            option = r"separator '\t' if intended"
+            self.fail(self.first, "all words contain a space", option)
         prefix = re.match("[a-z-]{2,12}:", words[0])
         if prefix and all(word.startswith(prefix[0]) for word in words):
-            fail(self.path, row[0], f"remove the prefix {quote(prefix[0])} of WikiANN")
-        known = {self.word, *self.features.values()}
-        for i in range(self.width if self.layout.sentence is None else 0):
-            cells = [[columns[i] for _, columns in rows] for rows in sentences]
-            if i not in known and any(map(_are_sentence_numbers, cells)):
-                option = f"sentence-column {i}, or '' if they mean something else"
-                self.fail(row, f"column {i} has sentence numbers", option)
-
-
-def _are_sentence_numbers(cells: Sequence[str]) -> bool:
-    """True for cells such as 1 1 2 3 3, or "Sentence: 1" "" "Sentence: 2" ""."""
-    found = [re.fullmatch(r"\D*([0-9]{1,9})(\.0)?", cell) for cell in cells if cell]
-    numbers = [number for number, _ in groupby(int(x[1]) if x else 0 for x in found)]
-    if not all(found) or not cells[0] or set(numbers) == {0, 1}:  # flags
-        return False
-    steps = {b - a for a, b in pairwise(numbers) if b != numbers[0]}  # except restarts
-    return len(numbers) < len(cells) and steps == {1}
+            message = f"remove the prefix {quote(prefix[0])} of WikiANN"
+            fail(self.path, self.first[0], message)

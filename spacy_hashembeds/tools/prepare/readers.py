@@ -45,9 +45,8 @@ def create_iob_reader(
         first row has any, so words may contain spaces; otherwise spaces and tabs.
     word_column, tag_column (int | str): Columns of the token and of the entity tag:
         index (from the end if negative), or name in the first line.
-    sentence_column (int | str): ColumnId of sentence numbers or IDs, in all rows or the
-        first row of each sentence. By default, blank lines separate sentences, and
-        files with such a column are refused (None) or accepted ("").
+    sentence_column (int | str): Column of sentence numbers or IDs, in all rows or the
+        first row of each sentence. By default, blank lines separate sentences.
     quotes (bool): Whether columns may be quoted. None (default): only if the separator
         is "," or ";".
     group (str): Make a Doc of each "sentence" (default), or of each "document", which

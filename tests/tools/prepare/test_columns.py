@@ -127,11 +127,7 @@ BY_FIRST = {"word": 1, "sentence": 0}
             BY_FIRST,
             [["a", "b"], ["c"], ["d"], ["e", "f"]],
         ),
-        # other numbers
-        (IN_EACH, {"word": 1, "sentence": ""}, [[*chain(*OF_EACH)]]),
-        ("x\t1\tO\nx\t1\tO\nx\t2\tO\n", {"word": -2}, [["1", "1", "2"]]),
-        ("w 0 O\nw 0 O\nw 1 O\nw 0 O\n\nw 0 O\n", {}, [["w"] * 4, ["w"]]),
-        ("w 2 O\nw 3 O\nw 1 O\nw 1 O\n", {}, [["w"] * 4]),
+        (IN_EACH, {"word": 1}, [[*chain(*OF_EACH)]]),
         # headers
         (
             "W\tLIT\tMISC\n# id = 1\nAnn\tB-x\t_\n\nW\tO\t_\n",
@@ -167,15 +163,6 @@ def test_words_of_sentences(file, text, layout, words):
         ('a\tO\n\n"say ""x"""\tO\n', {}, ":3: .*--quotes or --no-quotes"),
         ('a,O\n"b,O\nc",O\n', {"separator": ","}, ":2: .*--no-quotes"),
         # sentence numbers
-        (
-            KAGGLE.partition("\n")[2],
-            {"separator": ",", "word": 1},
-            ":1: .*--sentence-column 0",
-        ),
-        (IN_EACH, {"word": 1}, ":1: .*--sentence-column 0"),
-        ("1 a O\n1 b O\n\n2 c O\n\n3 d O\n3 e O\n4 f O\n", {"word": 1}, "--sentence"),
-        ("1 a O\n1 b O\n2 c O\n1 d O\n", {"word": 1}, "--sentence-column"),
-        ("1,a,O\n,b,O\n2,c,O\n,d,O\n", {"separator": ",", "word": 1}, "--sentence"),
         ("1\tw\tO\n0\tw\tO\n0\tw\tO\n1\tw\tO\n", BY_FIRST, ":4: .*'1' recurs"),
         # word numbers, and prefixes of WikiANN
         ("1 a O\n2 b O\n\n1 c O\n2 d O\n", {}, ":1: column 0 .*--word-column"),
