@@ -1,6 +1,5 @@
 """`spacy hashembeds prepare`, `tables` and `label`."""
 
-import os
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -213,8 +212,6 @@ def label_cli(
     with failing("Can't label the texts", TypeError):
         check_targets([output], [raw, *exclude], force=force)
         choose_suffix(output, [".spacy"])
-        if len({os.path.realpath(model) for model in models}) < len(models):
-            raise ValueError("'models' should differ, but one is given several times.")
         pipelines = [load_trained(model) for model in models]
         first = pipelines[0]
         found, n_excluded = read_distinct(

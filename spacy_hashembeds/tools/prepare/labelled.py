@@ -27,9 +27,6 @@ from .rows import (
     read_rows,
 )
 
-# A column with more labels probably holds IDs, unless labels have this many rows on
-# average.
-_MANY_LABELS, _FEWEST_ROWS = 1000, 3
 # Values of columns of a single label, including those of pandas.
 _NUMBERS = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
 
@@ -135,18 +132,15 @@ def gather_labels(
 ) -> list[str]:
     """List the labels of all splits, sorted."""
     places: dict[str, tuple[Path, int | str]] = {}
-    n_rows = 0
     for split, path in paths.items():
         check_is_regular(path)
         records = progress(_read_cats(path, layout), f"the labels of {split}")
         for place, _, cats in records:
             places |= dict.fromkeys(cats.keys() - places.keys(), (path, place))
-            n_rows += len(cats)
-    is_rare = n_rows < _FEWEST_ROWS * len(places)
-    if not places or (len(places) > _MANY_LABELS and is_rare):
+    if not places:
         raise ValueError(
-            f"{', '.join(map(str, paths.values()))}: expected labels that recur, but "
-            f"{quote_all(layout.label)} has {len(places):,}. Use --label-column."
+            f"{', '.join(map(str, paths.values()))}: expected labels, but "
+            f"{quote_all(layout.label)} has none. Use --label-column."
         )
     for label, (path, place) in places.items():
         parts = {part.strip() for part in re.split("[#|,;]", label)}

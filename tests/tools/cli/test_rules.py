@@ -249,7 +249,6 @@ IS_READ = [
         ("label model --raw gone.txt -o a.spacy", "gone.txt"),
         (f"{LABEL} a.spacy -x text.txt", "'text.txt' should have texts to label"),
         (f"{LABEL} a.spacy", "'model' should have one 'token_ner'"),
-        (f"{LABEL} a.spacy -q ./model", "'models' should differ"),
         ("prepare iob -o out -l en -t gone/x --dev own.iob", "gone/x"),
         ("prepare iob -o out -l klingon -t own.iob", "'lang' should be the code of a"),
         ("prepare texts -o out -l en -t own.iob", "own.iob:1: expected the columns"),

@@ -14,7 +14,6 @@ from spacy.training.loop import train
 from spacy.util import registry
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.tools.prepare import labelled
 from spacy_hashembeds.tools.prepare.columns import ColumnFormat
 from spacy_hashembeds.tools.prepare.labelled import SpanFormat, TextFormat
 from spacy_hashembeds.tools.prepare.readers import (
@@ -321,15 +320,6 @@ def test_ambiguous_csv_is_refused(text, settings, message, tmp_path):
 def test_ambiguous_rows_are_refused(name, text, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         read_cats(write(tmp_path, name, text))
-
-
-def test_columns_of_ids_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(labelled, "_MANY_LABELS", 4)
-    ids = "".join(f"{i},t\n" for i in range(5))
-    path = write(tmp_path, "own.csv", "label,text\n" + ids * 2)
-    with pytest.raises(ValueError, match=r"own\.csv: .*'label' has 5.*--label-column"):
-        read_cats(path)
-    assert len(read_cats(write(tmp_path, "a.csv", "label,text\n" + ids * 3))) == 15
 
 
 @pytest.mark.parametrize(
