@@ -2,6 +2,8 @@
 
 from functools import partial
 from pathlib import Path
+from shlex import join
+from typing import TYPE_CHECKING, Any
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -19,6 +21,9 @@ from ._output import (
     show_progress,
     show_split,
 )
+
+if TYPE_CHECKING:
+    from ..config.edits import Edits
 
 
 @hashembeds_cli.command("config")
@@ -59,7 +64,7 @@ def config_cli(
     the advice of `spacy hashembeds analyze`; with --raw, pretraining is added.
     """
     from ...files import STANDARD_INPUT, check_targets, is_pipeline
-    from ..config.configure import configure, list_commands
+    from ..config.configure import configure
     from ..config.edits import list_outputs
     from ..display import show_controls
 
@@ -93,8 +98,36 @@ def config_cli(
         msg.info(f"Training starts anew. To keep a component, source it from {folder}.")
     if output is not None:
         msg.good(f"Saved the config to {output}", "Train and evaluate:")
-        commands = list_commands(made, output, train=train, raw=raw, code=code)
-        typer.echo("\n".join(map(show_controls, commands)))
+        for command in _list_commands(made, output, train=train, raw=raw):
+            words = ["spacy", *command, *(["--code", code] if code else [])]
+            typer.echo(show_controls(join(map(str, words))))
+
+
+def _list_commands(
+    made: "Edits", output: Path, *, train: Path | None, raw: Path | None
+) -> list[list[Any]]:
+    """List commands to pretrain, train and evaluate. Unknown paths are in capitals."""
+    from ...files import find_descriptor
+    from ..config import presets
+    from ..config.pretraining import name_weights
+
+    paths, initialize = made.plain["paths"], made.plain["initialize"]
+    corpus = str(train or paths["train"] or "TRAIN.spacy")
+    beside = {s: Path(corpus).with_name(f"{s}.spacy") for s in ("dev", "test")}
+    dev, test = (p if p.exists() else f"{s.upper()}.spacy" for s, p in beside.items())
+    name = "config.cfg" if find_descriptor(output) is not None else str(output)
+    folder = Path("training", Path(name).stem)
+    evaluation = ["evaluate", folder / "model-best", test]
+    if made.find_components(*presets.RECOGNIZERS, is_any=True):
+        evaluation = ["hashembeds", *evaluation, "--train", corpus]
+    elif made.find_components(*presets.CLASSIFIERS, is_any=True):
+        evaluation.insert(0, "hashembeds")
+    training = ["train", name, "--output", folder, "--paths.train", corpus]
+    commands = [[*training, "--paths.dev", paths["dev"] or dev], evaluation]
+    if raw is not None:
+        counted = ["--paths.train", corpus] if initialize["before_init"] else []
+        commands.insert(0, ["pretrain", name, name_weights(name).parent, *counted])
+    return commands
 
 
 @hashembeds_cli.command("analyze", context_settings=TAKE_OVERRIDES)

@@ -61,7 +61,8 @@ def prepare_cli(
     """
     from ...files import check_targets
     from ..display import show_controls
-    from ..prepare.labelled import SpanFormat, TextFormat
+    from ..prepare.labelled import TextFormat
+    from ..prepare.spans import SpanFormat
     from ..prepare.splits import SPLITS, prepare_files
     from ._prepared import show_documents, show_prepared
 

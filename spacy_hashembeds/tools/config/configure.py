@@ -3,9 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from shlex import join
 
 from ...architectures.descriptions import get_description, get_descriptions
 from ...arguments import (
@@ -15,13 +13,12 @@ from ...arguments import (
     check_integers,
     list_extensions,
 )
-from ...files import find_descriptor
 from ...training.readers import JOINED_READER
 from . import embedders, presets
 from .edits import Edits, find_config, find_name
 from .embedders import Progress, TrainingCorpus
 from .presets import Preset
-from .pretraining import insert_counting, insert_pretraining, name_weights
+from .pretraining import insert_counting, insert_pretraining
 
 
 def configure(
@@ -281,34 +278,3 @@ def _insert_scorer(edits: Edits) -> None:
         block = edits.get("training.score_weights") | new | {"ents_unseen_f": half}
         why = "Half of the weight moves to ents_unseen_f to select checkpoints by both."
         edits.set_block("training.score_weights", block, {"ents_f": why})
-
-
-def list_commands(
-    made: Edits,
-    output: str | Path,
-    *,
-    train: str | Path | None,
-    raw: str | Path | None = None,
-    code: str | Path | None = None,
-) -> list[str]:
-    """List commands to pretrain, train and evaluate. Unknown paths are in capitals."""
-    paths, initialize = made.plain["paths"], made.plain["initialize"]
-    corpus = str(train or paths["train"] or "TRAIN.spacy")
-    beside = {s: Path(corpus).with_name(f"{s}.spacy") for s in ("dev", "test")}
-    dev, test = (p if p.exists() else f"{s.upper()}.spacy" for s, p in beside.items())
-    name = "config.cfg" if find_descriptor(output) is not None else str(output)
-    folder = Path("training", Path(name).stem)
-    training = ["train", name, "--output", folder, "--paths.train", corpus]
-    training += ["--paths.dev", paths["dev"] or dev]
-    find = partial(made.find_components, is_any=True)
-    evaluation = ["evaluate", folder / "model-best", test]
-    if find(*presets.RECOGNIZERS, *presets.CLASSIFIERS):
-        evaluation.insert(0, "hashembeds")
-    if find(*presets.RECOGNIZERS):
-        evaluation += ["--train", corpus]
-    commands = [training, evaluation]
-    if raw is not None:
-        counted = ["--paths.train", corpus] if initialize["before_init"] else []
-        commands.insert(0, ["pretrain", name, name_weights(name).parent, *counted])
-    code_option = [] if code is None else ["--code", code]
-    return [join(map(str, ["spacy", *each, *code_option])) for each in commands]

@@ -21,16 +21,13 @@ from ...training.lines import check_is_regular, check_path
 from .columns import ColumnFormat, find_types, make_doc, read_documents
 from .labelled import (
     Progress,
-    SpanFormat,
     TextFormat,
     find_labels,
-    find_span_labels,
     gather_labels,
-    make_span_doc,
     make_text_doc,
     read_labelled,
-    read_spans,
 )
+from .spans import SpanFormat, find_span_labels, make_span_doc, read_spans
 
 #: The documents of each split. Their type depends on the task.
 Splits = Mapping[str, Iterator[Any]]

@@ -17,7 +17,7 @@ from spacy.vocab import Vocab
 
 from spacy_hashembeds.architectures.symbols import save_symbols
 from spacy_hashembeds.tools.analyze.analyze import analyze
-from spacy_hashembeds.tools.config.configure import configure, list_commands
+from spacy_hashembeds.tools.config.configure import configure
 from spacy_hashembeds.tools.config.edits import get_value
 from spacy_hashembeds.training.readers import LENGTHS
 
@@ -329,7 +329,7 @@ def test_all_components_train(tmp_path, corpus):
 
 
 @pytest.mark.slow
-def test_printed_commands_pretrain_and_train(tmp_path, monkeypatch, base, corpus, raw):
+def test_pretrains_and_trains(tmp_path, monkeypatch, base, corpus, raw):
     """Also from an incomplete config, which `spacy pretrain` does not fill."""
     monkeypatch.chdir(tmp_path)
     base.write_text(toys.CNN)
@@ -337,9 +337,6 @@ def test_printed_commands_pretrain_and_train(tmp_path, monkeypatch, base, corpus
     made = configure(base, train=corpus, raw=raw, output=config)
     save_symbols("new.npz", made.symbols)
     config.write_text(made.text)
-    first, second, _ = list_commands(made, config, train=corpus, raw=raw)
-    assert first == "spacy pretrain new.cfg pretrained/new"
-    assert second.startswith("spacy train new.cfg --output training/new ")
     folder = Path("pretrained/new")
     folder.mkdir(parents=True)
     loaded = load_config(config, {**toys.SMALL, "pretraining.max_epochs": 2})

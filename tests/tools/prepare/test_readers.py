@@ -15,12 +15,13 @@ from spacy.util import registry
 from spacy.vocab import Vocab
 
 from spacy_hashembeds.tools.prepare.columns import ColumnFormat
-from spacy_hashembeds.tools.prepare.labelled import SpanFormat, TextFormat
+from spacy_hashembeds.tools.prepare.labelled import TextFormat
 from spacy_hashembeds.tools.prepare.readers import (
     create_iob_reader,
     create_labelled_texts_reader,
     read_annotated,
 )
+from spacy_hashembeds.tools.prepare.spans import SpanFormat
 from spacy_hashembeds.tools.prepare.splits import prepare_files
 from spacy_hashembeds.training.features import read_values
 

@@ -8,7 +8,7 @@ import pytest
 import spacy
 from spacy.training import Corpus
 
-from spacy_hashembeds.tools.prepare.labelled import SpanFormat
+from spacy_hashembeds.tools.prepare.spans import SpanFormat
 from spacy_hashembeds.tools.prepare.splits import prepare_files
 from spacy_hashembeds.training.features import read_values
 
