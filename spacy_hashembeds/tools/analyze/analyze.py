@@ -6,12 +6,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 
 from ...architectures.features import check_registered
-from ...arguments import EXTENSION, check_items, check_types
+from ...arguments import EXTENSION, check_items
 from ...training.annotation import find_settable, get_reference
 from ...training.docbin import read_docs
 from ...training.features import find_features
@@ -105,8 +104,6 @@ def analyze(
         `measure_table`; "words", see `measure_words`; "has_others", True if vectors or
         n-grams are mixed in); "advice", see `advise`.
     """
-    check_types(int | float, "a number", bound=bound)
-    check_types(Language | str | Path | None, "a pipeline or its path", model=model)
     if not 0 < bound < 1:
         raise ValueError(f"'bound' should be above 0 and below 1, but is {bound}.")
     given = {"train": train, "dev": dev, "test": test}

@@ -99,14 +99,10 @@ def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
         if "scores" not in group.attrs:
             continue
         places = [(span.label_, span.start, span.end) for span in group]
-        try:
-            scores = np.asarray(group.attrs["scores"], dtype="float64")
-        except (ValueError, TypeError):  # not numbers, or on a GPU
-            scores = np.array(np.nan)
+        scores = [float(score) for score in group.attrs["scores"]]
         found[name] = None
-        is_valid = scores.shape == (len(places),) and is_correct.keys() >= {*places}
-        if is_valid and ((scores >= 0) & (scores <= 1)).all():
-            pairs = zip(scores.tolist(), map(is_correct.get, places), strict=True)
+        if is_correct.keys() >= {*places} and all(0 <= x <= 1 for x in scores):
+            pairs = zip(scores, map(is_correct.get, places), strict=True)
             found[name] = [pair for pair in pairs if None not in pair]
     return found
 
