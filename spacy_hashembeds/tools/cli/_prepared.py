@@ -64,12 +64,9 @@ def show_prepared(paths: dict[str, Path]) -> str | None:
 
 
 def _measure(doc: Doc) -> dict[str, int]:
-    # `is_space` needs a language's vocab
-    ends = [(ent[0].orth_, ent[-1].orth_) for ent in doc.ents]
     return {
         **{"Docs": 1, "Tokens": len(doc), "of one label": has_one_label(doc.cats)},
         "named": get_document(doc) is not None,
-        "blank": sum(any(map(str.isspace, pair)) for pair in ends),
     }
 
 
@@ -97,9 +94,6 @@ def _warn_of_entities(labels: Counter[str], sizes: _Counts, *, is_whole: bool) -
             "sentences. If they are unrelated, set lengths = [1] in [corpora.train]."
         )
     for split, n in sizes.items():
-        if n["blank"]:
-            what = f"{n['blank']:,} entities of {split} begin or end with white space"
-            msg.warn(f"{what}, which `token_ner` can't learn. Correct the file.")
         if n["Docs"] == 1 and n["Tokens"] > _MANY_TOKENS:
             what = f"All {n['Tokens']:,} tokens of {split} are one document"
             msg.warn(f"{what}. Insert blank lines, or use --sentence-column.")

@@ -42,16 +42,6 @@ def test_tables_fit_a_terminal(folder, options):
     assert max(len(line.rstrip()) for line in tables) <= 80
 
 
-@pytest.mark.parametrize("task", ["ner", "textcat"])
-def test_the_task_can_be_chosen(folder, task):
-    doc = toy_ner.make_doc("Anna|PER sings")
-    doc.cats = {"a": 1.0}
-    toy_ner.write(Path("both.spacy"), [doc])
-    shown = get_rows(run("both.spacy", "both.spacy", "--task", task).output)
-    assert (["Accuracy", "100.00"] in [row[:2] for row in shown]) is (task != "ner")
-    assert (["All", "100.00"] in [row[:2] for row in shown]) is (task == "ner")
-
-
 def test_suffixes_determine_the_format(folder):
     Path("tables.md").write_text("old")
     names = ["pages/evaluation.html", "tables.md", "all.json"]
@@ -77,6 +67,7 @@ def test_gold_and_predicted_tags_in_one_file(folder, monkeypatch, names, options
     lines = ["Zoë\tPERSON\tB-PER\tB-PER", "New York\tPLACE\tB-LOC\tO"]
     Path("both.tsv").write_text(names + "\n".join(lines) + "\n", "latin-1")
     options = [*options.split(), "--encoding", "latin-1", "-a", "both.tsv", "-g", "0"]
+    options += ["--task", "ner"]
     result = run("both.tsv", "both.tsv", *options)
     shown = get_rows(result.output)
     assert "All 100.00 50.00 66.67 2".split() in [row[:5] for row in shown]

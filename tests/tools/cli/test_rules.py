@@ -205,17 +205,8 @@ IS_READ = [
     ("command", "message"),
     [
         *((command, f"put into, '{read}', which is read") for command, read in IS_READ),
-        # unwritable outputs
-        *(
-            (f"{command} -o text.txt/x{suffix}", "Not a directory: 'text.txt/x")
-            for command, suffix in {
-                **{EVALUATE: ".json", ANALYZE: ".json", "tables model -l en": ".npz"},
-                "prepare iob --dev gold.md -t gold.md --lang en": "",
-            }.items()
-        ),
         # unsupported output formats
         ("evaluate gone gone.spacy -o a.txt", "'output' should end in .json, .html or"),
-        ("evaluate gone gone.spacy -o a.md -o ./a.md", "Choose different paths."),
         ("tables train.spacy -l qq -o a.txt", "'output' should end in .npz, but is"),
         ("label gone --raw text.txt -o a.txt", "'output' should end in .spacy"),
         # existing outputs
@@ -241,10 +232,8 @@ IS_READ = [
         (f"{ANALYZE} --nlp.lang qq", "qq"),
         ("config gone.cfg -o a.cfg", "gone.cfg"),
         (f"{CONFIG} a.cfg -r a${{x}}.txt", "'raw_text' should be a name that a config"),
-        (f"{CONFIG} a${{x}}/b.cfg -r text.txt", "'tables' should be a name"),
         ("evaluate test.spacy model", "'model' should be a corpus, but is a pipeline."),
         (f"{EVALUATE} -a gone", "gone"),
-        (f"{EVALUATE} -n {'9' * 23}", f"but is {'9' * 23}."),
         ("label gone --raw text.txt -o a.spacy", "gone"),
         ("label model --raw gone.txt -o a.spacy", "gone.txt"),
         (f"{LABEL} a.spacy -x text.txt", "'text.txt' should have texts to label"),
@@ -253,9 +242,7 @@ IS_READ = [
         ("prepare iob -o out -l klingon -t own.iob", "'lang' should be the code of a"),
         ("prepare texts -o out -l en -t own.iob", "own.iob:1: expected the columns"),
         ("prepare spans -o out -l en -t own.iob", "own.iob' should be JSON"),
-        ("prepare spans -o out -l en -t own.iob --overlapping x", "'overlapping'"),
         ("tables train.spacy -l en -o a.npz -a NORM,FOO", "'attrs' holds 'FOO'"),
-        ("tables train.spacy -l lex_attrs -o a.npz", "'lang' should be the code of a"),
         ("tables empty.spacy -l en -o a.npz", "No token in 'empty.spacy'"),
         ("tables train.spacy -l en -o a.npz -a NORM,TAG", "in 'train.spacy' has TAG"),
     ],

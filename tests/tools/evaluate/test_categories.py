@@ -211,20 +211,6 @@ def test_ambiguous_tasks_are_refused(nlp):
             evaluate(predictions, corpus, against=other)
 
 
-@pytest.mark.parametrize(("n", "end"), [(121, "…"), (120, "")])
-def test_long_documents_are_cut(n, end):
-    golds, predicted = ([make_doc("long " * n, {label: 1.0})] for label in "ab")
-    (confusion,) = evaluate(predicted, golds, samples=9)["confusions"]
-    assert confusion["examples"][0]["text"] == ("long " * 120) + end
-
-
-@pytest.mark.parametrize("n_labels", [20, 21])
-def test_small_matrices_are_shown(n_labels):
-    docs = make_scored(*({f"label no. {i}": 1.0} for i in range(n_labels)))
-    shown = evaluate(docs, docs, samples=9).to_markdown()
-    assert ("| Gold | label no | " in shown) is (n_labels == 20)
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 7.0, -3.0])
 def test_invalid_gold_values_and_scores_are_refused(value):
     golds = make_scored({"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0})
