@@ -39,7 +39,7 @@ def decode_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str
                     fail(path, 1, f"expected {encoding} text, got {form}. Convert it")
             try:
                 line = raw.decode(encoding)
-            except UnicodeError as err:
+            except (UnicodeError, LookupError) as err:
                 remedy = "Convert it to UTF-8, or pass --encoding if available"
                 fail(path, number, f"not {encoding} text ({err}). {remedy}")
             if number == 1:

@@ -66,7 +66,7 @@ def prepare_cli(
     from ..prepare.splits import SPLITS, prepare_files
     from ._prepared import show_documents, show_prepared
 
-    with failing("Can't prepare the corpus"):
+    with failing("Can't prepare the corpus", TypeError):  # of csv
         outputs = [output / f"{split}.spacy" for split in SPLITS]
         files: dict[str, Any] = {"train": train, "dev": dev, "test": test}
         check_targets(outputs, files.values(), force=force)

@@ -15,7 +15,7 @@ from ...arguments import (
 )
 from ...training.readers import JOINED_READER
 from . import embedders, presets
-from .edits import Edits, find_config, find_name
+from .edits import Edits, find_name
 from .embedders import Progress, TrainingCorpus
 from .presets import Preset
 from .pretraining import insert_counting, insert_pretraining
@@ -98,11 +98,6 @@ def _insert_classifiers(edits: Edits, *, is_embedder_needed: bool) -> None:
 
 def _insert_vectors(edits: Edits, vectors: str | Path, places: Collection[str]) -> None:
     """Set word vectors, and use them in embedders without pretrained weights."""
-    # without loading, which may need other packages
-    if not (find_config(vectors).parent / "vocab" / "vectors").is_file():
-        raise ValueError(
-            f"'{vectors}' has no vectors. Pass the output of `spacy init vectors`."
-        )
     if not places:
         raise ValueError(
             "--vectors can't be used: [initialize] init_tok2vec was pretrained without "

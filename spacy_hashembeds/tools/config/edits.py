@@ -21,7 +21,7 @@ from spacy.util import (
 from thinc.api import Config
 
 from ...architectures.symbols import SymbolTables, save_symbols
-from ...files import STANDARD_INPUT, find_descriptor, open_file, quote, replacing
+from ...files import STANDARD_INPUT, find_descriptor, open_file, replacing
 from ...loading import check_variables, describe_config_error
 from .presets import Preset
 
@@ -127,11 +127,6 @@ class Edits:
 
     def set(self, section: str, key: str, value: Any, why: str) -> None:
         """Set a value without variables."""
-        if "${" in str(value):  # can't be escaped
-            raise ValueError(
-                f"'{key}' should be a name that a config can hold, but is "
-                f"{quote(str(value))}: '${{' begins a variable. Rename the file."
-            )
         self.set_block(section, {**(self.get(section) or {}), key: value}, {key: why})
 
     def set_path(self, key: str, value: str | Path, why: str) -> None:

@@ -18,7 +18,7 @@ from ...files import quote
 from ...training.features import store_values
 from ...training.joined import set_document
 from ...training.lines import fail, read_lines
-from .rows import QUOTED, check_encoding, check_separator, quote_all
+from .rows import QUOTED, quote_all
 
 # Variants in published files: -DOCSTART-, --DOCSTART--, -DOCSTART, lower case.
 _DOCSTART = re.compile(r"(?<![\w-])-+DOCSTART(?!\w)", re.IGNORECASE)
@@ -64,10 +64,9 @@ class ColumnFormat:
     features: Mapping[str, ColumnId] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.quotes or self.separator == "":
-            check_separator(self.separator or "")
+        if self.quotes and not self.separator:
+            raise ValueError("'quotes' needs a 'separator', such as a comma.")
         check_choice(("sentence", "document"), group=self.group)
-        check_encoding(self.encoding)
 
     @property
     def has_quotes(self) -> bool:

@@ -11,16 +11,7 @@ from spacy.tokens import Doc
 
 from ...files import load_json, quote
 from ...training.lines import check_is_regular, check_length, fail, is_text
-from .rows import (
-    QUOTED,
-    USE_QUOTES,
-    check_encoding,
-    check_separator,
-    is_json,
-    quote_all,
-    read_objects,
-    read_rows,
-)
+from .rows import QUOTED, USE_QUOTES, is_json, quote_all, read_objects, read_rows
 
 # Values of columns of a single label, including those of pandas.
 _NUMBERS = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
@@ -48,15 +39,6 @@ class TextFormat:
     separator: str | None = None
     encoding: str = "utf-8"
     quotes: bool | None = None
-
-    def __post_init__(self) -> None:
-        columns = [*self.text, *self.label]
-        is_list = not isinstance(self.text, str) and self.text and self.label
-        if not is_list or not all(columns) or len({*columns}) < len(columns):
-            message = "'text' and 'label' should be lists of different names, but are"
-            raise ValueError(f"{message} {self.text!r} and {self.label!r}.")
-        check_separator(self.separator)
-        check_encoding(self.encoding)
 
 
 def read_labelled(
@@ -136,10 +118,9 @@ def parse_label(label: Any) -> dict[str, float]:
         raise ValueError(f"{kinds}, got {quote(label)}. {remedy}")
     values = [*label.values()] if isinstance(label, dict) else [1] * len(names)
     chosen = dict(zip(map(str.strip, names), values, strict=True))
-    is_twice = isinstance(label, dict) and len(chosen) < len(names)
     for name, value in chosen.items():
-        if value not in (0, 1) or is_twice:
-            raise ValueError(f"1 or 0, once, for {quote(name)}, got {quote(value)}")
+        if value not in (0, 1):
+            raise ValueError(f"1 or 0 for {quote(name)}, got {quote(value)}")
     return {name: float(value) for name, value in chosen.items()}
 
 

@@ -14,7 +14,7 @@ from ...arguments import EXTENSION
 from ...files import is_pipeline
 from ...training.docbin import read_docs
 from ...training.features import keep_features
-from ...training.lines import check_is_regular, check_path
+from ...training.lines import check_path
 from .columns import ColumnFormat, ColumnId, make_doc, read_documents
 from .labelled import TextFormat, make_text_doc, read_labelled
 
@@ -106,8 +106,6 @@ def create_labelled_texts_reader(
     label = [label_column] if isinstance(label_column, str) else label_column
     layout = TextFormat(text_columns, label, separator, encoding, quotes)
     file = _check_file(path)
-    if labels is None:
-        check_is_regular(file)
 
     def read_examples(nlp: Language) -> Iterator[Example]:
         texts = read_labelled(file, layout, labels)

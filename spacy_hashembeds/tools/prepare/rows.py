@@ -64,20 +64,3 @@ def read_objects(
         message = f"{path}: expected a JSON array, but {err}"
         raise ValueError(f"{message}. With an object a line, use .jsonl.") from None
     yield from ((f"item {i}", item) for i, item in enumerate(items, start=1))
-
-
-def check_separator(separator: str | None) -> None:
-    """Refuse a separator that `csv` does not accept."""
-    if separator is not None and not re.fullmatch('[^"\r\n]', separator):
-        raise ValueError(f"'separator' should be a character, but is {separator!r}.")
-
-
-def check_encoding(encoding: str) -> None:
-    """Refuse encodings unknown to Python or with other line ends than ASCII."""
-    try:
-        if b"O\n".decode(encoding) == "O\n":
-            return
-    except (LookupError, UnicodeError):
-        pass
-    message = "'encoding' should extend ASCII, as 'latin-1' does, but is"
-    raise ValueError(f"{message} {encoding!r}.")

@@ -40,7 +40,6 @@ class SpanFormat(TextFormat):
     refused: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         choices = ("refuse", "leave-out", "contract", "expand")
         check_choice(choices, misaligned=self.misaligned)
         check_choice(choices[:2], overlapping=self.overlapping)

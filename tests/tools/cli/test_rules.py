@@ -231,7 +231,6 @@ IS_READ = [
         (f"{ANALYZE} --model gone", "gone"),
         (f"{ANALYZE} --nlp.lang qq", "qq"),
         ("config gone.cfg -o a.cfg", "gone.cfg"),
-        (f"{CONFIG} a.cfg -r a${{x}}.txt", "'raw_text' should be a name that a config"),
         ("evaluate test.spacy model", "'model' should be a corpus, but is a pipeline."),
         (f"{EVALUATE} -a gone", "gone"),
         ("label gone --raw text.txt -o a.spacy", "gone"),

@@ -163,6 +163,8 @@ def test_words_of_sentences(file, text, layout, words):
         # invalid rows
         ("A O\n# NN\n", {}, ":2: .*a tag .*'NN'.*--tag-column"),
         ("\tO\n", {"separator": "\t"}, ":1: .*a word in column 0"),
+        ("A O\n", {"encoding": "x"}, "1: not x text .*unknown encoding.*--encoding"),
+        ("A O\n".encode("utf-16-le"), {"encoding": "utf-16-le"}, ":1: not utf-16"),
         (b"A O\n\nZo\xeb B-PER\n", {}, r"corpus\.iob:3: not utf-8 .*0xeb.*--encoding"),
         ("\nA O\n", {"group": "document"}, ":2: .*-DOCSTART-.*--group"),
         (b"a O\rb O\r", {}, ":1: .*carriage return"),
