@@ -31,7 +31,7 @@ def config_cli(
     base: str = Arg(
         ..., help="A .cfg file to start from, or a saved pipeline; - is standard input."
     ),
-    output: Path | None = file_output("Config to write; optional with --why"),
+    output: Path | None = file_output("Config to write, none by default"),
     embedder: str | None = Opt(
         *(None, "--embedder", "-e"),
         help=f"Insert only this embedder: {', '.join(list_names())}.",
@@ -52,7 +52,6 @@ def config_cli(
         [], "--feature", help="Feature to embed: _.is_bold or spans.names. Repeatable."
     ),
     scorer: bool = Opt(False, "--scorer", help="Score unseen entities separately."),
-    why: bool = Opt(False, "--why", help="Print the reason for each change."),
     code: Path | None = options.code_option("-c"),
     force: bool = options.FORCE,
     quiet: bool = QUIET,
@@ -60,8 +59,9 @@ def config_cli(
     """Insert a compact embedder and related settings into a config.
 
     Without --embedder, all recommended settings are inserted. Comments explain each
-    change. With --train, attributes, hashes, min_freq and a lower limit for rows follow
-    the advice of `spacy hashembeds analyze`; with --raw, pretraining is added.
+    change, and are printed. With --train, attributes, hashes, min_freq and a lower
+    limit for rows follow the advice of `spacy hashembeds analyze`; with --raw,
+    pretraining is added.
     """
     from ...files import STANDARD_INPUT, check_targets, is_pipeline
     from ..config.configure import configure
@@ -69,8 +69,6 @@ def config_cli(
     from ..display import show_controls
 
     with failing("Can't write the config", TypeError):
-        if output is None and not why:
-            raise ValueError("--output should name the config to write.")
         outputs = [] if output is None else list_outputs(output, raw)
         check_targets(outputs, (train, raw, vectors), force=force)
         made = configure(
@@ -89,11 +87,10 @@ def config_cli(
             made.save(output)
     for warning in made.warnings:
         msg.warn(warning)
-    changes = [
-        f"{c.place}: {c.why}" if why else c.describe(made.config) for c in made.changes
-    ]
-    for change in changes or ["There was nothing to change."]:
-        msg.info(change)
+    for change in made.changes:
+        msg.info(f"{change.place}: {change.why}")
+    if not made.changes:
+        msg.info("There was nothing to change.")
     if is_pipeline(folder := made.base.parent):
         msg.info(f"Training starts anew. To keep a component, source it from {folder}.")
     if output is not None:

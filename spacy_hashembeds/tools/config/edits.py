@@ -48,12 +48,6 @@ class Change(NamedTuple):
         """The section and key, such as `[nlp] lang`."""
         return f"[{self.section}]" + (f" {self.key}" if self.key else "")
 
-    def describe(self, config: Config) -> str:
-        """Return the new value, or for a new section its function."""
-        block = dot_to_object(config, self.section)
-        key = self.key or next((key for key in block if key.startswith("@")), None)
-        return f"[{self.section}] {key} = {block[key]!r}" if key else self.place
-
 
 class Edits:
     """A config being edited, and its changes.
