@@ -54,7 +54,11 @@ def configure(
     if not existing:
         is_needed = any([embedder, raw, vectors, features])
         _insert_classifiers(edits, is_embedder_needed=is_needed)
-    corpus = embedders.read_corpus(edits, train, existing, progress) if train else None
+    corpus = (
+        embedders.read_corpus(edits, train, existing, progress)
+        if train and existing
+        else None
+    )
     places = embedders.insert_embedders(edits, existing, corpus)
     if vectors is not None:
         _insert_vectors(edits, vectors, places)

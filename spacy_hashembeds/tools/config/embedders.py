@@ -24,8 +24,6 @@ from ...training.docbin import read_examples
 from ..analyze.advice import BOUND, DEGENERATE_SEED, SOUND_SEED, advise, get_usual_rows
 from ..analyze.corpus import Vocabulary, collect_vocabulary
 from ..analyze.stored import FeatureCounter
-from ..prepare.labelled import has_one_label
-from . import presets
 from .edits import Edits
 
 #: Embedders of spaCy that are replaced.
@@ -184,7 +182,7 @@ def _read_embedder(
 def read_corpus(
     edits: Edits, path: str | Path, existing: Sequence[Embedder], progress: Progress
 ) -> TrainingCorpus:
-    """Read a training corpus, and warn about components that can't learn from it."""
+    """Read a training corpus."""
     n: Counter[str] = Counter()
     embedded = dict.fromkeys(attr for old in existing for attr in old.tables)
     counter = FeatureCounter([*filter(is_feature, embedded)])
@@ -193,32 +191,11 @@ def read_corpus(
         for example in read_examples(path, edits.make_tokenizer()):
             doc = example.reference
             n.update(docs=len(doc) > 1, whole=not doc.has_annotation("SENT_START"))
-            n.update({attr: doc.has_annotation(attr) for attr in presets.ATTRIBUTES})
-            n.update(entities=len(doc.ents), categories=bool(doc.cats))
-            n.update(unclear=bool(doc.cats) and not has_one_label(doc.cats))
             yield counter.add(example)
 
-    vocabulary = collect_vocabulary(progress(read()), [*embedded] or ["NORM"])
+    vocabulary = collect_vocabulary(progress(read()), [*embedded])
     if not len(vocabulary.words):
         raise ValueError(f"The corpus '{path}' has no token.")
-    lacking = [
-        f"'{name}' ({what})"
-        for factory, what in presets.LEARNED.items()
-        for name in edits.find_components(factory)
-        if not n[what] and name in edits.running
-    ]
-    if lacking:
-        edits.warnings.append(
-            f"'{path}' has no annotation to train {', '.join(lacking)}. Remove these "
-            "components from [nlp] pipeline, or use trained ones: set their source and "
-            "replace_listeners, and frozen_components (see spaCy's documentation)."
-        )
-    if n["unclear"]:
-        edits.warnings += [
-            f"'{name}' can't learn from '{path}': {n['unclear']:,} texts have several "
-            "labels or none. Use textcat_multilabel."
-            for name in edits.find_components("textcat")
-        ]
     return TrainingCorpus(vocabulary, n["docs"], n["whole"], counter.describe())
 
 

@@ -21,14 +21,6 @@ OBJECTIVE = "spacy-hashembeds.PretrainShuffleRandom.v1"
 #: Factories of components that learn entities, and text labels.
 RECOGNIZERS = ("ner", "beam_ner", "token_ner")
 CLASSIFIERS = ("textcat", "textcat_multilabel")
-#: Token attributes that components learn, and the annotation learned by each factory.
-ATTRIBUTES = ("TAG", "POS", "DEP", "LEMMA")
-LEARNED = {
-    **dict.fromkeys(RECOGNIZERS, "entities"),
-    **{"tagger": "TAG", "morphologizer": "POS", "parser": "DEP"},
-    "trainable_lemmatizer": "LEMMA",
-    **dict.fromkeys(CLASSIFIERS, "categories"),
-}
 
 
 @dataclass(frozen=True)

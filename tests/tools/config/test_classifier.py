@@ -4,12 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from spacy import blank
-from spacy.tokens import DocBin
 from spacy.util import load_config
 
 from spacy_hashembeds.tools.config.configure import configure
-from spacy_hashembeds.tools.prepare.labelled import LabelledText, make_text_doc
 
 from ...conftest import ROOT
 from . import toy_configs as toys
@@ -92,22 +89,3 @@ def test_bag_of_words_beside_an_embedder_is_kept(base):
     model = made.config["components"]["textcat"]["model"]
     assert model["@architectures"] == "spacy.TextCatBOW.v3"
     assert made.config["components"]["ner"]["factory"] == "token_ner"
-
-
-@pytest.mark.parametrize(
-    ("cats", "warned"),
-    [
-        ([{"A": 1.0, "B": 0.0}, {"A": 0.0, "B": 1.0}], ()),
-        ([{"A": 1.0, "B": 0.0}, {"A": 0.0, "B": 0.0}], ("textcat",)),
-        ([{"A": 1.0, "B": 0.0}, {"A": 1.0, "B": 1.0}], ("textcat",)),
-        ([{}], ("textcat", "textcat_multilabel")),
-    ],
-)
-def test_warns_about_labels_that_can_not_be_learned(base, tmp_path, cats, warned):
-    docs = [make_text_doc(blank("en"), LabelledText("a", each)) for each in cats]
-    train = tmp_path / "train.spacy"
-    DocBin(docs=docs).to_disk(train)
-    for name in ("textcat", "textcat_multilabel"):
-        warnings = configure(toys.write_base(base, name), train=train).warnings
-        is_told = any(f"'{name}'" in w and f"'{train}'" in w for w in warnings)
-        assert is_told is (name in warned)
