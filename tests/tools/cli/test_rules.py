@@ -1,7 +1,6 @@
-"""Rules of all commands: help, options, files and progress."""
+"""Rules of all commands: options, files and progress."""
 
 import json
-import re
 import shutil
 from contextlib import redirect_stdout
 from io import BytesIO
@@ -11,18 +10,14 @@ from typing import Any
 import numpy
 import pytest
 from thinc.api import Config
-from typer.main import get_command
 from wasabi import msg
 
-from spacy_hashembeds.tools.cli import _output, hashembeds_cli
+from spacy_hashembeds.tools.cli import _output
 from spacy_hashembeds.tools.config.presets import EMBEDDER
 from tests.configs import CONFIGS
 
 from ... import toy_ner
 from .running import check_refused, read_all, try_command
-
-GROUP: Any = get_command(hashembeds_cli)
-COMMANDS = sorted(GROUP.commands)
 
 
 @pytest.fixture
@@ -42,19 +37,6 @@ def folder(here) -> Path:
 
 def invoke(command: str) -> Any:
     return try_command(*command.split())
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_fits_80_columns(command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    texts = [invoke(f"{each} --help").output for each in (command, "")]
-    for text in texts:
-        # typer marks repeatable arguments so
-        text = re.sub(r"(\[ARGS\]|\{?models\}?)\.\.\.", "", text, flags=re.I)
-        assert not re.search(r"\.\.\.|…", text)
-        assert 0 < max(map(len, text.splitlines())) <= 80
-    first, *_ = GROUP.commands[command].help.split("\n\n")
-    assert f"{command} {' '.join(first.split())}" in " ".join(texts[1].split())
 
 
 def is_json(data: bytes) -> bool:

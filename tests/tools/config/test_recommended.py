@@ -1,5 +1,6 @@
 """Recommendations, --raw and --vectors; training with them."""
 
+import re
 from copy import deepcopy
 from io import StringIO
 from pathlib import Path
@@ -21,6 +22,7 @@ from spacy_hashembeds.tools.config.configure import configure
 from spacy_hashembeds.tools.config.edits import get_value
 from spacy_hashembeds.training.readers import LENGTHS
 
+from ...conftest import ROOT
 from . import toy_configs as toys
 
 JOINED, CORPUS = "spacy-hashembeds.JoinedCorpus.v1", "spacy.Corpus.v1"
@@ -56,6 +58,12 @@ def test_recommendations_are_inserted(base, corpus):
     assert config["corpora"]["dev"]["@readers"] == CORPUS
     reasons = [(change.section, change.why) for change in made.changes]
     assert len(reasons) == len({*reasons})
+
+
+def test_example_of_the_documentation(base, tiny_corpus):
+    page = (ROOT / "docs/config.md").read_text(encoding="utf8")
+    (shown,) = re.findall("```ini\n(.+?)```", page, flags=re.DOTALL)
+    assert shown in configure(base, train=tiny_corpus / "train.spacy").text
 
 
 MY_CORPUS = [("[corpora.train]", "[corpora.x]"), ('"corpora.train"', '"corpora.x"')]
