@@ -132,8 +132,7 @@ class _ColumnFile:
         self.has_tabs = False
         self.word = self.tag = self.sentence = 0
         self.features: dict[str, int] = {}
-        #: IDs of the previous and the current sentence.
-        self.names = "", ""
+        self.name = ""  # of the current sentence
 
     def fail(self, row: _Row, message: str, option: str) -> NoReturn:
         """Raise an error about a row that names the option to read it."""
@@ -156,7 +155,7 @@ class _ColumnFile:
                 yield (document, sentence), row
             if is_start:
                 document += 1
-                self.names = "", ""
+                self.name = ""
 
     def split(self, line: int, text: str) -> list[str]:
         """Split a line into columns. A blank line has none."""
@@ -195,12 +194,9 @@ class _ColumnFile:
         }
         named = layout.sentence or 0, layout.word, layout.tag, *layout.features.values()
         found = [places[column] for column in named if column in places]
-        options = "word-column, --tag-column, --feature or --separator"
         if missing := [column for column in named if column not in places]:
+            options = "word-column, --tag-column, --feature or --separator"
             self.fail(row, f"expected a column {quote_all(missing)}", options)
-        if len({*found[1:]}) < len(found) - 1:
-            message = f"columns {quote_all(named[1:])} should differ"
-            self.fail(row, message, options)
         self.sentence, self.word, self.tag, *features = found
         self.features = dict(zip(layout.features, features, strict=True))
         return any(isinstance(column, str) for column in named)
@@ -209,13 +205,10 @@ class _ColumnFile:
         """True if this row has a new sentence ID."""
         if self.layout.sentence is None:
             return False
-        before, name = self.names
         cell = "".join(row[1][self.sentence : self.sentence + 1])
-        if cell in ("", name):
+        if cell in ("", self.name):
             return False
-        if cell == before:
-            self.fail(row, f"sentence {cell!r} recurs", "sentence-column")
-        self.names = name, cell
+        self.name = cell
         return True
 
     def parse(self, number: int, rows: list[_Row]) -> Sentence:
@@ -244,7 +237,8 @@ class _ColumnFile:
         word, tag = row[1][self.word], row[1][self.tag].strip(_BLANKS)
         if not word or not _TAG.fullmatch(tag):
             message = f"expected a word in column {self.word} and a tag in {self.tag}"
-            self.fail(row, f"{message}, such as B-PER", "word-column, --tag-column")
+            options = "word-column, --tag-column or --separator"
+            self.fail(row, f"{message}, such as B-PER", options)
         is_sure = self.layout.quotes is not None or self.layout.has_quotes
         if not is_sure and QUOTED.fullmatch(word) and '"' in word[1:-1]:
             self.fail(row, "quotation marks as in CSV", "quotes or --no-quotes")
