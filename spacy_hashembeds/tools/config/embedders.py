@@ -39,6 +39,9 @@ _RAISED = (
 )
 _SEED = "With spaCy's seed, 8, hash 1 uses only half of the first table."
 
+# What components learn that, unlike others, also train without any.
+_LEARNED = {"ner": "entities", "beam_ner": "entities", "parser": "dependencies"}
+
 #: Function that yields its docs, and may show progress.
 Progress = Callable[[Iterator[Doc]], Iterable[Doc]]
 
@@ -182,7 +185,7 @@ def _read_embedder(
 def read_corpus(
     edits: Edits, path: str | Path, existing: Sequence[Embedder], progress: Progress
 ) -> TrainingCorpus:
-    """Read a training corpus."""
+    """Read a training corpus, and warn about components that can't learn from it."""
     n: Counter[str] = Counter()
     embedded = dict.fromkeys(attr for old in existing for attr in old.tables)
     counter = FeatureCounter([*filter(is_feature, embedded)])
@@ -191,11 +194,17 @@ def read_corpus(
         for example in read_examples(path, edits.make_tokenizer()):
             doc = example.reference
             n.update(docs=len(doc) > 1, whole=not doc.has_annotation("SENT_START"))
+            n.update(entities=len(doc.ents), dependencies=doc.has_annotation("DEP"))
             yield counter.add(example)
 
     vocabulary = collect_vocabulary(progress(read()), [*embedded])
     if not len(vocabulary.words):
         raise ValueError(f"The corpus '{path}' has no token.")
+    for factory, what in _LEARNED.items():
+        for name in edits.running.intersection(edits.find_components(factory)):
+            if not n[what]:
+                message = f"'{path}' has no {what} to train '{name}'"
+                edits.warnings.append(f"{message}. Remove it from [nlp] pipeline.")
     return TrainingCorpus(vocabulary, n["docs"], n["whole"], counter.describe())
 
 

@@ -258,6 +258,16 @@ def test_defaults_without_a_corpus_or_with_a_small_one(
         assert (get_value(made.config, BEFORE_INIT) or {}).get("min_freq") == min_freq
 
 
+@pytest.mark.parametrize(("name", "what"), [("ner", "ent"), ("parser", "dep")])
+def test_warns_about_missing_annotation(base, twins, corpus, name, what):
+    toys.write_base(base, name)
+    assert not configure(base, train=corpus).warnings
+    warnings = configure(base, train=twins).warnings
+    (warning,) = (text for text in warnings if str(twins) in text)
+    assert f"has no {what}" in warning
+    assert f"'{name}'" in warning
+
+
 def test_paths_of_corpora(base, tmp_path):
     train, dev = tmp_path / "$train.spacy", tmp_path / "dev.spacy"
     for path, named in {train: None, dev: str(dev)}.items():
