@@ -1,5 +1,6 @@
 """Edit a config, and write the reason of each change as a comment."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigParserError
@@ -170,7 +171,7 @@ class Edits:
                 self.text += f"# spacy-hashembeds: {why}\n"
             self.text += f"{line}\n"
         if load_config_from_str(self.text, interpolate=True) != self.plain:
-            raise ValueError("The config has a value that can't be saved: NaN or '$$'.")
+            raise ValueError("The config has a value that can't be saved, such as NaN.")
 
 
 def _walk_lines(text: str) -> Iterator[tuple[tuple[str, str | None], str]]:
@@ -232,6 +233,10 @@ def _read_config(path: Path) -> Config:
         text = data.decode("utf-8-sig")  # spaCy refuses a byte-order mark
         config = load_config_from_str(text)
         check_variables(config)
+        if "$$" in text:  # `Config.to_str` escapes it again
+            config = Config(json.loads(json.dumps(config).replace("$$", "$")))
+            if config.interpolate() != load_config_from_str(text, interpolate=True):
+                raise ValueError("it contains '$${', which can't be saved unchanged.")
         if not (config.get("nlp") and config.get("components")):
             raise ValueError("[nlp] or [components] is empty.")
         config = DEFAULT_CONFIG.merge(config)

@@ -270,11 +270,13 @@ def test_warns_about_missing_annotation(base, twins, corpus, name, what):
 
 def test_paths_of_corpora(base, tmp_path):
     train, dev = tmp_path / "$train.spacy", tmp_path / "dev.spacy"
+    toys.edit_base(base, ("vectors = null", 'vectors = "$$v"'))
     for path, named in {train: None, dev: str(dev)}.items():
         toys.write_corpus(path)
         text = configure_hashed(base, train=train).text
         paths = load_config_from_str(text, interpolate=True)["paths"]
-        assert (paths["train"], paths["dev"]) == (str(train), named)
+        assert (paths["train"], paths["vectors"]) == (str(train), "$v")
+        assert paths["dev"] == named
     toys.edit_base(base, ("dev = null", 'dev = "mine.spacy"'))
     assert configure_hashed(base, train=train).config["paths"]["dev"] == "mine.spacy"
     toys.edit_base(base, ("train = null", 'train = "mine.spacy"'))
