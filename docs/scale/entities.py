@@ -1,4 +1,4 @@
-"""Entities of texts as rows of a table, which all recipes here make."""
+"""Entities of texts as rows of a table, for all recipes of this folder."""
 
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
@@ -11,28 +11,28 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
 
-#: The columns of a row, beside `id`, and what Arrow calls their types. One row is an
-#: entity. A text that can't be annotated has one too, with `id` and `error` alone.
+#: The columns of a row, besides `id`, and their Arrow types. Each row is an entity, or
+#: a text that can't be annotated, with only `id` and `error`.
 COLUMNS = {
     **{"start": "int64", "end": "int64", "label": "string", "text": "string"},
     **{"score": "float64", "error": "string"},
 }
 
-#: How many texts share a memory zone: what they bring of new words is freed with it.
+#: Number of texts per memory zone, at whose end their new words are freed.
 ZONE = 200
 
 
 @cache
 def load(model: str) -> Language:
-    """Load a pipeline, once in each process."""
+    """Load a pipeline once per process."""
     return spacy.load(model)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Read the texts of a file, one a line, after their numbers from 1. In the place of
-    one that is not UTF-8 stands the error, which becomes that of its row.
+    """Yield the number of each line, from 1, and its text, or the error if the line is
+    not UTF-8.
     """
-    with path.open("rb") as file:  # in which nothing but \n ends a line
+    with path.open("rb") as file:  # in binary files, only \n ends a line
         for number, line in enumerate(file, start=1):
             start = len(BOM_UTF8) if number == 1 and line.startswith(BOM_UTF8) else 0
             try:
@@ -44,12 +44,12 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
 def find_entities(
     nlp: Language, texts: Iterable[tuple[Any, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Make the rows of texts, each after its id. One that fails is told by a row, and
-    no other is lost.
+    """Yield the rows of (ID, text) pairs. If a text fails, yield a row with `error` and
+    process the others.
     """
     for batch in minibatch(texts, ZONE):
         rows: list[dict[str, Any]] = []
-        with nlp.memory_zone():  # no Doc may leave it
+        with nlp.memory_zone():  # Docs are invalid outside of it
             found = annotate(nlp, [text for _, text in batch])
             for (key, _), doc in zip(batch, found, strict=True):
                 rows.extend({"id": key, **row} for row in make_rows(doc))
@@ -57,10 +57,10 @@ def find_entities(
 
 
 def annotate(nlp: Language, texts: list[Any]) -> list[Doc | Exception]:
-    """Annotate texts, and give the error of each that fails in the place of its Doc."""
+    """Return the Doc of each text, or the error if the text fails."""
     try:
         return list(nlp.pipe(texts))
-    except Exception:  # of one of them, or some: spaCy gives up the whole batch
+    except Exception:  # one error makes spaCy stop the whole batch
         return [_try_alone(nlp, text) for text in texts]
 
 
@@ -72,7 +72,7 @@ def _try_alone(nlp: Language, text: Any) -> Doc | Exception:
 
 
 def make_rows(doc: Doc | Exception) -> Iterator[dict[str, Any]]:
-    """Make a row of each entity, with its score where the pipeline has some."""
+    """Yield a row for each entity, with its score if the pipeline computes scores."""
     if isinstance(doc, Exception):
         yield {"error": f"{type(doc).__name__}: {doc}"[:500]}
         return

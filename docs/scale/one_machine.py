@@ -1,4 +1,4 @@
-"""Entities of a file of one text a line, as JSON lines, by processes of one machine.
+"""Write the entities of a file with one text per line as JSON lines, in processes.
 
 python one_machine.py MODEL TEXTS.txt ENTITIES.jsonl --processes 2
 """
@@ -15,12 +15,12 @@ from typing import Any
 from entities import ZONE, find_entities, load, read_lines
 from spacy.util import minibatch
 
-#: How many batches are read ahead for each process.
+#: Number of batches to read ahead per process.
 AHEAD = 8
 
 
 def work(model: str, texts: list[Any]) -> list[dict[str, Any]]:
-    """Make the rows of a batch, which are all that goes back from a process."""
+    """Return the rows of a batch. Docs stay in the process."""
     return list(find_entities(load(model), texts))
 
 
@@ -35,7 +35,7 @@ def main() -> None:
     output = args.output.resolve()
     if output == args.texts.resolve() or (output.exists() and not output.is_file()):
         parser.error(f"{output} can't be replaced by entities")
-    # a fork shares what is loaded by now, and the tables that a first text has folded
+    # forks share the loaded pipeline, and the tables that a first text folds
     load(args.model)("A text.")
     job = partial(work, args.model)
     half = output.with_name(f".{output.name}.{os.getpid()}")
@@ -44,19 +44,19 @@ def main() -> None:
         with half.open("w") as file:
             if args.processes == 1:
                 write(map(job, batches), file)
-            else:  # a pool that says so where the system kills one of its processes
+            else:  # unlike multiprocessing.Pool, this raises if a worker is killed
                 with ProcessPoolExecutor(args.processes) as pool:
-                    # which would read all of it ahead
+                    # pool.map reads its whole input at once
                     rounds = minibatch(batches, AHEAD * args.processes)
                     found = (pool.map(job, some) for some in rounds)
                     write(chain.from_iterable(found), file)
-        os.replace(half, output)  # whole or not at all
+        os.replace(half, output)  # atomic
     finally:
         half.unlink(missing_ok=True)
 
 
 def write(found: Any, file: Any) -> None:
-    """Write rows as JSON, one a line."""
+    """Write rows as JSON lines."""
     for row in chain.from_iterable(found):
         file.write(json.dumps(row) + "\n")
 

@@ -1,11 +1,12 @@
-"""Entities of an archive in many parts, by Ray Data: a pool of actors, a core each.
+"""Find entities in many files with Ray Data: a pool of actors, one per core.
 
 python ray_entities.py MODEL PARTS OUT                   # all cores of this machine
 python ray_entities.py MODEL PARTS OUT --address auto    # a cluster's
 
-PARTS is a folder of Parquet files with columns `id` and `text`, or of one text a line;
-OUT gets a Parquet file for each. What is there is not done again; what can't be read is
-named, in the exit status too. Files whose names begin with "." or "_" are no parts.
+PARTS is a folder of Parquet files with columns `id` and `text`, or of files with one
+text per line. The script writes a Parquet file to OUT for each part, and skips parts
+that have one. It reports unreadable parts and then exits with status 1. Files whose
+names begin with "." or "_" are ignored.
 """
 
 import argparse
@@ -23,7 +24,9 @@ HERE = Path(__file__).parent
 
 
 def read(part: Path) -> tuple[pa.DataType, list[tuple[Any, Any]]]:
-    """Read the type of a part's ids, and these with texts: of lines the numbers."""
+    """Return the Arrow type of a part's IDs, and (ID, text) pairs. In text files, IDs
+    are line numbers.
+    """
     if part.suffix != ".parquet":
         return pa.int64(), list(read_lines(part))
     table = pq.read_table(part, columns=["id", "text"])
@@ -32,34 +35,31 @@ def read(part: Path) -> tuple[pa.DataType, list[tuple[Any, Any]]]:
 
 
 class Annotator:
-    """An actor, which loads the pipeline once, and writes each part as a whole."""
+    """An actor that loads the pipeline once, and writes the entities of each part."""
 
     def __init__(self, model: str, out: Path) -> None:
         self.nlp, self.out = load(model), out
 
     def __call__(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Annotate a part, and say how many of its texts failed, or why it did."""
+        """Annotate a part. Return its name, a message, and whether it is unreadable."""
         part = Path(item["part"])
         try:
             id_type, texts = read(part)
-        except Exception as error:  # the others are to be done all the same
-            return {
-                "part": part.name,
-                "said": f"can't be read: {error}",
-                "is_bad": True,
-            }
+        except Exception as error:  # go on with the other parts
+            message = f"can't be read: {error}"
+            return {"part": part.name, "message": message, "is_bad": True}
         rows = list(find_entities(self.nlp, texts))
         schema = pa.schema([("id", id_type), *COLUMNS.items()])
         half = self.out / f".{part.name}.{os.getpid()}"
         pq.write_table(pa.Table.from_pylist(rows, schema), half)
         os.replace(half, find_output(self.out, part))
         failed = sum("error" in row for row in rows)
-        said = f"{len(texts)} texts, {failed} failed"
-        return {"part": part.name, "said": said, "is_bad": False}
+        message = f"{len(texts)} texts, {failed} failed"
+        return {"part": part.name, "message": message, "is_bad": False}
 
 
 def find_output(out: Path, part: Path) -> Path:
-    """Find where the entities of a part are once it is done."""
+    """Return the path of a part's entities."""
     return out / f"{part.name}.entities.parquet"
 
 
@@ -77,7 +77,7 @@ def main() -> None:
     files = (part for part in sorted(args.parts.iterdir()) if part.is_file())
     parts = [part for part in files if part.name[0] not in "._"]
     todo = [str(part) for part in parts if not find_output(args.out, part).exists()]
-    # a cluster's machines get this folder; they see the parts, and have the packages
+    # Ray copies this folder to a cluster, which needs the packages and the parts
     code = None if args.address == "local" else {"working_dir": str(HERE)}
     ray.init(address=args.address, runtime_env=code, log_to_driver=False)
     actors = min(len(todo), int(ray.cluster_resources()["CPU"]))
@@ -91,7 +91,7 @@ def main() -> None:
             num_cpus=1,
         )
         for row in done.iter_rows():
-            print("{part}: {said}".format(**row))
+            print("{part}: {message}".format(**row))
             is_bad |= row["is_bad"]
     print(f"{len(parts) - len(todo)} parts were done before")
     sys.exit(is_bad)

@@ -1,6 +1,6 @@
-"""Entities by HTTP. Texts that arrive while others are annotated make the next batch.
+"""Find entities by HTTP. Texts that arrive during a batch form the next batch.
 
-MODEL=FAST PORT=8000 python service.py    # a process for each core
+MODEL=FAST PORT=8000 python service.py    # one process per core
 """
 
 import asyncio
@@ -21,20 +21,20 @@ from fastapi import FastAPI, HTTPException, Request
 from pydantic import BaseModel, Field, ValidationError
 
 MAX_BATCH = int(os.environ.get("MAX_BATCH", "32"))
-MAX_WAIT = float(os.environ.get("MAX_WAIT", "0"))  # seconds for a batch to fill
+MAX_WAIT = float(os.environ.get("MAX_WAIT", "0"))  # for a full batch, in seconds
 MAX_QUEUE, MAX_TEXT = 1000, 100_000
-MAX_BODY = 12 * MAX_TEXT  # of JSON, with what it may escape
+MAX_BODY = 12 * MAX_TEXT  # JSON may escape a character by 12 bytes
 
 
 class Query(BaseModel):
-    """What is asked."""
+    """The body of a request."""
 
     text: Annotated[str, Field(max_length=MAX_TEXT)]
 
 
 @asynccontextmanager
 async def run(app: FastAPI) -> AsyncIterator[None]:
-    """Load the pipeline, and have batches annotated as long as the service runs."""
+    """Load the pipeline, and annotate batches while the service runs."""
     nlp = load(os.environ["MODEL"])
     app.state.queue = asyncio.Queue(MAX_QUEUE)
     worker = asyncio.create_task(work(nlp, app.state.queue))
@@ -43,19 +43,19 @@ async def run(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def work(nlp: Any, queue: asyncio.Queue) -> None:
-    """Annotate what is in the queue, up to a batch at a time, in a thread."""
+    """Annotate texts from the queue, one batch at a time, in a thread."""
     while True:
         batch = [await queue.get()]
         with suppress(TimeoutError):
-            async with asyncio.timeout(MAX_WAIT):  # what is there comes without a wait
+            async with asyncio.timeout(MAX_WAIT):  # queued texts need no wait
                 while len(batch) < MAX_BATCH:
                     batch.append(await queue.get())
-        # nobody waits for what a client asked that has gone
+        # skip requests of disconnected clients
         batch = [each for each in batch if not await each[2].is_disconnected()]
         try:
             texts = [text for text, *_ in batch]
             rows = await asyncio.to_thread(find_rows, nlp, texts)
-        except Exception as error:  # the next batch is to be answered all the same
+        except Exception as error:  # go on with the next batch
             rows = [[{"error": repr(error)}]] * len(batch)
         for (_, answer, _), found in zip(batch, rows, strict=True):
             if not answer.done():
@@ -63,7 +63,7 @@ async def work(nlp: Any, queue: asyncio.Queue) -> None:
 
 
 def find_rows(nlp: Any, texts: list[str]) -> list[list[dict[str, Any]]]:
-    """Make the rows of each text, whose new words are then forgotten."""
+    """Return the rows of each text, and free its new words."""
     with nlp.memory_zone():
         return [list(make_rows(doc)) for doc in annotate(nlp, texts)]
 
@@ -75,10 +75,11 @@ app = FastAPI(lifespan=run)
 async def entities(request: Request) -> list[dict[str, Any]]:
     """Find the entities of a text."""
     if int(request.headers.get("content-length", MAX_BODY + 1)) > MAX_BODY:
-        raise HTTPException(413, f"A body has a length, up to {MAX_BODY:,} bytes.")
+        message = f"Content-Length should be given, and at most {MAX_BODY:,} bytes."
+        raise HTTPException(413, message)
     try:
         text = Query.model_validate_json(await request.body()).text
-    except ValidationError as error:  # which FastAPI's answer would repeat
+    except ValidationError as error:  # FastAPI's response would repeat the text
         raise HTTPException(422, error.errors()[0]["msg"]) from None
     answer = asyncio.get_running_loop().create_future()
     try:
@@ -92,13 +93,13 @@ async def entities(request: Request) -> list[dict[str, Any]]:
 
 
 def serve(listening: socket.socket) -> None:
-    """Serve in this process, as long as the one that started it lives."""
+    """Serve in this process until its parent exits."""
     Thread(target=end_with_parent, daemon=True).start()
     uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listening])
 
 
 def end_with_parent() -> None:
-    """End this process once its parent was killed, which could tell nobody."""
+    """Exit when the parent process dies: a killed parent cannot stop its children."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -106,11 +107,13 @@ def end_with_parent() -> None:
 
 
 def main() -> None:
-    """Serve in a process for each core. Where one ends, all do, to be started anew."""
+    """Serve in one process per core. If one exits, stop all, so that a supervisor can
+    restart the service.
+    """
     listening = socket.create_server(("127.0.0.1", int(os.environ["PORT"])))
-    # else answers wait 40 ms for the client's word, as with `uvicorn --workers 2`
+    # without this, responses are delayed by 40 ms, as with `uvicorn --workers 2`
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    load(os.environ["MODEL"])("A text.")  # forks share what is loaded, and folded
+    load(os.environ["MODEL"])("A text.")  # forks share the pipeline and folded tables
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     workers = [
         Process(target=serve, args=[listening], daemon=True)
@@ -119,7 +122,7 @@ def main() -> None:
     for worker in workers:
         worker.start()
     wait([worker.sentinel for worker in workers])
-    sys.exit("A process of the service has ended.")
+    sys.exit("A process of the service has exited.")
 
 
 if __name__ == "__main__":

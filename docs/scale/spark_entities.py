@@ -1,9 +1,11 @@
-"""Entities of an archive in many parts, by Spark: PARTS is a folder of Parquet files
-with columns `id` and `text`, and OUT gets a folder for each. What is done stays, and
-what fails is named, in the exit status too.
+"""Find entities in many files with Spark.
 
 python spark_entities.py MODEL PARTS OUT          # all cores of this machine
 spark-submit spark_entities.py MODEL PARTS OUT    # a cluster's
+
+PARTS is a folder of Parquet files with columns `id` and `text`. The script writes a
+folder to OUT for each part, and skips parts that have one. It reports errors and then
+exits with status 1.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from entities import COLUMNS
 from pyspark.sql import SparkSession
 
 HERE = Path(__file__).parent
-#: What Spark calls Arrow's types.
+#: Spark's names of Arrow's types.
 SQL = {"int64": "long", "float64": "double"}
 
 
@@ -59,7 +61,7 @@ def main() -> None:
         if not (done / "_SUCCESS").exists():
             try:
                 run(part, done)
-            except Exception as error:  # the others are to be done all the same
+            except Exception as error:  # go on with the other parts
                 print(f"{part.name}:", " ".join(str(error).split())[:300])
                 failed = True
     spark.stop()
