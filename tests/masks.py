@@ -10,7 +10,7 @@ from thinc.api import NumpyOps, Ops
 
 @contextmanager
 def thincs_masks() -> Iterator[None]:
-    """Draw Thinc's masks in all layers, as with ops that have their own masks."""
+    """Draw Thinc's masks in all layers, as for ops that override `get_dropout_mask`."""
 
     def get_dropout_mask(ops: Any, shape: Any, drop: Any) -> Any:
         return Ops.get_dropout_mask(ops, shape, drop)

@@ -76,7 +76,7 @@ def test_updates_of_a_pipeline(nlp):
 
 @pytest.mark.parametrize("L2", [0.0, 0.01])
 def test_annotating_components(nlp, L2, monkeypatch):
-    """They predict before the optimizer step, and must not fold tables."""
+    """Annotating components predict before each step, and must not fold tables."""
     optimizer, before = Adam(0.1, L2=L2), predict(nlp)
     made, fold = [], mixedembed.fold
     monkeypatch.setattr(mixedembed, "fold", lambda *a: made.append(1) or fold(*a))

@@ -1,4 +1,4 @@
-"""What is true of each layer that a config can name: see `contract.py`."""
+"""Properties of each layer that a config can name: see `contract.py`."""
 
 import copy
 import inspect
@@ -37,7 +37,7 @@ from .toy_embedders import assert_gradients_close, get_gradients, make_docs
 
 
 def list_cases(is_right=lambda case: True):
-    """Those of which something is true."""
+    """Return the cases for which a condition is true."""
     return [
         pytest.param(case, id=name, marks=[pytest.mark.torch] * (name in IN_TORCH))
         for name, case in (REGISTERED | IN_TORCH).items()
@@ -69,12 +69,12 @@ def get_weights(model: Model) -> list[np.ndarray]:
 
 
 def has_batchnorm(model: Model) -> bool:
-    """Whether what else is in a batch matters in training."""
+    """Return True if, in training, outputs depend on the other items of a batch."""
     return any(node.name == "batchnorm" for node in model.walk())
 
 
 def flatten(Y) -> np.ndarray:
-    """All numbers of an output or a gradient."""
+    """Return all numbers of an output or a gradient."""
     arrays = [Y] if isinstance(Y, np.ndarray) else Y
     return np.concatenate([np.zeros(0, "f"), *map(np.ravel, arrays)])
 
@@ -93,7 +93,7 @@ def update(model: Model, batch: Batch, dY) -> np.ndarray:
 
 
 def train(model: Model, batch: Batch) -> None:
-    """Train twice: Thinc's Adam leaves the weights alone at its first step."""
+    """Train twice, since the first step of Thinc's Adam changes no weights."""
     optimizer = Adam(0.1)
     for _ in range(2 * is_trained(model)):
         Y, backprop = model.begin_update(batch)
@@ -102,7 +102,7 @@ def train(model: Model, batch: Batch) -> None:
 
 
 def set_dropout(model: Model, rate: float) -> None:
-    """Set the rate that is an attribute of some layers, too."""
+    """Set all dropout rates, including those in attributes of layers."""
     set_dropout_rate(model, rate)
     for node in model.walk():
         for name in {"dropout", "attention_dropout"} & node.attrs.keys():
@@ -114,7 +114,7 @@ def assert_same(actual, expected) -> None:
     np.testing.assert_array_equal(flatten(actual), flatten(expected))
 
 
-def test_each_name_that_is_registered_is_here():
+def test_all_registered_layers_have_cases():
     cases = {case.layer for case in (REGISTERED | IN_TORCH).values()}
     assert LAYERS.keys() == cases | OF_BATCHES
 
@@ -134,8 +134,8 @@ def test_no_items(case, model, batch):
     assert flatten(Y).dtype == flatten(model.predict(batch)).dtype
 
 
-def test_what_else_is_in_a_batch_changes_nothing(case, model, batch):
-    """Neither outputs nor gradients."""
+def test_other_items_of_a_batch_have_no_effect(case, model, batch):
+    """Outputs and gradients are those of each item alone."""
     items = [batch[i : i + 1] for i in range(len(batch))]
     together = model.predict(batch)
     alone = [flatten(model.predict(item)) for item in items]
@@ -151,7 +151,7 @@ def test_what_else_is_in_a_batch_changes_nothing(case, model, batch):
     assert_gradients_close(get_gradients(model), get_gradients(other))
 
 
-def test_gradients_add_up_and_what_comes_in_is_left_alone(model, batch):
+def test_gradients_add_up_and_inputs_are_unchanged(model, batch):
     if not is_trained(model):
         return
     given = copy.deepcopy([item for item in batch if not isinstance(item, Doc)])
@@ -171,7 +171,7 @@ def test_gradients_add_up_and_what_comes_in_is_left_alone(model, batch):
 
 @pytest.mark.parametrize("case", list_cases(runs_kernels))
 @pytest.mark.parametrize("change", [(-1, 0), (1, 0), (0, -1), (0, 6)])
-def test_gradients_of_another_shape_are_refused(model, batch, change):
+def test_gradients_of_wrong_shape_raise(model, batch, change):
     Y, backprop = model.begin_update(batch[:1])
     shape = np.add(Y[0].shape, change)
     with pytest.raises(ValueError, match=r"3 tokens should be of shape \(3, \d+\)"):
@@ -197,13 +197,13 @@ def test_equal_seeds_give_equal_weights_and_equal_training(case, batch):
     assert np.array_equal(saved[0], saved[2]) != is_trained(model)
 
 
-def test_bytes_bring_everything(case, model, batch):
+def test_to_and_from_bytes(case, model, batch):
     saved, expected = model.to_bytes(), model.predict(batch)
     loaded = case.make(**case.other).from_bytes(saved)
     assert_same(loaded.predict(batch), expected)
     assert loaded.to_bytes() == saved
     train(loaded, batch)  # though arrays from bytes can't be written to
-    assert not any(node.shims for node in model.walk()), "there would be pickles"
+    assert not any(node.shims for node in model.walk()), "shims would be pickled"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_copies_are_independent(case, model, batch, duplicate):
     model.predict(batch[:1])
     size = len(pickle.dumps(model))
     expected = model.predict(batch)
-    assert len(pickle.dumps(model)) == size, "what is kept is saved"
+    assert len(pickle.dumps(model)) == size, "cached data are pickled"
     copied = duplicate(model)
     assert_same(copied.predict(batch), expected)
     # as after `replace_listeners`: Thinc's copies have no references
@@ -229,7 +229,7 @@ def test_copies_are_independent(case, model, batch, duplicate):
 
 @pytest.mark.parametrize("case", list_cases(takes_any_docs))
 @pytest.mark.parametrize("lengths", [None, [], [0, 0]])
-def test_it_is_initialized_without_tokens(case, batch, lengths):
+def test_initialization_without_tokens(case, batch, lengths):
     X = None if lengths is None else make_docs(get_vocab(), lengths)
     model = case.make().initialize(X=X)
     (Y,) = model.predict(batch[:1])
@@ -265,9 +265,9 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize("case", list_cases(reads_docs))
-def test_nothing_keeps_long_words(model):
-    """A memory zone frees their texts, which caches of words would hold for ever."""
-    # whose attributes are the whole text: spaCy's take a second for each word
+def test_memory_zones_free_long_words(model):
+    """Caches of words must not hold their texts."""
+    # all attributes are the whole text: spaCy's take a second for each word
     vocab = Vocab(lex_attr_getters=dict.fromkeys((LOWER, NORM, SHAPE, SUFFIX), str))
     vocab.vectors = get_vocab().vectors
 
@@ -287,7 +287,7 @@ def test_nothing_keeps_long_words(model):
 
 
 @pytest.mark.parametrize("megabytes", ["0", "256"])
-def test_damaged_weights_are_refused(model, batch, megabytes, monkeypatch):
+def test_damaged_weights_raise(model, batch, megabytes, monkeypatch):
     monkeypatch.setenv(mixedembed.LIMIT_NAME, megabytes)
     model.predict(batch)
     for node in model.walk():
@@ -302,14 +302,14 @@ def test_damaged_weights_are_refused(model, batch, megabytes, monkeypatch):
             node.set_param(name, param)
 
 
-#: Thinc's own, and what says what a layer is but is not computed with.
+#: Attributes that are not checked: Thinc's own, and those without effect on outputs.
 UNCHECKED = {
     *("dropout_rate", "is_enabled", "pad", "column", "key", "key_attr", "multi_label"),
     *("include_static_vectors", "max_ngrams", "hashes_weights"),
 }
 
 
-def test_damaged_attributes_are_refused(model, batch):
+def test_damaged_attributes_raise(model, batch):
     model.predict(batch)
     for node in model.walk():
         for name, value in node.attrs.copy().items():
@@ -326,26 +326,26 @@ def test_damaged_attributes_are_refused(model, batch):
 
 
 @pytest.mark.parametrize("case", list_cases(lambda case: not is_hasher(case)))
-def test_weights_that_are_missing_are_named(case, batch):
+def test_missing_weights_raise(case, batch):
     with pytest.raises(ValueError, match=r"parameter '|no symbols|value unset"):
         case.make().predict(batch)
 
 
 @pytest.mark.parametrize("case", list_cases(has_vectors))
-def test_vectors_that_are_not_there_are_refused(case):
+def test_missing_vectors_raise(case):
     with pytest.raises(ValueError, match=r"'include_static_vectors'.*has no vectors"):
         case.initialize(case.make(), make_docs(spacy.blank("en").vocab))
 
 
-#: Arguments of which there may be none.
+#: Arguments that may be zero.
 MAY_BE_ZERO = {"seed", "unk", "importance_rows", "hidden_layers", "window_size"}
 
-#: Those without bounds: spaCy sets the one, and a corpus has so many of the other.
+#: Arguments without an upper bound: spaCy sets `nO`, and corpora limit `max_ngrams`.
 UNBOUNDED = {"nO", "max_ngrams"}
 
 
 def find_wrong(name: str, kind: Any) -> list[Any]:
-    """What an argument that is a number can't be."""
+    """Return invalid values of a numeric argument."""
     if kind in (int, int | None) and name not in UNBOUNDED:
         return [-1, True, 1.5, "1", 2**64] + [0] * (name not in MAY_BE_ZERO)
     is_rate = kind in (float, float | None) and name != "initial_weight"
@@ -363,7 +363,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("case", "name", "wrong"), NUMBERS)
-def test_numbers_that_can_not_be_are_refused_when_it_is_made(case, name, wrong):
+def test_invalid_numbers_raise_on_construction(case, name, wrong):
     for value in wrong:
         with pytest.raises(ValueError, match=rf"'{name}' should be .* is {value!r}"):
             case.make(**{name: value})
@@ -424,8 +424,6 @@ WRONG: list[tuple[str, str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "argument", "value", "message"), WRONG)
-def test_arguments_that_can_not_be_are_refused_when_it_is_made(
-    name, argument, value, message
-):
+def test_invalid_arguments_raise_on_construction(name, argument, value, message):
     with pytest.raises((ValueError, TypeError), match=message):
         REGISTERED[name].make(**{argument: value})

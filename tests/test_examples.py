@@ -1,4 +1,4 @@
-"""The Python examples of the pages have correct types, and README's prints scores."""
+"""Examples in the documentation pass strict type checks, and print scores."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from .conftest import ROOT
 
 
 def read_examples() -> dict[str, str]:
-    """The code of each page that uses the package, and of what is sent to spaCy."""
+    """Return the code of each page that imports the package, and of the universe."""
     entry = json.loads((ROOT / "release/universe.json").read_text(encoding="utf8"))
     examples = {"universe": "\n".join(entry["code_example"])}
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
@@ -23,13 +23,13 @@ def read_examples() -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_examples_have_no_errors_of_types(tmp_path, pytestconfig):
+def test_examples_pass_mypy(tmp_path, pytestconfig):
     assert {"universe", "python"} < read_examples().keys()
     paths = []
     for name, code in read_examples().items():
         paths.append(tmp_path / f"{name.replace('-', '_')}.py")
         paths[-1].write_text(code, encoding="utf8")
-    # spaCy's `minibatch` has no types; of our own modules `make lint` checks the bodies
+    # spaCy's `minibatch` has no types; `make lint` checks our own modules
     options = ["--strict", "--allow-untyped-calls", "--follow-imports=silent"]
     cache = pytestconfig.cache.mkdir("mypy")
     options += [f"--config-file={ROOT / 'pyproject.toml'}", f"--cache-dir={cache}"]

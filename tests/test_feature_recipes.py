@@ -1,4 +1,4 @@
-"""The recipes of docs/features.md, each trained on a small corpus."""
+"""The scripts of docs/features.md, each trained on a small corpus."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -27,7 +27,7 @@ FOLDER = ROOT / "docs" / "features"
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch) -> None:
-    """Forget afterwards which attributes a recipe has registered."""
+    """Remove the attributes that a script registers after each test."""
     monkeypatch.setattr(Underscore, "token_extensions", {**Underscore.token_extensions})
 
 
@@ -44,11 +44,11 @@ def load_recipe(name: str) -> ModuleType:
 def train_recommended(
     base: Path, corpus: Path, features: Sequence[str], max_steps: int
 ) -> Language:
-    """Train what `config` recommends, with features."""
+    """Train the pipeline that `config` writes, with features."""
     config, output = base.with_name("config.cfg"), base.with_name("training")
     made = configure(base, train=corpus / "train.spacy", features=features)
     config.write_text(made.text, encoding="utf8")
-    # after so few steps there is nothing to calibrate
+    # after so few steps, there are no entities to calibrate
     settings: dict[str, Any] = {"before_to_disk": None, "max_steps": max_steps}
     settings["eval_frequency"] = max_steps
     train(config, output, overrides={f"training.{k}": v for k, v in settings.items()})
@@ -56,7 +56,7 @@ def train_recommended(
 
 
 @pytest.mark.slow
-def test_headings_are_found_by_their_layout_alone(base):
+def test_headings_are_found_only_by_their_layout(base):
     corpus = base.with_name("corpus")
     load_recipe("headings").main(corpus)
     attrs = ["_.is_bold", "_.size", "_.is_first"]
@@ -70,7 +70,7 @@ def test_headings_are_found_by_their_layout_alone(base):
     assert f1[1] > 0.99
 
 
-def test_a_gazetteer_is_read_and_comes_with_the_pipeline(base, tiny_corpus):
+def test_gazetteers_are_saved_with_the_pipeline(base, tiny_corpus):
     names = base.with_name("names.tsv")
     names.write_text("Fenoyali Bay\tSEA\nVagali\tNAME\n", encoding="utf8")
     load_recipe("gazetteer").main(base, names, base)
@@ -85,7 +85,7 @@ def test_a_gazetteer_is_read_and_comes_with_the_pipeline(base, tiny_corpus):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of spaCy's own
-def test_stems_come_with_a_package(base, tiny_corpus, tmp_path, monkeypatch):
+def test_stems_are_packaged_with_the_pipeline(base, tiny_corpus, tmp_path, monkeypatch):
     pytest.importorskip("snowballstemmer", reason=NO_STEMMER)
     load_recipe("stems")
     nlp = train_recommended(base, tiny_corpus, ["_.stem"], 2)

@@ -1,4 +1,4 @@
-"""Pipelines that read features, as they are served."""
+"""Pipelines that read features: saved, copied, and in several processes."""
 
 import pickle
 
@@ -10,7 +10,7 @@ from .toy_features import make_doc, make_nlp
 
 
 def check(nlp, **options) -> None:
-    """Check that Docs are predicted as each alone is, by what it stores."""
+    """Check that `nlp.pipe` predicts like `nlp`, from the features of each Doc."""
     golds = [make_doc(nlp.vocab, is_marked=x) for x in (True, False)]
     expected = [nlp(doc.copy()).tensor for doc in golds]
     assert abs(expected[0] - expected[1]).max() > 0.1
@@ -20,7 +20,7 @@ def check(nlp, **options) -> None:
         assert doc[3]._.mark == len(doc.spans["names"]) == is_marked
 
 
-def test_copies_predict_alike_and_name_what_is_not_registered(monkeypatch, tmp_path):
+def test_copies_predict_the_same_and_missing_extensions_raise(monkeypatch, tmp_path):
     nlp = make_nlp(monkeypatch)
     nlp.to_disk(tmp_path)
     for each in (nlp, spacy.load(tmp_path), pickle.loads(pickle.dumps(nlp))):
@@ -31,6 +31,6 @@ def test_copies_predict_alike_and_name_what_is_not_registered(monkeypatch, tmp_p
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_docs_with_values_are_predicted_by_processes(monkeypatch, start_method, method):
+def test_processes_receive_features(monkeypatch, start_method, method):
     start_method(method)
     check(make_nlp(monkeypatch), n_process=2)

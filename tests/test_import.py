@@ -89,7 +89,7 @@ for name in core:
 
 @pytest.mark.parametrize("code", [LAZY, WITHOUT_UNIX, WITHOUT_EXTRAS])
 def test_imports(code):
-    """On first use, on Windows, and without extras."""
+    """Names can be imported on first use, on Windows, and without extras."""
     command = [sys.executable, "-c", code]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -97,7 +97,7 @@ def test_imports(code):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_public_functions(name):
-    """Functions, not modules of the same name, with docstrings."""
+    """Public names are functions with docstrings, not modules of the same name."""
     function = getattr(spacy_hashembeds, name)
     assert isinstance(function, FunctionType)
     assert (function.__name__, bool(function.__doc__)) == (name, True)

@@ -1,4 +1,4 @@
-"""What is packed, and what a package index shows."""
+"""Sdists, wheels, the page on a package index, and builds of kernels."""
 
 import fcntl
 import os
@@ -34,7 +34,7 @@ def sdist(tmp_path_factory) -> dict[str, bytes]:
     command = [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", folder]
     command += ["sdist", "--dist-dir", folder]
     with (tmp_path_factory.getbasetemp().parent / "sdist.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # each makes the same folder in the checkout
+        fcntl.flock(lock, fcntl.LOCK_EX)  # builds share a folder in the checkout
         subprocess.run(command, cwd=ROOT, check=True)
     (path,) = folder.glob("*.tar.gz")
     with tarfile.open(path) as archive:
@@ -66,11 +66,11 @@ SOURCE = "https://example.org/it"
         ),
     ],
 )
-def test_a_link_leads_to_the_repository_or_says_what_it_names(script, source, made):
+def test_links_become_absolute_or_plain_text(script, source, made):
     assert script.make_page(f"{PAGE} {OTHERS}", source) == f"{made} {OTHERS}"
 
 
-def test_the_sdist_holds_all_that_git_has_and_the_wheel_the_package(sdist, tmp_path):
+def test_sdist_has_all_files_and_wheel_has_the_package(sdist, tmp_path):
     command = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", tmp_path]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     assert [path.name for path in tmp_path.iterdir()] == ["spacy_hashembeds"]
@@ -83,7 +83,7 @@ def test_the_sdist_holds_all_that_git_has_and_the_wheel_the_package(sdist, tmp_p
     assert tracked - set(sdist) == set()
 
 
-def test_the_index_shows_no_link_that_leads_nowhere(sdist):
+def test_the_index_page_has_no_relative_links(sdist):
     metadata: Message = message_from_bytes(sdist["PKG-INFO"])
     assert metadata["Description-Content-Type"] == "text/markdown"
     page = metadata.get_payload()
@@ -99,7 +99,7 @@ KERNEL = "_compiled" + sysconfig.get_config_var("EXT_SUFFIX")
 
 @pytest.fixture
 def checkout(tmp_path):
-    """What setup.py needs, with a kernel that was compiled before."""
+    """A folder with the files that setup.py needs, and a kernel compiled earlier."""
     pytest.importorskip("setuptools")
     for name in ("setup.py", "setup.cfg", "README.md"):
         shutil.copy(ROOT / name, tmp_path)
@@ -111,11 +111,11 @@ def checkout(tmp_path):
 
 
 def build(checkout, command, cython):
-    """Run setup.py where Cython is a folder of its own."""
+    """Run setup.py with a module in place of Cython."""
     (checkout / "path/Cython/Compiler").mkdir(parents=True)
     for name, text in cython.items():
         (checkout / "path/Cython" / name).write_text(text)
-    # whichever path these tests are run on
+    # even if these tests run without compiled kernels
     environment = {n: value for n, value in os.environ.items() if n != compiled.SWITCH}
     return subprocess.run(
         [sys.executable, "setup.py", *command.split()],
@@ -128,7 +128,7 @@ def build(checkout, command, cython):
 
 
 NO_CYTHON = {"__init__.py": "raise ImportError('none here')"}
-#: One that finds an error in the sources.
+#: Modules that replace Cython, and report an error in the sources.
 CYTHON = {
     "__init__.py": "",
     "Build.py": "def cythonize(*args, **kwargs): raise ValueError('no such syntax')",
@@ -143,15 +143,15 @@ CYTHON = {
         (CYTHON, "no such syntax", False),
     ],
 )
-def test_kernels_stay_unless_they_are_of_other_sources(checkout, cython, said, stays):
+def test_failed_builds_keep_kernels_of_equal_sources(checkout, cython, said, stays):
     result = build(checkout, "build_ext --inplace", cython)
     assert (result.returncode, said in result.stderr) == (1, True)
     assert (checkout / "spacy_hashembeds/kernels" / KERNEL).exists() is stays
 
 
 @pytest.mark.parametrize("cython", [NO_CYTHON, CYTHON])
-def test_kernels_are_optional_where_all_is_installed(checkout, cython):
-    """And none that an earlier build has left are installed in their place."""
+def test_installation_without_kernels(checkout, cython):
+    """Kernels of an earlier build are not installed instead."""
     left = checkout / "built/spacy_hashembeds/kernels" / KERNEL
     left.parent.mkdir(parents=True)
     left.write_text("left")

@@ -1,4 +1,4 @@
-"""Whole pipelines: trained from configs, saved, loaded, shared and packaged."""
+"""Whole pipelines: trained from configs, saved, loaded and packaged."""
 
 from importlib import import_module
 
@@ -18,9 +18,9 @@ from tests.configs import CONFIGS
 from .conftest import TORCH_CONFIGS, find_configs
 from .processes import train_alone
 
-# Those of text classifiers are in test_hash_ngram_textcat.py.
+# Configs of text classifiers are tested in tests/papers/test_text_classifiers.py.
 NER_CONFIGS = find_configs("ner") + find_configs("token_ner")
-#: One with symbols and hashes, trained for as long as it takes to find any entities.
+#: A config with symbols and hashes, trained until some entities are found.
 CONFIG = CONFIGS / "multi_weighted_hash_embed.cfg"
 SMALL = {
     "components.tok2vec.model.encode.width": 16,
@@ -32,8 +32,8 @@ SMALL = {
 SPLITS = ("train", "dev")
 TEXTS = ["Anna of Zotech said so .", "", "b"]
 
-# Listings 2 and 3 of appendix C in the report, as printed: what it puts in the place of
-# spaCy's embedder.
+# Listings 2 and 3 of appendix C in the report, as printed, which replace spaCy's
+# embedder.
 LISTING_2 = """
 [components.tok2vec.model.embed]
 @architectures = "spacy.MultiEmbed.v1"
@@ -58,7 +58,7 @@ def read_docs(path, vocab):
 
 
 def get_features(nlp, docs):
-    """What the tok2vec component computes, without a trace on the docs."""
+    """Return the output of the tok2vec component, without setting it on docs."""
     return numpy.vstack(nlp.get_pipe("tok2vec").model.predict(docs))
 
 
@@ -97,7 +97,7 @@ def test_spacy_train_needs_no_code(trained_alone, name, width):
     assert get_features(nlp, [nlp.make_doc("a b")]).shape == (2, width)
 
 
-def test_the_stock_pipeline_is_what_spacy_writes_but_deeper():
+def test_the_stock_pipeline_is_spacys_except_for_its_depth():
     written = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False)
     stock = load_config(CONFIGS / "spacy_stock.cfg", interpolate=False)
     stock["components"]["tok2vec"]["model"]["encode"]["depth"] = 4
@@ -111,7 +111,7 @@ def test_the_stock_pipeline_is_what_spacy_writes_but_deeper():
 @pytest.mark.filterwarnings(r"ignore:'spacy\.MultiEmbed\.v1' is the layer of")
 @pytest.mark.parametrize("listing", [LISTING_2, LISTING_3])
 def test_listings_of_the_report(listing, tiny_corpus, tmp_path):
-    """They run unchanged once they stand in a full config of ours."""
+    """Listings run unchanged as a part of a full config."""
     nlp, vectors = spacy.blank("en"), str(tmp_path / "vectors")
     nlp.vocab.reset_vectors(width=6)
     nlp.vocab.set_vector("the", numpy.arange(6, dtype="f"))
@@ -140,7 +140,7 @@ def test_equal_seeds_give_equal_models(trained, tiny_corpus, tmp_path):
         assert get_bytes(trained, name) == get_bytes(again, name)
 
 
-def test_symbol_tables_travel_once(trained):
+def test_symbol_tables_are_saved_once(trained):
     (embed, *_) = find_symbol_takers(spacy.load(trained).get_pipe("tok2vec").model)
     symbols = embed.attrs["symbols"].tobytes()
     files = [path.read_bytes() for path in trained.rglob("*") if path.is_file()]
@@ -154,8 +154,10 @@ def get_labels(nlp, docs):
 
 
 @pytest.mark.parametrize("has_listener", [True, False])
-def test_loading_needs_nothing_else(trained, tiny_corpus, tmp_path, has_listener):
-    """From disk, from bytes, and elsewhere: the same numbers and entities."""
+def test_loaded_pipelines_predict_the_same(
+    trained, tiny_corpus, tmp_path, has_listener
+):
+    """Load from another folder and from bytes, without other files."""
     nlp = spacy.load(trained)
     docs = read_docs(tiny_corpus / "test.spacy", nlp.vocab)
     features, labels = get_features(nlp, docs), get_labels(nlp, docs)

@@ -1,4 +1,4 @@
-"""What is registered is found by spaCy and tested, and pages name it as it is."""
+"""Entry points: spaCy finds them, tests name them, and pages document them."""
 
 import inspect
 import re
@@ -20,7 +20,7 @@ from tests.configs import CONFIGS
 from .conftest import ROOT
 
 ENTRY_POINTS = list(distribution("spacy-hashembeds").entry_points)
-# The group of commands is for spaCy's own use, that of embedders for ours.
+# The excluded groups have commands, and descriptions of embedders.
 REGISTERED = [
     entry_point
     for entry_point in ENTRY_POINTS
@@ -44,7 +44,7 @@ def for_each(entry_points: list[EntryPoint]) -> pytest.MarkDecorator:
 
 @cache
 def read_sections(page: str = "reference.md") -> dict[str, str]:
-    """The text below each heading."""
+    """Return the text below each heading."""
     text = (ROOT / "docs" / page).read_text(encoding="utf8")
     sections = re.split(r"^#+ ", text, flags=re.MULTILINE)
     return dict(section.split("\n", 1) for section in sections if section)
@@ -56,18 +56,18 @@ def read_tests() -> str:
     return "\n".join(p.read_text(encoding="utf8") for p in paths if p != Path(__file__))
 
 
-# What is registered
+# Entry points
 
 
 @for_each(OTHERS)
-def test_it_resolves(entry_point):
+def test_entry_points_load(entry_point):
     assert entry_point.load() is not None
 
 
 @for_each(REGISTERED)
-def test_spacy_finds_it_and_a_test_names_it(entry_point):
+def test_registered_functions_are_found_and_tested(entry_point):
     group, function = entry_point.group.split("_", 1)[1], entry_point.load()
-    if group == "factories":  # which spaCy loads when it makes a pipeline
+    if group == "factories":  # spaCy loads factories when it makes a pipeline
         spacy.blank("xx")
     assert registry.get(group, entry_point.name) is function
     assert function.__doc__
@@ -76,7 +76,7 @@ def test_spacy_finds_it_and_a_test_names_it(entry_point):
 
 
 @for_each(ALIASES)
-def test_an_alias_is_the_same_function(entry_point):
+def test_aliases_are_the_same_functions(entry_point):
     main = entry_point.name.replace("spacy.", "spacy-hashembeds.", 1)
     (function,) = (e.load() for e in REGISTERED if e.name == main)
     assert function is inspect.unwrap(entry_point.load())
@@ -98,7 +98,7 @@ def test_every_embedder_has_a_config_and_every_paper_a_page():
 
 
 def find_documented(entry_point: EntryPoint) -> tuple[str, object]:
-    """What the page shows of an entry point: its path, and the object with its docs."""
+    """Return the path and the object whose docstring the page shows."""
     section = read_sections()[f"`{entry_point.name}`"]
     (path,) = re.findall(r"^<!--:::([\w.]+)-->$", section, re.MULTILINE)
     module, _, name = path.rpartition(".")
@@ -106,7 +106,7 @@ def find_documented(entry_point: EntryPoint) -> tuple[str, object]:
 
 
 def get_arguments(entry_point: EntryPoint) -> set[str]:
-    if entry_point.name.startswith("cached_"):  # spaCy's own
+    if entry_point.name.startswith("cached_"):  # spaCy's arguments
         return set()
     if entry_point.group == "spacy_factories":
         return set(Language.get_factory_meta(entry_point.name).default_config)
@@ -114,21 +114,23 @@ def get_arguments(entry_point: EntryPoint) -> set[str]:
 
 
 def find_described(documented: object) -> set[str]:
-    """The arguments that a docstring describes, as website/docstrings.py finds them."""
+    """Return the arguments that a docstring describes, as in website/docstrings.py."""
     docs = inspect.getdoc(documented) or ""
     lines = re.findall(r"^(\w+(?:, \w+)*) \(", docs, re.MULTILINE)
     return {name for names in lines for name in names.split(", ")}
 
 
 def get_name(entry_point: EntryPoint) -> str:
-    """How docstrings name it: MultiEmbed, or spacy-hashembeds.count_symbols.v1."""
+    """Return the name in docstrings, such as MultiEmbed or
+    spacy-hashembeds.count_symbols.v1.
+    """
     is_architecture = entry_point.group == "spacy_architectures"
     return entry_point.name.split(".")[1] if is_architecture else entry_point.name
 
 
 @for_each(FUNCTIONS)
-def test_the_page_shows_its_docs_which_describe_every_argument(entry_point: EntryPoint):
-    """By themselves, or by those of a function that they name."""
+def test_docstrings_describe_all_arguments(entry_point: EntryPoint):
+    """Each argument is described, or is an argument of a function that is named."""
     path, documented = find_documented(entry_point)
     assert path.startswith(f"{entry_point.module}.")
     if entry_point.group == "spacy_factories":
@@ -142,7 +144,7 @@ def test_the_page_shows_its_docs_which_describe_every_argument(entry_point: Entr
     assert get_arguments(entry_point) <= find_described(documented).union(*described)
 
 
-def test_the_page_names_nothing_that_is_not_registered():
+def test_documented_names_are_registered():
     headings = {heading.strip("`") for heading in read_sections()}
     documented = {name for name in headings if re.fullmatch(r"[\w.-]+\.v\d+", name)}
     assert documented
@@ -155,7 +157,7 @@ def test_every_command_is_listed():
     assert sorted(listed) == sorted(COMMANDS)
 
 
-def test_the_weights_of_the_scorer_s_example_choose_by_unseen_entities_alone():
+def test_score_weights_of_the_scorer_example():
     section = read_sections()["`spacy-hashembeds.seen_unseen_ner_scorer.v1`"]
     (block,) = re.findall(r"```ini\n(.+?)```", section, flags=re.DOTALL)
     head = '[paths]\ntrain = null\n[nlp]\nlang = "en"\npipeline = ["ner"]\n'
@@ -172,7 +174,7 @@ PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf8")
 
 
 @pytest.mark.slow
-def test_the_example_of_the_page_runs_as_it_stands(capsys):
+def test_the_examples_of_the_page_run(capsys):
     namespace: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         exec(block, namespace)
@@ -181,7 +183,7 @@ def test_the_example_of_the_page_runs_as_it_stands(capsys):
         assert words in printed
 
 
-def test_every_name_is_on_the_page_with_its_docs():
+def test_all_public_names_are_on_the_page():
     names = sorted(spacy_hashembeds.__all__)
     shown = re.findall(r"^<!--:::spacy_hashembeds\.(\w+)-->$", PAGE, re.MULTILINE)
     assert sorted([*shown, "__version__"]) == names

@@ -1,4 +1,4 @@
-"""What a release says of itself, once, and what workflows run with which versions."""
+"""Metadata of releases, and versions and permissions of workflows."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf8")
 
 
-def test_the_version_stands_in_one_place_and_in_the_changelog():
+def test_only_setup_cfg_and_the_changelog_have_the_version():
     heading = r"^## (\S+) \((?:unreleased|\d{4}-\d\d-\d\d)\)$"
     latest, *_ = re.findall(heading, read("CHANGELOG.md"), re.M)
     assert latest == METADATA["version"]
@@ -30,7 +30,7 @@ def test_the_version_stands_in_one_place_and_in_the_changelog():
         assert not re.search(rf"\b{re.escape(latest)}\b", read(name)), name
 
 
-def test_the_citation_and_the_universe_entry_are_of_this_package():
+def test_citation_and_universe_entry_match_setup_cfg():
     citation = srsly.read_yaml(ROOT / "CITATION.cff")
     assert citation["title"] == METADATA["name"]
     assert citation["abstract"] == METADATA["description"]
@@ -41,15 +41,15 @@ def test_the_citation_and_the_universe_entry_are_of_this_package():
     assert entry["author"] == METADATA["author"]
     source = load_script(ROOT / "setup.py").read_source(ROOT / "setup.cfg")
     github = source and source.removeprefix("https://github.com/")
-    assert entry.get("github") == github, "put there what is in 'Source' of setup.cfg"
+    assert entry.get("github") == github, "'github' should be 'Source' of setup.cfg"
     code = "\n".join(entry["code_example"])
     (name,) = re.findall("from spacy_hashembeds import (.+)", code)
     assert name in spacy_hashembeds.__all__
 
 
-def test_the_model_card_asks_for_what_accelerate_prints():
-    asked = set(re.findall(r"\[([a-z_]+)", read("release/model-card.md")))
-    assert {field.name for field in fields(AccelerationReport)} <= asked
+def test_the_model_card_has_all_fields_of_the_report():
+    names = set(re.findall(r"\[([a-z_]+)", read("release/model-card.md")))
+    assert {field.name for field in fields(AccelerationReport)} <= names
 
 
 # Workflows
@@ -67,12 +67,12 @@ def test_each_python_and_the_oldest_requirements_have_a_session():
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_workflows_may_read_and_nothing_else(path):
+def test_workflows_may_only_read(path):
     workflow = srsly.read_yaml(path)
     assert workflow["permissions"] == {"contents": "read"}
     assert "secrets." not in path.read_text(encoding="utf8")
     for job in workflow["jobs"].values():
-        # what publishes is off until somebody turns it on
+        # jobs that publish are off unless a variable enables them
         may = {"pages", "id-token"} if " && vars." in job.get("if", "") else set()
         assert job.get("permissions", {}).keys() <= may
         assert job["timeout-minutes"] <= 90

@@ -1,8 +1,7 @@
-"""Pipelines that an earlier version saved: they load, and predict what they did.
+"""Pipelines that an earlier version saved load, and predict the same.
 
-saved_pipelines.zip has one for each config of a system of ours that needs no code of
-the lab, trained for three steps with layers as small as can be, and what it predicted
-of `TEXTS`.
+saved_pipelines.zip has a pipeline for each config that needs no code of the lab,
+trained for three steps with the smallest layers, and its predictions for `TEXTS`.
 """
 
 import zipfile
@@ -27,7 +26,7 @@ def make_parameter(name: str) -> object:
 
 
 @pytest.mark.parametrize("name", [*map(make_parameter, list_names())])
-def test_what_was_saved_predicts_as_before(name, tmp_path):
+def test_saved_pipelines_predict_the_same(name, tmp_path):
     with zipfile.ZipFile(SAVED) as file:
         file.extractall(
             tmp_path, [n for n in file.namelist() if n.startswith(f"{name}/")]

@@ -1,4 +1,4 @@
-"""The recipes of docs/scale.md, each run on a few texts as a reader runs it."""
+"""The scripts of docs/scale.md, each run on a few texts."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from .left_out import NO_FASTAPI, NO_RAY, NO_SPARK
 from .toy_ner import make_ruler
 
 FOLDER = ROOT / "docs" / "scale"
-#: More than spaCy takes.
+#: Longer than spaCy's `max_length`.
 TOO_LONG = "x" * 1_000_001
 TEXTS = ["Anna sings", TOO_LONG, "", "so does Anna"]
 ANNA = {"label": "PER", "text": "Anna", "score": None}
@@ -45,7 +45,7 @@ def check_rows(found: list[dict[str, Any]], prefix: str = "") -> None:
 
 @pytest.fixture
 def recipe(monkeypatch) -> Callable[[str], ModuleType]:
-    """Loads a recipe."""
+    """Return a function that loads a script."""
     monkeypatch.syspath_prepend(str(FOLDER))
     return lambda name: load_script(FOLDER / f"{name}.py")
 
@@ -57,7 +57,7 @@ def model(tmp_path) -> Path:
 
 
 def run_alone(name: str, *args: Path) -> str:
-    """Run a recipe that fails as a process of its own, elsewhere."""
+    """Run a script that exits with an error in a new process, in another folder."""
     env = {
         "PYTHONPATH": os.pathsep.join(map(str, (FOLDER, ROOT))),
         "RAY_OVERRIDE_RESOURCES": '{"CPU": 1}',
@@ -77,7 +77,7 @@ def run_alone(name: str, *args: Path) -> str:
 
 
 @pytest.mark.parametrize("zone", [1, 3, 1000])
-def test_a_text_that_fails_is_named_and_no_other_is_lost(
+def test_failing_texts_get_a_row_and_others_are_processed(
     recipe, model, monkeypatch, zone
 ):
     entities = recipe("entities")
@@ -88,7 +88,7 @@ def test_a_text_that_fails_is_named_and_no_other_is_lost(
     assert "sings" not in nlp.vocab.strings
 
 
-def test_lines_are_numbered_as_files_have_them(recipe, model, tmp_path):
+def test_ids_are_line_numbers(recipe, model, tmp_path):
     path = tmp_path / "texts.txt"
     texts = "\ufeffAnna\r\n\u2028Anna\x0b\n\n"
     path.write_bytes(texts.encode() + b"\xff Anna\nb\rAnna")
@@ -101,9 +101,9 @@ def test_lines_are_numbered_as_files_have_them(recipe, model, tmp_path):
 
 @pytest.fixture
 def one_machine(recipe, monkeypatch) -> Callable[..., None]:
-    """Runs the recipe for one machine as a command, in this process."""
+    """Return a function that runs one_machine.py in this process."""
     module = recipe("one_machine")
-    monkeypatch.setitem(sys.modules, "one_machine", module)  # for its processes
+    monkeypatch.setitem(sys.modules, "one_machine", module)  # for worker processes
 
     def run(*args: str | Path, work: Any = module.work) -> None:
         monkeypatch.setattr(sys, "argv", ["one_machine", *map(str, args)])
@@ -121,9 +121,7 @@ def texts(tmp_path) -> Path:
 
 
 @pytest.mark.parametrize("output", ["texts.txt", "link", "folder"])
-def test_one_machine_replaces_nothing_but_its_own_output(
-    one_machine, texts, output, capsys
-):
+def test_one_machine_does_not_overwrite_its_input(one_machine, texts, output, capsys):
     before = texts.read_text()
     (texts.parent / "link").symlink_to(texts)
     (texts.parent / "folder").mkdir()
@@ -134,7 +132,7 @@ def test_one_machine_replaces_nothing_but_its_own_output(
 
 
 def kill_worker(*args: Any) -> None:
-    """Have the system kill the process that works."""
+    """Kill the worker process."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -182,7 +180,7 @@ def test_ray_data(model, parts, tmp_path):
     write_parquet(parts / "b.parquet")
     out = tmp_path / "out"
     out.mkdir()
-    shutil.copy(parts / "a.txt", out / "c.txt.entities.parquet")  # is not done again
+    shutil.copy(parts / "a.txt", out / "c.txt.entities.parquet")  # is skipped
     (parts / ".hidden.txt").write_text("Anna")
     (parts / "d.parquet").write_bytes(b"PAR1")
     said = run_alone("ray_entities", model, parts, out)
@@ -221,7 +219,7 @@ def service(recipe, model, monkeypatch) -> Any:
 
 
 def ask(service: Any, *bodies: Any) -> list[Any]:
-    """Give the answers to requests that are sent one after the other, but at once."""
+    """Send requests in this order, without waiting, and return their responses."""
     httpx = pytest.importorskip("httpx")
     client = httpx.AsyncClient(
         transport=httpx.ASGITransport(service.app), base_url="http://test"
@@ -254,20 +252,20 @@ def ask(service: Any, *bodies: Any) -> list[Any]:
     ],
     ids=lambda value: f"{value!r:.30}",
 )
-def test_a_service_answers_and_refuses_what_is_no_question(service, body, code, rows):
+def test_service_responses(service, body, code, rows):
     answer, after = ask(service, body, {"text": "Anna"})
     assert (answer.status_code, len(answer.content) < 200) == (code, True)
     assert rows is None or answer.json() == rows
     assert after.status_code == 200
 
 
-def test_texts_that_arrive_together_are_a_batch(service, monkeypatch):
-    """And one of them that fails is the only one that does."""
+def test_service_batches_waiting_texts(service, monkeypatch):
+    """If a text of a batch fails, the others are still processed."""
     find_rows, batches = service.find_rows, []
 
     def find_slowly(nlp: Any, texts: list[str]) -> Any:
         batches.append(texts)
-        time.sleep(0.2)  # while others arrive
+        time.sleep(0.2)  # other texts arrive meanwhile
         return find_rows(nlp, [TOO_LONG if text == "fail" else text for text in texts])
 
     monkeypatch.setattr(service, "find_rows", find_slowly)
@@ -284,7 +282,7 @@ def test_texts_that_arrive_together_are_a_batch(service, monkeypatch):
 @FORKED
 @pytest.mark.usefixtures("service", "forked")
 @pytest.mark.parametrize("killed", ["worker", "parent"])
-def test_a_service_ends_as_a_whole(monkeypatch, killed):
+def test_service_exits_if_one_process_is_killed(monkeypatch, killed):
     with socket.create_server(("127.0.0.1", 0)) as found:
         monkeypatch.setenv("PORT", str(found.getsockname()[1]))
     script = str(FOLDER / "service.py")
@@ -307,15 +305,15 @@ def find_children(pid: int) -> list[int]:
     return found if len(found) == os.cpu_count() else []
 
 
-def wait_for(tell: Callable[[], Any]) -> Any:
+def wait_for(find: Callable[[], Any]) -> Any:
     for _ in range(600):
-        if found := tell():
+        if found := find():
             return found
         time.sleep(0.1)
     raise TimeoutError
 
 
-def test_a_service_that_can_not_keep_up_says_so(service, monkeypatch):
+def test_service_with_a_full_queue_responds_503(service, monkeypatch):
     monkeypatch.setattr(service, "MAX_QUEUE", 2)
     monkeypatch.setattr(service, "MAX_WAIT", 0.2)
     answers = ask(service, *({"text": "a"} for _ in range(9)))

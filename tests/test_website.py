@@ -1,4 +1,4 @@
-"""What website/pages.py makes of a project: pages, as links of its files name them."""
+"""website/pages.py makes pages, and replaces links to files by links to pages."""
 
 import json
 from pathlib import Path
@@ -44,12 +44,12 @@ SHOWN = {
     "index": [
         '<a href="docs/choose.html#sizes">Choose</a>',
         '<a href="docs/notebooks/first.html">run it</a>',
-        # other links stay
+        # unchanged links
         '<a href="https://example.org/docs/choose.md">elsewhere</a>',
         '<a href="mailto:a@example.org">mail</a>',
         "<code>[Code](docs/choose.md)</code>",
         f'<a href="benchmarks/results/chart.png">{IMAGE}</a>',
-        # the documentation, folded
+        # collapsed documentation
         "<summary>Embed a word.</summary>",
         "<p>::: toy.embed</p>",
     ],
@@ -62,7 +62,7 @@ SHOWN = {
 }
 
 
-def test_links_lead_to_the_same_files_and_all_else_is_shown(tmp_path: Path):
+def test_pages_and_links(tmp_path: Path):
     for name, text in {
         "mkdocs.yml": CONFIG,
         "README.md": README,

@@ -38,8 +38,8 @@ WORDS = ["a", "A", "bb", "Zürich", "x1", "the", "12", "!", "bbb", "Bb", "été"
 def make_vocab(seed=0, attr="ORTH") -> Vocab:
     """Make a vocab with vectors for half of the words.
 
-    No row is zero, and two rows belong to no word: words without a vector are zero only
-    if code sets them to zero.
+    No row is zero, and two rows belong to no word, so that the vectors of other words
+    are zero only if code sets them to zero.
     """
     vocab, words = spacy.blank("en").vocab, WORDS[::2]
     shape = len(words) + 2, 5

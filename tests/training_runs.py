@@ -1,4 +1,4 @@
-"""Training that takes seconds, and finds some entities."""
+"""Train small pipelines that find some entities, in seconds."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def train_small(
     *,
     use_gpu: int = -1,
 ) -> Path:
-    """Train a pipeline of one of our configs, and return the folder of the best one."""
+    """Train a pipeline of one of our configs, and return the best model's folder."""
     paths = {
         f"paths.{split}": str(corpus / f"{split}.spacy") for split in ("train", "dev")
     }

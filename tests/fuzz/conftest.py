@@ -1,4 +1,4 @@
-"""Where memory can be limited, and what hangs stopped."""
+"""Collect these tests only on Linux, where memory can be limited."""
 
 import sys
 

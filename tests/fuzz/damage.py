@@ -1,4 +1,4 @@
-"""Damage that hypothesis draws: to bytes, lines, values in a structure, and arrays."""
+"""Strategies of hypothesis that damage bytes, lines, nested values and arrays."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import from_dtype
 from hypothesis.strategies import DrawFn
 from numpy.typing import NDArray
 
-#: Draws what becomes of the bytes of a file.
+#: Draws damaged bytes of a file.
 Damage = Callable[[DrawFn, bytes], bytes]
 
 _PIECES = (b"\0", b"\xff", b"\n", b"\r", b"\t", b'"', b"}", b"\xc1", b"\xef\xbb\xbf")
@@ -20,7 +20,7 @@ _ENDS = (b"", b"\r", b"\r\n", b"\x0b", b"\0\n")
 _SIZES = (0, 1, 4, 8, 64, 2048)
 _DTYPES = ("float64", "float16", "int32", "int64", "uint8", "bool", "complex64")
 
-#: Those that msgpack can write.
+#: Numbers that msgpack can write.
 _NUMBERS = st.one_of(
     st.sampled_from((-1, 0, 1, 2, 3, 2**31, 2**32, 2**63 - 1, -(2**63), -0.5)),
     st.integers(-(2**63), 2**64 - 1),
@@ -38,7 +38,7 @@ _ANY = st.recursive(
     max_leaves=3,
 )
 
-#: Valid in JSON, and a trap all the same.
+#: JSON that is valid, or that parsers accept, but that readers often fail on.
 _JSON_TRAPS = (
     *("[" * 10**5, "[" * 10**5 + "]" * 10**5, '{"a":' * 50_000 + "1" + "}" * 50_000),
     *("9" * 5000, "-1e400", "NaN", "-Infinity", '"\\ud800"', '"\\u0000"'),
@@ -76,7 +76,7 @@ def damage_lines(draw: DrawFn, data: bytes) -> bytes:
 
 
 def damage_jsonl(draw: DrawFn, data: bytes) -> bytes:
-    """Change a value in one of the lines of JSON, or lines."""
+    """Change a value in one of the lines of JSON, or damage lines."""
     if draw(st.booleans()):
         return damage_lines(draw, data)
     lines = data.splitlines()
@@ -95,13 +95,11 @@ def _dump(value: Any) -> bytes:
 
 
 def damage_value(draw: DrawFn, value: Any) -> Any:
-    """Change one value somewhere in a structure, which is left as it was, mostly to one
-    that is much like it.
-    """
+    """Return a copy of a structure with one changed value, in most cases similar."""
     keys = [*value] if isinstance(value, dict) else []
     keys = [*range(len(value))] if isinstance(value, list) else keys
     key = draw(st.sampled_from(keys)) if keys else None
-    # what holds others is changed itself in a quarter of the cases
+    # change the container itself in a quarter of the cases
     if keys and draw(st.integers(0, 3)):
         changed = value.copy()
         changed[key] = damage_value(draw, value[key])

@@ -1,6 +1,6 @@
-"""Files that somebody has damaged: refused clearly, or read as what they say.
+"""Damaged files raise clear errors, or are read correctly.
 
-What each attribute and weight may be, `tests/test_contract.py` asks of each layer.
+tests/test_contract.py checks the values of attributes and weights.
 """
 
 import io
@@ -39,7 +39,7 @@ from spacy_hashembeds.training.rawtexts import create_raw_texts_reader
 from ..test_saved_pipelines import SAVED
 from ..toy_ner import make_doc
 from .damage import damage_bytes, damage_jsonl, damage_lines, damage_value
-from .judgement import Reader
+from .outcomes import Reader
 
 TAGGED = (  # entities as word|TYPE
     "Anna|PER lives in Paris|LOC today .",
@@ -59,10 +59,10 @@ _blank = cache(spacy.blank)
 
 
 def write(encode: Callable[[Any], bytes], value: Any) -> bytes:
-    """Encode a value, or give the case up if the format can't write it."""
+    """Encode a value, or reject the case if the format can't write it."""
     try:
         return encode(value)
-    except Exception:  # of many kinds
+    except Exception:  # of many types
         reject()
 
 
@@ -86,7 +86,7 @@ def read_corpus(folder: Path) -> Reader:
 
 
 def damage_symbols(draw: DrawFn, data: bytes) -> bytes:
-    """Damage one array of a zip file, or what it says its shape and dtype are."""
+    """Damage one array of a zip file, or the header with its shape and dtype."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     name = draw(st.sampled_from([*members]))
@@ -143,7 +143,7 @@ def damage_model(draw: DrawFn, data: bytes) -> bytes:
     number = draw(st.sampled_from([i for i, values in enumerate(nodes) if values]))
     if section == "params":
         nodes[number] = damage_value(draw, nodes[number])
-    else:  # each attribute is packed on its own
+    else:  # each attribute is packed separately
         attrs = {key: srsly.msgpack_loads(x) for key, x in nodes[number].items()}
         attrs = damage_value(draw, attrs)
         nodes[number] = write(
@@ -153,7 +153,7 @@ def damage_model(draw: DrawFn, data: bytes) -> bytes:
 
 
 def predict(nlp: Language) -> list[NDArray]:
-    """Get vectors and scores of each text."""
+    """Return the vectors and scores of each text."""
     found = []
     for doc in nlp.pipe(TEXTS):
         shares = [*doc.cats.values()]
@@ -167,12 +167,12 @@ def predict(nlp: Language) -> list[NDArray]:
 def find_unstable(
     damaged: bytes, answers: tuple[list[NDArray], list[NDArray]]
 ) -> str | None:
-    """Say what no weights and attributes give, whichever they are."""
+    """Describe results that no valid weights and attributes produce."""
     for x, y in zip(*answers, strict=True):
         if not np.isfinite(x).all():
             return "numbers that are not finite"
         if x.shape != y.shape or not np.allclose(x, y, rtol=1e-3, atol=1e-3):
-            return "equal calls, other answers"
+            return "equal calls return different results"
     return None
 
 
@@ -182,7 +182,7 @@ def read_pipeline(name: str, folder: Path) -> Reader:
     nlp = spacy.load(folder / name)
 
     def load(path: Path) -> Language:
-        # as spacy.load does, but for what is the same each time
+        # like spacy.load, without the parts that are always the same
         made = nlp.from_config(nlp.config, vocab=nlp.vocab, auto_fill=False)
         return made.from_disk(folder / name, exclude=["vocab", "tokenizer"])
 
@@ -212,7 +212,7 @@ def read_raw_texts(folder: Path) -> Reader:
     def find_fault(damaged: bytes, answer: list[str]) -> str | None:
         lines = filter(str.strip, damaged.decode("utf-8-sig").split("\n"))
         found = {"".join(json.loads(line)["text"].split()) for line in lines}
-        return None if answer == sorted(found - {""}) else "other texts than it has"
+        return None if answer == sorted(found - {""}) else "other texts than the file's"
 
     return Reader(path, damage_jsonl, load, find_fault=find_fault)
 
@@ -250,7 +250,7 @@ def read_config(folder: Path) -> Reader:
 
     def find_fault(damaged: bytes, made: Any) -> str | None:
         is_same = load_config_from_str(made.text) == made.config
-        return None if is_same else "the text says something else than the config"
+        return None if is_same else "the text differs from the config"
 
     return Reader(folder / "base.cfg", damage_config, configure, find_fault=find_fault)
 
@@ -268,7 +268,7 @@ READERS: dict[str, Callable[[Path], Reader]] = {
 
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
 @pytest.mark.parametrize("name", READERS)
-def test_damaged_files_are_refused_or_read_as_what_they_say(name, tmp_path):
+def test_damaged_files_raise_or_are_read_correctly(name, tmp_path):
     reader = READERS[name](tmp_path)
     original = reader.path.read_bytes()
     assert reader.find_fault(original, reader.use(reader.load(reader.path))) is None

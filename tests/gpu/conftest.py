@@ -1,7 +1,7 @@
 """GPUs to run the tests of this folder on: an emulated one, and a real one.
 
-The emulated one runs the kernels on the CPU (see `emulation.py`), with numpy's arrays
-for CuPy's: all but CuPy, the compiler and the chip is the same.
+The emulated GPU runs the same kernels on the CPU (see `emulation.py`), with arrays of
+numpy instead of CuPy, and compiled by g++.
 """
 
 from ctypes import CDLL
@@ -19,7 +19,7 @@ from . import emulation
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU, or what is taken for one."""
+    """A real or an emulated GPU."""
 
     ops: Ops
 
@@ -63,7 +63,7 @@ def gpu(request, monkeypatch) -> Gpu:
 
 @pytest.fixture
 def used(monkeypatch) -> list[tuple[str, str]]:
-    """The names of kernels and their vectors as they are used."""
+    """Return a list that records the kernels that are used, and their vectors."""
     names: list[tuple[str, str]] = []
     get_kernel = cuda.get_kernel
     monkeypatch.setattr(
@@ -74,7 +74,7 @@ def used(monkeypatch) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def same_dropout(monkeypatch) -> None:
-    """Have all ops draw dropout from numpy's random numbers: CuPy's are others."""
+    """Draw dropout masks of all ops from numpy's random numbers."""
 
     def draw(self: Ops, shape: tuple[int, ...], drop: float | None) -> Any:
         kept = numpy.random.uniform(size=shape) >= (drop or 0)

@@ -21,7 +21,7 @@ def compile_kernels(folder: Path) -> dict[str, ctypes.CDLL]:
     """Compile a library for each vector, or skip the test without a compiler."""
     compiler = shutil.which("g++")
     if compiler is None:
-        pytest.skip("g++ is not there to compile the kernels for the CPU")
+        pytest.skip("needs g++ to compile the kernels for the CPU")
     options = ["-std=c++20", "-O1", "-Wall", "-Werror", "-Wno-unknown-pragmas"]
     options += ["-shared", "-fPIC", f"-I{cuda.SOURCE.parent}"]
     source = str(HERE / "emulated_embed.cpp")
@@ -35,16 +35,16 @@ def compile_kernels(folder: Path) -> dict[str, ctypes.CDLL]:
 
 
 class EmulatedOps(NumpyOps):
-    """Ops that layers take for those of a GPU."""
+    """Ops that layers treat as a GPU's."""
 
 
 def emulate(
     patch: pytest.MonkeyPatch, libraries: dict[str, ctypes.CDLL]
 ) -> EmulatedOps:
-    """Have the launcher run the libraries' kernels, on the arrays of these ops."""
+    """Make the launcher run the libraries' kernels, and return the ops to use."""
     patch.setattr(cuda, "get_kernel", partial(get_kernel, libraries))
     patch.setattr(rows, "_GPU_OPS", (CupyOps, EmulatedOps))
-    # fewer than of a GPU, so that little input fills several blocks
+    # fewer than on a GPU, so that small inputs fill several blocks
     patch.setattr(cuda, "THREADS", 8)
     return EmulatedOps()
 
@@ -52,7 +52,7 @@ def emulate(
 def get_kernel(
     libraries: dict[str, ctypes.CDLL], name: str, vector: str
 ) -> Callable[..., None]:
-    """Find a kernel, to be called like CuPy's, with numpy's arrays for CuPy's."""
+    """Return a kernel that is called like CuPy's, with arrays of numpy."""
     library = libraries[vector]
     get_sizes = getattr(library, f"get_sizes_{name}")
     get_sizes.restype = ctypes.c_size_t
@@ -75,12 +75,12 @@ def _launch(
 
 
 def _as_argument(arg: Any) -> numpy.ndarray:
-    """Give what CUDA would be given, as an array of one: addresses and values."""
+    """Return the argument that CUDA would get, an address or a value, as an array."""
     if isinstance(arg, numpy.ndarray) and arg.dtype.names is None:
         return numpy.array([arg.ctypes.data], dtype="uint64")
     if isinstance(arg, numpy.generic):
         return numpy.array([arg])
-    # not every CuPy makes an address of None
-    assert isinstance(arg, numpy.ndarray), f"CuPy would make its own of {arg!r}"
-    assert arg.size == 1, "CuPy passes no other arrays of numpy's"
+    # some versions of CuPy do not accept None
+    assert isinstance(arg, numpy.ndarray), f"CuPy would convert {arg!r}"
+    assert arg.size == 1, "CuPy passes only arrays of numpy with one element"
     return arg

@@ -1,4 +1,4 @@
-"""Layers that a config can name, on a GPU as on the CPU: see `tests/contract.py`."""
+"""Layers that a config can name compute the same on a GPU: see `tests/contract.py`."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from ..toy_embedders import get_gradients, make_docs
 
 
 def runs_on_gpus(case: Case) -> bool:
-    """Not hashers, which have no arrays, nor LSTMs, whose arithmetic is cuDNN's."""
+    """Return False for hashers, which have no arrays, and LSTMs, which use cuDNN."""
     return not is_hasher(case) and "LSTM" not in case.layer
 
 
@@ -22,26 +22,26 @@ def is_embedder(case: Case) -> bool:
 
 
 def put(model: Model, X):
-    """Put arrays where a model computes. Words and Docs stay where they are."""
+    """Copy arrays to the device of a model. Words and Docs stay on the CPU."""
     if isinstance(X, np.ndarray):
         return model.ops.asarray(X)
     return [put(model, x) if isinstance(x, np.ndarray) else x for x in X]
 
 
 def get(model: Model, Y) -> np.ndarray:
-    """All numbers of an output or a gradient."""
+    """Return all numbers of an output or a gradient."""
     arrays = Y if isinstance(Y, list) else [Y]
     numbers = [model.ops.to_numpy(array).reshape(-1) for array in arrays]
     return np.concatenate([np.zeros(0, "f"), *numbers])
 
 
 def run(model: Model, batch) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Give outputs, and gradients: of weights, and of inputs that are arrays."""
+    """Return outputs, and gradients of weights and of inputs that are arrays."""
     X = put(model, batch)
     predicted = model.predict(X)
     fix_random_seed(0)
     Y, backprop = model.begin_update(X)
-    for _ in range(2):  # onto gradients that are there already
+    for _ in range(2):  # the second call adds to existing gradients
         dX = backprop([2 * y - 1 for y in Y] if isinstance(Y, list) else 2 * Y - 1)
     gradients = get_gradients(model)
     if isinstance(batch, np.ndarray) or isinstance(batch[0], np.ndarray):
@@ -51,7 +51,7 @@ def run(model: Model, batch) -> tuple[list[np.ndarray], list[np.ndarray]]:
 
 
 def assert_same_on(gpu, model, batch, atol=1e-4) -> None:
-    """Compare numbers in rounding of the largest one."""
+    """Compare numbers, relative to the largest one."""
     found, expected = run(gpu.copy(model), batch), run(model, batch)
     for arrays, others in zip(found, expected, strict=True):
         assert len(arrays) == len(others) > 0
@@ -67,7 +67,7 @@ def test_values_and_gradients_equal_those_of_the_cpu(gpu, case):
 
 
 def draw_weights(model: Model) -> Model:
-    """Initialize a layer with weights none of which can be left out."""
+    """Initialize a layer with random weights, each of which changes the output."""
     state = np.random.default_rng(0)
     for node in model.initialize().walk():
         for name in node.param_names:
@@ -78,8 +78,8 @@ def draw_weights(model: Model) -> Model:
 
 @pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS)
 @pytest.mark.usefixtures("same_dropout")
-def test_tables_alone(gpu, build):
-    """With keys of another dtype, in a column or none, and with dropout."""
+def test_tables(gpu, build):
+    """Keys have another dtype, are in a column, or are empty; there is dropout."""
     ids = IDS[IDS < 2**63].astype("int64")
     columns = np.stack([ids, ids[::-1]], axis=1)
     assert_same_on(gpu, draw_weights(build(dropout=0.5)), ids)
@@ -87,8 +87,8 @@ def test_tables_alone(gpu, build):
     assert_same_on(gpu, draw_weights(build()), ids[:0])
 
 
-def test_other_symbols_are_seen_and_their_copy_is_not_saved(gpu):
-    """The copy of the symbols on the GPU follows them."""
+def test_symbols_can_be_replaced(gpu):
+    """Their copy on the GPU is updated, and is not saved."""
     on_cpu = build_symbol_embed().initialize()
     model = gpu.copy(on_cpu)
     ids = np.array([3, 8, 900], dtype="uint64")
@@ -103,7 +103,7 @@ def test_other_symbols_are_seen_and_their_copy_is_not_saved(gpu):
 
 @pytest.mark.parametrize("case", list_cases(is_embedder))
 def test_gradients_are_the_same_in_every_run(gpu, case):
-    """To the last bit, also where dozens of tokens share a row."""
+    """All bits are equal, even if dozens of tokens share a row."""
     model = gpu.copy(case.build())
     gradients = [run(model.copy(), case.make_batch())[1] for _ in range(2)]
     for array, other in zip(*gradients, strict=True):

@@ -1,4 +1,4 @@
-"""Embedders, on a GPU as on the CPU."""
+"""Embedders compute the same on a GPU as on the CPU."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def model(request, vocab) -> Model:
 
 @pytest.fixture(params=["vectors", "lookup", "weighted, symbols"])
 def usual(request, vocab) -> Model:
-    """One with each kind of rows."""
+    """A model with each kind of rows."""
     fix_random_seed(0)
     return BUILDERS[request.param](vocab)
 
@@ -45,18 +45,18 @@ def predict(gpu, model, docs) -> np.ndarray:
 
 
 @shared
-@example(lengths=[7], drop=0.5, seed=0)  # one token more: tiles, and threads
+@example(lengths=[7], drop=0.5, seed=0)  # 8 tokens, a full tile
 @example(lengths=[256], drop=0.0, seed=0)
 @given(lengths=LENGTHS, drop=st.sampled_from([0.0, 0.5]), seed=st.integers(0, 99))
 @pytest.mark.usefixtures("same_dropout")
-def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed):
+def test_training_equals_training_on_the_cpu(gpu, model, vocab, lengths, drop, seed):
     docs = make_docs(vocab, [*lengths, 1], seed)
     dY = make_gradient(model.predict(docs))
     model = set_dropout_rate(model.copy(), drop)
     on_gpu = gpu.copy(model)
-    for _ in range(2):  # onto gradients that are there already
+    for _ in range(2):  # the second call adds to existing gradients
         fix_random_seed(seed)
-        # the order of random numbers is Thinc's
+        # Thinc's order of random numbers
         Ys, backprop = chain_forward(model, docs, True)
         backprop([d.copy() for d in dY])
         fix_random_seed(seed)
@@ -68,7 +68,7 @@ def test_training_equals_that_of_the_cpu(gpu, model, vocab, lengths, drop, seed)
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_predictions_follow_every_change(gpu, usual, vocab, change):
-    """Nothing is cached."""
+    """Predictions on a GPU are not cached."""
     docs = make_docs(vocab, [60])
     on_gpu = gpu.copy(usual)
     before = predict(gpu, on_gpu, docs)
@@ -81,7 +81,7 @@ def test_predictions_follow_every_change(gpu, usual, vocab, change):
 
 
 def test_kernels_are_used(gpu, vocab, used):
-    """Else the tests above would compare the CPU with itself."""
+    """Otherwise, the tests above would compare the CPU with itself."""
     model = gpu.copy(build_hash(vocab, width=8))
     docs = make_docs(vocab)
     update(model, docs, model.predict(docs))
@@ -89,7 +89,7 @@ def test_kernels_are_used(gpu, vocab, used):
     assert used == [(name, "float4") for name in names]
 
 
-def test_layers_that_somebody_wrapped_take_the_reference(gpu, vocab, used):
+def test_wrapped_layers_use_the_reference(gpu, vocab, used):
     model = build_hash(vocab)
     docs = make_docs(vocab)
     expected = np.concatenate(model.predict(docs))

@@ -21,14 +21,14 @@ shared = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25
 )
 
-# at the edges of the ranges, few enough to be there often, and any
+# keys at the edges of the range, few so that they occur often, and any others
 KEYS = st.sampled_from([*range(10), 2**63, 2**64 - 1]) | st.integers(0, 2**64 - 1)
 SEEDS = st.sampled_from([0, 8, 2**32 - 1]) | st.integers(0, 2**32 - 1)
 
 
 @st.composite
 def batches(draw):
-    """Draw tables, how their rows are found, and keys."""
+    """Draw tables, functions that find their rows, and keys."""
     width = draw(st.sampled_from([1, 3, 4, 8, 33, 96]))
     n = draw(st.sampled_from([0, 1, 2, 7, 8, 9, 40, 90]))
     state = numpy.random.default_rng(draw(st.integers(0, 2**32)))
@@ -48,7 +48,7 @@ def batches(draw):
 
 
 def find(finder, n_rows, keys):
-    """Find rows by other means: Thinc's hashing, and a dictionary."""
+    """Find rows with Thinc's hashing or a dictionary."""
     if isinstance(finder, Hashing):
         options = {"seed": finder.seed, "num_hashes": finder.num_hashes}
         keys = numpy.ascontiguousarray(keys)
@@ -60,7 +60,7 @@ def find(finder, n_rows, keys):
 
 
 def put(gpu, arrays, finders):
-    """Put tables on the GPU."""
+    """Copy tables to the GPU."""
     tables = []
     for array, finder in zip(arrays, finders, strict=True):
         if isinstance(finder, Lookup):
@@ -86,7 +86,7 @@ def test_rows_are_gathered_and_their_gradients_scattered(
     arrays, finders, keys = batch
     n, width, state = len(keys), arrays[0].shape[1], numpy.random.default_rng(0)
     n_columns = len(arrays) * width
-    # what the rows of each token are multiplied with, for each table apart
+    # weights of each token's rows, for each table
     weights = [state.normal(size=(n, f.num_hashes)).astype("f") for f in finders]
     scale, options = numpy.arange(n_columns, dtype="f") % 3, {}
     if has_weights:
@@ -108,11 +108,11 @@ def test_rows_are_gathered_and_their_gradients_scattered(
     ]
     out = gpu.get(out)
     assert_close(out[:, :n_columns], numpy.hstack(sums) * scale)
-    assert (out[:, n_columns:] == 99).all(), "columns of others are left alone"
+    assert (out[:, n_columns:] == 99).all(), "other columns are unchanged"
 
     d_out = state.normal(size=out.shape).astype("f")
     gradients = put(gpu, [numpy.ones_like(array) for array in arrays], finders)
-    for _ in range(2):  # onto gradients that are there already
+    for _ in range(2):  # the second call adds to existing gradients
         cuda.scatter_rows(pairs, gpu.array(d_out), gradients, **options)
     dYs = numpy.split((d_out[:, :n_columns] * scale).astype("d"), len(arrays), axis=1)
     for i, (gradient, rows) in enumerate(zip(gradients, all_rows, strict=True)):
@@ -130,10 +130,8 @@ def test_the_doctor_tries_the_kernels(gpu, monkeypatch):
 
 
 @pytest.mark.parametrize("chunk_size", [8, 16, 64])
-def test_runs_longer_than_chunks_and_more_tokens_than_one_grid(
-    gpu, monkeypatch, chunk_size
-):
-    """One key for all, which makes runs of hundreds of pairs, and some others."""
+def test_long_runs_and_large_batches(gpu, monkeypatch, chunk_size):
+    """Most keys are equal, so that runs exceed chunks; tokens exceed one grid."""
     assert [cuda._get_chunk_size(10**k) for k in (0, 6, 8)] == [8, 32, 256]
     monkeypatch.setattr(cuda, "_get_chunk_size", lambda n_pairs: chunk_size)
     monkeypatch.setattr(cuda, "MAX_BLOCKS", 2)
@@ -157,8 +155,8 @@ def test_runs_longer_than_chunks_and_more_tokens_than_one_grid(
     ("offset", "width", "n_more", "vector"),
     [(0, 4, 0, "float4"), (1, 4, 0, "float"), (0, 6, 0, "float"), (0, 4, 1, "float")],
 )
-def test_four_numbers_at_once(gpu, used, offset, width, n_more, vector):
-    """Only where all rows are at addresses that 16 bytes divide."""
+def test_float4(gpu, used, offset, width, n_more, vector):
+    """Kernels use float4 only if 16 bytes divide the addresses of all rows."""
     keys = numpy.arange(20, dtype="uint64").reshape(-1, 1)
     values = numpy.arange(offset + 6 * width, dtype="f")
     table = gpu.array(values)[offset:].reshape(6, width)
@@ -175,7 +173,7 @@ def test_four_numbers_at_once(gpu, used, offset, width, n_more, vector):
     assert used == [(name, vector) for name in names]
 
 
-def test_too_many_rows_to_number(gpu):
+def test_too_many_rows_raise(gpu):
     keys = numpy.broadcast_to(numpy.uint64(1), (2**30, 1))  # takes no memory
     table = Table(numpy.zeros((2, 4), "f"), Hashing(seed=1, num_hashes=4))
     with pytest.raises(ValueError, match="4294967296 rows"):

@@ -30,7 +30,7 @@ def predict(nlp, docs):
 def test_a_pipeline_trained_on_a_gpu_predicts_on_the_cpu(
     tiny_corpus, tmp_path, embedder
 ):
-    rows = "components.tok2vec.model.embed.rows"  # which tables of symbols don't take
+    rows = "components.tok2vec.model.embed.rows"  # no argument of MultiEmbed
     settings = {name: value for name, value in SMALL.items() if name != rows}
     model = train_small(embedder, tiny_corpus, tmp_path, settings, use_gpu=0)
     test = tiny_corpus / "test.spacy"
