@@ -16,9 +16,9 @@ from spacy_hashembeds.loading import load_trained
 
 from .data import ROOT, Corpus, Sizes, load_corpus
 from .pipelines import compare_annotations, prepare_pipe
-from .timing import Json, Makes, Results, Schedule, time_in_turns
+from .timing import Builders, Json, Results, Schedule, time_in_turns
 
-#: The folder of trained pipelines, which later runs use again.
+#: The folder of trained pipelines, which later runs reuse.
 TRAINED = ROOT / "training" / "benchmarks"
 STOCK, ACCELERATED = "stock", "accelerated"
 TOK2VEC = "components.tok2vec.model"
@@ -85,7 +85,7 @@ def train_stock(optimize: str, corpus: Path, steps: int) -> Path:
 
 def measure_model(model: Path, test: Corpus, schedule: Schedule) -> tuple[Json, Json]:
     """Accelerate a pipeline in each precision of this processor, and time them."""
-    makes: Makes = {STOCK: partial(load_trained, model)}
+    builders: Builders = {STOCK: partial(load_trained, model)}
     changes = {}
     with TemporaryDirectory() as folder:
         for precision in PRECISIONS:
@@ -96,7 +96,10 @@ def measure_model(model: Path, test: Corpus, schedule: Schedule) -> tuple[Json, 
             settings: Json = {"precision": precision, "max_changed": 100, "rounds": 1}
             done = accelerate_folder(model, path, test.docs, **settings)
             suffix = "" if precision == "float32" else f", {precision}"
-            makes = {**makes, f"{ACCELERATED}{suffix}": partial(load_trained, path)}
+            builders = {
+                **builders,
+                f"{ACCELERATED}{suffix}": partial(load_trained, path),
+            }
             if precision == "float32":
                 exact = done
             if done.changes:
@@ -105,8 +108,8 @@ def measure_model(model: Path, test: Corpus, schedule: Schedule) -> tuple[Json, 
                 changes[f"{ACCELERATED}{suffix}"] = {
                     kind: [*of[:2]] for kind, of in kinds.items()
                 }
-        timed = time_in_turns(makes, prepare_pipe, [test.docs], schedule)
-        found = compare_annotations({STOCK: makes[STOCK]}, test.docs)
+        timed = time_in_turns(builders, prepare_pipe, [test.docs], schedule)
+        found = compare_annotations({STOCK: builders[STOCK]}, test.docs)
     return {
         "entities": found["entities"],
         "texts": exact.texts,

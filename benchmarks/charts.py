@@ -19,7 +19,7 @@ _NAME: Any = {"fontsize": 9, "bbox": {"fc": "white", "ec": "none", "pad": 0.5}}
 
 
 def draw(results: Json, title: str, place: str, path: Path) -> None:
-    """Draw relative speeds of contenders, with a panel for each section.
+    """Draw relative speeds of implementations, with a panel for each section.
 
     Text is readable at a width of 390 pixels.
     """
@@ -89,7 +89,7 @@ def _strip_ticks(name: str) -> str:
 
 
 def compare(base: Json, timing: Json) -> tuple[float, float, float]:
-    """Return the relative speed of a contender, and the distances of its quartiles."""
+    """Return a relative speed, and the distances of its quartiles."""
     us, ratio = base["us_per_word"], base["us_per_word"] / timing["us_per_word"]
     upper, lower = (us / quartile for quartile in timing["us_per_word_quartiles"])
     # rounding errors could make a distance negative

@@ -75,15 +75,15 @@ def measure_gpu(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     results: Json = {"device": device.describe()}
     embedders = layers.make_embedders(text.docs)
     models = {name: embedders[name]() for name in (layers.SPACY, layers.OURS)}
-    makes = {name: partial(device.move, model) for name, model in models.items()}
+    builders = {name: partial(device.move, model) for name, model in models.items()}
     tasks: dict[str, Any] = {}
     prepares = (layers.prepare_predict, PREPARE_TRAIN)
     kinds = zip(("prediction", "forward and backward"), prepares, strict=True)
     for (kind, prepare), n in product(kinds, sizes.gpu_words):
         samples = group(batch_by_words(text.docs, n, 8), 1)
-        stock, ours = (make() for make in makes.values())
+        stock, ours = (make() for make in builders.values())
         layers.compare_outputs(stock, ours, samples[0], device.ops.to_numpy)
-        tasks[f"embedder, {kind}, {n:,} words"] = (makes, prepare, samples)
+        tasks[f"embedder, {kind}, {n:,} words"] = (builders, prepare, samples)
     timed = time_tasks(tasks, schedule, clock=device.read_clock)
     results["timings"] = {"embedders": timed}
     yield results

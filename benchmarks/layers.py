@@ -34,7 +34,15 @@ from .data import (
     find_short_docs,
     group,
 )
-from .timing import Makes, Prepare, Results, Schedule, count_words, in_numpy, time_tasks
+from .timing import (
+    Builders,
+    Prepare,
+    Results,
+    Schedule,
+    count_words,
+    in_numpy,
+    time_tasks,
+)
 from .torch_embed import TorchEmbed, import_torch
 
 WIDTH = 96
@@ -139,7 +147,7 @@ def initialize(model: Model, docs: Sequence[Doc]) -> Model:
     return model
 
 
-def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
+def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Builders:
     """Make spaCy's embedder and ours, with equal weights if both hash."""
     fix_random_seed(0)
     stock = initialize(build_embedder(STOCK_EMBED, rows=[*rows]), docs)
@@ -157,13 +165,16 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
             node.ops = NUMPY_BLAS_OPS
         return model
 
-    makes: dict[str, Callable[[], Any]] = {SPACY: stock.copy, SPACY_BLAS: make_on_blas}
+    builders: dict[str, Callable[[], Any]] = {
+        SPACY: stock.copy,
+        SPACY_BLAS: make_on_blas,
+    }
     if import_torch() is None:
         msg.warn("torch is not installed, and is left out.")
     else:
-        makes[TORCH] = partial(TorchEmbed, stock)
+        builders[TORCH] = partial(TorchEmbed, stock)
     return {
-        **makes,
+        **builders,
         OURS: ours.copy,
         OURS_NUMPY: ours.copy,
         OURS_1: one_hash.copy,
@@ -173,18 +184,22 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Makes:
 
 def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure our, spaCy's and PyTorch's embedding layers, by the size of a call."""
-    makes = make_embedders(text.docs)
+    builders = make_embedders(text.docs)
     predict: dict[str, Any] = {}
     for n in sizes.calls:
         docs = find_short_docs(text.docs) if n == 1 else text.docs
         batches = batch_by_docs(docs, n, 200)
         what = f"{n:,} of {count_words(batches) / len(batches):,.0f} words"
-        predict[what] = (makes, prepare_predict, group(batches))
+        predict[what] = (builders, prepare_predict, group(batches))
     train: dict[str, Any] = {}
     for dropout, n in product(DROPOUTS, sizes.words):
         batches = batch_by_words(text.docs, n, 100)
         what = f"{count_words(batches) / len(batches):,.0f}, {dropout:g}"
-        train[what] = (makes, partial(prepare_train, dropout=dropout), group(batches))
+        train[what] = (
+            builders,
+            partial(prepare_train, dropout=dropout),
+            group(batches),
+        )
     sections = {
         "forward: Docs a call": predict,
         "forward and backward: words, dropout": train,
@@ -194,7 +209,9 @@ def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
         "width": WIDTH,
         "rows": ROWS,
         "multi_embed_min_freq": MIN_FREQ,
-        "agreement": compare_outputs(makes[SPACY](), makes[OURS](), [text.docs[:1000]]),
+        "agreement": compare_outputs(
+            builders[SPACY](), builders[OURS](), [text.docs[:1000]]
+        ),
         "timings": {
             what: time_tasks(tasks, schedule, contexts=contexts)
             for what, tasks in sections.items()

@@ -59,13 +59,13 @@ def format_time(timing: Json) -> str:
 
 
 def find_ratio(timed: Json, name: str) -> float:
-    """Return the speed of a contender relative to the first one."""
+    """Return the speed of an implementation relative to the first one."""
     base: float = next(iter(timed.values()))["us_per_word"]
     return base / float(timed[name]["us_per_word"])
 
 
 def format_cell(timed: Json, name: str, form: Form = format_speed) -> str:
-    """Format a timing, and the speed relative to the first contender."""
+    """Format a timing, and the speed relative to the first implementation."""
     return f"{form(timed[name])}, **{find_ratio(timed, name):.2f}x**"
 
 
@@ -82,8 +82,8 @@ def tabulate_sections(results: Json) -> str:
     return "\n\n".join(tables)
 
 
-def tabulate_contenders(results: Json) -> str:
-    """Make a table with a row for each contender, with parameters if known."""
+def tabulate_implementations(results: Json) -> str:
+    """Make a table with a row for each implementation, with parameters if known."""
     groups = results["timings"]["one thread"]
     counts = results.get("parameters")
     rows = []
@@ -216,9 +216,9 @@ PARTS: dict[str, tuple[str, Callable[[Json], str]]] = {
     "components": ("published", tabulate_components),
     "accelerate": ("accelerate", tabulate_accelerated),
     "embedding": ("embedding", tabulate_sections),
-    "hashformers": ("hashformers", tabulate_contenders),
-    "pipeline": ("pipeline", tabulate_contenders),
-    "textcat": ("textcat", tabulate_contenders),
+    "hashformers": ("hashformers", tabulate_implementations),
+    "pipeline": ("pipeline", tabulate_implementations),
+    "textcat": ("textcat", tabulate_implementations),
     "gpu": ("gpu", tabulate_gpu),
     "scale": ("scale", tabulate_recipes),
     "scale-service": ("scale", tabulate_service),

@@ -30,7 +30,7 @@ from .data import (
     make_examples,
 )
 from .layers import OUR_EMBED, ROWS, STOCK_EMBED, WIDTH
-from .timing import Json, Makes, Results, Schedule, Tasks, in_numpy, time_tasks
+from .timing import Builders, Json, Results, Schedule, Tasks, in_numpy, time_tasks
 
 #: Function that builds a pipeline without weights.
 Build = Callable[[Vocab], Language]
@@ -52,7 +52,7 @@ NUMPY = in_numpy(OURS_NUMPY)
 
 
 def build_pipeline(name: str, vocab: Vocab) -> Language:
-    """Build a contender: the pipeline of our configs, with spaCy's sizes."""
+    """Build an implementation: the pipeline of our configs, with spaCy's sizes."""
     config = load_config(CONFIGS / "multi_hash_embed.cfg")
     tok2vec = config["components"]["tok2vec"]["model"]
     is_ours = name.startswith(OURS)
@@ -73,7 +73,7 @@ def build_pipeline(name: str, vocab: Vocab) -> Language:
 
 
 def train(build: Build, docs: Sequence[Doc], steps: int) -> Language:
-    """Train a contender, on docs with entities if there are any."""
+    """Train an implementation, on docs with entities if there are any."""
     docs = [doc for doc in docs if doc.ents] or docs
     fix_random_seed(0)
     nlp = build(docs[0].vocab)
@@ -95,8 +95,8 @@ def copy_weights(build: Build, source: Language) -> Language:
 
 def make_copies(
     names: Sequence[str], build: Callable[[str, Vocab], Language], source: Language
-) -> Makes:
-    """Return functions that make contenders, with the weights of one pipeline."""
+) -> Builders:
+    """Return functions that make implementations, with the weights of one pipeline."""
     return {name: partial(copy_weights, partial(build, name), source) for name in names}
 
 
@@ -122,10 +122,10 @@ def prepare_update(nlp: Language, batches: Sequence[list[Doc]]) -> Callable[[], 
     return lambda: [nlp.update(b, sgd=optimizer, drop=dropout) for b in examples]
 
 
-def compare_annotations(makes: Makes, docs: Sequence[Doc]) -> Json:
-    """Count the Docs whose annotations differ from those of the first contender."""
+def compare_annotations(builders: Builders, docs: Sequence[Doc]) -> Json:
+    """Count the Docs with annotations that differ from the first implementation's."""
     found, entities = {}, []
-    for name, make in makes.items():
+    for name, make in builders.items():
         with NUMPY.get(name, nullcontext)():
             nlp = make()
             made = [*nlp.pipe(copy_words(doc, nlp.vocab) for doc in docs)]
@@ -150,30 +150,30 @@ def _read_annotation(token: Token) -> tuple:
 
 def make_tasks(
     names: Sequence[str], docs: Sequence[Doc], schedule: Schedule, sizes: Sizes
-) -> tuple[Makes, dict[str, Any]]:
-    """Make contenders with equal weights, docs to annotate, and steps of training."""
+) -> tuple[Builders, dict[str, Any]]:
+    """Make implementations with equal weights, and samples of docs for each task."""
     source = train(partial(build_pipeline, SPACY), docs, sizes.steps)
-    makes = make_copies(names, build_pipeline, source)
+    builders = make_copies(names, build_pipeline, source)
     pipe = batch_by_docs(docs, sizes.docs, schedule.rounds)
     update = cut_updates(docs, sizes.updates, schedule.rounds)
-    return makes, {
-        "`nlp.pipe`": (makes, prepare_pipe, pipe),
-        "`nlp.update`": (makes, prepare_update, update),
+    return builders, {
+        "`nlp.pipe`": (builders, prepare_pipe, pipe),
+        "`nlp.update`": (builders, prepare_update, update),
     }
 
 
 def measure_pipelines(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure pipelines with our embedder and encoder, and with spaCy's."""
-    makes, made = make_tasks(NAMES, text.docs, schedule, sizes)
+    builders, made = make_tasks(NAMES, text.docs, schedule, sizes)
     short_docs = find_short_docs(text.docs, SHORT_TEXTS * schedule.rounds)
     short = batch_by_docs(short_docs, SHORT_TEXTS, schedule.rounds)
     tasks: Tasks = {
         **{what.strip("`"): task for what, task in made.items()},
-        "nlp(text), one short text": (makes, prepare_texts, short),
+        "nlp(text), one short text": (builders, prepare_texts, short),
     }
     yield {
         **SHAPE,
-        "agreement": compare_annotations(makes, text.docs[: sizes.docs]),
+        "agreement": compare_annotations(builders, text.docs[: sizes.docs]),
         "timings": {"one thread": time_tasks(tasks, schedule, contexts=NUMPY)},
     }
 
@@ -202,19 +202,19 @@ def build_classifier(name: str, vocab: Vocab) -> Language:
 
 def measure_classifiers(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results:
     """Measure our text classifier and spaCy's."""
-    makes: Makes = {}
+    builders: Builders = {}
     models: dict[str, Any] = {}
     for name in CLASSIFIERS:
         source = train(partial(build_classifier, name), text.docs, 0)
         models[name] = source.get_pipe("textcat")
-        makes = {**makes, **make_copies([name], build_classifier, source)}
+        builders = {**builders, **make_copies([name], build_classifier, source)}
     pipe = batch_by_docs(text.docs, sizes.docs, schedule.rounds)
-    tasks: dict[str, Any] = {"nlp.pipe": (makes, prepare_pipe, pipe)}
+    tasks: dict[str, Any] = {"nlp.pipe": (builders, prepare_pipe, pipe)}
     for size in sizes.texts:
         n_steps = max(1, sizes.texts_trained // size)
         steps = batch_by_docs(text.docs, size, n_steps * schedule.rounds)
         samples = group(steps, n_steps)
-        tasks[f"nlp.update, {size} texts"] = (makes, prepare_update, samples)
+        tasks[f"nlp.update, {size} texts"] = (builders, prepare_update, samples)
     yield {
         "parameters": {
             name: count_parameters([pipe.model]) for name, pipe in models.items()

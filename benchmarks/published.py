@@ -41,8 +41,8 @@ SHARES = {"warm": 0.1, "pipe": 0.6, "call": 0.3}
 
 
 class Published(NamedTuple):
-    """A pipeline on the package index, a text in its language, and a component to leave
-    out, since its code is in the wheel. Code of wheels is not run.
+    """A pipeline on the package index, a text in its language, and a component to
+    exclude, since its code is in the wheel. Code of wheels is not run.
     """
 
     name: str

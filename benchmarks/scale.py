@@ -42,8 +42,8 @@ PROCESSES = 2
 #: Environment variable that identifies the processes of a turn.
 MARK = "SPACY_HASHEMBEDS_BENCHMARK"
 
-#: The pipeline, recipe, options and required packages of each contender.
-CONTENDERS: dict[str, tuple[str, str, Sequence[str], Sequence[str]]] = {
+#: The pipeline, recipe, options and required packages of each implementation.
+IMPLEMENTATIONS: dict[str, tuple[str, str, Sequence[str], Sequence[str]]] = {
     "`nlp.pipe(n_process=2)`": (FAST, PIPE, (), ()),
     "`nlp.pipe`": (FAST, "one_machine", ("--processes", "1"), ()),
     "two processes": (FAST, "one_machine", ("--processes", "2"), ()),
@@ -115,18 +115,18 @@ def write_texts(texts: Sequence[str], folder: Path) -> Path:
     return folder
 
 
-def time_contenders(
+def time_implementations(
     models: Mapping[str, Path], texts: Sequence[str], rounds: int, folder: Path
 ) -> tuple[Json, Json]:
     """Time recipes in turns. Return times per word, and times to start."""
     few = write_texts(texts[:PROCESSES], folder / "few")
     many = write_texts(texts, folder / "many")
     words = sum(len(text.split()) for text in texts)
-    here = [name for name, of in CONTENDERS.items() if all(map(find_spec, of[3]))]
+    here = [name for name, of in IMPLEMENTATIONS.items() if all(map(find_spec, of[3]))]
     turns: dict[str, list[Any]] = {name: [] for name in here}
     for number in range(rounds):
         for name in rotate(here, number):
-            model, recipe, options, _ = CONTENDERS[name]
+            model, recipe, options, _ = IMPLEMENTATIONS[name]
             turns[name].append(
                 [time_recipe(recipe, models[model], of, options) for of in (few, many)]
             )
@@ -244,7 +244,7 @@ def measure_scale(assets: Path, schedule: Schedule, sizes: Sizes) -> Results:
         accelerate_folder(models[STOCK], models[FAST], texts, rounds=1)
         results: Json = {"pipeline": pipeline.name, "texts": len(texts)}
         results["threads"] = "one BLAS thread a process"
-        timed, starts = time_contenders(models, texts, schedule.rounds, folder)
+        timed, starts = time_implementations(models, texts, schedule.rounds, folder)
         results |= {"timings": {"recipes": {pipeline.name: timed}}, "start": starts}
         yield results
         results["service"] = time_services(models, texts, schedule.rounds)

@@ -1,4 +1,4 @@
-"""Time contenders in turns on the same samples, and read their memory."""
+"""Time implementations in turns on the same samples, and read their memory."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -17,24 +17,24 @@ Json = dict[str, Any]
 #: Iterator of a benchmark's results so far.
 Results = Iterator[Json]
 
-#: Functions that make contenders, which are layers or pipelines.
-Makes = Mapping[str, Callable[[], Any]]
+#: Functions that make implementations, which are layers or pipelines.
+Builders = Mapping[str, Callable[[], Any]]
 
-#: Function of a contender and a sample that returns the function to time.
+#: Function of an implementation and a sample that returns the function to time.
 Prepare = Callable[[Any, Any], Callable[[], object]]
 
-#: The contenders, the function that prepares them, and the samples of each task.
-Tasks = Mapping[str, tuple[Makes, Prepare, Sequence[Any]]]
+#: The implementations, the function that prepares them, and the samples of each task.
+Tasks = Mapping[str, tuple[Builders, Prepare, Sequence[Any]]]
 
-#: Contexts in which contenders are made and timed.
+#: Contexts in which implementations are made and timed.
 Contexts = Mapping[str, Callable[[], AbstractContextManager[Any]]]
 
 
 class Schedule(NamedTuple):
     """Numbers of blocks and of rounds in a block.
 
-    Contenders are made again for each block, since the addresses of weights change the
-    speed of a matrix product by up to a third.
+    Implementations are rebuilt for each block, since the addresses of weights change
+    the speed of a matrix product by up to a third.
     """
 
     blocks: int
@@ -47,7 +47,7 @@ def count_words(sample: Any) -> int:
 
 
 def time_in_turns(
-    makes: Makes,
+    builders: Builders,
     prepare: Prepare,
     samples: Sequence[Any],
     schedule: Schedule,
@@ -56,15 +56,15 @@ def time_in_turns(
     clock: Callable[[], float] = perf_counter,
     count_words: Callable[[Any], int] = count_words,
 ) -> dict[str, Json]:
-    """Time contenders in turns, in changing order, and summarize their times.
+    """Time implementations in turns, in changing order, and summarize their times.
 
-    Each round uses the next sample. New contenders are warmed up on two samples.
+    Each round uses the next sample. New implementations are warmed up on two samples.
     """
-    enter = {name: (contexts or {}).get(name, nullcontext) for name in makes}
+    enter = {name: (contexts or {}).get(name, nullcontext) for name in builders}
 
     def make(name: str) -> Any:
         with enter[name]():
-            return makes[name]()
+            return builders[name]()
 
     def take_turn(name: str, sample: Any) -> float:
         with enter[name]():
@@ -73,19 +73,19 @@ def time_in_turns(
             run()
             return clock() - start
 
-    seconds: dict[str, list[float]] = {name: [] for name in makes}
-    first: dict[str, list[float]] = {name: [] for name in makes}
+    seconds: dict[str, list[float]] = {name: [] for name in builders}
+    first: dict[str, list[float]] = {name: [] for name in builders}
     numbers = count()
-    # keep contenders until the next ones are made, at other addresses
+    # keep implementations until the next ones are made, at other addresses
     made: dict[str, Any] = {}
     for _ in range(schedule.blocks):
-        made = {name: make(name) for name in makes}
-        for name in makes:
+        made = {name: make(name) for name in builders}
+        for name in builders:
             first[name].append(take_turn(name, samples[0]))
             take_turn(name, samples[-1])
         for number in (next(numbers) for _ in range(schedule.rounds)):
             sample = samples[number % len(samples)]
-            for name in rotate([*makes], number):
+            for name in rotate([*builders], number):
                 seconds[name].append(take_turn(name, sample) / count_words(sample))
     return {
         name: {**summarize(of), "first_call_ms": 1e3 * median(first[name])}
@@ -94,14 +94,14 @@ def time_in_turns(
 
 
 def time_tasks(tasks: Tasks, schedule: Schedule, **settings: Any) -> Json:
-    """Time contenders on several tasks."""
+    """Time implementations on several tasks."""
     return {
         what: time_in_turns(*task, schedule, **settings) for what, task in tasks.items()
     }
 
 
 def rotate(names: Sequence[str], number: int) -> Iterator[str]:
-    """Return the order of contenders in a round: rotated, and reversed if odd."""
+    """Return the order of implementations in a round: rotated, and reversed if odd."""
     start = number // 2 % len(names)
     order = [*names[start:], *names[:start]]
     yield from reversed(order) if number % 2 else order
@@ -118,12 +118,12 @@ def summarize(seconds: Sequence[float]) -> Json:
 
 
 def in_numpy(*names: str) -> Contexts:
-    """Return contexts in which these contenders run without compiled kernels."""
+    """Return contexts in which these implementations run without compiled kernels."""
     return dict.fromkeys(names, partial(compiled.using, None))
 
 
 def find_baselines(results: Mapping[str, Any]) -> dict[str, Spread]:
-    """Return the times of the first contenders."""
+    """Return the times of the first implementations."""
     found = {}
     for section, groups in results.get("timings", {}).items():
         for what, timed in groups.items():

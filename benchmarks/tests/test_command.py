@@ -46,13 +46,13 @@ def write(monkeypatch) -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def corpora(tiny_corpus, tmp_path, monkeypatch) -> dict[str, Any]:
-    """Make corpora of benchmarks that do not read `train.spacy`; use few contenders."""
+    """Make corpora for benchmarks that do not read `train.spacy`, and reduce others."""
     for name, value in {
         "pipelines.BATCH_WORDS": 200,  # enough steps to find entities
         "layers.DROPOUTS": (0.1,),
         "accelerate.TRAINED": tmp_path,
         "accelerate.GROUPS": {"efficiency": "Default config"},
-        "scale.CONTENDERS": dict(islice(scale.CONTENDERS.items(), 2)),
+        "scale.IMPLEMENTATIONS": dict(islice(scale.IMPLEMENTATIONS.items(), 2)),
         "scale.SERVICES": dict(islice(scale.SERVICES.items(), 1)),
         "scale.SECONDS": 1.0,
     }.items():
@@ -87,9 +87,9 @@ def test_results_are_written_tabulated_and_drawn(
     assert results["disturbances"][0].startswith("Other processes kept 0.9 of 2 cores")
     assert (results["blocks"], results["rounds"]) == (1, 1)
     for groups in results.get("timings", {}).values():
-        for contenders in groups.values():
-            assert len(contenders) > 1
-            for timing in contenders.values():
+        for implementations in groups.values():
+            assert len(implementations) > 1
+            for timing in implementations.values():
                 lower, upper = timing["us_per_word_quartiles"]
                 assert 0 < lower <= timing["us_per_word"] <= upper
     for part in (part for part, (source, _) in page.PARTS.items() if source == name):

@@ -22,7 +22,7 @@ BUSY = {
 }
 
 
-def test_contenders_take_turns_on_the_same_samples():
+def test_implementations_take_turns_on_the_same_samples():
     seen: list[tuple[str, str]] = []
     made = []
     timings = time_in_turns(
@@ -46,8 +46,8 @@ def test_preparation_is_not_timed():
         now[0] += 1000
         return lambda: now.__setitem__(0, now[0] + seconds)
 
-    makes = {"a": lambda: 4, "b": lambda: 2}
-    timed = time_in_turns(makes, prepare, ["four"], ONCE, clock=lambda: now[0])
+    builders = {"a": lambda: 4, "b": lambda: 2}
+    timed = time_in_turns(builders, prepare, ["four"], ONCE, clock=lambda: now[0])
     assert timed["a"]["us_per_word"] == pytest.approx(1e6)
     assert timed["a"]["first_call_ms"] == pytest.approx(4000)
     assert page.format_cell(timed, "b").endswith(", **2.00x**")
@@ -58,16 +58,16 @@ def test_preparation_is_not_timed():
 
 
 @needs_kernels
-def test_contenders_in_numpy_never_use_kernels():
+def test_implementations_in_numpy_never_use_kernels():
     seen = {}
 
     def prepare(name, sample):
         seen[name] = [compiled.kernels]
         return lambda: seen[name].append(compiled.kernels)
 
-    makes = {"numpy": lambda: "numpy", "compiled": lambda: "compiled"}
+    builders = {"numpy": lambda: "numpy", "compiled": lambda: "compiled"}
     with compiled.using(KERNELS):
-        time_in_turns(makes, prepare, ["x"], ONCE, contexts=in_numpy("numpy"))
+        time_in_turns(builders, prepare, ["x"], ONCE, contexts=in_numpy("numpy"))
     assert seen == {"numpy": [None] * 2, "compiled": [KERNELS] * 2}
 
 

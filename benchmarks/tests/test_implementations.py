@@ -1,4 +1,4 @@
-"""Contenders have the layers in their names, and equal outputs."""
+"""Implementations have the layers that their names state, and equal outputs."""
 
 from functools import partial
 from typing import Any
