@@ -3,7 +3,7 @@
 # and `spacy project run pretraining-text`.
 set -euo pipefail
 
-# label GOLD NEW EMBEDDER/VARIANT OPTIONS: make the corpus NEW of GOLD and labelled texts
+# label GOLD NEW EMBEDDER/VARIANT OPTIONS: make the corpus NEW from GOLD and labelled texts
 label() {
     local gold=$1 new=$2 trials=$3
     shift 3

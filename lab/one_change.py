@@ -43,8 +43,8 @@ _ENCODE = "components.tok2vec.model.encode"
 _EMBED = "components.tok2vec.model.embed"
 _ROWS = {f"{_EMBED}.subwords.rows": 20000, f"{_EMBED}.subwords.width": 48}
 
-#: Steps that are compared. Some trials have no more.
-_COMPARED = 3000
+#: Maximum number of compared steps, which some trials do not exceed.
+MAX_STEPS = 3000
 
 #: The changes, as overrides of `spacy train`.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -158,7 +158,7 @@ def make_table() -> str:
     results: list[Any] = [*srsly.read_jsonl(RESULTS)]
     found: defaultdict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for each in results:
-        scores = [f1 for step, f1 in each.get("curve", ()) if step <= _COMPARED]
+        scores = [f1 for step, f1 in each.get("curve", ()) if step <= MAX_STEPS]
         best = max(scores, default=each["single"]["ents_f"])
         found[each["setting"], each["dataset"]][each["seed"]] = best
     datasets = [*dict.fromkeys(each["dataset"] for each in results)]

@@ -23,7 +23,7 @@ from .weights import AttentionWeights
 def ablate(
     nlp: Language, corpus: Path, against: Language | None, *, show_progress: bool
 ) -> dict[str, Any]:
-    """Return the recall of chunk tags by a pipeline, by its parts, and by another one.
+    """Return the recall of chunk tags of a pipeline, its parts, and another pipeline.
 
     The pipeline is changed in place.
     """

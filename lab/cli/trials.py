@@ -58,8 +58,8 @@ def trial_cli(
     """Train a pipeline, evaluate it, and record the results.
 
     Scores cover seen and unseen entities, or categories for a text classifier. Further
-    options change the config, as for `spacy train`. Results are written to
-    metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json. Finished trials are not repeated.
+    options change the config, as in `spacy train`. Results are written to
+    metrics/DATASET/EMBEDDER/VARIANT/seedSEED.json. Finished trials are skipped.
     """
     settings: dict[str, Any] = {"dataset": dataset, "embedder": embedder, "seed": seed}
     settings |= {"variant": variant, "gpu_id": gpu_id}
@@ -84,7 +84,7 @@ def baseline_cli(
 
     Features are words, affixes and shapes, also of neighbors. Penalties are chosen from
     a small grid by development data. Results are written to
-    metrics/CORPUS/crf/default/seed0.json. Finished trials are not repeated.
+    metrics/CORPUS/crf/default/seed0.json. Finished trials are skipped.
     """
     with failing("The baseline failed", RuntimeError):
         overrides = {} if lang is None else {"nlp.lang": lang}
@@ -237,8 +237,8 @@ def compare_cli(
     """Compare the scores, sizes and speeds of trials with the first one.
 
     Scores cover all, seen and unseen entities, or accuracy and F1 of text classifiers.
-    Speeds are measured anew, with pipelines taking turns. Close other programs: a
-    warning says if they disturbed the timings.
+    Speeds are measured again, with pipelines in turns. Close other programs, which
+    disturb timings. A warning is printed if they do.
     """
     with failing("Can't compare the trials"):
         check_targets([output], [*metrics, corpus])

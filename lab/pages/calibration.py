@@ -34,11 +34,11 @@ CALIBRATION = Path(__file__).with_suffix(".json")
 
 #: The recommended pipeline, of the grid `commands`.
 TRIAL = "recommended/default"
-#: Numbers of parts of the documents, of folds of the parts, and of random divisions.
+#: Numbers of parts of a corpus, of folds, and of random divisions of parts into folds.
 N_PARTS, N_FOLDS, N_DIVISIONS = 20, 5, 20
 
 #: Scores of entities, and whether the entities are correct.
-Judged = tuple[NDArray, NDArray]
+ScoredEntities = tuple[NDArray, NDArray]
 
 
 def measure(root: Path) -> Iterator[dict[str, Any]]:
@@ -49,8 +49,8 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
         dev, test = page.read_splits(root, dataset, "dev", "test")
         for model in models:
             nlp = load_trained(model)
-            parts = [judge(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
-            of_test = judge(nlp, test)
+            parts = [score_entities(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
+            of_test = score_entities(nlp, test)
             after = calibrate(np.log(of_test[0]), fit_calibration(*join(parts)))
             yield {
                 **page.name_trial(model),
@@ -59,23 +59,23 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
             }
 
 
-def judge(nlp: Language, golds: Sequence[Doc]) -> Judged:
+def score_entities(nlp: Language, golds: Sequence[Doc]) -> ScoredEntities:
     """Return the uncalibrated scores of found entities, and which are correct."""
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
     pipe.cfg["calibration"] = None
-    (judged,), _, _ = judge_entities(nlp, name, golds, [0.0])
-    scores, is_right = np.array(judged).reshape(-1, 2).T
+    (scored,), _, _ = judge_entities(nlp, name, golds, [0.0])
+    scores, is_right = np.array(scored).reshape(-1, 2).T
     return scores, is_right.astype(bool)
 
 
-def join(parts: Sequence[Judged]) -> Judged:
+def join(parts: Sequence[ScoredEntities]) -> ScoredEntities:
     """Concatenate parts."""
     scores, is_right = zip(*parts, strict=True)
     return np.concatenate(scores), np.concatenate(is_right)
 
 
-def cross_validate(parts: Sequence[Judged]) -> dict[str, Any]:
+def cross_validate(parts: Sequence[ScoredEntities]) -> dict[str, Any]:
     """Calibrate each fold of parts by the other folds, over random divisions."""
     afters = []
     rng = np.random.default_rng(0)
@@ -89,9 +89,9 @@ def cross_validate(parts: Sequence[Judged]) -> dict[str, Any]:
     return _compare(join(parts), afters)
 
 
-def _compare(judged: Judged, afters: Sequence[NDArray]) -> dict[str, Any]:
+def _compare(scored: ScoredEntities, afters: Sequence[NDArray]) -> dict[str, Any]:
     """Measure mean calibration errors before and after calibration, and by chance."""
-    before, is_right = judged
+    before, is_right = scored
     measured = [measure_calibration(a.tolist(), is_right.tolist()) for a in afters]
     return {
         "entities": len(before),

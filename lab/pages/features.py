@@ -12,7 +12,7 @@ from spacy_hashembeds.files import parse_json
 
 from ..features import ATTRS, RESULTS
 from .page import DOCS, fill_all, to_markdown
-from .results import NONE, format_deviation, pool_deviations
+from .results import NONE, format_deviation, pool_sample_sds
 
 PAGE = DOCS / "features.md"
 
@@ -50,7 +50,7 @@ def _list_means(
 ) -> list[str]:
     """List means, with marks of significant differences, and the pooled deviation."""
     samples = [[trial[split][score] / 100 for trial in trials] for trials in trained]
-    deviation, n_free = pool_deviations(samples)
+    deviation, n_free = pool_sample_sds(samples)
     cells = []
     for sample in samples:
         if not sample:

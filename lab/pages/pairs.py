@@ -22,7 +22,7 @@ from lab.trials.scores import COUNTS, unpack_counts
 from spacy_hashembeds.training.scorer import KINDS, score_counts
 
 from .page import RESULTS, save
-from .results import COMPARED, CORPORA, PAIRS, find_trials, has_seed
+from .results import CORPORA, PAIRS, PAIRS_TESTED, find_trials, has_seed
 
 
 def compare_pairs(groups: Groups) -> list[dict[str, Any]]:
@@ -41,11 +41,11 @@ def _compare_on(groups: Groups, dataset: str) -> Iterator[dict[str, Any]]:
     """Compare the pairs of a corpus on which any pipeline has several seeds."""
     counts = {
         trials: found
-        for trials in dict.fromkeys(chain.from_iterable(COMPARED))
+        for trials in dict.fromkeys(chain.from_iterable(PAIRS_TESTED))
         if (found := _read_counts(find_trials(groups, dataset, trials)))
     }
     variances, n_free = _pool_variances([of for x, of in counts.items() if has_seed(x)])
-    for pair in COMPARED:
+    for pair in PAIRS_TESTED:
         if not counts.keys() >= {*pair} or not n_free:
             continue
         both = [np.stack(counts[trials]) for trials in pair]

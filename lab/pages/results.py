@@ -28,11 +28,11 @@ CORPORA: Mapping[str, str] = PLAN["corpora"]
 HEADINGS: Mapping[str, str] = PLAN["headings"]
 
 #: The pairs of pipelines whose differences are tested.
-COMPARED: Sequence[tuple[str, str]] = [
+PAIRS_TESTED: Sequence[tuple[str, str]] = [
     tuple(part["pair"]) for parts in PLAN["differences"].values() for part in parts
 ]
 
-#: What marks a difference whose adjusted p-value is small.
+#: The mark of a difference with a small adjusted p-value.
 MARK = "\N{DAGGER}"
 
 NONE = "\N{EN DASH}"
@@ -72,11 +72,11 @@ def _make_main(groups: Groups, pipelines: Mapping[str, str]) -> str:
         if all(of_all := [find_trials(groups, dataset, each) for each in pipelines])
     }
     rows = [["pipeline", *(HEADINGS[dataset] for dataset in found), "MB on disk"]]
-    spreads = [_find_spread(groups, dataset) for dataset in found]
+    half_widths = [_find_half_width(groups, dataset) for dataset in found]
     for (trials, label), *of_each in zip(
         pipelines.items(), *found.values(), strict=True
     ):
-        of_row = spreads if has_seed(trials) else [0.0] * len(spreads)
+        of_row = half_widths if has_seed(trials) else [0.0] * len(half_widths)
         results = chain.from_iterable(of_each)
         sizes = [r.recorded["sizes"]["bytes_on_disk"] / 1e6 for r in results]
         ends = dict.fromkeys(f"{size:.1f}" for size in (min(sizes), max(sizes)))
@@ -84,18 +84,18 @@ def _make_main(groups: Groups, pipelines: Mapping[str, str]) -> str:
     return to_markdown(rows)
 
 
-def _find_spread(groups: Groups, dataset: str) -> float:
+def _find_half_width(groups: Groups, dataset: str) -> float:
     """Return half the width of the 95 percent interval of one seed's F1, in points. The
     deviation over seeds is pooled over all compared pipelines.
     """
-    compared = {*chain.from_iterable(COMPARED)}
+    compared = {*chain.from_iterable(PAIRS_TESTED)}
     of_all = (find_trials(groups, dataset, trials) for trials in compared)
     scores = [[100 * (r.get_score("test", "ents_f") or 0) for r in of] for of in of_all]
-    deviation, n_free = pool_deviations(scores)
+    deviation, n_free = pool_sample_sds(scores)
     return t.ppf(0.975, n_free) * deviation
 
 
-def _format_main(results: Sequence[Result], spread: float) -> str:
+def _format_main(results: Sequence[Result], half_width: float) -> str:
     """Format the means over seeds: F1, seen / unseen. One of them may be undefined."""
     scores = [
         [100 * s for r in results if (s := r.get_score("test", key)) is not None]
@@ -103,7 +103,9 @@ def _format_main(results: Sequence[Result], spread: float) -> str:
     ]
     f1, seen, unseen = (f"{fmean(of):.1f}" if of else NONE for of in scores)
     n = len(results)
-    interval = f"±{spread / n**0.5:.1f}" if spread else ""  # the CRF has no seed
+    interval = (
+        f"±{half_width / n**0.5:.1f}" if half_width else ""
+    )  # the CRF has no seed
     seeds = "" if n == USUAL_SEEDS else f" ({n})"
     return f"**{f1}**{interval}{seeds}<br>{seen} / {unseen}"
 
@@ -143,12 +145,12 @@ def has_seed(trials: str) -> bool:
 
 def format_deviation(samples: Iterable[Sequence[float]]) -> str:
     """Format the deviation over seeds, pooled over samples, in points."""
-    deviation, n_free = pool_deviations(samples)
+    deviation, n_free = pool_sample_sds(samples)
     return f"{100 * deviation:.1f}" if n_free else NONE
 
 
-def pool_deviations(samples: Iterable[Sequence[float]]) -> tuple[float, int]:
-    """Pool the deviations of samples. Return it and its degrees of freedom, which are 0
+def pool_sample_sds(samples: Iterable[Sequence[float]]) -> tuple[float, int]:
+    """Pool the standard deviations (divisor n - 1) of samples. Return it and its degrees of freedom, which are 0
     without samples of two or more.
     """
     several = [sample for sample in samples if len(sample) > 1]
@@ -181,7 +183,7 @@ def format_difference(found: Mapping[str, float] | None) -> str:
 
 
 def _make_misspelling_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of the F1 that pipelines lose on misspelt entities in Spanish."""
+    """Make a table of the losses of F1 on misspelt entities in Spanish."""
     shown = [["on Spanish", "F1", "misspelt", "lost"]]
     spanish = (row for row in rows if row["dataset"] == "conll2002_es")
     rows_of = {f"{row['embedder']}/{row['variant']}": row for row in spanish}

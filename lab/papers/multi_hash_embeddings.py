@@ -63,8 +63,8 @@ def make_seed_table(paper: Paper, measured: Measured) -> Table:
         )
         change = tables.subtract(nine, eight)
         differs = False
-        if change is not None and change.deviation is not None:
-            differs = abs(change.mean) > 2 * change.deviation
+        if change is not None and change.population_sd is not None:
+            differs = abs(change.mean) > 2 * change.population_sd
         cells = {"seed8": Cell(ours=eight), "seed9": Cell(ours=nine)}
         cells["change"] = Cell(ours=change, differs=differs)
         rows.append(Row(stub=(paper.name_dataset(key.dataset), kind), cells=cells))

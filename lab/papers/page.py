@@ -60,8 +60,8 @@ def make_page(
     groups = select_task(everything, about.task)
     if not groups:
         raise FileNotFoundError(
-            f"'{results}' has no results of the task {about.task}, which '{paper}' is "
-            "about. Choose another paper with --paper."
+            f"'{results}' has no results of {about.task}, the task of '{paper}'. "
+            "Choose another paper with --paper."
         )
     if hasattr(module, "select_trials"):
         groups = module.select_trials(about, groups)
@@ -153,6 +153,6 @@ def _format(value: Estimate | None, spec: str, factor: int) -> str:
     if value is None:
         return "\N{EN DASH}"
     text = format(factor * value.mean, spec).replace("-", "\N{MINUS SIGN}")
-    if value.deviation is None:
+    if value.population_sd is None:
         return text
-    return f"{text} ± {format(factor * value.deviation, spec.lstrip('+'))}"
+    return f"{text} ± {format(factor * value.population_sd, spec.lstrip('+'))}"

@@ -126,7 +126,7 @@ class Paper:
         """Return a printed figure, or None if there is none."""
         value = self.get_rows(table).get(row, {}).get(column)
         if isinstance(value, list):
-            return Estimate(mean=value[0], deviation=value[1], n=self.seeds)
+            return Estimate(mean=value[0], population_sd=value[1], n=self.seeds)
         return None if value is None else Estimate(mean=value)
 
     def get_rows(self, table: str) -> Mapping[str, Mapping[str, Any]]:
@@ -207,11 +207,11 @@ def compare(
     differs = False
     if ours is not None and printed is not None:
         if rounding := FORMATS[kind].rounding:
-            deviations = [ours.deviation, printed.deviation]
+            deviations = [ours.population_sd, printed.population_sd]
             known = [each for each in deviations if each is not None]
             if known:
                 theirs = max(known[-1], rounding)
-                own = theirs if ours.deviation is None else ours.deviation
+                own = theirs if ours.population_sd is None else ours.population_sd
                 differs = abs(ours.mean - printed.mean) > 2 * math.hypot(own, theirs)
         else:
             counted, given = Decimal(str(ours.mean)), Decimal(str(printed.mean))
@@ -276,8 +276,10 @@ def _combine(
 ) -> Estimate:
     """Make an estimate of two, with a deviation and seeds if both have them."""
     deviation, n = None, None
-    if first.deviation is not None and second.deviation is not None:
-        deviation = math.hypot(first.deviation, factor * second.deviation) / unit
+    if first.population_sd is not None and second.population_sd is not None:
+        deviation = (
+            math.hypot(first.population_sd, factor * second.population_sd) / unit
+        )
     if first.n is not None and second.n is not None:
         n = min(first.n, second.n)
-    return Estimate(mean=mean, deviation=deviation, n=n)
+    return Estimate(mean=mean, population_sd=deviation, n=n)

@@ -37,7 +37,7 @@ def groups() -> Groups:
 
 @pytest.fixture(scope="session")
 def trained_root(tiny_corpus, tmp_path_factory) -> Path:  # noqa: F811
-    """A project with the results of a small trial. Tests must not change it."""
+    """A project with the results of a small trial, which tests must not change."""
     root = tmp_path_factory.mktemp("project")
     shutil.copytree(CONFIGS, root / "configs")
     shutil.copytree(tiny_corpus, root / "corpus" / "demo")

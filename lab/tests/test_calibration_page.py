@@ -12,7 +12,7 @@ from spacy_hashembeds.training.calibration import fit_calibration
 TRIAL = ("wnut17", "recommended", "default")
 
 
-def test_the_table_of_the_page_is_that_of_the_measurements():
+def test_the_page_has_the_table_of_the_measurements():
     rows = read_rows(script.CALIBRATION)
     text = fill(script.PAGE, {"calibration": script.make_table(rows)})
     assert text == script.PAGE.read_text(encoding="utf8")
@@ -24,7 +24,7 @@ def make_part(seed: int):
     return scores, state.random(40) < scores**3
 
 
-def test_each_part_is_calibrated_by_what_others_give(monkeypatch):
+def test_folds_are_calibrated_by_the_other_folds(monkeypatch):
     monkeypatch.setattr(script, "N_DIVISIONS", 1)
     parts = [make_part(seed) for seed in range(5)]  # as many as folds
     errors = []

@@ -1,4 +1,4 @@
-"""Links, paths, commands and signatures in pages exist."""
+"""Links, paths, commands and signatures on pages are valid."""
 
 import re
 import shlex
@@ -71,7 +71,7 @@ def test_commands_and_their_options_exist(page: Path):
             assert given <= known | {"--help"}, line
 
 
-def test_every_command_of_the_lab_is_listed():
+def test_all_commands_of_the_lab_are_listed():
     section = read_sections("../lab/README.md")["The lab"]
     listed = {*re.findall(r"`(\w+)`", section)}
     assert listed >= {str(command.name) for command in lab_cli.registered_commands}

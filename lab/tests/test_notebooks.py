@@ -1,4 +1,4 @@
-"""The notebooks of docs/ run, and have outputs of the stored kinds."""
+"""The notebooks of docs/ run, and their outputs have the stored types."""
 
 import json
 import sys

@@ -23,7 +23,7 @@ def config(tmp_path_factory) -> dict[str, Any]:
     return load_project_config(folder)
 
 
-def test_the_assets_are_the_files_of_the_datasets(config):
+def test_assets_equal_the_files_of_datasets(config):
     files = {
         file
         for dataset in DATASETS.values()

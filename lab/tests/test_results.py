@@ -11,14 +11,14 @@ from spacy_hashembeds.tools.config.configure import configure
 from spacy_hashembeds.tools.evaluate.bootstrap import Draws, compare_scores
 
 
-def test_the_configs_of_the_main_table_are_those_of_the_commands():
+def test_configs_of_the_main_table_equal_the_output_of_commands():
     default, recommended = map(find_config, ("spacy_default", "recommended"))
     written = init_config(lang="en", pipeline=["ner"], silent=True).to_str()
     assert default.read_text(encoding="utf8") == written
     assert recommended.read_text(encoding="utf8") == configure(default).text
 
 
-def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
+def test_pages_have_the_tables_of_the_trials(groups):
     measured = map(read_rows, (results.PAIRS, results.MISSPELLINGS))
     for pages in (
         results.make_tables(groups, *measured),
@@ -28,7 +28,7 @@ def test_the_tables_of_the_pages_are_those_of_the_trials(groups):
             assert fill(page, tables) == page.read_text(encoding="utf8")
 
 
-def test_the_differences_of_the_page_are_those_of_the_counts(groups):
+def test_differences_follow_from_counts(groups):
     compared = pairs.compare_pairs(groups)
     assert compared == read_rows(results.PAIRS)
     kinds = [set(filter(pair["differences"].get, pairs.KINDS)) for pair in compared]
@@ -38,7 +38,7 @@ def test_the_differences_of_the_page_are_those_of_the_counts(groups):
     assert pairs.compare_pairs(single) == [], "the deviation over seeds is unknown"
 
 
-def test_intervals_over_documents_are_those_of_the_bootstrap():
+def test_intervals_over_documents_equal_the_bootstrap():
     rng = np.random.default_rng(0)
     ours, theirs = rng.integers(0, 4, size=(2, 3, 300, 3, 3))
     found = pairs.compare(ours, theirs, seeded=np.zeros(3), n_free=8)
@@ -49,7 +49,7 @@ def test_intervals_over_documents_are_those_of_the_bootstrap():
         assert each["half_width"] == pytest.approx((high - low) / 2, rel=0.15)
 
 
-def test_intervals_are_wider_for_pipelines_whose_seeds_differ():
+def test_intervals_include_the_variance_over_seeds():
     counts = np.ones((2, 50, 3, 3), dtype="int32")
     (same, *_), (other, *_) = (
         pairs.compare(counts, counts, seeded=np.full(3, variance), n_free=8)
@@ -68,5 +68,5 @@ def test_intervals_are_wider_for_pipelines_whose_seeds_differ():
         ([], []),
     ],
 )
-def test_p_values_are_adjusted_as_by_holm(p_values, expected):
+def test_p_values_equal_holms(p_values, expected):
     assert pairs.adjust_p_values(p_values) == pytest.approx(expected)

@@ -74,7 +74,7 @@ class Estimate:
     """A mean over seeds, or a single figure."""
 
     mean: float
-    deviation: float | None = None  # the standard deviation over seeds, divided by n
+    population_sd: float | None = None  # standard deviation over seeds, divided by n
     n: int | None = None  # the number of seeds of a mean
 
 
@@ -171,8 +171,8 @@ def estimate(values: Iterable[float | None]) -> Estimate | None:
     known = [value for value in figures if value is not None]
     if not known or len(known) < len(figures):
         return None
-    deviation = pstdev(known) if len(known) > 1 else None
-    return Estimate(mean=fmean(known), deviation=deviation, n=len(known))
+    sd = pstdev(known) if len(known) > 1 else None
+    return Estimate(mean=fmean(known), population_sd=sd, n=len(known))
 
 
 def estimate_score(

@@ -1,4 +1,4 @@
-"""The corpora of Zhang et al., read from files as they were published."""
+"""The corpora of Zhang et al., read from files in the published format."""
 
 from pathlib import Path
 

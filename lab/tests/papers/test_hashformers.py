@@ -1,4 +1,4 @@
-"""Our formulas give the printed figures."""
+"""Our formulas reproduce the printed figures."""
 
 import pytest
 

@@ -26,7 +26,7 @@ def test_tables_are_filled_from_the_results(paper, tmp_path, monkeypatch):
 def test_results_of_another_task_are_refused(paper, tmp_path):
     scores = {"ents_f": 1} if paper == "hash-embeddings" else {"cats_acc": 1}
     write_result(tmp_path, "anem", "x", scores=scores)
-    with pytest.raises(FileNotFoundError, match=f"'{paper}' is about.* --paper"):
+    with pytest.raises(FileNotFoundError, match=f"the task of '{paper}'.* --paper"):
         make_page(tmp_path, paper)
 
 

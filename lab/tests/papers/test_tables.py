@@ -43,7 +43,7 @@ ABLATIONS = [
 def test_differences_beyond_chance_and_rounding_are_marked(
     kind, ours, printed, differs
 ):
-    own, theirs = (Estimate(mean=m, deviation=d, n=3) for m, d in (ours, printed))
+    own, theirs = (Estimate(mean=m, population_sd=d, n=3) for m, d in (ours, printed))
     cell = compare(own, theirs, kind)
     assert (cell.ours, cell.printed) == (own, theirs)
     assert cell.differs is differs
@@ -60,9 +60,9 @@ def test_relative_errors_give_the_reports_percentages(scores, percentages):
 
 
 def test_deviations_of_differences_and_quotients():
-    mean = Estimate(mean=0.5, deviation=0.03, n=3)
-    other = Estimate(mean=0.25, deviation=0.04, n=2)
-    expected = Estimate(mean=0.25, deviation=pytest.approx(0.05), n=2)
+    mean = Estimate(mean=0.5, population_sd=0.03, n=3)
+    other = Estimate(mean=0.25, population_sd=0.04, n=2)
+    expected = Estimate(mean=0.25, population_sd=pytest.approx(0.05), n=2)
     assert subtract(mean, other) == expected
     one_seed = Estimate(mean=0.25, n=1)
     assert subtract(mean, one_seed) == Estimate(mean=0.25, n=1)
@@ -70,4 +70,4 @@ def test_deviations_of_differences_and_quotients():
     # relative deviations of 0.06 and 0.16, to first order
     ratio = divide(mean, other)
     assert (ratio.mean, ratio.n) == (2, 2)
-    assert ratio.deviation == pytest.approx(2 * (0.06**2 + 0.16**2) ** 0.5)
+    assert ratio.population_sd == pytest.approx(2 * (0.06**2 + 0.16**2) ** 0.5)

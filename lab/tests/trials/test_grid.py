@@ -131,7 +131,7 @@ def test_equal_variants_of_grids_have_equal_overrides():
     "needs_torch", [False, pytest.param(True, marks=pytest.mark.torch)]
 )
 def test_overrides_name_settings_of_configs(needs_torch, tmp_path):
-    """Corpora and vectors are not needed."""
+    """The test needs no corpora and vectors."""
     vectors = tmp_path / "vectors"
     vectors.touch()
     trials = {}

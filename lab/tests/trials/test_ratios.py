@@ -1,4 +1,4 @@
-"""Ratios equal those computed by hand."""
+"""Ratios equal ratios computed by hand."""
 
 import pytest
 

@@ -25,7 +25,7 @@ def test_incomparable_results_raise_an_error(tmp_path):
 
 
 def test_scores_without_entities_are_none(tmp_path):
-    """SpaCy's score without gold entities is 0 or None."""
+    """spaCy's score is 0 or None without gold entities."""
     for seed, value in enumerate((0.0, None)):
         scores = {"ents_seen_support": 0, "ents_seen_f": value}
         write_result(tmp_path, "wnut17", "multi_embed", seed, scores)
@@ -46,7 +46,7 @@ def test_trials_are_selected_by_task(tmp_path):
     assert list(select_task(groups, "textcat")) == [ngrams]
     assert list(select_task(groups, "ner")) == [("anem", "multi_embed", "default")]
     accuracy = estimate_score(groups[ngrams], "test", "cats_acc")
-    assert accuracy == Estimate(mean=0.5, deviation=0.25, n=2)
+    assert accuracy == Estimate(mean=0.5, population_sd=0.25, n=2)
     assert estimate_score(groups[ngrams], "dev", "cats_macro_f").mean == 0.5
 
 

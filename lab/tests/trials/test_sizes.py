@@ -1,4 +1,4 @@
-"""Numbers of parameters equal those by hand."""
+"""Numbers of parameters equal numbers computed by hand."""
 
 from typing import Any
 
