@@ -65,7 +65,7 @@ def run(
     blocks: Annotated[int | None, typer.Option(min=1)] = None,
     rounds: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
-    """Run a benchmark. A warning says if other processes disturb the timings."""
+    """Run a benchmark. Warn if other processes disturb the timings."""
     if name not in BENCHMARKS:
         raise typer.BadParameter(f"NAME should be one of {', '.join(BENCHMARKS)}.")
     benchmark, output = BENCHMARKS[name], output or RESULTS / f"{name}.json"

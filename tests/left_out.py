@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail in CI if tests were skipped that CI could run."""
+    """Fail in CI if tests that CI could run were skipped."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and _find_wrong(reporter) and session.exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -46,7 +46,7 @@ def test_pytorch_and_spacy_have_equal_outputs(corpus, embedders):
     assert abs(theirs.tables[0].grad).max() > 0
 
 
-def test_hashformers_have_the_pairs_and_hashes_of_their_names(corpus):
+def test_hashformers_match_their_names(corpus):
     models = layers.make_hashformers(corpus.docs)
     mixer = 3 * 96 * 4 * 96 + 3 * 96 + 2 * 96
     sizes = {"Emb": 1037, "Pool": 1024 + 13, "Add": 2 * 128, "Proj": 128}

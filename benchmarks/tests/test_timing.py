@@ -84,7 +84,7 @@ def test_more_than_one_thread_is_refused(monkeypatch):
         command.describe_software()
 
 
-def test_the_pages_have_the_tables_of_the_results():
+def test_pages_have_the_tables_of_the_results():
     """If this fails, run `python -m benchmarks.page`."""
     texts = [path.read_text(encoding="utf8") for path in page.PAGES]
     assert page.fill_pages(texts) == texts

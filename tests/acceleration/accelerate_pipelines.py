@@ -116,7 +116,7 @@ def make(**layers: dict[str, Any]) -> Language:
 
 
 def make_shared() -> Language:
-    """A tok2vec with several listeners, a copy of it, and components with data."""
+    """Make a tok2vec with several listeners, a copy of it, and components with data."""
     nlp = spacy.blank("en")
     nlp.tokenizer.add_special_case("Zürich", [{"ORTH": "Zür"}, {"ORTH": "ich"}])
     listeners = dict.fromkeys(("parser", "tagger", "ner", "spancat"), LISTENER)

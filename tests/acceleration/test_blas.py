@@ -132,7 +132,7 @@ def test_the_lower_layer_is_not_moved_without_upper(faster):
     ids=lambda ops: type(ops).__name__,
 )
 def test_other_ops_are_kept_without_measuring(nlp, ops, monkeypatch):
-    """And blis (None), if numpy's BLAS is not faster."""
+    """Other ops are kept, and blis (None) if numpy's BLAS is not faster."""
     is_faster = (lambda: pytest.fail("measured")) if ops else lambda: False
     monkeypatch.setattr(blas, "is_numpy_faster", is_faster)
     ops = ops or get_current_ops()

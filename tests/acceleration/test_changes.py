@@ -33,7 +33,7 @@ def count(befores, afters, golds=None, nlp=NLP) -> Changes:
 
 
 def test_the_minimum_number_of_tokens_for_a_limit():
-    """Upper bound of Wilson's interval for no changes, with a design effect of 4."""
+    """The upper bound is Wilson's for no changes, with a design effect of 4."""
     assert binomtest(0, 765).proportion_ci(method="wilson").high <= 0.005
     for n, is_told in ((4 * 765, True), (4 * 764, False)):
         changes = Changes(tokens=(0, n), kinds={}, f1=None)
@@ -125,7 +125,7 @@ def test_each_kind_has_its_limit():
     ],
 )
 def test_categories_change(cats, threshold, is_changed):
-    """The best label or, with a threshold, all from it on."""
+    """Compare the best labels or, with a threshold, all labels that reach it."""
     nlp = spacy.blank("en")
     name = "textcat_multilabel" if threshold else "textcat"
     pipe = nlp.add_pipe(name, config={"threshold": threshold} if threshold else {})

@@ -111,7 +111,7 @@ def test_the_fastest_of_rounds_on_a_sample_counts(choose, times, monkeypatch):
     assert all(sum(lengths[:-1]) < 13 <= sum(lengths) for lengths in samples)
 
 
-def test_earlier_choices_count_in_later_comparisons(choose, times, monkeypatch):
+def test_later_comparisons_include_earlier_choices(choose, times, monkeypatch):
     annotated = []
     annotate = precision.annotate_texts
 

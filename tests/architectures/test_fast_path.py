@@ -79,7 +79,7 @@ all_lengths = pytest.mark.parametrize("lengths", LENGTHS)
 @all_lengths
 @all_kinds
 def test_predictions_equal_the_reference(vocab, kind, lengths, kernels, monkeypatch):
-    """Plain and folded. The table descriptions passed to kernels are cached."""
+    """Tables are plain or folded. Their descriptions for kernels are cached."""
     model, docs = build(kind, vocab), make_docs(vocab, lengths)
     expected = predict_reference(model, docs)
     with compiled.using(noted := kernels and Noted(kernels)):
@@ -160,7 +160,7 @@ def test_changed_weights_of_any_layer_invalidate(vocab, kind):
 def test_weights_set_during_prediction_in_another_thread_invalidate(
     vocab, stage, is_undone, kernels, monkeypatch
 ):
-    """Also if weights are restored, as in `use_params`, before the stage ends."""
+    """Weights may be restored before the stage ends, as in `use_params`."""
     model, docs = build("subwords, weighted", vocab), make_docs(vocab)
     compute, calls = getattr(mixedembed, stage), []
     others = {(n.id, name): n.get_param(name) * -1.5 for n, name in get_weights(model)}
@@ -277,7 +277,7 @@ def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
 
 
 def test_weights_are_checked_once(vocab, monkeypatch):
-    """Not per call or optimizer step, but again when new weights are set."""
+    """Checks are repeated if weights are set, but not in calls or optimizer steps."""
     model, docs = build_hash(vocab), make_docs(vocab)  # initialization checks weights
     checked, check = [], checks.check_param
     monkeypatch.setattr(
@@ -294,7 +294,7 @@ def test_weights_are_checked_once(vocab, monkeypatch):
 
 @pytest.mark.parametrize("is_train", [False, True])
 def test_vectors_are_those_of_the_first_docs_vocab(vocab, is_train):
-    """As in spaCy, for all Docs of a batch, even if the first Doc is empty."""
+    """spaCy uses this vocab for the whole batch, even if the first Doc is empty."""
     model, found = build_hash(vocab, include_static_vectors=True), []
     other = make_vocab(seed=1, attr="LOWER")
     for first in (vocab, other):
@@ -352,7 +352,7 @@ def fold(model, docs) -> weakref.ref:
 @pytest.mark.parametrize("kind", ["four hashes", "lookup", "weighted, symbols"])
 @pytest.mark.parametrize("lay", [np.copy, misalign, lambda X: np.repeat(X, 2)[::2]])
 def test_changed_attributes_invalidate(vocab, kind, lay):
-    """With unchanged weights and folded tables, in any memory layout."""
+    """Weights and folded tables are unchanged, in any memory layout."""
     model, docs = build(kind, vocab), make_docs(vocab)
     for node in get_nodes(model, "weightedhashembed"):
         node.set_param("P", np.asfortranarray(node.get_param("P")))

@@ -65,7 +65,7 @@ def assert_all_equal(actual, expected):
     [[1], [0, 7, 3, 1], [400, 0, 12, 400], [256, 1], [257, 1], [512, 1], [513, 1]],
 )
 def test_equals_spacy(both, lengths, drop, monkeypatch):
-    """Outputs, gradients and dropout of the fast path."""
+    """Outputs, gradients and dropout of the fast path equal spaCy's."""
     monkeypatch.setattr(encoder_module, "with_array_forward", None)
     ours, theirs = both
     Xs = make_input(ours, lengths)
@@ -111,8 +111,8 @@ def test_custom_ops_are_never_bypassed(both):
 @both_paths
 @pytest.mark.parametrize("kind", ["shared", "few", "distinct", "alike"])
 def test_products_of_equal_rows_are_shared(both, kind, kernels, monkeypatch):
-    """In the first convolution only, for enough rows with distinct first values, in
-    blocks that fit into the CPU cache.
+    """Only the first convolution shares products, for enough rows with distinct first
+    values, in blocks that fit into the CPU cache.
     """
     monkeypatch.setattr(compiled, "kernels", kernels)
     monkeypatch.setattr(windowencoder, "SHARING", 600)
@@ -155,7 +155,7 @@ def test_weights_are_laid_out_once_and_never_stale(both, change):
 @pytest.mark.parametrize("is_train", [False, True])
 @pytest.mark.parametrize("kind", ["arrays", "array", "ragged"])
 def test_all_kinds_of_sequences(both, kind, is_train):
-    """As in spaCy, including backpropagation after prediction."""
+    """All results equal spaCy's, even backpropagation after prediction."""
     Xs = make_input(both[0], [4, 1, 3])
     X = {
         "arrays": Xs,

@@ -54,7 +54,7 @@ from ..toy_embedders import (
 def test_four_hashes_equal_spacy(
     vocab, include_static_vectors, drop, is_fast, monkeypatch
 ):
-    """With equal seeds or exchanged weights, bitwise on the reference path."""
+    """Seeds are equal, or weights exchanged. The reference path is bitwise equal."""
     if not is_fast:
         no_parts = Mock(side_effect=UnexpectedNodeError("a stranger's"))
         monkeypatch.setattr(mix_attributes, "find_parts", no_parts)
@@ -103,7 +103,7 @@ def build(docs, **options):
 
 @pytest.mark.parametrize("is_fast", [True, False])
 def test_unknown_rate_replaces_symbols_by_their_counts(monkeypatch, nlp, is_fast):
-    """Independently for each token and attribute, rare symbols more often."""
+    """Rare symbols are replaced more often. Tokens and attributes are independent."""
     doc = Doc(nlp.vocab, words=["rare", "frequent"] * 4000)
     counted = Doc(nlp.vocab, words=["rare", *["frequent"] * 4])
     model = build([counted], attrs=["NORM"], unknown_rate=0.5, dropout=None)
@@ -147,7 +147,7 @@ def test_counts_are_saved_and_invalidated(docs):
 
 
 def test_dropout_sites(docs):
-    """The trainer overrides a rate, but not null."""
+    """The trainer overrides rates except null."""
 
     def get_rates(model):
         nodes = model.walk()

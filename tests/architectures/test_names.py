@@ -149,7 +149,7 @@ def install(monkeypatch):
     get_descriptions.cache_clear()
 
 
-def test_embedders_of_other_packages_come_after_ours(install):
+def test_embedders_of_other_packages_follow_ours(install):
     ours = [*get_descriptions()]
     install(a_toy_embed=f"{__name__}:TOY")
     assert list_names() == ["a_toy_embed", *(d.name for d in ours)]

@@ -60,7 +60,7 @@ def test_words_are_distinct_by_attribute(nlp, attr, is_same):
 
 
 def test_another_layer_as_subwords(nlp):
-    """Without the fast path."""
+    """Other layers do not use the fast path."""
     docs = [nlp("Anna sang"), nlp("")]
 
     def forward(model, docs, is_train):
@@ -113,7 +113,7 @@ def test_kernels_find_the_rows_of_spacys_floret(words, minn, more, num_hashes, r
 
 @both_paths
 def test_rows_of_a_word(kernels):
-    """NFC normalization, marks, and truncation of long words."""
+    """Words are normalized to NFC, marked, and truncated if long."""
     ngrams = Ngrams(3, 5, 1, 2**31)
     word = "Übermäßig"
     long = "".join(map(chr, range(0x4E00, 0x4E00 + 129)))

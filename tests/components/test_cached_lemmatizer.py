@@ -119,7 +119,7 @@ def test_lemmas_equal_spacys_in_all_languages(lang):
 
 
 @pytest.mark.parametrize("overwrite", [True, False])
-def test_existing_lemmas_are_kept_unless_overwrite(overwrite):
+def test_existing_lemmas_are_kept_unless_overwrite_is_true(overwrite):
     tokens = [("mice", "NOUN", "", "given"), ("Mice", "NOUN", "", "")]
     tokens += [("ponies", "NOUN", "", "given"), ("baking", "VERB", "", "")]
     theirs, ours = (

@@ -78,7 +78,7 @@ def find(matcher: Matcher, *words: str, tags: Any = None) -> list[tuple[int, int
 @settings(max_examples=200)
 @given(data=st.data(), tokens=tokens)
 def test_matches_and_order_equal_spacys(operators, data, tokens):
-    """After any additions and removals."""
+    """Matches are equal after any additions and removals."""
     theirs, ours = make_matchers([{"LOWER": "gon"}])
     layers = zip(LAYERS, zip(*tokens, strict=True), strict=False)
     doc = Doc(VOCAB, **dict(layers))
@@ -97,7 +97,7 @@ def test_matches_and_order_equal_spacys(operators, data, tokens):
             assert found == expected or (found is None and operators)
 
 
-def test_operators_that_may_match_fall_back_to_spacys():
+def test_operators_that_may_match_use_spacys_matcher():
     _, matcher = make_matchers([{"LOWER": "to"}, {"TAG": "VB", "OP": "+"}])
     for tag, expected in (("NN", []), ("VB", None)):
         doc = Doc(VOCAB, words=["to", "to"], tags=["TO", tag])
@@ -125,11 +125,11 @@ def test_equivalent_tokens_are_matched_once():
     find(matcher, "house", "mouse", "a")
     table = matcher.find_table()
     assert len(table._combinations) == 2
-    table._parts = lambda *_, **__: pytest.fail("asked")
+    table._parts = lambda *_, **__: pytest.fail("matched again")
     assert find(matcher, "louse", "a") == [(VOCAB.strings["K"], 1, 2)]
 
 
-def test_callbacks_filters_spans_and_alignments_equal_spacys():
+def test_callbacks_and_options_equal_spacys():
     called = []
     matcher = make_simple(on_match=lambda *args: called.append(args))
     find(matcher, "a")
@@ -206,7 +206,7 @@ def test_concurrent_changes_are_not_lost(monkeypatch, name, interrupt, expected)
     assert matcher.find_table()
 
 
-def test_failed_additions_fall_back_to_spacys():
+def test_failed_additions_use_spacys_matcher():
     theirs, ours = make_matchers([{"LOWER": "a"}])
     for matcher in (theirs, ours):
         with pytest.raises(ValueError, match="E152"):

@@ -188,7 +188,7 @@ def test_custom_matchers_are_kept():
 
 
 @pytest.mark.parametrize("index", [1, -2])
-def test_an_index_outside_the_pattern_raises_spacys_error(index):
+def test_indices_outside_of_patterns_raise_spacys_error(index):
     pattern = {"patterns": [[{"TAG": "NN"}]], "attrs": {"LEMMA": "b"}, "index": index}
     with pytest.raises(ValueError, match="E1001"):
         annotate(make("cached_attribute_ruler", [pattern]))

@@ -41,7 +41,7 @@ def test_gold_tags_equal_spacys_aligned_tags(docs):
 
 @given(st.lists(gold_docs(), min_size=1, max_size=3))
 def test_white_space_is_trimmed_from_entities(docs):
-    """As in decoding."""
+    """Decoding trims entities too."""
     tags, start = read_gold_tags(docs, LABELS), 0
     for doc in docs:
         for ent in doc.ents:

@@ -1,6 +1,5 @@
-// Just enough CUDA to compile embed.cu for the CPU and to run its kernels: block after
-// block, whose threads take turns, each from one barrier to the next. So nothing depends on
-// chance, nor on who else has work for the CPU.
+// The parts of CUDA that embed.cu needs, for the CPU. Blocks run in sequence. The threads of
+// a block run in turns, each up to the next barrier, so that results are deterministic.
 
 #include <cstddef>
 #include <functional>
@@ -14,7 +13,7 @@
 #define __device__
 #define __grid_constant__
 #define __restrict__
-// one block runs at a time, so that what is static is shared within it
+// only one block runs at a time, so that its threads share static variables
 #define __shared__ static
 
 struct alignas(16) float4 {
@@ -35,10 +34,10 @@ struct Thread {
 
 Thread* running;
 ucontext_t turns;
-// what each thread of the kernel does
+// runs the kernel in a thread
 std::function<void()> work;
 
-// Leaves the others their turns. It goes on when all of them wait, or are done.
+// Suspend this thread until all others of the block have reached a barrier or are done.
 inline void __syncthreads() { swapcontext(&running->context, &turns); }
 
 template <typename... Arguments, std::size_t... I>
@@ -62,8 +61,8 @@ inline void start(Thread& thread) {
     makecontext(&thread.context, run_thread, 0);
 }
 
-// Gives each thread of a block its turns, from the first to the last or the other way round:
-// where a barrier is missing, somebody comes too early either way.
+// Run the threads of a block in turns, from the first to the last or in reverse. If a barrier
+// is missing, one of the two orders gives wrong results.
 inline void run_block(std::vector<Thread>& threads, bool from_last) {
     for (std::size_t n_left = threads.size(); n_left;)
         for (std::size_t turn = 0; turn < threads.size(); ++turn) {
@@ -75,7 +74,7 @@ inline void run_block(std::vector<Thread>& threads, bool from_last) {
         }
 }
 
-// Takes an array of pointers to arguments, as cuLaunchKernel does.
+// Launch a kernel. Like cuLaunchKernel, this takes an array of pointers to arguments.
 template <typename... Arguments>
 void launch(void (*kernel)(Arguments...), unsigned int n_blocks, unsigned int n_threads,
             void** arguments) {
@@ -89,7 +88,7 @@ void launch(void (*kernel)(Arguments...), unsigned int n_blocks, unsigned int n_
     }
 }
 
-// Says how large each argument is, and returns how many there are.
+// Write the size of each argument, and return the number of arguments.
 template <typename... Arguments>
 std::size_t get_sizes(void (*)(Arguments...), std::size_t* sizes) {
     ((*sizes++ = sizeof(Arguments)), ...);

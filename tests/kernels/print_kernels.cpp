@@ -1,5 +1,5 @@
-// Includes all kernels, and prints checksums of the output of some. Without reassociation
-// and contraction of floats, they are equal for all compilers, systems and processors.
+// Include all kernels, and print checksums of some outputs. Without reassociation and
+// contraction of floats, checksums are equal for all compilers, systems and processors.
 
 #include <cstdio>
 #include <vector>

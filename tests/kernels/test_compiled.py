@@ -56,7 +56,7 @@ def test_rows_out_of_bounds_raise(row):
 
 @both_paths
 def test_read_only_arrays(kernels):
-    """Memory maps that worker processes share, for example."""
+    """Worker processes may share memory maps, for example."""
     table = np.arange(12, dtype="f").reshape(4, 3)
     table.flags.writeable = False
     rows = np.array([[0, 3], [2, 2]], dtype="uint32")
@@ -135,7 +135,7 @@ def test_float_rows_raise():
 
 @both_paths
 def test_nan_spreads_over_its_row(kernels):
-    """So that a diverging training is noticed."""
+    """Otherwise, a diverging training would not be noticed."""
     state = np.random.default_rng(0)
     for piece in range(3):
         norm = make_norm(state, 4, 3)

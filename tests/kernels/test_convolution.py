@@ -87,7 +87,7 @@ def round_to_bfloat16(X):
 @shapes
 @example(**USUAL)
 def test_equals_numpy(number, width, window_size, **sizes):
-    """And int8 is bitwise equal for all instruction sets."""
+    """Results in int8 are bitwise equal for all instruction sets."""
     X, rows, W, norm, Y = made = make(width=width, window_size=window_size, **sizes)
     found = convolve(made, number)
     if number in INT8:

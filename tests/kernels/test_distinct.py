@@ -28,7 +28,7 @@ def test_hash_collisions_in_numpy(monkeypatch):
 @both_paths
 @given(rows=hnp.arrays("uint64", st.tuples(sizes, st.integers(1, 6)), elements=values))
 def test_values_are_in_order_of_first_occurrence(kernels, rows):
-    """So that layers with random numbers give equal results on both paths."""
+    """This order makes layers with random numbers equal on both paths."""
     with compiled.using(noted := kernels and Noted(kernels)):
         found, column = find_distinct(rows), find_distinct(rows[:, 0])
         signed = find_distinct(rows[:, 0].astype("int64"))
@@ -68,7 +68,7 @@ def test_gather_and_scatter_add(kernels, keys, width):
     )
 )
 def test_find_equal_rows(kernels, X):
-    """Bitwise: -0.0 differs from 0.0, and NaN equals NaN."""
+    """Rows are compared bitwise: -0.0 differs from 0.0, and NaN equals NaN."""
     rows = [row.tobytes() for row in X]
     n_distinct, n_beginnings = len(set(rows)), len({row.tobytes() for row in X[:, :2]})
     with compiled.using(noted := kernels and Noted(kernels)):

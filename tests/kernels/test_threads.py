@@ -29,7 +29,7 @@ def draw(*shape: int) -> NDArray:
 
 
 def list_calls(n: int) -> dict[str, Callable[[], Any]]:
-    """Calls of each kernel with n rows."""
+    """List calls of each kernel with n rows."""
     rows, mixed, padded = draw(n, WIDTH), draw(n, WIDTH * PIECES), draw(n + 2, WIDTH)
     norm = Norm(draw(WIDTH * PIECES), draw(WIDTH), draw(WIDTH))
     begun, sums = KERNELS.begin_rows(rows.copy(), mixed, norm), norm.make_zeros()

@@ -35,7 +35,7 @@ def test_largest_weights(largest):
 
 
 def test_parameter_names_that_are_not_strings():
-    """From a damaged file."""
+    """Damaged files may have such names."""
     model = Model("layer", lambda *args: None, params={"W": None, 7: None})
     with pytest.raises(ValueError, match=r"'layer' has .*: 7"):
         check_params(model, {"W": (2,)})

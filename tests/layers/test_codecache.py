@@ -20,7 +20,7 @@ KEYS = st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 20), min_size=1, max_s
 
 
 def encode(keys) -> np.ndarray:
-    """Codes that distinguish keys."""
+    """Return codes that distinguish keys."""
     return np.stack([keys, keys ^ np.uint64(12345)], axis=1)
 
 
@@ -66,7 +66,7 @@ def test_full_set_keeps_some_words():
 
 
 def make_vectors(kind, keys) -> np.ndarray:
-    """Vectors whose sums distinguish keys and kinds."""
+    """Make vectors whose sums distinguish keys and kinds."""
     vectors = np.zeros((len(keys), 4), dtype="f")
     vectors[:, kind] = 1 + keys % np.uint64(1009)
     return vectors
@@ -80,7 +80,7 @@ SMALL_KEYS = st.tuples(*[st.integers(0, 40)] * 4)
 @pytest.mark.parametrize("n_bytes", [1, 2000])
 @both_paths
 def test_sums_equal_computed_sums(kernels, n_bytes, batches):
-    """Including equal keys of several kinds, and keys as small as indices of sets."""
+    """Keys may be equal for several kinds, or as small as indices of sets."""
     cache = CodeCache(n_bytes, n_kinds=4)
     for keys in (np.array(batch, dtype="uint64") for batch in batches):
         with compiled.using(kernels):

@@ -30,7 +30,7 @@ ONES = np.ones((3, 2), dtype="f")
 
 
 class Sums(Plan[list[Model], float]):
-    """Sums W of all layers. `n` counts computations."""
+    """Plan that sums W of all layers. `n` counts computations."""
 
     n = 0
 
@@ -119,7 +119,7 @@ def root() -> Model:
 
 @pytest.fixture
 def find() -> Mock:
-    """Finds the nodes below a root."""
+    """Plan that finds the nodes below a root."""
     return Mock(side_effect=lambda root: [*root.walk()][1:])
 
 
@@ -209,7 +209,7 @@ def test_array_shared_by_two_layers(sums, model):
 
 
 def test_remote_parameters_are_not_cached(sums, model):
-    """Nor are parameters that are not numpy arrays."""
+    """Parameters that are not numpy arrays are not cached either."""
     sums.get(model)
     model._params.proxy = proxy = Mock()
     assert sums.get(model) is None
@@ -275,7 +275,7 @@ def test_failed_computation_is_repeated(sums, model):
 
 
 def test_concurrent_set_is_not_lost(sums, model):
-    """Thinc writes back what it gets from a proxy."""
+    """Thinc sets the value that it reads from a proxy."""
     done, averages = Event(), {(model.id, "W"): ONES * 2}
 
     def read() -> None:

@@ -252,7 +252,7 @@ TWO_HASHES = partial(build_hash_embed, num_hashes=2)
     ],
 )
 def test_weights_of_other_tables_raise(source, target, name):
-    """Even if all shapes are equal."""
+    """The error is raised even if all shapes are equal."""
     model = target().from_bytes(source().initialize().to_bytes())
     with pytest.raises(ValueError, match=f"'{name}'"):
         model.predict(IDS)

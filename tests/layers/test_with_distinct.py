@@ -70,7 +70,7 @@ def test_layer_gets_each_key_once(keys, expected, counts):
     ],
 )
 def test_invalid_input_raises(keys):
-    """In prediction and initialization."""
+    """Prediction and initialization raise the error."""
     for call in (Model.predict, Model.initialize):
         with pytest.raises(ValueError, match=r"should be given an array of integers"):
             call(with_distinct(Embed(6, 5)), keys)

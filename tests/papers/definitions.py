@@ -77,7 +77,7 @@ def make_batch(
 def run(
     model: Model, Xs: list[np.ndarray], *, drop: float = 0.0, dtype: str = "f"
 ) -> list[np.ndarray]:
-    """Run one training step: outputs and all gradients."""
+    """Run one training step, and return outputs and all gradients."""
     set_dropout_rate(model, drop)
     for gradient in get_gradients(model):
         gradient[...] = 0

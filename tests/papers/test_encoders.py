@@ -50,7 +50,7 @@ def run_lstm(model, X, directions) -> np.ndarray:
 
 @pytest.mark.parametrize("depth", [1, 3])
 @pytest.mark.parametrize("is_crossed", [False, True])
-def test_lstms_are_two_stacks_or_pytorch_s_crossed_one(depth, is_crossed):
+def test_lstms_equal_pytorchs(depth, is_crossed):
     Xs = make_batch(LENGTHS)
     model = BiLSTM(8, depth=depth, is_crossed=is_crossed, dropout=0.0)
     randomize(model.initialize(X=Xs))
@@ -99,7 +99,7 @@ def test_initial_weights_of_lstms():
 
 
 def test_sizes_of_the_papers():
-    """§3.2: two LSTMs of 100 per direction; §3.6: five heads of 40; BERT."""
+    """Sizes are from §3.2 (two LSTMs of 100 per direction), §3.6, and BERT."""
     Xs = make_batch([3], width=364)
     for build_encoder, width, n_parameters in [
         (BiLSTMEncoder, 200, 2 * (186_000 + 80_400)),

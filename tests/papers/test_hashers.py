@@ -50,9 +50,7 @@ def get_keys(word) -> list[int]:
 
 @few_examples
 @given(TEXTS, st.integers(1, 40), st.integers(0, 2**64 - 1), st.booleans())
-def test_bits_are_sides_of_planes_and_rows_nearest_rotations(
-    words, n, seed, is_counted
-):
+def test_lsh_equals_its_definition(words, n, seed, is_counted):
     ngrams = find_ngrams(words, 4)
     model = LSHHasher(num_bits=n, seed=seed, max_ngrams=9 if is_counted else None)
     counted = np.unique(find_ngrams(words[::2], 4).keys)
@@ -103,7 +101,7 @@ def test_block_sizes_do_not_change_results(monkeypatch, block):
 
 
 def test_the_ngrams_of_a_word_are_bounded():
-    """Without a limit there would be 95,050, with gigabytes of components."""
+    """Without a limit, there would be 95,050 n-grams, in gigabytes of memory."""
     word = "".join(map(chr, range(0x4E00, 0x4E00 + 1000)))
     assert len(find_ngrams([word], 100).keys) < lsh.MAX_NGRAMS
 

@@ -41,7 +41,7 @@ def hash_ids(ids, *, num_hashes, rows) -> np.ndarray:
 @pytest.mark.parametrize("append_weights", [False, True])
 @pytest.mark.parametrize("same_hash", [False, True])
 def test_weighted_hashes(num_hashes, combine, append_weights, same_hash):
-    """The paper's ê of each key, with ⊕ p if weights are appended."""
+    """Outputs are the paper's ê, or ê ⊕ p if weights are appended."""
 
     def define(ids, E, P):
         vectors = []
@@ -117,7 +117,7 @@ def test_batch_normalization(n, is_train):
 
 
 def test_the_running_variance_is_unbiased_and_not_negative():
-    """Each batch has the weight 0.1."""
+    """The weight of each batch is 0.1."""
     model = BatchNorm(3).initialize()
     model.begin_update(np.array([[1, 0, 5], [3, 0, 9]], dtype="f"))
     np.testing.assert_allclose(model.get_param("mean"), [0.2, 0, 0.7])

@@ -127,7 +127,7 @@ def test_sums_and_gradients_equal_single_ngrams(kind, is_train, texts):
         assert_gradients_close(get_gradients(model), gradients)
 
 
-def test_training_reads_snippets_and_prediction_whole_texts():
+def test_training_uses_snippets_and_prediction_whole_texts():
     model, words = build("standard", shortest=2, longest=5), make_words([[1, 2, 3] * 9])
     model.layers[0].set_param("E", np.ones((6, 3), dtype="f"))
     assert model.predict(words)[0, 0] == 27 + 18  # "3 1" is unknown

@@ -57,7 +57,7 @@ def test_labels_name_the_sources_of_words(texts, shuffle, random, seed):
             assert (of_text[source] == of_text[place]) == (label == SHUFFLED)
 
 
-def test_shares_are_given_and_draws_uniform():
+def test_shares_of_replaced_words_and_uniform_draws():
     sources, labels = draw([4] * 9000, 0.1, 0.2)
     shares = np.bincount(labels, minlength=3) / len(labels)
     np.testing.assert_allclose(shares, [0.9 * 0.8, 0.1, 0.9 * 0.2], atol=0.005)
@@ -124,7 +124,7 @@ def update(model: Model, docs: list[Doc], seed: int = 0):
 
 
 def test_prediction_replaces_no_words(docs):
-    """The loss is a sum, its gradient a mean's."""
+    """The loss is a sum over tokens; its gradient is that of the mean."""
     model = build(docs, shuffle=0.5, random=0.5)
     (probs, labels), n = model.predict(docs), sum(map(len, docs))
     assert (probs.shape, probs.dtype) == ((n, 3), "float32")
@@ -140,7 +140,7 @@ def test_prediction_replaces_no_words(docs):
 
 
 def test_the_measured_loss_equals_the_training_loss(docs):
-    """Without dropout, with the same draws, and without changing global draws."""
+    """Measuring disables dropout, repeats draws, and keeps the global state."""
     model = build(docs)
     set_dropout_rate(model, 0.5)
     fix_random_seed(1)
@@ -240,7 +240,7 @@ def test_training_starts_with_pretrained_weights(config, tmp_path, is_shared):
 
 @pytest.mark.slow
 def test_pretraining_stops_without_progress(config, tmp_path, caplog):
-    """With held-out texts. Maximum: ten epochs."""
+    """Some texts are held out. The maximum is ten epochs."""
     config["corpora"]["pretrain"] = {
         "@readers": "spacy-hashembeds.RawTexts.v1",
         **{"path": config["paths"]["raw_text"], "held_out": 0.1},

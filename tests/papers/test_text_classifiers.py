@@ -112,7 +112,7 @@ def test_counting_training_and_loading(reads, kind, tmp_path):
     assert len(reads) == len(found)
 
 
-def test_the_most_frequent_ngrams_are_used_or_missing():
+def test_only_the_most_frequent_ngrams_are_used():
     model = make_config(**WEIGHTED)
     nlp = make_pipeline("textcat", model, {**COUNT, "max_ngrams": 9})
     nlp.initialize(lambda: make_examples(nlp))
@@ -210,7 +210,7 @@ def test_members_learn_independently():
     ],
 )
 def test_character_ngrams_are_counted_once_per_kind(reads, limit, shape, n_reads):
-    """NORM has default settings, SHAPE other ones."""
+    """NORM has default settings; those of SHAPE vary."""
     hasher = {"@architectures": "spacy-hashembeds.LSHHasher.v1"}
     compressor = {"@architectures": "spacy-hashembeds.ProjCompressor.v1"}
     model = {

@@ -56,7 +56,7 @@ def get_loss(scores, is_right, slope: float, offset: float) -> float:
 @settings(max_examples=30)
 @given(st.integers(0, 10**6), st.floats(0.1, 10), st.floats(-5, 5), st.integers(2, 200))
 def test_calibration_is_a_local_minimum(seed, slope, offset, n):
-    """And global, since the loss is convex."""
+    """The minimum is global, since the loss is convex."""
     state = np.random.default_rng(seed)
     scores = state.uniform(0.02, 0.98, size=n)
     is_right = state.random(n) < calibrate(np.log(scores), (slope, offset))
@@ -126,7 +126,7 @@ def test_calibration_is_fitted_to_entities(nlp):
 
 
 def test_uninformative_examples_are_ignored_and_not_modified(nlp):
-    """Without tokens, with missing annotation, or with unknown types."""
+    """Such examples have no tokens, missing annotation, or unknown types."""
     expected = calibrate_ner(nlp, make_examples(nlp, toy_ner.TEST))
     examples = make_examples(nlp, toy_ner.TEST)
     assert calibrate_ner(nlp, (eg.reference for eg in examples)) == expected
@@ -179,8 +179,8 @@ def test_scores_are_not_calibrated_if_all_or_no_entities_are_right():
 
 
 def test_balance_maximizes_spacys_scores():
-    """For a pipeline with low recall. Including entities set by a preceding component,
-    some of them wrong, or on tokens with missing annotation.
+    """The pipeline has a low recall. A preceding component sets entities, some of them
+    wrong, or on tokens with missing annotation.
     """
     nlp = train(make_pipeline(spans_key="found"), steps=12)
     pipe = nlp.get_pipe("token_ner")
@@ -220,7 +220,7 @@ def test_balance_maximizes_spacys_scores():
 
 @pytest.mark.slow
 def test_saved_pipelines_are_calibrated(tiny_corpus, tmp_path):
-    """With averaged weights. Weights and scores of training are unchanged."""
+    """Weights are averaged. Calibration changes no weights or scores of training."""
     trained = []
     for callback in ({"@callbacks": CALLBACK, "balance": True}, None):
         changes = {"training.optimizer.use_averages": True}

@@ -15,7 +15,7 @@ PARTS = st.lists(st.lists(st.integers(0, 30)), min_size=1, max_size=8)
 
 @given(parts=PARTS, limit=st.integers(1, 40), n=st.integers(1, 10))
 def test_counts_are_within_the_error(parts, limit, n):
-    """And exact below the limit."""
+    """Counts are exact below the limit."""
     counter, exact = KeyCounter(limit), KeyCounter()
     for part in parts:
         counter.add(np.array(part, dtype="uint64"))

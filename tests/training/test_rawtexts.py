@@ -110,7 +110,7 @@ def test_invalid_texts_are_refused(tmp_path, nlp, name, text, message, monkeypat
 
 
 def test_held_out_texts_are_deterministic(path, tmp_path, nlp):
-    """In each epoch, for each type of file, order of texts, and seed."""
+    """Held-out texts are equal for each epoch, type of file, order and seed."""
     others = random.Random(0).sample(TEXTS, len(TEXTS))
     objects = [json.dumps({"text": text}) for text in others]
     paths = [
@@ -231,7 +231,7 @@ def test_measures_are_freed_with_the_docs(path, nlp):
 
 
 def test_without_a_loss_all_texts_are_read(path, nlp, caplog):
-    """As with spaCy's objectives."""
+    """spaCy's objectives measure no loss."""
     reader = create_raw_texts_reader(path=path)
     assert [len(list(reader(nlp))) for _ in range(4)] == [49, 50, 50, 50]
     assert caplog.text.count("No loss is measured") == 1

@@ -329,7 +329,7 @@ def test_all_components_train(tmp_path, corpus):
 
 
 @pytest.mark.slow
-def test_pretrains_and_trains(tmp_path, monkeypatch, base, corpus, raw):
+def test_config_pretrains_and_trains(tmp_path, monkeypatch, base, corpus, raw):
     """Also from an incomplete config, which `spacy pretrain` does not fill."""
     monkeypatch.chdir(tmp_path)
     base.write_text(toys.CNN)

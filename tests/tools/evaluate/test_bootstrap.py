@@ -121,7 +121,7 @@ def test_a_pipeline_compared_with_itself_has_no_interval():
             assert [*record.values()] == [0, None, 1]
 
 
-def test_comparison_needs_gold_entities_and_intervals_two_documents():
+def test_comparisons_and_intervals_of_small_corpora():
     ours = np.array([[[0, 1, 0], [1, 0, 0]], [[0, 2, 0], [0, 0, 1]]])
     nothing, something = compare_scores(ours, ours, Draws(10, 0))
     assert nothing is None

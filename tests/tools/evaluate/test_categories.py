@@ -150,7 +150,7 @@ def nlp(pipelines) -> Language:
 
 @pytest.mark.parametrize("exclusive", [True, False])
 def test_docs_without_a_label_are_scored_as_in_spacy(pipelines, exclusive):
-    """Also docs with entries for some labels, but not docs without `cats`."""
+    """Docs with entries for some labels are scored; docs without `cats` are not."""
     nlp = pipelines[exclusive]
     none = dict.fromkeys(LABELS, 0.0)
     cats = [none, none, none, {"weather": 0.0}, {"sports": 0.0}, {"money": 1.0}]
@@ -177,7 +177,7 @@ def test_predictions_are_exclusive_if_each_gold_document_has_one_label(more):
     assert evaluation["cats_acc"] == (1 / 3 if more else 1)
 
 
-def test_corpora_without_known_labels_are_warned_of(nlp):
+def test_warns_about_corpora_without_known_labels(nlp):
     evaluation = evaluate(nlp, [make_doc("rain", {})], samples=9)
     (warning,) = evaluation["warnings"]
     assert "'examples' has category annotation" in warning

@@ -70,7 +70,7 @@ TRAIN = (
         ("anna|PER", ("tokens_unseen", "0", "0")),  # case counts
     ],
 )
-def test_entities_are_grouped_by_training_knowledge(text, expected):
+def test_entities_are_grouped_by_training_data(text, expected):
     knowledge = TrainingKnowledge(map(toy_ner.make_doc, TRAIN))
     [ent] = toy_ner.make_doc(f"yesterday {text} slept").ents
     assert tuple(group_entity(ent, knowledge).values()) == expected
@@ -97,8 +97,8 @@ def test_an_empty_corpus_has_an_evaluation_without_scores():
             assert "No document" in form
 
 
-def test_other_docs_may_decide_which_entities_are_seen():
-    """The gold docs of a misspelt corpus: Anna, twice, and Rome are seen."""
+def test_seen_entities_can_be_those_of_other_docs():
+    """These docs are the gold docs of a misspelt corpus: Anna and Rome are seen."""
     nlp = toy_ner.make_ruler({"Anna": "PER", "Oslo": "LOC", "Olso": "LOC"}, None)
     train, golds, copies = (
         [toy_ner.make_doc(text) for text in texts]
@@ -149,7 +149,7 @@ def test_chunk_tags_equal_those_of_spacy(predicted, annotated):
 
 # the first prediction is right; or both are wrong
 @pytest.mark.parametrize("ents", [["B-X", "O"], ["B-Z", ""]])
-def test_of_two_predictions_on_one_token_the_scored_one_counts(ents):
+def test_one_prediction_per_token_is_counted(ents):
     gold = Doc(VOCAB, words=["ab", "c"], spaces=[False] * 2, ents=ents)
     words = ["a", "b", "c"]
     predicted = Doc(VOCAB, words, spaces=[False] * 3, ents=["B-X", "B-Y", "I-Y"])

@@ -24,7 +24,7 @@ def run(monkeypatch, golds, keep=FEATURES):
     return evaluate(nlp, golds, samples=10)
 
 
-def test_features_are_kept_by_the_config_or_come_from_examples(monkeypatch):
+def test_features_are_read_by_config_or_from_examples(monkeypatch):
     assert run(monkeypatch, [make_doc()])["ents_r"] == 0.5
     assert run(monkeypatch, [Example(make_doc(), make_doc())], [])["ents_r"] == 0.5
     with pytest.warns(UserWarning, match=r"reads _\.mark"):

@@ -78,7 +78,7 @@ def test_correct_predictions_are_matched_first():
 
 
 def test_entities_are_matched_from_left_to_right():
-    """Gold entities are not sorted: seen ones come first."""
+    """Gold entities are not sorted: seen entities precede unseen ones."""
     golds, predicted = [("X", 4, 6), ("X", 0, 2)], [("X", 1, 5), ("X", 5, 7)]
     assert summarize([(golds, predicted)])["partial"]["partial"] == 2
 
@@ -207,7 +207,7 @@ def test_invalid_scores_are_skipped(predicted, scores):
     assert (found["entities"], found["precision"]) == (7, 6 / 7)
 
 
-def test_of_two_entities_in_one_gold_entity_the_first_is_correct():
+def test_only_the_first_entity_in_a_gold_entity_is_correct():
     gold = Doc(Vocab(), words=["AB"], spaces=[False], ents=["B-X"])
     doc = Doc(gold.vocab, words=["A", "B"], spaces=[False] * 2, ents=["B-X", "B-X"])
     doc.spans["found"] = SpanGroup(doc, spans=doc.ents, attrs={"scores": [0.9, 0.3]})

@@ -86,7 +86,7 @@ def test_errors_are_highlighted_among_other_entities():
     ]
 
 
-def test_of_predictions_with_the_same_start_the_error_is_shown():
+def test_errors_precede_other_predictions_with_the_same_start():
     evaluation = run([toy_ner.make_doc("Dora|PER Anna|LOC")])
     (error,) = (e for e in evaluation["confusions"] if e["error"] == "type")
     evaluation["confusions"] = [error]

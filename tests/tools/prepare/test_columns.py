@@ -38,7 +38,7 @@ def read_words(path: Path, text: str | bytes, **layout: Any) -> list[list[str]]:
 
 @pytest.mark.parametrize("scheme", ["IES", "ILU", "MES"])
 def test_spans_equal_those_of_conlleval(scheme):
-    """For all combinations of up to three tags."""
+    """All combinations of up to three tags are compared."""
     names = ["O", *(f"{prefix}-{x}" for prefix in "BIES" for x in ("LOC", "E"))]
     letters = str.maketrans("IES", scheme)
     document, expected = [], []

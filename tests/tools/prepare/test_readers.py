@@ -41,7 +41,7 @@ def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
     return path
 
 
-def test_examples_have_gold_tokens_and_nothing_predicted(tmp_path, nlp):
+def test_predicted_docs_have_only_gold_tokens(tmp_path, nlp):
     file = write(tmp_path, "corpus.iob", TEXT)
     first, second = create_iob_reader(path=file)(nlp)
     ents = [(ent.text, ent.label_) for ent in first.reference.ents]
@@ -127,7 +127,7 @@ BODY = {"text_columns": ["body"], "label_column": "topic"}
         ("LabelledTexts", "body,topic\na,x\nb,y\n", BODY, "textcat", {"x", "y"}),
     ],
 )
-def test_a_pipeline_trains_from_the_file_itself(
+def test_pipelines_train_on_unconverted_files(
     name, text, settings, factory, labels, tmp_path
 ):
     nlp = spacy.blank("en")

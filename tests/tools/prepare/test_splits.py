@@ -112,7 +112,7 @@ prepare_files(train=file, dev=file, lang="en", output=output)
 
 
 def test_files_are_deterministic(files, tmp_path):
-    """Also in a process with another hash seed."""
+    """Compare with a process that has another hash seed."""
     other, output = tmp_path / "other", tmp_path / "here"
     command = [sys.executable, "-c", PREPARE, str(files["train"]), str(other)]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": "1"})
