@@ -96,18 +96,14 @@ def measure_model(model: Path, test: Corpus, schedule: Schedule) -> tuple[Json, 
             settings: Json = {"precision": precision, "max_changed": 100, "rounds": 1}
             done = accelerate_folder(model, path, test.docs, **settings)
             suffix = "" if precision == "float32" else f", {precision}"
-            builders = {
-                **builders,
-                f"{ACCELERATED}{suffix}": partial(load_trained, path),
-            }
+            name = f"{ACCELERATED}{suffix}"
+            builders = {**builders, name: partial(load_trained, path)}
             if precision == "float32":
                 exact = done
             if done.changes:
                 entities = done.changes.kinds[ENTITIES]
                 kinds = {"tokens": done.changes.tokens, "entities": entities}
-                changes[f"{ACCELERATED}{suffix}"] = {
-                    kind: [*of[:2]] for kind, of in kinds.items()
-                }
+                changes[name] = {kind: [*of[:2]] for kind, of in kinds.items()}
         timed = time_in_turns(builders, prepare_pipe, [test.docs], schedule)
         found = compare_annotations({STOCK: builders[STOCK]}, test.docs)
     return {

@@ -165,10 +165,7 @@ def make_embedders(docs: Sequence[Doc], rows: Sequence[int] = ROWS) -> Builders:
             node.ops = NUMPY_BLAS_OPS
         return model
 
-    builders: dict[str, Callable[[], Any]] = {
-        SPACY: stock.copy,
-        SPACY_BLAS: make_on_blas,
-    }
+    builders: dict[str, Any] = {SPACY: stock.copy, SPACY_BLAS: make_on_blas}
     if import_torch() is None:
         msg.warn("torch is not installed, and is left out.")
     else:
@@ -195,11 +192,8 @@ def measure_embedding(text: Corpus, schedule: Schedule, sizes: Sizes) -> Results
     for dropout, n in product(DROPOUTS, sizes.words):
         batches = batch_by_words(text.docs, n, 100)
         what = f"{count_words(batches) / len(batches):,.0f}, {dropout:g}"
-        train[what] = (
-            builders,
-            partial(prepare_train, dropout=dropout),
-            group(batches),
-        )
+        prepare = partial(prepare_train, dropout=dropout)
+        train[what] = (builders, prepare, group(batches))
     sections = {
         "forward: Docs a call": predict,
         "forward and backward: words, dropout": train,
