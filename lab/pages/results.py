@@ -150,7 +150,7 @@ def format_deviation(samples: Iterable[Sequence[float]]) -> str:
 
 
 def pool_sample_sds(samples: Iterable[Sequence[float]]) -> tuple[float, int]:
-    """Pool the standard deviations (divisor n - 1) of samples. Return the result and its
+    """Pool the standard deviations (divisor n - 1) of samples. Return it and its
     degrees of freedom, which are 0 if no sample has two values.
     """
     several = [sample for sample in samples if len(sample) > 1]
