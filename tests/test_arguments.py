@@ -75,9 +75,6 @@ DOCS: Any = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
             ("max_changed", partial(accelerate, NLP, max_changed=value))
             for value in (-1, 101, float("nan"), "1")
         ),
-        ("model", lambda: analyze(DOCS, model=5)),
-        ("bound", lambda: analyze(DOCS, bound="x")),
-        ("seed", lambda: evaluate(DOCS, DOCS, train=DOCS, seed=-1)),
         ("samples", lambda: evaluate(DOCS, DOCS, train=DOCS, samples=0)),
     ],
 )
