@@ -7,7 +7,7 @@ from spacy.training import Example
 from spacy.util import load_model_from_config
 from thinc.api import Adam, Config
 
-from spacy_hashembeds.layers import mixedembed
+from spacy_hashembeds.layers import folding
 
 from .layers.plans import get_cached
 
@@ -78,8 +78,8 @@ def test_updates_of_a_pipeline(nlp):
 def test_annotating_components(nlp, L2, monkeypatch):
     """Annotating components predict before each step, and must not fold tables."""
     optimizer, before = Adam(0.1, L2=L2), predict(nlp)
-    made, fold = [], mixedembed.fold
-    monkeypatch.setattr(mixedembed, "fold", lambda *a: made.append(1) or fold(*a))
+    made, fold = [], folding.fold
+    monkeypatch.setattr(folding, "fold", lambda *a: made.append(1) or fold(*a))
     for _ in range(3):
         made.clear()
         nlp.update(make_examples(nlp), sgd=False, annotates=["tok2vec", "tagger"])

@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Adam, Model, fix_random_seed, set_dropout_rate
 
-from spacy_hashembeds.layers import mixedembed
+from spacy_hashembeds.layers import folding
 
 from .contract import (
     IN_TORCH,
@@ -288,7 +288,7 @@ def test_memory_zones_free_long_words(model):
 
 @pytest.mark.parametrize("megabytes", ["0", "256"])
 def test_damaged_weights_raise(model, batch, megabytes, monkeypatch):
-    monkeypatch.setenv(mixedembed.LIMIT_NAME, megabytes)
+    monkeypatch.setenv(folding.LIMIT_NAME, megabytes)
     model.predict(batch)
     for node in model.walk():
         for name in node.param_names:

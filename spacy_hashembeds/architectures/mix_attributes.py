@@ -29,8 +29,9 @@ from ..arguments import MAX_WIDTH, check_dropout, check_integers, is_feature
 from ..kernels.rows import split
 from ..layers.checks import check_attr, check_gradient
 from ..layers.column import Column, find_column
-from ..layers.mixedembed import Fold, Mixer
+from ..layers.folding import Fold
 from ..layers.mixedembed import forward as embed_and_mix
+from ..layers.mixer import Mixer
 from ..layers.plan import (
     MaxoutLayers,
     UnexpectedNodeError,

@@ -11,7 +11,7 @@ from thinc.api import Model, Ops
 
 from ..layers.checks import check_once, check_param, peek
 from ..layers.column import Array, Backprop, Column
-from ..layers.tableembed import apply_dropout
+from ..layers.tables import apply_dropout
 
 #: Docs that this thread embeds. A context variable, since cached columns must not hold
 #: a vocab.

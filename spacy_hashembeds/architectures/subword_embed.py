@@ -19,7 +19,7 @@ from ..kernels.distinct import find_distinct
 from ..kernels.rows import is_on_gpu
 from ..layers.checks import check_integer, check_once, peek
 from ..layers.column import Array, Backprop, Column
-from ..layers.tableembed import apply_dropout, check_table, inc_table_grad
+from ..layers.tables import apply_dropout, check_table, inc_table_grad
 from ..layers.with_distinct import run_distinct
 from ..thinc_internals import partial
 from .distinct_words import TEXT_ATTRIBUTES, Words, find_vocabs, with_distinct_words

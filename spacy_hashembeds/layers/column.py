@@ -10,7 +10,7 @@ function has been replaced, for instance by wrapping the layer.
 
 If vectors are sums of table rows, weighted or not, `find_rows` returns the rows; on the
 CPU, the table can then be multiplied with the next layer's weights in advance (see
-`mixedembed.py`). If `get_finder` returns a finder, kernels find the rows.
+`folding.py`). If `get_finder` returns a finder, kernels find the rows.
 """
 
 from collections.abc import Callable

@@ -17,7 +17,8 @@ from .symboltaker import (
     look_up,
     set_symbols,
 )
-from .tableembed import InT, OutT, TableColumn, TableEmbed, check_table
+from .tableembed import InT, OutT, TableColumn, TableEmbed
+from .tables import check_table
 
 #: Key of unknown symbols. No known text has this hash.
 _UNKNOWN = np.uint64(2**64 - 1)

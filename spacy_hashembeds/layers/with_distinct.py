@@ -5,7 +5,7 @@ from thinc.api import Model
 from thinc.types import Floats2d, Ints1d, Ints2d
 
 from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
-from .tableembed import add_row_gradients
+from .tables import add_row_gradients
 
 InT = Ints1d | Ints2d
 OutT = Floats2d

@@ -15,7 +15,7 @@ from thinc.api import Model, fix_random_seed, set_dropout_rate
 from thinc.layers.chain import forward as forward_reference
 
 from spacy_hashembeds.kernels import compiled
-from spacy_hashembeds.layers import checks, mixedembed
+from spacy_hashembeds.layers import checks, folding
 from tests.masks import thincs_masks
 
 from ..contract import REGISTERED
@@ -84,8 +84,8 @@ def test_predictions_equal_the_reference(vocab, kind, lengths, kernels, monkeypa
     expected = predict_reference(model, docs)
     with compiled.using(noted := kernels and Noted(kernels)):
         for limit in ("0", "256"):
-            model.attrs["plan"] = mixedembed.Fold()
-            monkeypatch.setenv(mixedembed.LIMIT_NAME, limit)
+            model.attrs["plan"] = folding.Fold()
+            monkeypatch.setenv(folding.LIMIT_NAME, limit)
             assert_close(predict(model, docs), expected)
             assert is_folded(model) == (limit == "256")
         assert [len(Y) for Y in model.predict(docs)] == lengths
@@ -162,7 +162,7 @@ def test_weights_set_during_prediction_in_another_thread_invalidate(
 ):
     """Weights may be restored before the stage ends, as in `use_params`."""
     model, docs = build("subwords, weighted", vocab), make_docs(vocab)
-    compute, calls = getattr(mixedembed, stage), []
+    compute, calls = getattr(folding, stage), []
     others = {(n.id, name): n.get_param(name) * -1.5 for n, name in get_weights(model)}
 
     def compute_meanwhile(*args):
@@ -176,7 +176,7 @@ def test_weights_set_during_prediction_in_another_thread_invalidate(
         predict(model, docs)  # as a third thread
         return found
 
-    monkeypatch.setattr(mixedembed, stage, compute_meanwhile)
+    monkeypatch.setattr(folding, stage, compute_meanwhile)
     with compiled.using(kernels):
         predict(model, docs)
         after = predict(model, docs)
@@ -188,7 +188,7 @@ def test_weights_set_during_prediction_in_another_thread_invalidate(
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="requires os.fork")
 def test_fork_while_another_thread_folds(vocab, monkeypatch):
     model, docs = build_hash(vocab), make_docs(vocab)
-    folding_now, fold = Event(), mixedembed.fold
+    folding_now, fold = Event(), folding.fold
 
     def fold_slowly(mixer):
         folding_now.set()
@@ -200,7 +200,7 @@ def test_fork_while_another_thread_folds(vocab, monkeypatch):
         predict(model, docs)
         assert is_folded(model)
 
-    monkeypatch.setattr(mixedembed, "fold", fold_slowly)
+    monkeypatch.setattr(folding, "fold", fold_slowly)
     with ThreadPoolExecutor(1) as pool:
         pool.submit(predict, model, docs)
         assert folding_now.wait(60)
@@ -263,17 +263,17 @@ def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
     model, docs = build_hash(vocab), make_docs(vocab)
     n_bytes = (11 + 7 + 5) * 6 * 3 * 4
     for limit in (n_bytes - 1, n_bytes):
-        monkeypatch.setenv(mixedembed.LIMIT_NAME, str(limit / 1e6))
+        monkeypatch.setenv(folding.LIMIT_NAME, str(limit / 1e6))
         predict(model, docs)
         assert is_folded(model) == (limit == n_bytes)
     assert get_cached(model.attrs["plan"]).F.nbytes == n_bytes
     for bad in ("much", "nan", "-1"):
-        monkeypatch.setenv(mixedembed.LIMIT_NAME, bad)
-        model.attrs["plan"] = mixedembed.Fold()
+        monkeypatch.setenv(folding.LIMIT_NAME, bad)
+        model.attrs["plan"] = folding.Fold()
         with pytest.raises(ValueError, match=f"FOLD_MB should be .* is '{bad}'"):
             predict(model, docs)
-    monkeypatch.delenv(mixedembed.LIMIT_NAME)
-    assert mixedembed._get_limit() == 256, "as documented"
+    monkeypatch.delenv(folding.LIMIT_NAME)
+    assert folding._get_limit() == 256, "as documented"
 
 
 def test_weights_are_checked_once(vocab, monkeypatch):

@@ -9,7 +9,8 @@ from thinc.layers.array_getitem import ints_getitem
 
 from spacy_hashembeds.layers import mixedembed
 from spacy_hashembeds.layers.column import find_column
-from spacy_hashembeds.layers.mixedembed import Fold, Mixer
+from spacy_hashembeds.layers.folding import Fold
+from spacy_hashembeds.layers.mixer import Mixer
 from spacy_hashembeds.layers.plan import (
     MaxoutLayers,
     UnexpectedNodeError,

@@ -27,14 +27,8 @@ from ...layers.symboltaker import (
     look_up,
     set_symbols,
 )
-from ...layers.tableembed import (
-    HashColumn,
-    InT,
-    OutT,
-    TableEmbed,
-    apply_dropout,
-    inc_table_grad,
-)
+from ...layers.tableembed import HashColumn, InT, OutT, TableEmbed
+from ...layers.tables import apply_dropout, inc_table_grad
 
 # Standard deviation of initial weights.
 _SPREAD = 0.0005

@@ -14,7 +14,7 @@ from thinc.types import Floats2d, Ints2d
 from ...arguments import MAX_ROWS, check_integers
 from ...layers import checks
 from ...layers.checks import peek
-from ...layers.tableembed import (
+from ...layers.tables import (
     add_row_gradients,
     apply_dropout,
     check_table,

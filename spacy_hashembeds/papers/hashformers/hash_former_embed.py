@@ -21,10 +21,10 @@ from ...architectures.static_vectors import DOCS, get_vectors_width
 from ...arguments import MAX_WIDTH, check_attributes, check_integers, check_types
 from ...layers.checks import check_once
 from ...layers.column import Array, Backprop, Column
-from ...layers.mixedembed import Fold
+from ...layers.folding import Fold
 from ...layers.plan import UnexpectedNodeError, expect, expect_maxout
 from ...layers.symboltaker import wait_for
-from ...layers.tableembed import check_table
+from ...layers.tables import check_table
 from ...thinc_internals import (
     chain_forward,
     concatenate_forward,

@@ -9,7 +9,7 @@ from thinc.api import Model, glorot_uniform_init, uniform_init
 from thinc.types import Floats2d
 
 from ...layers.checks import check_integer, check_once, check_params, peek
-from ...layers.tableembed import add_row_gradients, inc_table_grad
+from ...layers.tables import add_row_gradients, inc_table_grad
 
 InT = Sequence[str]
 OutT = Floats2d
