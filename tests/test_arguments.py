@@ -67,7 +67,6 @@ DOCS: Any = [toy_ner.make_doc(text) for text in toy_ner.TRAIN]
         ("nlp", lambda: calibrate_ner("en", DOCS)),
         ("nlp", lambda: count_symbols("en", DOCS)),
         ("nlp", lambda: evaluate(5, DOCS, train=DOCS)),
-        ("blas", lambda: accelerate(NLP, blas="x")),
         ("rounds", lambda: accelerate(NLP, rounds=0)),
         ("precision", lambda: accelerate(NLP, precision="i4")),
         ("precision", lambda: accelerate(NLP, precision="int8")),  # has no encoder

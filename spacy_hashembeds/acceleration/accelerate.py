@@ -14,13 +14,7 @@ from spacy.tokens import Doc
 from thinc.api import Config
 from wasabi import Printer
 
-from ..arguments import (
-    EXTENSION,
-    check_choice,
-    check_integers,
-    check_items,
-    check_types,
-)
+from ..arguments import EXTENSION, check_choice, check_integers, check_items
 from ..files import replacing_folder
 from ..kernels.convolution import PRECISIONS
 from ..loading import load_config, load_trained
@@ -33,7 +27,6 @@ from .conversion import (
     check_precision,
     convert_config,
     explain_unconverted,
-    find_changed,
 )
 from .folders import check_replaceable, copy_folder, find_source
 from .parity import Parity, annotate_texts, compare_pipelines, make_texts, walk_encoders
@@ -176,7 +169,8 @@ def convert(
     only_known (bool): Generate texts only from words in the vocab.
     Others: See `in_memory.accelerate`.
     """
-    _check_options(precision, max_changed, blas, rounds)
+    _check_options(precision, max_changed)
+    check_integers(1, rounds=rounds)
     if texts is None:
         texts = make_texts(before, only_known=only_known)
     check_items("strings or Docs", texts=texts)
@@ -185,18 +179,17 @@ def convert(
     texts = [*warn_missing_features(needed, texts)]
     left = explain_unconverted(before, config, blas=blas)
     change = partial(convert_config, before, config, blas=blas)
-    check_precision(change(), precision)
+    check_precision(change()[0], precision)
     used: Precision = precision
     chosen: list[ChosenPrecision] = []
     if precision == AUTO:
-        converted = load(change())
+        converted = load(change()[0])
         chosen = choose_precisions(before, converted, texts, max_changed, progress)
         used = {each.component: each.precision for each in chosen}
         if not chosen:
             left["precision"] = explain_no_choice()
-    new_config = change(precision=used)
+    new_config, places = change(precision=used)
     after = load(new_config)
-    places = find_changed(config, new_config, used)
     report = AccelerationReport(converted=places, left=left, chosen=chosen)
     if places:
         parity, sample = compare_pipelines(before, after, progress(texts, "texts"))
@@ -220,15 +213,10 @@ def convert(
     return report, after
 
 
-def _check_options(
-    precision: str | None, max_changed: float, blas: bool, rounds: int
-) -> None:
+def _check_options(precision: str | None, max_changed: float) -> None:
     if precision is not None:
         check_choice((*PRECISIONS, AUTO), precision=precision)
-    check_types(int | float, "a number", max_changed=max_changed)
-    if not 0 <= max_changed <= 100:
+    if not (isinstance(max_changed, int | float) and 0 <= max_changed <= 100):
         raise ValueError(
             f"'max_changed' should be a percentage, 0 to 100, but is {max_changed!r}."
         )
-    check_types(bool, "True or False", blas=blas)
-    check_integers(1, rounds=rounds)

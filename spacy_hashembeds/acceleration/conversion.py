@@ -50,7 +50,6 @@ MAX_BYTES = 2**24
 _TOKENS = 16
 
 _TOKENIZER, _OUR_TOKENIZER = "spacy.Tokenizer.v1", "spacy-hashembeds.Tokenizer.v1"
-_NLP_SETTINGS = ("tokenizer", "batch_size", "after_pipeline_creation")
 _NAME = "@architectures"
 _EMBED, _ENCODER = "spacy.MultiHashEmbed.v2", "spacy.MaxoutWindowEncoder.v2"
 _TOK2VEC = "spacy.Tok2Vec.v2"
@@ -152,39 +151,29 @@ def explain_unconverted(nlp: Language, config: Config, *, blas: bool) -> dict[st
     return left
 
 
-def find_changed(config: Config, new: Config, precision: Precision) -> list[str]:
-    """Find the config paths that a conversion changed."""
-    layers, _ = find_convertible(config, precision)
-    components, nlp = config["components"], config["nlp"]
-    replaced = [
-        f"components.{name}"
-        for name, block in components.items()
-        if block.get("factory") != new["components"][name].get("factory")
-    ]
-    settings = [key for key in _NLP_SETTINGS if nlp.get(key) != new["nlp"].get(key)]
-    return [*layers, *replaced, *(f"nlp.{key}" for key in settings)]
-
-
 def convert_config(
     nlp: Language, config: Config, *, blas: bool, precision: Precision = None
-) -> Config:
+) -> tuple[Config, list[str]]:
     """Return a copy of a config with our layers, components and tokenizer, a smaller
     batch size if the widest layer needs one and, with `blas`, our callback if none is
-    set.
+    set; and the config paths that were changed.
     """
     converted = convert_layers(config, precision)
+    changed, _ = find_convertible(config, precision)
     for name, factory in find_replacements(nlp, config)[0].items():
         converted["components"][name]["factory"] = factory
-    settings = converted["nlp"]
+        changed.append(f"components.{name}")
+    settings, new = converted["nlp"], dict[str, Any]()
     tokenizer = settings.get("tokenizer") or {}
     # keep custom tokenizers and those of languages
     if type(nlp.tokenizer) is Tokenizer and tokenizer.get("@tokenizers") == _TOKENIZER:
-        tokenizer["@tokenizers"] = _OUR_TOKENIZER
+        new["tokenizer"] = {**tokenizer, "@tokenizers": _OUR_TOKENIZER}
     if (batch_size := find_batch_size(nlp)) is not None:
-        settings["batch_size"] = batch_size
+        new["batch_size"] = batch_size
     if blas and not settings.get("after_pipeline_creation"):
-        settings["after_pipeline_creation"] = {"@callbacks": BLAS}
-    return converted
+        new["after_pipeline_creation"] = {"@callbacks": BLAS}
+    settings.update(new)
+    return converted, [*changed, *(f"nlp.{name}" for name in new)]
 
 
 def convert_layers(config: Config, precision: Precision = None) -> Config:

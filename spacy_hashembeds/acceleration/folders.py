@@ -2,24 +2,17 @@
 
 import os
 import shutil
-from collections.abc import Container, Iterator
 from contextlib import suppress
-from filecmp import cmp
+from filecmp import cmpfiles
 from pathlib import Path
 
 from spacy.language import Language
 
-from ..files import read_json, walk_folder
+from ..files import quote, read_json, walk_folder
 from ..loading import load_config
 
 #: Files and folders of spaCy next to the components.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
-#: Folders and files of spaCy in the folders of components and of the vocab.
-_SUBFOLDERS = {"kb", "lookups"}
-_COMPONENT_FILES = {
-    *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
-    *("patterns.jsonl", "strings.json", "vectors", "vectors.cfg"),
-}
 
 
 def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
@@ -62,36 +55,19 @@ def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
     """Check that `output` is free or, with `force`, holds nothing but a pipeline."""
     if check_free(output, force=force):
         return
-    own, is_pipeline = {*_SAVED}, False
+    own: set[str] = set()
     with suppress(OSError, ValueError):
         config = load_config(output / "config.cfg")
-        own |= {*config.get("components", {})}
         meta = read_json(output / "meta.json")
-        is_pipeline = "nlp" in config and "spacy_version" in meta
-    foreign = sorted(_find_foreign(output, source, own)) if is_pipeline else []
-    if foreign or not is_pipeline:
-        more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
-        found = f"also holds {', '.join(foreign[:5])}{more}" if foreign else "does not"
+        if "nlp" in config and "spacy_version" in meta:
+            own = {*_SAVED, *config.get("components", {})}
+    others = sorted({*os.listdir(output)} - own) if own else []
+    # files of the source, such as a license, are written again
+    _, changed, missing = cmpfiles(output, source, others, shallow=False)
+    if not own or changed or missing:
+        found = f"also holds {quote(changed + missing)}" if own else "does not"
         raise FileExistsError(
             f"To be replaced, '{output}' should hold a spaCy pipeline, with config.cfg "
             f"and meta.json, and no other files, but {found}. Choose another folder, "
             "or remove these files yourself."
         )
-
-
-def _find_foreign(folder: Path, source: Path, own: Container[str]) -> Iterator[str]:
-    """Find files that are neither in the source nor saved by spaCy."""
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder)
-        top, *below = name.parts
-        if top in own:
-            is_saved = not below or below[-1] in _COMPONENT_FILES
-            is_saved = is_saved and _SUBFOLDERS.issuperset(below[:-1])
-            is_known = is_saved or (source / name).is_file()
-        else:
-            # `cmp` fails on broken links
-            is_file = path.is_file() and (source / name).is_file()
-            is_known = is_file and cmp(path, source / name, shallow=False)
-        is_folder = path.is_dir() and not path.is_symlink()
-        if not (is_known or is_folder):
-            yield str(name)

@@ -3,10 +3,10 @@
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from statistics import quantiles
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import _pipe
@@ -31,8 +31,7 @@ class Spread(NamedTuple):
 
 def find_spread(rounds: Sequence[float]) -> Spread:
     """Compute the median and quartiles of the measurements of rounds."""
-    repeated = [*rounds] * (3 if len(rounds) == 1 else 1)
-    lower, middle, upper = quantiles(repeated, n=4, method="inclusive")
+    lower, middle, upper = np.quantile(rounds, [0.25, 0.5, 0.75]).tolist()
     return Spread(middle, (lower, upper))
 
 
